@@ -47,6 +47,7 @@ def may_retrieve(
         on=rights.data.control_table.table_arn,
         where={f"ForAllValues:{comparison}": {"dynamodb:LeadingKeys": list(keys)}},
     )
+    _may_count_questions(handler, rights=rights)
     may_search(handler, deployment=rights.deployment, knowledge_base=knowledge_base)
     may_rerank(handler, deployment=rights.deployment)
     may_keep_vectors(handler, deployment=rights.deployment)
@@ -58,3 +59,14 @@ def may_retrieve(
         because="One map per document.",
     )
     may_guard(handler, deployment=rights.deployment)
+
+
+def _may_count_questions(handler: HandlerFunction, *, rights: Rights) -> None:
+    """For who asks, as far as their cap goes [stackroom.quota.questions]."""
+    for action, keys in (
+        ("dynamodb:Query", ["CAPS", "USAGE#*"]),
+        ("dynamodb:UpdateItem", ["USAGE#*"]),
+        ("dynamodb:PutItem", ["CAPS_REACHED#*"]),
+    ):
+        where = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": keys}}
+        handler.allow(action, on=rights.data.control_table.table_arn, where=where)

@@ -100,6 +100,7 @@ def runner() -> Runner:
             log=report_access,
         ),
         conversations=StrandsConversations(model_of=model_of),
+        meter=use_cases.question_meter,
     )
 
 

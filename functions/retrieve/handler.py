@@ -19,7 +19,7 @@ from stackroom.aws.session import client
 from stackroom.clock import Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
 from stackroom.search.cached_embeddings import CacheTally
-from stackroom.search.search import Retrieval
+from stackroom.search.metered import MeteredRetrieval
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.search.search_tool import Response, documents_of, failure, knowledge_base_retrieve
 from stackroom.wiring.function_settings import (
@@ -47,8 +47,9 @@ class RetrieveSettings(FittingSettings, GuardrailSettings, SearchSettings):
 
 
 @cache
-def retrieval() -> Retrieval:
-    return UseCases.of(RetrieveSettings.from_env(), client, cache_tally=embedded).retrieval
+def retrieval() -> MeteredRetrieval:
+    settings = RetrieveSettings.from_env()
+    return UseCases.of(settings, client, cache_tally=embedded).metered_retrieval
 
 
 @logger.inject_lambda_context(clear_state=True)

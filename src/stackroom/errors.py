@@ -29,6 +29,7 @@ StackroomError
 │   ├── ValidationError         an argument of a tool call is wrong
 │   ├── KnowledgeBaseNotFound   not a knowledge base or catalog of this caller
 │   ├── NoResults               the documents have no answer to the question
+│   ├── LimitExceeded           the month's dollars of the user are spent
 │   ├── AgentNotFound           the user has no agent of that id
 │   ├── AgentLimitReached       the user already has as many agents as allowed
 │   ├── ToolNotFound            the agent has no tool of that id
@@ -227,6 +228,16 @@ class ValidationError(Rejected):
 class KnowledgeBaseNotFound(Rejected):
     def __init__(self, what: str) -> None:
         super().__init__(f"{what} not found")
+
+
+class LimitExceeded(Rejected):
+    """Of what an operator lets a user spend; `until` is when it begins anew, in words."""
+
+    def __init__(self, spent: str, cap: str, until: str) -> None:
+        super().__init__(
+            f"The month's cap is spent ({spent} of {cap}). Questions are answered again from"
+            f" {until}, or once the operator raises the cap"
+        )
 
 
 class NoResults(Rejected):

@@ -27,6 +27,7 @@ from stackroom_console.console import FOR_A_PAGE, Console
 from stackroom_console.pages.ask_page import shown
 from tests.console.browser import URL, Browser
 from tests.console.things import dropped, indexed, new_catalog
+from tests.fakes.usage import a_meter
 from tests.functions.pipeline import Pipeline
 from tests.records import NOW
 
@@ -116,7 +117,7 @@ def test_a_model_that_does_not_answer_costs_nobody_the_passages(
 ) -> None:
     services = console.services
     unable = Mock(write=Mock(side_effect=KnowledgeBaseThrottled("Converse")))
-    services.answering = Answering(retrieval=services.retrieval, writer=unable)
+    services.answering = Answering(retrieval=services.retrieval, writer=unable, meter=a_meter())
 
     text = read(ask(alice))
 
@@ -269,7 +270,7 @@ def test_a_model_that_hangs_costs_nobody_the_passages(
     services = console.services
 
     with hanging() as model:
-        services.answering = Answering(retrieval=services.retrieval, writer=model)
+        services.answering = Answering(retrieval=services.retrieval, writer=model, meter=a_meter())
         answer = hasty(console, alice, seconds=FOR_A_PAGE + 3).ask(QUESTION)
 
     assert answer.status_code == 200

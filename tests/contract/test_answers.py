@@ -21,6 +21,7 @@ from tests.contract.stores.shelves import DOCS
 from tests.fakes.knowledge_base import AllStaying
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
+from tests.fakes.usage import a_meter
 
 pytestmark = pytest.mark.processes
 
@@ -44,7 +45,7 @@ class World:
             place_maps=FakePlaceMaps(),
         )
         writer = ConverseWriter(self.stocked.client("bedrock-runtime"), model_arn=MODEL)
-        return Answering(retrieval=retrieval, writer=writer)
+        return Answering(retrieval=retrieval, writer=writer, meter=a_meter())
 
     def scores(self, query: str, catalog: Catalog) -> dict[str, float]:
         """Of the search that is asked in this way, by text."""

@@ -1,10 +1,14 @@
-"""What users have used, in memory."""
+"""What users have used, in memory, and what counts their questions."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from stackroom.clock import utc_now
+from stackroom.quota.caps import CapWatch
+from stackroom.quota.questions import QuestionMeter
 from stackroom.quota.usage import Used, UsedBy, month_of
+from tests.fakes.caps import FakeCaps
 from tests.fakes.disturbed import Disturbed
 
 
@@ -26,3 +30,13 @@ class FakeUsage(Disturbed):
         ):
             if there == month and user_id in (None, user) and (after is None or user > after):
                 yield UsedBy(user_id=user, catalog_id=catalog_id, model=model, used=used)
+
+
+def a_meter(
+    usage: FakeUsage | None = None,
+    caps: FakeCaps | None = None,
+    *,
+    now: Callable[[], datetime] = utc_now,
+) -> QuestionMeter:
+    book = caps or FakeCaps()
+    return QuestionMeter(usage=usage or FakeUsage(), book=book, watch=CapWatch(book=book), now=now)

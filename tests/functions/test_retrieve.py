@@ -281,7 +281,7 @@ def test_the_budget_is_the_environment_s_and_one_that_is_none_is_refused_by_name
     deployed: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RETRIEVE_PRIORITIZE_BY", "balanced")
-    budget = function.retrieval().budget
+    budget = function.retrieval().retrieval.budget
     function.retrieval.cache_clear()
     monkeypatch.setenv("RETRIEVE_MAX_TOKENS", "100001")
 
@@ -298,6 +298,6 @@ def test_what_an_index_of_its_own_is_asked_with_is_counted_for_the_function(
     monkeypatch.setenv("KB_POOL", json.dumps([member]))
     monkeypatch.setenv("RETRIEVE_VIA", "s3vectors")
 
-    paced: Any = vars(function.retrieval().pool["KB1"])["knowledge_base"]
+    paced: Any = vars(function.retrieval().retrieval.pool["KB1"])["knowledge_base"]
 
     assert vars(paced.knowledge_base)["_embeddings"].tally is function.embedded

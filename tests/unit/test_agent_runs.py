@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -34,6 +35,8 @@ from stackroom.errors import (
     StackroomError,
     StoreUnavailable,
 )
+from stackroom.quota.caps import Caps
+from stackroom.quota.usage import NO_CATALOG, Used
 from tests.fakes.agents import (
     FakeAgentRunQueue,
     FakeAgentRuns,
@@ -41,7 +44,9 @@ from tests.fakes.agents import (
     FakeChats,
     FakeConversations,
 )
+from tests.fakes.caps import FakeCaps
 from tests.fakes.clock import FakeClock
+from tests.fakes.usage import FakeUsage, a_meter
 from tests.unit.test_linked_tools import Shelves, a_tool
 
 MODEL = "amazon.nova-lite-v1:0"
@@ -64,6 +69,8 @@ class Office:
     queue: FakeAgentRunQueue = field(default_factory=FakeAgentRunQueue)
     agents_book: FakeAgents = field(default_factory=FakeAgents)
     talk: FakeConversations = field(default_factory=FakeConversations)
+    usage: FakeUsage = field(default_factory=FakeUsage)
+    caps: FakeCaps = field(default_factory=FakeCaps)
     agent_id: str = ""
 
     def __post_init__(self) -> None:
@@ -95,6 +102,7 @@ class Office:
             chats=self.chats_book,
             asking=self.shelves.asking,
             conversations=self.talk,
+            meter=a_meter(self.usage, self.caps, now=self.clock),
             now=self.clock,
         )
 
@@ -197,6 +205,29 @@ def test_a_run_is_kept_step_by_step_and_ends_with_an_answer(office: Office) -> N
     assert (run.state, run.answer) == (RunState.SUCCEEDED, "By the plans: 30 days")
     assert (run.input_tokens, run.output_tokens, run.tool_calls) == (20, 2, 1)
     assert office.runs.cancel("alice", run.id) == run, "it stays as it ended"
+
+
+def test_a_run_is_counted_once_with_all_that_its_model_and_its_searches_took(
+    office: Office,
+) -> None:
+    office.shelves.pool.put("30 days", score=0.9)
+
+    office.carried_out(searching)
+
+    [(key, used)] = office.usage.kept.items()
+    assert key[1:] == ("alice", NO_CATALOG, MODEL)
+    assert used == Used(
+        questions=1, question_tokens=2, model_input_tokens=20, model_output_tokens=2
+    )
+
+
+def test_no_model_is_asked_once_the_month_is_spent(office: Office) -> None:
+    office.caps.keep("alice", Caps(dollars=Decimal(0)))
+
+    run = office.carried_out(searching)
+
+    assert (run.state, office.talk.briefs) == (RunState.FAILED, [])
+    assert "Questions are answered again from 1 March" in str(run.reason)
 
 
 def test_its_user_is_shown_nothing_of_ours(office: Office) -> None:

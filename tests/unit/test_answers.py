@@ -23,6 +23,7 @@ from tests.fakes.answers import FakeWriter
 from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
+from tests.fakes.usage import a_meter
 from tests.records import a_catalog
 
 CATALOG = a_catalog(catalog_id="cat-1", s3_prefix="alice/cat-1/", knowledge_base_id="KB1")
@@ -39,7 +40,7 @@ class Desk:
             documents=self.staying,
             place_maps=FakePlaceMaps(),
         )
-        self.answering = Answering(retrieval=retrieval, writer=self.model)
+        self.answering = Answering(retrieval=retrieval, writer=self.model, meter=a_meter())
 
     def searching(self, **changes: Any) -> Answering:
         """With another search."""
@@ -289,7 +290,10 @@ def test_who_comes_back_to_a_question_reads_the_same_answer_as_long_as_the_same_
     now = [0.0]
     kept = KeptAnswers(desk.model, now=lambda: now[0])
     desk.model.say(("Thirty.", [1]))
-    first = kept.write("how long?", ["thirty days"])
+    desk.model.written = replace(desk.model.written, input_tokens=9, output_tokens=1)
+    billed = kept.write("how long?", ["thirty days"])
+    first = replace(billed, input_tokens=0, output_tokens=0)
+    assert billed != first
     desk.model.say(("Ten.", [1]))
 
     assert kept.write("how long?", ["thirty days"]) == first

@@ -53,6 +53,7 @@ from stackroom.clock import Deadline, utc_now
 from stackroom.concurrency import chunks, random_pauses, retried
 from stackroom.errors import (
     AgentUnfinished,
+    LimitExceeded,
     ModelRefused,
     ModelThrottled,
     ModelUnavailable,
@@ -60,6 +61,9 @@ from stackroom.errors import (
     StackroomError,
     Unavailable,
 )
+from stackroom.quota.questions import QuestionMeter
+from stackroom.quota.usage import Used
+from stackroom.search.excerpts import estimated_tokens
 
 logger = logging.getLogger(__name__)
 
@@ -74,6 +78,7 @@ class Runner:
     chats: ChatBook
     asking: Asking
     conversations: Conversations
+    meter: QuestionMeter
     now: Callable[[], datetime] = utc_now
 
     def carry_out(
@@ -91,7 +96,9 @@ class Runner:
             return None
         until = Deadline.after(seconds)
         course = Course(taken, book=self.book, asking=self.asking, deadline=until, now=self.now)
-        return course.close(*self._held(taken, course))
+        ended = course.close(*self._held(taken, course))
+        self.meter.count(user_id, course.used, model=course.model)
+        return ended
 
     def _taken(self, user_id: str, run_id: str, seconds: float) -> AgentRun | None:
         def once() -> AgentRun | None:
@@ -118,6 +125,8 @@ class Runner:
                 message=run.message,
                 before=before,
             )
+            self.meter.require_room(run.user_id)
+            course.model = agent.model
             self.conversations.hold(brief, course)
         except StackroomError as error:
             logger.warning("run failed", extra={"error_type": type(error).__name__})
@@ -196,6 +205,8 @@ def reason_of(error: StackroomError, model: str) -> str:
                 f"The model {model!r} can't be used here ({error.code}). Choose another in the"
                 " agent's settings, or have the operator allow it."
             )
+        case LimitExceeded():
+            return f"{error}."
         case AgentUnfinished():
             return f"The agent has no answer: {error.why}. Ask for less at a time."
     return _BROKE
@@ -214,7 +225,10 @@ _DRAFT_BYTES = 4096
 
 
 class Course:
-    """A `Listener`. `over` is how the run ends if its conversation is not to go on; else None."""
+    """
+    A `Listener`. `over` is how the run ends if its conversation is not to go on; else None. `used`
+    is what it has taken of its `model`, and of the one that embeds.
+    """
 
     def __init__(
         self,
@@ -226,6 +240,7 @@ class Course:
         now: Callable[[], datetime],
     ) -> None:
         self.over: tuple[RunState, str | None] | None = None
+        self.used, self.model = Used(), ""
         self._run = run
         self._book, self._asking, self._deadline, self._now = book, asking, deadline, now
         self._turns = self._calls = 0
@@ -246,6 +261,11 @@ class Course:
         with self._lock:
             self._text = self._drafted = ""
             self._turns += 1
+            self.used += Used(
+                questions=int(self._turns == 1),
+                model_input_tokens=turn.input_tokens,
+                model_output_tokens=turn.output_tokens,
+            )
             tokens = {
                 "input_tokens": self._run.input_tokens + turn.input_tokens,
                 "output_tokens": self._run.output_tokens + turn.output_tokens,
@@ -276,6 +296,8 @@ class Course:
         response = self._numbered(self._asked(tool, arguments))
         step = _step_of(tool, arguments, response, at=self._now(), started=started)
         with self._lock:
+            if step.is_success and not step.is_cached:
+                self.used += Used(question_tokens=estimated_tokens(step.query))
             self._write({"tool_calls": self._run.tool_calls + 1}, step)
         return response
 

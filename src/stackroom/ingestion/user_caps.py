@@ -27,7 +27,7 @@ from stackroom.documents.model import (
     DocumentStatus,
 )
 from stackroom.documents.repositories import CatalogRegister, Documents
-from stackroom.quota.caps import CapBook, Caps, InUse, caps_of
+from stackroom.quota.caps import CapBook, Caps, CapWatch, InUse, caps_of
 from stackroom.quota.usage import UsageBook, month_of, next_month
 from stackroom.runs.run_requests import RunRequests
 
@@ -40,6 +40,7 @@ class UserCaps:
     catalogs: CatalogRegister
     documents: Documents
     usage: UsageBook
+    watch: CapWatch
     requests: Callable[[], RunRequests]  # whoever only looks at what is at work has none
     now: Callable[[], datetime] = utc_now
 
@@ -52,14 +53,20 @@ class UserCaps:
         in the catalog may be ingested now. Safe to repeat.
         """
         caps = caps_of(catalog.user_id, book)
-        if caps is None or caps.over(used := self._in_use(catalog.user_id, caps)) is None:
+        if caps is None:
+            return True
+        used = self._in_use(catalog.user_id, caps)
+        if (kind := caps.over(used)) is None:
+            self._watch(catalog, caps, used)
             return True
         newest = self.documents.open_in(catalog.catalog_id, newest=True)
         over = _over(filter(_is_fresh, newest), caps, used)
         held = self.documents.save_all(over)
         if held:
             self.let_go(catalog.user_id, book, at=catalog.catalog_id)
-        if caps.over(self._in_use(catalog.user_id, caps)) is None:
+        left = self._in_use(catalog.user_id, caps)
+        self._watch(catalog, caps, left, over=kind)
+        if caps.over(left) is None:
             return True
         # What is left has its place already, unless this turn was not enough.
         return len(held) == len(over) < _AT_ONCE
@@ -78,6 +85,7 @@ class UserCaps:
             self._open(self.documents.over_in(catalog_id))
             return
         used = self._in_use(catalog.user_id, caps)
+        self._watch(catalog, caps, used)
         if (kind := caps.over(used)) is None:
             return
         reason = caps.told(kind, used, with_all=True)
@@ -121,6 +129,11 @@ class UserCaps:
             for some in chunks(self.documents.over_in(catalog.catalog_id), of=_AT_ONCE):
                 self._open(some)
         self._ask(each.catalog_id for each in listed)
+
+    def _watch(
+        self, catalog: Catalog, caps: Caps, used: InUse, *, over: CapKind | None = None
+    ) -> None:
+        self.watch.look(catalog.user_id, caps, used, at=self.now(), over=over)
 
     def _in_use(self, user_id: str, caps: Caps | None) -> InUse:
         return self._with_spent(user_id, caps, self.catalogs.of_user(user_id))

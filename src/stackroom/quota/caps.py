@@ -5,15 +5,18 @@ Pure, with the port of where they are kept. What is over a cap is held back wher
 work (stackroom.ingestion.user_caps).
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Protocol, Self
 
-from pydantic import Field, NonNegativeInt
+from pydantic import AwareDatetime, Field, NonNegativeInt
 
 from stackroom.documents.model import CapKind, Catalog, Document, Record
+from stackroom.quota.usage import month_of
 
+_DIGITS = 6  # behind the point of dollars
 EVERYBODY = "*"  # whose caps hold for who has none of their own; no user id
 
 
@@ -34,16 +37,25 @@ class Caps(Record):
             return CapKind.BYTES
         return None
 
+    def shares(self, used: "InUse") -> Iterator[tuple[CapKind, Decimal, Decimal]]:
+        """Of each cap that there is, what is used and the cap."""
+        counts = (Decimal(used.documents), Decimal(used.size), Decimal(used.dollars))
+        limits = (self.documents, self.bytes, self.dollars)
+        for kind, there, limit in zip(CapKind, counts, limits, strict=True):
+            if limit is not None:
+                yield kind, there, Decimal(limit)
+
     def told(self, kind: CapKind, used: "InUse", *, with_all: bool = False) -> str:
         """
         Why a document waits over that cap, where so much is used; `with_all` that would come with
         it at once.
         """
         if kind is CapKind.DOLLARS:
-            digits = 2 if self.dollars and self.dollars >= 1 else 6
+            limit = self.dollars or Decimal()
+            spent, whole = (dollars_told(each, limit) for each in (used.dollars, limit))
             return (
-                f"waits: ${used.dollars:,.{digits}f} of ${self.dollars:,.{digits}f} a month; until"
-                f" {used.next_month} or the operator raises the cap"
+                f"waits: {spent} of {whole} a month;"
+                f" until {used.next_month} or the operator raises the cap"
             )
         if kind is CapKind.BYTES:
             cap, there = self.bytes or 0, used.size
@@ -59,6 +71,23 @@ class Caps(Record):
         )
 
 
+def dollars_told(count: float | Decimal, cap: Decimal) -> str:
+    """As many of them, beside a cap of as many."""
+    return f"${count:,.{2 if cap >= 1 else _DIGITS}f}"
+
+
+class CapReached(Record):
+    """A user has come to so many percent of a cap; `dollars` are as they are told."""
+
+    user_id: str
+    month: str
+    cap: CapKind
+    percent: int
+    used: Decimal
+    limit: Decimal
+    at: AwareDatetime
+
+
 class CapBook(Protocol):
     def all(self) -> Mapping[str, Caps]:
         """By user, and of EVERYBODY; read consistently."""
@@ -68,6 +97,9 @@ class CapBook(Protocol):
 
     def remove(self, user_id: str) -> None:
         """Also where there are none."""
+
+    def note(self, reached: CapReached) -> None:
+        """Once for the user, month, cap and percent: what is noted already stays."""
 
 
 def caps_of(user_id: str, book: Mapping[str, Caps]) -> Caps | None:
@@ -119,3 +151,39 @@ class InUse:
             size=self.size + by * document.size,
             waiting=self.waiting + by,
         )
+
+
+PERCENTS = (80, 100)
+_KEPT = 10_000  # of a process; what it forgets is looked for in the book again
+
+
+@dataclass(frozen=True, kw_only=True)
+class CapWatch:
+    """Notes that a user comes to a part of a cap: from there on it is told (stackroom.events)."""
+
+    book: CapBook
+    noted: set[tuple[str, str, CapKind, int]] = field(default_factory=set)
+
+    def look(
+        self, user_id: str, caps: Caps, used: InUse, *, at: datetime, over: CapKind | None = None
+    ) -> None:
+        """`over` is the cap, if any, for which something waits."""
+        for kind, there, limit in caps.shares(used):
+            for percent in PERCENTS:
+                key = (user_id, month := month_of(at), kind, percent)
+                if (100 * there < percent * limit and kind is not over) or key in self.noted:
+                    continue
+                self.book.note(
+                    CapReached(
+                        user_id=user_id,
+                        month=month,
+                        cap=kind,
+                        percent=percent,
+                        used=round(there, _DIGITS),
+                        limit=limit,
+                        at=at,
+                    )
+                )
+                if len(self.noted) >= _KEPT:
+                    self.noted.clear()
+                self.noted.add(key)

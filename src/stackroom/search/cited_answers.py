@@ -26,7 +26,10 @@ from stackroom.errors import (
     Throttled,
     Unavailable,
 )
+from stackroom.quota.questions import QuestionMeter
+from stackroom.quota.usage import Used
 from stackroom.search.citations import Source
+from stackroom.search.metered import used_by
 from stackroom.search.results import Result, SearchAnswer
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import RetrieveArguments
@@ -49,12 +52,16 @@ class Written:
     """
     The text has no marks in it; they are in the order of their positions.
 
-    `guardrail_action` is INTERVENED if a guardrail wrote or changed the text, else NONE.
+    `guardrail_action` is INTERVENED if a guardrail wrote or changed the text, else NONE. The tokens
+    are those that the model is billed for.
     """
 
     text: str
     marks: tuple[Mark, ...] = ()
     guardrail_action: str = "NONE"
+    model: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
 
 
 class Writer(Protocol):
@@ -206,19 +213,23 @@ class AskedAndAnswered:
 
 @dataclass(frozen=True, kw_only=True)
 class Answering:
-    """Where `retrieval` finds nothing, no model is asked."""
+    """Where `retrieval` finds nothing, no model is asked. `meter` counts each question once."""
 
     retrieval: Retrieval
     writer: Writer
+    meter: QuestionMeter
 
     def ask(self, query: str, catalog: Catalog, num_results: int = 5) -> CatalogAnswer:
         """
         An answer from at most `num_results` passages of the catalog, with those that it cites.
 
         Raises NoResults rather than tell what no passage says, Throttled or RetrievalFailed if
-        nobody answered.
+        nobody answered, LimitExceeded if the owner's month is spent.
         """
-        return self._written(query, self.retrieval.in_catalog(query, catalog, num_results))
+        self.meter.require_room(catalog.user_id)
+        found = self.retrieval.in_catalog(query, catalog, num_results)
+        count = partial(self.meter.count, catalog.user_id, catalog_id=catalog.catalog_id)
+        return self._counted(query, found, count)
 
     def search_and_ask(
         self, asked: RetrieveArguments, caller: Caller, *, deadline: Deadline = NO_DEADLINE
@@ -228,13 +239,16 @@ class Answering:
         that each of its citations can be looked up there.
 
         A model that doesn't answer, or not by the deadline, costs nobody the passages. Raises what
-        `Retrieval.search` does.
+        `Retrieval.search` does, and LimitExceeded.
         """
+        self.meter.require_room(caller.user_id)
         passages = self.retrieval.search(asked, caller, deadline=deadline)
+        count = partial(self.meter.count, caller.user_id, catalog_id=asked.catalog_id)
         if not passages.results:
+            count(used_by(asked.query, passages))
             return AskedAndAnswered(passages=passages, unanswered=_NOTHING_SAYS_SO)
         try:
-            answer = _by(deadline, partial(self._written, asked.query, passages))
+            answer = _by(deadline, partial(self._counted, asked.query, passages, count))
         except TimeoutError:
             return AskedAndAnswered(passages=passages, unanswered=_TOO_SLOW)
         except NoResults:
@@ -244,8 +258,25 @@ class Answering:
             return AskedAndAnswered(passages=passages, unanswered=told)
         return AskedAndAnswered(passages=passages, answer=answer)
 
-    def _written(self, query: str, found: SearchAnswer) -> CatalogAnswer:
+    def _counted(
+        self, query: str, found: SearchAnswer, count: Callable[..., None]
+    ) -> CatalogAnswer:
         """An answer from what a search found for it; raises as `ask` does."""
+        used, model = used_by(query, found), ""
+        try:
+            written = self._written(query, found)
+            if isinstance(written, Written):
+                model = written.model
+                used += Used(
+                    model_input_tokens=written.input_tokens,
+                    model_output_tokens=written.output_tokens,
+                )
+                return _answer(written, found)
+            return written
+        finally:
+            count(used, model=model)
+
+    def _written(self, query: str, found: SearchAnswer) -> Written | CatalogAnswer:
         homes = ", ".join(found.knowledge_bases)
         if not found.results:
             if found.guardrail_action != "NONE":
@@ -254,14 +285,13 @@ class Answering:
                 raise RetrievalFailed(_TOO_LONG, {homes: _NONE_FITS})
             raise NoResults
         try:
-            written = self.writer.write(query, [cleaned(each.content) for each in found.results])
+            return self.writer.write(query, [cleaned(each.content) for each in found.results])
         except KnowledgeBaseThrottled as error:
             failures = {homes: str(error)}
             raise Throttled("the model", failures, retry_after=error.retry_after) from error
         except Unavailable as error:
             problem = "the question got no answer; try again, or tell the operator"
             raise RetrievalFailed(problem, {homes: str(error)}) from error
-        return _answer(written, found)
 
 
 def _answer(written: Written, found: SearchAnswer) -> CatalogAnswer:

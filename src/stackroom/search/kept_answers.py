@@ -7,6 +7,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from threading import Lock
 
 from cachetools import TTLCache
@@ -37,5 +38,6 @@ class KeptAnswers:
         if kept is None:
             kept = self._writer.write(question, passages)  # outside the lock: it takes seconds
             with self._lock:
-                self._kept[key] = kept
+                # The next time nothing is billed.
+                self._kept[key] = replace(kept, input_tokens=0, output_tokens=0)
         return kept

@@ -24,7 +24,6 @@ from stackroom.documents.filters import all_of
 from stackroom.errors import RetrievalError, StackroomError, Throttled
 from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.search.results import Result, SearchAnswer
-from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import (
     FILTER_FORM,
     KNOWLEDGE_BASE_RETRIEVE,
@@ -39,7 +38,7 @@ Response = dict[str, object]
 
 
 class Searchable(Protocol):
-    """Retrieval, over the pool, or LinkedRetrieval."""
+    """Retrieval, over the pool, metered or not, or LinkedRetrieval."""
 
     def search(
         self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
@@ -50,7 +49,7 @@ def knowledge_base_retrieve(
     arguments: object,
     *,
     caller: Caller,
-    retrieval: Retrieval,
+    retrieval: Searchable,
     deadline: Deadline = NO_DEADLINE,
 ) -> Response:
     """

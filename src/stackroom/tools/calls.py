@@ -140,6 +140,7 @@ REFUSALS: Mapping[type[errors.StackroomError], Refusal] = {
     errors.CatalogLimitReached: Refusal(
         "LIMIT_EXCEEDED", "delete_catalog makes room; a catalog holds any number of documents."
     ),
+    errors.LimitExceeded: Refusal("LIMIT_EXCEEDED", "get_usage tells what was used, and the caps."),
     errors.FileTypeUnsupported: Refusal("INVALID_FILE_TYPE", "The type is the end of the name."),
     errors.FileTooLarge: Refusal("FILE_TOO_LARGE", "Divide the file, and upload its parts."),
     errors.ContentTooLarge: Refusal(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from stackroom.ingestion.user_caps import UserCaps
     from stackroom.ingestion.verdicts import VerdictWriter
     from stackroom.ingestion.work_queue import WorkQueue
+    from stackroom.quota.caps import CapWatch
     from stackroom.quota.grants import Admission
     from stackroom.quota.schedule import Limits
     from stackroom.runs.placement import Placements, SharedSources
@@ -130,9 +131,16 @@ class RunUseCases:
             catalogs=there.register,
             documents=there.documents,
             usage=there.usage,
+            watch=self.cap_watch,
             requests=lambda: self.requests,
             now=self.now,
         )
+
+    @cached_property
+    def cap_watch(self) -> CapWatch:
+        from stackroom.quota.caps import CapWatch
+
+        return CapWatch(book=self.deployment.caps)
 
     @cached_property
     def polling(self) -> Polling:

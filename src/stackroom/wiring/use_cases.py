@@ -38,9 +38,11 @@ if TYPE_CHECKING:
     from stackroom.events.publishing import Publishing
     from stackroom.ingestion.estimates import Estimates
     from stackroom.ingestion.retry_failed import Retrying
+    from stackroom.quota.questions import QuestionMeter
     from stackroom.search.cached_embeddings import CacheTally
     from stackroom.search.cited_answers import Answering
     from stackroom.search.document_passages import DocumentPassages
+    from stackroom.search.metered import MeteredRetrieval
     from stackroom.search.search import Retrieval
     from stackroom.uploads.reconcile import Uploads
     from stackroom.wiring.function_settings import Settings
@@ -121,7 +123,22 @@ class UseCases(RunUseCases):
             prompt=settings.need("answer_prompt"),
             guardrail=getattr(settings, "guardrail", None),
         )
-        return Answering(retrieval=self.retrieval, writer=KeptAnswers(writer))
+        return Answering(
+            retrieval=self.retrieval, writer=KeptAnswers(writer), meter=self.question_meter
+        )
+
+    @cached_property
+    def metered_retrieval(self) -> MeteredRetrieval:
+        from stackroom.search.metered import MeteredRetrieval
+
+        return MeteredRetrieval(retrieval=self.retrieval, meter=self.question_meter)
+
+    @cached_property
+    def question_meter(self) -> QuestionMeter:
+        from stackroom.quota.questions import QuestionMeter
+
+        there = self.deployment
+        return QuestionMeter(usage=there.usage, book=there.caps, watch=self.cap_watch)
 
     @cached_property
     def retrying(self) -> Retrying:

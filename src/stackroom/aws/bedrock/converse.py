@@ -100,7 +100,12 @@ class ConverseWriter:
         text, marks = unmarked(_text(response), len(passages))
         is_guarded = response["stopReason"] == "guardrail_intervened"
         return Written(
-            text=text, marks=marks, guardrail_action="INTERVENED" if is_guarded else "NONE"
+            text=text,
+            marks=marks,
+            guardrail_action="INTERVENED" if is_guarded else "NONE",
+            model=self.model_arn,
+            input_tokens=response["usage"]["inputTokens"],
+            output_tokens=response["usage"]["outputTokens"],
         )
 
     def _request(self, question: str, passages: Sequence[str]) -> "ConverseRequestTypeDef":

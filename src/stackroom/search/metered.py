@@ -1,0 +1,44 @@
+"""A search that counts its callers' questions, each behind its answer."""
+
+from dataclasses import dataclass
+
+from stackroom.access.identity import Caller
+from stackroom.clock import NO_DEADLINE, Deadline
+from stackroom.quota.questions import QuestionMeter
+from stackroom.quota.usage import Used
+from stackroom.search.excerpts import estimated_tokens
+from stackroom.search.results import SearchAnswer
+from stackroom.search.search import Retrieval
+from stackroom.search.search_arguments import RetrieveArguments, SearchArguments
+
+
+def used_by(query: str, found: SearchAnswer) -> Used:
+    """
+    The question, embedded once; or at each knowledge base, where its store embeds it. As the caller
+    is told of it: whether others have asked the same is nobody's to know.
+    """
+    if found.is_embedding_cached is None:
+        times = len(found.knowledge_bases)
+    else:
+        times = int(not found.is_embedding_cached)
+    return Used(questions=1, question_tokens=times * estimated_tokens(query))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeteredRetrieval:
+    """A `Searchable`."""
+
+    retrieval: Retrieval
+    meter: QuestionMeter
+
+    def search(
+        self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
+    ) -> SearchAnswer:
+        """As Retrieval does. Raises LimitExceeded, too."""
+        if caller is not None:
+            self.meter.require_room(caller.user_id)
+        found = self.retrieval.search(asked, caller, deadline=deadline)
+        assert caller is not None, "a search of the pool is for somebody"
+        catalog_id = asked.catalog_id if isinstance(asked, RetrieveArguments) else None
+        self.meter.count(caller.user_id, used_by(asked.query, found), catalog_id=catalog_id)
+        return found
