@@ -51,7 +51,7 @@ def edited(request: Request) -> Response:
 
 
 def removed(request: Request) -> Response:
-    request.services.agents.remove(request.user_id, agent_id(request))
+    request.services.chats.remove_agent(request.user_id, agent_id(request))
     return answered({})
 
 

@@ -6,6 +6,7 @@ from stackroom.errors import (
     AgentNotFound,
     AgentRunNotFound,
     CatalogNotFound,
+    ChatNotFound,
     DocumentNotFound,
 )
 from stackroom_console.problems import NOT_FOUND, Refused
@@ -15,6 +16,7 @@ _CATALOG = re.compile(r"cat-[0-9a-f]{24}")
 _DOCUMENT = re.compile(r"doc-[0-9a-f]{24}")
 _RECEIPT = re.compile(r"rcpt-[0-9TZ.]{10,40}-[0-9a-f]{8}")
 _AGENT = re.compile(r"agent-[0-9a-f]{24}")
+_CHAT = re.compile(r"chat-[0-9a-f]{11,12}[0-9a-f]{16}")
 _RUN = re.compile(r"run-[0-9a-f]{11,12}[0-9a-f]{16}")
 _LONGEST_TOLD = 40
 
@@ -61,6 +63,18 @@ def agent_id_in(given: str) -> str:
     if not _AGENT.fullmatch(given):
         raise AgentNotFound
     return given
+
+
+def chat_id(request: Request) -> str:
+    """Raises ChatNotFound."""
+    given = request.path["chat_id"]
+    if not _CHAT.fullmatch(given):
+        raise ChatNotFound
+    return given
+
+
+def is_run(text: str) -> bool:
+    return _RUN.fullmatch(text) is not None
 
 
 def run_id(request: Request) -> str:

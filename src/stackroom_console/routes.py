@@ -20,6 +20,7 @@ from stackroom_console.pages import (
 
 _BUILDER = "/agents/{agent_id}"
 _LINK = _BUILDER + "/knowledge-bases/{knowledge_base_id}"
+_CHAT = _BUILDER + "/chat/{chat_id}"
 _TOOL = _BUILDER + "/tools/{tool_id}"
 _AGENTS = "/api/agents"
 _AGENT = _AGENTS + "/{agent_id}"
@@ -47,9 +48,16 @@ AGENT_ROUTES = (
     Endpoint(method="GET", path=f"{_BUILDER}/delete", answer=agent_pages.removal),
     Endpoint(method="POST", path=f"{_BUILDER}/delete", answer=agent_pages.remove),
     Endpoint(method="GET", path=f"{_BUILDER}/export", answer=agent_pages.export),
-    Endpoint(method="GET", path=f"{_BUILDER}/chat", answer=chat_page.page),
-    Endpoint(method="POST", path=f"{_BUILDER}/chat", answer=chat_page.ask),
-    Endpoint(method="GET", path=f"{_BUILDER}/chat/part", answer=chat_page.part),
+    Endpoint(method="GET", path=f"{_BUILDER}/chat", answer=chat_page.blank),
+    Endpoint(method="POST", path=f"{_BUILDER}/chat", answer=chat_page.begin),
+    Endpoint(method="GET", path=f"{_BUILDER}/chat/single", answer=chat_page.single),
+    Endpoint(method="GET", path=_CHAT, answer=chat_page.page),
+    Endpoint(method="POST", path=_CHAT, answer=chat_page.ask),
+    Endpoint(method="GET", path=f"{_CHAT}/part", answer=chat_page.part),
+    Endpoint(method="GET", path=f"{_CHAT}/rename", answer=chat_page.renaming),
+    Endpoint(method="POST", path=f"{_CHAT}/rename", answer=chat_page.rename),
+    Endpoint(method="GET", path=f"{_CHAT}/delete", answer=chat_page.removal),
+    Endpoint(method="POST", path=f"{_CHAT}/delete", answer=chat_page.remove),
     Endpoint(method="POST", path="/runs/{run_id}/cancel", answer=chat_page.cancel),
     Endpoint(method="POST", path="/runs/{run_id}/feedback", answer=feedback_forms.on_run),
     Endpoint(method="GET", path=f"{_BUILDER}/knowledge-bases", answer=agent_tool_dialogs.choice),

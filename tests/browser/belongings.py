@@ -97,7 +97,8 @@ def belongings_of(owner: Visitor, instance: Instance, word: str) -> Belongings:
         "toolDescription": f"About {word}",
     }
     tool = _json(owner, f"/api/agents/{agent_id}/knowledge-base-tools", wanted)["tool"]
-    run = _json(owner, f"/api/agents/{agent_id}/runs", {"message": f"What is {word}?"})["run"]
+    asked = {"message": f"What is {word}?", "conversationId": "new"}
+    run = _json(owner, f"/api/agents/{agent_id}/runs", asked)["run"]
     eventually(lambda: _is_over(owner, run["id"]), "the run is over")
     return Belongings(
         instance=instance,
@@ -110,6 +111,7 @@ def belongings_of(owner: Visitor, instance: Instance, word: str) -> Belongings:
             agent_id=agent_id,
             tool_id=tool["id"],
             run_id=run["id"],
+            chat_id=run["conversationId"],
         ),
     )
 

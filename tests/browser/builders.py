@@ -92,17 +92,26 @@ def card(visitor: Visitor, catalog: str) -> Locator:
 
 
 def ask(visitor: Visitor, agent: str, question: str) -> Locator:
-    """In the chat; answers the run, which may be unfinished."""
+    """In a new conversation; answers the run, which may be unfinished."""
     page = visitor.open(f"{agent}/chat")
+    page.get_by_label("Question", exact=True).fill(question)
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator("[data-run]")).to_have_count(1)
+    return page.locator("[data-run]").last
+
+
+def ask_on(visitor: Visitor, question: str) -> Locator:
+    """In the conversation that is shown, by the keyboard; answers the run."""
+    page = visitor.page
     before = page.locator("[data-run]").count()
     page.get_by_label("Question", exact=True).fill(question)
-    page.get_by_role("button", name="Ask").click()
+    page.keyboard.press("Enter")
     expect(page.locator("[data-run]")).to_have_count(before + 1)
     return page.locator("[data-run]").last
 
 
 def answered(run: Locator, state: str = "succeeded") -> Locator:
-    expect(run.locator(".state")).to_have_text(state)
+    expect(run).to_have_attribute("data-state", state)
     return run
 
 

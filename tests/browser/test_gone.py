@@ -50,7 +50,7 @@ def test_a_page_that_watches_what_is_gone_says_so_and_keeps_what_is_typed(
     hers: Belongings,
 ) -> None:
     page, other = hers.owner.page, hers.owner.page.context.new_page()
-    hers.owner.open(f"/agents/{hers.things.agent_id}/chat")
+    hers.owner.open(f"/agents/{hers.things.agent_id}/chat/{hers.things.chat_id}")
     other.goto(page.url)
     page.get_by_label("Question", exact=True).fill("Which lanterns are lit?")
 

@@ -230,11 +230,14 @@ def agents(stage: Stage) -> None:
 def chat(stage: Stage, agent: str) -> None:
     page = stage.look_at(f"{agent}/chat", "chat-empty")
     page.get_by_label("Question", exact=True).fill("How high is the tide at Ostend?")
-    page.get_by_role("button", name="Ask").click()
-    expect(page.locator(".state.succeeded")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-state=succeeded]")).to_be_visible()
     for each in page.locator(".steps summary").all():
         each.click()
     stage.look("chat")
+    for opener in ("Rename", "Delete"):
+        stage.look_at_dialog(page.get_by_role("button", name=opener), f"chat-{opener.lower()}")
+        stage.close_dialog()
 
 
 def delete_catalog(stage: Stage, name: str) -> None:

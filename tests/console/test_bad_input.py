@@ -84,6 +84,10 @@ FIELDS: Mapping[tuple[str, str], Mapping[str, Field]] = {
     ("POST", "/agents/import"): {"agent": Text(good="{}", longest=LARGEST)},
     ("POST", "/agents/{agent_id}"): _AGENT,
     ("POST", "/agents/{agent_id}/chat"): _MESSAGE,
+    ("POST", "/agents/{agent_id}/chat/{chat_id}"): _MESSAGE,
+    ("POST", "/agents/{agent_id}/chat/{chat_id}/rename"): {
+        "title": Text(good="Plans", longest=100),
+    },
     ("POST", "/agents/{agent_id}/knowledge-bases"): {},
     ("POST", "/agents/{agent_id}/knowledge-bases/{knowledge_base_id}"): _FORM,
     ("POST", "/agents/{agent_id}/tools/{tool_id}/edit"): _FORM,
@@ -102,6 +106,7 @@ BODILESS = {
     ("POST", "/catalogs/{catalog_id}/documents/{document_id}/retry"),
     ("POST", "/catalogs/{catalog_id}/documents/{document_id}/ingest-again"),
     ("POST", "/catalogs/{catalog_id}/documents/{document_id}/delete"),
+    ("POST", "/agents/{agent_id}/chat/{chat_id}/delete"),
     ("POST", "/agents/{agent_id}/delete"),
     ("POST", "/agents/{agent_id}/tools/{tool_id}/delete"),
     ("POST", "/runs/{run_id}/cancel"),

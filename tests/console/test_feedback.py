@@ -113,7 +113,7 @@ def test_a_run_is_judged_by_what_it_was_asked_and_has_shown(
 ) -> None:
     source = {"filename": "plan.pdf", "page": 12, "catalog_id": catalog}
     agent, run = answered_run(alice, console, "What is planned?\nAnd when?", **source)
-    chat = alice.get(f"/agents/{agent}/chat").text
+    chat = alice.get(f"/agents/{agent}/chat/single").text
 
     told = alice.post(f"/runs/{run}/feedback", verdict="down", question="forged", file="forged")
 

@@ -20,6 +20,8 @@ BODIES: dict[str, dict[str, object]] = {
     "/theme": {"theme": "dark"},
     "/runs/{run_id}/feedback": {"verdict": "up"},
     "/agents/{agent_id}/chat": {"message": "What is planned?"},
+    "/agents/{agent_id}/chat/{chat_id}": {"message": "What is planned?"},
+    "/agents/{agent_id}/chat/{chat_id}/rename": {"title": "Plans"},
     "/api/agents/{agent_id}/runs": {"message": "What is planned?"},
     "/api/agents/{agent_id}": {"name": "Mine now"},
     "/api/agents/{agent_id}/knowledge-base-tools": {
@@ -40,6 +42,7 @@ class Things:
     agent_id: str
     tool_id: str
     run_id: str
+    chat_id: str
 
     def address(self, endpoint: Endpoint) -> str:
         """Fails for an address that names what nobody has here: a new one must be tried, too."""
@@ -74,14 +77,16 @@ def things_of(
         {"knowledgeBaseId": catalog_id, **linked},
     ).json()["data"]["tool"]
     asked = {"message": f"What is planned?{said}"}
-    run = browser.call("POST", f"/api/agents/{agent_id}/runs", asked)
+    asked["conversationId"] = "new"
+    run = browser.call("POST", f"/api/agents/{agent_id}/runs", asked).json()["data"]["run"]
     return Things(
         catalog_id=catalog_id,
         document_id=kept,
         receipt_id=receipt.rpartition("/")[2],
         agent_id=agent_id,
         tool_id=tool["id"],
-        run_id=run.json()["data"]["run"]["id"],
+        run_id=run["id"],
+        chat_id=run["conversationId"],
     )
 
 

@@ -9,7 +9,7 @@ from stackroom.agents.agent_run import AgentRun, ToolStep
 from stackroom.agents.chats import NewTitle, title_of
 from stackroom.agents.run_limits import MOST_MEMORY
 from stackroom.agents.runs import NEW, NewRun
-from stackroom.errors import ChatBusy, ChatNotFound, StoreUnavailable
+from stackroom.errors import AgentNotFound, ChatBusy, ChatNotFound, StoreUnavailable
 from tests.unit.test_agent_runs import Office, Play, office, turn
 
 __all__ = ["office"]
@@ -165,11 +165,14 @@ def test_nobody_else_finds_a_conversation_nor_another_agent(office: Office) -> N
     other = office.agent()
     told = NewTitle(title="Mine")
 
-    for user, agent in (("bob", office.agent_id), ("alice", other)):
+    for user, agent, error in (
+        ("bob", office.agent_id, AgentNotFound),
+        ("alice", other, ChatNotFound),
+    ):
         for call in (office.chats.get, office.chats.remove):
-            with pytest.raises(ChatNotFound):
+            with pytest.raises(error):
                 call(user, agent, chat)
-        with pytest.raises(ChatNotFound):
+        with pytest.raises(error):
             office.chats.rename(user, agent, chat, told)
     with pytest.raises(ChatNotFound):
         office.runs.start("alice", other, NewRun(message="Mine?", conversation_id=chat))

@@ -136,9 +136,10 @@ class Chats:
         return next((each for each in recent if each.is_test), None)
 
     def get(self, user_id: str, agent_id: str, chat_id: str) -> Chat:
-        """Raises ChatNotFound."""
+        """Raises AgentNotFound or ChatNotFound."""
         found = self.book.get(user_id, agent_id, chat_id)
         if found is None:
+            self.agents.get(user_id, agent_id)
             raise ChatNotFound
         return found
 
@@ -151,7 +152,7 @@ class Chats:
         return [each.seen_at(now) for each in self.runs.some(chat.user_id, ids[-MOST_SHOWN:])]
 
     def rename(self, user_id: str, agent_id: str, chat_id: str, wanted: NewTitle) -> Chat:
-        """Raises ChatNotFound."""
+        """Raises AgentNotFound or ChatNotFound."""
 
         def once() -> Chat:
             there = self.get(user_id, agent_id, chat_id)
@@ -162,7 +163,8 @@ class Chats:
     def remove(self, user_id: str, agent_id: str, chat_id: str) -> None:
         """
         With all that was said in it. It goes last, so that whoever dies on the way, or is told of
-        a store that doesn't answer, removes the rest by doing it again. Raises ChatNotFound.
+        a store that doesn't answer, removes the rest by doing it again. Raises AgentNotFound or
+        ChatNotFound.
         """
         self.get(user_id, agent_id, chat_id)
         self._remove(user_id, agent_id, chat_id)

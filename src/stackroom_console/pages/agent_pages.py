@@ -70,7 +70,7 @@ def removal(request: Request) -> Response:
 
 
 def remove(request: Request) -> Response:
-    request.services.agents.remove(request.user_id, agent_id(request))
+    request.services.chats.remove_agent(request.user_id, agent_id(request))
     return redirect(request, "/agents")
 
 

@@ -1,55 +1,371 @@
-"""What was asked of an agent, and the steps that it takes to answer, as they come."""
+"""
+Conversations with an agent: what was asked and answered, and what goes on right now.
 
+An answer grows on the page while it is written: the page asks for what is new several times a
+second (docs/decisions/0037), and is answered with that alone.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+
+from markupsafe import Markup
 from starlette.responses import Response
 
-from stackroom.agents.agent import Agent
-from stackroom.agents.agent_run import AgentRun
-from stackroom.agents.runs import LONGEST_MESSAGE, NewRun
-from stackroom_console.ids import agent_id, run_id
+from stackroom.agents.agent_run import (
+    AgentRun,
+    Draft,
+    ModelStep,
+    RunState,
+    ShownPassage,
+    Step,
+    ToolStep,
+)
+from stackroom.agents.chats import LONGEST_TITLE, Chat, NewTitle
+from stackroom.agents.run_limits import MOST_MEMORY
+from stackroom.agents.runs import LONGEST_MESSAGE, NEW, NewRun
+from stackroom.documents.model import Catalog
+from stackroom.tools.texts import counted
+from stackroom_console.citations import Citation, FoundPassage, citations_of, source_of
+from stackroom_console.ids import agent_id, chat_id, is_run, run_id
+from stackroom_console.pages.ask_page import catalogs_of
 from stackroom_console.rendering import Watch, done, redirect, render, watch
 from stackroom_console.request import Request, parse
+from stackroom_console.safe_markdown import markdown
+
+# Of what grows: seconds between two looks. Somebody who reads along sees words 300 ms after the
+# model's; a look is one small read, so it takes a few of them before it is worth asking less often.
+_SOON = 0.2
+_LATER = 1.0
+_LOOKS_SOON = 300  # without news: a minute
+
+_MOST_SOURCES = 8  # of an answer that names none
+_Key = int | tuple[str, str]  # of a passage in its run
+_ENDED = {
+    RunState.CANCELLED: "You stopped it.",
+    RunState.FAILED: "It failed.",
+    RunState.OUT_OF_BUDGET: "It took too much, and was ended.",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownStep:
+    """
+    Words of the model's before its answer, or a question to a knowledge base. `found` are passages
+    that no step before has found, `again` the others.
+    """
+
+    text: Markup | None = None
+    tool: ToolStep | None = None
+    found: tuple[Citation, ...] = ()
+    again: tuple[Citation, ...] = ()
+
+    @property
+    def outcome(self) -> str:
+        assert self.tool is not None, "words have none"
+        if not self.tool.is_success:
+            return self.tool.told
+        return counted(len(self.found) + len(self.again), "passage")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownRun:
+    """
+    `doing` is what goes on, of one that is not over; `growing` what it has written so far. `cited`
+    are the passages that the answer names, or all that was found where it names none.
+    """
+
+    run: AgentRun
+    steps: tuple[ShownStep, ...]
+    answer: Markup | None
+    cited: tuple[Citation, ...]
+    doing: str = ""
+    growing: Markup | None = None
+
+    @property
+    def ended(self) -> str:
+        return _ENDED.get(self.run.state, "")
+
+    @property
+    def figures(self) -> str:
+        """What it took."""
+        run = self.run
+        parts = []
+        if run.begun_at is not None and run.ended_at is not None:
+            parts.append(f"{(run.ended_at - run.begun_at).total_seconds():.1f} s")
+        if run.tool_calls:
+            parts.append("1 search" if run.tool_calls == 1 else f"{run.tool_calls} searches")
+        if tokens := run.input_tokens + run.output_tokens:
+            parts.append(f"{tokens:,} tokens")
+        return " · ".join(parts)
+
+
+def blank(request: Request) -> Response:
+    """Where the first question of a conversation is asked."""
+    return _page(request, None, [])
 
 
 def page(request: Request) -> Response:
-    agent, runs = _shown(request)
-    return render(
-        request,
-        "chat.html",
-        agent=agent,
-        runs=runs,
-        watch=_watch(request, runs),
-        longest=LONGEST_MESSAGE,
-    )
+    chat = _chat(request)
+    before = request.query.get("before", "")
+    runs = request.services.chats.runs_of(chat, before=before if is_run(before) else None)
+    return _page(request, chat, runs, is_newest=not is_run(before))
+
+
+def single(request: Request) -> Response:
+    """Questions of no conversation: what programs ask, and what was asked before there were any."""
+    agent = request.services.agents.get(request.user_id, agent_id(request))
+    runs = request.services.agent_runs.of_agent(request.user_id, agent.id, are_alone=True)
+    return _page(request, None, runs[::-1], are_alone=True)
 
 
 def part(request: Request) -> Response:
-    """Of the page what changes by itself."""
-    agent, runs = _shown(request)
-    watching = _watch(request, runs)
-    return render(request, "parts/chat_watched.html", agent=agent, runs=runs, watch=watching)
+    """Of a conversation's page what is new."""
+    chat = _chat(request)
+    if is_run(under_way := request.query.get("run", "")):
+        run, draft = request.services.agent_runs.watched(request.user_id, under_way)
+        if not run.is_over:
+            return _growing(request, run, draft)
+    runs = request.services.chats.runs_of(chat)
+    watching = _watch(request, chat, runs)
+    return render(
+        request,
+        "parts/chat_watched.html",
+        agent_id=chat.agent_id,
+        shown=_all_shown(request, runs) if watching.is_changed else (),
+        earlier=_earlier(chat, runs),
+        remembered=_remembered(chat, runs),
+        watch=watching,
+    )
+
+
+def begin(request: Request) -> Response:
+    run = _asked(request, NEW)
+    return redirect(request, place_of(run))
 
 
 def ask(request: Request) -> Response:
-    message = request.form.get("message", "").replace("\r\n", "\n")
-    wanted = parse(NewRun, {"message": message}, called={"message": "Question"})
-    chosen = agent_id(request)
-    request.services.agent_runs.start(request.user_id, chosen, wanted, groups=request.caller.groups)
-    return redirect(request, f"/agents/{chosen}/chat")
+    run = _asked(request, chat_id(request))
+    if not request.is_htmx:
+        return redirect(request, f"{place_of(run)}#newest")
+    [shown] = _all_shown(request, [run])
+    return render(request, "parts/chat_asked.html", each=shown, watch=_soon(run, None, quiet=0))
 
 
 def cancel(request: Request) -> Response:
     run = request.services.agent_runs.cancel(request.user_id, run_id(request))
-    return done(request, f"/agents/{run.agent_id}/chat")
+    return done(request, place_of(run))
 
 
-def _shown(request: Request) -> tuple[Agent, list[AgentRun]]:
-    """The runs in the order in which they were asked for."""
-    agent = request.services.agents.get(request.user_id, agent_id(request))
-    return agent, request.services.agent_runs.of_agent(request.user_id, agent.id)[::-1]
+def renaming(request: Request) -> Response:
+    return render(request, "chat_rename.html", chat=_chat(request), longest=LONGEST_TITLE)
 
 
-def _watch(request: Request, runs: list[AgentRun]) -> Watch:
-    shown = [(each.id, each.version, each.state, each.is_cancel_asked) for each in runs]
-    is_under_way = any(not each.is_over for each in runs)
-    path = f"/agents/{agent_id(request)}/chat/part"
-    return watch(request, path, shown, is_under_way=is_under_way)
+def rename(request: Request) -> Response:
+    given = {"title": request.form.get("title", "")}
+    wanted = parse(NewTitle, given, called={"title": "Title"})
+    chats = request.services.chats
+    chat = chats.rename(request.user_id, agent_id(request), chat_id(request), wanted)
+    return redirect(request, f"/agents/{chat.agent_id}/chat/{chat.id}")
+
+
+def removal(request: Request) -> Response:
+    return render(request, "chat_delete.html", chat=_chat(request))
+
+
+def remove(request: Request) -> Response:
+    chosen = agent_id(request)
+    request.services.chats.remove(request.user_id, chosen, chat_id(request))
+    return redirect(request, f"/agents/{chosen}/chat")
+
+
+def place_of(run: AgentRun) -> str:
+    """The address of the page that shows it."""
+    return f"/agents/{run.agent_id}/chat/{run.conversation_id or 'single'}"
+
+
+def _page(
+    request: Request,
+    chat: Chat | None,
+    runs: list[AgentRun],
+    *,
+    is_newest: bool = True,
+    are_alone: bool = False,
+) -> Response:
+    chosen = agent_id(request)
+    agent = request.services.agents.get(request.user_id, chosen)
+    return render(
+        request,
+        "chat.html",
+        agent=agent,
+        chat=chat,
+        chats=request.services.chats.of_agent(request.user_id, chosen),
+        are_alone=are_alone,
+        agent_id=chosen,
+        shown=_all_shown(request, runs),
+        earlier=_earlier(chat, runs),
+        remembered=_remembered(chat, runs) if is_newest else None,
+        watch=_watch(request, chat, runs) if chat is not None and is_newest else None,
+        is_newest=is_newest,
+        most_memory=MOST_MEMORY,
+        longest=LONGEST_MESSAGE,
+    )
+
+
+def _chat(request: Request) -> Chat:
+    """Raises ChatNotFound."""
+    return request.services.chats.get(request.user_id, agent_id(request), chat_id(request))
+
+
+def _asked(request: Request, conversation: str) -> AgentRun:
+    message = request.form.get("message", "").replace("\r\n", "\n")
+    given = {"message": message, "conversationId": conversation}
+    wanted = parse(NewRun, given, called={"message": "Question"})
+    return request.services.agent_runs.start(
+        request.user_id, agent_id(request), wanted, groups=request.caller.groups
+    )
+
+
+def _earlier(chat: Chat | None, runs: Sequence[AgentRun]) -> str | None:
+    """The run before which there are more than the page shows."""
+    if chat is None or not runs or runs[0].id == chat.run_ids[0]:
+        return None
+    return runs[0].id
+
+
+def _remembered(chat: Chat | None, runs: Sequence[AgentRun]) -> str | None:
+    """The first run that the agent was told of with the last question, if not of all."""
+    forgotten = runs[-1].forgotten if chat is not None and runs else 0
+    return chat.run_ids[forgotten] if chat is not None and forgotten else None
+
+
+# What changes by itself.
+
+
+def _watch(request: Request, chat: Chat, runs: Sequence[AgentRun]) -> Watch:
+    """Fast while an answer is written; else for what another window asks."""
+    if runs and not runs[-1].is_over:
+        return _soon(runs[-1], None, quiet=0)
+    shown = [(each.id, each.version, each.state) for each in runs]
+    path = f"/agents/{chat.agent_id}/chat/{chat.id}/part"
+    return watch(request, path, shown, is_under_way=False)
+
+
+def _soon(run: AgentRun, draft: Draft | None, *, quiet: int) -> Watch:
+    told = {"run": run.id, "steps": run.version, "grown": _mark(run, draft), "quiet": quiet}
+    return Watch(
+        path=f"{place_of(run)}/part?{urlencode(told)}",
+        seconds=_SOON if quiet < _LOOKS_SOON else _LATER,
+        is_changed=True,
+    )
+
+
+def _growing(request: Request, run: AgentRun, draft: Draft | None) -> Response:
+    has_step = request.query.get("steps") != str(run.version)
+    has_grown = request.query.get("grown") != _mark(run, draft)
+    given = request.query.get("quiet", "")
+    quiet = int(given) if given.isascii() and given.isdigit() and len(given) < 4 else 0
+    [shown] = _all_shown(request, [run], draft)
+    return render(
+        request,
+        "parts/chat_growing.html",
+        each=shown,
+        has_step=has_step,
+        has_grown=has_grown,
+        watch=_soon(run, draft, quiet=0 if has_step or has_grown else quiet + 1),
+    )
+
+
+def _mark(run: AgentRun, draft: Draft | None) -> str:
+    """Another one for whatever else goes on; a text only grows."""
+    if draft is None:
+        return run.state
+    return f"{draft.steps}-{len(draft.text)}-{len(draft.query)}"
+
+
+# A run as the page shows it.
+
+
+def _all_shown(
+    request: Request, runs: Sequence[AgentRun], draft: Draft | None = None
+) -> list[ShownRun]:
+    """The draft is that of the last one; without it, it is looked for."""
+    catalogs = catalogs_of(request) if any(each.tool_calls for each in runs) else {}
+    shown = [_shown(each, catalogs) for each in runs]
+    if runs and not runs[-1].is_over:
+        if draft is None:
+            _, draft = request.services.agent_runs.watched(request.user_id, runs[-1].id)
+        shown[-1] = replace(
+            shown[-1],
+            doing=_doing(runs[-1], draft),
+            growing=markdown(draft.text) if draft is not None and draft.text else None,
+        )
+    return shown
+
+
+def _doing(run: AgentRun, draft: Draft | None) -> str:
+    if run.state is RunState.ACCEPTED:
+        return "Waiting for its turn…"
+    if draft is not None and draft.knowledge_base_name:
+        return f"Looking in {draft.knowledge_base_name} for “{draft.query}”…"
+    return "Writing…" if draft is not None and draft.text else "Thinking…"
+
+
+def _shown(run: AgentRun, catalogs: Mapping[str, Catalog]) -> ShownRun:
+    found = _found(run, catalogs)
+    steps = list(run.steps)
+    last = steps[-1] if steps else None
+    is_answer = run.answer is not None or (run.state is RunState.CANCELLED)
+    answer = None
+    if is_answer and isinstance(last, ModelStep):
+        steps.pop()
+        anchors = {each.number: each.anchor for each in found.values()}
+        answer = markdown(last.text, cited=anchors)
+    named = tuple(x for x in found.values() if answer and f'href="#{x.anchor}"' in answer)
+    return ShownRun(
+        run=run,
+        steps=tuple(_steps(steps, found)),
+        answer=answer,
+        cited=named or tuple(found.values())[:_MOST_SOURCES],
+    )
+
+
+def _steps(steps: Sequence[Step], found: Mapping[_Key, Citation]) -> Iterator[ShownStep]:
+    seen: set[_Key] = set()
+    for step in steps:
+        if isinstance(step, ModelStep):
+            if step.text.strip():
+                yield ShownStep(text=markdown(step.text))
+            continue
+        keys = dict.fromkeys(map(_key, step.passages))
+        yield ShownStep(
+            tool=step,
+            found=tuple(found[each] for each in keys if each not in seen),
+            again=tuple(found[each] for each in keys if each in seen),
+        )
+        seen.update(keys)
+
+
+def _found(run: AgentRun, catalogs: Mapping[str, Catalog]) -> dict[_Key, Citation]:
+    """Each passage once, by the number that the model knows it by."""
+    passages: dict[_Key, ShownPassage] = {}
+    for step in run.steps:
+        if isinstance(step, ToolStep):
+            for each in step.passages:
+                passages.setdefault(_key(each), each)
+    told = [
+        FoundPassage(sources=(source_of(each.source),), text=each.content, score=each.similarity)
+        for each in passages.values()
+    ]
+    anchors = f"{run.id}-source"
+    made = citations_of(run.message, told, catalogs, anchors=anchors)
+    return {
+        key: replace(each, number=number, anchor=f"{anchors}-{number}")
+        for (key, passage), each in zip(passages.items(), made, strict=True)
+        for number in [passage.number or each.number]
+    }
+
+
+def _key(passage: ShownPassage) -> _Key:
+    return passage.number or (passage.content, json.dumps(dict(passage.source), sort_keys=True))

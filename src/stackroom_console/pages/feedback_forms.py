@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from itertools import chain
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.responses import Response
 
 from stackroom.agents.agent_run import AgentRun, ToolStep
 from stackroom.catalogs.feedback import LAST_PAGE, LONGEST_QUESTION, Feedback, FeedbackOrigin
 from stackroom_console.ids import run_id
-from stackroom_console.pages import ask_page
+from stackroom_console.pages import ask_page, chat_page
 from stackroom_console.rendering import redirect, render
 from stackroom_console.request import Request, parse
 
@@ -36,11 +37,14 @@ def on_answer(request: Request) -> Response:
 def on_run(request: Request) -> Response:
     """The run itself says what was asked, and what was shown first."""
     run = request.services.agent_runs.get(request.user_id, run_id(request))
-    given = {"question": _cut(run.message), "agent_id": run.agent_id, **_shown_first(request, run)}
+    note = request.form.get("note", "").replace("\r\n", "\n")
+    first = _shown_first(request, run)
+    given = {"question": _cut(run.message), "agent_id": run.agent_id, "note": note, **first}
     feedback = _kept(request, FeedbackOrigin.CHAT, given)
     if request.is_htmx:
         return render(request, "parts/kept.html", verdict=feedback.verdict)
-    return redirect(request, f"/agents/{run.agent_id}/chat?kept={run.id}-{feedback.verdict}")
+    kept = urlencode({"kept": f"{run.id}-{feedback.verdict}"})
+    return redirect(request, f"{chat_page.place_of(run)}?{kept}#{run.id}")
 
 
 def _kept(request: Request, origin: FeedbackOrigin, given: Mapping[str, Any]) -> Feedback:

@@ -1,0 +1,390 @@
+"""Conversations with an agent, by their pages, and runs by the API as contracts tell it."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from stackroom.agents.agent_run import (
+    AgentRun,
+    Draft,
+    ModelStep,
+    RunState,
+    ShownPassage,
+    Step,
+    ToolStep,
+)
+from stackroom.aws import session
+from stackroom_console.console import Console
+from tests.console.browser import Browser
+from tests.console.things import AGENT, new_catalog
+from tests.records import NOW
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture
+def agent(alice: Browser) -> str:
+    return str(alice.call("POST", "/api/agents", AGENT).json()["data"]["agent"]["id"])
+
+
+def start(browser: Browser, agent: str, message: Any = "What is planned?", **more: str) -> Any:
+    return browser.call("POST", f"/api/agents/{agent}/runs", {"message": message, **more})
+
+
+def begin(browser: Browser, agent: str, message: str = "What is planned?") -> str:
+    """A conversation; answers its page's address."""
+    asked = browser.post(f"/agents/{agent}/chat", message=message)
+    assert asked.status_code == 303
+    return str(asked.headers["location"])
+
+
+def run_of(browser: Browser, path: str) -> str:
+    """The id of the last one that the page shows."""
+    return str(re.findall(r'data-run="(.*?)"', browser.get(path).text)[-1])
+
+
+def write(console: Console, run_id: str, *steps: Step, **changes: Any) -> AgentRun:
+    """As its runner writes it down."""
+    book = console.services.deployment.agent_runs
+    run = book.get("alice", run_id)
+    assert run is not None
+    now = {"state": RunState.RUNNING, "begun_at": run.created_at, "steps": (*run.steps, *steps)}
+    return book.save(run.model_copy(update={**now, **changes}))
+
+
+def answer(console: Console, run_id: str, text: str, *before: Step) -> AgentRun:
+    said = ModelStep(text=text, at=NOW, seconds=1, input_tokens=1200, output_tokens=34)
+    tokens = {"input_tokens": 1200, "output_tokens": 34, "tool_calls": len(before)}
+    run = write(console, run_id, *before, said, **tokens)
+    ended = run.ended(RunState.SUCCEEDED, run.created_at)
+    return console.services.deployment.agent_runs.save(ended)
+
+
+def found(*passages: ShownPassage, query: str = "leave", **more: Any) -> ToolStep:
+    return ToolStep(
+        tool_id="tool_kb_1_abc1234",
+        tool_name="search_plans",
+        knowledge_base_name="Plans",
+        query=query,
+        is_success=True,
+        told="Found 1 relevant chunks (0 omitted due to size)",
+        passages=passages,
+        at=NOW,
+        seconds=0.2,
+        **more,
+    )
+
+
+def passage(content: str = "Leave is 30 days.", number: int | None = 1, **source: Any) -> Any:
+    told = {"filename": "plan.pdf", "page": 4, "section": None, **source}
+    return ShownPassage(rank=1, number=number, content=content, source=told, similarity=0.812)
+
+
+def test_a_run_is_accepted_queued_and_shown(alice: Browser, console: Console, agent: str) -> None:
+    answer = start(alice, agent)
+
+    assert answer.status_code == 202
+    run = answer.json()["data"]["run"]
+    url = console.services.deployment.settings.need("agent_runs_queue_url")
+    [message] = session.client("sqs").receive_message(QueueUrl=url)["Messages"]
+    assert json.loads(message["Body"]) == {"user_id": "alice", "run_id": run["id"]}
+    assert alice.get(f"/api/runs/{run['id']}").json()["data"]["run"] == run
+    assert (run["state"], run["steps"], run["answer"]) == ("accepted", [], None)
+    assert run["conversationId"] is None
+    assert "userId" not in run
+
+
+def test_a_program_asks_in_a_conversation_if_it_says_so(
+    alice: Browser, console: Console, agent: str
+) -> None:
+    run = start(alice, agent, conversationId="new").json()["data"]["run"]
+    busy = start(alice, agent, "And when?", conversationId=run["conversationId"])
+    answer(console, run["id"], "Nothing.")
+
+    following = start(alice, agent, "And when?", conversationId=run["conversationId"])
+    unknown = start(alice, agent, conversationId="chat-" + "0" * 27)
+    wrong = start(alice, agent, conversationId="mine")
+
+    assert following.json()["data"]["run"]["conversationId"] == run["conversationId"]
+    assert [each.status_code for each in (busy, unknown, wrong)] == [409, 404, 400]
+    assert 'conversationId: Allowed: the id of a conversation, or "new"' in wrong.text.replace(
+        '\\"', '"'
+    )
+
+
+def test_a_conversation_goes_on_from_its_first_question(
+    alice: Browser, console: Console, agent: str
+) -> None:
+    path = begin(alice, agent, "What is planned?\r\nAnd when?")
+    first = run_of(alice, path)
+    answer(console, first, "A quay.")
+
+    second = alice.post(path, message="How long is it?")
+    shown = alice.get(path).text
+
+    assert re.fullmatch(rf"/agents/{agent}/chat/chat-[0-9a-f]{{27}}", path)
+    assert second.headers["location"] == f"{path}#newest"
+    assert "What is planned?\nAnd when?" in shown
+    assert shown.index("A quay.") < shown.index("How long is it?")
+    assert "<bdi>What is planned? And when?</bdi></h1>" in shown
+    listed = alice.get(f"/agents/{agent}/chat").text
+    assert f'href="{path}#newest"' in listed
+
+
+def test_what_goes_on_is_said_before_there_is_an_answer(
+    alice: Browser, console: Console, agent: str
+) -> None:
+    path = begin(alice, agent)
+    run = run_of(alice, path)
+    book = console.services.deployment.agent_runs
+    looks = [alice.get(path).text]
+
+    write(console, run)
+    looks.append(alice.get(path).text)
+    book.keep_draft("alice", run, Draft(steps=0, query="quay", knowledge_base_name="Plans"))
+    looks.append(alice.get(path).text)
+    write(console, run, found(passage()))
+    book.keep_draft("alice", run, Draft(steps=1, text="The **quay** is"))
+    looks.append(alice.get(path).text)
+
+    told = ["Waiting for its turn…", "Thinking…", "Looking in Plans for “quay”…", "Writing…"]
+    for look, doing in zip(looks, told, strict=True):
+        assert doing in look
+        assert not re.search("accepted|tokens", re.sub("<[^>]*>", "", look))
+    assert "The <strong>quay</strong> is" in looks[-1]
+
+
+def test_an_answer_grows_and_what_has_not_changed_is_not_sent_again(
+    alice: Browser, console: Console, agent: str
+) -> None:
+    path = begin(alice, agent)
+    run = run_of(alice, path)
+    book = console.services.deployment.agent_runs
+    write(console, run)
+    parts: list[str] = []
+
+    def look(at: str) -> str:
+        parts.append(alice.part(at).text)
+        return watched(parts[-1])
+
+    at = look(watched(alice.get(path).text))
+    at = look(at)
+    book.keep_draft("alice", run, Draft(steps=0, text="The quay"))
+    at = look(at)
+    book.keep_draft("alice", run, Draft(steps=0, text="The quay is"))
+    at = look(at)
+    write(console, run, found(passage()))
+    at = look(at)
+    answer(console, run, "The quay is long.")
+    at = look(at)
+    look(at)
+
+    _, unchanged, begun, grown, stepped, over, after = parts
+    assert "The quay" in begun
+    assert "The quay is" in grown
+    assert "What is planned?" not in begun + grown + stepped
+    assert "Looked in" in stepped
+    assert "Looked in" not in grown
+    assert 'class="answer said"' in over
+    assert [len(each.splitlines()) for each in (unchanged, after)] == [1, 1]
+    assert re.findall(r"delay:([\d.]+)s", unchanged) == ["0.2"]
+    assert float(re.findall(r"delay:([\d.]+)s", after)[0]) >= 10
+
+
+def watched(page: str) -> str:
+    return str(re.findall(r'data-watch hx-get="(.*?)"', page)[0]).replace("&amp;", "&")
+
+
+def test_one_that_is_stopped_has_stopped_at_once_and_shows_what_was_written(
+    alice: Browser, console: Console, agent: str
+) -> None:
+    path = begin(alice, agent)
+    run = run_of(alice, path)
+    write(console, run)
+    console.services.deployment.agent_runs.keep_draft("alice", run, Draft(steps=0, text="Half an"))
+    before = alice.get(path).text
+
+    stopped = alice.post(f"/runs/{run}/cancel")
+
+    after = alice.get(path).text
+    assert f"/runs/{run}/cancel" in before
+    assert stopped.headers["location"] == path
+    assert "Half an" in after
+    assert "You stopped it." in after
+    assert f"/runs/{run}/cancel" not in after
+    assert alice.get(f"/api/runs/{run}").json()["data"]["run"]["state"] == "cancelled"
+
+
+def test_an_answer_is_markdown_and_cites_its_passages_which_open(
+    alice: Browser, console: Console, agent: str
+) -> None:
+    catalog = new_catalog(alice, "Plans")
+    document = "doc-" + "0" * 24
+    source: dict[str, Any] = {
+        "page_first": 4,
+        "page_last": 5,
+        "catalog_id": catalog,
+        "document_id": document,
+    }
+    path = begin(alice, agent, "How long is leave?")
+    run = run_of(alice, path)
+    other = passage("Nobody asked.", 2, filename="other.md", page=None)
+
+    text = "## Leave\n\n- **Thirty** days [1]"
+    answer(console, run, text, found(passage(**source), other), found(passage(**source)))
+
+    shown = alice.get(path).text
+    sources = shown.partition('<ul class="sources"')[2].partition("</ul>")[0]
+    assert "<h3>Leave</h3>" in shown
+    assert "<strong>Thirty</strong>" in shown
+    assert f'href="#{run}-source-1"' in sources
+    assert "plan.pdf, pages 4 to 5" in sources
+    assert "other.md" not in sources, "the answer doesn't name it"
+    assert shown.count(f'id="{run}-source-1"') == 1
+    assert f'href="/catalogs/{catalog}/documents/{document}/file#page=4"' in shown
+    assert "Found before:" in shown
+    for told in ("2 searches", "1,234 tokens", "score 0.81", "2 passages"):
+        assert told in shown
+
+
+def test_a_question_that_another_knowledge_base_was_asked_does_not_read_cached(
+    alice: Browser, console: Console, agent: str
+) -> None:
+    """What is cached is the question's vector: of no interest to whoever reads the answer."""
+    path = begin(alice, agent)
+    answer(console, run_of(alice, path), "Thirty.", found(passage(), is_cached=True))
+
+    assert "cached" not in alice.get(path).text
+
+
+def test_hostile_texts_are_texts(alice: Browser, console: Console, agent: str) -> None:
+    path = begin(alice, agent, HOSTILE)
+    run = run_of(alice, path)
+    hostile = passage(f"Leave. {HOSTILE}", filename=f"{HOSTILE}.pdf")
+    said = ModelStep(text=HOSTILE, at=NOW, seconds=1, input_tokens=1, output_tokens=1)
+    answer(console, run, f"[x](javascript:alert(1)) {HOSTILE}", said, found(hostile, query=HOSTILE))
+    alice.post(f"{path}/rename", title=HOSTILE)
+
+    pages = [alice.get(f"{path}{each}").text for each in ("", "/rename", "/delete")]
+
+    assert [each for each in pages if HOSTILE in each or 'href="javascript' in each] == []
+    assert all("&lt;img src=x onerror=alert(1)&gt;" in each for each in pages)
+
+
+def test_what_the_agent_has_forgotten_is_said_where_it_is(
+    alice: Browser, console: Console, agent: str
+) -> None:
+    path = begin(alice, agent, "First?")
+    for question in ("Second?", "Third?"):
+        answer(console, run_of(alice, path), "Yes.")
+        alice.post(path, message=question)
+
+    write(console, run_of(alice, path), forgotten=1)
+
+    shown = alice.get(path).text
+    line = shown.index("The agent has forgotten what is above")
+    assert shown.rindex("First?") < line < shown.index("Second?")
+
+
+def test_a_conversation_is_renamed_and_deleted_with_its_answers(
+    alice: Browser, console: Console, agent: str
+) -> None:
+    path = begin(alice, agent)
+    run = run_of(alice, path)
+    answer(console, run, "A quay.")
+
+    alice.post(f"{path}/rename", title=" Plans ")
+    renamed = alice.get(path).text
+    asked = alice.get(f"{path}/delete").text
+    deleted = alice.post(f"{path}/delete")
+
+    assert "<bdi>Plans</bdi></h1>" in renamed
+    assert "goes, with 1 question and their answers" in asked
+    assert deleted.headers["location"] == f"/agents/{agent}/chat"
+    assert [alice.get(each).status_code for each in (path, f"/api/runs/{run}")] == [404, 404]
+    assert path not in alice.get(f"/agents/{agent}/chat").text
+
+
+def test_nobody_reads_or_asks_in_anothers_conversation_even_with_an_agent_of_the_same_name(
+    alice: Browser, bob: Browser, agent: str
+) -> None:
+    path = begin(alice, agent, "My secret plan")
+    own = str(bob.call("POST", "/api/agents", AGENT).json()["data"]["agent"]["id"])
+    chat = path.rpartition("/")[2]
+
+    tried = [
+        bob.get(path),
+        bob.get(f"/agents/{own}/chat/{chat}"),
+        bob.part(f"/agents/{own}/chat/{chat}/part?run={run_of(alice, path)}"),
+        bob.post(f"/agents/{own}/chat/{chat}", message="And mine?"),
+        bob.post(f"/agents/{own}/chat/{chat}/delete"),
+        start(bob, own, conversationId=chat),
+    ]
+
+    assert {each.status_code for each in tried} == {404}
+    assert "My secret plan" in alice.get(path).text
+
+
+def test_an_agent_goes_with_its_conversations(alice: Browser, console: Console, agent: str) -> None:
+    path = begin(alice, agent)
+    run = run_of(alice, path)
+
+    alice.post(f"/agents/{agent}/delete")
+
+    assert [alice.get(each).status_code for each in (path, f"/api/runs/{run}")] == [404, 404]
+    assert list(console.services.deployment.chats.of_agent("alice", agent)) == []
+
+
+def test_single_questions_of_programs_and_of_before_are_shown_apart(
+    alice: Browser, console: Console, agent: str
+) -> None:
+    run = start(alice, agent, "Alone?").json()["data"]["run"]["id"]
+    answer(console, run, "Yes.")
+    path = begin(alice, agent)
+
+    shown = alice.get(f"/agents/{agent}/chat/single").text
+
+    assert "Alone?" in shown
+    assert "What is planned?" not in shown.partition('id="runs"')[2]
+    assert "Alone?" not in alice.get(path).text
+
+
+def test_a_long_conversation_opens_at_its_newest_and_leads_back(
+    alice: Browser, console: Console, agent: str
+) -> None:
+    path = begin(alice, agent, "Question 0.")
+    for number in range(1, 32):
+        answer(console, run_of(alice, path), "Yes.")
+        alice.post(path, message=f"Question {number}.")
+
+    newest = alice.get(path).text
+    before = re.findall(r'href="(\?before=.*?)"', newest)[0]
+    earlier = alice.get(f"{path}{before}").text
+
+    assert "Question 31." in newest
+    assert "Question 1." not in newest.partition('id="runs"')[2]
+    assert "Question 1." in earlier.partition('id="runs"')[2]
+    assert "Question 31." not in earlier
+
+
+def test_a_judged_answer_is_not_lost_without_a_script_and_may_be_a_test_question(
+    alice: Browser, console: Console, agent: str
+) -> None:
+    path = begin(alice, agent)
+    run = run_of(alice, path)
+    answer(console, run, "A quay.")
+
+    told = alice.post(f"/runs/{run}/feedback", verdict="kept", note="Which one?")
+
+    assert told.headers["location"] == f"{path}?kept={run}-kept#{run}"
+    after = alice.get(told.headers["location"]).text
+    assert "Kept as a test question." in after
+    assert "A quay." in after
+    [feedback] = console.services.feedback.of_user("alice")
+    assert (feedback.verdict, feedback.question, feedback.note) == (
+        "kept",
+        "What is planned?",
+        "Which one?",
+    )
