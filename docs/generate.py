@@ -10,6 +10,7 @@ import importlib
 from pathlib import Path
 
 from docs.cli import CLI, cli
+from docs.clients import SHOWN, clients
 from docs.fidelity import FIDELITY, fidelity
 from docs.state_machine import state_machine
 from docs.tables import replaced, table
@@ -106,6 +107,11 @@ MEANINGS = {
     "CONSOLE_URL": "where browsers find the console, without a path",
     "CONSOLE_CLIENT_ID": "the app client that signs people in there",
     "CONSOLE_KEY_ARN": "the secret that sessions are encrypted with",
+    "MCP_URL": "the gateway's address, as clients are told it",
+    "COMMAND_LINE": (
+        "how the local mode's command line is called, `{}` in place of the verb; a deployment's, if"
+        " not set"
+    ),
     "IDENTITY_ISSUER": "the only issuer whose tokens count",
     "IDENTITY_JWKS_URL": "where that issuer's public keys are",
     "IDENTITY_CLIENT_IDS": "JSON list of the app clients whose tokens count",
@@ -140,6 +146,7 @@ def main() -> None:
     CONFIGURATION.write_text(configuration(), "utf-8")
     FIDELITY.write_text(fidelity(), "utf-8")
     CLI.write_text(cli(), "utf-8")
+    SHOWN.write_text(clients(), "utf-8")
     text = HOW_IT_WORKS.read_text("utf-8")
     HOW_IT_WORKS.write_text(replaced(text, "state-machine", state_machine()), "utf-8")
 

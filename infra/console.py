@@ -57,19 +57,21 @@ class ConsoleStack(cdk.Stack):
             shared=settings.shared.given(self),
         )
         clients = [self.sign_in.client, gateway.sign_in.client]
-        self.console = self._console(issuer=gateway.sign_in.issuer, clients=clients)
+        self.console = self._console(gateway, clients=clients)
         self.runs.let_ask(self.console)
         self.api.serve(self.console)
         self.handlers = [self.console, self.runs.runner]
 
         cdk.CfnOutput(self, "ConsoleUrl", value=f"{self.api.origin}/")
 
-    def _console(self, *, issuer: str, clients: list[cognito.UserPoolClient]) -> HandlerFunction:
+    def _console(
+        self, gateway: GatewayStack, *, clients: list[cognito.UserPoolClient]
+    ) -> HandlerFunction:
         """
         It isn't in the VPC of a cache for questions: from there the pages of Cognito that it asks
         for tokens can't be reached. So it keeps the vectors of questions to itself.
         """
-        key = self._cookie_key()
+        key, issuer = self._cookie_key(), gateway.sign_in.issuer
         handler = HandlerFunction(
             self,
             "Console",
@@ -88,6 +90,7 @@ class ConsoleStack(cdk.Stack):
                 "IDENTITY_CLIENT_IDS": json.dumps([each.user_pool_client_id for each in clients]),
                 "CONSOLE_CLIENT_ID": self.sign_in.client.user_pool_client_id,
                 "CONSOLE_URL": self.api.origin,
+                "MCP_URL": gateway.mcp_url,
                 "CONSOLE_KEY_ARN": key.secret_arn,
             },
         )

@@ -101,6 +101,7 @@ class GatewayStack(cdk.Stack):
         # that is to be no more does so until it is deleted.
         # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-exports.html
         self.export_value(self.sign_in.client.user_pool_client_id)
+        self.export_value(self.gateway.gateway_id)
         self._print()
 
     def _gateway(self) -> agentcore.Gateway:
@@ -153,8 +154,12 @@ class GatewayStack(cdk.Stack):
             # A policy names an action that exists with the target.
             policy.node.add_dependency(target)
 
-    def _print(self) -> None:
+    @property
+    def mcp_url(self) -> str:
         host = f"{self.gateway.gateway_id}.gateway.bedrock-agentcore.{self.region}"
-        cdk.CfnOutput(self, "McpUrl", value=f"https://{host}.{self.url_suffix}/mcp")
+        return f"https://{host}.{self.url_suffix}/mcp"
+
+    def _print(self) -> None:
+        cdk.CfnOutput(self, "McpUrl", value=self.mcp_url)
         cdk.CfnOutput(self, "ClientId", value=self.sign_in.client.user_pool_client_id)
         cdk.CfnOutput(self, "IdentityPoolId", value=self.sign_in.identity_pool.ref)

@@ -49,6 +49,20 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 @dataclass(frozen=True, kw_only=True)
+class Connection:
+    """
+    How other programs reach the gateway, at `mcp_url`. Those that sign in by themselves do so as
+    the client of `client_id`. Others have a token of the command line, which is called as
+    `command_line` says, with a verb for its `{}`; of a deployment whoever uses it signs in first.
+    """
+
+    mcp_url: str
+    client_id: str
+    command_line: str
+    is_deployment: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
 class Console:
     """
     `url` is where browsers find it, without a path. `uploads` is the origin that files are posted
@@ -64,6 +78,7 @@ class Console:
     sign_outs: SignOuts
     uploads: str
     log: AccessLog
+    connection: Connection
     speed: float = 1.0
     seconds: float = ANSWERED_WITHIN
     now: Callable[[], datetime] = field(default=utc_now)

@@ -35,6 +35,7 @@ NAVIGATION: tuple[tuple[str, str, bool], ...] = (
     ("Catalogs", "/catalogs", False),
     ("Ask", "/ask", False),
     ("Agents", "/agents", False),
+    ("Connect", "/connect", False),
     ("Operations", "/operations", True),
 )
 

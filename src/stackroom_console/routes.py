@@ -8,9 +8,11 @@ from stackroom_console.pages import (
     ask_page,
     catalog_pages,
     chat_page,
+    connect_page,
     document_pages,
     feedback_forms,
     operations_page,
+    sample_catalog,
     sign_in_page,
     text_page,
     theme,
@@ -112,6 +114,7 @@ ROUTES: tuple[Endpoint, ...] = (
     Endpoint(method="GET", path="/catalogs/new", answer=catalog_pages.creation),
     Endpoint(method="GET", path="/catalogs/part", answer=catalog_pages.list_part),
     Endpoint(method="POST", path="/catalogs", answer=catalog_pages.create),
+    Endpoint(method="POST", path="/catalogs/sample", answer=sample_catalog.add),
     Endpoint(method="GET", path=_CATALOG, answer=catalog_pages.page),
     Endpoint(method="GET", path=f"{_CATALOG}/part", answer=catalog_pages.part),
     Endpoint(method="GET", path=f"{_CATALOG}/delete", answer=catalog_pages.deletion),
@@ -146,6 +149,7 @@ ROUTES: tuple[Endpoint, ...] = (
     Endpoint(
         method="GET", path="/ask", answer=ask_page.page, reads="ask", reads_when=ask_page.is_asked
     ),
+    Endpoint(method="GET", path="/connect", answer=connect_page.page),
     Endpoint(method="POST", path="/ask", answer=ask_page.ask, reads="ask"),
     Endpoint(method="POST", path="/ask/threshold", answer=ask_page.save_threshold),
     Endpoint(method="POST", path="/ask/feedback", answer=feedback_forms.on_answer),

@@ -19,7 +19,7 @@ from stackroom.wiring.function_settings import (
 )
 from stackroom.wiring.shared_settings import SharedSettings
 from stackroom.wiring.use_cases import UseCases
-from stackroom_console.console import Console
+from stackroom_console.console import Connection, Console
 from stackroom_console.openid_provider import OpenIdProvider
 from stackroom_console.sealed_cookies import Seal, seal_key
 
@@ -47,6 +47,8 @@ class ConsoleSettings(
     console_url: str
     console_client_id: str
     console_key_arn: str
+    mcp_url: str
+    command_line: str = ""
     identity_issuer: str
     identity_jwks_url: str
     identity_client_ids: JsonList
@@ -72,7 +74,20 @@ def console_of(
         sign_outs=DynamoSignOuts(client=client("dynamodb"), table=settings.kb_control_table),
         uploads=uploads_origin(services.deployment.transfers),
         log=log,
+        connection=_connection(settings),
         speed=settings.ingest_speed,
+    )
+
+
+def _connection(settings: ConsoleSettings) -> Connection:
+    own = settings.console_client_id
+    others = [each for each in settings.identity_client_ids if each != own]
+    project = settings.kb_control_table.removesuffix("-kb-control")
+    return Connection(
+        mcp_url=settings.mcp_url,
+        client_id=others[0] if others else own,
+        command_line=settings.command_line or f"stackroom --deployment {project} {{}}",
+        is_deployment=not settings.command_line,
     )
 
 

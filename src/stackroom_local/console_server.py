@@ -30,6 +30,8 @@ def main() -> None:
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--function", required=True, help="whose environment it takes")
     parser.add_argument("--issuer", required=True, help="where users sign in")
+    parser.add_argument("--gateway", required=True, help="where agents find the tools")
+    parser.add_argument("--command-line", required=True, help="how it is called, {} for the verb")
     arguments = parser.parse_args()
 
     deployed = client("lambda").get_function_configuration(FunctionName=arguments.function)
@@ -40,6 +42,8 @@ def main() -> None:
             **deployed["Environment"]["Variables"],
             "CONSOLE_URL": f"http://{HOST}:{arguments.port}",
             "CONSOLE_CLIENT_ID": CLIENT_ID,
+            "MCP_URL": arguments.gateway,
+            "COMMAND_LINE": arguments.command_line,
             "IDENTITY_ISSUER": arguments.issuer,
             "IDENTITY_JWKS_URL": f"{arguments.issuer}/.well-known/jwks.json",
             "IDENTITY_CLIENT_IDS": json.dumps([CLIENT_ID]),

@@ -1,5 +1,6 @@
 """The four servers of the local mode: how each is started and how one knows that it answers."""
 
+import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -8,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from bedrock_kb_simulator.embedding_models import DEFAULT_MODEL, ModelName
 from stackroom_local.clients import endpoint_variables
+from stackroom_local.local_errors import command
 from stackroom_local.processes import HOST, require_free
 from stackroom_local.state import ACCOUNT, REGION, StateDirectory
 
@@ -168,6 +170,8 @@ class Servers:
             "--port": str(self.ports.console),
             "--function": function,
             "--issuer": self.agents,
+            "--gateway": f"{self.agents}/mcp",
+            "--command-line": f"{command()} {{}} --state-dir {shlex.quote(str(self.state.path))}",
         }
         return self._server(
             "console",

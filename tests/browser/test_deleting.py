@@ -42,7 +42,7 @@ def test_a_deletion_goes_on_by_itself_until_all_is_asked_for(signed_in: SignedIn
     tom.page.get_by_role("button", name="Delete catalog").click()
 
     dialog = tom.page.get_by_role("dialog")
-    expect(dialog.get_by_role("status")).to_contain_text("40 documents of it still to be asked")
+    expect(dialog.get_by_role("status")).to_contain_text("40 documents still to delete")
     with tom.page.expect_response(f"**/catalogs/{catalog_id}/delete"):
         while len(steps) < 2:
             tom.page.wait_for_timeout(50)

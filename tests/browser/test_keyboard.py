@@ -93,7 +93,7 @@ def test_everything_is_done_by_keyboard_from_signing_in_to_signing_out(
     page.keyboard.press("Enter")
     keys.press("button", "Sign out")
 
-    expect(page.get_by_text("You are signed out here.")).to_be_visible()
+    expect(page.get_by_text("You are signed out of Stackroom")).to_be_visible()
     assert stranger.said == []
 
 

@@ -7,11 +7,11 @@ import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from docs.clients import BEFORE, Block, blocks
 from stackroom_local.state import Instance
 from tests.clients.clients import CLIENTS, NPM, REQUIREMENTS, ROOT, Client
 from tests.clients.environments import installed
@@ -27,27 +27,6 @@ COMPLAINT = re.compile(r"Warning\b|WARN\b|Traceback|\bERROR\b")
 
 
 LINK = re.compile(r"http://\S+/authorize\?\S+")
-BEFORE = "Before"  # the heading of what is typed first, once for all clients
-
-
-@dataclass(frozen=True)
-class Block:
-    heading: str
-    language: str
-    text: str
-
-
-def blocks() -> list[Block]:
-    """All fenced blocks of the page, in their order."""
-    page = (ROOT / "docs" / "clients.md").read_text("utf-8")
-    parts = re.split(r"^##+ (.+)$", page, flags=re.MULTILINE)[1:]
-    return [
-        Block(heading, language, text)
-        for heading, section in zip(parts[::2], parts[1::2], strict=True)
-        for language, text in re.findall(
-            r"^```(\w*)\n(.*?)^```$", section, re.MULTILINE | re.DOTALL
-        )
-    ]
 
 
 def block_of(heading: str, number: int = 0) -> Block:
@@ -104,7 +83,7 @@ def shell(instance: Instance, checkout: Path) -> dict[str, str]:
         "HOME": str(checkout / "home"),
         "STACKROOM_STATE_DIR": str(instance.state_dir),
     }
-    first = Block(BEFORE, "bash", f"{block_of(BEFORE).text}\n{TELL}")
+    first = Block(BEFORE, "bash", f"{block_of(BEFORE).text}\n{TELL}", "")
     printed = run(first, environment, checkout).stdout
     return dict(json.loads(printed.split(MARK)[1]))
 

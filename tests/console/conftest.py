@@ -15,7 +15,7 @@ from stackroom.aws import session
 from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
 from stackroom.wiring.use_cases import UseCases
 from stackroom_console.app import console_app
-from stackroom_console.console import Console
+from stackroom_console.console import Connection, Console
 from stackroom_console.openid_provider import OpenIdProvider
 from stackroom_console.sealed_cookies import Seal
 from stackroom_console.wiring import ConsoleSettings, uploads_origin
@@ -29,6 +29,7 @@ from tests.functions.tools import MODEL
 
 __all__ = ["clients", "data_sources", "environment", "pipeline", "printed"]
 
+MCP_URL = "https://gateway.test/mcp"
 NewBrowser = Callable[[], Browser]
 
 
@@ -76,6 +77,7 @@ def console(
         "DASHBOARD_NAME": "stackroom",
         "IDENTITY_ISSUER": ISSUER,
         "IDENTITY_JWKS_URL": f"{ISSUER}/jwks.json",
+        "MCP_URL": MCP_URL,
         "IDENTITY_CLIENT_IDS": f'["{CLIENT}"]',
     }.items():
         monkeypatch.setenv(name, value)
@@ -92,6 +94,9 @@ def console(
             sign_outs=DynamoSignOuts(client=session.client("dynamodb"), table=CONTROL_TABLE),
             uploads=uploads_origin(services.deployment.transfers),
             log=accesses.append,
+            connection=Connection(
+                mcp_url=MCP_URL, client_id="agents", command_line="stackroom --deployment prod {}"
+            ),
         )
 
 

@@ -156,7 +156,7 @@ def test_while_the_provider_is_down_nothing_of_how_is_told(
     assert "Try again in a few seconds" in begun.text
     assert "refused" not in begun.text
     assert signed_out.status_code == 200
-    assert "You are signed out here" in signed_out.text
+    assert "You are signed out of Stackroom" in signed_out.text
     assert f"{ISSUER}/logout" not in signed_out.text
 
 

@@ -11,6 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from docs.cli import CLI, cli
+from docs.clients import SHOWN, clients
 from docs.fidelity import FIDELITY, fidelity
 from docs.generate import CONFIGURATION, HOW_IT_WORKS, configuration
 from docs.state_machine import state_machine
@@ -35,6 +36,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
             id="state machine",
         ),
         pytest.param(CLI.read_text("utf-8"), cli, id="command line"),
+        pytest.param(SHOWN.read_text("utf-8"), clients, id="lines of clients"),
         pytest.param(FIDELITY.read_text("utf-8"), fidelity, id="rules of the simulator"),
         pytest.param(STORES.read_text(), lambda: with_prices(STORES.read_text()), id="prices"),
     ],

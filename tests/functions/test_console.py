@@ -50,6 +50,7 @@ def console(
         "CONSOLE_KEY_ARN": secret["ARN"],
         "IDENTITY_ISSUER": ISSUER,
         "IDENTITY_JWKS_URL": f"{ISSUER}/jwks.json",
+        "MCP_URL": "https://gateway.test/mcp",
         "IDENTITY_CLIENT_IDS": json.dumps([CLIENT, "agents"]),
     }.items():
         monkeypatch.setenv(name, value)

@@ -64,6 +64,7 @@ def test_tokens_of_both_clients_open_the_api_and_the_first_signs_in(assembly: As
     assert json.loads(variables["IDENTITY_CLIENT_IDS"]) == [own, agents]
     assert variables["CONSOLE_CLIENT_ID"] == own
     assert variables["CONSOLE_URL"] == _address(assembly)
+    assert variables["MCP_URL"] == assembly.outputs("gateway")["McpUrl"]
 
 
 def test_the_key_of_sessions_is_made_by_aws_and_operators_are_the_group_that_the_app_asks_for(

@@ -19,6 +19,7 @@ from stackroom.tools.of_catalogs import CREATE_CATALOG
 from stackroom.tools.texts import minute
 from stackroom_console import ids
 from stackroom_console.console import FOR_A_STEP
+from stackroom_console.pages.sample_catalog import questions_of
 from stackroom_console.problems import NOT_FOUND, Problem, Refused
 from stackroom_console.rendering import Watch, done, redirect, render, watch
 from stackroom_console.request import Request
@@ -233,6 +234,7 @@ def page(request: Request) -> Response:
         watch=_watch(request, shown),
         types=SUPPORTED,
         max_bytes=MAX_FILE_BYTES,
+        questions=questions_of(shown.catalog),
     )
 
 

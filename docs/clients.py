@@ -1,0 +1,65 @@
+"""The clients of docs/clients.md, and what the console's page *Connect* shows of them."""
+
+import json
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+PAGE = Path(__file__).with_name("clients.md")
+SHOWN = PAGE.parents[1] / "src" / "stackroom_console" / "clients.json"
+BEFORE = "Before"  # the heading of what is typed first, once for all clients
+# What is asked by the clients below it, by the heading that the page gives it.
+ASKED = {"The gateway": "gateway", "The knowledge base itself": "knowledge_base"}
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    """`about` is the prose above it, as Markdown without links, which lead into these docs."""
+
+    heading: str
+    language: str
+    text: str
+    about: str
+
+
+def blocks() -> list[Block]:
+    """All fenced blocks of the page, in their order."""
+    return [block for _, block in _under_parts()]
+
+
+def clients() -> str:
+    """As JSON: the blocks of each client by what it asks, and how one signs in on AWS."""
+    shown: dict[str, dict[str, list[dict[str, str]]]] = {part: {} for part in ASKED.values()}
+    for part, block in _under_parts():
+        if part in ASKED:
+            shown[ASKED[part]].setdefault(block.heading, []).append(
+                {name: value for name, value in asdict(block).items() if name != "heading"}
+            )
+    told = {**shown, "signing_in_on_aws": _signing_in_on_aws()}
+    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+
+
+def _signing_in_on_aws() -> str:
+    [told] = re.findall(
+        r"^- (A client that signs in by itself .*?)(?=^- )", PAGE.read_text("utf-8"), re.M | re.S
+    )
+    return " ".join(_without_links(told).split())
+
+
+def _without_links(text: str) -> str:
+    return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text).strip()
+
+
+def _under_parts() -> list[tuple[str, Block]]:
+    """With the heading of the part of the page that each stands in."""
+    pieces = re.split(r"^(##+) (.+)$", PAGE.read_text("utf-8"), flags=re.MULTILINE)[1:]
+    part, found = "", []
+    for level, heading, section in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
+        part = heading if level == "##" else part
+        end = 0
+        for block in _BLOCK.finditer(section):
+            about = _without_links(section[end : block.start()])
+            found.append((part, Block(heading, block[1], block[2], about)))
+            end = block.end()
+    return found

@@ -1,0 +1,156 @@
+"""What greets somebody new: three steps, a sample catalog, and how other programs connect."""
+
+import json
+import re
+from dataclasses import replace
+from html import unescape
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from starlette.testclient import TestClient
+
+from docs.clients import blocks
+from stackroom.aws import session
+from stackroom.documents.model import DocumentStatus
+from stackroom_console.app import console_app
+from stackroom_console.console import Console
+from stackroom_console.pages.sample_catalog import questions_of
+from tests.aws.stores import BUCKET
+from tests.console.browser import URL, Browser
+from tests.console.conftest import MCP_URL, NewBrowser
+from tests.console.things import dropped, new_catalog
+from tests.functions.pipeline import Pipeline, body
+
+STEPS = "Three steps to your first answer"
+SAMPLE = 4
+
+
+def test_who_has_no_document_is_shown_the_way_and_who_has_one_is_not(
+    alice: Browser, pipeline: Pipeline
+) -> None:
+    nothing = alice.get("/catalogs").text
+    catalog = new_catalog(alice)
+    begun = alice.get("/catalogs").text
+    dropped(pipeline, "alice", catalog, "a.txt")
+    used = alice.get("/catalogs").text
+
+    assert [STEPS in each for each in (nothing, begun, used)] == [True, True, False]
+    assert 'href="/catalogs/new"' in nothing.split(STEPS)[1]
+    assert f'role="button" href="/catalogs/{catalog}"' in begun.split(STEPS)[1]
+    assert 'action="/catalogs/sample"' in nothing
+
+
+def test_the_sample_goes_the_way_of_every_file_and_comes_once(
+    alice: Browser, pipeline: Pipeline, console: Console
+) -> None:
+    answers = [alice.post("/catalogs/sample") for _ in range(2)]
+
+    [path] = {each.headers["location"] for each in answers}
+    catalog_id = path.rpartition("/")[2]
+    documents = console.services.listing.documents_of("alice", catalog_id).documents
+    assert {each.status for each in documents} == {DocumentStatus.UPLOADING}  # no event came yet
+    versions = session.client("s3").list_object_versions(Bucket=BUCKET)["Versions"]
+    assert len(documents) == len(versions) == SAMPLE
+    for each in versions:
+        assert pipeline.deliver(body(each["Key"])) == []
+    documents = console.services.listing.documents_of("alice", catalog_id).documents
+    assert {each.status for each in documents} == {DocumentStatus.PENDING}
+
+
+def test_the_sample_has_questions_to_try_and_no_other_catalog_has(
+    alice: Browser, console: Console
+) -> None:
+    path = alice.post("/catalogs/sample").headers["location"]
+    other = new_catalog(alice)
+
+    page = alice.get(path).text
+    offered = [unescape(each) for each in re.findall(r'href="(/ask\?[^"]+query[^"]+)"', page)]
+
+    sample = console.services.listing.catalogs_of("alice").catalogs[0]
+    assert [dict(parse_qsl(urlsplit(each).query))["query"] for each in offered] == list(
+        questions_of(sample)
+    )
+    assert "Questions to try" not in alice.get(f"/catalogs/{other}").text
+
+
+def test_a_catalog_of_ones_own_that_has_the_name_gets_no_sample(alice: Browser) -> None:
+    own = new_catalog(alice, "About Stackroom")
+
+    refused = alice.post("/catalogs/sample")
+
+    assert refused.status_code == 409
+    assert "uploads" in alice.get(f"/catalogs/{own}").text
+    assert session.client("s3").list_objects_v2(Bucket=BUCKET).get("Contents", []) == []
+
+
+def test_the_sample_is_deleted_as_any_catalog_and_comes_back_only_when_it_is_gone(
+    alice: Browser, pipeline: Pipeline
+) -> None:
+    path = alice.post("/catalogs/sample").headers["location"]
+
+    gone = alice.post(f"{path}/delete")
+    again = alice.post("/catalogs/sample")
+
+    assert gone.headers["location"] == "/catalogs"
+    assert again.status_code == 409
+
+
+def lines_of(text: str) -> list[str]:
+    return [unescape(each) for each in re.findall(r'<code id="[^"]+">(.*?)</code>', text, re.S)]
+
+
+def test_connect_has_the_lines_of_the_docs_with_the_address_in_them(
+    alice: Browser, new_browser: NewBrowser
+) -> None:
+    operator = new_browser()
+    operator.sign_in("olga", "operators")
+
+    mine, olgas = (lines_of(each.get("/connect").text) for each in (alice, operator))
+
+    asking_the_gateway = [each for each in blocks() if "STACKROOM_MCP_URL" in each.text]
+    written = [
+        each.text.replace("$STACKROOM_MCP_URL", MCP_URL)
+        .replace('os.environ["STACKROOM_MCP_URL"]', json.dumps(MCP_URL))
+        .replace("process.env.STACKROOM_MCP_URL", json.dumps(MCP_URL))
+        for each in asking_the_gateway
+    ]
+    assert MCP_URL in mine
+    assert mine[-len(written) :] == written
+    assert not [each for each in mine if "STACKROOM_MCP_URL" in each]
+    # What finds everybody's documents is for operators.
+    about_all = [each.text for each in blocks() if each.heading in ("boto3", "AWS CLI")]
+    assert len(about_all) == 2
+    assert not set(about_all) & set(mine)
+    assert set(about_all) <= set(olgas)
+
+
+@pytest.mark.parametrize(
+    ("is_deployment", "command_line", "expected"),
+    [
+        (
+            False,
+            "stackroom {} --state-dir /kept",
+            'export STACKROOM_TOKEN="$(stackroom token --user alice --state-dir /kept)"\n',
+        ),
+        (
+            True,
+            "stackroom --deployment prod {}",
+            "stackroom --deployment prod login\n"
+            'export STACKROOM_TOKEN="$(stackroom --deployment prod token)"\n',
+        ),
+    ],
+    ids=["in the local mode", "of a deployment"],
+)
+def test_a_token_is_had_from_a_command_and_never_stands_on_the_page(
+    console: Console, alice: Browser, is_deployment: bool, command_line: str, expected: str
+) -> None:
+    connection = replace(console.connection, command_line=command_line, is_deployment=is_deployment)
+    served = console_app(replace(console, connection=connection))
+    visitor = Browser(client=TestClient(served, base_url=URL), provider=alice.provider)
+    visitor.sign_in("alice")
+
+    text = visitor.get("/connect").text
+
+    assert expected in lines_of(text)
+    assert ("agents" in lines_of(text)) is is_deployment
+    assert not re.search(r"eyJ[A-Za-z0-9_-]{10}", text)
