@@ -64,10 +64,10 @@ def test_the_sample_has_questions_to_try_and_no_other_catalog_has(
     other = new_catalog(alice)
 
     page = alice.get(path).text
-    offered = [unescape(each) for each in re.findall(r'href="(/ask\?[^"]+query[^"]+)"', page)]
+    offered = [unescape(each) for each in re.findall(r'href="(/ask\?[^"]+q=[^"]+)"', page)]
 
     sample = console.services.listing.catalogs_of("alice").catalogs[0]
-    assert [dict(parse_qsl(urlsplit(each).query))["query"] for each in offered] == list(
+    assert [dict(parse_qsl(urlsplit(each).query))["q"] for each in offered] == list(
         questions_of(sample)
     )
     assert "Questions to try" not in alice.get(f"/catalogs/{other}").text
