@@ -184,7 +184,7 @@ def test_the_file_is_of_the_version_that_is_locked() -> None:
 
 
 def test_what_a_style_sheet_names_is_asked_for_by_an_address_that_is_kept() -> None:
-    """Else a browser asks for the font anew with each page, or keeps one that is no more."""
+    """Else a browser asks for it anew with each page, or keeps one that is no more."""
     named = [
         address
         for sheet in STATIC.glob("*.css")
