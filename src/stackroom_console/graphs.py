@@ -17,24 +17,33 @@ _GAP = 2.5  # times the usual distance of two points: nothing was reported betwe
 
 @dataclass(frozen=True, kw_only=True)
 class DrawnLine:
-    """`path` is empty where nothing was reported; `trouble` says why it can't be drawn."""
+    """
+    `path` is the line, and `dots` are points with none beside them; both are empty where nothing
+    was reported. `trouble` says why it can't be drawn.
+    """
 
     label: str
     path: str = ""
+    dots: str = ""
     last: str = "–"
     least: str = "–"
     most: str = "–"
     trouble: str = ""
 
+    @property
+    def is_drawn(self) -> bool:
+        return bool(self.path or self.dots)
+
 
 @dataclass(frozen=True, kw_only=True)
 class DrawnGraph:
-    """`top` and `bottom` label the scale."""
+    """`top` labels the scale, which begins at 0 or `bottom`; `is_zero` if there is nothing else."""
 
     title: str
     lines: tuple[DrawnLine, ...]
     top: str
     bottom: str
+    is_zero: bool
 
     @property
     def told(self) -> str:
@@ -42,7 +51,7 @@ class DrawnGraph:
         return "; ".join(
             f"{each.label}: last {each.last}, least {each.least}, most {each.most}"
             for each in self.lines
-            if each.path
+            if each.is_drawn
         )
 
 
@@ -59,6 +68,7 @@ def drawn(graph: Graph, *, start: datetime, end: datetime) -> DrawnGraph | None:
         lines=tuple(_line(each, scale) for each in lines),
         top=figure(most),
         bottom=figure(least),
+        is_zero=not any(values) and not any(each.trouble for each in lines),
     )
 
 
@@ -83,9 +93,12 @@ def _line(reading: Reading, scale: _Scale) -> DrawnLine:
     if not reading.series:
         return DrawnLine(label=reading.label, trouble=reading.trouble)
     values = list(reading.series.values())
+    pieces = list(_pieces(sorted(reading.series.items()), scale))
     return DrawnLine(
         label=reading.label,
-        path=" ".join(_steps(sorted(reading.series.items()), scale)),
+        path=" ".join("M" + "L".join(each) for each in pieces if len(each) > 1),
+        # Without length, so that its round ends are all that shows.
+        dots=" ".join(f"M{each[0]}h0" for each in pieces if len(each) == 1),
         last=figure(values[-1]),
         least=figure(min(values)),
         most=figure(max(values)),
@@ -93,11 +106,15 @@ def _line(reading: Reading, scale: _Scale) -> DrawnLine:
     )
 
 
-def _steps(points: Sequence[tuple[datetime, float]], scale: _Scale) -> Iterator[str]:
-    """A point that has none beside it is a line without length, whose round ends show."""
+def _pieces(points: Sequence[tuple[datetime, float]], scale: _Scale) -> Iterator[list[str]]:
+    """The places of points beside each other."""
     moments = [moment.timestamp() for moment, _ in points]
     usual = min((b - a for a, b in pairwise(moments)), default=0.0)
+    piece = list[str]()
     for number, (moment, value) in enumerate(points):
-        is_apart = number == 0 or moments[number] - moments[number - 1] > _GAP * usual
-        at = f"{scale.x(moment):g} {scale.y(value):g}"
-        yield f"M{at}h0" if is_apart else f"L{at}"
+        if piece and moments[number] - moments[number - 1] > _GAP * usual:
+            yield piece
+            piece = []
+        piece.append(f"{scale.x(moment):g} {scale.y(value):g}")
+    if piece:
+        yield piece

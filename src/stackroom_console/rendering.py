@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 
 from stackroom.access.plain_text import is_plain
 from stackroom.agents.agents import mark_of
-from stackroom.tools.texts import counted, day, figure, iso, minute, scores, size
+from stackroom.tools.texts import counted, day, dollars, figure, iso, minute, scores, size
 from stackroom_console.console import OPERATORS
 from stackroom_console.safe_markdown import markdown
 
@@ -148,6 +148,7 @@ def _environment() -> Environment:
     environment.filters |= {
         "counted": counted,
         "day": day,
+        "dollars": dollars,
         "figure": figure,
         "iso": iso,
         "mark": mark_of,

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from html import unescape
 from typing import Any
 
@@ -11,12 +12,13 @@ import pytest
 
 from stackroom.access.access_log import Access
 from stackroom.aws import session
+from stackroom.quota.caps import Caps
 from stackroom_console.console import Console
 from stackroom_console.pages import operations_page
 from stackroom_console.rendering import NAVIGATION
 from tests.console.browser import Browser
 from tests.console.conftest import NewBrowser
-from tests.console.things import dropped, new_catalog
+from tests.console.things import dropped, indexed, new_catalog
 from tests.functions.pipeline import Pipeline
 
 GRAPH = {
@@ -176,3 +178,18 @@ def test_the_figures_are_those_of_the_dashboard_and_are_drawn(olga: Browser, boa
     assert "no discrepancy was found" in text
     assert "Missing here" not in text
     assert "style=" not in text
+
+
+def test_what_users_have_and_used_this_month_stands_beside_their_caps(
+    olga: Browser, alice: Browser, pipeline: Pipeline, board: Any, console: Console
+) -> None:
+    indexed(pipeline, "alice", new_catalog(alice), "a.txt", "thirty days " * 1000)
+    caps = Caps(documents=1000, dollars=Decimal(5))
+    console.services.deployment.caps.keep("alice", caps)
+
+    [month] = [each for each in rows(olga.get("/operations").text) if each.startswith("alice 1 ")]
+    mine = read(alice.get("/catalogs").text)
+
+    assert re.search(r"of \$5\.00 1 of 1,000 documents, 11\.7 KB$", month)
+    assert re.search(r"1 of 1,000 documents, 11\.7 KB; \$0\.0000\d+ of \$5\.00 this month", mine)
+    assert "this month" not in olga.get("/catalogs").text  # who has nothing is told of nothing

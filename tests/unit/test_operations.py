@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from stackroom.catalogs import overview
+from stackroom.catalogs.metering import MonthPage
 from stackroom.catalogs.overview import (
     COST,
     DISCREPANCIES,
@@ -86,6 +87,11 @@ class Runs:
         return [SeenRun(name="cat-1-7", arn="arn:7", status="RUNNING", began_at=NOON)]
 
 
+class Month:
+    def page(self) -> MonthPage:
+        return MonthPage(month="2026-11", users=(), next=None)
+
+
 @dataclass
 class Receipts:
     kept: Sequence[Receipt] = ()
@@ -113,6 +119,7 @@ def operations(
         receipts=receipts or Receipts(),
         boards=boards or Boards(),
         runs=Runs(),
+        metering=cast("Any", Month()),
         now=lambda: NOON,
         **more,
     )

@@ -13,8 +13,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
+from stackroom.catalogs.metering import Metering, MonthPage
 from stackroom.clock import REAL_TIME, Pace, utc_now
 from stackroom.documents.model import Catalog, Document, PoolMember, Receipt
 from stackroom.documents.repositories import ListedDocuments, OpenReceipts
@@ -67,11 +68,12 @@ class Failure:
 @dataclass(frozen=True, kw_only=True)
 class Backlog:
     """
-    Of a page of catalogs; `next` is where it goes on. The totals are exact. `waiting` leaves out
+    Of a page of catalogs, whose `names` are by their ids, behind their owners'; `next` is where it
+    goes on. The totals are exact. `waiting` leaves out
     the catalogs behind the first `LOOKED_INTO`, `failures` the documents that were not looked at.
     """
 
-    catalogs: int
+    names: Mapping[str, str]
     documents: int
     waiting_documents: int
     waiting_catalogs: int
@@ -79,6 +81,10 @@ class Backlog:
     failed_documents: int
     failures: tuple[Failure, ...]
     next: str | None
+
+    @property
+    def catalogs(self) -> int:
+        return len(self.names)
 
     @property
     def unexplained(self) -> int:
@@ -100,7 +106,7 @@ class Backlogs:
             waiting = readers.map(self._waiting, waits[:LOOKED_INTO])
             failed = readers.map(self._failed, fails[:LOOKED_INTO])
             return Backlog(
-                catalogs=len(page.items),
+                names={each.catalog_id: f"{each.user_id}/{each.name}" for each in page.items},
                 documents=sum(each.document_count for each in page.items),
                 waiting_documents=sum(each.waiting_count for each in page.items),
                 waiting_catalogs=len(waits),
@@ -292,17 +298,18 @@ class Overview:
     deletions: OpenDeletions | None
     figures: Figures | None
     runs: tuple[SeenRun, ...] | None
+    month: MonthPage | None
     missing: Mapping[str, str]
 
 
-class _Kept:
+class _Kept(Generic[T]):
     """What was made last, for as long as it is fresh; by one thread at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._made: tuple[float, Figures] | None = None
+        self._made: tuple[float, T] | None = None
 
-    def within(self, seconds: float, make: Callable[[], Figures]) -> Figures:
+    def within(self, seconds: float, make: Callable[[], T]) -> T:
         with self._lock:
             if self._made is None or time.monotonic() - self._made[0] >= seconds:
                 self._made = time.monotonic(), make()
@@ -337,14 +344,16 @@ class Operations:
     receipts: OpenReceipts
     boards: Boards
     runs: RunHistory
+    metering: Metering
     pace: Pace = REAL_TIME
     now: Callable[[], datetime] = utc_now
     seconds: float = _SECONDS
-    _kept: _Kept = field(default_factory=_Kept, init=False)
+    _kept: _Kept[Figures] = field(default_factory=_Kept, init=False)
+    _month: _Kept[MonthPage] = field(default_factory=_Kept, init=False)
 
     def look(self, after: str | None = None) -> Overview:
         """`after` is where an earlier look's `backlog.next` goes on."""
-        readers = ThreadPoolExecutor(5)
+        readers = ThreadPoolExecutor(6)
         parts = _Parts(until=time.monotonic() + self.seconds)
         asked = (
             readers.submit(self.backlogs.look, after),
@@ -352,9 +361,10 @@ class Operations:
             readers.submit(self._deletions),
             readers.submit(self._figures),
             readers.submit(self._runs),
+            readers.submit(self._used),
         )
         readers.shutdown(wait=False)
-        backlog, pool, deletions, figures, runs = asked
+        backlog, pool, deletions, figures, runs, month = asked
         return Overview(
             at=self.now(),
             backlog=parts.taken("what waits and what failed", backlog),
@@ -362,6 +372,7 @@ class Operations:
             deletions=parts.taken("receipts", deletions),
             figures=parts.taken("the dashboard's figures", figures),
             runs=parts.taken("runs", runs),
+            month=parts.taken("what users used", month),
             missing=parts.missing,
         )
 
@@ -371,6 +382,10 @@ class Operations:
 
     def _runs(self) -> tuple[SeenRun, ...]:
         return tuple(self.runs.newest(limit=RUNS, failed=FAILED_RUNS))
+
+    def _used(self) -> MonthPage:
+        """Of the first users; adding it up reads as much as they used."""
+        return self._month.within(self.pace.here(_FRESH_SECONDS), self.metering.page)
 
     def _figures(self) -> Figures:
         return self._kept.within(self.pace.here(_FRESH_SECONDS), self._figures_now)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from decimal import Decimal
 
 from stackroom.access.plain_text import is_plain
 
@@ -77,6 +78,11 @@ def minute(moment: datetime) -> str:
 
 def iso(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def dollars(value: float | Decimal) -> str:
+    """With cents, and for less than one as many digits as tell it."""
+    return f"{value:,.2f}" if not value or value >= Decimal("0.01") else f"{value:,.6f}".rstrip("0")
 
 
 def figure(value: float) -> str:

@@ -320,6 +320,7 @@ class UseCases(RunUseCases):
             receipts=self.deployment.receipts,
             boards=self.deployment.boards,
             runs=self.deployment.executions,
+            metering=self.metering,
             pace=self._pace,
         )
 

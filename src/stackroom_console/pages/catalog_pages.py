@@ -375,7 +375,13 @@ _UNDER_WAY = (CatalogStatus.INDEXING, CatalogStatus.DELETING)
 
 def list_page(request: Request) -> Response:
     listed = _listed(request)
-    return render(request, "catalogs.html", page=listed, watch=_watch_list(request, listed))
+    return render(
+        request,
+        "catalogs.html",
+        page=listed,
+        month=request.services.metering.of_user(request.user_id),
+        watch=_watch_list(request, listed),
+    )
 
 
 def list_part(request: Request) -> Response:

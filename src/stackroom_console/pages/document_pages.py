@@ -72,7 +72,8 @@ class ShownDocument:
 
     @property
     def is_previewed(self) -> bool:
-        return self.row.may_be_opened and self.kind.lower() in _SHOWN_IN_A_FRAME
+        is_sound = self.row.may_be_opened and self.document.status is not DocumentStatus.FAILED
+        return is_sound and self.kind.lower() in _SHOWN_IN_A_FRAME
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +82,7 @@ class ShownPassage:
 
     number: int
     place: str
-    page: int | None
+    href: str  # shows it in the file, or in its text
     tokens: int
     is_navigation: bool
     parts: tuple[tuple[tuple[MarkedPiece, ...], bool], ...]
@@ -186,7 +187,9 @@ def _passages(request: Request, shown: ShownDocument) -> ShownPassages:
     if not cut.passages:
         return replace(nothing, why_none="Nothing of it is in the index.")
     request.handed_out.append(shown.document.document_id)
-    numbered = [_passage(number, each, find) for number, each in enumerate(cut.passages, start=1)]
+    numbered = [
+        _passage(shown, number, each, find) for number, each in enumerate(cut.passages, start=1)
+    ]
     found = [each for each in numbered if not find or _has_mark(each)]
     first = number_of(request.query, "from", least=1, most=MOST_PASSAGES, default=1)
     return ShownPassages(
@@ -200,11 +203,13 @@ def _passages(request: Request, shown: ShownDocument) -> ShownPassages:
     )
 
 
-def _passage(number: int, cut: CutPassage, find: str) -> ShownPassage:
+def _passage(shown: ShownDocument, number: int, cut: CutPassage, find: str) -> ShownPassage:
+    document = shown.document
+    in_file = f"{shown.path}/file#page={cut.page}" if shown.is_previewed and cut.page else ""
     return ShownPassage(
         number=number,
         place=", ".join(_place(cut)),
-        page=cut.page,
+        href=in_file or text_path(document.catalog_id, document.document_id, cut.shown),
         tokens=cut.tokens,
         is_navigation=cut.is_navigation,
         parts=tuple(

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
-from stackroom.catalogs.overview import Failure, Overview
+from stackroom.catalogs.overview import Failure, Graph, Overview
 from stackroom.documents.model import Catalog, Document
 from stackroom.quota.ledger import Grant, Mode, Waiter
 from stackroom.runs.lease import SeenRun
@@ -154,20 +154,32 @@ class ShownOperations:
 
     @property
     def graphs(self) -> list[DrawnGraph]:
-        figures = self.overview.figures
-        if figures is None:
-            return []
-        board = figures.board
-        found = (drawn(each, start=board.start, end=board.end) for each in board.graphs)
-        return [each for each in found if each is not None]
+        return [each for each in self._drawn if not each.is_zero]
+
+    @property
+    def zero_graphs(self) -> list[str]:
+        """Titles of those of which there was nothing else."""
+        return [each.title for each in self._drawn if each.is_zero]
 
     @property
     def empty_graphs(self) -> list[str]:
         """Titles of those of which nothing was reported."""
+        shown = {each.title for each in self._drawn}
+        return [each.title for each in self._board if each.title not in shown]
+
+    @property
+    def _drawn(self) -> list[DrawnGraph]:
         figures = self.overview.figures
-        shown = {each.title for each in self.graphs}
-        graphs = () if figures is None else figures.board.graphs
-        return [each.title for each in graphs if each.title not in shown]
+        if figures is None:
+            return []
+        start, end = figures.board.start, figures.board.end
+        found = (drawn(each, start=start, end=end) for each in self._board)
+        return [each for each in found if each is not None]
+
+    @property
+    def _board(self) -> tuple[Graph, ...]:
+        figures = self.overview.figures
+        return () if figures is None else figures.board.graphs
 
     def _failed(self, catalog: Catalog, document: Document) -> FailedOne:
         is_own = catalog.user_id == self.reader
@@ -265,16 +277,7 @@ def _after(request: Request) -> str | None:
 
 
 def _names(overview: Overview) -> dict[str, str]:
-    waiting = () if overview.backlog is None else overview.backlog.waiting
-    names = {
-        each.catalog.catalog_id: f"{each.catalog.user_id}/{each.catalog.name}" for each in waiting
-    }
-    failures = () if overview.backlog is None else overview.backlog.failures
-    names |= {
-        catalog.catalog_id: f"{catalog.user_id}/{catalog.name}"
-        for each in failures
-        for catalog, _ in each.documents
-    }
+    names = {} if overview.backlog is None else dict(overview.backlog.names)
     for standing in overview.pool or ():
         names[shared_worklist(standing.member.knowledge_base_id)] = "the shared data source"
     return names
@@ -287,6 +290,7 @@ def _watch(request: Request, overview: Overview) -> Watch:
         overview.pool,
         overview.deletions,
         overview.runs,
+        overview.month,
         _values(overview),
         sorted(overview.missing.items()),
     )

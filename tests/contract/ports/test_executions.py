@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -69,3 +70,31 @@ def test_a_name_is_not_used_again_after_its_execution_ended(machine: Machine) ->
     assert not runs
     assert machine.started() == {"cat-1-1": {}, "cat-1-2": {}}
     assert running == [False, True, False]
+
+
+def test_the_newest_are_told_first_with_what_became_of_them(stepfunctions: Any) -> None:
+    """Of StepFunctionsExecutions alone: who starts runs has no need of it."""
+    machine = stepfunctions.create_state_machine(
+        name="ingest", definition=json.dumps(DEFINITION), roleArn=ROLE
+    )
+    executions = StepFunctionsExecutions(
+        client=stepfunctions, state_machine_arn=machine["stateMachineArn"]
+    )
+    for name in ("cat-1-1", "cat-1-2", "cat-2-1"):
+        executions.start(name, {})
+    [ended] = [each.arn for each in executions.newest(limit=9, failed=1) if each.name == "cat-1-1"]
+    stepfunctions.stop_execution(executionArn=ended)
+
+    seen = executions.newest(limit=9, failed=1)
+
+    assert [each.began_at for each in seen] == sorted(
+        (each.began_at for each in seen), reverse=True
+    )
+    assert {each.name: each.status for each in seen} == {
+        "cat-1-1": "ABORTED",
+        "cat-1-2": "RUNNING",
+        "cat-2-1": "RUNNING",
+    }
+    assert {each.worklist_id for each in seen} == {"cat-1", "cat-2"}
+    assert {each.name for each in seen if each.ended_at is not None} == {"cat-1-1"}
+    assert len(executions.newest(limit=2, failed=1)) == 2
