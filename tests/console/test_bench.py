@@ -111,7 +111,9 @@ def test_a_threshold_is_a_number_from_0_to_1(alice: Browser, wrong: str) -> None
     ]
 
     assert [each.status_code for each in answers] == [400, 400, 400]
-    assert all("Least score: Allowed: a number from 0 to 1" in each.text for each in answers)
+    assert all(
+        "Similarity threshold: Allowed: a number from 0 to 1" in each.text for each in answers
+    )
 
 
 def test_a_threshold_is_tried_and_kept_for_an_agents_tool(

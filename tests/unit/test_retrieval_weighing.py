@@ -83,6 +83,7 @@ def marked(question: str, text: str) -> list[str]:
     [
         ("How is the pump greased?", "Grease the pumps daily.", ["Grease", "pumps"]),
         ("how is it", "How is it?", []),
+        ("The pump's oil?", "It's the pump's.", ["pump"]),
         ("between", "Between two of them.", ["Between"]),
         ("Which other pump is used between shifts?", "Another pump, used between.", ["pump"]),
         ("pump", "No such word here, pumpkin.", []),

@@ -207,6 +207,7 @@ out outside over own part per possible put rather really same say says see seen 
 since something still such sure take taken takes tell than though through thus together too toward
 two under until up upon us use used uses using usually various very via want wants way ways well
 went whatever while whole within without works yes yet
+d ll m re s t ve
 """,
     "de": """
 ab also andere anderen anderer anderes bereits besonders bis bitte da dabei dafür dann daran darf

@@ -55,10 +55,12 @@ def shown(
     answer, passages = found.answer, found.passages
     cited = () if answer is None else answer.sources
     why = {} if by_date else dict(_why(passages))
+    # To a person as to a model: without the running headers and page numbers in it.
+    read = {(x.source, x.text): x.text if x.is_cut else x.content for x in passages.results}
     shown_first = [
         FoundPassage(
             sources=(each.source, *each.other_sources),
-            text=each.chunk_text,
+            text=read.get((each.source, each.chunk_text), each.chunk_text),
             score=each.relevance_score,
             why=why.get((each.source, each.chunk_text), ""),
         )
@@ -67,7 +69,7 @@ def shown(
     also = [
         FoundPassage(
             sources=(each.source, *each.other_sources),
-            text=each.text,
+            text=read[each.source, each.text],
             score=each.score,
             why=why.get((each.source, each.text), ""),
         )
@@ -168,7 +170,7 @@ class Answered:
 _MOST = 20  # passages
 _DEFAULT = 5
 _SEVERAL = 2  # passages, that come in an order
-_LABELS = {"query": "Question", "top_k": "Passages at most", "min_score": "Least score"}
+_LABELS = {"query": "Question", "top_k": "Passages at most", "min_score": "Similarity threshold"}
 _SCORE = re.compile(r"[01]|[01]?\.[0-9]{1,17}|1e-[0-9]")  # as browsers write what was typed
 # Bytes of an address. Three headers may have it, beside cookies, and API Gateway bounds them all;
 # a longer question is answered, and has no address.
