@@ -24,9 +24,10 @@ _SCHEMAS = Path(__file__).with_name("event_schemas")
 BATCH = 50
 # A record is there for 24 hours; in the last of them an operator may still read it.
 _TRIED_FOR = 23 * 3600  # seconds
-# Of the catalog table what tells of documents and catalogs, and of the control table receipts.
+# Of the catalog table what tells of documents and catalogs; of the control table receipts, and that
+# a cap was reached.
 _OF_CATALOGS = {"sk": {"S": [{"prefix": "DOC#"}, "METADATA"]}}
-_OF_RECEIPTS = {"pk": {"S": [{"prefix": "RECEIPTS#"}]}}
+_OF_CONTROL = {"pk": {"S": [{"prefix": "RECEIPTS#"}, {"prefix": "CAPS_REACHED#"}]}}
 
 
 class Events(Construct):
@@ -53,7 +54,7 @@ class Events(Construct):
         self.dead_letters = DeadLetters(self, "DeadLetters", queue_name=f"{project}-events-dead")
         self.publisher.allow("sqs:SendMessage", on=self.dead_letters.queue_arn)
         self._read("Catalogs", data.catalog_table, _OF_CATALOGS)
-        self._read("Control", data.control_table, _OF_RECEIPTS)
+        self._read("Control", data.control_table, _OF_CONTROL)
         # No action of a stream's, and AWS asks for it of who reads one:
         # https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-eventsourcemapping.html
         self.publisher.allow(
@@ -96,7 +97,7 @@ class Events(Construct):
             self,
             "Registry",
             registry_name=f"{project}-events",
-            description="What Stackroom tells of documents, catalogs and deletions.",
+            description="What Stackroom tells of documents, catalogs, deletions and caps.",
         )
         for file in sorted(_SCHEMAS.glob("*.json")):
             eventschemas.CfnSchema(

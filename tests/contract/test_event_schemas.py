@@ -10,6 +10,7 @@ from functions.event_publisher.schemas import SCHEMAS, file_of, schema_file
 from stackroom.documents.model import CatalogStatus, DocumentStatus
 from stackroom.events.changes import DETAIL_TYPES, Stated, change_of
 from tests.records import NOW, a_catalog, a_document, a_receipt
+from tests.unit.test_event_changes import REACHED
 
 FAILED = a_document(status=DocumentStatus.FAILED, status_reason="it has no text", receipt_id="r")
 READY, DELETING = a_catalog(), a_catalog(status=CatalogStatus.DELETING)
@@ -38,6 +39,7 @@ def test_there_is_no_other_file() -> None:
         (DELETING, None),
         (None, a_receipt()),
         (a_receipt(), a_receipt(superseded_at=NOW)),
+        (None, REACHED),
     ],
 )
 def test_an_event_is_as_its_schema_says_and_nothing_else_is(

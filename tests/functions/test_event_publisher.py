@@ -6,11 +6,13 @@ import pytest
 
 import functions.event_publisher.handler as event_publisher
 from stackroom.aws import session
+from stackroom.aws.dynamodb.cap_records import DynamoCaps
 from stackroom.aws.dynamodb.event_records import DynamoEvents
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
-from tests.functions.tools import Tools
+from tests.functions.tools import Tools, text_of
 from tests.lambda_context import Context
 from tests.streams import recorded
+from tests.unit.test_event_changes import NEAR, REACHED
 
 Answer = dict[str, Any]
 
@@ -51,6 +53,23 @@ def test_what_tools_and_uploads_change_is_told_once_however_often_it_is_delivere
     listed = tools.call("list_events")["metadata"]["events"]
     assert [each["detail"]["state"] for each in listed] == states()
     assert all(each["detail"]["catalog_id"] == catalog_id for each in listed)
+
+
+def test_a_cap_that_is_reached_is_told_once_to_its_user(tools: Tools, queue_url: str) -> None:
+    book = DynamoCaps(client=session.client("dynamodb"), table=CONTROL_TABLE)
+    with recorded() as streams:
+        for reached in (NEAR, REACHED, REACHED):
+            book.note(reached)
+
+    assert deliver(streams[CONTROL_TABLE]) == []
+
+    listed = tools.call("list_events")
+    told = [each["detail"] for each in listed["metadata"]["events"]]
+    assert [(each["state"], each["percent"], each["cap"]) for each in told] == [
+        ("near", 80, "bytes"),
+        ("reached", 100, "bytes"),
+    ]
+    assert "cap on bytes reached (100 %): 4 of 5 in 2026-02" in text_of(listed)
 
 
 def test_a_record_that_is_none_of_ours_stops_nobody(

@@ -18,6 +18,7 @@ from functions.upload_handler.handler import UploadSettings
 from functions.webhook_sender.handler import WebhookSenderSettings
 from infra.bundling import ROOT
 from stackroom.aws.bedrock.guardrail import Guardrail
+from stackroom.aws.dynamodb.cap_records import REACHED
 from stackroom.aws.dynamodb.catalog_records import METADATA
 from stackroom.aws.dynamodb.document_items import DOCUMENT
 from stackroom.aws.dynamodb.receipt_records import RECEIPTS
@@ -183,7 +184,7 @@ def test_both_tables_tell_the_publisher_what_changes_from_their_beginning_for_a_
     assert views == ["NEW_AND_OLD_IMAGES"] * 2
     assert patterns == [
         {"sk": {"S": [{"prefix": DOCUMENT}, METADATA]}},
-        {"pk": {"S": [{"prefix": RECEIPTS}]}},
+        {"pk": {"S": [{"prefix": RECEIPTS}, {"prefix": REACHED}]}},
     ]
     for each in mappings:
         assert each["StartingPosition"] == "TRIM_HORIZON"

@@ -346,6 +346,37 @@ def test_a_catalogs_owner_is_told_what_waits_and_waits_for_nothing_else(
     assert AT_CAP in GET_INDEXING_STATUS.render(told).text
 
 
+def test_a_user_comes_to_a_part_of_a_cap_once_a_month(pipeline: Pipeline) -> None:
+    pipeline.cap_book.keep(EVERYBODY, Caps(documents=5))
+    drop(pipeline, 3)
+    pipeline.drop(BOB)
+    go(pipeline)
+    assert pipeline.cap_book.noted == {}
+
+    drop(pipeline, 1, first=10)
+    go(pipeline)
+    [near] = pipeline.cap_book.noted.values()
+    drop(pipeline, 3, first=20)
+    go(pipeline)
+    drop(pipeline, 1, first=30)
+    go(pipeline)
+
+    [first, reached] = pipeline.cap_book.noted.values()
+    assert first == near
+    assert (near.user_id, near.month, near.percent, int(near.used)) == ("alice", "2026-02", 80, 4)
+    assert (reached.percent, int(reached.used), int(reached.limit)) == (100, 5, 5)
+
+
+def test_what_waits_has_reached_the_cap_however_much_is_left_of_it(pipeline: Pipeline) -> None:
+    pipeline.cap_book.keep("alice", Caps(bytes=9))
+    drop(pipeline, 3)  # of four bytes each
+
+    go(pipeline)
+
+    noted = [(each.percent, int(each.used)) for each in pipeline.cap_book.noted.values()]
+    assert noted == [(80, 8), (100, 8)]
+
+
 def test_places_are_taken_in_the_order_of_dropping(pipeline: Pipeline) -> None:
     pipeline.cap_book.keep("alice", Caps(documents=1))
     keys = drop(pipeline, 4)

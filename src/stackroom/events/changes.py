@@ -13,7 +13,15 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from stackroom.documents.keys import locate, unplaced_partition
-from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
+from stackroom.documents.model import (
+    CapKind,
+    Catalog,
+    CatalogStatus,
+    Document,
+    DocumentStatus,
+    Receipt,
+)
+from stackroom.quota.caps import PERCENTS, CapReached
 
 
 class Gone(StrEnum):
@@ -27,6 +35,11 @@ class DeletionState(StrEnum):
     REMOVED = "removed"  # a search for it found nothing
     SUPERSEDED = "superseded"  # the file came back before it was out
     FOUND_AGAIN = "found_again"  # after it was removed; it is removed once more
+
+
+class CapState(StrEnum):
+    NEAR = "near"  # 80 % of it
+    REACHED = "reached"  # what comes now waits
 
 
 class _Detail(BaseModel):
@@ -89,12 +102,36 @@ class DeletionChanged(_Detail):
         return self.receipt_id
 
 
-Detail = DocumentChanged | CatalogChanged | DeletionChanged
+class UserCapReached(_Detail):
+    """
+    Of a user's cap, once a month and percentage. What is `used` of the `limit` is in documents,
+    bytes, or dollars.
+    """
+
+    cap: CapKind
+    state: CapState
+    percent: int
+    month: str
+    used: float
+    limit: float
+
+    @property
+    def record(self) -> str:
+        return f"{self.month} {self.cap}"
+
+    @property
+    def catalog_id(self) -> None:
+        """It is of all catalogs of its user."""
+        return
+
+
+Detail = DocumentChanged | CatalogChanged | DeletionChanged | UserCapReached
 # EventBridge's word for what kind of thing happened, and the schema of each.
 DETAIL_TYPES: dict[str, type[Detail]] = {
     "Document State Changed": DocumentChanged,
     "Catalog State Changed": CatalogChanged,
     "Deletion State Changed": DeletionChanged,
+    "Cap Reached": UserCapReached,
 }
 _TYPE_OF = {model: name for name, model in DETAIL_TYPES.items()}
 
@@ -115,7 +152,7 @@ class Event(BaseModel):
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-Stated = Document | Catalog | Receipt
+Stated = Document | Catalog | Receipt | CapReached
 
 
 def change_of(
@@ -138,7 +175,19 @@ def _detail(old: Stated | None, new: Stated | None, event_id: str, at: datetime)
             return _of_catalog(old, new, event_id, at)
         case ((Receipt() | None), Receipt()):
             return _of_deletion(old, new, event_id, at)
-    return None  # a receipt is forgotten after its time
+        case None, CapReached():
+            return UserCapReached(
+                event_id=event_id,
+                user_id=new.user_id,
+                at=new.at,
+                cap=new.cap,
+                state=CapState.REACHED if new.percent == max(PERCENTS) else CapState.NEAR,
+                percent=new.percent,
+                month=new.month,
+                used=float(new.used),
+                limit=float(new.limit),
+            )
+    return None  # a receipt, or that a cap was reached, is forgotten after its time
 
 
 def _of_document(

@@ -28,6 +28,7 @@ class WebhookType(StrEnum):
     DOCUMENT = "document"
     CATALOG = "catalog"
     DELETION = "deletion"
+    CAP = "cap"
 
 
 def _new_id() -> str:

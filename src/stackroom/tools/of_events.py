@@ -8,6 +8,8 @@ from pydantic import Field
 
 from stackroom.access.identity import Caller
 from stackroom.access.plain_text import Id
+from stackroom.documents.model import CapKind
+from stackroom.events.changes import UserCapReached
 from stackroom.tools.definition import CatalogArguments, CatalogTool, Display, Rendered, Services
 from stackroom.tools.texts import counted, minute, shown
 
@@ -55,6 +57,8 @@ def _events_listed(page: EventPage) -> Rendered:
 
 
 def _line(event: Event) -> str:
+    if isinstance(event.detail, UserCapReached):
+        return f"{minute(event.time)}, {_of_cap(event.detail)}"
     detail = event.detail.model_dump()
     what = event.detail_type.removesuffix(" State Changed").lower()
     name = shown(detail.get("filename") or detail["name"])
@@ -62,6 +66,14 @@ def _line(event: Event) -> str:
     reason = f": {shown(detail['reason'])}" if detail.get("reason") else ""
     before = f", before {detail['previous_state']}" if detail["previous_state"] else ""
     return f"{minute(event.time)}, {named}: {detail['state']}{before}{reason}"
+
+
+def _of_cap(cap: UserCapReached) -> str:
+    there, limit = (
+        f"${each:,.6f}" if cap.cap is CapKind.DOLLARS else f"{each:,.0f}"
+        for each in (cap.used, cap.limit)
+    )
+    return f"cap on {cap.cap} {cap.state} ({cap.percent} %): {there} of {limit} in {cap.month}"
 
 
 LIST_EVENTS = CatalogTool(

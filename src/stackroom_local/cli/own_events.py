@@ -33,6 +33,9 @@ def events(asker: Asker, *, catalog: str | None, follow: bool, told: Output) -> 
 def _line(event: "Event") -> Text:
     detail = event.detail
     what = event.detail_type.partition(" ")[0].lower()
+    if what == "cap":
+        told = f"{detail['percent']} %, {detail['used']:,g} of {detail['limit']:,g}"
+        return Text(f"{_time(event)}  {what:8}  {detail['cap']}  {detail['state']}: {told}")
     name = one_line(detail.get("filename") or detail["name"])
     before = f" (was {detail['previous_state']})" if "previous_state" in detail else ""
     reason = f": {one_line(detail['reason'])}" if "reason" in detail else ""

@@ -29,6 +29,7 @@ from tests.streams import Record
 
 STEP = "event_publisher"
 _SHARDS = 5  # of a table
+_OF_CONTROL = ("RECEIPTS#", "CAPS_REACHED#")
 _MOST = 12  # records of a batch
 # Of calls that go astray, and of those that are the publisher's last: where most go well, nothing
 # is told again that was forgotten the first time.
@@ -95,7 +96,7 @@ def _shards(streams: Mapping[str, list[Record]]) -> list[list[Record]]:
             partition, sort = (
                 next(iter(key.values())) for key in each["dynamodb"]["Keys"].values()
             )
-            if sort.startswith(("DOC#", "METADATA")) or partition.startswith("RECEIPTS#"):
+            if sort.startswith(("DOC#", "METADATA")) or partition.startswith(_OF_CONTROL):
                 name = partition + sort
                 shards[table, sum(name.encode()) % _SHARDS].append(each)
     return list(shards.values())
@@ -153,6 +154,8 @@ def _differences(where: str, changed: list[Change], told: list[Change]) -> Itera
 def _told(envelope: Mapping[str, Any]) -> Change:
     detail = envelope["detail"]
     kind = envelope["detail-type"].partition(" ")[0].lower()
+    if kind == "cap":
+        return (f"cap {detail['month']}#{detail['cap']}#{detail['percent']}", None, detail["state"])
     name = {"document": "document_id", "catalog": "catalog_id", "deletion": "receipt_id"}[kind]
     return (f"{kind} {detail[name]}", detail.get("previous_state"), detail["state"])
 
@@ -162,6 +165,10 @@ def _seen(record: Record) -> Iterator[tuple[str, Change]]:
     change = record["dynamodb"]
     old, new = (_plain(change.get(image)) for image in ("OldImage", "NewImage"))
     here = new or old
+    if here.get("pk", "").startswith("CAPS_REACHED#"):
+        state = "reached" if here["sk"].endswith("#100") else "near"
+        yield here["pk"].partition("#")[2], (f"cap {here['sk']}", None, state)
+        return
     if "receipt_id" in here and "pk" in change["Keys"]:
         user, name = here["user_id"], f"deletion {here['receipt_id']}"
         was, now = _of_receipt(old), _of_receipt(new)

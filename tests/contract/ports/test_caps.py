@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
-from stackroom.aws.dynamodb.cap_records import DynamoCaps
+from stackroom.aws.dynamodb.cap_records import DynamoCaps, to_reached
+from stackroom.aws.dynamodb.items import from_item
 from stackroom.quota.caps import EVERYBODY, CapBook, Caps
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.caps import FakeCaps
+from tests.unit.test_event_changes import NEAR, REACHED
 
 
 @pytest.fixture(params=["fake", "dynamodb"])
@@ -32,6 +34,16 @@ def test_caps_are_kept_for_each_user_and_for_everybody_else(book: CapBook) -> No
         EVERYBODY: Caps(documents=0, bytes=1, dollars=Decimal("0.25")),
         "bob": Caps(),
     }
+
+
+def test_a_cap_that_was_reached_is_noted_once_as_it_was_first(dynamodb: Any) -> None:
+    book = DynamoCaps(client=dynamodb, table=CONTROL_TABLE)
+
+    for reached in (NEAR, NEAR.model_copy(update={"used": Decimal(5)}), REACHED):
+        book.note(reached)
+
+    kept = dynamodb.scan(TableName=CONTROL_TABLE)["Items"]
+    assert [to_reached(from_item(each)) for each in sorted(kept, key=str)] == [REACHED, NEAR]
 
 
 def test_what_another_version_has_written_is_read_as_far_as_it_is_known(dynamodb: Any) -> None:

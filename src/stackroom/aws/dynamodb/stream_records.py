@@ -1,5 +1,6 @@
 """
-What a record of the tables' streams tells: a document, a catalog or a receipt as it was and is.
+What a record of the tables' streams tells: a document, a catalog or a receipt as it was and is, or
+that a cap was reached.
 
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_streams_Record.html
 """
@@ -10,6 +11,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from stackroom.aws.dynamodb.cap_records import REACHED, to_reached
 from stackroom.aws.dynamodb.catalog_records import METADATA, to_catalog
 from stackroom.aws.dynamodb.document_items import DOCUMENT, to_document
 from stackroom.aws.dynamodb.items import from_item
@@ -48,8 +50,9 @@ def event_in(record: Mapping[str, Any]) -> Event | None:
 
 
 def _maker(keys: Mapping[str, Any]) -> Callable[[dict[str, Any]], Stated] | None:
-    if keys.get("pk", "").startswith(RECEIPTS):
-        return to_receipt
+    for prefix, make in ((RECEIPTS, to_receipt), (REACHED, to_reached)):
+        if keys.get("pk", "").startswith(prefix):
+            return make
     if keys.get("sk", "").startswith(DOCUMENT):
         return to_document
     return to_catalog if "catalog_id" in keys and keys["sk"] == METADATA else None

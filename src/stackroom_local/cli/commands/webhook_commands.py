@@ -18,8 +18,8 @@ def add(
         typer.Option("--user", "-u", help="Of whose changes; default: of everybody's."),
     ] = None,
     types: Annotated[
-        str, typer.Option(help="Of what, with commas between: document, catalog, deletion.")
-    ] = "document,catalog,deletion",
+        str, typer.Option(help="Of what, with commas between: document, catalog, deletion, cap.")
+    ] = "document,catalog,deletion,cap",
     as_json: Json = False,
 ) -> None:
     """Tell an address of changes, and show the secret that its calls are signed with."""
