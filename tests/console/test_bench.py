@@ -11,10 +11,10 @@ from stackroom.documents.passages import Ranks
 from stackroom.search.citations import Source
 from stackroom.search.cited_answers import AskedAndAnswered
 from stackroom.search.results import Result
-from stackroom_console.citations import FoundPassage, citations_of, source_of
 from stackroom_console.console import MAX_HEADERS, Console
 from stackroom_console.pages.ask_page import LONGEST_ADDRESS, shown
 from stackroom_console.sealed_cookies import MAX_COOKIE
+from stackroom_console.shown_citations import FoundPassage, citations_of, source_of
 from tests.console.browser import Browser
 from tests.console.test_asking import LEAVE, NOTHING, QUESTION, catalog, read
 from tests.console.things import AGENT

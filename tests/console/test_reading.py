@@ -9,9 +9,9 @@ import pytest
 from stackroom.catalogs.reading import located
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.inspection import File
-from stackroom_console.citations import text_path
 from stackroom_console.console import Console
 from stackroom_console.pages.text_page import part_of
+from stackroom_console.shown_citations import text_path
 from tests.console.browser import Browser
 from tests.console.test_asking import read
 from tests.console.things import dropped, new_catalog

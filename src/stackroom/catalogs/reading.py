@@ -35,7 +35,7 @@ class DocumentText:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class TextReading:
     """`extract` is `inspection.extraction.apart.read_pages_apart`: files are hostile until read."""
 
     catalogs: Catalogs

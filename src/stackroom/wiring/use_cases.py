@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from stackroom.catalogs.metering import Metering
     from stackroom.catalogs.overview import Operations
     from stackroom.catalogs.progress import Progress
-    from stackroom.catalogs.reading import Reading
+    from stackroom.catalogs.reading import TextReading
     from stackroom.catalogs.selection import Selection
     from stackroom.catalogs.transfers import Fetching, Sending
     from stackroom.events.event_log import EventLog
@@ -243,11 +243,11 @@ class UseCases(RunUseCases):
         )
 
     @cached_property
-    def reading(self) -> Reading:
-        from stackroom.catalogs.reading import Reading
+    def reading(self) -> TextReading:
+        from stackroom.catalogs.reading import TextReading
         from stackroom.inspection.extraction.apart import read_pages_apart
 
-        return Reading(
+        return TextReading(
             catalogs=self.deployment.catalogs,
             documents=self.deployment.documents,
             files=self.deployment.files,

@@ -26,11 +26,11 @@ from stackroom.search.search_arguments import (
 )
 from stackroom.tools.texts import counted, range_of_scores
 from stackroom_console import ids
-from stackroom_console.citations import Citation, FoundPassage, citations_of
 from stackroom_console.console import FOR_A_PAGE
 from stackroom_console.rendering import redirect, render
 from stackroom_console.request import Request, whole_number
 from stackroom_console.safe_markdown import markdown
+from stackroom_console.shown_citations import Citation, FoundPassage, citations_of
 
 # An answer as its page shows it: its citations linked, the question's words marked.
 

@@ -27,12 +27,12 @@ from stackroom.agents.run_limits import MOST_MEMORY
 from stackroom.agents.runs import LONGEST_MESSAGE, NEW, NewRun
 from stackroom.documents.model import Catalog
 from stackroom.tools.texts import counted
-from stackroom_console.citations import Citation, FoundPassage, citations_of, source_of
 from stackroom_console.ids import agent_id, chat_id, is_run, run_id
 from stackroom_console.pages.ask_page import catalogs_of
 from stackroom_console.rendering import Watch, done, redirect, render, watch
 from stackroom_console.request import Request, parse
 from stackroom_console.safe_markdown import markdown
+from stackroom_console.shown_citations import Citation, FoundPassage, citations_of, source_of
 
 # Of what grows: seconds between two looks. Somebody who reads along sees words 300 ms after the
 # model's; a look is one small read, so it takes a few of them before it is worth asking less often.

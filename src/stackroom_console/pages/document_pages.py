@@ -21,13 +21,13 @@ from stackroom.search.question_words import MarkedPiece, marked_pieces
 from stackroom.tools.of_documents import UPLOAD_TO_CATALOG
 from stackroom.tools.texts import counted
 from stackroom_console import ids
-from stackroom_console.citations import text_path
 from stackroom_console.console import FOR_A_PAGE
 from stackroom_console.pages.catalog_pages import Row, rows_of
 from stackroom_console.problems import NOT_FOUND, Problem, Refused
 from stackroom_console.rendering import Watch, done, redirect, render, watch
 from stackroom_console.request import Request
 from stackroom_console.request import number as number_of
+from stackroom_console.shown_citations import text_path
 
 logger = logging.getLogger(__name__)
 
