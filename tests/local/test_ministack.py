@@ -10,7 +10,11 @@ from ministack.services import dynamodb, lambda_svc
 from stackroom_local.ministack.__main__ import mend
 
 BUCKET = "arn:aws:s3:::docs"
-EXPRESSIONS = ("_tokenize", "_condition_syntax_error")  # what DynamoDB reads them by
+EXPRESSIONS = (
+    "_tokenize",
+    "_condition_syntax_error",
+    "_evaluate_condition",
+)  # what DynamoDB reads them by
 
 
 @pytest.fixture
@@ -129,6 +133,25 @@ def test_who_changes_what_was_read_of_an_expression_changes_it_for_nobody_else()
     dynamodb._tokenize("sk = :sk").clear()
 
     assert dynamodb._tokenize("sk = :sk") == whole != []
+
+
+def test_a_key_condition_lets_through_what_ministack_itself_would(restored: None) -> None:
+    texts = ("c1", "c2", "DOC#1", "OPEN#1", "")
+    items = [{"pk": {"S": pk}, "sk": {"S": sk}} for pk in texts for sk in texts]
+    values = {":pk": {"S": "c1"}, ":sk": {"S": "DOC#"}}
+
+    def through(expression: str) -> list[bool]:
+        asked = (expression, {}, "KeyConditionExpression")
+        return [dynamodb._evaluate_condition(asked[0], each, values, *asked[1:]) for each in items]
+
+    expressions = ("pk = :pk", "pk = :pk AND begins_with(sk, :sk)", "pk = :pk AND sk > :sk")
+    before = list(map(through, expressions))
+    mend()
+
+    assert list(map(through, expressions)) == before
+    assert [sum(each) for each in before] == [5, 1, 4]
+    with pytest.raises(ValueError, match="reserved keyword"):
+        dynamodb._evaluate_condition("status = :pk", items[0], values, {}, "KeyConditionExpression")
 
 
 def action_of(operation: str) -> str | None:
