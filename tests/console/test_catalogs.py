@@ -1,5 +1,6 @@
 """Catalogs and their documents, as their owner sees and changes them."""
 
+import hashlib
 import re
 from datetime import UTC, datetime
 from html import unescape
@@ -196,6 +197,26 @@ def test_a_form_lets_the_browser_post_just_this_file_over_another_only_if_asked(
         form = alice.call("POST", path, given).json()["data"]
         assert form["url"].startswith(console.uploads)
         assert form["fields"]["key"] == f"alice/{catalog}/{name}"
+
+
+def test_the_very_file_that_lies_there_is_not_sent_again(
+    alice: Browser, pipeline: Pipeline
+) -> None:
+    catalog = new_catalog(alice)
+    path = f"/catalogs/{catalog}/uploads"
+    dropped(pipeline, "alice", catalog, "a.txt", "as it was")
+    asked = {"filename": "a.txt", "size": 9}
+
+    def sent(text: str, **more: object) -> httpx2.Response:
+        digest = hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+        return alice.call("POST", path, {**asked, "md5": digest, **more})
+
+    assert sent("as it was").json()["data"]["isThere"] is True
+    assert sent("otherwise").json()["error"]["code"] == "DOCUMENT_EXISTS"
+    assert "fields" in sent("as it was", replace=True).json()["data"]
+    for wrong in ("", 5, "g" * 32):
+        refused = alice.call("POST", path, {**asked, "md5": wrong})
+        assert refused.json()["error"]["code"] == "VALIDATION_ERROR"
 
 
 def test_a_pdf_is_opened_by_the_browser_and_any_other_file_on_a_page_of_ours_as_text(

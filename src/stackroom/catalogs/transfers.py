@@ -92,7 +92,7 @@ _EVENT = timedelta(hours=1)
 
 @dataclass(frozen=True, kw_only=True)
 class Sent:
-    """`form` is None if the file came with the call; `size` is None if it has yet to come."""
+    """`form` is None if the file lies there; `size` is None if it has yet to come."""
 
     catalog: Catalog
     document_id: str
@@ -150,16 +150,27 @@ class Sending:
         *,
         replace: bool,
         attributes: Mapping[str, Attribute],
+        md5: str = "",
     ) -> Sent:
         """
         A form by which to send the file within FORM_SECONDS; it takes just this file name, type
         and attributes. Raises what `put` raises. Nothing is left of a form that nobody posts.
+
+        There is none if what lies there has this MD5, which is S3's ETag of what came in one piece.
         """
         catalog = in_use(self.catalogs, user_id, catalog_id)
         location = _location(catalog, filename)
         metadata = self._metadata(location, attributes)
-        if not replace and self.bucket.head(location.key) is not None:
-            raise DocumentExists(filename)
+        lies_there = None if replace else self.bucket.head(location.key)
+        if lies_there is not None:
+            if not md5 or lies_there.etag != md5:
+                raise DocumentExists(filename)
+            return Sent(
+                catalog=catalog,
+                document_id=location.document_id,
+                filename=filename,
+                size=lies_there.size,
+            )
         form = self.transfers.form(
             location.key,
             content_type=content_type_of(filename),

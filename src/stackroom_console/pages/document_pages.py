@@ -1,6 +1,7 @@
 """One document: its page, and how it is sent, opened, ingested again and deleted."""
 
 import logging
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -269,8 +270,14 @@ def _pages(numbers: Sequence[int]) -> str:
 # How it is sent, opened, tried again and deleted.
 
 
+_MD5 = re.compile("[0-9a-f]{32}")
+
+
 def upload(request: Request) -> Response:
-    """A form by which the browser posts one file to the bucket; its progress is the browser's."""
+    """
+    A form by which the browser posts one file to the bucket; its progress is the browser's. None if
+    the file that lies there is the same, which the browser has an `md5` to tell by.
+    """
     catalog_id = ids.catalog_id(request)
     asked = UPLOAD_TO_CATALOG.parse(
         {
@@ -286,8 +293,11 @@ def upload(request: Request) -> Response:
         asked.filename,
         replace=asked.replace,
         attributes=asked.metadata,
+        md5=_md5(request.json.get("md5")),
     )
-    assert sent.form is not None, "a form was asked for"
+    if sent.form is None:
+        there = {"documentId": sent.document_id, "isThere": True}
+        return JSONResponse({"success": True, "data": there})
     data = {
         "documentId": sent.document_id,
         "url": sent.form.url,
@@ -358,6 +368,15 @@ def _owned(request: Request) -> Document:
     if document is None or document.has_lapsed(request.console.now()):
         raise DocumentNotFound(document_id)
     return document
+
+
+def _md5(given: object) -> str:
+    """Empty if nothing is told; raises ValidationError for what is none."""
+    if given is None:
+        return ""
+    if not isinstance(given, str) or not _MD5.fullmatch(given):
+        raise ValidationError("md5: Allowed: 32 hexadecimal digits")
+    return given
 
 
 def _require_size(size: object) -> None:

@@ -1,21 +1,28 @@
 /*
  * Files into a catalog: each asks the console for a form, and is posted by it to the bucket. What
- * became of it is told by the records, in the list below: a reload loses no more than the bars.
+ * became of it is told by the records, in the list below. The tray shows what is under way, with
+ * problems on top, and folds when all is done; what a reload cut off is told, by name (unsent.js).
  */
 "use strict";
 
 (() => {
   const AT_ONCE = 3;
+  const NAMED = 3;
   const SESSION_IS_OVER = ["NOT_SIGNED_IN", "CSRF_TOKEN_INVALID"];
   const section = document.getElementById("upload");
   if (!section) return;
 
   const list = document.getElementById("uploads");
   const summary = document.getElementById("upload-summary");
+  const tray = document.getElementById("tray");
+  const whole = document.getElementById("upload-progress");
+  const unsent = document.getElementById("unsent");
   const drop = section.querySelector(".drop");
   const allowed = { types: section.dataset.types.split(" "), maxBytes: Number(section.dataset.maxBytes) };
   const waiting = [];
-  const counts = { all: 0, done: 0, refused: 0, active: 0 };
+  const refused = new Set();
+  const counts = { all: 0, done: 0, skipped: 0, active: 0 };
+  const bytes = { all: 0, sent: 0 };
 
   const element = (name, text, className) => {
     const made = document.createElement(name);
@@ -24,18 +31,38 @@
     return made;
   };
 
+  const megabytes = (size) => `${(size / 1048576).toFixed(1)} MB`;
+
   const tell = () => {
-    if (!counts.all) return;
+    tray.hidden = !counts.all;
     const parts = [`${counts.done} of ${counts.all} uploaded`];
-    if (counts.refused) parts.push(`${counts.refused} refused`);
+    if (counts.skipped) parts.push(`${counts.skipped} skipped`);
+    if (refused.size) parts.push(`${refused.size} refused`);
     if (waiting.length) parts.push(`${waiting.length} waiting`);
     summary.textContent = parts.join(", ");
+    for (const button of section.querySelectorAll("[data-all]")) {
+      const many = [...refused].filter((each) => button.dataset.all === "skip" || each.again === button.dataset.all);
+      button.hidden = many.length < 2;
+      button.textContent = `${button.dataset.label} all (${many.length})`;
+    }
+    const isOver = !counts.active && !waiting.length;
+    whole.hidden = isOver;
+    if (isOver && counts.all && !refused.size) tray.open = false;
+  };
+
+  const measure = (sent) => {
+    bytes.sent += sent;
+    whole.max = bytes.all || 1;
+    whole.value = bytes.sent;
+    whole.textContent = `${megabytes(bytes.all - bytes.sent)} left`;
+    document.getElementById("upload-left").textContent = whole.hidden ? "" : whole.textContent;
   };
 
   class Upload {
     constructor({ path, file }) {
       this.path = path;
       this.file = file;
+      this.sent = 0;
       this.item = element("li");
       const name = element("span");
       name.append(element("bdi", path));
@@ -50,26 +77,61 @@
       list.append(this.item);
     }
 
+    button(label, act) {
+      const made = element("button", label, "link");
+      made.type = "button";
+      made.setAttribute("aria-label", `${label} ${this.path}`);
+      made.addEventListener("click", () => { act(); tell(); });
+      return made;
+    }
+
+    /* `again` is what may help: to "retry", to "replace" what is there, or nothing. */
     refuse(message, again) {
-      counts.refused += 1;
+      this.again = again;
+      refused.add(this);
+      this.move(0);
       this.bar.hidden = true;
       this.item.classList.add("refused");
       this.told.textContent = message;
       this.told.setAttribute("role", "alert");
-      if (!again) return;
-      const button = element("button", again.label, "link");
-      button.type = "button";
-      button.setAttribute("aria-label", `${again.label} ${this.path}`);
-      button.addEventListener("click", () => {
-        counts.refused -= 1;
-        this.item.classList.remove("refused");
-        this.told.removeAttribute("role");
-        this.buttons.replaceChildren();
-        this.bar.hidden = false;
-        this.replace = this.replace || again.replace;
-        enqueue(this);
-      });
-      this.buttons.replaceChildren(button);
+      const buttons = [this.button("Skip", () => this.skip("skipped"))];
+      if (again) buttons.unshift(this.button(again === "replace" ? "Replace" : "Try again", () => this.tryAgain()));
+      this.buttons.replaceChildren(...buttons);
+      list.prepend(this.item);
+    }
+
+    settle(message) {
+      refused.delete(this);
+      this.item.classList.remove("refused");
+      this.told.removeAttribute("role");
+      this.told.textContent = message;
+      this.buttons.replaceChildren();
+    }
+
+    tryAgain() {
+      this.settle("waits for its turn");
+      this.bar.hidden = false;
+      this.replace = this.replace || this.again === "replace";
+      enqueue(this);
+    }
+
+    skip(why) {
+      this.settle(why);
+      this.bar.hidden = true;
+      this.end();
+      counts.skipped += 1;
+    }
+
+    /* Nothing is left to do for it. */
+    end() {
+      this.move(this.file ? this.file.size : 0);
+      stackroomUnsent.forget(this.path);
+      list.append(this.item);
+    }
+
+    move(sent) {
+      measure(sent - this.sent);
+      this.sent = sent;
     }
 
     async run() {
@@ -80,36 +142,46 @@
         if (!answer.success && SESSION_IS_OVER.includes(answer.error.code) && (await stackroomSession.renew())) {
           answer = await this.form();
         }
+        if (!answer.success && answer.error.code === "DOCUMENT_EXISTS") {
+          this.told.textContent = "compared with the file that is there";
+          answer = await this.form(await stackroomMd5(this.file));
+        }
       } catch {
-        this.refuse("The console can't be reached.", { label: "Try again" });
+        this.refuse("The console can't be reached, or the file can't be read any more.", "retry");
         return;
       }
       if (!answer.success) {
         const { code, message } = answer.error;
-        if (SESSION_IS_OVER.includes(code)) this.refuse("Your session is over. Sign in in another window, then try again.", { label: "Try again" });
-        else if (code === "DOCUMENT_EXISTS") this.refuse("There is a file of that name already.", { label: "Replace", replace: true });
-        else if (code === "UNAVAILABLE" || code === "INTERNAL_ERROR") this.refuse(message, { label: "Try again" });
+        if (SESSION_IS_OVER.includes(code)) this.refuse("Your session is over. Sign in in another window, then try again.", "retry");
+        else if (code === "DOCUMENT_EXISTS") this.refuse("Another file of that name is there already. This one differs from it.", "replace");
+        else if (["UNAVAILABLE", "INTERNAL_ERROR", "THROTTLED", "TOOK_TOO_LONG"].includes(code)) this.refuse(message, "retry");
         else this.refuse(message);
+        return;
+      }
+      if (answer.data.isThere) {
+        this.skip("skipped: this very file is there already");
         return;
       }
       const problem = await this.post(answer.data);
       if (problem) {
-        this.refuse(problem, { label: "Try again", replace: this.replace });
+        this.refuse(problem, "retry");
         return;
       }
       counts.done += 1;
       this.bar.value = 100;
       this.told.textContent = "uploaded; the list below tells how far it is";
+      this.end();
     }
 
-    async form() {
+    async form(md5) {
+      const asked = { filename: this.path, size: this.file.size, replace: Boolean(this.replace) };
       const response = await fetch(section.dataset.upload, {
         method: "POST",
         headers: {
           "Content-Type": "application/json",
           "X-CSRF-Token": stackroomSession.token(),
         },
-        body: JSON.stringify({ filename: this.path, size: this.file.size, replace: Boolean(this.replace) }),
+        body: JSON.stringify(md5 ? { ...asked, md5 } : asked),
       });
       return response.json();
     }
@@ -123,8 +195,10 @@
         const request = new XMLHttpRequest();
         request.upload.addEventListener("progress", (event) => {
           if (!event.lengthComputable) return;
-          this.bar.value = (event.loaded / event.total) * 100;
-          this.told.textContent = `${Math.floor(this.bar.value)} % of ${(this.file.size / 1048576).toFixed(1)} MB`;
+          const part = event.loaded / event.total;
+          this.bar.value = part * 100;
+          this.move(part * this.file.size);
+          this.told.textContent = `${Math.floor(this.bar.value)} % of ${megabytes(this.file.size)}`;
         });
         request.addEventListener("load", () => {
           if (request.status >= 200 && request.status < 300) {
@@ -164,14 +238,49 @@
     next();
   };
 
+  for (const button of section.querySelectorAll("[data-all]")) {
+    button.addEventListener("click", () => {
+      for (const each of [...refused]) {
+        if (button.dataset.all === "skip") each.skip("skipped");
+        else if (each.again === button.dataset.all) each.tryAgain();
+      }
+      tell();
+    });
+  }
+
+  /* What a reload cut off: only that is sent, of a folder that is chosen again. */
+  const tellUnsent = () => {
+    const names = [...stackroomUnsent.cutOff];
+    unsent.hidden = !names.length;
+    if (unsent.hidden) return;
+    const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : "";
+    const files = names.length === 1 ? "1 file was" : `${names.length} files were`;
+    unsent.querySelector("strong").textContent = `${files} not sent before this page was left`;
+    unsent.querySelector("bdi").textContent = `${names.slice(0, NAMED).join(", ")}${more}.`;
+  };
+  document.getElementById("forget-unsent").addEventListener("click", () => {
+    for (const each of [...stackroomUnsent.cutOff]) stackroomUnsent.forget(each);
+    tellUnsent();
+    drop.querySelector("input").focus();
+  });
+
   const take = (found) => {
-    for (const each of found) {
+    const isCutOff = ({ path }) => stackroomUnsent.cutOff.has(path);
+    const wanted = found.some(isCutOff) ? found.filter(isCutOff) : found;
+    if (wanted.length) tray.open = true;
+    for (const each of wanted) {
       counts.all += 1;
+      stackroomUnsent.cutOff.delete(each.path);
       const upload = new Upload(each);
       const refusal = stackroomFiles.refusalOf(each, allowed);
       if (refusal) upload.refuse(refusal);
-      else enqueue(upload);
+      else {
+        bytes.all += each.file.size;
+        stackroomUnsent.add(each.path);
+        enqueue(upload);
+      }
     }
+    tellUnsent();
     tell();
   };
 
@@ -192,6 +301,7 @@
   for (const name of ["dragleave", "drop"]) drop.addEventListener(name, () => drop.classList.remove("over"));
   drop.addEventListener("drop", async (event) => take(await stackroomFiles.dropped(event.dataTransfer)));
   drop.hidden = false;  // what is dropped before that would be opened in place of the page
+  tellUnsent();
 
   window.addEventListener("beforeunload", (event) => {
     if (counts.active || waiting.length) event.preventDefault();
