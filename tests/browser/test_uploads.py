@@ -81,6 +81,67 @@ def test_what_no_catalog_takes_is_refused_before_it_is_sent(
     assert posted == []
 
 
+def test_a_folder_that_is_dropped_again_sends_what_is_another_now_if_that_is_wanted(
+    signed_in: SignedIn, tmp_path: Path
+) -> None:
+    zoe = signed_in("zoe-twice")
+    folder = tmp_path / "Harbour"
+    names = ("a.txt", "b.txt", "c.txt", "d.txt")
+    written(folder, *names)
+    make(zoe, "Twice")
+    summary, tray = zoe.page.locator("#upload-summary"), zoe.page.locator("#tray")
+    zoe.page.locator("#folder").set_input_files(folder)
+    expect(summary).to_have_text("4 of 4 uploaded")
+    expect(tray).not_to_have_attribute("open", "")  # all is done: it folds
+    for name in names[:2]:
+        (folder / name).write_text("The text of another day.", "utf-8")
+    (folder / "setup.exe").write_bytes(b"MZ")
+
+    zoe.page.locator("#folder").set_input_files(folder)
+
+    expect(summary).to_have_text("0 of 5 uploaded, 2 skipped, 3 refused")
+    first = zoe.page.locator("#uploads li").nth(0)  # problems stand on top
+    expect(first).to_have_class("refused")
+    expect(zoe.page.locator("#uploads li:not(.refused)").first).to_contain_text(
+        "this very file is there already"
+    )
+    expect(zoe.page.get_by_role("button", name="Skip all (3)")).to_be_visible()
+    zoe.page.get_by_role("button", name="Replace all (2)").click()
+    expect(summary).to_have_text("2 of 5 uploaded, 2 skipped, 1 refused")
+    zoe.page.get_by_role("button", name="Skip Harbour/setup.exe").click()
+    expect(summary).to_have_text("2 of 5 uploaded, 3 skipped")
+    expect(tray).not_to_have_attribute("open", "")
+
+
+def test_what_a_reload_cut_off_is_told_and_sent_alone_of_what_is_chosen_again(
+    signed_in: SignedIn, tmp_path: Path
+) -> None:
+    zoe = signed_in("zoe-reload")
+    folder = tmp_path / "Harbour"
+    written(folder, *(f"{number}.txt" for number in range(6)))
+    make(zoe, "Reloaded")
+    zoe.page.route(
+        "**/uploads",
+        lambda route: None if "5.txt" in (route.request.post_data or "") else route.continue_(),
+    )
+    zoe.page.on("dialog", lambda dialog: dialog.accept())
+    zoe.page.locator("#folder").set_input_files(folder)
+    expect(zoe.page.locator("#upload-summary")).to_contain_text("5 of 6 uploaded")
+
+    zoe.page.unroute_all(behavior="ignoreErrors")
+    zoe.page.reload()
+
+    told = zoe.page.locator("#unsent")
+    expect(told).to_contain_text("1 file was not sent before this page was left: Harbour/5.txt.")
+    zoe.page.locator("#folder").set_input_files(folder)
+    expect(zoe.page.locator("#upload-summary")).to_have_text("1 of 1 uploaded")
+    expect(told).to_be_hidden()
+    zoe.page.reload()
+    expect(zoe.page.locator("#files")).to_be_attached()
+    expect(told).to_be_hidden()
+    assert zoe.said == []
+
+
 def test_the_stores_own_reason_is_told(signed_in: SignedIn, tmp_path: Path) -> None:
     """As from a full disk, in the words of stackroom_local.ministack.room_guard."""
     zoe = signed_in("zoe-full")

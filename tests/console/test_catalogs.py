@@ -132,11 +132,11 @@ def test_documents_are_listed_with_how_far_each_is(alice: Browser, pipeline: Pip
     assert "failed File type &#39;.exe&#39; not supported." in bad
     assert "mend the file, and upload it again" in bad
     assert "Retry" not in bad
-    assert "done.txt 11 B indexed searchable" in done
+    assert "done.txt 11 B searchable" in done
     assert re.search("waits.txt 11 B pending about to begin, about [0-9]+[sm] to go", waits)
-    assert "2 of 3 done, 1 left" in heading(text)
+    assert "2 of 4 done, 2 left" in heading(text)
     chips = re.findall(r'class="chip.*?>([^<]+) <b>([0-9]+)</b>', text)
-    assert chips == [("All", "3"), ("Failed", "1"), ("Under way", "2"), ("Searchable", "1")]
+    assert chips == [("All", "4"), ("Failed", "1"), ("Under way", "2"), ("Searchable", "1")]
 
 
 def heading(text: str) -> str:

@@ -197,11 +197,14 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class ShownCatalog:
-    """`counts`, `ready` and `total` are of all of the catalog, `rows` those of the page."""
+    """
+    `groups`, `settled` and `total` count all of the catalog, with what has yet to be uploaded;
+    `rows` are those of the page.
+    """
 
     catalog: Catalog
     overall: CatalogStatus
-    counts: tuple[tuple[str, int], ...]
+    failed: int
     groups: tuple[tuple[str, str, int], ...]
     settled: int
     total: int
@@ -214,10 +217,6 @@ class ShownCatalog:
     @property
     def may_be_sent_to(self) -> bool:
         return self.overall is not CatalogStatus.DELETING
-
-    @property
-    def failed(self) -> int:
-        return dict(self.counts)["failed"]
 
     @property
     def found(self) -> tuple[int, int, int, int, str | None]:
@@ -264,20 +263,14 @@ def _of(browsed: Browsed, progress: CatalogProgress, asked: Asked, *, speed: flo
     return ShownCatalog(
         catalog=browsed.catalog,
         overall=progress.overall,
-        counts=(
-            ("indexed", progress.indexed),
-            ("indexing", progress.indexing),
-            ("pending", progress.pending),
-            ("uploading", progress.uploading),
-            ("failed", progress.failed),
-        ),
+        failed=progress.failed,
         groups=(
             (Group.FAILED, "Failed", progress.failed),
             (Group.UNDER_WAY, "Under way", waiting),
             (Group.SEARCHABLE, "Searchable", progress.indexed),
         ),
         settled=progress.indexed + progress.failed,
-        total=progress.total,
+        total=progress.total + progress.uploading,
         remaining=progress.remaining(speed),
         queue=_queue(progress),
         rows=rows_of(browsed.documents, progress, speed=speed),

@@ -23,6 +23,7 @@
   const refused = new Set();
   const counts = { all: 0, done: 0, skipped: 0, active: 0 };
   const bytes = { all: 0, sent: 0 };
+  let isKnown = false;  // a file was there already
 
   const element = (name, text, className) => {
     const made = document.createElement(name);
@@ -138,13 +139,17 @@
       this.told.textContent = "about to be sent";
       let answer;
       try {
-        answer = await this.form();
+        // Of a folder that is dropped again most files are the same: then it's asked at once.
+        let md5 = isKnown && !this.replace ? await stackroomMd5(this.file) : "";
+        answer = await this.form(md5);
         if (!answer.success && SESSION_IS_OVER.includes(answer.error.code) && (await stackroomSession.renew())) {
-          answer = await this.form();
+          answer = await this.form(md5);
         }
-        if (!answer.success && answer.error.code === "DOCUMENT_EXISTS") {
+        if (!answer.success && answer.error.code === "DOCUMENT_EXISTS" && !md5) {
+          isKnown = true;
           this.told.textContent = "compared with the file that is there";
-          answer = await this.form(await stackroomMd5(this.file));
+          md5 = await stackroomMd5(this.file);
+          answer = await this.form(md5);
         }
       } catch {
         this.refuse("The console can't be reached, or the file can't be read any more.", "retry");
@@ -264,10 +269,26 @@
     drop.querySelector("input").focus();
   });
 
+  /* What has come to an end gives way to what comes next, and what is tried anew to itself. */
+  const clear = (wanted) => {
+    const paths = new Set(wanted.map(({ path }) => path));
+    for (const each of [...refused].filter(({ path }) => paths.has(path))) {
+      refused.delete(each);
+      each.item.remove();
+      counts.all -= 1;
+    }
+    if (counts.active || waiting.length) return;
+    list.replaceChildren(...[...refused].map(({ item }) => item));
+    Object.assign(counts, { all: refused.size, done: 0, skipped: 0 });
+    Object.assign(bytes, { all: 0, sent: 0 });
+    for (const each of refused) if (each.again) bytes.all += each.file.size;
+  };
+
   const take = (found) => {
     const isCutOff = ({ path }) => stackroomUnsent.cutOff.has(path);
     const wanted = found.some(isCutOff) ? found.filter(isCutOff) : found;
     if (wanted.length) tray.open = true;
+    clear(wanted);
     for (const each of wanted) {
       counts.all += 1;
       stackroomUnsent.cutOff.delete(each.path);
