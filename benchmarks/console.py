@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.parse import urljoin
 
 import httpx2
 
@@ -29,7 +30,7 @@ from stackroom_local.state import Instance
 from tests.gateway.browser import Browser
 from tests.large_catalogs import filled
 
-AIM_BYTES, AIM_MILLISECONDS = 100 * 1024, 200.0
+AIM_BYTES, AIM_MILLISECONDS = 150 * 1024, 200.0
 REQUESTS, OF_CATALOGS = 200, 20
 SIZES = (100, 10_000)
 SPEED = 20
@@ -67,6 +68,10 @@ def signed_in(instance: Instance) -> Iterator[httpx2.Client]:
 def report_weight(browser: httpx2.Client) -> None:
     page = browser.get("/catalogs")
     files = re.findall(r'(?:src|href)="(/static/[^"]+)"', page.text)
+    for sheet in [each for each in files if ".css" in each]:
+        # Both halves of the font, though only who has names with other letters loads the second.
+        named = re.findall(r'url\("?((?!data:)[^")]+)', browser.get(sheet).text)
+        files += [urljoin(sheet, each) for each in named]
     weights = {path.partition("?")[0]: weight_of(browser, path) for path in ["/catalogs", *files]}
     total = sum(weights.values())
     print(f"\n{'bytes as sent':40}")

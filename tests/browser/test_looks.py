@@ -115,6 +115,7 @@ def test_every_page_can_be_read_and_keeps_nobody_out(
 
     outside.look_at("/sign-in", "sign-in")
     catalogs(stage)
+    connect(stage)
     agents(stage)
     operations = stage.look_at("/operations", "operations")
     expect(operations.locator(".tiles")).to_contain_text("failed")
@@ -165,6 +166,13 @@ def catalogs(stage: Stage) -> None:
     dialog.get_by_role("button", name="Create").click()
     expect(dialog.get_by_role("alert")).not_to_be_empty()
     stage.look("catalog-new-refused")
+
+
+def connect(stage: Stage) -> None:
+    page = stage.look_at("/connect", "connect")
+    for each in page.locator("main summary").all():
+        each.click()
+    stage.looks.compare(page, "connect with all clients")
 
 
 def send_what_is_never_taken(stage: Stage) -> None:
