@@ -4,6 +4,7 @@ from stackroom_console import agents_api
 from stackroom_console.endpoint import MAX_BODY, Answer, Audience, Endpoint, EndpointKind, Method
 from stackroom_console.pages import (
     agent_pages,
+    agent_test,
     agent_tool_dialogs,
     ask_page,
     catalog_pages,
@@ -49,6 +50,8 @@ AGENT_ROUTES = (
     Endpoint(method="POST", path=_BUILDER, answer=agent_pages.save, max_body=_PROMPTED),
     Endpoint(method="GET", path=f"{_BUILDER}/delete", answer=agent_pages.removal),
     Endpoint(method="POST", path=f"{_BUILDER}/delete", answer=agent_pages.remove),
+    Endpoint(method="POST", path=f"{_BUILDER}/test", answer=agent_test.ask),
+    Endpoint(method="POST", path=f"{_BUILDER}/test/over", answer=agent_test.start_over),
     Endpoint(method="GET", path=f"{_BUILDER}/export", answer=agent_pages.export),
     Endpoint(method="GET", path=f"{_BUILDER}/chat", answer=chat_page.blank),
     Endpoint(method="POST", path=f"{_BUILDER}/chat", answer=chat_page.begin),

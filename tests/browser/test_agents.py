@@ -188,3 +188,21 @@ def test_a_template_fills_the_prompt_and_what_is_typed_goes_only_if_one_says_so(
     templates.select_option(first.name)
     expect(prompt).to_have_value(first.text)
     assert next(answers, None) is None
+
+
+def test_an_agent_is_tried_beside_its_form_where_what_is_typed_stays(signed_in: SignedIn) -> None:
+    una = signed_in("una-tries")
+    make_agent(una, "Tried")
+    page = una.page
+    prompt, question = page.get_by_label("Prompt", exact=True), page.get_by_label("Test question")
+    prompt.fill("Answer in rhymes.")
+
+    question.fill("How high is the tide?")
+    page.locator("#test").get_by_role("button", name="Ask").click()
+
+    expect(page.locator("#test [data-run] .state")).to_have_text("succeeded")
+    expect(question).to_have_value("")
+    page.locator("#test").get_by_role("button", name="Start over").click()
+    expect(page.locator("#test [data-run]")).to_have_count(0)
+    expect(prompt).to_have_value("Answer in rhymes.")
+    assert una.said == []

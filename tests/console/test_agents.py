@@ -251,3 +251,26 @@ def test_without_a_script_a_template_fills_the_prompt_and_nothing_of_ones_own_is
     assert ">\nMine.</textarea>" in kept.text
     assert "The prompt has a text of yours, which was kept." in kept.text
     assert alice.get("/api/agents").json()["data"]["agents"] == []
+
+
+def test_an_agent_is_tried_beside_its_form_and_the_list_of_chats_has_nothing_of_it(
+    alice: Browser, console: Console, agent: str
+) -> None:
+    path = f"/agents/{agent}"
+    before = alice.get(path).text
+    asked = alice.post(f"{path}/test", message="What is planned?\r\nAnd when?")
+    shown = alice.get(path).text
+    chat = console.services.chats.test_of("alice", agent)
+    busy = alice.post(f"{path}/test", message="And then?")
+    listed = console.services.chats.of_agent("alice", agent)
+    over = alice.post(f"{path}/test/over")
+
+    assert "What is planned?" not in before
+    assert asked.headers["location"] == f"{path}#newest"
+    assert over.headers["location"] == f"{path}#test"
+    assert "What is planned?\nAnd when?" in shown
+    assert chat is not None
+    assert listed == []
+    assert busy.status_code == 409
+    assert "What is planned?" not in alice.get(path).text
+    assert console.services.chats.test_of("alice", agent) is None

@@ -88,6 +88,7 @@ FIELDS: Mapping[tuple[str, str], Mapping[str, Field]] = {
     ("POST", "/agents/{agent_id}/chat/{chat_id}/rename"): {
         "title": Text(good="Plans", longest=100),
     },
+    ("POST", "/agents/{agent_id}/test"): _MESSAGE,
     ("POST", "/agents/{agent_id}/knowledge-bases"): {},
     ("POST", "/agents/{agent_id}/knowledge-bases/{knowledge_base_id}"): _FORM,
     ("POST", "/agents/{agent_id}/tools/{tool_id}/edit"): _FORM,
@@ -108,6 +109,7 @@ BODILESS = {
     ("POST", "/catalogs/{catalog_id}/documents/{document_id}/delete"),
     ("POST", "/agents/{agent_id}/chat/{chat_id}/delete"),
     ("POST", "/agents/{agent_id}/delete"),
+    ("POST", "/agents/{agent_id}/test/over"),
     ("POST", "/agents/{agent_id}/tools/{tool_id}/delete"),
     ("POST", "/runs/{run_id}/cancel"),
     ("DELETE", "/api/agents/{agent_id}"),

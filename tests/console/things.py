@@ -22,6 +22,7 @@ BODIES: dict[str, dict[str, object]] = {
     "/agents/{agent_id}/chat": {"message": "What is planned?"},
     "/agents/{agent_id}/chat/{chat_id}": {"message": "What is planned?"},
     "/agents/{agent_id}/chat/{chat_id}/rename": {"title": "Plans"},
+    "/agents/{agent_id}/test": {"message": "What is planned?"},
     "/api/agents/{agent_id}/runs": {"message": "What is planned?"},
     "/api/agents/{agent_id}": {"name": "Mine now"},
     "/api/agents/{agent_id}/knowledge-base-tools": {

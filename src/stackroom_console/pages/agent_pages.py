@@ -12,6 +12,7 @@ from stackroom.agents.links import plain_name
 from stackroom.errors import Rejected
 from stackroom.tools.tools import tools_config
 from stackroom_console.ids import agent_id
+from stackroom_console.pages import agent_test
 from stackroom_console.pages.prompt_templates import PROMPT_TEMPLATES
 from stackroom_console.problems import Problem, problem_of
 from stackroom_console.rendering import redirect, render
@@ -114,18 +115,18 @@ def _builder(request: Request, agent: Agent | None, *, problem: Problem | None =
     """With what was typed, where something was; of None a new agent is made."""
     models = request.services.agents.models
     there = {} if agent is None else agent.model_dump(include=set(_LABELS))
-    shown = {**dict.fromkeys(_LABELS, ""), "model": models.usual, **there, **_fields(request)}
+    typed = {**dict.fromkeys(_LABELS, ""), "model": models.usual, **there, **_fields(request)}
     chosen = request.form.get(_TEMPLATE) if _FILLS in request.form else None
     template = next((each for each in PROMPT_TEMPLATES if each.name == chosen), None)
-    is_own = shown["system_prompt"] in ("", *(each.text for each in PROMPT_TEMPLATES))
+    is_own = typed["system_prompt"] in ("", *(each.text for each in PROMPT_TEMPLATES))
     if template is not None and is_own:
-        shown["system_prompt"] = template.text
+        typed["system_prompt"] = template.text
     return render(
         request,
         "agent.html",
         status=200 if problem is None else problem.status,
         agent=agent,
-        shown=shown,
+        typed=typed,
         seen=request.form.get("seen") or (agent and mark_of(agent)),
         cards=() if agent is None else cards_of(request, agent),
         models=models,
@@ -133,6 +134,7 @@ def _builder(request: Request, agent: Agent | None, *, problem: Problem | None =
         chosen=template,
         is_kept=template is not None and not is_own,
         problem=problem,
+        **({} if agent is None else agent_test.shown(request, agent)),
     )
 
 

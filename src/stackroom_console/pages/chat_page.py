@@ -8,6 +8,7 @@ second (docs/decisions/0037), and is answered with that alone.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import urlencode
 
 from markupsafe import Markup
@@ -141,14 +142,19 @@ def part(request: Request) -> Response:
 
 
 def begin(request: Request) -> Response:
-    run = _asked(request, NEW)
+    run = put(request, NEW)
     return redirect(request, place_of(run))
 
 
 def ask(request: Request) -> Response:
-    run = _asked(request, chat_id(request))
+    run = put(request, chat_id(request))
     if not request.is_htmx:
         return redirect(request, f"{place_of(run)}#newest")
+    return begun(request, run)
+
+
+def begun(request: Request, run: AgentRun) -> Response:
+    """Of a conversation's page what comes with the next question."""
     [shown] = _all_shown(request, [run])
     return render(request, "parts/chat_asked.html", each=shown, watch=_soon(run, None, quiet=0))
 
@@ -218,12 +224,28 @@ def _chat(request: Request) -> Chat:
     return request.services.chats.get(request.user_id, agent_id(request), chat_id(request))
 
 
-def _asked(request: Request, conversation: str) -> AgentRun:
+def conversation(request: Request, chat: Chat | None) -> dict[str, Any]:
+    """The end of one, for the parts of templates that show it; of None one that isn't begun."""
+    runs = [] if chat is None else request.services.chats.runs_of(chat)
+    return {
+        "shown": _all_shown(request, runs),
+        "earlier": None,
+        "remembered": _remembered(chat, runs),
+        "watch": None if chat is None else _watch(request, chat, runs),
+        "longest": LONGEST_MESSAGE,
+    }
+
+
+def put(request: Request, conversation: str, *, is_test: bool = False) -> AgentRun:
     message = request.form.get("message", "").replace("\r\n", "\n")
     given = {"message": message, "conversationId": conversation}
     wanted = parse(NewRun, given, called={"message": "Question"})
     return request.services.agent_runs.start(
-        request.user_id, agent_id(request), wanted, groups=request.caller.groups
+        request.user_id,
+        agent_id(request),
+        wanted,
+        groups=request.caller.groups,
+        is_test=is_test,
     )
 
 

@@ -53,3 +53,15 @@ document.addEventListener("change", (event) => {
     if (!isDone && [...document.querySelectorAll("[data-guarded]")].some(isTyped)) event.preventDefault();
   });
 })();
+
+/* Beside an agent's form as in a conversation: Enter sends, and what was taken makes room. */
+document.addEventListener("keydown", (event) => {
+  const isBreak = event.shiftKey || event.altKey || event.isComposing || event.defaultPrevented;
+  if (event.key !== "Enter" || isBreak || !event.target.matches("[data-empties] [data-sends]")) return;
+  event.preventDefault();
+  event.target.form.requestSubmit();
+});
+document.addEventListener("htmx:afterRequest", (event) => {
+  const form = event.detail.requestConfig.elt;
+  if (event.detail.successful && form.matches("[data-empties]")) form.reset();
+});
