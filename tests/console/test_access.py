@@ -32,7 +32,7 @@ NOBODYS = Things(
     agent_id="agent-0",
     tool_id="tool-0",
     run_id="run-0",
-    chat_id="chat-0",
+    chat_id="chat-" + "0" * 27,
 )
 
 
