@@ -118,6 +118,17 @@ def test_a_stream_has_the_same_answer_in_events(world: World) -> None:
     assert "must start with a user message" in refusal
 
 
+@holds("converse.stream")
+def test_a_stream_goes_out_as_it_is_written(world: World) -> None:
+    script(world, {"text": "A few words at a time. " * 5, "pace": 0.001})
+    asked = {"modelId": MODEL, "messages": [ASKS], "toolConfig": TOOLS}
+
+    answer = world.bedrock_runtime.converse_stream(**asked)
+
+    assert "content-length" not in answer["ResponseMetadata"]["HTTPHeaders"]
+    assert len([each for each in answer["stream"] if "contentBlockDelta" in each]) == 3
+
+
 def test_conversations_at_once_do_not_mix_and_a_repeated_request_is_answered_alike(
     world: World,
 ) -> None:

@@ -119,10 +119,14 @@ class Conversation:
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What a model says next; `stop` is why it ends there, in Converse's words."""
+    """
+    What a model says next; `stop` is why it ends there, in Converse's words. In a stream `pace`
+    seconds pass before each piece of it.
+    """
 
     blocks: Sequence[Text | ToolUse]
     stop: str
+    pace: float = 0.0
 
     @property
     def text(self) -> str:

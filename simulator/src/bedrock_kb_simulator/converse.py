@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -117,6 +117,13 @@ def _block(block: dict[str, Any], index: int) -> Iterator[dict[str, Any]]:
     yield {"contentBlockStop": place}
 
 
+def paced(events: Iterable[dict[str, Any]], seconds: float) -> Iterator[dict[str, Any]]:
+    for event in events:
+        if seconds and "contentBlockDelta" in event:
+            time.sleep(seconds)
+        yield event
+
+
 def pieces(text: str) -> Sequence[str]:
     return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
 
@@ -136,20 +143,26 @@ class Conversations:
 
     def answer(self, parameters: Parameters) -> Parameters:
         """Under a guardrail, if one is named: rule converse.guardrail."""
+        return self._answered(parameters)[0]
+
+    def stream(self, parameters: Parameters) -> Parameters:
+        """The same answer: rule converse.stream. What is refused is so before it begins."""
+        answer, pace = self._answered(parameters)
+        return {"stream": paced(events_of(answer), pace)}
+
+    def _answered(self, parameters: Parameters) -> tuple[Parameters, float]:
+        """And its pace."""
         began = time.monotonic()
         conversation = self.requests.conversation(parameters)
         guard = guarding(self.screening, parameters.get("guardrailConfig") or {})
         refusal = guard.refusal(guarded(conversation.turns), Side.INPUT)
         if refusal is not None:
-            return {**_response(_blocked(refusal), "", "", began), **guard.told}
+            return {**_response(_blocked(refusal), "", "", began), **guard.told}, 0.0
         said = self._reply(conversation)
         refusal = guard.refusal(said.text, Side.OUTPUT)
         told = said if refusal is None else _blocked(refusal)
-        return {**_response(told, conversation.read, said.written, began), **guard.told}
-
-    def stream(self, parameters: Parameters) -> Parameters:
-        """The same answer: rule converse.stream."""
-        return {"stream": list(events_of(self.answer(parameters)))}
+        answer = {**_response(told, conversation.read, said.written, began), **guard.told}
+        return answer, said.pace
 
     def _reply(self, conversation: Conversation) -> Reply:
         """Raises ServiceError."""

@@ -36,6 +36,7 @@ class ScriptedTurn(BaseModel):
     """
     A text, uses of tools, or both. `{{name}}` in the text, or in a text of an input, is replaced by
     what the pattern `quotes[name]` finds in the tools' results; `{{question}}` by the user's words.
+    In a stream `pace` seconds pass before each piece of it.
     """
 
     model_config = _STRICT
@@ -44,6 +45,7 @@ class ScriptedTurn(BaseModel):
     uses: Sequence[ScriptedUse] = ()
     quotes: Mapping[str, _Filled] = {}
     stop: Literal["", "max_tokens", "stop_sequence", "content_filtered"] = ""
+    pace: Annotated[float, Field(ge=0, le=10)] = 0.0
 
     @model_validator(mode="after")
     def _can_be_spoken(self) -> "ScriptedTurn":
@@ -128,7 +130,8 @@ def _spoken(script: Script, conversation: Conversation) -> Reply:
         given = _filled_in(use.input, turn, conversation)
         identifier = use_id(conversation, place, use.name, given)
         blocks.append(ToolUse(id=identifier, name=use.name, input=given))
-    return Reply(blocks=blocks, stop=turn.stop or ("tool_use" if turn.uses else "end_turn"))
+    stop = turn.stop or ("tool_use" if turn.uses else "end_turn")
+    return Reply(blocks=blocks, stop=stop, pace=turn.pace)
 
 
 def _check(turn: ScriptedTurn, conversation: Conversation) -> None:

@@ -8,7 +8,7 @@ are AWS's by construction. One port serves all services.
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -24,6 +24,8 @@ from bedrock_kb_simulator.signatures import Signatures
 
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+
+_Streamed = tuple[int, dict[str, str], Iterator[bytes]]
 
 logger = logging.getLogger(__name__)
 
@@ -63,7 +65,7 @@ class Front:
         except ConnectionDropped:
             await _drop(send)
 
-    async def _response(self, scope: Message, body: bytes) -> Response:
+    async def _response(self, scope: Message, body: bytes) -> Response | _Streamed:
         if self._has_s3 and own_s3.is_meant(scope):
             return await asyncio.to_thread(own_s3.answer, scope, body)
         if scope["path"] == "/health":
@@ -76,7 +78,7 @@ class Front:
         answers = (each for start, each in self._mounted.items() if scope["path"].startswith(start))
         return await asyncio.to_thread(next(answers, self._answer), scope, body)
 
-    def _answer(self, scope: Message, body: bytes) -> Response:
+    def _answer(self, scope: Message, body: bytes) -> Response | _Streamed:
         request_id = str(uuid4())
         try:
             operation, parameters = read(scope, body)
@@ -106,12 +108,19 @@ async def live(receive: Receive, send: Send, close: Callable[[], None]) -> None:
     await send({"type": "lifespan.shutdown.complete"})
 
 
-async def _send(send: Send, response: Response) -> None:
+async def _send(send: Send, response: Response | _Streamed) -> None:
+    """A stream goes out event by event, as its events come."""
     status, headers, answer = response
-    headers = {"Content-Length": str(len(answer)), **headers}
+    if isinstance(answer, bytes):
+        headers = {"Content-Length": str(len(answer)), **headers}
     raw_headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": status, "headers": raw_headers})
-    await send({"type": "http.response.body", "body": answer})
+    if isinstance(answer, bytes):
+        await send({"type": "http.response.body", "body": answer})
+        return
+    while (event := await asyncio.to_thread(next, answer, None)) is not None:
+        await send({"type": "http.response.body", "body": event, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
 
 
 async def _drop(send: Send) -> None:
@@ -134,7 +143,7 @@ async def _body(receive: Receive) -> bytes | None:
     return b"".join(parts)
 
 
-def _written(operation: Any, result: Any, request_id: str) -> Response:
+def _written(operation: Any, result: Any, request_id: str) -> Response | _Streamed:
     service = operation.service_model
     modelled = {shape.name for shape in service.error_shapes}
     if isinstance(result, ServiceError) and result.code not in modelled:
@@ -143,14 +152,25 @@ def _written(operation: Any, result: Any, request_id: str) -> Response:
     serializer = get_serializer_class(service.service_name, service.protocol)(
         operation, context=SerializationContext(request_id=request_id)
     )
+    events = None
+    if operation.has_event_stream_output and not isinstance(result, ServiceError):
+        name = operation.output_shape.event_stream_name
+        events, result = result[name], {**result, name: []}
     response = serializer.serialize(result)
-    body = response["body"]
     headers = {
         **response["headers"],
         **_beside_stream(operation, result),
         "x-amzn-RequestId": request_id,
     }
-    return response["status_code"], headers, body if isinstance(body, bytes) else body.encode()
+    if events is not None:
+        written = (_encoded(serializer.serialize({name: [each]})) for each in events)
+        return response["status_code"], headers, written
+    return response["status_code"], headers, _encoded(response)
+
+
+def _encoded(response: Any) -> bytes:
+    body = response["body"]
+    return body if isinstance(body, bytes) else str(body).encode()
 
 
 def _beside_stream(operation: Any, result: Any) -> dict[str, str]:
