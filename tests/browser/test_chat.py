@@ -1,13 +1,15 @@
-"""What a user asks an agent in the chat, and what the page shows of it."""
+"""What a user asks an agent in a conversation, and what the page shows of it as it comes."""
 
-from playwright.sync_api import expect
+import re
+
+from playwright.sync_api import Page, expect
 
 from simulator.tests.files import pdf
 from stackroom_local.state import Instance
 from tests.browser.builders import (
-    CITED,
     answered,
     ask,
+    ask_on,
     make_agent,
     quick_add,
     script,
@@ -17,35 +19,73 @@ from tests.browser.builders import (
 from tests.browser.conftest import SignedIn
 
 MANUAL = pdf("The harbour has two cranes.", "The pump of the lock is greased every 200 hours.")
+TOOL = "search_lock_manuals"
+CITED = {"number": r'"citation": (\d+)'}
+SPOKEN = {"text": "It was said."}  # in place of a turn that an earlier script has played
 
 
-def test_the_model_calls_the_tool_and_its_answer_cites_the_document(
-    signed_in: SignedIn, instance: Instance
-) -> None:
-    vera = signed_in("vera-cites")
+def test_three_turns_of_a_conversation(signed_in: SignedIn, instance: Instance) -> None:
+    vera = signed_in("vera-turns")
+    page = vera.page
     stocked(instance, vera.name, "Lock manuals", {"pump.pdf": MANUAL})
     agent = make_agent(vera, "Lock keeper")
+    model = page.get_by_label("Model", exact=True).input_value()
     quick_add(vera, agent, "Lock manuals")
-    question = "How often is the pump of the lock greased?"
-    script(
-        instance,
-        question,
-        {"text": "I look it up.", "uses": searching("search_lock_manuals", question)},
-        {
-            "text": "{{often}} [{{file}}, page {{page}}].",
-            "quotes": {"often": r"every \d+ hours", **CITED},
-        },
-        model=vera.page.get_by_label("Model", exact=True).input_value(),
-    )
 
-    run = answered(ask(vera, agent, question))
+    # It looks up, writes Markdown, and its source opens beside the text.
+    first = "How often is the pump of the lock greased?"
+    looked_up = {"text": "I look it up.", "uses": searching(TOOL, first)}
+    says = {"text": "## Greasing\n\n**Every 200 hours** [{{number}}].", "quotes": CITED}
+    script(instance, first, looked_up, says, model=model)
+    run = answered(ask(vera, agent, first))
+    expect(run.locator(".answer h3")).to_have_text("Greasing")
+    expect(run.locator(".answer strong")).to_have_text("Every 200 hours")
+    expect(run.locator(".steps")).to_contain_text("Looked in Lock manuals")
+    expect(run.locator(".sources li")).to_contain_text("pump.pdf")
+    run.locator(".answer a.cite").click()
+    panel = page.get_by_role("dialog")
+    expect(panel).to_contain_text("greased every 200 hours")
+    expect(panel.get_by_role("link", name=re.compile("Open the PDF at page"))).to_be_visible()
+    page.keyboard.press("Escape")
 
-    expect(run.locator(".answer")).to_have_text("every 200 hours [pump.pdf, page 2].")
-    expect(run.locator(".steps > li").first).to_have_text("I look it up.")
-    step = run.locator("details")
-    expect(step.locator("summary")).to_contain_text("search_lock_manuals")
-    step.locator("summary").click()
-    first = step.locator("blockquote").first
-    expect(first).to_contain_text("greased every 200 hours")
-    expect(first.locator("cite")).to_have_text("pump.pdf, page 2")
+    # It grows while it is written, at the end of the page, and is stopped at once.
+    second = "And what else do I do?"
+    endless = {"text": "Wait, and grease on. " * 400, "pace": 0.2}
+    script(instance, second, SPOKEN, endless, model=model)
+    run = ask_on(vera, second)
+    expect(run.locator(".growing .said")).to_contain_text("Wait, and grease on.")
+    expect(run.locator(".growing .said")).to_contain_text("on. Wait, and grease on. Wait")
+    assert is_at_end(page)
+    page.get_by_role("button", name="Stop").click()
+    expect(run).to_have_attribute("data-state", "cancelled")
+    expect(run).to_contain_text("Wait, and grease on.")
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+
+    # It knows what was said: a script that wants those words in what the model reads is played.
+    third = "Say it again"
+    script(instance, "Every 200 hours", SPOKEN, {"text": "Every 200 hours, I said."}, model=model)
+    field = page.get_by_label("Question", exact=True)
+    field.fill(third)
+    field.press("Shift+Enter")
+    field.type("please.")
+    field.press("Control+Enter")
+    run = answered(page.locator("[data-run]").nth(2))
+    expect(run.locator(".question")).to_have_text(f"{third}\nplease.", use_inner_text=True)
+    expect(run.locator(".answer")).to_have_text("Every 200 hours, I said.")
+    expect(field).to_have_value("")
+
+    # Whoever comes back finds it by its title, and at its newest.
+    page.get_by_role("link", name="New conversation").or_(
+        page.get_by_role("button", name="New conversation")
+    ).click()
+    page.get_by_role("link", name=first).click()
+    expect(page.locator("[data-run]")).to_have_count(3)
+    expect(page.locator("[data-run]").last.locator(".answer")).to_be_in_viewport()
     assert vera.said == []
+
+
+def is_at_end(page: Page) -> bool:
+    found: bool = page.evaluate(
+        "() => innerHeight + scrollY >= document.documentElement.scrollHeight - 2"
+    )
+    return found

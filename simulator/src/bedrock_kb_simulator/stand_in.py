@@ -91,7 +91,14 @@ def _passage(result: Mapping[str, Any]) -> FoundPassage:
     text = content.get("text", "") if isinstance(content, Mapping) else content
     source = result.get("source", result.get("location", ""))
     first, last = _ends(source) or (1, 1)
-    return FoundPassage(text=str(text), source=_named(source), pages=last - first + 1)
+    named = _number(result.get("metadata")) or _named(source)
+    return FoundPassage(text=str(text), source=named, pages=last - first + 1)
+
+
+def _number(metadata: Any) -> str:
+    """By which a result asks to be cited, if it does."""
+    number = metadata.get("citation") if isinstance(metadata, Mapping) else None
+    return str(number) if isinstance(number, int) else ""
 
 
 def _named(source: Any) -> str:

@@ -6,9 +6,11 @@
   const isAtEnd = () => innerHeight + scrollY >= document.documentElement.scrollHeight - near;
   const toEnd = () => scrollTo({ top: document.documentElement.scrollHeight });
 
-  /* Whoever came for one passage, or for an older question, stays there. */
+  /* Whoever came for one passage, or comes back to where they were, stays there. */
+  const [arrival] = performance.getEntriesByType("navigation");
+  const isBack = arrival && arrival.type !== "navigate";
   const leadsElsewhere = location.hash.length > 1 && location.hash !== "#newest";
-  if (document.querySelector("[data-run]") && !leadsElsewhere) {
+  if (document.querySelector("[data-run]") && !leadsElsewhere && !isBack) {
     toEnd();
     addEventListener("load", toEnd, { once: true });
   }
