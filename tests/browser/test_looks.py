@@ -231,6 +231,8 @@ def agents(stage: Stage) -> None:
         stage.look_at_dialog(opener, name)
         stage.close_dialog()
     stage.look_at("/agents", "agents")
+    stage.look_at("/ask?q=How+high+is+the+tide+at+Ostend%3F&threshold=0.1", "answer-threshold")
+    expect(page.get_by_role("button", name="Save threshold to this agent")).to_be_visible()
     chat(stage, agent)
     delete_document(stage)
 

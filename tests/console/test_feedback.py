@@ -205,3 +205,23 @@ def test_nobody_judges_for_another_or_of_anothers(
     assert [(each.user_id, each.origin) for each in kept(console, "bob")] == [
         ("bob", FeedbackOrigin.ASK)
     ]
+
+
+def test_a_test_question_names_the_passage_that_answers_it_or_none(
+    alice: Browser, console: Console, pipeline: Pipeline, catalog: str
+) -> None:
+    indexed(pipeline, "alice", catalog, "old leave.txt", "Annual leave was ten days for all.")
+    page = alice.ask(QUESTION).text
+    fields = fields_of(page)
+    places = re.findall(
+        '<option value="([^"]*)">([^<]*)</option>', page.partition('name="place"')[2]
+    )
+    by_label = {label.rpartition(": ")[2]: unescape(value) for value, label in places}
+    assert set(by_label) == {"leave.txt", "old leave.txt", "None of these"}
+
+    for file in ("leave.txt", "old leave.txt", None):
+        place = by_label[file or "None of these"]
+        alice.post("/ask/feedback", **fields, place=place, verdict="kept")
+
+        [feedback] = kept(console)
+        assert (feedback.file, feedback.page) == (file, None)

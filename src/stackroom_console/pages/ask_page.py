@@ -1,7 +1,7 @@
 """A question: of all catalogs, or of one."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -46,6 +46,7 @@ class ShownAnswer:
     range_of_scores: str
     order: str  # how it came about, where there is one
     left_out: tuple[str, ...]
+    places: tuple[tuple[str, str], ...]  # that a test question may name, each with its label
 
 
 def shown(
@@ -86,7 +87,20 @@ def shown(
         range_of_scores=range_of_scores([each.score for each in (*shown_first, *also)]),
         order="" if by_date or len(passages.results) < _SEVERAL else _order(passages),
         left_out=tuple(_left_out(passages)),
+        places=tuple(_places([*shown_first, *also], citations, catalogs)),
     )
+
+
+def _places(
+    found: Sequence[FoundPassage], citations: Sequence[Citation], own: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """Each once, under the number of the first passage there."""
+    known = set[str]()
+    for passage, citation in zip(found, citations, strict=True):
+        place = urlencode(place_of(vars(passage.sources[0]), own))
+        if place and place not in known:
+            known.add(place)
+            yield place, f"{citation.number}: {citation.label}"
 
 
 def _is_cited(result: Result, cited: Collection[CitedSource]) -> bool:

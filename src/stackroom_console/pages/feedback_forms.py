@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from itertools import chain
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from starlette.responses import Response
 
@@ -12,7 +12,7 @@ from stackroom.catalogs.feedback import LAST_PAGE, LONGEST_QUESTION, Feedback, F
 from stackroom_console.ids import run_id
 from stackroom_console.pages import ask_page, chat_page
 from stackroom_console.rendering import redirect, render
-from stackroom_console.request import Request, parse
+from stackroom_console.request import Request, parse, whole_number
 
 _LABELS = {
     "question": "Question",
@@ -24,9 +24,15 @@ _OF_ANSWER = ("question", "catalog_id", "file", "note")
 
 
 def on_answer(request: Request) -> Response:
-    """The form says what was shown first, for no answer of the page Ask is kept."""
-    sent = {name: request.form.get(name, "").replace("\r\n", "\n") for name in _OF_ANSWER}
-    page = request.number("page", called="Page", least=1, most=LAST_PAGE, default=0)
+    """The form says where the answer stands, for no answer of the page Ask is kept."""
+    form = dict(request.form)
+    if "place" in form:
+        chosen = dict(parse_qsl(form["place"]))
+        form |= {name: chosen.get(name, "") for name in ("file", "page")}
+        form["catalog_id"] = form.get("catalog_id") or chosen.get("catalog_id", "")
+    sent = {name: form.get(name, "").replace("\r\n", "\n") for name in _OF_ANSWER}
+    told = form.get("page", "").strip()
+    page = whole_number("Page", told, least=1, most=LAST_PAGE) if told else 0
     given = {name: each for name, each in {**sent, "page": page}.items() if each}
     feedback = _kept(request, FeedbackOrigin.ASK, given)
     if request.is_htmx:
