@@ -176,6 +176,25 @@ def test_each_passage_says_why_it_stands_where_it_does() -> None:
     assert (by_date.others[0].why, by_date.order) == ("", "")
 
 
+def test_what_is_too_far_can_be_shown_all_the_same(alice: Browser, console: Console) -> None:
+    far = AskedAndAnswered(passages=replace(NOTHING, best_score_below=0.20804989337921143))
+    console.services.answering = Mock(search_and_ask=Mock(return_value=far))
+
+    page = alice.ask("Which tram?", threshold="0.5").text
+
+    assert 'href="/ask?q=Which+tram%3F&amp;threshold=0"' in page
+    assert "the best passage scores 0.21." in page
+
+
+def test_a_question_in_an_address_is_kept_by_no_cache_and_told_to_no_other_site(
+    alice: Browser, catalog: str
+) -> None:
+    headers = alice.ask(QUESTION).headers
+
+    assert headers["cache-control"] == "no-store"
+    assert headers["referrer-policy"] == "same-origin"
+
+
 def test_the_search_itself_tells_both_places(alice: Browser, catalog: str) -> None:
     assert "1st by meaning, 1st by words, of 1" in read(alice.ask(QUESTION).text)
 

@@ -113,6 +113,7 @@ def test_a_long_text_comes_in_parts_and_the_one_with_the_passage_first() -> None
         ("One two three four.", "five six seven", "", None),
         ("Go. Stay. Go. Leave.", "Go", "Leave", "Go. Stay. Go. Leave."),
         ("Some words here.", "...", "", None),
+        ("One.\n\n## Two\nThree.", "Two three", "", "## Two\nThree."),
     ],
 )  # fmt: skip
 def test_a_passage_is_found_by_its_first_and_last_words(

@@ -164,6 +164,15 @@ def test_numbers_beyond_the_limits_are_brought_within_and_that_is_told(
     assert answer["metadata"]["notices"] == [told]
 
 
+def test_no_notice_has_more_than_two_decimals(shelves: Shelves) -> None:
+    least = 0.20804989337921143
+
+    answer = shelves.ask({"query": "leave", "minScore": "much"}, default_min_score=least)
+
+    [told] = answer["metadata"]["notices"]
+    assert told == "minScore was no number; allowed: 0 to 1; 0.21 was used"
+
+
 @pytest.mark.parametrize(
     ("given", "problem"),
     [

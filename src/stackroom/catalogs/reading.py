@@ -93,8 +93,14 @@ def located(text: str, first: str, last: str = "") -> Span | None:
             ends = (_end(text, each, last) for each in places)
             begin, end = next((each for each in ends if each is not None), places[0])
             closing = _CLOSING.match(text, end)
-            return begin, closing.end() if closing else end
+            return _with_markup(text, begin), closing.end() if closing else end
     return None
+
+
+def _with_markup(text: str, begin: int) -> int:
+    """From the line's beginning, if no word stands between: a heading has its marks there."""
+    line = text.rfind("\n", 0, begin) + 1
+    return begin if _WORD.search(text, line, begin) else line
 
 
 def _attempts(words: list[str]) -> Iterator[list[str]]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -46,6 +46,7 @@ class ShownAnswer:
     range_of_scores: str
     order: str  # how it came about, where there is one
     left_out: tuple[str, ...]
+    is_held_back: bool  # what was found is too far, and a threshold of 0 shows it
     places: tuple[tuple[str, str], ...]  # that a test question may name, each with its label
 
 
@@ -87,6 +88,7 @@ def shown(
         range_of_scores=range_of_scores([each.score for each in (*shown_first, *also)]),
         order="" if by_date or len(passages.results) < _SEVERAL else _order(passages),
         left_out=tuple(_left_out(passages)),
+        is_held_back=passages.is_held_back,
         places=tuple(_places([*shown_first, *also], citations, catalogs)),
     )
 
@@ -217,9 +219,9 @@ class Form:
         return urlencode({"q": self.query, **{name: x for name, x in settings.items() if x}})
 
     @property
-    def is_plain(self) -> bool:
-        """Whether nothing but the question was said: the settings may stay folded."""
-        return self.most == _DEFAULT and self.threshold is None
+    def of_all(self) -> str | None:
+        """Where the nearest passages are shown, however far they are."""
+        return replace(self, threshold=0.0).address
 
 
 def form_of(given: Mapping[str, str], question: str) -> Form:
