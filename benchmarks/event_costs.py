@@ -1,11 +1,14 @@
 """
-What events cost for a thousand documents, by AWS's prices (benchmarks/simulated_time/bill.py).
+What events and metering cost for a thousand documents, by AWS's prices, those of
+benchmarks/simulated_time/bill.py.
 
     make bench-events
 
 Of a document that is dropped and indexed three events come, and two of its catalog, if it is
 dropped alone: a thousand that come together share batches, and their catalogs' events. Sizes are
-those of real events. What reads a stream for a function is free; webhooks are not in it.
+those of real events. What reads a stream for a function is free; webhooks are not in it. Usage is
+added to for each call and catalog, ten documents at once or one; caps are read by each task of a
+run, and there are none.
 """
 
 import json
@@ -32,6 +35,7 @@ _RECORDS_OF_A_DOCUMENT = 6
 _GB = 0.5
 _SECONDS, _SECONDS_AN_EVENT = 0.02, 0.012  # of an invocation, and for each event: two calls of 5 ms
 _READ_UNIT, _WRITE_UNIT = 4096, 1024  # bytes [DynamoDB developer guide: capacity-mode]
+_LOOKS = 6  # tasks of a run that look for work, each with a query of no more than a read unit
 _KEYS = 200  # bytes of an item beside its event: the names, the keys, two ids, the times
 AIM = 0.01
 
@@ -55,6 +59,8 @@ def _of(*, catalogs: int, in_batch: int) -> dict[str, float]:
     events = _THOUSAND * _OF_A_DOCUMENT + catalogs * _OF_A_CATALOG
     batches = math.ceil(_THOUSAND * _RECORDS_OF_A_DOCUMENT / in_batch)
     lookups = min(events, batches)  # of the newest in a log
+    # Of a call's documents, two catalogs', and each not the first call of its round; or alone.
+    calls, added = (_THOUSAND // 10, 4) if catalogs < _THOUSAND else (_THOUSAND, 1)
     seconds = batches * _SECONDS + events * _SECONDS_AN_EVENT
     return {
         "EventBridge, events": events * _EVENT,
@@ -63,6 +69,8 @@ def _of(*, catalogs: int, in_batch: int) -> dict[str, float]:
         * (_units(_size() * PAGE, _READ_UNIT) + 2)
         * PRICES["dynamodb reads"],
         "Lambda": batches * PRICES["lambda requests"] + seconds * _GB * PRICES["lambda GB-s"],
+        "DynamoDB, usage": calls * added * PRICES["dynamodb writes"],
+        "DynamoDB, caps": calls * _LOOKS * PRICES["dynamodb reads"],
         "logs": (batches * LOGGED + events * LOG_LINE) * PRICES["log bytes"],
     }
 
@@ -89,7 +97,7 @@ def main() -> None:
     together, apart = sum(e.together for e in found), sum(e.apart for e in found)
     table.add_row("altogether", f"${together:.4f}", f"${apart:.4f}")
     Console().print(table)
-    Console().print(f"the aim, with metering: under ${AIM:.2f}")
+    Console().print(f"the aim: under ${AIM:.2f}")
 
 
 if __name__ == "__main__":

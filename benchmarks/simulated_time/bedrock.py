@@ -9,7 +9,7 @@ import math
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Protocol
 
@@ -116,10 +116,14 @@ class NothingToParse:
 
 @dataclass(frozen=True, kw_only=True)
 class WaitInsteadOfEmbedding:
-    """The simulator's `Embedder`: takes its time over a stand-in, none over a query."""
+    """
+    The simulator's `Embedder`: takes its time over a stand-in, none over a query. In `embedded` are
+    the sizes of the documents, each time: what an account is billed for.
+    """
 
     hub: Hub
     durations: Durations
+    embedded: list[int] = field(default_factory=list)
 
     @property
     def model(self) -> str:
@@ -128,6 +132,7 @@ class WaitInsteadOfEmbedding:
     def embed(self, text: str) -> Vector:
         stand_in = _STAND_IN.search(text)
         if stand_in is not None:
+            self.embedded.append(int(stand_in[1]))
             self.hub.sleep(self.durations.seconds(int(stand_in[1]), stand_in[2]))
         return _ANY_VECTOR
 
@@ -142,6 +147,7 @@ def bedrock(
     searchable: SearchableDocuments,
     *,
     store: Store,
+    embedded: list[int],
     faults: Faults | None = None,
     assumptions: Assumptions | None = None,
 ) -> Services:
@@ -153,7 +159,7 @@ def bedrock(
             arns=Arns(account=ACCOUNT, region=REGION),
             objects=StandIns(shelves),
             parser=NothingToParse(),
-            embedder=WaitInsteadOfEmbedding(hub=hub, durations=durations),
+            embedder=WaitInsteadOfEmbedding(hub=hub, durations=durations, embedded=embedded),
             vectors=lambda _memory: searchable,
             faults=faults,
             assumptions=assumptions,

@@ -7,7 +7,7 @@ from datetime import datetime
 from stackroom.clock import utc_now
 from stackroom.quota.caps import CapWatch
 from stackroom.quota.questions import QuestionMeter
-from stackroom.quota.usage import Used, UsedBy, month_of
+from stackroom.quota.usage import Call, Used, UsedBy, month_of
 from tests.fakes.caps import FakeCaps
 from tests.fakes.disturbed import Disturbed
 
@@ -15,11 +15,24 @@ from tests.fakes.disturbed import Disturbed
 @dataclass
 class FakeUsage(Disturbed):
     kept: dict[tuple[str, str, str, str], Used] = field(default_factory=dict)
+    calls: dict[tuple[str, str, str, str], set[Call]] = field(default_factory=dict)
 
     def add(
-        self, user_id: str, catalog_id: str, used: Used, *, at: datetime, model: str = ""
+        self,
+        user_id: str,
+        catalog_id: str,
+        used: Used,
+        *,
+        at: datetime,
+        model: str = "",
+        call: Call | None = None,
     ) -> None:
         key = (month_of(at), user_id, catalog_id, model)
+        if call is not None:
+            told = self.calls.setdefault(key, set())
+            if call in told:
+                return
+            self.calls[key] = {each for each in told if each.round_id == call.round_id} | {call}
         self.kept[key] = self.kept.get(key, Used()) + used
 
     def of_month(

@@ -39,7 +39,7 @@ from stackroom.ingestion.user_caps import UserCaps
 from stackroom.quota.grants import Admission
 from stackroom.quota.ledger import Mode, Waiter
 from stackroom.quota.schedule import PATIENCE
-from stackroom.quota.usage import UsageBook, count_ingested
+from stackroom.quota.usage import Call, UsageBook, count_ingested
 from stackroom.quota.workload import Did, demand_of_job
 from stackroom.runs.run import Run, RunOutcome, until_first_look, until_next_try
 
@@ -109,12 +109,14 @@ class ByJobs:
             if _is_to_be_taken_up(each) and each.updated_at <= asked_at
         )
         sent = 0
-        for some in chunks(work, of=_AT_ONCE):
-            taken = self.documents.save_all(self._taken_up(each, job) for each in some)
-            ingested = (each for each in taken if each.status is DocumentStatus.INDEXING)
-            users = {catalog.catalog_id: catalog.user_id}
-            count_ingested(self.usage, users, ingested, at=asked_at)
-            sent += len(taken)
+        users = {catalog.catalog_id: catalog.user_id}
+        for number, some in enumerate(chunks(work, of=_AT_ONCE)):
+            taking = [self._taken_up(each, job) for each in some]
+            ingested = (each for each in taking if each.status is DocumentStatus.INDEXING)
+            # Before: of what is bound to a job nobody looks again whether it was counted.
+            call = Call(job.job_id, str(number))
+            count_ingested(self.usage, users, ingested, at=asked_at, call=call)
+            sent += len(self.documents.save_all(taking))
         self.admission.dispatch()  # the next start can be reserved now
         return TaskResult(run=self._began(run, job.job_id).counted(sent=sent))
 

@@ -25,12 +25,13 @@ from stackroom.ingestion.verdicts import DocumentOutcome, Verdict
 from stackroom.ingestion.work_queue import OpenWork, name_of
 from stackroom.quota.grants import Admission
 from stackroom.quota.ledger import Grant
-from stackroom.quota.usage import UsageBook, count_ingested
+from stackroom.quota.usage import Call, UsageBook, count_ingested
 from stackroom.quota.workload import is_large, is_to_ingest, text_size
 from stackroom.runs.run import DirectCall, DocumentName, Run, until_next_try
 from stackroom.uploads import descriptions
 
 _TAKEN = (DocumentStatus.INDEXING, DocumentStatus.DELETING, DocumentStatus.FAILED)
+_NAME = 16  # characters of a call's token that tell it from the others of its round
 _ROUND = "direct-"  # no job's id of Bedrock's has a hyphen [API model bedrock-agent: Id]
 
 
@@ -94,11 +95,7 @@ class DirectCalls:
 
     def send(self, source: DataSource, bound: Bound, round_id: str) -> datetime | Busy:
         """When the call was accepted, by the knowledge base's own clock."""
-        versions = (
-            f"{each.document_id} {each.version} {each.attempts}"
-            for each in bound.documents.values()
-        )
-        token = client_token(round_id, *versions)
+        token = self.token_of(bound, round_id)
         if bound.submissions is None:
             answer = self.direct.delete(source, list(bound.documents), token=token)
         else:
@@ -108,6 +105,15 @@ class DirectCalls:
             return answer
         said_at = [each.updated_at for each in answer.values() if each.updated_at is not None]
         return min(said_at, default=self.now())
+
+    @staticmethod
+    def token_of(bound: Bound, round_id: str) -> str:
+        """The same for the same call, however often a task that broke makes it."""
+        versions = (
+            f"{each.document_id} {each.version} {each.attempts}"
+            for each in bound.documents.values()
+        )
+        return client_token(round_id, *versions)
 
     def _bound(self, document: Document, round_id: str) -> Document:
         is_bound = document.ingestion_job_id == round_id and document.attempts > 0
@@ -222,9 +228,9 @@ class CallSender:
                 raise
             self._failed_over(self.calls.unbind(bound), error)
         else:
-            self._was_answered(bound, answer)
+            self._was_answered(bound, answer, round_id)
 
-    def _was_answered(self, bound: Bound, answer: datetime | Busy) -> None:
+    def _was_answered(self, bound: Bound, answer: datetime | Busy, round_id: str) -> None:
         if isinstance(answer, Busy):
             self.calls.unbind(bound)
             self._wait()
@@ -232,7 +238,8 @@ class CallSender:
         documents = list(bound.documents.values())
         if bound.submissions is not None:
             users = {each: self.work.catalogs[each].user_id for each in self.work.catalogs}
-            count_ingested(self.calls.usage, users, documents, at=self.now)
+            call = Call(round_id, self.calls.token_of(bound, round_id)[:_NAME])
+            count_ingested(self.calls.usage, users, documents, at=self.now, call=call)
         self._not_alone(documents)
         self.sent.append(
             DirectCall(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import reduce
 from operator import add
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 from pydantic import NonNegativeInt
 
@@ -95,11 +95,28 @@ class UsedBy:
         return self.used.dollars(self.model)
 
 
+class Call(NamedTuple):
+    """Of a round's; a catalog has one round at a time."""
+
+    round_id: str
+    name: str
+
+
 class UsageBook(Protocol):
     def add(
-        self, user_id: str, catalog_id: str, used: Used, *, at: datetime, model: str = ""
+        self,
+        user_id: str,
+        catalog_id: str,
+        used: Used,
+        *,
+        at: datetime,
+        model: str = "",
+        call: Call | None = None,
     ) -> None:
-        """To what is counted of the month."""
+        """
+        To what is counted of the month; for a `call` of the catalog's present round once, however
+        often it is told.
+        """
 
     def of_month(
         self, month: str, *, user_id: str | None = None, after: str | None = None
@@ -121,11 +138,16 @@ def next_month(moment: datetime) -> str:
 
 
 def count_ingested(
-    book: UsageBook, users: Mapping[str, str], documents: Iterable[Document], *, at: datetime
+    book: UsageBook,
+    users: Mapping[str, str],
+    documents: Iterable[Document],
+    *,
+    at: datetime,
+    call: Call,
 ) -> None:
-    """Of documents that Bedrock has accepted, whose catalogs are those `users`'."""
+    """Of documents that Bedrock has accepted in the call, whose catalogs are those `users`'."""
     by_catalog: dict[str, list[Document]] = {}
     for each in documents:
         by_catalog.setdefault(each.catalog_id, []).append(each)
     for catalog_id, sent in by_catalog.items():
-        book.add(users[catalog_id], catalog_id, Used.of_ingested(sent), at=at)
+        book.add(users[catalog_id], catalog_id, Used.of_ingested(sent), at=at, call=call)

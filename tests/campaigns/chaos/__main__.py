@@ -44,6 +44,7 @@ class Tally:
     injected: Counter[tuple[str, str]] = field(default_factory=Counter)
     missed: int = 0  # trials in which nothing came to be injected
     found: Counter[str] = field(default_factory=Counter)
+    metered: Counter[str] = field(default_factory=Counter)
     bad: list[tuple[str, list[str]]] = field(default_factory=list)
 
     def add(self, other: "Tally") -> None:
@@ -51,6 +52,7 @@ class Tally:
         self.injected += other.injected
         self.missed += other.missed
         self.found += other.found
+        self.metered += other.metered
         self.bad += other.bad
 
 
@@ -79,6 +81,11 @@ def attempt(trials: list[Trial]) -> Tally:
         tally.injected += outcome.injected
         tally.missed += not outcome.injected
         tally.found.update(outcome.found)
+        tally.metered.update(outcome.metered)
+        for k in ("documents",):
+            a, b = outcome.metered[f"{k} metered"], outcome.metered[f"{k} priced"]
+            if a != b:
+                print("DIFF", a, b, trial, flush=True)
         if outcome.discrepancies:
             tally.bad.append((str(trial), outcome.discrepancies))
     return tally
@@ -134,6 +141,7 @@ def main() -> int:
     print(f"mended by the one reconciliation: {dict(tally.found)}")
     for (where, kind), count in sorted(tally.injected.items()):
         print(f"{where:25} {kind:12} {count:7}")
+    print(dict(tally.metered))
     told = f"{tally.injected.total()} faults injected, {len(tally.bad)} trials with discrepancies"
     print(f"{told}, {time.monotonic() - started:.0f} s")
     return 1 if tally.bad else 0

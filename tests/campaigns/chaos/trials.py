@@ -11,8 +11,10 @@ from functools import partial
 from bedrock_kb_simulator.faults import BY_CHANCE, DOCUMENTS_BY_CHANCE, Chance, Fault, Kind
 from benchmarks.simulated_time.hub import Hub
 from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
+from stackroom.aws.dynamodb.usage_records import DynamoUsage
 from stackroom.errors import RecordChanged
 from stackroom.quota.ledger import Ledger
+from stackroom.quota.usage import month_of
 from tests.aws.stores import CONTROL_TABLE
 from tests.campaigns.chaos.deployment import Command
 from tests.campaigns.chaos.disruptions import ATTEMPTS, Disruptions, faults_at
@@ -85,7 +87,8 @@ def end_execution(world: World, state: str, status: str) -> None:
 class Outcome:
     """
     `injected` counts what was done to the story, by whom it befell and its kind; `told` is how to
-    see it again. `operations` are Bedrock's calls, `calls` those of the other services.
+    see it again. `operations` are Bedrock's calls, `calls` those of the other services. `metered`
+    are the documents and bytes that users were counted, and those that Bedrock has embedded.
     """
 
     told: str
@@ -96,6 +99,7 @@ class Outcome:
     calls: Counter[str]
     found: dict[str, int]
     states: set[str]
+    metered: Counter[str]
 
 
 def injected_into(made: World) -> Counter[tuple[str, str]]:
@@ -214,7 +218,21 @@ class Trial:
                 calls=around.calls,
                 found=dict(found),
                 states=made.states,
+                metered=metered(made),
             )
+
+
+def metered(made: World) -> Counter[str]:
+    book = DynamoUsage(client=made.wire.client("dynamodb"), table=CONTROL_TABLE)
+    found = [each.used for each in book.of_month(month_of(made.hub.now()))]
+    return Counter(
+        {
+            "documents metered": sum(each.documents for each in found),
+            "documents priced": len(made.account.embedded),
+            "bytes metered": sum(each.bytes for each in found),
+            "bytes priced": sum(made.account.embedded),
+        }
+    )
 
 
 def plain(wire: Wire, scenario: str) -> Outcome:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from stackroom.aws.dynamodb.usage_records import DynamoUsage
-from stackroom.quota.usage import UsageBook, Used, UsedBy
+from stackroom.quota.usage import Call, UsageBook, Used, UsedBy
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.usage import FakeUsage
 
@@ -40,6 +40,16 @@ def test_what_is_used_adds_up_by_month_user_and_catalog(book: UsageBook) -> None
     assert [each.used for each in book.of_month("2026-12", user_id="alice")] == [ten]
     assert [each.user_id for each in book.of_month("2026-11", after="alice")] == ["alice.b"]
     assert list(book.of_month("2026-12", user_id="bob")) == []
+
+
+def test_a_call_of_the_present_round_is_counted_once(book: UsageBook) -> None:
+    one = Used(documents=1)
+    calls = [Call("r-1", "a"), Call("r-1", "b"), Call("r-1", "a"), Call("r-1", "b")]
+    for call in (*calls, Call("r-2", "a"), Call("r-2", "a")):
+        book.add("alice", "cat-1", one, at=NOVEMBER, call=call)
+    book.add("alice", "cat-2", one, at=NOVEMBER, call=Call("r-2", "a"))
+
+    assert [each.used.documents for each in book.of_month("2026-11")] == [3, 1]
 
 
 def test_what_another_version_counts_is_left_out(dynamodb: Any) -> None:

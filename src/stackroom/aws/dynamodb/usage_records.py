@@ -3,10 +3,12 @@ What users have used, in the control table: an item for each month, user, catalo
 answers.
 
     item     pk                 sk
-    usage    USAGE#<YYYY-MM>    <user_id>#<catalog_id>#<model>    the counters of quota/usage.py
+    usage    USAGE#<YYYY-MM>    <user_id>#<catalog_id>#<model>    the counters of quota/usage.py;
+                                                                  round, calls
 
-An accepted call adds to the items of its documents' catalogs, a write unit each: at ten documents a
-call that is 100 units, or $0.00006, for 1,000 documents of one catalog. A question adds to one.
+An accepted call adds to the items of its documents' catalogs, unless its round is there with it: a
+write unit each, or two where it isn't the round's first. At ten documents a call that is 200 units,
+or $0.00013, for 1,000 documents of one catalog. A question adds to one.
 https://aws.amazon.com/dynamodb/pricing/on-demand/
 """
 
@@ -16,7 +18,7 @@ from typing import Any
 
 from stackroom.aws.dynamodb.items import readable, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
-from stackroom.quota.usage import Used, UsedBy, month_of
+from stackroom.quota.usage import Call, Used, UsedBy, month_of
 
 _USAGE = "USAGE#"  # the month follows
 _BEHIND = "$"  # comes after every "#", and before whatever a user id may go on with
@@ -24,13 +26,31 @@ _BEHIND = "$"  # comes after every "#", and before whatever a user id may go on 
 
 class DynamoUsage(DynamoTable):
     def add(
-        self, user_id: str, catalog_id: str, used: Used, *, at: datetime, model: str = ""
+        self,
+        user_id: str,
+        catalog_id: str,
+        used: Used,
+        *,
+        at: datetime,
+        model: str = "",
+        call: Call | None = None,
     ) -> None:
         key = to_item({"pk": _USAGE + month_of(at), "sk": f"{user_id}#{catalog_id}#{model}"})
         counters = {name: by for name, by in used.model_dump().items() if by}
-        if counters:
-            added = ", ".join(f"#{name} :{name}" for name in counters)
-            self._update(key, f"ADD {added}", {f":{name}": by for name, by in counters.items()})
+        if not counters:
+            return
+        added = "ADD " + ", ".join(f"#{name} :{name}" for name in counters)
+        values: dict[str, Any] = {f":{name}": by for name, by in counters.items()}
+        if call is None:
+            self._update(key, added, values)
+            return
+        values |= {":round": call.round_id, ":calls": {call.name}}
+        is_first = "attribute_not_exists(#round) OR #round <> :round"
+        first = f"SET #round = :round, #calls = :calls {added}"
+        if self._update(key, first, values, condition=is_first) is None:
+            is_new = "#round = :round AND NOT contains(#calls, :call)"
+            values |= {":call": call.name}
+            self._update(key, f"{added}, #calls :calls", values, condition=is_new)
 
     def of_month(
         self, month: str, *, user_id: str | None = None, after: str | None = None
