@@ -84,6 +84,7 @@ def test_everything_is_done_by_keyboard_from_signing_in_to_signing_out(
     sign_in(keys)
     make_catalog(keys, "Night boats")
     send(keys, tmp_path / "Night boat.md", "# Night boat\nThe night boat leaves at eleven.")
+    read_passages(keys)
     ask(keys)
     make_agent(keys)
     edit_tool(keys)
@@ -120,7 +121,21 @@ def send(keys: Keys, file: Path, text: str) -> None:
     choose(keys, file)
     expect(keys.page.locator("#upload-summary")).to_have_text("1 of 1 uploaded")
     expect(keys.page.locator("#documents td .state.indexed")).to_be_visible()
-    expect(keys.page.locator("#announced")).to_contain_text("1 indexed")
+    expect(keys.page.locator("#announced")).to_contain_text("ready 1 document")
+
+
+def read_passages(keys: Keys) -> None:
+    """Of the one document; and have it ingested again, until its passages are there anew."""
+    keys.press("link", "Night boat.md")
+    keys.expect_heading("Night boat.md")
+    keys.type("Find in its passages", "eleven")
+    keys.page.keyboard.press("Enter")
+    expect(keys.page.locator(".cut mark")).to_have_text("eleven")
+    keys.press("button", "Ingest again")
+    expect(keys.page.locator("#document .state.indexed")).to_have_count(0)
+    expect(keys.page.locator("#document .state.indexed")).to_be_visible()
+    expect(keys.page.locator(".cut mark")).to_have_count(0)
+    expect(keys.page.locator(".cut article")).to_contain_text("eleven")
 
 
 def choose(keys: Keys, file: Path) -> None:

@@ -118,7 +118,8 @@ def test_every_page_can_be_read_and_keeps_nobody_out(
     connect(stage)
     agents(stage)
     operations = stage.look_at("/operations", "operations")
-    expect(operations.locator(".tiles")).to_contain_text("failed")
+    expect(operations.locator(".wrong")).to_contain_text("failed")
+    expect(operations.locator(".graph svg").first).to_be_visible()
     expect(operations.get_by_text("Missing here")).to_have_count(0)
     problems(stage)
 
@@ -139,6 +140,7 @@ def catalogs(stage: Stage) -> None:
     expect(page.locator("#documents td .state.failed")).to_be_visible()
     send_what_is_never_taken(stage)
     stage.look("catalog")
+    documents(stage)
 
     opener = page.get_by_role("button", name="Delete catalog")
     stage.look_at_dialog(opener, "catalog-delete")
@@ -173,6 +175,19 @@ def connect(stage: Stage) -> None:
     for each in page.locator("main summary").all():
         each.click()
     stage.looks.compare(page, "connect with all clients")
+
+
+def documents(stage: Stage) -> None:
+    """The page of one that is indexed, of one that failed, and back."""
+    page = stage.page
+    page.get_by_role("link", name="Ostend.md", exact=True).click()
+    expect(page.locator(".cut article")).to_be_visible()
+    stage.look("document")
+    page.go_back()
+    page.get_by_role("link", name="Scan 000").first.click()
+    expect(page.locator("#document .state.failed")).to_be_visible()
+    stage.look("document-failed")
+    page.go_back()
 
 
 def send_what_is_never_taken(stage: Stage) -> None:

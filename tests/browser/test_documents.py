@@ -1,0 +1,34 @@
+"""One document's page: the PDF beside its passages, each leading to its page there."""
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import SignedIn
+from tests.browser.test_catalogs import make
+
+HANDBOOK = Path("examples/alice/handbook/employee-handbook.pdf")
+
+
+def test_a_passage_turns_the_file_beside_it_to_its_page(signed_in: SignedIn) -> None:
+    """The frame leads by a redirect to the bucket, whose origin alone the page's policy lets in."""
+    visitor = signed_in("petra")
+    page = visitor.page
+    make(visitor, "Handbook")
+    page.locator("#files").set_input_files(HANDBOOK)
+    expect(page.locator("#documents td .state.indexed")).to_be_visible()
+
+    page.get_by_role("link", name="employee-handbook.pdf", exact=True).click()
+    last = page.locator(".cut header a").last
+    wanted = re.findall("#page=[0-9]+$", last.get_attribute("href") or "")
+    last.click()
+
+    expect(page.locator("#preview iframe")).to_be_visible()
+    expect(page.locator(".cut article")).to_have_count(8)
+    page.wait_for_function("name => window.frames.length === 1", arg="preview")
+    frame = page.frame("preview")
+    assert frame is not None
+    frame.wait_for_url(lambda url: url.endswith(wanted[0]) and not url.startswith(visitor.url))
+    assert wanted != ["#page=1"]
+    assert visitor.said == []
