@@ -45,7 +45,7 @@ class Wrong:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShownRun:
+class ShownExecution:
     """`what` it works off. `link` shows it in AWS's console; None here, where there is none."""
 
     run: SeenRun
@@ -149,7 +149,7 @@ class ShownOperations:
         return sorted({each for each in found if each != own})
 
     @property
-    def runs(self) -> list[ShownRun]:
+    def runs(self) -> list[ShownExecution]:
         return [self._run(each) for each in self.overview.runs or ()]
 
     @property
@@ -193,8 +193,8 @@ class ShownOperations:
             else None,
         )
 
-    def _run(self, run: SeenRun) -> ShownRun:
-        return ShownRun(
+    def _run(self, run: SeenRun) -> ShownExecution:
+        return ShownExecution(
             run=run,
             what=self.names.get(run.worklist_id, run.worklist_id),
             status=run.status.replace("_", " ").lower(),
