@@ -108,6 +108,26 @@ def test_what_is_indexed_can_be_ingested_again(alice: Browser, pipeline: Pipelin
     assert passages(alice.get(at).text) != []
 
 
+def test_passages_come_anew_once_it_is_settled_and_not_before(
+    alice: Browser, pipeline: Pipeline
+) -> None:
+    """Each look at them asks the store."""
+    catalog = new_catalog(alice)
+    document = dropped(pipeline, "alice", catalog, "a.txt", "thirty days")
+    at = f"/catalogs/{catalog}/documents/{document}"
+
+    waiting = alice.part(f"{at}/part").text
+    pipeline.settle(f"alice/{catalog}/a.txt")
+    settled = alice.part(f"{at}/part").text
+
+    assert 'id="document"' in waiting
+    assert 'id="passages"' not in waiting
+    [address] = re.findall(
+        r'<section id="passages" [^>]*hx-get="([^"]+)" hx-trigger="load"', settled
+    )
+    assert passages(alice.part(address).text) != []
+
+
 def test_its_history_is_that_of_its_events(
     alice: Browser, pipeline: Pipeline, console: Console
 ) -> None:

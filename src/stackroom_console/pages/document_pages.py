@@ -11,6 +11,7 @@ from operator import itemgetter
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from stackroom.access.tenancy import owned
+from stackroom.clock import Deadline
 from stackroom.documents.formats import MAX_FILE_BYTES, extension_of
 from stackroom.documents.model import Catalog, DataSourceType, Document, DocumentStatus
 from stackroom.errors import DocumentNotFound, FileTooLarge, RetrievalError, ValidationError
@@ -38,6 +39,7 @@ logger = logging.getLogger(__name__)
 _PASSAGES = 25  # on a page
 _LONGEST_FIND = 200
 _SHOWN_IN_A_FRAME = {"pdf"}
+_PATIENCE = 8.0  # seconds: without its passages there is still the rest of the page
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +72,10 @@ class ShownDocument:
         is_direct = source is not None and source.type is DataSourceType.CUSTOM
         is_indexed = self.document.status is DocumentStatus.INDEXED
         return self.row.may_be_retried or (is_indexed and is_direct)
+
+    @property
+    def is_settled(self) -> bool:
+        return self.document.status in (DocumentStatus.INDEXED, DocumentStatus.FAILED)
 
     @property
     def is_previewed(self) -> bool:
@@ -160,9 +166,7 @@ _DELETIONS = {
 
 
 def _watch(request: Request, shown: ShownDocument) -> Watch:
-    settled = (DocumentStatus.INDEXED, DocumentStatus.FAILED)
-    is_under_way = shown.document.status not in settled
-    return watch(request, f"{shown.path}/part", shown, is_under_way=is_under_way)
+    return watch(request, f"{shown.path}/part", shown, is_under_way=not shown.is_settled)
 
 
 def _passages(request: Request, shown: ShownDocument) -> ShownPassages:
@@ -174,13 +178,14 @@ def _passages(request: Request, shown: ShownDocument) -> ShownPassages:
     is_failed = shown.document.status is DocumentStatus.FAILED  # of which a part may be indexed
     if shown.document.indexed_at is None and not is_failed:
         return replace(nothing, why_none="Nothing of it is in the index yet.")
+    patience = Deadline.after(_PATIENCE)
     try:
         cut = request.services.document_passages.of(
             request.user_id,
             shown.catalog.catalog_id,
             shown.document.document_id,
             about=find,
-            deadline=request.deadline.sooner(FOR_A_PAGE),
+            deadline=Deadline(min(request.deadline.sooner(FOR_A_PAGE).at, patience.at)),
         )
     except RetrievalError as error:
         logger.warning("a document's passages are missing", exc_info=error)

@@ -98,9 +98,8 @@ class ShownOperations:
         if broken := _broken(self.overview.runs or ()):
             found.append(Wrong(told=f"{counted(len(broken), 'run')} broke", part="runs-title"))
         for kind, number in self._discrepancies:
-            found.append(
-                Wrong(told=f"{figure(number)} discrepancies: {kind}", part="discrepancies-title")
-            )
+            told = f"Discrepancy: {kind}, {figure(number)} found"
+            found.append(Wrong(told=told, part="discrepancies-title"))
         lost = sum(each.lost for each in self.overview.pool or ())
         if lost:
             found.append(Wrong(told=f"{counted(lost, 'data source')} lost", part="pool-title"))
