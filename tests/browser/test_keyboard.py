@@ -128,7 +128,8 @@ def read_passages(keys: Keys) -> None:
     """Of the one document; and have it ingested again, until its passages are there anew."""
     keys.press("link", "Night boat.md")
     keys.expect_heading("Night boat.md")
-    keys.type("Find in its passages", "eleven")
+    keys.reach_element("#find")
+    keys.page.keyboard.type("eleven")
     keys.page.keyboard.press("Enter")
     expect(keys.page.locator(".cut mark")).to_have_text("eleven")
     keys.press("button", "Ingest again")

@@ -134,7 +134,7 @@ def test_names_and_texts_of_documents_do_nothing(signed_in: SignedIn, instance: 
     rows = page.locator("#documents tbody tr")
     expect(rows).to_have_count(len(FILES))
     look_at(visitor, alarm, tried, "the catalog", payloads=len(FILES))
-    paths = page.locator("#documents th a").evaluate_all(
+    paths = page.locator("#documents tbody th a").evaluate_all(
         "(all) => all.map((each) => each.pathname)"
     )
     for path in paths:
