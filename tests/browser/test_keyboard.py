@@ -184,6 +184,10 @@ def edit_tool(keys: Keys) -> None:
     keys.type("Tool name", "night_boats")
     keys.press("button", "Save")
     expect(keys.page.locator("li[data-tool] strong")).to_have_text("night_boats")
+    keys.type("Test question", QUESTION)
+    keys.page.keyboard.press("Enter")
+    expect(keys.page.locator("#test [data-state=succeeded]")).to_be_visible()
+    expect(keys.page.locator("#announced")).to_contain_text("leaves at eleven")
 
 
 def chat(keys: Keys) -> None:
