@@ -121,7 +121,7 @@ def send(keys: Keys, file: Path, text: str) -> None:
     choose(keys, file)
     expect(keys.page.locator("#upload-summary")).to_have_text("1 of 1 uploaded")
     expect(keys.page.locator("#documents td .state.indexed")).to_be_visible()
-    expect(keys.page.locator("#announced")).to_contain_text("ready 1 document")
+    expect(keys.page.locator("#announced")).to_contain_text("ready 1 searchable")
 
 
 def read_passages(keys: Keys) -> None:

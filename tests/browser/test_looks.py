@@ -142,9 +142,15 @@ def catalogs(stage: Stage) -> None:
     stage.look("catalog")
     documents(stage)
 
+    page.get_by_label("Choose all on this page").check()
+    stage.look_at_dialog(page.locator("#delete-chosen"), "documents-delete")
+    stage.close_dialog()
     opener = page.get_by_role("button", name="Delete catalog")
     stage.look_at_dialog(opener, "catalog-delete")
     stage.close_dialog()
+    stage.look_at(
+        f"{page.url.removeprefix(stage.visitor.url)}?q=no+such+file", "catalog-none-found"
+    )
     stage.look_at("/ask", "ask")
     page.get_by_label("Question", exact=True).fill("How high is the tide at Ostend?")
     page.get_by_role("button", name="Ask").click()

@@ -8,7 +8,7 @@ which DynamoDB answers in nine requests, and a second of ours to read. Of a very
 what is under way, and what begins with the words is found wherever it lies.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -22,7 +22,7 @@ from stackroom.documents.model import Catalog, Document, DocumentStatus
 from stackroom.documents.repositories import Catalogs, DocumentNames, Documents, NamedDocument
 
 WHOLE = 200  # documents: fewer are read as they are, in some 50 read units
-LOOKED_THROUGH = 2000  # names: 300 KB, some 40 read units
+LOOKED_THROUGH = 1000  # names: 150 KB, some 20 read units
 SOUGHT = 200  # records of what failed or is under way, wherever its name stands
 ROWS = 100  # on a page
 
@@ -108,8 +108,15 @@ class Browsing:
     now: Callable[[], datetime] = utc_now
     beside: Beside = in_threads
 
-    def look(self, user_id: str, catalog_id: str, wanted: Wanted) -> Browsed:
-        """Raises CatalogNotFound."""
+    def look(
+        self,
+        user_id: str,
+        catalog_id: str,
+        wanted: Wanted,
+        *,
+        unsettled: Iterable[Document] | None = None,
+    ) -> Browsed:
+        """`unsettled`: all that failed or is under way, of who knows. Raises CatalogNotFound."""
         catalog = owned(self.catalogs, user_id, catalog_id)
         if catalog.document_count < WHOLE:
             page = self.documents.page(catalog_id, after=None, limit=WHOLE)
@@ -117,7 +124,8 @@ class Browsing:
                 now = self.now()
                 entries = [_of_record(each) for each in page.documents if not each.has_lapsed(now)]
                 return self._found(catalog, entries, wanted, looked_through=len(entries))
-        return self._of_large(catalog, wanted)
+        known = None if unsettled is None else {each.document_id: each for each in unsettled}
+        return self._of_large(catalog, wanted, known)
 
     def chosen(
         self, user_id: str, catalog_id: str, document_ids: Sequence[str]
@@ -127,26 +135,34 @@ class Browsing:
         records = self.names.records(catalog.catalog_id, document_ids)
         return [each for each in records if not each.has_lapsed(now)]
 
-    def _of_large(self, catalog: Catalog, wanted: Wanted) -> Browsed:
+    def _of_large(
+        self, catalog: Catalog, wanted: Wanted, known: dict[str, Document] | None
+    ) -> Browsed:
         catalog_id = catalog.catalog_id
         behind = self.documents.get(catalog_id, wanted.behind) if wanted.behind else None
         after = behind.filename if behind is not None else ""
         reads: list[Callable[[], Any]] = [
             partial(self.names.named, catalog_id, after=after, limit=LOOKED_THROUGH + 1),
-            partial(self._listed, self.names.failed, catalog_id, catalog.failed_count),
-            partial(self._listed, self.names.open, catalog_id, catalog.open_count),
-            partial(self._listed, self.names.over, catalog_id, catalog.over_count),
         ]
-        named, failed, *waiting = self.beside(reads)
-        names: Sequence[NamedDocument] = named
+        if known is None:
+            reads += [
+                partial(self._listed, self.names.failed, catalog_id, catalog.failed_count),
+                partial(self._listed, self.names.open, catalog_id, catalog.open_count),
+                partial(self._listed, self.names.over, catalog_id, catalog.over_count),
+            ]
+        names, *listed = self.beside(reads)
         goes_on = len(names) > LOOKED_THROUGH
         names = names[:LOOKED_THROUGH]
-        groups = {each: Group.UNDER_WAY for some in waiting for each in some}
-        groups |= dict.fromkeys(failed, Group.FAILED)
+        if known is None:
+            failed, *waiting = listed
+            groups = {each: Group.UNDER_WAY for some in waiting for each in some}
+            groups |= dict.fromkeys(failed, Group.FAILED)
+        else:
+            groups = {each.document_id: group_of(each) for each in known.values()}
         entries = {each.document_id: _of_name(each, groups) for each in names}
         is_whole = behind is None and not goes_on
         if not is_whole and behind is None:
-            entries |= self._elsewhere(catalog_id, wanted, groups, entries)
+            entries |= self._elsewhere(catalog_id, wanted, groups, entries, known or {})
         return self._found(
             catalog,
             list(entries.values()),
@@ -154,6 +170,7 @@ class Browsing:
             looked_through=len(names),
             is_whole=is_whole,
             next_=names[-1].document_id if goes_on else None,
+            known=known,
         )
 
     def _listed(
@@ -162,12 +179,17 @@ class Browsing:
         return listing(catalog_id, limit=LOOKED_THROUGH) if counted else ()
 
     def _elsewhere(
-        self, catalog_id: str, wanted: Wanted, groups: dict[str, Group], there: dict[str, _Entry]
+        self,
+        catalog_id: str,
+        wanted: Wanted,
+        groups: Mapping[str, Group],
+        there: Mapping[str, _Entry],
+        known: Mapping[str, Document],
     ) -> dict[str, _Entry]:
         """What is wanted though its name stands behind those that are looked through."""
         more: dict[str, _Entry] = {}
         if wanted.words:
-            for prefix in dict.fromkeys((wanted.words, wanted.words.lower(), wanted.words.title())):
+            for prefix in dict.fromkeys((wanted.words, wanted.words.lower())):
                 found = self.names.named(catalog_id, prefix=prefix, limit=ROWS)
                 more |= {each.document_id: _of_name(each, groups) for each in found}
         failures_first = wanted.order is Order.STATE and not wanted.descending
@@ -177,7 +199,9 @@ class Browsing:
             if each not in there
             and (wanted.group is group or (wanted.group is None and failures_first))
         ]
-        records = self.names.records(catalog_id, ids[:SOUGHT])
+        records = [known[each] for each in ids if each in known]
+        if not known:
+            records += self.names.records(catalog_id, ids[:SOUGHT])
         return more | {each.document_id: _of_record(each) for each in records}
 
     def _found(
@@ -189,6 +213,7 @@ class Browsing:
         looked_through: int,
         is_whole: bool = True,
         next_: str | None = None,
+        known: Mapping[str, Document] | None = None,
     ) -> Browsed:
         matching = sorted(
             (
@@ -203,7 +228,7 @@ class Browsing:
         shown = matching[(page - 1) * ROWS : page * ROWS]
         return Browsed(
             catalog=catalog,
-            documents=tuple(self._records(catalog.catalog_id, shown, wanted)),
+            documents=tuple(self._records(catalog.catalog_id, shown, wanted, known or {})),
             found=len(matching),
             page=page,
             looked_through=looked_through,
@@ -211,13 +236,21 @@ class Browsing:
             next=next_,
         )
 
-    def _records(self, catalog_id: str, shown: Sequence[_Entry], wanted: Wanted) -> list[Document]:
+    def _records(
+        self,
+        catalog_id: str,
+        shown: Sequence[_Entry],
+        wanted: Wanted,
+        known: Mapping[str, Document],
+    ) -> list[Document]:
         """As they are now, which the list of names may not tell yet."""
-        known = {each.named.document_id: each.record for each in shown if each.record is not None}
-        unread = [each.named.document_id for each in shown if each.record is None]
-        known |= {each.document_id: each for each in self.names.records(catalog_id, unread)}
+        read = {each.named.document_id: each.record for each in shown if each.record is not None}
+        read |= known
+        ids = [each.named.document_id for each in shown]
+        unread = [each for each in ids if each not in read]
+        read |= {each.document_id: each for each in self.names.records(catalog_id, unread)}
         now = self.now()
-        records = (known.get(each.named.document_id) for each in shown)
+        records = map(read.get, ids)
         return [
             each
             for each in records
@@ -237,7 +270,7 @@ def _of_record(document: Document) -> _Entry:
     return _Entry(named=named, group=group_of(document), record=document)
 
 
-def _of_name(named: NamedDocument, groups: dict[str, Group]) -> _Entry:
+def _of_name(named: NamedDocument, groups: Mapping[str, Group]) -> _Entry:
     usual = Group.SEARCHABLE if named.size else Group.UNDER_WAY  # it has yet to be uploaded
     return _Entry(named=named, group=groups.get(named.document_id, usual))
 

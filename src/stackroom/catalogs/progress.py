@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 from stackroom.access.tenancy import owned
 from stackroom.documents.catalog_counts import Counts, counts_in, settled_status
-from stackroom.documents.model import Catalog, CatalogStatus, DocumentStatus
+from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.documents.repositories import Catalogs
 from stackroom.ingestion.estimates import (
+    LISTED,
     CatalogEstimate,
     DocumentEstimate,
     Estimates,
@@ -22,7 +23,8 @@ class CatalogProgress:
     the indexed ones, with those that are to come by a link, which `uploading` counts; of a large
     catalog the first of them, with none that are to come, and `more` counts the rest.
     `eta_seconds` is None where nobody knows, 0 if all is settled; `queue_position` is None unless
-    the catalog's run waits.
+    the catalog's run waits. `unsettled` are all of a large catalog that failed or is under way;
+    None if these are too many to be looked at.
     """
 
     catalog: Catalog
@@ -36,6 +38,7 @@ class CatalogProgress:
     more: int = 0
     uploading: int = 0
     queue_position: QueuePosition | None = None
+    unsettled: tuple[Document, ...] | None = None
 
     @property
     def total(self) -> int:
@@ -79,6 +82,7 @@ def _counted(estimate: CatalogEstimate) -> CatalogProgress:
         eta_seconds=estimate.eta_seconds,
         queue_position=estimate.queue_position,
         more=max(0, waiting + catalog.failed_count - len(unready)),
+        unsettled=_unsettled(estimate),
     )
 
 
@@ -108,6 +112,13 @@ def _told(estimate: CatalogEstimate) -> CatalogProgress:
 def _unready(estimate: CatalogEstimate) -> tuple[DocumentEstimate, ...]:
     ready = (DocumentStatus.INDEXED, DocumentStatus.DELETING)
     return tuple(each for each in estimate.documents if each.document.shown_status not in ready)
+
+
+def _unsettled(estimate: CatalogEstimate) -> tuple[Document, ...] | None:
+    catalog = estimate.catalog
+    if max(catalog.failed_count, catalog.open_count, catalog.over_count) > LISTED:
+        return None
+    return tuple(each.document for each in estimate.documents)
 
 
 def _overall(catalog: Catalog, counts: Counts) -> CatalogStatus:

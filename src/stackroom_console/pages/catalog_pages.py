@@ -253,8 +253,10 @@ def retry_failed(request: Request) -> Response:
 
 def _shown(request: Request) -> ShownCatalog:
     catalog_id, asked = ids.catalog_id(request), Asked.of(request)
-    browsed = request.services.browsing.look(request.user_id, catalog_id, asked.wanted)
     progress = request.services.progress.of(request.user_id, catalog_id)
+    browsed = request.services.browsing.look(
+        request.user_id, catalog_id, asked.wanted, unsettled=progress.unsettled
+    )
     return _of(browsed, progress, asked, speed=request.console.speed)
 
 
