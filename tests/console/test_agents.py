@@ -274,3 +274,17 @@ def test_an_agent_is_tried_beside_its_form_and_the_list_of_chats_has_nothing_of_
     assert busy.status_code == 409
     assert "What is planned?" not in alice.get(path).text
     assert console.services.chats.test_of("alice", agent) is None
+
+
+def test_a_knowledge_base_is_drawn_as_a_database_purple_on_its_card(
+    alice: Browser, agent: str, catalog: str
+) -> None:
+    link(alice, agent, catalog)
+
+    page = alice.get(f"/agents/{agent}").text
+    [drawn] = re.findall(r'<img src="(/static/[^"]*)" alt="" width="28"', page)
+    icon = alice.get(drawn).text
+
+    assert re.search(r'<a id="add-knowledge-base"[^>]*><span class="icon database"></span>', page)
+    assert "<ellipse" in icon
+    assert re.findall(r'stroke="(#\w+)"', icon) == ["#8b5cf6"]
