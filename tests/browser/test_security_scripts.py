@@ -141,6 +141,9 @@ def test_names_and_texts_of_documents_do_nothing(signed_in: SignedIn, instance: 
         visitor.open(path)
         expect(page.locator(".cut article")).to_be_visible()
         look_at(visitor, alarm, tried, "a document")
+        visitor.open(f"{path}/text?from=The+quay+is+closed")
+        expect(page.locator("#passage")).to_be_visible()
+        look_at(visitor, alarm, tried, "the text of a document")
     visitor.open(address)
     for group in GROUPS:
         asked = " ".join(filter(is_typed, group))
@@ -149,7 +152,12 @@ def test_names_and_texts_of_documents_do_nothing(signed_in: SignedIn, instance: 
         page.get_by_label("Passages at most").fill("20")
         page.get_by_role("button", name="Ask").click()
         expect(page.locator("#answer mark").first).to_be_visible()
+        page.locator("#answer summary").evaluate_all("(all) => all.forEach((one) => one.click())")
+        page.locator("#history summary").click()
         look_at(visitor, alarm, tried, f"the answer to {asked}", payloads=len(group))
+        page.locator("a.cite").first.click()
+        expect(page.get_by_role("dialog").locator("blockquote")).to_be_visible()
+        look_at(visitor, alarm, tried, f"the source of {asked}")
 
     tried.none_succeeded(least=3 * len(PAYLOADS))
 
