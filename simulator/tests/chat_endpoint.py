@@ -19,7 +19,8 @@ Answering = Callable[[BaseHTTPRequestHandler], None]
 class ChatEndpoint:
     """
     `says` is the model's text, `calls` the tools that it calls by name and arguments, `stops` its
-    finish_reason; `answering`, if given, writes the whole response instead.
+    finish_reason; `answering`, if given, writes the whole response instead. If it `streams`, the
+    text goes out word by word to whoever asks for that, the second one once it may `go_on`.
     """
 
     base_url: str
@@ -27,12 +28,16 @@ class ChatEndpoint:
     calls: list[tuple[str, str]] = field(default_factory=list)
     stops: str = "stop"
     answering: Answering | None = None
+    streams: bool = False
+    go_on: threading.Event = field(default_factory=threading.Event)
     asked: list[dict[str, Any]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     authorizations: list[str | None] = field(default_factory=list)
 
     def reset(self) -> None:
         self.says, self.stops, self.answering = SAYS, "stop", None
+        self.streams = False
+        self.go_on.clear()
         for told in (self.calls, self.asked, self.paths, self.authorizations):
             told.clear()
 
@@ -55,6 +60,9 @@ def chat_endpoint() -> Iterator[ChatEndpoint]:
             if endpoint.answering:
                 endpoint.answering(self)
                 return
+            if endpoint.streams and endpoint.asked[-1].get("stream"):
+                stream(self, endpoint)
+                return
             message: dict[str, Any] = {"role": "assistant", "content": endpoint.says}
             if endpoint.calls:
                 message["tool_calls"] = [_call(*each) for each in enumerate(endpoint.calls)]
@@ -71,6 +79,32 @@ def chat_endpoint() -> Iterator[ChatEndpoint]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield endpoint
         server.shutdown()
+
+
+def stream(handler: BaseHTTPRequestHandler, endpoint: ChatEndpoint) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Type", "text/event-stream; charset=utf-8")
+    handler.end_headers()
+
+    def tell(delta: dict[str, Any], reason: str | None = None) -> None:
+        told = {"choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+        handler.wfile.write(f"data: {json.dumps(told)}\n\n".encode())
+        handler.wfile.flush()
+
+    tell({"role": "assistant"})
+    for number, word in enumerate((endpoint.says or "").split()):
+        if number == 1:
+            endpoint.go_on.wait(60)
+        tell({"content": word if number == 0 else f" {word}"})
+    for number, called in enumerate(endpoint.calls):
+        call = {**_call(number, called), "index": number}
+        arguments = call["function"]["arguments"]
+        half = len(arguments) // 2
+        tell({"tool_calls": [{**call, "function": {**call["function"], "arguments": ""}}]})
+        for piece in (arguments[:half], arguments[half:]):
+            tell({"tool_calls": [{"index": number, "function": {"arguments": piece}}]})
+    tell({}, endpoint.stops)
+    handler.wfile.write(b"data: [DONE]\n\n")
 
 
 def _call(number: int, called: tuple[str, str]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bedrock_kb_simulator.citing import cited
-from bedrock_kb_simulator.conversation_parts import Conversation, Text, Turn
+from bedrock_kb_simulator.conversation_parts import Conversation, Reply, Text, Turn
 from bedrock_kb_simulator.model_endpoint import (
     EndpointFailed,
     EndpointSlow,
@@ -287,6 +287,51 @@ def test_functions_that_are_called_are_uses_of_tools(modelled: World, chat: Chat
         {"toolUse": {"toolUseId": "call_0", "name": "search", "input": {"query": "pump"}}},
         {"toolUse": {"toolUseId": "call_1", "name": "search", "input": {}}},
     ]
+
+
+@pytest.mark.processes
+def test_words_come_as_the_model_writes_them(chat: ChatEndpoint) -> None:
+    chat.streams = True
+    asked = ModelEndpoint(base_url=chat.base_url, model="small", key=KEY)
+
+    words = asked.stream(ASKED)
+    first = next(words)
+    was_waiting = not chat.go_on.is_set()
+    chat.go_on.set()
+
+    *others, reply = words
+    assert (first, was_waiting) == ("Otters", True)
+    assert others == [" hold", " hands", " [1]."]
+    assert reply == Reply(blocks=[Text(text="Otters hold hands [1].")], stop="end_turn")
+
+
+@holds("converse.stream")
+@pytest.mark.parametrize("says", [None, "I look it up."])
+@pytest.mark.parametrize("streams", [True, False])
+def test_a_stream_of_a_model_has_the_events_of_a_whole_answer(
+    modelled: World, chat: ChatEndpoint, *, streams: bool, says: str | None
+) -> None:
+    chat.says, chat.stops, chat.streams = says, "tool_calls", streams
+    chat.calls += [("search", '{"query": "pump"}'), ("search", "")]
+    chat.go_on.set()
+    asked = request(toolConfig=offered(tool_of()))
+
+    whole = modelled.bedrock_runtime.converse(**asked)
+    events = list(modelled.bedrock_runtime.converse_stream(**asked)["stream"])
+
+    names = [next(iter(each)) for each in events]
+    deltas = [each["contentBlockDelta"] for each in events if "contentBlockDelta" in each]
+    blocks: dict[int, str] = {}
+    for each in deltas:
+        told = each["delta"].get("text") or each["delta"]["toolUse"]["input"]
+        blocks[each["contentBlockIndex"]] = blocks.get(each["contentBlockIndex"], "") + told
+    assert names.count("messageStart") == 1
+    assert names[0] == "messageStart"
+    assert names[-2:] == ["messageStop", "metadata"]
+    assert list(blocks.values()) == [*([says] if says else []), '{"query": "pump"}', "{}"]
+    assert names.count("contentBlockStop") == len(blocks)
+    assert events[-2]["messageStop"]["stopReason"] == whole["stopReason"] == "tool_use"
+    assert events[-1]["metadata"]["usage"] == whole["usage"]
 
 
 @holds("tools.malformed")

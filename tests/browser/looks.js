@@ -71,9 +71,16 @@
     const lower = Math.min(one.bottom - one.top, other.bottom - other.top);
     return across > 2 && down > lower / 4;
   };
+  /* What is pinned to the window covers what scrolls below it. */
+  const pinned = (node) => {
+    for (let each = node.parentElement; each; each = each.parentElement) {
+      if (getComputedStyle(each).position === "sticky") return each;
+    }
+    return null;
+  };
   const overlapping = boxes.flatMap((one, at) => boxes.slice(at + 1)
     .filter((other) => !one.node.contains(other.node) && !other.node.contains(one.node))
-    .filter((other) => overlap(one, other))
+    .filter((other) => overlap(one, other) && pinned(one.node) === pinned(other.node))
     .map((other) => `overlap ${told(one.node)} | ${told(other.node)}`));
 
   return [

@@ -3,7 +3,9 @@
 import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from bedrock_kb_simulator import rules
@@ -146,7 +148,14 @@ class Conversations:
         return self._answered(parameters)[0]
 
     def stream(self, parameters: Parameters) -> Parameters:
-        """The same answer: rule converse.stream. What is refused is so before it begins."""
+        """
+        The same answer: rule converse.stream. What is refused is so before it begins. A language
+        model's words go out as they come, unless a guardrail has to see all of them before.
+        """
+        if self.model is not None and not parameters.get("guardrailConfig"):
+            conversation = self.requests.conversation(parameters)
+            if not self.scripts.has(conversation):
+                return {"stream": self._live(self.model, conversation)}
         answer, pace = self._answered(parameters)
         return {"stream": paced(events_of(answer), pace)}
 
@@ -171,16 +180,51 @@ class Conversations:
             return scripted
         if self.model is None:
             return self.stand_in.reply(conversation)
-        try:
+        with _as_aws():
             return self.model.complete(conversation)
-        except MalformedToolUse:
-            raise rules.TOOL_MALFORMED.broken() from None
-        except EndpointBusy:
-            raise rules.CONVERSE_THROTTLED.broken() from None
-        except EndpointSlow as failure:
-            raise rules.CONVERSE_TIMEOUT.broken(problem=failure) from None
-        except EndpointFailed as failure:
-            raise rules.CONVERSE_MODEL_ERROR.broken(problem=failure) from None
+
+    def _live(self, model: ModelEndpoint, conversation: Conversation) -> Iterator[dict[str, Any]]:
+        """Raises ServiceError for what fails before the first words."""
+        began, parts = time.monotonic(), model.stream(conversation)
+        with _as_aws():
+            first = next(parts)
+        return _events_of_parts(chain([first], parts), conversation.read, began)
+
+
+def _events_of_parts(
+    parts: Iterable[str | Reply], read: str, began: float
+) -> Iterator[dict[str, Any]]:
+    """Of words as they come, the events that the whole answer has."""
+    place, has_words = {"contentBlockIndex": 0}, False
+    for part in parts:
+        if isinstance(part, str):
+            if not has_words:
+                yield {"messageStart": {"role": "assistant"}}
+            has_words = True
+            yield {"contentBlockDelta": {"delta": {"text": part}, **place}}
+            continue
+        events = events_of(_response(part, read, part.written, began))
+        # Of its text all but the end was told.
+        told = {"messageStart", "contentBlockDelta"} if has_words else set[str]()
+        for event in events:
+            is_text = event.get("contentBlockDelta", {}).get("contentBlockIndex") == 0
+            if not (told & event.keys()) or ("contentBlockDelta" in event and not is_text):
+                yield event
+
+
+@contextmanager
+def _as_aws() -> Iterator[None]:
+    """What a model's endpoint does wrong, as AWS tells it of a model."""
+    try:
+        yield
+    except MalformedToolUse:
+        raise rules.TOOL_MALFORMED.broken() from None
+    except EndpointBusy:
+        raise rules.CONVERSE_THROTTLED.broken() from None
+    except EndpointSlow as failure:
+        raise rules.CONVERSE_TIMEOUT.broken(problem=failure) from None
+    except EndpointFailed as failure:
+        raise rules.CONVERSE_MODEL_ERROR.broken(problem=failure) from None
 
 
 def _blocked(message: str) -> Reply:

@@ -19,6 +19,7 @@ import re
 import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -79,6 +80,54 @@ def reply_of(body: bytes, conversation: Conversation) -> Reply:
     # Rule converse.stop-reason.
     whole = "tool_use" if isinstance(blocks[-1], ToolUse) else "end_turn"
     return Reply(blocks=blocks, stop="max_tokens" if reason == "length" else whole)
+
+
+class Gathered:
+    """The pieces of a completion that is streamed, as one that isn't has them."""
+
+    def __init__(self) -> None:
+        self._content = ""
+        self._calls: dict[int, dict[str, Any]] = {}
+        self._reason: str | None = None
+
+    def add(self, line: bytes) -> str:
+        """The words in a line of server-sent events. Raises NoCompletion."""
+        if not line.startswith(_DATA) or line.removeprefix(_DATA).strip() == b"[DONE]":
+            return ""
+        try:
+            told = json.loads(line.removeprefix(_DATA))
+            for choice in told.get("choices") or ():
+                self._reason = choice.get("finish_reason") or self._reason
+                delta = choice.get("delta") or {}
+                for call in delta.get("tool_calls") or ():
+                    self._add_call(call)
+                words = delta.get("content") or ""
+                self._content += words
+                return str(words)
+        except (ValueError, LookupError, TypeError, AttributeError):
+            raise NoCompletion from None
+        return ""
+
+    def _add_call(self, call: Mapping[str, Any]) -> None:
+        """A call has its id and name with its first piece, and its arguments in all of them."""
+        there = self._calls.setdefault(
+            call.get("index", 0), {"id": "", "function": {"name": "", "arguments": ""}}
+        )
+        there["id"] = call.get("id") or there["id"]
+        function = call.get("function") or {}
+        for name in ("name", "arguments"):
+            there["function"][name] += function.get(name) or ""
+
+    @property
+    def body(self) -> bytes:
+        calls = [each for _, each in sorted(self._calls.items())]
+        message = {"content": self._content, "tool_calls": calls}
+        return json.dumps(
+            {"choices": [{"message": message, "finish_reason": self._reason}]}
+        ).encode()
+
+
+_DATA = b"data:"
 
 
 def _messages(turn: Turn) -> Iterator[dict[str, Any]]:
@@ -211,8 +260,13 @@ class ModelEndpoint:
         Raises EndpointFailed where there is no answer in time, and MalformedToolUse. The former is
         logged as well, since who asked Bedrock may tell of its error no more than the code.
         """
-        try:
+        with self._logged():
             return self._completed(conversation)
+
+    @contextmanager
+    def _logged(self) -> Iterator[None]:
+        try:
+            yield
         except EndpointFailed as error:
             where = urlsplit(self.base_url)  # less its query, in which a key may be
             logger.warning(
@@ -221,23 +275,53 @@ class ModelEndpoint:
             )
             raise
 
+    def stream(self, conversation: Conversation) -> Iterator[str | Reply]:
+        """
+        Its words as they come, and at last all that it says. An endpoint that doesn't stream
+        answers with the latter alone. Raises what `complete` does.
+        """
+        gathered = Gathered()
+        request = {"model": self.model, "stream": True, **asked(conversation)}
+        with self._logged(), _failures():
+            whole = b""
+            for line, is_event in self._lines(json.dumps(request).encode()):
+                if not is_event:
+                    whole += line
+                elif words := gathered.add(line):
+                    yield words
+            yield reply_of(whole or gathered.body, conversation)
+
     def _completed(self, conversation: Conversation) -> Reply:
         request = {"model": self.model, **asked(conversation)}
-        try:
+        with _failures():
             status, body = self._posted(json.dumps(request).encode())
-        except TimeoutError:
-            raise EndpointSlow("did not answer in time") from None
-        except (OSError, http.client.HTTPException, UnicodeError):  # the last is a host's name's
-            raise EndpointFailed("can't be reached") from None
-        if status != http.client.OK:
-            raise _refusal(status)
-        try:
+            if status != http.client.OK:
+                raise _refusal(status)
             return reply_of(body, conversation)
-        except NoCompletion:
-            raise EndpointFailed("answered with no chat completion") from None
+
+    def _lines(self, body: bytes) -> Iterator[tuple[bytes, bool]]:
+        """And whether each is one of server-sent events."""
+        deadline, size = time.monotonic() + self.seconds, 0
+        with self._response(body, deadline) as (response, channel):
+            if response.status != http.client.OK:
+                raise _refusal(response.status)
+            is_event = "text/event-stream" in response.headers.get("Content-Type", "")
+            while line := response.readline(_LONGEST):
+                size += len(line)
+                if size > _LONGEST:
+                    raise http.client.HTTPException
+                yield line, is_event
+                channel.settimeout(_left(deadline))
 
     def _posted(self, body: bytes) -> tuple[int, bytes]:
         deadline = time.monotonic() + self.seconds
+        with self._response(body, deadline) as (response, channel):
+            return response.status, _read(response, channel, deadline)
+
+    @contextmanager
+    def _response(
+        self, body: bytes, deadline: float
+    ) -> Iterator[tuple[http.client.HTTPResponse, socket.socket]]:
         url = urlsplit(self.base_url)
         connection = _connection(url, self.seconds)
         path = f"{url.path}/chat/completions" + (f"?{url.query}" if url.query else "")
@@ -250,9 +334,22 @@ class ModelEndpoint:
             connection.request("POST", path, body, headers)
             channel.settimeout(_left(deadline))
             with connection.getresponse() as response:
-                return response.status, _read(response, channel, deadline)
+                yield response, channel
         finally:
             connection.close()
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """What goes wrong between here and there, in our words."""
+    try:
+        yield
+    except TimeoutError:
+        raise EndpointSlow("did not answer in time") from None
+    except (OSError, http.client.HTTPException, UnicodeError):  # the last is a host's name's
+        raise EndpointFailed("can't be reached") from None
+    except NoCompletion:
+        raise EndpointFailed("answered with no chat completion") from None
 
 
 def _can_be_asked(base_url: str) -> bool:

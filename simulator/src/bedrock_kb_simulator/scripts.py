@@ -104,6 +104,10 @@ class Scripts:
             ]
         return {"scripts": given}
 
+    def has(self, conversation: Conversation) -> bool:
+        with self._lock:
+            return any(script.fits(conversation) for script in self._given)
+
     def reply(self, conversation: Conversation) -> Reply | None:
         """None where no script fits; raises ServiceError where the one that fits can't go on."""
         with self._lock:
