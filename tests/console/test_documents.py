@@ -42,7 +42,9 @@ def test_the_page_shows_state_facts_and_passages(alice: Browser, pipeline: Pipel
     assert passage == f"1 in the text about 10 tokens {HOSTILE}"
     assert "<script>alert" not in text
     assert "1 passage, as cut" in read(text)
-    assert "<iframe" not in text  # only a PDF is shown beside them
+    assert "<iframe" not in text  # only a PDF is shown in one
+    assert re.search(f'id="read" [^>]*hx-get="{at}/text"', text)
+    assert f'hx-get="{at}/text?from=' in text
 
 
 def test_what_is_not_indexed_yet_says_so_and_what_failed_says_why(

@@ -79,8 +79,17 @@ class ShownDocument:
 
     @property
     def is_previewed(self) -> bool:
-        is_sound = self.row.may_be_opened and self.document.status is not DocumentStatus.FAILED
-        return is_sound and self.kind.lower() in _SHOWN_IN_A_FRAME
+        """As the browser shows such a file."""
+        return self._is_sound and self.kind.lower() in _SHOWN_IN_A_FRAME
+
+    @property
+    def is_read_beside(self) -> bool:
+        """By its text, which a page of ours shows (text_page)."""
+        return self._is_sound and not self.is_previewed
+
+    @property
+    def _is_sound(self) -> bool:
+        return self.row.may_be_opened and self.document.status is not DocumentStatus.FAILED
 
 
 @dataclass(frozen=True, kw_only=True)
