@@ -111,7 +111,7 @@ _ORDERS: Mapping[Order, tuple[str, str]] = {  # what each is called, and which w
     Order.TIME: ("Added", "oldest first"),
 }
 _TURNED: Mapping[Order, str] = {
-    Order.STATE: "searchable first",
+    Order.STATE: "failures last",
     Order.NAME: "Z to A",
     Order.SIZE: "largest first",
     Order.TIME: "newest first",

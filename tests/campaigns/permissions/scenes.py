@@ -20,6 +20,7 @@ from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.fault_orders import PATH as FAULTS
 from simulator.tests import files
 from stackroom.aws.dynamodb.webhook_records import SqsWebhookQueue
+from stackroom.catalogs.browsing import WHOLE
 from stackroom.documents.keys import PLACE_MAP_PREFIX, Location, locate
 from stackroom.documents.model import Catalog, DataSourceType, DocumentStatus
 from stackroom.events.webhooks import WebhookCall
@@ -35,6 +36,7 @@ from tests.e2e.people import Person, eventually
 from tests.e2e.test_recovery import held_back, index_missing, lose_inspections
 from tests.gateway.browser import Browser
 from tests.gateway.mcp_client import call_tool
+from tests.large_catalogs import filled
 from tests.local.running import stackroom
 from tests.local.test_search_index import age, by_hand
 from tests.receivers import receiving
@@ -379,6 +381,7 @@ def use_the_console(person: Person) -> None:
             pages.get(f"{path}/documents/{document}/{more}")
         pages.get(pages.post("/ask", query="How high is the lighthouse at Skagen?"))
         _ask_an_agent(pages, person)
+        _look_through_many(pages, person)
         pages.post(f"/catalogs/{person.catalog('harbours').catalog_id}/retry")
         forget_runs(person)
         receipt = pages.post(f"{path}/documents/{document}/delete")
@@ -414,6 +417,15 @@ def _send(pages: Pages, path: str) -> str:
     httpx2.post(form["url"], data=form["fields"], files={"file": _TEXT.encode()}, timeout=120)
     eventually(lambda: "searchable" in pages.get(path), "the file is searchable")
     return str(form["documentId"])
+
+
+def _look_through_many(pages: Pages, person: Person) -> None:
+    """A catalog that is listed by the names in it; no file lies behind its records."""
+    crowd = filled(SiteServices(person.instance).use_cases, person.name, "crowd", WHOLE)
+    path = f"/catalogs/{crowd}"
+    assert "report 00000.pdf" in pages.get(f"{path}?sort=name")
+    while "still to be asked for" in pages.post(f"{path}/delete"):
+        pass
 
 
 def _ask_an_agent(pages: Pages, person: Person) -> None:
