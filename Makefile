@@ -158,6 +158,10 @@ bench-tools: setup ## the tools under the load of 50 agents; ARGS="--seconds 20 
 bench-console: setup ## what the console's pages weigh and take, and a page of 10,000 documents
 	@$(BIN)/python -m benchmarks.console
 
+.PHONY: bench-streaming
+bench-streaming: setup ## how soon a chat's page has the words that a model writes
+	@$(BIN)/python -m benchmarks.streaming
+
 .PHONY: bench-watch
 bench-watch: setup ## what `status --watch` takes of a core, at 170 and at 3,850 documents
 	@$(BIN)/python -m benchmarks.watch
