@@ -20,7 +20,7 @@ from functions.telemetry import logger_for, metrics_for, report_embeddings
 from stackroom.access.access_log import Access
 from stackroom.agents.agent_run import AgentRun, ModelStep
 from stackroom.agents.asking import Asking
-from stackroom.agents.run_limits import MOST_SECONDS, SECONDS_TO_END
+from stackroom.agents.run_bounds import MOST_SECONDS, SECONDS_TO_END
 from stackroom.agents.runner import Runner
 from stackroom.aws.session import client
 from stackroom.errors import MalformedEvent

@@ -16,7 +16,7 @@ from simulator.tests.world import World as Simulated
 from stackroom.agents.agent_run import AgentRun, RunState, ToolStep
 from stackroom.agents.agents import AgentDefinition
 from stackroom.agents.links import NewLink
-from stackroom.agents.run_limits import MOST_SECONDS
+from stackroom.agents.run_bounds import MOST_SECONDS
 from stackroom.agents.runs import NewRun, Runs
 from stackroom.aws import session
 from stackroom.documents.model import Catalog, DataSource

@@ -14,7 +14,7 @@ from stackroom.agents.agent_repositories import Brief, Listener, ModelTurn
 from stackroom.agents.agent_run import LONGEST_WAIT, AgentRun, ModelStep, RunState, ToolStep
 from stackroom.agents.agents import AgentDefinition, Agents, Models
 from stackroom.agents.chats import Chats
-from stackroom.agents.run_limits import (
+from stackroom.agents.run_bounds import (
     MOST_SECONDS,
     MOST_TOKENS,
     MOST_TOOL_CALLS,

@@ -7,7 +7,7 @@ import pytest
 from stackroom.agents.agent_repositories import Brief, Listener
 from stackroom.agents.agent_run import AgentRun, ToolStep
 from stackroom.agents.chats import NewTitle, title_of
-from stackroom.agents.run_limits import MOST_MEMORY
+from stackroom.agents.run_bounds import MOST_MEMORY
 from stackroom.agents.runs import NEW, NewRun
 from stackroom.errors import AgentNotFound, ChatBusy, ChatNotFound, StoreUnavailable
 from tests.unit.test_agent_runs import Office, Play, office, turn

@@ -39,7 +39,7 @@ from stackroom.agents.agent_run import (
 )
 from stackroom.agents.asking import Asking, Response, failure
 from stackroom.agents.chats import ChatBook
-from stackroom.agents.run_limits import (
+from stackroom.agents.run_bounds import (
     MOST_BYTES_OF_A_STEP,
     MOST_MEMORY,
     MOST_SECONDS,

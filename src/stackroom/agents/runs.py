@@ -27,7 +27,7 @@ from stackroom.agents.agent_run import (
 )
 from stackroom.agents.agents import Agents
 from stackroom.agents.chats import Chat, ChatBook, begun
-from stackroom.agents.run_limits import MOST_SECONDS, SECONDS_TO_END, fitted
+from stackroom.agents.run_bounds import MOST_SECONDS, SECONDS_TO_END, fitted
 from stackroom.clock import utc_now
 from stackroom.concurrency import random_pauses, retried
 from stackroom.documents.model import Record

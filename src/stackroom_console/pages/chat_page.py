@@ -24,7 +24,7 @@ from stackroom.agents.agent_run import (
     ToolStep,
 )
 from stackroom.agents.chats import LONGEST_TITLE, Chat, NewTitle
-from stackroom.agents.run_limits import MOST_MEMORY
+from stackroom.agents.run_bounds import MOST_MEMORY
 from stackroom.agents.runs import LONGEST_MESSAGE, NEW, NewRun
 from stackroom.documents.model import Catalog
 from stackroom.tools.texts import counted

@@ -19,7 +19,7 @@ from stackroom.agents.agent_run import (
     id_from,
 )
 from stackroom.agents.chats import Chat, ChatBook
-from stackroom.agents.run_limits import MOST_STEPS, fitted
+from stackroom.agents.run_bounds import MOST_STEPS, fitted
 from stackroom.agents.runs import LONGEST_MESSAGE
 from stackroom.aws.dynamodb.agent_records import KEPT, DynamoAgentRuns, DynamoAgents, DynamoChats
 from stackroom.errors import RecordChanged
