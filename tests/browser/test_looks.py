@@ -143,7 +143,9 @@ def catalogs(stage: Stage) -> None:
     documents(stage)
 
     page.get_by_label("Choose all on this page").check()
-    stage.look_at_dialog(page.locator("#delete-chosen"), "documents-delete")
+    page.locator("#delete-chosen").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    stage.look("documents-delete")
     stage.close_dialog()
     opener = page.get_by_role("button", name="Delete catalog")
     stage.look_at_dialog(opener, "catalog-delete")
