@@ -73,6 +73,7 @@ FIELDS: Mapping[tuple[str, str], Mapping[str, Field]] = {
         "most": Number(good=5, least=1, most=20, may_be_empty=True),
     },
     ("POST", "/ask/threshold"): {},
+    ("POST", "/theme"): {},
     ("POST", "/ask/feedback"): {
         "question": Text(good="Why?", longest=1000),
         "file": Text(good="a.txt", longest=1024, may_be_empty=True),
@@ -102,6 +103,7 @@ FIELDS: Mapping[tuple[str, str], Mapping[str, Field]] = {
 BODILESS = {
     ("POST", "/sign-out"),
     ("POST", "/sign-out/everywhere"),
+    ("POST", "/catalogs/sample"),
     ("POST", "/catalogs/{catalog_id}/delete"),
     ("POST", "/catalogs/{catalog_id}/retry"),
     ("POST", "/catalogs/{catalog_id}/documents/{document_id}/retry"),
