@@ -11,7 +11,7 @@ from rich.text import Text
 
 from stackroom.clock import utc_now
 from stackroom.quota.caps import EVERYBODY, Caps
-from stackroom.quota.usage import month_of
+from stackroom.quota.usage import NO_CATALOG, month_of
 from stackroom.tools.of_usage import told as told_of
 from stackroom.tools.texts import size
 from stackroom_local.cli.callers import checked
@@ -31,6 +31,7 @@ from stackroom_local.sites.site_records import SiteRecords
 from stackroom_local.sites.site_services import SiteServices
 
 _EVERYBODY = "everybody else"
+_SEVERAL = "(in several)"
 
 
 def keep(site: Site, user: str | None, given: Mapping[str, object], *, told: Output) -> None:
@@ -125,7 +126,8 @@ def _usage_table(users: Iterable[UsageTold]) -> Table:
         table.add_column(column, overflow="fold")
     for user in users:
         for each in user.catalogs:
-            shown = one_line(each.catalog_name or each.catalog_id)
+            shown = _SEVERAL if each.catalog_id == NO_CATALOG else each.catalog_id
+            shown = one_line(each.catalog_name or shown)
             table.add_row(*_cells(user.user_id, shown, each), _dollars(each.dollars))
         caps = user.caps
         documents = f"{user.documents:,}{_of(caps.documents and f'{caps.documents:,}')}"

@@ -34,7 +34,9 @@ def _line(event: "Event") -> Text:
     detail = event.detail
     what = event.detail_type.partition(" ")[0].lower()
     if what == "cap":
-        told = f"{detail['percent']} %, {detail['used']:,g} of {detail['limit']:,g}"
+        form = ",.6f" if detail["cap"] == "dollars" else ",.0f"
+        used, limit = (format(detail[each], form) for each in ("used", "limit"))
+        told = f"{detail['percent']} %, {used} of {limit}"
         return Text(f"{_time(event)}  {what:8}  {detail['cap']}  {detail['state']}: {told}")
     name = one_line(detail.get("filename") or detail["name"])
     before = f" (was {detail['previous_state']})" if "previous_state" in detail else ""

@@ -10,10 +10,9 @@ from tests.campaigns.attack.stage import TOOLS, Stage
 from tests.campaigns.attack.wire import Answer, Headers
 
 CONTENT = base64.b64encode(b"Planted by somebody else.").decode()
+# All the others take a catalog_id.
 NAMES_CATALOG = tuple(
-    name
-    for name in TOOLS
-    if name not in ("create_catalog", "list_catalogs")  # all the others take a catalog_id
+    name for name in TOOLS if name not in ("create_catalog", "get_usage", "list_catalogs")
 )
 OF_DOCUMENT = ("delete_catalog_document", "download_from_catalog")
 
@@ -54,7 +53,7 @@ def required(stage: Stage, tool: str, catalog_id: str) -> dict[str, object]:
     }
     if tool == "create_catalog":
         return {"catalog_name": "Weather"}
-    if tool == "list_catalogs":
+    if tool in ("get_usage", "list_catalogs"):
         return {}
     return {"catalog_id": catalog_id, **beside.get(tool, {})}
 

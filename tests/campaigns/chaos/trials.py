@@ -11,15 +11,14 @@ from functools import partial
 from bedrock_kb_simulator.faults import BY_CHANCE, DOCUMENTS_BY_CHANCE, Chance, Fault, Kind
 from benchmarks.simulated_time.hub import Hub
 from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
-from stackroom.aws.dynamodb.usage_records import DynamoUsage
 from stackroom.errors import RecordChanged
 from stackroom.quota.ledger import Ledger
-from stackroom.quota.usage import month_of
 from tests.aws.stores import CONTROL_TABLE
 from tests.campaigns.chaos.deployment import Command
 from tests.campaigns.chaos.disruptions import ATTEMPTS, Disruptions, faults_at
 from tests.campaigns.chaos.events import untold
 from tests.campaigns.chaos.kills import Kill, Kills
+from tests.campaigns.chaos.metered import Metered, metered
 from tests.campaigns.chaos.scenarios import SCENARIOS
 from tests.campaigns.chaos.truth import discrepancies
 from tests.campaigns.chaos.wire import Wire
@@ -99,7 +98,7 @@ class Outcome:
     calls: Counter[str]
     found: dict[str, int]
     states: set[str]
-    metered: Counter[str]
+    metered: Metered
 
 
 def injected_into(made: World) -> Counter[tuple[str, str]]:
@@ -220,19 +219,6 @@ class Trial:
                 states=made.states,
                 metered=metered(made),
             )
-
-
-def metered(made: World) -> Counter[str]:
-    book = DynamoUsage(client=made.wire.client("dynamodb"), table=CONTROL_TABLE)
-    found = [each.used for each in book.of_month(month_of(made.hub.now()))]
-    return Counter(
-        {
-            "documents metered": sum(each.documents for each in found),
-            "documents priced": len(made.account.embedded),
-            "bytes metered": sum(each.bytes for each in found),
-            "bytes priced": sum(made.account.embedded),
-        }
-    )
 
 
 def plain(wire: Wire, scenario: str) -> Outcome:
