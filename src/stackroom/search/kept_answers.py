@@ -26,7 +26,7 @@ class KeptAnswers:
     """
 
     def __init__(self, writer: Writer, *, now: Callable[[], float] = time.monotonic) -> None:
-        self._writer = writer
+        self.writer = writer
         self._kept: TTLCache[str, Written] = TTLCache(_MOST, _SECONDS, timer=now)
         self._lock = Lock()
 
@@ -36,7 +36,7 @@ class KeptAnswers:
         with self._lock:
             kept = self._kept.get(key)
         if kept is None:
-            kept = self._writer.write(question, passages)  # outside the lock: it takes seconds
+            kept = self.writer.write(question, passages)  # outside the lock: it takes seconds
             with self._lock:
                 # The next time nothing is billed.
                 self._kept[key] = replace(kept, input_tokens=0, output_tokens=0)
