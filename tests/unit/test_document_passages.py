@@ -97,7 +97,7 @@ def test_pages_without_text_or_passage_and_lines_left_out_are_told() -> None:
 
     found = shelf.cut()
 
-    assert [each.page for each in found.passages] == [1, 3]
+    assert [each.source.page for each in found.passages] == [1, 3]
     assert (found.pages, found.blank, found.without_passage) == (4, (2,), (4,))
     assert found.is_ordered
 
@@ -110,7 +110,7 @@ def test_a_map_of_another_version_of_the_file_tells_nothing() -> None:
 
     found = shelf.cut()
 
-    assert [each.page for each in found.passages] == [None]
+    assert [each.source.page for each in found.passages] == [None]
     assert found.pages == 0
 
 

@@ -23,7 +23,7 @@ from stackroom.documents.repositories import Catalogs, Documents
 from stackroom.errors import DocumentNotFound
 from stackroom.inspection.place_map import PlaceMap
 from stackroom.inspection.running_lines import normalise
-from stackroom.search.citations import Cited, cited
+from stackroom.search.citations import Cited, Source, cited
 from stackroom.search.excerpts import estimated_tokens
 from stackroom.search.fan_out import ask_all, scope_of_catalog
 
@@ -42,10 +42,7 @@ class CutPassage:
     """
 
     text: str
-    page: int | None
-    page_first: int | None
-    page_last: int | None
-    section: str | None
+    source: Source
     tokens: int
     is_navigation: bool
     shown: str
@@ -152,10 +149,7 @@ class _Only:
 def _cut(text: str, found: Cited) -> CutPassage:
     return CutPassage(
         text=text,
-        page=found.source.page,
-        page_first=found.source.page_first,
-        page_last=found.source.page_last,
-        section=found.source.section,
+        source=found.source,
         tokens=estimated_tokens(text),
         is_navigation=found.place.is_navigation,
         shown=found.shown,

@@ -29,7 +29,7 @@ from stackroom_console.problems import NOT_FOUND, Problem, Refused
 from stackroom_console.rendering import Watch, done, redirect, render, watch
 from stackroom_console.request import Request
 from stackroom_console.request import number as number_of
-from stackroom_console.shown_citations import text_path
+from stackroom_console.shown_citations import place_told, text_path
 
 logger = logging.getLogger(__name__)
 
@@ -220,10 +220,11 @@ def _passages(request: Request, shown: ShownDocument) -> ShownPassages:
 
 def _passage(shown: ShownDocument, number: int, cut: CutPassage, find: str) -> ShownPassage:
     document = shown.document
-    in_file = f"{shown.path}/file#page={cut.page}" if shown.is_previewed and cut.page else ""
+    page = cut.source.page
+    in_file = f"{shown.path}/file#page={page}" if shown.is_previewed and page else ""
     return ShownPassage(
         number=number,
-        place=", ".join(_place(cut)),
+        place=place_told(cut.source),
         href=in_file or text_path(document.catalog_id, document.document_id, cut.shown),
         tokens=cut.tokens,
         is_navigation=cut.is_navigation,
@@ -232,14 +233,6 @@ def _passage(shown: ShownDocument, number: int, cut: CutPassage, find: str) -> S
             for is_shown, lines in groupby(told_apart(cut.text, cut.shown), key=itemgetter(1))
         ),
     )
-
-
-def _place(cut: CutPassage) -> Iterator[str]:
-    if cut.page is not None:
-        first, last = cut.page_first or cut.page, cut.page_last or cut.page
-        yield f"page {cut.page}" if first == last else f"pages {first} to {last}"
-    if cut.section:
-        yield f"section {cut.section}"
 
 
 def _has_mark(passage: ShownPassage) -> bool:
