@@ -189,7 +189,7 @@ def test_an_answer_grows_and_what_has_not_changed_is_not_sent_again(
     assert "Looked in" not in grown
     assert 'class="answer said"' in over
     assert [len(each.splitlines()) for each in (unchanged, after)] == [1, 1]
-    assert re.findall(r"delay:([\d.]+)s", unchanged) == ["0.2"]
+    assert re.findall(r"delay:([\d.]+)s", unchanged) == ["0.15"]
     assert float(re.findall(r"delay:([\d.]+)s", after)[0]) >= 10
 
 

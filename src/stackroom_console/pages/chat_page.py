@@ -37,9 +37,9 @@ from stackroom_console.shown_citations import Citation, FoundPassage, citations_
 
 # Of what grows: seconds between two looks. Somebody who reads along sees words 300 ms after the
 # model's; a look is one small read, so it takes a few of them before it is worth asking less often.
-_SOON = 0.2
+_SOON = 0.15
 _LATER = 1.0
-_LOOKS_SOON = 300  # without news: a minute
+_LOOKS_SOON = 400  # without news: a minute
 
 _MOST_SOURCES = 8  # of an answer that names none
 _Key = int | tuple[str, str]  # of a passage in its run
