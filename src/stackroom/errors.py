@@ -40,6 +40,9 @@ StackroomError
 │   ├── NotKnowledgeBaseTool    a tool of another type, which has no knowledge base to ask
 │   ├── AgentRunNotFound        the user has no run of that id; the oldest are forgotten
 │   ├── AgentRunLimitReached    as many of the user's runs as allowed are not over yet
+│   ├── ChatNotFound            the user has no conversation of that id
+│   ├── ChatFull                the conversation has as many questions as one can have
+│   ├── ChatBusy                its last question is still being answered
 │   ├── WebhookNotFound         there is no webhook of that id
 │   ├── WebhookLimitReached     the owner already has as many webhooks as allowed
 │   ├── WebhookRefused          an address that no webhook may have, and why

@@ -57,6 +57,7 @@ class Answers(AnswerSettings, FittingSettings, SearchSettings):
 
     kb_pool: Pool
     kb_catalog_table: str
+    kb_control_table: str
     kb_docs_bucket: str
     retrieve_min_score: float = 0.0
 
@@ -103,7 +104,7 @@ def test_what_a_function_reads_is_enough_for_what_it_does(
 @pytest.mark.parametrize(
     ("settings", "asked", "missing"),
     [
-        (Answers, lambda made: made.uploads, "KB_CONTROL_TABLE"),
+        (Answers, lambda made: made.runs, "STATE_MACHINE_ARN"),
         (RetrieveSettings, lambda made: made.answering, "ANSWER_MODEL_ARN"),
     ],
 )
