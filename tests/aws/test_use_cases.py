@@ -269,7 +269,7 @@ def test_who_writes_answers_has_the_patience_of_a_client_of_its_own() -> None:
     answering = made.answering
 
     assert answering.retrieval is made.retrieval
-    writer = vars(answering.writer.writer)
+    writer = vars(vars(answering.writer)["writer"])
     assert writer["client"] == "writing"
     assert writer["guardrail"] == Guardrail(id="gr123", version="2")
 

@@ -141,8 +141,8 @@ def test_a_key_condition_lets_through_what_ministack_itself_would(restored: None
     values = {":pk": {"S": "c1"}, ":sk": {"S": "DOC#"}}
 
     def through(expression: str) -> list[bool]:
-        asked = (expression, {}, "KeyConditionExpression")
-        return [dynamodb._evaluate_condition(asked[0], each, values, *asked[1:]) for each in items]
+        kind = "KeyConditionExpression"
+        return [dynamodb._evaluate_condition(expression, each, values, {}, kind) for each in items]
 
     expressions = ("pk = :pk", "pk = :pk AND begins_with(sk, :sk)", "pk = :pk AND sk > :sk")
     before = list(map(through, expressions))
