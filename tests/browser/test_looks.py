@@ -271,6 +271,7 @@ def chat(stage: Stage, agent: str) -> None:
     for opener in ("Rename", "Delete"):
         stage.look_at_dialog(page.get_by_role("button", name=opener), f"chat-{opener.lower()}")
         stage.close_dialog()
+    stage.look_at(f"{agent}/chat/single", "chat-single")
 
 
 def delete_catalog(stage: Stage, name: str) -> None:
