@@ -17,6 +17,7 @@ SERVICE = "bedrock-runtime"  # of the fixture `client`
 
 MODEL = "arn:aws:bedrock:us-east-1:123456789012:inference-profile/global.amazon.nova-2-lite-v1:0"
 NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
+BILLED: Any = {"model": MODEL, "input_tokens": 20, "output_tokens": 3}
 PASSAGES = ["Leave is 30 days.", "Notice is 3 months."]
 
 
@@ -24,7 +25,7 @@ def said(*texts: str, stop: str = "end_turn") -> dict[str, Any]:
     return {
         "output": {"message": {"role": "assistant", "content": [{"text": each} for each in texts]}},
         "stopReason": stop,
-        "usage": {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2},
+        "usage": {"inputTokens": 20, "outputTokens": 3, "totalTokens": 23},
         "metrics": {"latencyMs": 1},
     }
 
@@ -51,6 +52,7 @@ def test_the_question_is_the_users_message_and_the_passages_are_in_the_system_pr
         text="You have 30 days. Ask!",
         marks=(Mark(end=len("You have 30 days."), numbers=(1,)),),
         guardrail_action="NONE",
+        **BILLED,
     )
 
 
@@ -85,7 +87,7 @@ def test_only_texts_are_the_answer_and_one_that_is_cut_says_so(
     stubber.add_response("converse", said(stop="content_filtered"))
 
     assert writer(client).write("leave?", PASSAGES).text == "One. Two and …"
-    assert writer(client).write("leave?", PASSAGES) == Written(text="")
+    assert writer(client).write("leave?", PASSAGES) == Written(text="", **BILLED)
 
 
 def test_throttling_is_told_apart_from_other_errors(client: Any, stubber: Stubber) -> None:
