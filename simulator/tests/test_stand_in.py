@@ -106,6 +106,7 @@ def test_nothing_is_invented_where_nothing_was_found(world: World) -> None:
     for found, expected in (
         ({"json": {"success": True, "results": []}}, "nothing was found."),
         ({"json": {"results": [], "error": "no such catalog"}}, "no such catalog"),
+        ({"json": {"error": True, "message": "It is gone."}}, "It is gone."),
         ({"text": "Error: the search broke"}, "Error: the search broke"),
     ):
         assert said(asked(world, found)).endswith(expected)

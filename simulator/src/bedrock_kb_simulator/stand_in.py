@@ -83,7 +83,8 @@ def _of_json(result: str) -> list[FoundPassage] | None:
     for name in _RESULTS:
         if isinstance(body.get(name), list) and not body.get("error"):
             return [_passage(each) for each in body[name] if isinstance(each, Mapping)]
-    return [FoundPassage(text=str(body.get("error") or result))]
+    error = body.get("message") if body.get("error") is True else body.get("error")
+    return [FoundPassage(text=str(error or result))]
 
 
 def _passage(result: Mapping[str, Any]) -> FoundPassage:
