@@ -90,7 +90,7 @@ def test_a_file_that_does_not_come_through_is_sent_again_by_a_click(
 
     with out_of_reach(visitor):
         page.locator("#files").set_input_files(file)
-        expect(page.locator("#uploads")).to_contain_text("The console can't be reached.")
+        expect(page.locator("#uploads")).to_contain_text("The console can't be reached")
     page.route(store, lambda route: route.abort("connectionreset"))
     page.get_by_role("button", name="Try again buoys.txt").click()
     expect(page.locator("#uploads")).to_contain_text("The connection to the store broke.")
