@@ -113,6 +113,8 @@ BOOK = {
     "waiting": Cost(seconds=0.015, reads=1),
 }
 RECEIPTS = {"get": _GET, "keep": _PUT, "of_user": Cost(seconds=0.02, reads=1)}
+CAPS = {"all": _GET}
+USAGE = {"add": _PUT}
 INSPECTION_RESULTS = {"results_for": Cost(seconds=0, each=Cost(seconds=0.001, reads=1))}
 EXECUTIONS = {"start": Cost(seconds=0.04), "is_running": Cost(seconds=0.03)}
 TASK_TOKENS = {"wake": Cost(seconds=0.03)}

@@ -28,8 +28,10 @@ from stackroom.stores.s3vectors.index_presence import AT_ONCE
 from stackroom.uploads.reconcile import Uploads
 from stackroom.wiring.function_settings import AdmissionSettings
 from stackroom.wiring.run_use_cases import RunUseCases
+from tests.fakes.caps import FakeCaps
 from tests.fakes.inspection import FakeInspections, FakeMapShelf
 from tests.fakes.pipeline import FakeInspectionResults, FakeReceipts, FakeSlots
+from tests.fakes.usage import FakeUsage
 from tests.fakes.worklists import FakeWorklists
 
 # Of an inspection, in seconds and bytes a second: a process of its own, which starts as fast as any
@@ -78,6 +80,8 @@ class MeteredDeployment:
             FakeInspectionResults(everything=True), metering.INSPECTION_RESULTS
         )
         self.admission_book = self._metered(stores.book, metering.BOOK)
+        self.caps = self._metered(FakeCaps(), metering.CAPS)
+        self.usage = self._metered(FakeUsage(), metering.USAGE)
         self.task_tokens = self._metered(
             WorkflowTaskTokens(workflow=workflow), metering.TASK_TOKENS
         )
