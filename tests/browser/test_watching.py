@@ -86,7 +86,8 @@ def test_what_happens_elsewhere_is_seen_without_a_reload(
     make(signed_in("nora"), "Made elsewhere")
     _until_next(page, looks)
 
-    expect(page.get_by_role("link", name="Made elsewhere", exact=True)).to_be_visible()
+    listed = page.get_by_role("rowheader", name="Made elsewhere", exact=True)
+    expect(listed).to_be_visible()
     _until_next(page, looks)
     assert looks.quiet == [0, 1, 2, 0]  # and it is asked for as often as at first
 

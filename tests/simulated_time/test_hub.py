@@ -46,9 +46,13 @@ def test_a_killed_task_ends_where_it_waits_and_cleans_up() -> None:
 
 ROOT = Path(bedrock_kb_simulator.__file__).parent
 BEGINS = re.compile(r"threading\.(Thread|Timer|Event)\(|ThreadPoolExecutor|time\.sleep")
-# The clock itself, the server around it all, and three things that simulated time does without: a
-# child process that parses, a model that is loaded, and pytest's fixture, which waits as tests do.
-APART = {"aws_clock.py", "server.py", "parser_child.py", "embedder.py", "pytest_plugin.py"}
+# The clock itself, the server around it all, and what simulated time does without: a child process
+# that parses, a model that is loaded, one that a script has speak slowly, and pytest's fixture,
+# which waits as tests do.
+APART = {
+    *("aws_clock.py", "server.py", "parser_child.py", "embedder.py", "converse.py"),
+    "pytest_plugin.py",
+}
 
 
 def test_the_simulator_begins_nothing_and_waits_for_nothing_but_by_its_clock() -> None:
