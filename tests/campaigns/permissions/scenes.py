@@ -396,9 +396,11 @@ def use_the_console(person: Person) -> None:
 
 
 def look_at_operations(person: Person) -> None:
-    """As one of the operators: over all users, and what CloudWatch counts."""
+    """As one of the operators: over all users, what CloudWatch counts, and runs at work."""
     with signed_in(person, groups="operators") as pages:
-        assert "Missing here" not in pages.get("/operations"), "each part of it could be read"
+        late = person.put("harbours/late.txt", "The harbour of Ostend opens late.")
+        while (record := person.record("harbours/late.txt")) is None or not late.covers(record):
+            assert "Missing here" not in pages.get("/operations"), "each part of it could be read"
 
 
 def ask_in_the_console(person: Person) -> None:
