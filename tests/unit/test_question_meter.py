@@ -12,7 +12,7 @@ from stackroom.quota.caps import EVERYBODY, Caps
 from stackroom.quota.questions import QuestionMeter
 from stackroom.quota.usage import NO_CATALOG, Used
 from stackroom.search.cited_answers import Answering
-from stackroom.search.metered import MeteredRetrieval
+from stackroom.search.metered import MeteredRetrieval, used_by
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import RetrieveArguments
 from stackroom.search.search_tool import knowledge_base_retrieve
@@ -182,3 +182,20 @@ def test_what_is_spent_is_noted_from_a_part_of_the_cap_on(desk: Desk) -> None:
 
     assert key == ("alice", "2026-02", "dollars", 80)
     assert (noted.used, noted.limit) == (Decimal("0.02"), Decimal("0.025"))
+
+
+@pytest.mark.parametrize(
+    ("is_cached", "tokens"),
+    [(None, 2 * 6), (False, 6), (True, 0)],
+    ids=["by stores", "new", "kept"],
+)
+def test_a_questions_vector_counts_as_often_as_it_is_made(
+    is_cached: bool | None, tokens: int
+) -> None:
+    found = replace(
+        Desk().retrieval.search(RetrieveArguments.model_validate({"query": QUESTION}), ALICE),
+        knowledge_bases=("KB1", "KB2"),
+        is_embedding_cached=is_cached,
+    )
+
+    assert used_by(QUESTION, found) == Used(questions=1, question_tokens=tokens)

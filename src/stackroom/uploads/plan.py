@@ -161,10 +161,9 @@ class KeepCatalogOpen:
 @dataclass(frozen=True, kw_only=True)
 class KeepWithObject:
     """
-    The object may have been deleted since it was seen, and whoever was told so found no record yet.
-
-    They looked for the record after the object had gone, and this looks for the object after its
-    first record was saved: one of the two sees the other. If the object is gone, all begins anew.
+    The object may have been deleted since it was seen. Whoever was told so looked for a record
+    after it had gone, and this looks for the object after its first record was saved: one of the
+    two sees the other. If the object is gone, all begins anew.
     """
 
     key: str

@@ -222,15 +222,16 @@ def _in_words(state: str | None) -> str:
 
 
 def _console_of(arn: str) -> str:
-    """Where AWS's console shows an execution."""
+    """
+    Where AWS's console shows an execution. No page of AWS's tells; tools that people publish make
+    the same address. If it is wrong, the console says so: the ARN in it names the execution.
+    """
     _, partition, _, region, *_ = arn.split(":")
     domain = {"aws-cn": "amazonaws.cn", "aws-us-gov": "amazonaws-us-gov.com"}.get(
         partition, "aws.amazon.com"
     )
-    host = f"{region}.console.{domain}" if partition == "aws" else f"console.{domain}"
-    return (
-        f"https://{host}/states/home?region={region}#/v2/executions/details/{quote(arn, safe=':')}"
-    )
+    states = f"https://{region}.console.{domain}/states/home?region={region}"
+    return f"{states}#/v2/executions/details/{quote(arn, safe=':')}"
 
 
 def page(request: Request) -> Response:
