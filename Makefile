@@ -276,6 +276,8 @@ vendor: ## copy what the console's pages load of others anew, by its lock file
 	@npm ci --prefix $(VENDOR) --ignore-scripts --no-audit --no-fund --silent
 	@cp $(VENDOR)/node_modules/htmx.org/dist/htmx.min.js $(VENDORED)/htmx.min.js
 	@cp $(VENDOR)/node_modules/htmx.org/LICENSE $(VENDORED)/htmx.LICENSE
+	@cp $(VENDOR)/node_modules/js-md5/build/md5.min.js $(VENDORED)/md5.min.js
+	@cp $(VENDOR)/node_modules/js-md5/LICENSE.txt $(VENDORED)/md5.LICENSE
 	@cp $(VENDOR)/node_modules/@picocss/pico/css/pico.min.css $(VENDORED)/pico.min.css
 	@cp $(VENDOR)/node_modules/@picocss/pico/LICENSE.md $(VENDORED)/pico.LICENSE
 	@cp $(VENDOR)/node_modules/@fontsource-variable/figtree/files/figtree-latin-wght-normal.woff2 $(VENDORED)/figtree-latin.woff2

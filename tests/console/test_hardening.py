@@ -178,7 +178,8 @@ def test_the_lock_file_pins_each_package_by_its_contents() -> None:
 def test_the_file_is_of_the_version_that_is_locked() -> None:
     locked = json.loads((HERE / "package-lock.json").read_text())["packages"]
 
-    for package, file in {"htmx.org": "htmx.min.js", "@picocss/pico": "pico.min.css"}.items():
+    files = {"htmx.org": "htmx.min.js", "@picocss/pico": "pico.min.css", "js-md5": "md5.min.js"}
+    for package, file in files.items():
         version = locked[f"node_modules/{package}"]["version"]
         assert version in (VENDORED / file).read_text("utf-8")
 

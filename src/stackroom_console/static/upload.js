@@ -8,6 +8,7 @@
 (() => {
   const AT_ONCE = 3;
   const NAMED = 3;
+  const SLICE = 4 * 1024 * 1024;  // bytes at a time, between which the page lives on
   const SESSION_IS_OVER = ["NOT_SIGNED_IN", "CSRF_TOKEN_INVALID"];
   const section = document.getElementById("upload");
   if (!section) return;
@@ -33,6 +34,15 @@
   };
 
   const megabytes = (size) => `${(size / 1048576).toFixed(1)} MB`;
+
+  /* S3's ETag of what came by a form [S3 API reference: Object]: tells whether that very file is there. */
+  const md5Of = async (file) => {
+    const hash = md5.create();
+    for (let start = 0; start < file.size; start += SLICE) {
+      hash.update(await file.slice(start, start + SLICE).arrayBuffer());
+    }
+    return hash.hex();
+  };
 
   const tell = () => {
     tray.hidden = !counts.all;
@@ -140,7 +150,7 @@
       let answer;
       try {
         // Of a folder that is dropped again most files are the same: then it's asked at once.
-        let md5 = isKnown && !this.replace ? await stackroomMd5(this.file) : "";
+        let md5 = isKnown && !this.replace ? await md5Of(this.file) : "";
         answer = await this.form(md5);
         if (!answer.success && SESSION_IS_OVER.includes(answer.error.code) && (await stackroomSession.renew())) {
           answer = await this.form(md5);
@@ -148,7 +158,7 @@
         if (!answer.success && answer.error.code === "DOCUMENT_EXISTS" && !md5) {
           isKnown = true;
           this.told.textContent = "compared with the file that is there";
-          md5 = await stackroomMd5(this.file);
+          md5 = await md5Of(this.file);
           answer = await this.form(md5);
         }
       } catch {
