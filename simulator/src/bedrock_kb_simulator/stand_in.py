@@ -188,7 +188,8 @@ class Extraction:
             ((*best, place) for place, scored in found.items() for best in scored[:each]),
             reverse=True,
         )
-        least = ranked[0][0] * _NEAR
+        best = ranked[0][0]
+        least = min(best, best * _NEAR)  # where all are far, a score is below zero
         chosen = [near for near in ranked[:_SENTENCES] if near[0] >= least]
         return NOTICE + " ".join(f"{said} [{at}]" if at else said for _, said, at in chosen)
 
