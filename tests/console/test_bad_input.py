@@ -57,6 +57,8 @@ _FORM: Mapping[str, Field] = {
     "min_score": _LINK["defaultMinScore"],
 }
 _MESSAGE: Mapping[str, Field] = {"message": Text(good="Why?", longest=LONGEST_MESSAGE)}
+_VERDICT = Text(good="up", longest=len("kept"))
+_NOTE = Text(good="Wrong page", longest=500, may_be_empty=True)
 _LINKS = "/api/agents/{agent_id}/knowledge-base-tools"
 FIELDS: Mapping[tuple[str, str], Mapping[str, Field]] = {
     ("POST", "/catalogs"): {"name": Text(good="Harbours", longest=100), "description": _ABOUT},
@@ -72,15 +74,16 @@ FIELDS: Mapping[tuple[str, str], Mapping[str, Field]] = {
         "query": Text(good="Why?", longest=1000),
         "most": Number(good=5, least=1, most=20, may_be_empty=True),
     },
-    ("POST", "/ask/threshold"): {},
-    ("POST", "/theme"): {},
+    ("POST", "/ask/threshold"): {"threshold": _LINK["defaultMinScore"]},
+    ("POST", "/theme"): {"theme": Text(good="dark", longest=len("system"))},
     ("POST", "/ask/feedback"): {
+        "verdict": _VERDICT,
         "question": Text(good="Why?", longest=1000),
         "file": Text(good="a.txt", longest=1024, may_be_empty=True),
         "page": Number(good=5, least=1, most=1_000_000, may_be_empty=True),
-        "note": Text(good="Wrong page", longest=500, may_be_empty=True),
+        "note": _NOTE,
     },
-    ("POST", "/runs/{run_id}/feedback"): {},
+    ("POST", "/runs/{run_id}/feedback"): {"verdict": _VERDICT, "note": _NOTE},
     ("POST", "/agents"): _AGENT,
     ("POST", "/agents/import"): {"agent": Text(good="{}", longest=LARGEST)},
     ("POST", "/agents/{agent_id}"): _AGENT,
@@ -125,6 +128,7 @@ LABELS = {
     "tool_description": "tool description",
     "top_k": "top k results",
     "min_score": "similarity threshold",
+    "threshold": "similarity threshold",
     "message": "question",
     "query": "question",
     "most": "passages at most",

@@ -54,6 +54,8 @@ class Things:
         given = BODIES.get(endpoint.path, {})
         if endpoint.path.startswith("/catalogs/{catalog_id}/selected"):
             return {"do": "retry", self.document_id: "on"}
+        if endpoint.path == "/ask/threshold":
+            return {"tool": f"{self.agent_id}/{self.tool_id}", "threshold": 0.5}
         if endpoint.path == "/agents/{agent_id}/knowledge-bases":
             return {"knowledge_base_id": self.catalog_id}
         if endpoint.path == "/api/agents/{agent_id}/knowledge-base-tools":
