@@ -11,7 +11,7 @@ import pytest
 
 from stackroom.aws import session
 from stackroom.catalogs import browsing, deletions
-from stackroom.documents.formats import MAX_FILE_BYTES
+from stackroom.documents.formats import MAX_FILE_BYTES, SUPPORTED
 from stackroom.documents.model import DocumentStatus
 from stackroom_console.console import Console
 from stackroom_console.pages import catalog_pages
@@ -236,7 +236,8 @@ def test_a_pdf_is_opened_by_the_browser_and_any_other_file_on_a_page_of_ours_as_
     assert opened["response-content-disposition"].partition(";")[0] == "inline"
     assert opened["response-content-type"] == "application/pdf"
     assert asked("a.pdf", "?save")["response-content-disposition"].startswith("attachment;")
-    for name in ("b.html", "c.txt", 'quoted".html', "page.html;.txt"):
+    others = [f"b.{each}" for each in SUPPORTED if each != "pdf"]
+    for name in (*others, 'quoted".html', "page.html;.txt"):
         document = dropped(pipeline, "alice", catalog, name)
         path = f"/catalogs/{catalog}/documents/{document}"
         assert alice.get(f"{path}/file").headers["location"] == f"{path}/text"

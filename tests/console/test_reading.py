@@ -1,17 +1,18 @@
 """A document's text on a page of ours: at the passage, in parts, and never as a page of its own."""
 
 import re
-from html import unescape
+from html import escape, unescape
 from unittest.mock import Mock
 
 import pytest
 
+from simulator.tests import files
 from stackroom.catalogs.reading import located
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.inspection import File
 from stackroom_console.console import Console
 from stackroom_console.pages.text_page import part_of
-from stackroom_console.shown_citations import text_path
+from stackroom_console.shown_citations import FoundPassage, citations_of, source_of, text_path
 from tests.console.browser import Browser
 from tests.console.test_asking import read
 from tests.console.things import dropped, new_catalog
@@ -26,14 +27,30 @@ def shown(browser: Browser, path: str) -> str:
     return str(answer.text)
 
 
-@pytest.mark.parametrize("name", ["plan.md", "plan.txt", "plan.csv", "plan.html"])
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("plan.md", HOSTILE.encode()),
+        ("plan.txt", HOSTILE.encode()),
+        ("plan.csv", HOSTILE.encode()),
+        ("plan.html", HOSTILE.encode()),
+        ("plan.docx", files.word(*HOSTILE.split("\n"), table=[["Level", "Hours"]])),
+        ("plan.xlsx", files.workbook({"Plan": [[escape(each)] for each in HOSTILE.split("\n")]})),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
 def test_a_text_is_shown_with_its_passage_marked_and_nothing_of_it_is_markup(
-    alice: Browser, pipeline: Pipeline, name: str
+    alice: Browser, pipeline: Pipeline, console: Console, name: str, body: bytes
 ) -> None:
+    """Where a citation leads."""
     catalog = new_catalog(alice)
-    document = dropped(pipeline, "alice", catalog, name, HOSTILE)
+    document = dropped(pipeline, "alice", catalog, name, body)
+    source = source_of({"catalog_id": catalog, "document_id": document, "filename": name})
+    found = FoundPassage(sources=[source], text="The tide\nis high.", score=0.5)
+    own = {each.catalog_id: each for each in console.services.listing.catalogs_of("alice").catalogs}
 
-    page = shown(alice, text_path(catalog, document, "The tide\nis high."))
+    [cited] = citations_of("How high is the tide?", [found], own)
+    page = shown(alice, cited.stands[0].href or "")
 
     [passage] = re.findall('<div class="text passage" id="passage".*?</div>', page, re.S)
     assert "tide" in passage

@@ -100,11 +100,12 @@ def new_catalog(browser: Browser, name: str = "Research", description: str = "")
 
 
 def dropped(
-    pipeline: Pipeline, user: str, catalog_id: str, filename: str, text: str = "thirty days"
+    pipeline: Pipeline, user: str, catalog_id: str, filename: str, text: str | bytes = "thirty days"
 ) -> str:
     """A file in the catalog whose event has come; answers the document's id."""
     key = f"{user}/{catalog_id}/{filename}"
-    session.client("s3").put_object(Bucket=BUCKET, Key=key, Body=text.encode())
+    content = text.encode() if isinstance(text, str) else text
+    session.client("s3").put_object(Bucket=BUCKET, Key=key, Body=content)
     assert pipeline.deliver(body(key)) == []
     document = pipeline.document(key)
     assert document is not None
