@@ -12,7 +12,9 @@ import pytest
 
 from stackroom.access.access_log import Access
 from stackroom.aws import session
+from stackroom.catalogs import metering
 from stackroom.quota.caps import Caps
+from stackroom.quota.usage import NO_CATALOG, Used
 from stackroom_console.console import Console
 from stackroom_console.pages import operations_page
 from stackroom_console.rendering import NAVIGATION
@@ -128,7 +130,7 @@ def test_a_run_leads_to_its_execution_and_says_which_state_it_is_in(
         "https://us-east-1.console.aws.amazon.com/states/home?region=us-east-1"
         f"#/v2/executions/details/{run.arn}"
     ) in on_aws
-    shown = operations_page.shown_to("olga", here, console.services.operations.look(), None)
+    shown = operations_page.shown_to("olga", here, console.services.operations.look())
     assert shown.runs[0].link is None
 
 
@@ -149,6 +151,8 @@ def test_nothing_to_tell_is_one_line_and_a_part_that_can_not_be_had_is_named(
     # Nor is there a place that no page has told.
     for after in ("{", "[]", '{"user_id": 1}', "x" * 5000, "null"):
         assert olga.client.get("/operations", params={"after": after}).status_code == 404
+    for after in ("", "$", "a/b", "x" * 200):
+        assert olga.client.get("/operations", params={"users_after": after}).status_code == 404
 
 
 def test_the_figures_are_those_of_the_dashboard_and_are_drawn(olga: Browser, board: Any) -> None:
@@ -193,3 +197,23 @@ def test_what_users_have_and_used_this_month_stands_beside_their_caps(
     assert re.search(r"of \$5\.00 1 of 1,000 documents, 11\.7 KB$", month)
     assert re.search(r"1 of 1,000 documents, 11\.7 KB; \$0\.0000\d+ of \$5\.00 this month", mine)
     assert "this month" not in olga.get("/catalogs").text  # who has nothing is told of nothing
+
+
+def test_users_beyond_the_first_page_are_on_the_next(
+    olga: Browser, board: Any, console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metering, "USERS", 2)
+    used = console.services.metering.usage
+    for user in ("ann", "bob+1", "cy", "dora", "eve"):
+        used.add(user, NO_CATALOG, Used(questions=1), at=datetime.now(UTC))
+    path, pages = "/operations", []
+
+    for _ in range(3):
+        text = olga.get(path).text
+        users = text.partition('id="month-title"')[2].partition("</table>")[0]
+        pages.append([each.split()[0] for each in rows(users)])
+        path = next(iter(re.findall('href="([^"#]*)#month-title">Next users', text)), "")
+
+    assert pages == [["ann", "bob+1"], ["cy", "dora"], ["eve"]]
+    assert path == ""
+    assert '<a href="/operations#month-title">First users</a>' in text

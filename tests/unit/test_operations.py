@@ -88,7 +88,7 @@ class Runs:
 
 
 class Month:
-    def page(self) -> MonthPage:
+    def page(self, *, after: str | None) -> MonthPage:
         return MonthPage(month="2026-11", users=(), next=None)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Generic, Protocol, TypeVar
 
 from stackroom.catalogs.metering import Metering, MonthPage
@@ -303,17 +304,18 @@ class Overview:
 
 
 class _Kept(Generic[T]):
-    """What was made last, for as long as it is fresh; by one thread at a time."""
+    """What was made last, and `of` what, as long as it is fresh; by one thread at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._made: tuple[float, T] | None = None
+        self._made: tuple[float, str | None, T] | None = None
 
-    def within(self, seconds: float, make: Callable[[], T]) -> T:
+    def within(self, seconds: float, make: Callable[[], T], *, of: str | None = None) -> T:
         with self._lock:
-            if self._made is None or time.monotonic() - self._made[0] >= seconds:
-                self._made = time.monotonic(), make()
-            return self._made[1]
+            made = self._made
+            if made is None or made[1] != of or time.monotonic() - made[0] >= seconds:
+                self._made = made = time.monotonic(), of, make()
+            return made[2]
 
 
 @dataclass(kw_only=True)
@@ -351,8 +353,8 @@ class Operations:
     _kept: _Kept[Figures] = field(default_factory=_Kept, init=False)
     _month: _Kept[MonthPage] = field(default_factory=_Kept, init=False)
 
-    def look(self, after: str | None = None) -> Overview:
-        """`after` is where an earlier look's `backlog.next` goes on."""
+    def look(self, after: str | None = None, *, users_after: str | None = None) -> Overview:
+        """`after` is where an earlier look's `backlog.next` goes on, `users_after` `month.next`."""
         readers = ThreadPoolExecutor(6)
         parts = _Parts(until=time.monotonic() + self.seconds)
         asked = (
@@ -361,7 +363,7 @@ class Operations:
             readers.submit(self._deletions),
             readers.submit(self._figures),
             readers.submit(self._runs),
-            readers.submit(self._used),
+            readers.submit(self._used, users_after),
         )
         readers.shutdown(wait=False)
         backlog, pool, deletions, figures, runs, month = asked
@@ -383,9 +385,10 @@ class Operations:
     def _runs(self) -> tuple[SeenRun, ...]:
         return tuple(self.runs.newest(limit=RUNS, failed=FAILED_RUNS))
 
-    def _used(self) -> MonthPage:
-        """Of the first users; adding it up reads as much as they used."""
-        return self._month.within(self.pace.here(_FRESH_SECONDS), self.metering.page)
+    def _used(self, after: str | None) -> MonthPage:
+        """Of a page of users; adding it up reads as much as they used."""
+        page = partial(self.metering.page, after=after)
+        return self._month.within(self.pace.here(_FRESH_SECONDS), page, of=after)
 
     def _figures(self) -> Figures:
         return self._kept.within(self.pace.here(_FRESH_SECONDS), self._figures_now)

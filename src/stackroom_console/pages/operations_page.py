@@ -13,11 +13,12 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from starlette.responses import Response
 
 from stackroom.catalogs.overview import Failure, Graph, Overview
+from stackroom.documents.keys import is_user_id
 from stackroom.documents.model import Catalog, Document
 from stackroom.quota.ledger import Grant, Mode, Waiter
 from stackroom.runs.lease import SeenRun
@@ -73,14 +74,22 @@ class FailedOne:
 class ShownOperations:
     """
     `names` are of the worklists that the overview knows; of others their ids are shown. `reader` is
-    the operator who looks.
+    the operator who looks; `after` and `users_after` are where earlier pages of catalogs and of
+    users end.
     """
 
     overview: Overview
     names: dict[str, str]
-    is_first: bool
     reader: str
     is_local: bool
+    after: str | None = None
+    users_after: str | None = None
+
+    def at(self, **changes: str | None) -> str:
+        """The address of the page that begins elsewhere."""
+        places = {"after": self.after, "users_after": self.users_after, **changes}
+        query = urlencode({name: place for name, place in places.items() if place})
+        return f"/operations?{query}" if query else "/operations"
 
     def of(self, each: Grant | Waiter) -> str:
         return self.names.get(each.worklist_id, each.worklist_id)
@@ -244,21 +253,32 @@ def part(request: Request) -> Response:
 
 
 def _answered(request: Request, template: str) -> Response:
-    after = _after(request)
-    overview = request.services.operations.look(after)
-    shown = shown_to(request.user_id, request.console, overview, after)
-    return render(request, template, shown=shown, watch=_watch(request, overview))
+    after, users_after = _after(request), _users_after(request)
+    shown = shown_to(
+        request.user_id,
+        request.console,
+        request.services.operations.look(after, users_after=users_after),
+        after=after,
+        users_after=users_after,
+    )
+    return render(request, template, shown=shown, watch=_watch(request, shown.overview))
 
 
 def shown_to(
-    reader: str, console: Console, overview: Overview, after: str | None
+    reader: str,
+    console: Console,
+    overview: Overview,
+    *,
+    after: str | None = None,
+    users_after: str | None = None,
 ) -> ShownOperations:
     return ShownOperations(
         overview=overview,
         names=_names(overview),
-        is_first=after is None,
         reader=reader,
         is_local=not console.is_secure,
+        after=after,
+        users_after=users_after,
     )
 
 
@@ -272,6 +292,13 @@ def _after(request: Request) -> str | None:
     except (ValueError, RecursionError):
         raise Refused(NOT_FOUND) from None
     if not isinstance(key, dict) or not all(isinstance(each, str) for each in key.values()):
+        raise Refused(NOT_FOUND)
+    return given
+
+
+def _users_after(request: Request) -> str | None:
+    given = request.query.get("users_after")
+    if given is not None and not is_user_id(given):
         raise Refused(NOT_FOUND)
     return given
 
