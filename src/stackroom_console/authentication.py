@@ -29,6 +29,8 @@ class SessionStanding(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Authenticated:
+    """Without a `caller` a session is one that has run out."""
+
     caller: Caller | None = None
     session: Session | None = None
     standing: SessionStanding = SessionStanding.NONE
@@ -48,7 +50,7 @@ def authenticated(console: Console, http: HttpRequest, *, with_token: bool) -> A
     if session is None:
         return Authenticated()
     if session.expires_at <= console.now():
-        return Authenticated(standing=SessionStanding.EXPIRED)
+        return Authenticated(session=session, standing=SessionStanding.EXPIRED)
     if is_signed_out(console, session.user_id, session.begun_at):
         return Authenticated(standing=SessionStanding.SIGNED_OUT)
     caller = Caller(user_id=session.user_id, groups=session.groups, session_id=session.session_id)

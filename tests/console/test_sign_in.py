@@ -1,7 +1,9 @@
 """Signing in and out: a session for whoever proved who they are, and for nobody else."""
 
+import re
 from dataclasses import replace
 from datetime import timedelta
+from html import unescape
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import pytest
@@ -191,6 +193,42 @@ def test_when_the_token_is_over_so_is_the_session_and_the_next_sign_in_is_silent
     assert change.headers["location"] == "/sign-in?return_to=%2Fcatalogs"
     assert part.status_code == 401
     assert "your session is over" in part.text
+
+
+def test_what_a_form_sends_too_late_is_kept_on_its_page_until_its_user_has_signed_in_again(
+    console: Console, alice: Browser, new_browser: NewBrowser, provider: Provider
+) -> None:
+    """Without script there is no other place for it; it used to be lost."""
+    prompt = "\nBe <kind> & brief.\r\n" + "Name the page. " * 1000
+    typed = {"name": "Planner", "model": "amazon.nova-lite-v1:0", "system_prompt": prompt}
+    late = later(console, alice, hours=1, seconds=1)
+
+    answer = late.send("/agents", {**typed, "csrf_token": alice.csrf})
+    page = answer.text.partition('<form method="post" action="/agents">')[2].partition("</form>")[0]
+    fields = re.findall('name="([^"]*)" value="([^"]*)"', page)
+    kept = {name: unescape(value) for name, value in fields}
+    for_nobody = late.send("/agents", kept)
+    provider.claims = {"exp": int((console.now() + timedelta(hours=2)).timestamp())}
+    late.sign_in("bob")
+    as_another = late.send("/agents", kept)
+    late = later(console, alice, hours=1, seconds=1)
+    late.sign_in("alice")
+    saved = late.send("/agents", kept)
+
+    assert (answer.status_code, kept) == (401, {**typed, "csrf_token": alice.csrf})
+    assert "your session is over" in answer.text
+    assert [for_nobody.status_code, as_another.status_code] == [401, 403]
+    assert "Be &lt;kind&gt; &amp; brief." in late.get(saved.headers["location"]).text
+    # From elsewhere nothing is put on a page of ours.
+    foreign = later(console, alice, hours=1, seconds=1)
+    for form, headers in (
+        ({**kept, "csrf_token": "guessed"}, {}),
+        (kept, {"Sec-Fetch-Site": "cross-site"}),
+    ):
+        refused = foreign.send("/agents", form, **headers)
+        assert refused.status_code == 403
+        assert "Name the page" not in refused.text
+    assert new_browser().send("/agents", kept).headers["location"].startswith("/sign-in?")
 
 
 def test_signing_out_ends_the_session_here_and_leads_to_where_the_provider_ends_its_own(

@@ -105,12 +105,16 @@ def _session(request: Request, token: str) -> Session:
         read = console.verifier.read(token)
     except TokenRefused as error:
         raise Refused(_not(str(error))) from error
+    earlier = console.seal.open(request.http.cookies.get(console.cookie(SESSION)), Session)
+    csrf = secrets.token_urlsafe(24)
+    if earlier is not None and earlier.user_id == read.caller.user_id:
+        csrf = earlier.csrf  # pages that are still open here go on working
     return Session(
         id=secrets.token_urlsafe(24),
         user_id=read.caller.user_id,
         groups=read.caller.groups,
         session_id=read.caller.session_id,
-        csrf=secrets.token_urlsafe(24),
+        csrf=csrf,
         begun_at=read.signed_in_at or console.now(),
         expires_at=read.expires_at,
     )

@@ -12,13 +12,13 @@ const stackroomSession = (() => {
   const token = () => document.querySelector('meta[name="csrf-token"]');
   const user = (page) => page.querySelector("bdi.user")?.textContent;
 
-  /* Whether this page has the token of a new session now; of the same user, or it stays as it is. */
+  /* Whether its user is signed in again, and this page has the token of that session now. */
   const renew = async () => {
     try {
       const response = await fetch("/sign-in", { redirect: "error" });
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      if (!user(page) || user(page) !== user(document)) return false;
       const found = page.querySelector('meta[name="csrf-token"]').content;
-      if (!found || found === token().content || user(page) !== user(document)) return false;
       token().content = found;
       document.body.setAttribute("hx-headers", JSON.stringify({ "X-CSRF-Token": found }));
       isOver = false;
