@@ -113,7 +113,7 @@ _STATUSES: Mapping[type[errors.StackroomError], tuple[int, str]] = {
     errors.DocumentExists: (409, "Replace it, or give the file another name."),
     errors.FileTypeUnsupported: (400, ""),
     errors.FileTooLarge: (400, "Divide the file, and upload its parts."),
-    errors.CatalogEmpty: (409, "Add documents, and wait until they are indexed."),
+    errors.CatalogEmpty: (409, "Add documents, and wait until they are searchable."),
     errors.NoResults: (404, "Ask in other words, or in all catalogs."),
     errors.MissingIdentity: (401, "Sign in, and do it again."),
     errors.TokenRefused: (401, "Sign in again."),
@@ -123,7 +123,7 @@ _OWN_WORDS: Mapping[type[errors.StackroomError], str] = {
     errors.CatalogNotFound: "Catalog not found",
     errors.DocumentExists: "There is a file of that name already.",
     errors.CatalogNameInvalid: "A catalog can't have that name.",
-    errors.CatalogEmpty: "Nothing in the catalog is indexed yet.",
+    errors.CatalogEmpty: "Nothing in the catalog is searchable yet.",
     errors.NoResults: "No document answers the question.",
     errors.MissingIdentity: "You aren't signed in.",
 }

@@ -33,7 +33,7 @@ def test_what_is_typed_of_an_agent_stays_while_its_tools_are_changed(signed_in: 
     expect(card(una, "Tide tables")).to_contain_text("Top 7 results")
     expect(page.get_by_role("link", name="Edit search_tide_tables")).to_be_focused()
     page.get_by_role("link", name="Delete search_harbours").click()
-    dialog.get_by_role("button", name="Remove").click()
+    dialog.get_by_role("button", name="Delete").click()
     expect(page.locator("[data-tool]")).to_have_count(1)
 
     expect(dialog).to_have_count(0)

@@ -21,7 +21,7 @@ def test_a_source_is_opened_at_its_passage_and_the_answer_is_there_on_the_way_ba
     file = tmp_path / "Pilots.md"
     file.write_text(TEXT)
     page.locator("#files").set_input_files(file)
-    expect(page.locator("#documents td .state.indexed")).to_be_visible()
+    expect(page.locator("#documents td .state.searchable")).to_be_visible()
 
     page.get_by_role("link", name="Ask", exact=True).first.click()
     page.wait_for_url("**/ask")  # and its scripts, one of which sends by Enter

@@ -92,10 +92,10 @@ def test_a_file_that_does_not_come_through_is_sent_again_by_a_click(
         page.locator("#files").set_input_files(file)
         expect(page.locator("#uploads")).to_contain_text("The console can't be reached")
     page.route(store, lambda route: route.abort("connectionreset"))
-    page.get_by_role("button", name="Try again buoys.txt").click()
+    page.get_by_role("button", name="Retry buoys.txt").click()
     expect(page.locator("#uploads")).to_contain_text("The connection to the store broke.")
     page.unroute(store)
-    page.get_by_role("button", name="Try again buoys.txt").click()
+    page.get_by_role("button", name="Retry buoys.txt").click()
 
     expect(page.locator("#documents").get_by_text("buoys.txt", exact=True)).to_be_visible()
     expect(page.locator("#uploads")).to_contain_text("uploaded")

@@ -27,7 +27,7 @@ def test_a_file_that_is_chosen_is_sent_and_seen_as_it_comes(
 
     documents = tom.page.locator("#documents")
     expect(documents.get_by_text(tide.name, exact=True)).to_be_visible()
-    expect(documents.locator("td .state.indexed")).to_be_visible()
+    expect(documents.locator("td .state.searchable")).to_be_visible()
     assert tom.said == []
 
 
@@ -56,10 +56,10 @@ def test_the_failed_one_of_a_thousand_is_found_and_tried_again(
     expect(rows).to_have_count(1)
     page.get_by_role("link", name="Failed 1").click()
     page.get_by_label("Choose zebra.txt").check()
-    page.get_by_role("button", name="Try again").click()
+    page.get_by_role("button", name="Retry", exact=True).click()
     expect(page.locator("#documents")).to_contain_text("No document is like that")
     page.get_by_role("link", name="Searchable 1,000").click()
-    expect(rows.locator(".state.indexed")).to_have_text("searchable")
+    expect(rows.locator(".state.searchable")).to_have_text("searchable")
     added = rows.locator("time")
     expect(added).to_have_text(re.compile("just now|[0-9]+ minutes? ago"))
     assert re.fullmatch(r"[0-9-]{10} [0-9:]{8} UTC", added.get_attribute("title") or "")

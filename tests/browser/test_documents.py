@@ -17,7 +17,7 @@ def test_a_passage_turns_the_file_beside_it_to_its_page(signed_in: SignedIn) -> 
     page = visitor.page
     make(visitor, "Handbook")
     page.locator("#files").set_input_files(HANDBOOK)
-    expect(page.locator("#documents td .state.indexed")).to_be_visible()
+    expect(page.locator("#documents td .state.searchable")).to_be_visible()
 
     page.get_by_role("link", name="employee-handbook.pdf", exact=True).click()
     last = page.locator(".cut header a").last

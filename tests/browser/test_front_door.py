@@ -16,7 +16,7 @@ def test_whoever_is_new_has_an_answer_after_two_presses(signed_in: SignedIn) -> 
 
     page.get_by_role("button", name="Add a sample catalog").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("About Stackroom")
-    expect(page.locator("#documents td .state.indexed")).to_have_count(4)
+    expect(page.locator("#documents td .state.searchable")).to_have_count(4)
     page.get_by_role("link", name=QUESTION).click()
 
     expect(page.locator("#answer")).to_contain_text("PDF, Word (docx), Excel (xlsx)")

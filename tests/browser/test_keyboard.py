@@ -120,7 +120,7 @@ def send(keys: Keys, file: Path, text: str) -> None:
     keys.reach_element("#files")
     choose(keys, file)
     expect(keys.page.locator("#upload-summary")).to_have_text("1 of 1 uploaded")
-    expect(keys.page.locator("#documents td .state.indexed")).to_be_visible()
+    expect(keys.page.locator("#documents td .state.searchable")).to_be_visible()
     expect(keys.page.locator("#announced")).to_contain_text("ready 1 searchable")
 
 
@@ -133,8 +133,8 @@ def read_passages(keys: Keys) -> None:
     keys.page.keyboard.press("Enter")
     expect(keys.page.locator(".cut mark")).to_have_text("eleven")
     keys.press("button", "Ingest again")
-    expect(keys.page.locator("#document .state.indexed")).to_have_count(0)
-    expect(keys.page.locator("#document .state.indexed")).to_be_visible()
+    expect(keys.page.locator("#document .state.searchable")).to_have_count(0)
+    expect(keys.page.locator("#document .state.searchable")).to_be_visible()
     expect(keys.page.locator(".cut mark")).to_have_count(0)
     expect(keys.page.locator(".cut article")).to_contain_text("eleven")
 
@@ -209,7 +209,7 @@ def delete_all(keys: Keys) -> None:
     keys.press("link", "Night porter")
     keys.expect_heading("Night porter")
     keys.press("link", "Delete night_boats")
-    keys.press("button", "Remove")
+    keys.press("button", "Delete", within="dialog")
     expect(keys.page.locator("li[data-tool]")).to_have_count(0)
     keys.press("button", "Delete")
     keys.press("button", "Delete", within="dialog")

@@ -136,7 +136,7 @@ def catalogs(stage: Stage) -> None:
             stage.file(f"Scan {'0' * 70}.pdf", "%PDF-1.7 and nothing more"),
         ]
     )
-    expect(page.locator("#documents td .state.indexed")).to_be_visible()
+    expect(page.locator("#documents td .state.searchable")).to_be_visible()
     expect(page.locator("#documents td .state.failed")).to_be_visible()
     send_what_is_never_taken(stage)
     stage.look("catalog")

@@ -30,7 +30,7 @@ def test_names_of_any_script_stay_as_they_are(
 
     total = f"{len(NAMES)} of {len(NAMES)} uploaded"
     expect(zoe.page.locator("#upload-summary")).to_have_text(total)
-    expect(documents(zoe.page).locator(".state.indexed")).to_have_count(len(NAMES))
+    expect(documents(zoe.page).locator(".state.searchable")).to_have_count(len(NAMES))
     kept = {each.filename for each in Person(instance, zoe.name).records().values()}
     assert kept == set(NAMES)
     zoe.page.reload()
@@ -56,7 +56,7 @@ def test_a_folder_is_walked_and_its_files_are_called_by_their_path(
 
     expect(zoe.page.locator("#upload-summary")).to_have_text("3 of 3 uploaded")
     paths = {f"Harbour 港/{name}" for name in names}
-    expect(documents(zoe.page).locator(".state.indexed")).to_have_count(3)
+    expect(documents(zoe.page).locator(".state.searchable")).to_have_count(3)
     kept = {each.filename for each in Person(instance, zoe.name).records().values()}
     assert kept == paths
 

@@ -149,7 +149,7 @@ def test_a_catalog_with_nothing_indexed_or_that_is_being_deleted_is_not_asked(
     deleted = alice.ask(QUESTION, catalog=catalog)
 
     assert (unindexed.status_code, deleted.status_code) == (409, 409)
-    assert "Nothing in the catalog is indexed yet" in unindexed.text
+    assert "Nothing in the catalog is searchable yet" in unindexed.text
     assert "is being deleted" in deleted.text
 
 

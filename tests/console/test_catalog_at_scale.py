@@ -102,7 +102,7 @@ def test_a_part_that_was_looked_through_says_so(
 
     text = alice.get(f"/catalogs/{catalog}?sort=-size").text
 
-    assert f"Of {MANY} files, 5 were looked through" in text
+    assert f"Of {MANY} documents, 5 were looked through" in text
     assert ">Go on</a>" in text
 
 

@@ -63,7 +63,7 @@ def _row(document: Document, estimate: DocumentEstimate | None, speed: float) ->
         filename=document.filename,
         size=document.size,
         uploaded_at=document.uploaded_at,
-        state=str(document.shown_status),
+        state=state_told(document.shown_status),
         told=_told(document, estimate, speed),
         advice=(_MENDED if document.is_rejected else _RETRY) if is_failed else "",
         receipt_id=document.receipt_id if is_going else None,
@@ -72,6 +72,11 @@ def _row(document: Document, estimate: DocumentEstimate | None, speed: float) ->
         is_shown_by_browsers=extension_of(document.filename) == "pdf",
         may_be_deleted=not is_going,
     )
+
+
+def state_told(status: str) -> str:
+    """In a person's word for it; what the index is nobody has to know."""
+    return "searchable" if status == DocumentStatus.INDEXED else str(status)
 
 
 def _told(document: Document, estimate: DocumentEstimate | None, speed: float) -> str:
@@ -84,7 +89,7 @@ def _told(document: Document, estimate: DocumentEstimate | None, speed: float) -
         case DocumentStatus.FAILED:
             return ""
         case DocumentStatus.INDEXED:
-            return "searchable"
+            return ""
         case DocumentStatus.DELETING:
             return "being removed"
         case DocumentStatus.UPLOADING | DocumentStatus.PENDING | DocumentStatus.INDEXING:

@@ -24,7 +24,7 @@ from stackroom.tools.of_documents import UPLOAD_TO_CATALOG
 from stackroom.tools.texts import counted
 from stackroom_console import ids
 from stackroom_console.console import FOR_A_PAGE
-from stackroom_console.pages.catalog_pages import Row, rows_of
+from stackroom_console.pages.catalog_pages import Row, rows_of, state_told
 from stackroom_console.problems import NOT_FOUND, Problem, Refused
 from stackroom_console.rendering import Watch, done, redirect, render, watch
 from stackroom_console.request import Request
@@ -159,8 +159,8 @@ def _shown_document(request: Request) -> ShownDocument:
 def _happened(event: Event) -> Happened | None:
     match event.detail:
         case DocumentChanged(state=state, reason=reason):
-            told = f"{state}: {reason}" if reason else str(state)
-            return Happened(at=event.time, told=told)
+            told = state_told(state)
+            return Happened(at=event.time, told=f"{told}: {reason}" if reason else told)
         case DeletionChanged(state=state, receipt_id=receipt_id):
             return Happened(at=event.time, told=_DELETIONS[state], receipt_id=receipt_id)
     return None

@@ -106,7 +106,7 @@
       this.told.textContent = message;
       this.told.setAttribute("role", "alert");
       const buttons = [this.button("Skip", () => this.skip("skipped"))];
-      if (again) buttons.unshift(this.button(again === "replace" ? "Replace" : "Try again", () => this.tryAgain()));
+      if (again) buttons.unshift(this.button(again === "replace" ? "Replace" : "Retry", () => this.tryAgain()));
       this.buttons.replaceChildren(...buttons);
       list.prepend(this.item);
     }
