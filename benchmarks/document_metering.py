@@ -2,6 +2,7 @@
 What writing documents costs, which depends on what it changes.
 
 A transaction where that is open or counted, two units for each of its items; else a plain write.
+And one where the index of names has to change (stackroom/aws/dynamodb/document_names.py).
 """
 
 from collections import Counter
@@ -60,8 +61,15 @@ class MeteredDocuments(Metered):
         seconds += ceil(plain / _WRITERS) * _PLAIN
         self._bill.calls[f"{self._name}.{name}"] += 1
         if documents:
-            self._bill.add("dynamodb writes", units)
+            named = sum(self._is_named_anew(each, removes=removes) for each in documents)
+            self._bill.add("dynamodb writes", units + named)
             self._pace.spend(seconds)
+
+    def _is_named_anew(self, document: Document, *, removes: bool) -> bool:
+        there: Document | None = self._port.get(document.catalog_id, document.document_id)
+        if there is None:
+            return not removes
+        return removes or (there.size, there.uploaded_at) != (document.size, document.uploaded_at)
 
 
 def _changed(document: Document, *, removes: bool) -> int:

@@ -109,6 +109,7 @@ class Registration:
             chance=random.Random(seed),
             keys=("catalog_id", "sk"),
             index=("live", "until"),
+            names=("catalog_id", "filename", "size", "uploaded_at"),
             spend=self._account.pace.spend,
         )
         self._last, self._handled = 0.0, 0

@@ -64,14 +64,17 @@ class Partition:
 class Table:
     """
     `keys` are the names of its partition and sort key; `index` those of an index with all
-    attributes. `calls` counts requests by operation and outcome; `used` units by partition. The
-    caller spends by `spend` what comes before the effect of a call, its own part in it.
+    attributes; `names` those of one with no more than a KB, and what else it has, so that a write
+    costs one unit of it where any of these changes. `calls` counts requests by operation and
+    outcome; `used` units by partition. The caller spends by `spend` what comes before the effect of
+    a call, its own part in it.
     """
 
     hub: Hub
     chance: random.Random
     keys: tuple[str, str] = ("pk", "sk")
     index: tuple[str, str] | None = None
+    names: tuple[str, ...] = ()
     spend: Callable[[float], None] | None = None
     query_seconds: float = QUERY
     items: dict[_Key, Item] = field(default_factory=dict)
@@ -151,6 +154,7 @@ class Table:
                 there = self.items.get(key)
                 self._keep(key, new := change(there))
                 self._take("write", key[0], max(units_of(there), units_of(new)), in_arrears=True)
+                self._pay_names(there, new)
         finally:
             self.hub.sleep((_TRANSACTION - HELD) / 2)
         return {}
@@ -195,6 +199,7 @@ class Table:
             new = change(there)
             self._pay(key[0], max(units_of(there), units_of(new)))
             self._pay_index(there, new)
+            self._pay_names(there, new)
             self._keep(key, new)
             self.calls[f"{operation} of {key[0]}"] += 1
             return {"Attributes": dict(new)} if new else {}
@@ -244,6 +249,15 @@ class Table:
             self._take("index", before[0], units_of(there))
         if after:
             self._take("index", after[0], units_of(new))
+
+    def _pay_names(self, there: Item | None, new: Item | None) -> None:
+        """Behind the table's own writes: they don't wait for it."""
+        told = [
+            [each[name] for name in self.names] if each and {*self.names} <= each.keys() else []
+            for each in (there, new)
+        ]
+        if told[0] != told[1]:
+            self._take("index", _text((told[1] or told[0])[0]), 1, in_arrears=True)
 
     def _take(self, what: str, partition: str, units: float, *, in_arrears: bool = False) -> None:
         rate = READ_UNITS if what == "read" else WRITE_UNITS

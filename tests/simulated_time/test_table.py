@@ -100,3 +100,26 @@ def test_who_meets_a_transaction_is_refused_and_who_comes_after_it_is_not(table:
     assert plain == ["TransactionConflictException"]
     assert from_item(table.items[("ONE", "ONLY")])["asked"] == 3
     assert ("QUEUE", "beside") in table.items
+
+
+def test_an_index_of_names_costs_a_write_only_where_what_it_has_changes() -> None:
+    names = ("pk", "filename", "size")
+    table = Table(hub=Hub(), chance=random.Random(1), names=names)
+    item = KEY | to_item({"filename": "a.txt", "size": 5, "status": "pending"})
+
+    def written(new: dict[str, Any]) -> float:
+        before = table.used["index ONE"]
+        table.put_item(Item=item | to_item(new))
+        table.transact_write_items(TransactItems=[{"Put": {"Item": item | to_item(new)}}])
+        return table.used["index ONE"] - before
+
+    def deleted() -> None:
+        table.put_item(Item=KEY)
+
+    units: list[float] = []
+    for new in ({}, {"status": "indexed"}, {"size": 6}):
+        during(table, lambda new=new: units.append(written(new)))  # type: ignore[misc]
+    during(table, deleted)
+
+    assert units == [1, 0, 1]
+    assert table.used["index ONE"] == 3
