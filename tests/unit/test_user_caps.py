@@ -194,6 +194,21 @@ def test_never_more_is_sent_than_fits_though_runs_are_at_it_together() -> None:
     assert len(waiting(pipeline)) == 35
 
 
+@pytest.mark.parametrize("before", [2, 5])
+def test_what_comes_just_after_all_was_counted_has_no_place_yet(
+    pipeline: Pipeline, before: int
+) -> None:
+    pipeline.cap_book.keep("alice", Caps(documents=3))
+    keys = drop(pipeline, before)
+    pipeline.catalogs.after("of_user", lambda _: drop(pipeline, 6, first=10), times=1)
+
+    go(pipeline)
+
+    assert sorted(each.s3_key for each in indexed(pipeline))[:2] == keys[:2]
+    assert len(indexed(pipeline)) == 3
+    assert len(waiting(pipeline)) == before + 3
+
+
 def test_more_than_one_turn_holds_back_are_all_held_back() -> None:
     pipeline = Pipeline(shared=True)
     pipeline.cap_book.keep("alice", Caps(documents=5))

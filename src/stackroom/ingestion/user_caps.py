@@ -49,27 +49,30 @@ class UserCaps:
 
     def hold_back(self, catalog: Catalog, book: Mapping[str, Caps]) -> bool:
         """
-        Hold back what came last, as far as its user is over a cap; whether the rest of what is open
-        in the catalog may be ingested now. Safe to repeat.
+        Hold back what came last, as far as its user is over a cap; whether what was open in the
+        catalog before, and is still, may be ingested now. Safe to repeat.
         """
         caps = caps_of(catalog.user_id, book)
         if caps is None:
             return True
         used = self._in_use(catalog.user_id, caps)
-        if (kind := caps.over(used)) is None:
-            self._watch(catalog, caps, used)
-            return True
-        newest = self.documents.open_in(catalog.catalog_id, newest=True)
-        over = _over(filter(_is_fresh, newest), caps, used)
-        held = self.documents.save_all(over)
+        first = kind = caps.over(used)
+        held = 0
+        while kind is not None and held < _AT_ONCE:
+            newest = self.documents.open_in(catalog.catalog_id, newest=True)
+            over = _over(filter(_is_fresh, newest), caps, used)
+            held += (saved := len(self.documents.save_all(over)))
+            if not over or saved < len(over):
+                break
+            # Still over, it is by what came since, which has been held back in place of others.
+            used = self._in_use(catalog.user_id, caps)
+            kind = caps.over(used)
         if held:
             self.let_go(catalog.user_id, book, at=catalog.catalog_id)
-        left = self._in_use(catalog.user_id, caps)
-        self._watch(catalog, caps, left, over=kind)
-        if caps.over(left) is None:
-            return True
-        # What is left has its place already, unless this turn was not enough.
-        return len(held) == len(over) < _AT_ONCE
+            used = self._in_use(catalog.user_id, caps)
+        self._watch(catalog, caps, used, over=first)
+        # Of what is over, nothing is left to hold back: what is left has its place already.
+        return kind is None or not over
 
     def hold_back_from_job(self, catalog: Catalog) -> None:
         """

@@ -183,24 +183,31 @@ class WorkQueue:
             return _Turn(catalog_id=catalog_id)
         if not is_shared(worklist_id) and catalog.source is not None and catalog.source.is_shared:
             return _Turn(catalog_id=catalog_id)  # the shared data source's run sees to it
-        # Before what is open is read: what is held back is not.
-        may_ingest = self.caps.hold_back(catalog, aside.caps)
         limit = aside.counts[catalog_id] + share
-        listed = list(self.documents.open_in(catalog_id, limit=limit))
+        is_capped = caps_of(catalog.user_id, aside.caps) is not None
+        opened = partial(self.documents.open_in, catalog_id, limit=limit)
+        # What comes after the count has no place yet, and waits for the next look.
+        counted = {(each.document_id, each.version) for each in opened()} if is_capped else set()
+        may_ingest = self.caps.hold_back(catalog, aside.caps)
+        listed = list(opened())
         if not listed:
             if self._is_finished(catalog, is_alone=not is_shared(worklist_id)):
                 self._drop(worklist_id, entry)
             return _Turn(catalog_id=catalog_id)
         documents = [each for each in listed if aside.has_not(each)]
-        if caps_of(catalog.user_id, aside.caps) and any(_makes_room(each) for each in documents):
+        if is_capped and any(_makes_room(each) for each in documents):
             self.caps.let_go(catalog.user_id, aside.caps, at=catalog_id)
-        if not may_ingest:
-            documents = [each for each in documents if not is_to_ingest(each)]
+        now = [
+            each
+            for each in documents
+            if not is_to_ingest(each)
+            or (may_ingest and (not is_capped or (each.document_id, each.version) in counted))
+        ]
         return _Turn(
             catalog_id=catalog_id,
             catalog=catalog,
-            documents=documents[:share],
-            has_more=len(listed) == limit or not may_ingest,
+            documents=now[:share],
+            has_more=len(listed) == limit or len(now) < len(documents) or not may_ingest,
         )
 
     def _drop(self, worklist_id: str, entry: WorklistEntry) -> None:
