@@ -5,8 +5,10 @@ import json
 
 import pytest
 from ministack.core import iam_actions, iam_evaluator
+from ministack.core.responses import AccountRegionScopedDict
 from ministack.services import dynamodb, lambda_svc
 
+from stackroom_local.ministack import table_streams
 from stackroom_local.ministack.__main__ import mend
 
 BUCKET = "arn:aws:s3:::docs"
@@ -187,3 +189,49 @@ def test_what_a_function_failed_at_of_a_stream_comes_again(
     done = lambda_svc._execute_function({}, {"Records": [{"eventSource": source}]})
 
     assert bool(done.get("error")) is fails
+
+
+def test_ministack_itself_still_forgets_its_streams_when_it_stops() -> None:
+    assert "_stream_records" not in inspect.getsource(dynamodb.get_state)
+
+
+@pytest.fixture
+def stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a table, that a function reads."""
+    for module in (dynamodb, lambda_svc):
+        monkeypatch.setattr(module, "get_state", module.get_state)
+        monkeypatch.setattr(module, "load_persisted_state", module.load_persisted_state)
+    monkeypatch.setattr(lambda_svc, "_ensure_poller", lambda: None)
+    stopped_and_started(monkeypatch)
+    table_streams.install()
+    arn = "arn:aws:dynamodb:us-east-1:000000000000:table/t/stream/2026-11-26T15:14:31.633Z"
+    lambda_svc._esms["reader"] = {"UUID": "reader", "EventSourceArn": arn}
+
+
+def stopped_and_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_stream_records", "_stream_trimmed"):
+        monkeypatch.setattr(dynamodb, name, AccountRegionScopedDict())
+    for name in ("_esms", "_dynamodb_stream_positions"):
+        monkeypatch.setattr(lambda_svc, name, AccountRegionScopedDict())
+
+
+@pytest.mark.usefixtures("stream")
+@pytest.mark.parametrize("is_of_before", [False, True])
+def test_what_nobody_was_told_of_a_stream_is_told_after_a_restart(
+    monkeypatch: pytest.MonkeyPatch, is_of_before: bool
+) -> None:
+    dynamodb._stream_records["t"] = [{"eventID": each} for each in ("a", "b", "c")]
+    dynamodb._stream_trimmed["t"] = 3  # others, of yesterday
+    lambda_svc._dynamodb_stream_positions["reader"] = 5
+    tables, functions = dynamodb.get_state(), lambda_svc.get_state()
+    if is_of_before:
+        tables.pop("unread_of_streams")
+
+    stopped_and_started(monkeypatch)
+    dynamodb.load_persisted_state(tables)
+    lambda_svc.load_persisted_state(functions)
+    dynamodb._stream_records.setdefault("t", []).append({"eventID": "d"})
+
+    position = lambda_svc._dynamodb_stream_positions["reader"]
+    left = [each["eventID"] for each in dynamodb.stream_records_since("t", position, 10)]
+    assert left == (["d"] if is_of_before else ["c", "d"])

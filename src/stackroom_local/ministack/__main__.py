@@ -7,9 +7,9 @@ resource policies (deployment.resource_policies), CloudFormation has Bedrock's a
 (deployment.simulated_types), AgentCore Runtime has agents (agent_runtimes), and CloudWatch has what
 functions count in their logs (embedded_metrics), and metric math (metric_queries). It is closed to
 other sites' pages (bedrock_kb_simulator.page_guard) and to what its disk has no room for
-(room_guard); tables and queues have room on the disk for when it stops (disk_reserve). IAM verifies
-every signature (signers) and is mended in four ways, DynamoDB reads an expression once, and queues
-let tenants have their turns.
+(room_guard); tables and queues have room on the disk for when it stops (disk_reserve), and tables'
+streams outlive that (table_streams). IAM verifies every signature (signers) and is mended in four
+ways, DynamoDB reads an expression once, and queues let tenants have their turns.
 
 `python -m stackroom_local.ministack`. To policies every request came over TLS: the servers of the
 local mode speak plain HTTP to 127.0.0.1, which nobody can listen in on, and what denies requests
@@ -50,6 +50,7 @@ from stackroom_local.ministack import (
     embedded_metrics,
     metric_queries,
     signers,
+    table_streams,
 )
 from stackroom_local.state import ACCOUNT
 
@@ -232,6 +233,7 @@ if __name__ == "__main__":
         function_packages,
         embedded_metrics,
         metric_queries,
+        table_streams,
     ):
         each.install()
     deliver_in_turn()

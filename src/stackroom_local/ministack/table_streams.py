@@ -1,0 +1,60 @@
+"""
+Streams of tables, which outlive a stop of ministack: what nobody has read is written down, too.
+
+Of a stream, ministack 1.5.33 writes down how far it was read, and nothing of what is in it. So what
+a function was yet to be told was lost, and it was told nothing more until as much had been written
+as in all the time before.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ministack.core.responses import AccountRegionScopedDict
+from ministack.services import dynamodb, lambda_svc
+
+_UNREAD = "unread_of_streams"  # beside what ministack writes
+
+
+def install() -> None:
+    state_of, restore = dynamodb.get_state, dynamodb.load_persisted_state
+    restore_functions = lambda_svc.load_persisted_state
+
+    def state() -> dict[str, Any]:
+        return {**state_of(), _UNREAD: _unread()}
+
+    def load(told: dict[str, Any]) -> None:
+        restore(told)
+        dynamodb._stream_records.update(told.get(_UNREAD, {}))
+
+    def load_functions(told: dict[str, Any]) -> None:
+        restore_functions(told)
+        # Of an earlier state, too, which has nothing of what was unread.
+        for scope, position in _positions():
+            dynamodb._stream_trimmed.set_scoped(*scope, position)
+
+    dynamodb.get_state = state
+    dynamodb.load_persisted_state = load
+    lambda_svc.load_persisted_state = load_functions
+
+
+def _unread() -> AccountRegionScopedDict:
+    found = AccountRegionScopedDict()
+    for (account, region, table), position in _positions():
+        there = {"account_id": account, "region": region}
+        end = dynamodb.stream_end_position(table, **there)
+        records = dynamodb.stream_records_since(table, position, max(0, end - position), **there)
+        found.set_scoped(account, region, table, records)
+    return found
+
+
+def _positions() -> Iterator[tuple[tuple[str, str, str], int]]:
+    """How far each table's stream was read, by account, region and table; each has one reader."""
+    for (
+        account,
+        region,
+        mapping_id,
+    ), position in lambda_svc._dynamodb_stream_positions.all_items():
+        mapping = lambda_svc._esms.get_scoped(account, region, mapping_id)
+        if mapping is not None:
+            table = mapping["EventSourceArn"].split("/stream/")[0].rpartition("/")[2]
+            yield (account, region, table), position
