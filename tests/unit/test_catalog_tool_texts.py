@@ -12,7 +12,7 @@ from stackroom.catalogs.transfers import require_what_its_name_says
 from stackroom.errors import KnowledgeBaseThrottled, Throttled, ValidationError
 from stackroom.tools.calls import Calls
 from stackroom.tools.definition import id_of, token_of
-from stackroom.tools.texts import cell, shown
+from stackroom.tools.texts import cell, dollars, shown
 
 ID = "doc-0123456789abcdef01234567"
 
@@ -30,6 +30,16 @@ def test_a_name_stays_in_its_line_and_in_its_quotes(name: str) -> None:
 @given(st.text())
 def test_a_name_stays_in_its_cell(name: str) -> None:
     assert cell(name).replace("\\|", "").count("|") == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [(0, "0.00"), (0.0000004, "0.00"), (0.00023, "0.00023"), (0.01, "0.01"), (1234.5, "1,234.50")],
+)
+def test_dollars_are_told_with_cents_or_as_many_digits_as_tell_them(
+    value: float, told: str
+) -> None:
+    assert dollars(value) == told
 
 
 def test_a_token_is_taken_back() -> None:

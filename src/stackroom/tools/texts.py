@@ -81,8 +81,9 @@ def iso(moment: datetime) -> str:
 
 
 def dollars(value: float | Decimal) -> str:
-    """With cents, and for less than one as many digits as tell it."""
-    return f"{value:,.2f}" if not value or value >= Decimal("0.01") else f"{value:,.6f}".rstrip("0")
+    """With cents, and for less than one as many of six digits as tell it."""
+    told = f"{value:,.6f}".rstrip("0")
+    return f"{value:,.2f}" if value >= Decimal("0.01") or told.endswith(".") else told
 
 
 def figure(value: float) -> str:
