@@ -29,6 +29,7 @@ def main() -> None:
     )
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--function", required=True, help="whose environment it takes")
+    parser.add_argument("--speed", required=True, help="of everything here; 1 is AWS's")
     parser.add_argument("--issuer", required=True, help="where users sign in")
     parser.add_argument("--gateway", required=True, help="where agents find the tools")
     parser.add_argument("--command-line", required=True, help="how it is called, {} for the verb")
@@ -40,6 +41,7 @@ def main() -> None:
     settings = ConsoleSettings.from_env(
         {
             **deployed["Environment"]["Variables"],
+            "INGEST_SPEED": arguments.speed,
             "CONSOLE_URL": f"http://{HOST}:{arguments.port}",
             "CONSOLE_CLIENT_ID": CLIENT_ID,
             "MCP_URL": arguments.gateway,

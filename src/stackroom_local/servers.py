@@ -169,6 +169,7 @@ class Servers:
         options = {
             "--port": str(self.ports.console),
             "--function": function,
+            "--speed": f"{self.speed:g}",
             "--issuer": self.agents,
             "--gateway": f"{self.agents}/mcp",
             "--command-line": f"{command()} {{}} --state-dir {shlex.quote(str(self.state.path))}",

@@ -118,6 +118,12 @@ def test_the_key_of_a_model_reaches_the_simulator_alone(servers: Servers) -> Non
     assert key not in servers.simulator().environment
 
 
+def test_the_console_is_told_how_fast_time_goes_here(servers: Servers) -> None:
+    command = servers.console("stackroom-console").command
+
+    assert command[command.index("--speed") + 1] == "10"
+
+
 def test_what_is_assumed_of_aws_is_an_option_of_the_simulator_alone(tmp_path: Path) -> None:
     assuming = Servers(directory(tmp_path), Ports(aws=4566), 10.0, assumed=("--omit-source-uri",))
 
