@@ -6,7 +6,17 @@ from playwright.sync_api import Dialog, Route, expect
 
 from stackroom_console.pages.prompt_templates import PROMPT_TEMPLATES
 from stackroom_local.state import Instance
-from tests.browser.builders import caller, card, catalog_made, make_agent, open_choice, quick_add
+from tests.browser.builders import (
+    answered,
+    ask_on,
+    caller,
+    card,
+    catalog_made,
+    make_agent,
+    open_choice,
+    quick_add,
+    stocked,
+)
 from tests.browser.conftest import SignedIn
 from tests.browser.test_catalogs import make
 
@@ -133,16 +143,17 @@ def test_what_is_wrong_is_in_view_where_the_list_of_knowledge_bases_is_long(
 
     expect(dialog.get_by_role("alert").get_by_text("KB already linked")).to_be_in_viewport()
     expect(dialog.get_by_role("heading")).to_be_in_viewport()
-    dialog.get_by_role("searchbox").press_sequentially("SHELF 19")
-    expect(dialog.locator("[data-knowledge-base]")).to_have_count(1)
-    expect(dialog.locator("[data-knowledge-base]")).to_contain_text("Linked")
-    expect(dialog.get_by_role("button", name="Quick Add")).to_have_count(0)
 
 
-def test_leaving_with_typed_text_asks_and_saving_ends_that(signed_in: SignedIn) -> None:
-    una = signed_in("una-leaves")
-    make_agent(una, "Draft")
-    page = una.page
+def test_an_agent_is_made_from_a_template_linked_tried_saved_and_asked(
+    signed_in: SignedIn, instance: Instance
+) -> None:
+    una = signed_in("una-begins")
+    for number in range(5):
+        catalog_made(instance, una.name, f"Shelf {number}")
+    stocked(instance, una.name, "Tides", {"Ostend.txt": "The tide at Ostend is four metres high."})
+    page, question = una.open("/agents/new"), "How high is the tide at Ostend?"
+    prompt = page.get_by_label("Prompt", exact=True)
     asked: list[str] = []
 
     def stay(dialog: Dialog) -> None:
@@ -150,34 +161,10 @@ def test_leaving_with_typed_text_asks_and_saving_ends_that(signed_in: SignedIn) 
         dialog.dismiss()
 
     page.on("dialog", stay)
-    page.get_by_label("Prompt", exact=True).fill("Answer in rhymes.")
-    for leave in (
-        lambda: page.get_by_role("link", name="Catalogs").click(no_wait_after=True),
-        lambda: page.evaluate("history.back()"),
-    ):
-        leave()
-        expect(page.get_by_label("Prompt", exact=True)).to_have_value("Answer in rhymes.")
-    assert asked == ["beforeunload", "beforeunload"]
 
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Saved.")).to_be_visible()
-    page.get_by_role("link", name="Catalogs").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Catalogs")
-    assert asked == ["beforeunload", "beforeunload"]
-
-
-def test_a_template_fills_the_prompt_and_what_is_typed_goes_only_if_one_says_so(
-    signed_in: SignedIn,
-) -> None:
-    una = signed_in("una-begins")
-    page, answers = una.open("/agents/new"), iter(("stay", "go"))
-    page.on("dialog", lambda each: each.accept() if next(answers) == "go" else each.dismiss())
-    templates, prompt = (
-        page.get_by_label("Start from a template"),
-        page.get_by_label("Prompt", exact=True),
-    )
+    # One template gives way to another, and what is typed to none unless one says so.
+    templates = page.get_by_label("Start from a template")
     first, second = PROMPT_TEMPLATES[:2]
-
     templates.select_option(first.name)
     expect(prompt).to_have_value(first.text)
     templates.select_option(second.name)
@@ -185,24 +172,47 @@ def test_a_template_fills_the_prompt_and_what_is_typed_goes_only_if_one_says_so(
     prompt.fill("My own.")
     templates.select_option(first.name)
     expect(prompt).to_have_value("My own.")
+    page.remove_listener("dialog", stay)
+    page.once("dialog", lambda dialog: dialog.accept())
     templates.select_option(first.name)
     expect(prompt).to_have_value(first.text)
-    assert next(answers, None) is None
+    page.on("dialog", stay)
+    page.get_by_label("Name", exact=True).fill("Tide reader")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Tide reader")
 
-
-def test_an_agent_is_tried_beside_its_form_where_what_is_typed_stays(signed_in: SignedIn) -> None:
-    una = signed_in("una-tries")
-    make_agent(una, "Tried")
-    page = una.page
-    prompt, question = page.get_by_label("Prompt", exact=True), page.get_by_label("Test question")
+    # It is linked in the dialog, and tried beside the form, where what is typed stays.
     prompt.fill("Answer in rhymes.")
+    dialog, test = open_choice(una), page.locator("#test")
+    expect(dialog.locator("[data-knowledge-base]")).to_have_count(6)
+    dialog.get_by_role("searchbox").press_sequentially("TIDE")
+    expect(dialog.locator("[data-knowledge-base]")).to_have_count(1)
+    dialog.get_by_role("button", name="Quick Add Tides").click()
+    expect(card(una, "Tides")).to_be_visible()
+    for number, words in enumerate((question, "And tomorrow?")):
+        test.get_by_label("Test question").fill(words)
+        test.get_by_label("Test question").press("Enter")
+        expect(test.locator("[data-state=succeeded]")).to_have_count(number + 1)
+        expect(test.get_by_label("Test question")).to_have_value("")
+    expect(test.locator(".sources").first).to_contain_text("Ostend.txt")
+    test.get_by_role("button", name="Start over").click()
+    expect(test.locator("[data-run]")).to_have_count(0)
 
-    for number, asked in enumerate(("How high is the tide?", "And tomorrow?")):
-        question.fill(asked)
-        question.press("Enter")
-        expect(page.locator("#test [data-state=succeeded]")).to_have_count(number + 1)
-        expect(question).to_have_value("")
-    page.locator("#test").get_by_role("button", name="Start over").click()
-    expect(page.locator("#test [data-run]")).to_have_count(0)
-    expect(prompt).to_have_value("Answer in rhymes.")
+    # Whoever leaves is asked, until it is saved.
+    for leave in (
+        lambda: page.get_by_role("link", name="Catalogs").click(no_wait_after=True),
+        lambda: page.evaluate("history.back()"),
+    ):
+        leave()
+        expect(prompt).to_have_value("Answer in rhymes.")
+    assert asked == ["confirm", "beforeunload", "beforeunload"]
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    page.get_by_role("button", name="Chat").click()
+    page.wait_for_url("**/chat")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Chat with Tide reader")
+    assert len(asked) == 3
+    run = answered(ask_on(una, question))
+    expect(run.locator(".answer")).to_contain_text("four metres high")
+    expect(run.locator(".sources")).to_contain_text("Ostend.txt")
     assert una.said == []

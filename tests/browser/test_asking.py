@@ -4,6 +4,8 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
+from stackroom_local.state import Instance
+from tests.browser.builders import caller, card, stocked
 from tests.browser.conftest import SignedIn
 from tests.browser.test_catalogs import make
 
@@ -26,7 +28,9 @@ def test_a_source_is_opened_at_its_passage_and_the_answer_is_there_on_the_way_ba
     page.get_by_role("link", name="Ask", exact=True).first.click()
     page.wait_for_url("**/ask")  # and its scripts, one of which sends by Enter
     page.get_by_label("Question", exact=True).fill(QUESTION)
-    page.keyboard.press("Enter")
+    page.get_by_label("Passages at most").fill("3")
+    page.get_by_label("Similarity threshold").fill("0.01")
+    page.get_by_label("Question", exact=True).press("Enter")
     chip = page.locator("#answer a.cite").first
     expect(chip).to_be_visible()
     answer, address = page.locator(".answer-text").inner_text(), page.url
@@ -42,10 +46,13 @@ def test_a_source_is_opened_at_its_passage_and_the_answer_is_there_on_the_way_ba
     expect(page.locator("#passage")).to_contain_text("leaves Vlissingen at six")
     expect(page.locator("#passage")).to_be_in_viewport()
 
-    page.go_back()
-    expect(page.get_by_label("Question", exact=True)).to_have_value(QUESTION)
-    assert page.url == address
-    assert page.locator(".answer-text").inner_text() == answer
+    for come_back in (page.go_back, page.reload):
+        come_back()
+        expect(page.get_by_label("Question", exact=True)).to_have_value(QUESTION)
+        expect(page.get_by_label("Passages at most")).to_have_value("3")
+        expect(page.get_by_role("spinbutton", name="Similarity")).to_have_value("0.01")
+        expect(page.locator(".answer-text")).to_have_text(answer)
+        assert page.url == address
 
     page.get_by_label("Question", exact=True).fill("Which binders are kept?")
     page.keyboard.press("Enter")
@@ -56,6 +63,51 @@ def test_a_source_is_opened_at_its_passage_and_the_answer_is_there_on_the_way_ba
 
     page.get_by_text("Your questions").click()
     expect(page.locator("#history li a")).to_have_text([QUESTION, "Which binders are kept?"])
+    expect(page.locator("#history li small").first).to_have_text("3 passages, from 0.01")
     page.get_by_role("button", name="Clear").click()
     expect(page.locator("#history")).to_be_hidden()
+    assert visitor.said == []
+
+
+def test_what_was_tried_on_a_question_is_kept_for_an_agent_and_as_a_test(
+    signed_in: SignedIn, instance: Instance
+) -> None:
+    visitor = signed_in("nora-at-the-bench")
+    files = {"Pilots.md": TEXT, "Boats.md": "The pilot boat is painted orange.\n"}
+    catalog = stocked(instance, visitor.name, "Bench", files)
+    program = caller(instance, visitor.name)
+    made = program.call("POST", "/api/agents", {"name": "Pilot"}).json()["data"]["agent"]
+    agent = f"/agents/{made['id']}"
+    link = {"knowledgeBaseId": catalog, "toolName": "search_bench", "toolDescription": "Pilots"}
+    program.call("POST", f"/api{agent}/knowledge-base-tools", link)
+    page = visitor.open("/ask")
+    number = page.get_by_label("Passages at most")
+    threshold = page.get_by_role("spinbutton", name="Similarity threshold")
+    question = page.get_by_label("Question", exact=True)
+    passages = page.locator("#answer li.citation")
+
+    question.fill(QUESTION)
+    question.press("Enter")
+    expect(passages.nth(1)).to_be_visible()
+    number.fill("1")
+    number.press("Enter")
+    expect(passages).to_have_count(1)
+    number.fill("9")
+    threshold.fill("0.99")
+    threshold.press("Enter")
+    expect(page.locator("#answer")).to_contain_text("What was found doesn't answer the question")
+    expect(passages).to_have_count(0)
+
+    threshold.fill("0.25")
+    threshold.press("Enter")
+    page.wait_for_url("**threshold=0.25**")
+    page.get_by_role("button", name="Save threshold to this agent").click()
+    expect(page.get_by_text("search_bench leaves out what scores below 0.25")).to_be_visible()
+    page.get_by_role("button", name="Keep as a test question").click()
+    expect(page.get_by_text("Kept as a test question")).to_be_visible()
+    visitor.open(agent)
+    expect(card(visitor, "Bench")).to_contain_text("Min score: 0.25")
+    visitor.open("/ask").get_by_text("Your questions").click()
+    tried = page.locator("#history li small")
+    expect(tried).to_have_text(["9 passages, from 0.25", "9 passages, from 0.99", "1 passage", ""])
     assert visitor.said == []

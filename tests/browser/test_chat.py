@@ -74,14 +74,34 @@ def test_three_turns_of_a_conversation(signed_in: SignedIn, instance: Instance) 
     expect(run.locator(".answer")).to_have_text("Every 200 hours, I said.")
     expect(field).to_have_value("")
 
-    # Whoever comes back finds it by its title, and at its newest.
+    # Whoever comes back finds it by its title, and at its newest; a reload shows it whole.
     page.get_by_role("link", name="New conversation").or_(
         page.get_by_role("button", name="New conversation")
     ).click()
     page.get_by_role("link", name=first).click()
     expect(page.locator("[data-run]")).to_have_count(3)
     expect(page.locator("[data-run]").last.locator(".answer")).to_be_in_viewport()
+    dialog, chats = page.get_by_role("dialog"), page.get_by_role("navigation", name="Conversations")
+    page.get_by_role("button", name="Rename").click()
+    dialog.get_by_label("Title").fill("The pump")
+    dialog.get_by_role("button", name="Rename").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("The pump")
+    page.reload()
+    expect(page.locator("[data-run] .question")).to_have_text([first, second, f"{third} please."])
+    expect(page.locator("[data-run]").nth(0).locator(".sources")).to_contain_text("pump.pdf")
+    expect(page.locator("[data-run]").nth(1)).to_contain_text("Wait, and grease on.")
+    expect(page.locator("[data-run]").nth(2).locator(".answer")).to_contain_text("I said.")
+    expect(chats.get_by_role("link", name="The pump")).to_be_visible()
+
+    # What is deleted is in no list any more, and at its address there is nothing.
+    gone = page.url
+    page.get_by_role("button", name="Delete").click()
+    dialog.get_by_role("button", name="Delete").click()
+    expect(chats).to_be_visible()
+    expect(chats.get_by_role("link", name="The pump")).to_have_count(0)
     assert vera.said == []
+    page.goto(gone)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Not Found")
 
 
 def is_at_end(page: Page) -> bool:

@@ -11,7 +11,9 @@ from tests.browser.test_catalogs import make
 HANDBOOK = Path("examples/alice/handbook/employee-handbook.pdf")
 
 
-def test_a_passage_turns_the_file_beside_it_to_its_page(signed_in: SignedIn) -> None:
+def test_passages_lead_to_their_page_of_the_file_beside_them_and_come_anew(
+    signed_in: SignedIn,
+) -> None:
     """The frame leads by a redirect to the bucket, whose origin alone the page's policy lets in."""
     visitor = signed_in("petra")
     page = visitor.page
@@ -31,4 +33,10 @@ def test_a_passage_turns_the_file_beside_it_to_its_page(signed_in: SignedIn) -> 
     assert frame is not None
     frame.wait_for_url(lambda url: url.endswith(wanted[0]) and not url.startswith(visitor.url))
     assert wanted != ["#page=1"]
+
+    state = page.locator("#document .standing .state")
+    page.get_by_role("button", name="Ingest again").click()
+    expect(state).not_to_have_text("indexed")
+    expect(state).to_have_text("indexed")
+    expect(page.locator(".cut article")).to_have_count(8)
     assert visitor.said == []

@@ -13,6 +13,10 @@ BACKGROUND = "() => getComputedStyle(document.documentElement).backgroundColor"
 
 def test_whoever_is_new_has_an_answer_after_two_presses(signed_in: SignedIn) -> None:
     page = signed_in("newcomer").page
+    steps = page.get_by_role("region", name="Three steps to your first answer")
+    expect(steps.get_by_role("heading", level=3)).to_have_text(
+        ["Make a catalog", "Add your files", "Ask"]
+    )
 
     page.get_by_role("button", name="Add a sample catalog").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("About Stackroom")
@@ -20,6 +24,9 @@ def test_whoever_is_new_has_an_answer_after_two_presses(signed_in: SignedIn) -> 
     page.get_by_role("link", name=QUESTION).click()
 
     expect(page.locator("#answer")).to_contain_text("PDF, Word (docx), Excel (xlsx)")
+    page.get_by_role("link", name="Catalogs").first.click()
+    expect(page.get_by_role("link", name="About Stackroom", exact=True)).to_be_visible()
+    expect(steps).to_have_count(0)
 
 
 def test_an_address_is_copied_by_a_press(signed_in: SignedIn, instance: Instance) -> None:

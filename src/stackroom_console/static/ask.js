@@ -33,7 +33,7 @@
     const form = document.getElementById("ask");
     const catalog = [...form.elements.catalog.options].find((each) => each.value && each.value === given.get("catalog"));
     const told = catalog ? [catalog.textContent.trim()] : [];
-    if (given.get("most")) told.push(`${given.get("most")} passages`);
+    if (given.get("most")) told.push(`${given.get("most")} passage${given.get("most") === "1" ? "" : "s"}`);
     if (given.get("threshold")) told.push(`from ${given.get("threshold")}`);
     return told.join(", ");
   };
