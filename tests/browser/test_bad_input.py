@@ -79,23 +79,25 @@ def test_what_is_typed_outlives_the_session(signed_in: SignedIn) -> None:
     expect(page.get_by_text(TYPED)).to_be_visible()
 
 
-def test_a_file_that_does_not_come_through_is_sent_again_by_a_click(
+def test_files_that_do_not_come_through_are_sent_again_by_a_click(
     signed_in: SignedIn, instance: Instance, tmp_path: Path
 ) -> None:
     visitor = signed_in("ben-of-files")
     make(visitor, "Buoys")
-    page, file = visitor.page, tmp_path / "buoys.txt"
-    file.write_text("The buoy is green.")
-    store = f"{instance.aws_endpoint}/**"
+    page, files = visitor.page, [tmp_path / "buoys.txt", tmp_path / "beacons.txt"]
+    for file in files:
+        file.write_text(f"This is of {file.name}.")
+    uploads, store = page.locator("#uploads li.refused"), f"{instance.aws_endpoint}/**"
 
     with out_of_reach(visitor):
-        page.locator("#files").set_input_files(file)
-        expect(page.locator("#uploads")).to_contain_text("The console can't be reached")
+        page.locator("#files").set_input_files(files)
+        expect(uploads.filter(has_text="The console can't be reached")).to_have_count(2)
     page.route(store, lambda route: route.abort("connectionreset"))
     page.get_by_role("button", name="Retry buoys.txt").click()
-    expect(page.locator("#uploads")).to_contain_text("The connection to the store broke.")
+    expect(uploads.filter(has_text="The connection to the store broke.")).to_have_count(1)
     page.unroute(store)
-    page.get_by_role("button", name="Retry buoys.txt").click()
+    page.get_by_role("button", name="Retry all (2)").click()
 
-    expect(page.locator("#documents").get_by_text("buoys.txt", exact=True)).to_be_visible()
-    expect(page.locator("#uploads")).to_contain_text("uploaded")
+    expect(page.locator("#upload-summary")).to_have_text("2 of 2 uploaded")
+    for file in files:
+        expect(page.locator("#documents").get_by_text(file.name, exact=True)).to_be_visible()

@@ -15,7 +15,7 @@ def test_whoever_is_new_has_an_answer_after_two_presses(signed_in: SignedIn) -> 
     page = signed_in("newcomer").page
     steps = page.get_by_role("region", name="Three steps to your first answer")
     expect(steps.get_by_role("heading", level=3)).to_have_text(
-        ["Make a catalog", "Add your files", "Ask"]
+        ["Create a catalog", "Add your files", "Ask"]
     )
 
     page.get_by_role("button", name="Add a sample catalog").click()

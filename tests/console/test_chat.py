@@ -241,6 +241,8 @@ def test_an_answer_is_markdown_and_cites_its_passages_which_open(
     assert "<strong>Thirty</strong>" in shown
     assert f'href="#{run}-source-1"' in sources
     assert "plan.pdf, pages 4 to 5" in sources
+    [stands] = re.findall('<div class="stands">(.*?plan.pdf.*?)</div>', shown, re.S)[:1]
+    assert "pages 4 to 5" in stands, "as the answer says it"
     assert "other.md" not in sources, "the answer doesn't name it"
     assert shown.count(f'id="{run}-source-1"') == 1
     assert f'href="/catalogs/{catalog}/documents/{document}/file#page=4"' in shown
