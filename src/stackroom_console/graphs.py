@@ -37,12 +37,11 @@ class DrawnLine:
 
 @dataclass(frozen=True, kw_only=True)
 class DrawnGraph:
-    """`top` labels the scale, which begins at 0 or `bottom`; `is_zero` if there is nothing else."""
+    """`top` labels the scale; `is_zero` if there is nothing else."""
 
     title: str
     lines: tuple[DrawnLine, ...]
     top: str
-    bottom: str
     is_zero: bool
 
     @property
@@ -67,7 +66,6 @@ def drawn(graph: Graph, *, start: datetime, end: datetime) -> DrawnGraph | None:
         title=graph.title,
         lines=tuple(_line(each, scale) for each in lines),
         top=figure(most),
-        bottom=figure(least),
         is_zero=not any(values) and not any(each.trouble for each in lines),
     )
 

@@ -6,9 +6,11 @@ Templates to pages. Jinja2 escapes all that isn't in a template; nothing is mark
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -22,10 +24,6 @@ from stackroom_console.safe_markdown import markdown
 if TYPE_CHECKING:
     from stackroom_console.problems import Problem
     from stackroom_console.request import Request
-from dataclasses import dataclass
-from urllib.parse import urlencode
-
-from stackroom_console.request import Request
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -187,7 +185,7 @@ def watch(request: Request, path: str, shown: object, *, is_under_way: bool) -> 
     """`shown` is all that the page's part is made of; its `repr` tells two of them apart."""
     digest = hashlib.sha256(repr(shown).encode(errors="replace")).hexdigest()[:16]
     is_changed = request.query.get("seen") != digest
-    quiet = 0 if is_changed else min(_quiet(request) + 1, _MOST_QUIET)
+    quiet = 0 if is_changed else min(looks_without_news(request) + 1, _MOST_QUIET)
     first, longest = _UNDER_WAY if is_under_way else _AT_REST
     kept = {name: value for name, value in request.query.items() if name not in _WATCHED}
     query = urlencode({**kept, "seen": digest, "quiet": quiet})
@@ -198,6 +196,7 @@ def watch(request: Request, path: str, shown: object, *, is_under_way: bool) -> 
     )
 
 
-def _quiet(request: Request) -> int:
+def looks_without_news(request: Request) -> int:
+    """In a row, as the address says."""
     given = request.query.get("quiet", "")
-    return int(given) if given.isascii() and given.isdigit() and len(given) < 3 else 0
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 4 else 0

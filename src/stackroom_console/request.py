@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pydantic
 
 from stackroom.clock import NO_DEADLINE, Deadline
+from stackroom.documents.model import Record
 from stackroom.errors import MissingIdentity, ValidationError
 
 if TYPE_CHECKING:
@@ -16,11 +19,6 @@ if TYPE_CHECKING:
     from stackroom.wiring.use_cases import UseCases
     from stackroom_console.console import Console
     from stackroom_console.sealed_cookies import Session
-from typing import TypeVar
-
-import pydantic
-
-from stackroom.documents.model import Record
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -220,6 +220,14 @@ def is_named(endpoint: Endpoint, name: str, answer: httpx2.Response) -> bool:
     return called in text and is_bounded
 
 
+def test_a_line_break_counts_once_as_in_the_browser_that_sends_two_characters(
+    alice: Browser,
+) -> None:
+    lines = "a\r\n" * (_ABOUT.longest // 2)
+
+    assert alice.post("/catalogs", name="Lines", description=lines).status_code == 303
+
+
 TYPES = {EndpointKind.PAGE: FORM, EndpointKind.API: JSON}
 READABLE = {EndpointKind.PAGE: b"name=A", EndpointKind.API: b"{}"}
 UNREADABLE = {

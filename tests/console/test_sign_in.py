@@ -215,6 +215,7 @@ def test_what_a_form_sends_too_late_is_kept_on_its_page_until_its_user_has_signe
     late.sign_in("alice")
     saved = late.send("/agents", kept)
 
+    typed["system_prompt"] = prompt.replace("\r\n", "\n")
     assert (answer.status_code, kept) == (401, {**typed, "csrf_token": alice.csrf})
     assert "your session is over" in answer.text
     assert [for_nobody.status_code, as_another.status_code] == [401, 403]

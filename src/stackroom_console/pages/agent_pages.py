@@ -139,9 +139,7 @@ def _builder(request: Request, agent: Agent | None, *, problem: Problem | None =
 
 
 def _fields(request: Request) -> dict[str, str]:
-    """Browsers end a line with CR LF [HTML: form submission], and nobody types that."""
-    given = {name: request.form[name] for name in _LABELS if name in request.form}
-    return {name: text.replace("\r\n", "\n") for name, text in given.items()}
+    return {name: request.form[name] for name in _LABELS if name in request.form}
 
 
 def _file(text: str, name: str) -> Response:

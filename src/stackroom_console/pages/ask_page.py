@@ -228,7 +228,7 @@ def form_of(given: Mapping[str, str], question: str) -> Form:
     """Of a form or an address. Raises ValidationError."""
     most = given.get("most", "").strip()
     return Form(
-        query=given.get(question, "").replace("\r\n", "\n"),
+        query=given.get(question, ""),
         catalog_id=given.get("catalog", ""),
         most=whole_number(_LABELS["top_k"], most, least=1, most=_MOST) if most else _DEFAULT,
         threshold=_threshold(given.get("threshold", "").strip()),

@@ -30,7 +30,14 @@ from stackroom.documents.model import Catalog
 from stackroom.tools.texts import counted
 from stackroom_console.ids import agent_id, chat_id, is_run, run_id
 from stackroom_console.pages.ask_page import catalogs_of
-from stackroom_console.rendering import Watch, done, redirect, render, watch
+from stackroom_console.rendering import (
+    Watch,
+    done,
+    looks_without_news,
+    redirect,
+    render,
+    watch,
+)
 from stackroom_console.request import Request, parse
 from stackroom_console.safe_markdown import markdown
 from stackroom_console.shown_citations import Citation, FoundPassage, citations_of, source_of
@@ -133,7 +140,6 @@ def part(request: Request) -> Response:
     return render(
         request,
         "parts/chat_watched.html",
-        agent_id=chat.agent_id,
         shown=_all_shown(request, runs) if watching.is_changed else (),
         earlier=_earlier(chat, runs),
         remembered=_remembered(chat, runs),
@@ -208,7 +214,6 @@ def _page(
         chat=chat,
         chats=request.services.chats.of_agent(request.user_id, chosen),
         are_alone=are_alone,
-        agent_id=chosen,
         shown=_all_shown(request, runs),
         earlier=_earlier(chat, runs),
         remembered=_remembered(chat, runs) if is_newest else None,
@@ -237,8 +242,7 @@ def conversation(request: Request, chat: Chat | None) -> dict[str, Any]:
 
 
 def put(request: Request, conversation: str, *, is_test: bool = False) -> AgentRun:
-    message = request.form.get("message", "").replace("\r\n", "\n")
-    given = {"message": message, "conversationId": conversation}
+    given = {"message": request.form.get("message", ""), "conversationId": conversation}
     wanted = parse(NewRun, given, called={"message": "Question"})
     return request.services.agent_runs.start(
         request.user_id,
@@ -286,8 +290,7 @@ def _soon(run: AgentRun, draft: Draft | None, *, quiet: int) -> Watch:
 def _growing(request: Request, run: AgentRun, draft: Draft | None) -> Response:
     has_step = request.query.get("steps") != str(run.version)
     has_grown = request.query.get("grown") != _mark(run, draft)
-    given = request.query.get("quiet", "")
-    quiet = int(given) if given.isascii() and given.isdigit() and len(given) < 4 else 0
+    quiet = looks_without_news(request)
     [shown] = _all_shown(request, [run], draft)
     return render(
         request,

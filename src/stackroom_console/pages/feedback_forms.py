@@ -30,7 +30,7 @@ def on_answer(request: Request) -> Response:
         chosen = dict(parse_qsl(form["place"]))
         form |= {name: chosen.get(name, "") for name in ("file", "page")}
         form["catalog_id"] = form.get("catalog_id") or chosen.get("catalog_id", "")
-    sent = {name: form.get(name, "").replace("\r\n", "\n") for name in _OF_ANSWER}
+    sent = {name: form.get(name, "") for name in _OF_ANSWER}
     told = form.get("page", "").strip()
     page = whole_number("Page", told, least=1, most=LAST_PAGE) if told else 0
     given = {name: each for name, each in {**sent, "page": page}.items() if each}
@@ -43,8 +43,7 @@ def on_answer(request: Request) -> Response:
 def on_run(request: Request) -> Response:
     """The run itself says what was asked, and what was shown first."""
     run = request.services.agent_runs.get(request.user_id, run_id(request))
-    note = request.form.get("note", "").replace("\r\n", "\n")
-    first = _shown_first(request, run)
+    note, first = request.form.get("note", ""), _shown_first(request, run)
     given = {"question": _cut(run.message), "agent_id": run.agent_id, "note": note, **first}
     feedback = _kept(request, FeedbackOrigin.CHAT, given)
     if request.is_htmx:
