@@ -13,7 +13,7 @@ from botocore.exceptions import ReadTimeoutError
 from stackroom_local.cli import health_checks, output, program
 from stackroom_local.cli.commands import document_commands
 from stackroom_local.cli.health_checks import CheckResult, SomeBad, tell
-from stackroom_local.cli.operator_documents import tell_not_dropped
+from stackroom_local.cli.operator_documents import tell_reasons
 from stackroom_local.sites.file_drop import DroppableFile, NotDropped, drop
 from stackroom_local.state import Instance, StateDirectory
 from tests.local.running import an_instance
@@ -38,9 +38,8 @@ def test_files_for_a_server_that_is_gone_are_told_so_at_once(
     told = output.output(as_json=False).people
 
     refused = list(drop(hanging.within(0.1), files, prefix="ada/home/", on_put=lambda _: None))
-    tell_not_dropped(
-        told, [(each.key, each.reason) for each in refused if isinstance(each, NotDropped)]
-    )
+    reasons = [(each.key, each.reason) for each in refused if isinstance(each, NotDropped)]
+    tell_reasons(told, "not dropped", reasons, style="red")
 
     said = capsys.readouterr().out
     assert said.count("no answer from http://127.0.0.1:") == 1

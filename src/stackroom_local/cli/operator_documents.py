@@ -1,8 +1,10 @@
 """drop, status, catalogs and retry, with an operator's rights: documents on their way."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from textwrap import indent
 
@@ -26,7 +28,7 @@ from stackroom.reconciler.bucket_audit import has_the_same_content
 from stackroom.tools.texts import counted, size
 from stackroom_local.cli.callers import checked
 from stackroom_local.cli.document_lookup import DocumentLookup
-from stackroom_local.cli.document_tables import drop_answer, overview, status_answer
+from stackroom_local.cli.document_tables import STYLES, drop_answer, overview, status_answer
 from stackroom_local.cli.json_output import CatalogsAnswer, CatalogTold, NotAgain, RetryAnswer
 from stackroom_local.cli.live_status import StatusWatch
 from stackroom_local.cli.output import Output, TerminalConsole
@@ -182,15 +184,23 @@ def _is_under_way(listings: Iterable[CatalogListing]) -> bool:
 def put(
     site: Site, files: tuple[DroppableFile, ...], *, prefix: str, out: TerminalConsole
 ) -> list[Dropped | NotDropped]:
-    """Uploads them, with a bar on a terminal."""
+    with uploading(files, out=out) as advance:
+
+        def put_one(file: DroppableFile) -> None:
+            advance(file.path.stat().st_size)
+
+        return list(drop_files(site, files, prefix=prefix, on_put=put_one))
+
+
+@contextmanager
+def uploading(
+    files: tuple[DroppableFile, ...], *, out: TerminalConsole
+) -> Iterator[Callable[[int], None]]:
+    """A bar on a terminal; what it gives is told how many bytes more are sent."""
     columns = (TextColumn("uploading"), BarColumn(), DownloadColumn(binary_units=True))
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
         bar = progress.add_task("", total=sum(file.path.stat().st_size for file in files))
-
-        def advance(file: DroppableFile) -> None:
-            progress.advance(bar, file.path.stat().st_size)
-
-        return list(drop_files(site, files, prefix=prefix, on_put=advance))
+        yield partial(progress.advance, bar)
 
 
 def settle(
@@ -220,6 +230,8 @@ def settle(
                 raise TimeoutError(f"not settled within {seconds:g} s: {', '.join(missing)}")
             watching.rest()
     out.print(f"all settled in {time.monotonic() - started:.1f} s")
+    over = ((each.s3_key, str(each.status_reason)) for each in settled.values() if each.over_cap)
+    tell_reasons(out, "pending", over, style=STYLES[DocumentStatus.PENDING])
     return list(settled.values())
 
 
@@ -240,21 +252,22 @@ def _tell(out: TerminalConsole, found: FoundFiles, outcomes: list[Dropped | NotD
                 f"left out {one_line(str(path))}: hidden, or a sidecar, which only Stackroom writes"
             )
         )
-    tell_not_dropped(
-        out, ((each.key, each.reason) for each in outcomes if isinstance(each, NotDropped))
-    )
+    refused = ((each.key, each.reason) for each in outcomes if isinstance(each, NotDropped))
+    tell_reasons(out, "not dropped", refused, style="red")
 
 
-def tell_not_dropped(out: TerminalConsole, refused: Iterable[tuple[str, str]]) -> None:
+def tell_reasons(
+    out: TerminalConsole, what: str, told: Iterable[tuple[str, str]], *, style: str
+) -> None:
     """Of each its name and the reason, which is said once of those that have the same."""
     names: dict[str, list[str]] = {}
-    for name, reason in refused:
+    for name, reason in told:
         names.setdefault(reason, []).append(name)
     for reason, found in names.items():
         if len(found) == 1:
-            out.print(escape(one_line(f"not dropped: {found[0]}: {reason}")), style="red")
+            out.print(escape(one_line(f"{what}: {found[0]}: {reason}")), style=style)
             continue
-        out.print(escape(one_line(f"not dropped: {len(found)} files: {reason}")), style="red")
+        out.print(escape(one_line(f"{what}: {len(found)} files: {reason}")), style=style)
         for name in found[:_NAMES]:
             out.print(escape(f"  {one_line(name)}"))
         if len(found) > _NAMES:

@@ -6,7 +6,7 @@ Nobody needs AWS credentials for it. What the tools don't tell is null in the an
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -34,10 +34,9 @@ from stackroom_local.cli.json_output import (
     FileTold,
     StatusAnswer,
 )
-from stackroom_local.cli.operator_documents import SomeFailed, found_at, tell_not_dropped
+from stackroom_local.cli.operator_documents import SomeFailed, found_at, tell_reasons, uploading
 from stackroom_local.cli.output import Output
 from stackroom_local.cli.untrusted_text import one_line
-from stackroom_local.sites.file_drop import DroppableFile
 from stackroom_local.sites.site import Site
 
 POLL_SECONDS = 2.0
@@ -184,14 +183,20 @@ def drop(
     catalog_id = person.client.open_catalog(catalog).catalog_id
     sent: dict[str, Upload] = {}
     refused: dict[str, str] = {}
-    for each in found.files:
-        _send(person, catalog_id, each, sent, refused)
+    with uploading(found.files, out=told.people) as advance:
+        for each in found.files:
+            try:  # by the link that the tool gives, for which the bucket asks no credentials
+                sent[each.name] = person.client.upload(
+                    catalog_id, each.path, name=each.name, replace=True, progress=_of_one(advance)
+                )
+            except (OSError, GatewayError, Refused, Unavailable) as error:
+                refused[each.name] = str(error)
     told.people.print(f"dropped {len(sent)} of {counted(len(found.files), 'file')}")
     ended = {}
     if wait and sent:
         over = person.client.wait(catalog_id, sent.values())
         ended = {each.filename: each for each in over}
-    tell_not_dropped(told.people, refused.items())
+    tell_reasons(told.people, "not dropped", refused.items(), style="red")
     files = [
         FileTold(key=None, filename=name, dropped=False, reason=why)
         for name, why in refused.items()
@@ -200,26 +205,25 @@ def drop(
         status = DocumentStatus(ended[name].indexing_status) if name in ended else None
         reason = ended[name].status_reason if name in ended else None
         files.append(FileTold(key=None, filename=name, dropped=True, status=status, reason=reason))
-        if reason is not None:
-            told.people.print(f"{name}: {reason}", markup=False)
+    for status in (DocumentStatus.FAILED, DocumentStatus.PENDING):
+        of_it = [(each.filename, str(each.reason)) for each in files if each.status is status]
+        tell_reasons(told.people, str(status), of_it, style=STYLES[status])
     left_out = [str(path) for path in found.left_out]
     told.answer(DropAnswer(prefix=None, files=files, left_out=left_out))
     if bad := sum(not each.dropped or each.status is DocumentStatus.FAILED for each in files):
         raise SomeFailed(bad, len(files))
 
 
-def _send(
-    person: SignedInPerson,
-    catalog_id: str,
-    file: DroppableFile,
-    sent: dict[str, Upload],
-    refused: dict[str, str],
-) -> None:
-    """By the link that the tool gives: the bucket takes it, and no credentials are asked for."""
-    try:
-        sent[file.name] = person.client.upload(catalog_id, file.path, name=file.name, replace=True)
-    except (OSError, GatewayError, Refused, Unavailable) as error:
-        refused[file.name] = str(error)
+def _of_one(advance: Callable[[int], None]) -> Callable[[int, int], None]:
+    """Told how much of a file is sent; of one that is sent again, less than before."""
+    so_far = 0
+
+    def progress(done: int, _: int) -> None:
+        nonlocal so_far
+        advance(done - so_far)
+        so_far = done
+
+    return progress
 
 
 def _is_settled(document: DocumentTold) -> bool:
