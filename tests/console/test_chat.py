@@ -362,11 +362,12 @@ def test_a_long_conversation_opens_at_its_newest_and_leads_back(
         alice.post(path, message=f"Question {number}.")
 
     newest = alice.get(path).text
+    assert "Question 31." in newest
+    assert "Question 1." not in newest.partition('id="runs"')[2]
+
     before = re.findall(r'href="(\?before=.*?)"', newest)[0]
     earlier = alice.get(f"{path}{before}").text
 
-    assert "Question 31." in newest
-    assert "Question 1." not in newest.partition('id="runs"')[2]
     assert "Question 1." in earlier.partition('id="runs"')[2]
     assert "Question 31." not in earlier
 
