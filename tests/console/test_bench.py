@@ -74,7 +74,7 @@ def test_htmx_gets_the_part_and_the_address_to_stand_at(alice: Browser, catalog:
     here = {"HX-Request": "true", "HX-Current-URL": f"https://console.test{address}"}
     again = alice.send("/ask", form, **here)
 
-    assert first.text.startswith('<div data-asked=')
+    assert first.text.startswith("<div data-asked=")
     assert f"{QUESTION}</textarea>" in alice.get(address).text
     assert again.headers["hx-push-url"] == "false"
 
