@@ -14,6 +14,7 @@ from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledg
 from stackroom.clock import NO_DEADLINE
 from stackroom.documents.model import CatalogStatus, DataSource
 from stackroom.documents.passages import Passage
+from stackroom.search.calibrations import UNCALIBRATED, Calibration
 from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.search.results import SearchAnswer
 from stackroom.search.search import Retrieval
@@ -40,6 +41,7 @@ class Shelves:
     catalogs: FakeCatalogs = field(default_factory=FakeCatalogs)
     budget: Budget = field(default_factory=Budget)
     least_of_handbook: float | None = None
+    measured: float | None = None
     lines: list[Access] = field(default_factory=list)
     on_search: Callable[[], None] = lambda: None
 
@@ -59,13 +61,18 @@ class Shelves:
         )
         available = AvailableKnowledgeBase(id="HANDBOOK01", name="Handbook", description="Rules")
         return Asking(
-            available=AvailableKnowledgeBases(catalogs=self.catalogs, shared=(available,)),
+            available=AvailableKnowledgeBases(
+                catalogs=self.catalogs, shared=(available,), least_score=self.measured or 0.7
+            ),
             retrieval=Retrieval(
                 pool={"KB1": self.pool},
                 catalogs=self.catalogs,
                 documents=AllStaying(),
                 place_maps=FakePlaceMaps(),
                 budget=self.budget,
+                calibration=UNCALIBRATED
+                if self.measured is None
+                else Calibration.of(self.measured),
             ),
             shared=LinkedRetrieval(linked=(shared,)),
             log=self.log,
@@ -136,6 +143,23 @@ def test_a_model_that_says_nothing_gets_what_the_tool_says(shelves: Shelves) -> 
     assert [each["rank"] for each in answer["results"]] == [1, 2]
     fewer = shelves.ask({"query": "leave"}, default_top_k=1)
     assert fewer["resultCount"] == 1
+
+
+@pytest.mark.parametrize(
+    ("measured", "least", "shown"),
+    [(0.6, 0.6, [0.7, 0.5]), (0.6, 0.65, [0.7]), (None, 0.7, [0.7])],
+    ids=["measured", "the user's", "the contract's"],
+)
+def test_what_was_measured_is_held_to_as_under_ask(
+    shelves: Shelves, measured: float | None, least: float, shown: list[float]
+) -> None:
+    shelves.measured = measured
+    for score in (0.7, 0.5):
+        shelves.pool.put(f"leave {score}", filename=f"{score}.txt", score=score)
+
+    answer = shelves.ask({"query": "leave"}, default_min_score=least)
+
+    assert [each["similarity"] for each in answer["results"]] == shown
 
 
 @pytest.mark.parametrize(

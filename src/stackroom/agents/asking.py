@@ -188,7 +188,8 @@ class Asking:
     ) -> SearchAnswer:
         """Raises KnowledgeBaseNotFound for one that is gone, going, or somebody else's."""
         key = tool.config.knowledge_base_id
-        if self.available.find(caller.user_id, key) is None:
+        known = self.available.find(caller.user_id, key)
+        if known is None:
             raise KnowledgeBaseNotFound("Knowledge base")
         for found in self.shared.linked:
             if found.knowledge_base_id == key:
@@ -199,4 +200,7 @@ class Asking:
                 alone = replace(self.shared, linked=(narrowed,))
                 return alone.search(asked, caller, deadline=deadline)
         asked = arguments.model_copy(update={"catalog_id": key})
+        if self.retrieval.calibration.least and arguments.min_score == known.least_score:
+            # What was measured is how good the best must be, and not each: as for who says none.
+            asked = asked.model_copy(update={"min_score": None})
         return self.retrieval.search(asked, caller, deadline=deadline)
