@@ -24,6 +24,7 @@ _SENTENCE = re.compile(
     r".+?(?:[.!?…][\"'”’)\]]*(?=\s)|[。！？][」』”’）]*|\n\s*\n|\Z)\s*", re.DOTALL
 )
 _LINE = re.compile(r".+?(?:\n+|\Z)", re.DOTALL)
+_NUMBER = re.compile(r"\[(\d{1,4})\]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,12 +73,26 @@ class Citation:
 
 @dataclass(frozen=True, kw_only=True)
 class FoundPassage:
-    """What is to be shown: the first of the `sources` is the passage's own."""
+    """
+    What is to be shown: the first of the `sources` is the passage's own. `said` is what an answer
+    has from it, by `said_by`.
+    """
 
     sources: Sequence[Source]
     text: str
     score: float
     why: str = ""
+    said: str = ""
+
+
+def said_by(answer: str) -> dict[int, str]:
+    """What stands before each number in an answer, back to the number before."""
+    said, last = dict[int, str](), ""
+    texts = _NUMBER.split(answer)
+    for text, number in zip(texts[::2], map(int, texts[1::2]), strict=False):
+        last = text if text.strip(" .") else last
+        said[number] = f"{said.get(number, '')} {last}"
+    return said
 
 
 def citations_of(
@@ -142,7 +157,7 @@ def _citation(
         ),
         score=score,
         pieces=pieces,
-        heart=_heart(pieces),
+        heart=_heart(pieces, marked_pieces(found.said, found.text) if found.said else pieces),
         why=found.why,
     )
 
@@ -169,12 +184,12 @@ def _stands(source: Source, catalog: Catalog | None, text: str) -> Stands:
     )
 
 
-def _heart(pieces: Sequence[MarkedPiece]) -> tuple[MarkedPiece, ...]:
-    """The sentence with most of the question's words, or the first; all, if the text is short."""
+def _heart(pieces: Sequence[MarkedPiece], asked: Sequence[MarkedPiece]) -> tuple[MarkedPiece, ...]:
+    """The sentence with most that is marked in `asked`, or the first; all, if the text is short."""
     text = "".join(piece.text for piece in pieces)
     if len(text) <= _SHORT:
         return tuple(pieces)
-    marks = list(_marks(pieces))
+    marks = list(_marks(asked))
 
     def telling(span: tuple[int, int]) -> tuple[int, int]:
         within = [word for at, word in marks if span[0] <= at < span[1]]

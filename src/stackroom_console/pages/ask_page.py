@@ -30,7 +30,7 @@ from stackroom_console.console import FOR_A_PAGE
 from stackroom_console.rendering import redirect, render
 from stackroom_console.request import Request, whole_number
 from stackroom_console.safe_markdown import markdown
-from stackroom_console.shown_citations import Citation, FoundPassage, citations_of
+from stackroom_console.shown_citations import Citation, FoundPassage, citations_of, said_by
 
 # An answer as its page shows it: its citations linked, the question's words marked.
 
@@ -55,7 +55,7 @@ def shown(
 ) -> ShownAnswer:
     """`catalogs` are the asker's own, by id; `by_date` if how new a passage is orders them, too."""
     answer, passages = found.answer, found.passages
-    cited = () if answer is None else answer.sources
+    cited, said = ((), {}) if answer is None else (answer.sources, said_by(answer.text))
     why = {} if by_date else dict(_why(passages))
     # To a person as to a model: without the running headers and page numbers in it.
     read = {(x.source, x.text): x.text if x.is_cut else x.content for x in passages.results}
@@ -65,8 +65,9 @@ def shown(
             text=read.get((each.source, each.chunk_text), each.chunk_text),
             score=each.relevance_score,
             why=why.get((each.source, each.chunk_text), ""),
+            said=said.get(number, ""),
         )
-        for each in cited
+        for number, each in enumerate(cited, 1)
     ]
     also = [
         FoundPassage(

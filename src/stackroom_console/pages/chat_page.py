@@ -40,7 +40,13 @@ from stackroom_console.rendering import (
 )
 from stackroom_console.request import Request, parse
 from stackroom_console.safe_markdown import markdown
-from stackroom_console.shown_citations import Citation, FoundPassage, citations_of, source_of
+from stackroom_console.shown_citations import (
+    Citation,
+    FoundPassage,
+    citations_of,
+    said_by,
+    source_of,
+)
 
 # Of what grows: seconds between two looks. Somebody who reads along sees words 300 ms after the
 # model's; a look is one small read, so it takes a few of them before it is worth asking less often.
@@ -379,8 +385,14 @@ def _found(run: AgentRun, catalogs: Mapping[str, Catalog]) -> dict[_Key, Citatio
         if isinstance(step, ToolStep):
             for each in step.passages:
                 passages.setdefault(_key(each), each)
+    said = said_by(run.answer or "")
     told = [
-        FoundPassage(sources=(source_of(each.source),), text=each.content, score=each.similarity)
+        FoundPassage(
+            sources=(source_of(each.source),),
+            text=each.content,
+            score=each.similarity,
+            said=said.get(each.number or 0, ""),
+        )
         for each in passages.values()
     ]
     anchors = f"{run.id}-source"
