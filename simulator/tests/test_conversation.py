@@ -66,7 +66,7 @@ def test_passages_are_found_between_tags_of_any_name_and_what_is_escaped_is_read
     )
 
     assert said(found).endswith("Rome has <seven> hills. [7]")
-    assert said(nothing).endswith("the prompt has no numbered passages.")
+    assert said(nothing).endswith("there are no passages to take an answer from.")
 
 
 @holds(

@@ -147,8 +147,8 @@ def test_several_are_deleted_once_confirmed_in_steps_with_receipts(
         False
     ]
     assert kept == 4
-    assert "2 documents are on the way out, 1 still to be asked for" in steps[0].text
-    assert "3 documents are on the way out." in steps[1].text
+    assert "2 documents are being deleted, 1 still to come" in steps[0].text
+    assert "3 documents are being deleted." in steps[1].text
     receipts = re.findall(r'href="(/receipts/[^"]+)"', steps[0].text + steps[1].text)
     assert [alice.get(each).status_code for each in receipts] == [200] * 3
     states = [

@@ -69,8 +69,8 @@ def test_a_time_that_nobody_knows_or_that_has_run_out_is_not_told() -> None:
 
     shown = [printed(overview([listing(each)], speed=10)) for each in (unknown, late)]
 
-    assert "being ingested, 4m so far, time to go unknown" in shown[0]
-    assert "being ingested, longer than usual: 4m so far" in shown[1]
+    assert "being read and indexed, 4m so far" in shown[0]
+    assert "being read and indexed, longer than usual: 4m so far" in shown[1]
 
 
 def test_a_settled_document_has_no_stage_and_a_failed_one_its_reason() -> None:

@@ -168,7 +168,7 @@ class Extraction:
         """What a model says that was given a prompt with numbered passages, and asked to cite."""
         passages = citing.numbered_in(prompt)
         if not passages:
-            return f"{NOTICE}the prompt has no numbered passages."
+            return f"{NOTICE}there are no passages to take an answer from."
         nearest = self._nearest(question, [text for _, text in passages])
         return NOTICE + " ".join(f"{said} [{passages[place][0]}]" for said, place in nearest)
 

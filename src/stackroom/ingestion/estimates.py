@@ -45,7 +45,7 @@ class DocumentStage(StrEnum):
     OVER_CAP = "waiting over a cap"
     BEGINNING = "about to begin"
     WAITING = "waiting for its turn"
-    INGESTING = "being ingested"
+    INGESTING = "being read and indexed"
     REMOVING = "being removed"
     HELD_UP = "Bedrock is still ingesting it and can't be stopped; it will be removed at the end"
     FOLLOWING = "waiting to follow a run that broke"
@@ -84,7 +84,7 @@ class DocumentEstimate:
         if self.is_late:
             return f"longer than usual: {so_far} so far"
         if self.eta_seconds is None:
-            return f"{so_far} so far, time to go unknown"
+            return f"{so_far} so far"
         return f"about {in_words(max(1, self.eta_seconds / speed))} to go"
 
 

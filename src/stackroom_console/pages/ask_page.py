@@ -299,8 +299,8 @@ def _answered(request: Request, form: Form) -> Response:
     found = request.services.answering.search_and_ask(
         asked, request.caller, deadline=request.deadline.sooner(FOR_A_PAGE)
     )
-    if catalog is not None and not found.passages.results:
-        _require_any(request, catalog)
+    if not found.passages.results and not found.passages.is_held_back:
+        _require_any(request, catalog, mine)
     by_date = request.services.retrieval.budget.prioritize_by is not Priority.SIMILARITY
     shown_now = Answered(
         answer=shown(asked.query, found, mine, by_date=by_date),
@@ -440,7 +440,14 @@ def _named(request: Request, catalog_id: str) -> Catalog | None:
     return in_use(request.services.deletions.catalogs, request.user_id, catalog_id)
 
 
-def _require_any(request: Request, catalog: Catalog) -> None:
-    """Of a catalog in which nothing is indexed yet, that is what there is to tell."""
-    if not request.services.progress.of(request.user_id, catalog.catalog_id).indexed:
+def _require_any(request: Request, catalog: Catalog | None, mine: Mapping[str, Catalog]) -> None:
+    """Where nothing is indexed yet, in the catalog or in all, that is what there is to tell."""
+    if catalog is not None:
+        is_any = request.services.progress.of(request.user_id, catalog.catalog_id).indexed > 0
+    else:
+        is_any = request.services.retrieval.sharing or any(
+            each.document_count > each.failed_count + each.waiting_count + each.over_count
+            for each in mine.values()
+        )
+    if not is_any:
         raise CatalogEmpty

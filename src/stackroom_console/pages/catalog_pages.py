@@ -16,7 +16,6 @@ from stackroom.documents.formats import MAX_FILE_BYTES, SUPPORTED, extension_of
 from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.ingestion.estimates import DocumentEstimate
 from stackroom.tools.of_catalogs import CREATE_CATALOG
-from stackroom.tools.texts import minute
 from stackroom_console import ids
 from stackroom_console.console import FOR_A_STEP
 from stackroom_console.pages.sample_catalog import questions_of
@@ -82,8 +81,7 @@ def state_told(status: str) -> str:
 def _told(document: Document, estimate: DocumentEstimate | None, speed: float) -> str:
     match document.status:
         case DocumentStatus.UPLOADING if document.is_to_come and document.upload_until:
-            until = minute(document.upload_until)
-            return f"waits for its file until {until}; upload it again if that was broken off"
+            return "waits for its file; upload it again if that was broken off"
         case DocumentStatus.FAILED | DocumentStatus.PENDING if document.status_reason:
             return f"{document.status_reason}."
         case DocumentStatus.FAILED:
