@@ -123,7 +123,7 @@ _OWN_WORDS: Mapping[type[errors.StackroomError], str] = {
     errors.CatalogNotFound: "Catalog not found",
     errors.DocumentExists: "There is a file of that name already.",
     errors.CatalogNameInvalid: "A catalog can't have that name.",
-    errors.CatalogEmpty: "Nothing there is searchable yet.",
+    errors.CatalogEmpty: "Nothing in the catalog is searchable yet.",
     errors.NoResults: "No document answers the question.",
     errors.MissingIdentity: "You aren't signed in.",
 }

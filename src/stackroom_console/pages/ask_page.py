@@ -300,7 +300,10 @@ def _answered(request: Request, form: Form) -> Response:
         asked, request.caller, deadline=request.deadline.sooner(FOR_A_PAGE)
     )
     if not found.passages.results and not found.passages.is_held_back:
-        _require_any(request, catalog, mine)
+        if catalog is not None:
+            _require_any(request, catalog)
+        elif not request.services.retrieval.sharing and not any(map(_is_any, mine.values())):
+            found = replace(found, unanswered=_NOTHING_YET)
     by_date = request.services.retrieval.budget.prioritize_by is not Priority.SIMILARITY
     shown_now = Answered(
         answer=shown(asked.query, found, mine, by_date=by_date),
@@ -440,14 +443,19 @@ def _named(request: Request, catalog_id: str) -> Catalog | None:
     return in_use(request.services.deletions.catalogs, request.user_id, catalog_id)
 
 
-def _require_any(request: Request, catalog: Catalog | None, mine: Mapping[str, Catalog]) -> None:
-    """Where nothing is indexed yet, in the catalog or in all, that is what there is to tell."""
-    if catalog is not None:
-        is_any = request.services.progress.of(request.user_id, catalog.catalog_id).indexed > 0
-    else:
-        is_any = request.services.retrieval.sharing or any(
-            each.document_count > each.failed_count + each.waiting_count + each.over_count
-            for each in mine.values()
-        )
-    if not is_any:
+def _require_any(request: Request, catalog: Catalog) -> None:
+    """Of a catalog in which nothing is indexed yet, that is what there is to tell."""
+    if not request.services.progress.of(request.user_id, catalog.catalog_id).indexed:
         raise CatalogEmpty
+
+
+_NOTHING_YET = (
+    "Nothing is searchable yet. Add documents to a catalog, and wait until they are searchable."
+)
+
+
+def _is_any(catalog: Catalog) -> bool:
+    """By its counts, whether something in it is searchable."""
+    return catalog.document_count > sum(
+        (catalog.failed_count, catalog.waiting_count, catalog.over_count)
+    )
