@@ -55,6 +55,15 @@ def test_an_answer_is_extracted_from_the_prompt_says_so_and_cites_by_number(worl
     assert answer["metrics"]["latencyMs"] >= 0
 
 
+def test_a_passage_behind_long_ones_is_read_too(world: World) -> None:
+    long = " ".join(f"Wagon {number} of the tram is green." for number in range(40))
+    tagged = f'<result number="1">{long}</result><result number="2">Rome has seven hills.</result>'
+
+    answer = world.bedrock_runtime.converse(**request(system=[{"text": tagged}]))
+
+    assert "Rome has seven hills. [2]" in said(answer)
+
+
 def test_passages_are_found_between_tags_of_any_name_and_what_is_escaped_is_read(
     world: World,
 ) -> None:

@@ -201,7 +201,7 @@ class Extraction:
                 sentences.setdefault(sentence, place)
         if not sentences:
             return [(texts[0], 0)]
-        scored = self._scored(question, list(sentences)[:_CANDIDATES])
+        scored = self._scored(question, _likeliest(question, list(sentences), _CANDIDATES))
         return [(sentence, sentences[sentence]) for _, sentence in scored[:_SENTENCES]]
 
     def _scored(self, question: str, sentences: Sequence[str]) -> list[tuple[float, str]]:
