@@ -52,7 +52,7 @@ class Client:
 CLIENTS = (
     Client("curl"),
     Client("MCP Inspector", "@modelcontextprotocol/inspector", "npm", signs_in=True),
-    Client("mcp-remote", "mcp-remote", "npm", signs_in=True),
+    Client("Claude Desktop, by mcp-remote", "mcp-remote", "npm", signs_in=True),
     Client("MCP SDK for Python", "mcp", "mcp", signs_in=True, protocol="2026-07-28"),
     Client("MCP SDK for Python, of 2025", "mcp", "mcp-2025", protocol="2025-06-18"),
     Client("MCP SDK for TypeScript", "@modelcontextprotocol/client", "npm"),

@@ -61,10 +61,14 @@ _MAX_GROUPS = 20  # they travel in each request's Authorization header
 _GROUP = re.compile(r"[^\s,\x00-\x1f\x7f]{1,128}")
 
 _STYLE = Markup("""
+:root { color-scheme: light dark; background: light-dark(#faf8f4, #15171a) }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 34rem; margin: 3rem auto; padding: 0 1rem }
 label { display: block; margin: 1rem 0 .25rem }
-input { font: inherit; width: 100%; box-sizing: border-box; padding: .4rem }
-button { font: inherit; padding: .4rem 1rem; margin: 1rem .5rem 0 0 }
+input, button { font: inherit; padding: .5rem .75rem }
+input, button { border: 1px solid #8f887c; border-radius: .5rem }
+input { width: 100%; box-sizing: border-box }
+button { margin: 1rem .5rem 0 0 }
+button:not([name]) { border-color: #0b5f6b; background: #0b5f6b; color: #fff; font-weight: 600 }
 code { overflow-wrap: anywhere }
 .problem { border-left: .3rem solid #b00; padding-left: .7rem }
 """)
@@ -107,7 +111,8 @@ _ASKED = Markup("""{problem}
 {hidden}
 <label for="user">User</label>
 <input id="user" name="user" value="{user}" maxlength="128" required autofocus>
-<label for="groups">Groups, if any, with commas between</label>
+<label for="groups">Groups, if any, with commas between
+(<code>operators</code> sees Operations)</label>
 <input id="groups" name="groups" value="{groups}" maxlength="2600">
 <button>Sign in</button>
 <button name="cancel" value="yes" formnovalidate>Cancel</button>
