@@ -217,7 +217,7 @@ def test_what_a_form_sends_too_late_is_kept_on_its_page_until_its_user_has_signe
 
     typed["system_prompt"] = prompt.replace("\r\n", "\n")
     assert (answer.status_code, kept) == (401, {**typed, "csrf_token": alice.csrf})
-    assert "your session is over" in answer.text
+    assert "<h1>Your session is over</h1>" in answer.text
     assert [for_nobody.status_code, as_another.status_code] == [401, 403]
     assert "Be &lt;kind&gt; &amp; brief." in late.get(saved.headers["location"]).text
     # From elsewhere nothing is put on a page of ours.
