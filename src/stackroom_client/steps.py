@@ -139,9 +139,14 @@ def _retry_after(response: httpx.Response) -> float | None:
 
 
 def taken(response: httpx.Response) -> httpx.Response:
-    if not response.is_success:
-        raise errors.GatewayError(_said(response, "the bucket"))
-    return response
+    """Raises InvalidArgument for a file of a size that the form doesn't take, else GatewayError."""
+    if response.is_success:
+        return response
+    # https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html#ErrorCodeList
+    refusal = re.search(r"<Code>(EntityToo\w+)</Code>\s*<Message>([^<]+)", response.text)
+    if refusal:
+        raise errors.InvalidArgument(refusal[2], refusal[1])
+    raise errors.GatewayError(_said(response, "the bucket"))
 
 
 def _result(response: httpx.Response) -> Any:

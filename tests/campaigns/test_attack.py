@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from stackroom_local.state import Instance
-from tests.campaigns.attack import campaign, naming, pretending
+from tests.campaigns.attack import campaign, conversing, naming, pretending
 from tests.campaigns.attack.stage import TOOLS, Stage, staged
 from tests.campaigns.attack.wire import Wire
 from tests.campaigns.gateways import another_gateway, configuration_of
+from tests.campaigns.permissions.scenes import signed_in
 
 SEED = 9
 READING = {"list_catalog_documents", "get_indexing_status", "download_from_catalog"}
@@ -81,3 +82,15 @@ def test_where_no_interceptor_sets_the_headers_it_is_seen(stage: Stage, tmp_path
         tally = campaign.judge(believing, islice(pretending.spoofed(believing, Random(SEED)), 3))
 
     assert "tells" in str(tally.leaks)
+
+
+def test_where_a_conversation_is_shown_to_another_it_is_seen(stage: Stage) -> None:
+    with signed_in(stage.victim.person) as theirs:
+        looking = [
+            each
+            for each in conversing.conversations(replace(stage, pages=theirs), Random(SEED))
+            if each.name.startswith("all the victim's: GET")
+        ]
+        tally = campaign.judge(stage, looking)
+
+    assert len(tally.leaks) == len(looking) == 5

@@ -238,6 +238,17 @@ def test_a_bucket_that_fails_once_gets_the_whole_file_again(tmp_path: Path) -> N
     assert gateway.requests[0].headers["Mcp-Name"] == "catalogs___upload_to_catalog"
 
 
+def test_a_file_that_is_too_small_or_large_is_refused_in_a_sentence() -> None:
+    text = "Your proposed upload is smaller than the minimum allowed object size."
+    body = f"<Error><Code>EntityTooSmall</Code>\n<Message>{text}</Message></Error>"
+    gateway = Gateway(uploading, httpx.Response(400, text=body))
+
+    with pytest.raises(errors.InvalidArgument) as refused:
+        gateway.client().upload("c", b"", name="a.txt")
+
+    assert (str(refused.value), refused.value.code) == (text, "EntityTooSmall")
+
+
 def listed(*documents: dict[str, Any]) -> httpx.Response:
     return told({"documents": list(documents), "next_token": None})
 

@@ -3,7 +3,14 @@
 import random
 from collections.abc import Callable, Iterable, Iterator
 
-from tests.campaigns.attack import arguing, naming, overdoing, pretending, transferring
+from tests.campaigns.attack import (
+    arguing,
+    conversing,
+    naming,
+    overdoing,
+    pretending,
+    transferring,
+)
 from tests.campaigns.attack.oracle import Attempt, Tally, judged
 from tests.campaigns.attack.stage import Stage
 from tests.campaigns.attack.wire import Answer
@@ -27,6 +34,8 @@ GENERATORS: tuple[Callable[[Stage, random.Random], Iterator[Attempt]], ...] = (
     transferring.by_keys,
     transferring.forms,
     transferring.links,
+    conversing.conversations,
+    conversing.runs,
 )
 
 

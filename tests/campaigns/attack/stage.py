@@ -26,6 +26,7 @@ from stackroom_local.deployment.user_keys import UserKeys
 from stackroom_local.gateway.issuer import Issuer
 from stackroom_local.state import REGION, Instance
 from tests.campaigns.attack.wire import Answer, Wire
+from tests.campaigns.permissions.scenes import MODEL, Pages, signed_in
 from tests.e2e.people import Person, eventually
 
 TOOLS = {tool.name: f"{target}___{tool.name}" for target in TARGETS for tool in TARGETS[target]}
@@ -63,13 +64,27 @@ class Party:
 
 
 @dataclass(frozen=True)
+class Conversation:
+    """Of an agent's, with one question in it, by their ids."""
+
+    agent: str
+    chat: str
+    run: str
+
+
+@dataclass(frozen=True)
 class Stage:
+    """`pages` are the attacker's, at the console; `prey` and `own` are conversations there."""
+
     instance: Instance
     wire: Wire
     victim: Party
     attacker: Party
     secrets: frozenset[str]
     hidden: str
+    prey: Conversation
+    own: Conversation
+    pages: Pages
     issuer: Issuer = field(repr=False)
 
     @cached_property
@@ -134,6 +149,10 @@ class Stage:
                 dynamodb, self.instance.control_table, "pk", f"FEEDBACK#{victim.user}"
             ),
             "events": _items(dynamodb, self.instance.control_table, "pk", f"EVENTS#{victim.user}"),
+            **{
+                each: _items(dynamodb, self.instance.control_table, "pk", f"{each}#{victim.user}")
+                for each in ("AGENTS", "AGENT_CHATS", "AGENT_RUNS")
+            },
             "versions": sorted(self._versions(f"{victim.user}/")),
             "found": [(each["content"], each["source"]) for each in found["results"]],
             "listed": listed,
@@ -182,18 +201,29 @@ def staged(
     secret_file, shared_file = f"{lair}.md", "for-keepers.txt"
     prey = Party(Person(instance, victim[0]), victim[1], mark("session"), _FILE)
     hunter = Party(Person(instance, attacker[0]), attacker[1], mark("session"), "own.txt")
-    with httpx2.Client(timeout=120) as http:
+    asked = mark("asked")
+    issuer = issuer_of(instance)
+    with (
+        httpx2.Client(timeout=120) as http,
+        signed_in(hunter.person) as pages,
+        _conversing(instance, issuer.mint(prey.user), f"Where does the {asked} sleep?") as theirs,
+        _conversing(instance, issuer.mint(hunter.user), "Where do marmots sleep?") as own,
+    ):
         stage = Stage(
             instance=instance,
             wire=Wire(instance.mcp_url, http),
             victim=prey,
             attacker=hunter,
             secrets=frozenset(
-                {text, other, shared, name, described, value, lair, prey.session, prey.catalog_id}
+                {text, other, shared, name, described, value, lair, asked}
+                | {prey.session, prey.catalog_id}
                 | {document_id_of(prey.catalog_id, secret_file), catalog_id_of(prey.user, name)}
             ),
             hidden=name,
-            issuer=issuer_of(instance),
+            prey=theirs,
+            own=own,
+            pages=pages,
+            issuer=issuer,
         )
         files = {
             _FILE: (f"The vault of the marmots opens to the word {text}.", {"kb-domain": value}),
@@ -218,6 +248,31 @@ def staged(
                 prey.person.remove(f"{prey.catalog}/{path}")
             for key in stage.attackers_objects() - objects:
                 hunter.person.remove(key.partition("/")[2])
+
+
+@contextmanager
+def _conversing(instance: Instance, token: str, message: str) -> Iterator[Conversation]:
+    """With an agent that is made for it, whose answer is there."""
+    with httpx2.Client(
+        base_url=str(instance.console_url),
+        headers={"Authorization": f"Bearer {token}"},
+        timeout=120,
+    ) as http:
+
+        def call(method: str, path: str, body: object = None) -> Any:
+            answer = http.request(method, path, json=body)
+            assert answer.is_success, (path, answer.text)
+            return answer.json()["data"]
+
+        made = call("POST", "/api/agents", {"name": "Keeper", "model": MODEL})["agent"]["id"]
+        asked = {"message": message, "conversationId": "new"}
+        run = call("POST", f"/api/agents/{made}/runs", asked)["run"]
+        over = {"succeeded", "failed"}
+        eventually(
+            lambda: call("GET", f"/api/runs/{run['id']}")["run"]["state"] in over, "it is answered"
+        )
+        yield Conversation(made, run["conversationId"], run["id"])
+        call("DELETE", f"/api/agents/{made}")
 
 
 def _furnish(

@@ -326,9 +326,7 @@ def _says(person: Person, *arguments: str) -> str:
     return done.stdout
 
 
-# In the console.
-
-# The one that a deployment's agents may ask if the context says nothing else.
+# In the console. The model is the one that a deployment's agents may ask if nothing else is said.
 MODEL = "global.amazon.nova-2-lite-v1:0"
 _TEXT = "The lighthouse at Skagen is forty-six metres high."
 
@@ -341,6 +339,9 @@ class Pages:
         [token] = re.findall(r'name="csrf-token" content="([^"]+)"', self.get("/catalogs"))
         self._headers = {"X-CSRF-Token": unescape(token)}
 
+    def ask(self, method: str, path: str, form: Mapping[str, str] | None) -> httpx2.Response:
+        return self._http.request(method, path, data=form, headers=self._headers)
+
     def get(self, path: str) -> str:
         answer = self._http.get(path, follow_redirects="/file" in path)
         assert answer.status_code == 200, (path, answer.status_code, answer.text)
@@ -348,7 +349,7 @@ class Pages:
 
     def post(self, path: str, **form: str) -> str:
         """Where it leads, or what it shows."""
-        answer = self._http.post(path, data=form, headers=self._headers)
+        answer = self.ask("POST", path, form)
         assert answer.status_code in (200, 303), (path, answer.status_code, answer.text)
         return answer.headers.get("location") or answer.text
 
