@@ -32,4 +32,4 @@ def test_each_state_of_a_document_is_told_to_its_user_alone(
         each["detail"]["state"] for each in lines if each["detail"].get("filename") == FILE
     ].count("deleted") == 1
     others = stackroom("events", "--user", "mallory", state_dir=instance.state_dir)
-    assert (others.returncode, others.stdout) == (0, "")
+    assert (others.returncode, others.stdout) == (0, "nothing happened in the last seven days\n")

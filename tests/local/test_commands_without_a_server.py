@@ -57,6 +57,25 @@ def test_a_verb_says_that_nothing_is_up_and_how_to_start_it(
     assert answer.stderr.startswith(f"stackroom: nothing is up in {tmp_path}; start it")
 
 
+@pytest.mark.parametrize(
+    "cap",
+    [
+        ("--documents", "-1"),
+        ("--documents", "1" + 45 * "0"),
+        ("--bytes", 26 * "9" + "TB"),
+        ("--bytes", "5XB"),
+        ("--dollars", "1e9"),
+        (),
+    ],
+    ids=" ".join,
+)
+def test_what_is_no_cap_is_said_to_be_none(stackroom: Stackroom, cap: tuple[str, ...]) -> None:
+    answer = stackroom("caps", "set", *cap)
+
+    assert answer.returncode == 2
+    assert "Invalid value" in answer.stderr
+
+
 @pytest.mark.processes
 def test_doctor_needs_nothing_to_be_up(stackroom: Stackroom) -> None:
     answer = stackroom("doctor")

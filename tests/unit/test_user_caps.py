@@ -404,3 +404,14 @@ def test_places_are_taken_in_the_order_of_dropping(pipeline: Pipeline) -> None:
         order += [each.s3_key for each in indexed(pipeline)]
 
     assert order == keys[1:]
+
+
+def test_what_others_hold_back_later_is_not_told_as_used() -> None:
+    pipeline = Pipeline()  # each catalog has a run of its own
+    pipeline.cap_book.keep("alice", Caps(documents=3))
+    [first, *_] = drop(pipeline, 5)
+    drop(pipeline, 20, catalog="more")
+
+    pipeline.work(pipeline.worklist_of(first))
+
+    assert {int(each.used) for each in pipeline.cap_book.noted.values()} == {3}

@@ -39,7 +39,8 @@ class Caps(Record):
 
     def shares(self, used: "InUse") -> Iterator[tuple[CapKind, Decimal, Decimal]]:
         """Of each cap that there is, what is used and the cap."""
-        counts = (Decimal(used.documents), Decimal(used.size), Decimal(used.dollars))
+        documents = used.documents if self.documents is None else used.placed(self.documents)
+        counts = (Decimal(documents), Decimal(used.size), Decimal(used.dollars))
         limits = (self.documents, self.bytes, self.dollars)
         for kind, there, limit in zip(CapKind, counts, limits, strict=True):
             if limit is not None:
@@ -61,9 +62,7 @@ class Caps(Record):
             cap, there = self.bytes or 0, used.size
         else:
             cap, there = self.documents or 0, used.documents
-            if not with_all:
-                # Others that are over it may not have been held back yet, and wait as well.
-                there = max(min(there, cap), there - used.waiting)
+            there = there if with_all else used.placed(cap)
         at_once = ", with all that its catalog takes up at once" if with_all else ""
         return (
             f"waits: {there:,} of {cap:,} {kind}{at_once}; until some are deleted or the operator"
@@ -130,6 +129,10 @@ class InUse:
             waiting=sum(each.waiting_count for each in counted),
             **spent,
         )
+
+    def placed(self, cap: int) -> int:
+        """Documents, but for those over the cap that may not have been held back yet."""
+        return max(min(self.documents, cap), self.documents - self.waiting)
 
     def with_all(self, catalog: Catalog) -> "InUse":
         """With all that is held back in the catalog."""

@@ -17,6 +17,7 @@ def events(asker: Asker, *, catalog: str | None, follow: bool, told: Output) -> 
     """The oldest first; `follow` goes on until Ctrl-C. A catalog that is gone goes by its id."""
     is_id = catalog is None or catalog.startswith("cat-")
     catalog_id = catalog if is_id else asker.catalog_id(str(catalog))
+    each = None
     for each in asker.client.events(catalog=catalog_id, follow=follow):
         told.people.print(_line(each))
         told.line(
@@ -28,6 +29,8 @@ def events(asker: Asker, *, catalog: str | None, follow: bool, told: Output) -> 
                 detail=dict(each.detail),
             )
         )
+    if each is None:
+        told.people.print("nothing happened in the last seven days")
 
 
 def _line(event: "Event") -> Text:

@@ -15,6 +15,7 @@ from stackroom_local.cli.commands.options import (
     site_of,
 )
 
+_MOST = 10**15  # documents: DynamoDB's numbers have 38 digits
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 Whose = Annotated[
@@ -23,10 +24,10 @@ Whose = Annotated[
 
 
 def _bytes(text: str) -> int:
-    found = re.fullmatch(r"(\d+(?:\.\d+)?) *([KMGT]B)?", text.strip().upper())
+    found = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?) *([KMGT]B)?", text.strip().upper())
     if found is None:
         raise typer.BadParameter(f"{text!r} is no size; say 5GB, 500MB, or a number of bytes")
-    return round(float(found[1]) * _UNITS[found[2] or ""])
+    return round(Decimal(found[1]) * _UNITS[found[2] or ""])
 
 
 def _dollars(text: str) -> Decimal:
@@ -39,7 +40,9 @@ def set_caps(
     *,
     state_dir: StateDir,
     user: Whose = None,
-    documents: Annotated[int | None, typer.Option(min=0, help="At most so many.")] = None,
+    documents: Annotated[
+        int | None, typer.Option(min=0, max=_MOST, help="At most so many.")
+    ] = None,
     size: Annotated[
         int | None,
         typer.Option("--bytes", metavar="SIZE", parser=_bytes, help="At most so much: 5GB, 500MB."),
@@ -49,7 +52,8 @@ def set_caps(
         typer.Option(
             metavar="DOLLARS",
             parser=_dollars,
-            help="For ingestion, a month (UTC), by the counters of `stackroom usage`.",
+            help="A month (UTC), by the counters of `stackroom usage`. Once they are spent,"
+            " questions are refused, too.",
         ),
     ] = None,
     unlimited: Annotated[
