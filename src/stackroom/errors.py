@@ -310,9 +310,7 @@ class ChatBusy(Rejected):
 
 class AgentRunLimitReached(Rejected):
     def __init__(self, limit: int) -> None:
-        super().__init__(
-            f"{limit} of your runs are not over yet. Wait for one of them, or cancel it"
-        )
+        super().__init__(f"{limit} of your runs are not over yet. Wait for one of them, or stop it")
 
 
 class WebhookNotFound(Rejected):

@@ -61,10 +61,19 @@ _TEXT_SHOWN = 500
 
 @dataclass(frozen=True)
 class Exchange:
-    """With the gateway, in MCP's JSON-RPC; `renews` says whether its token may be another later."""
+    """
+    With the gateway, in MCP's JSON-RPC; `renews` says whether its token may be another later.
+
+    Raises ValueError for what is no address of one.
+    """
 
     gateway_url: str
     renews: bool
+
+    def __post_init__(self) -> None:
+        if not re.match("https?://[^/]", self.gateway_url):
+            told = f"{self.gateway_url!r} is no gateway's address: that begins with https:// or http://"
+            raise ValueError(told)
 
     def result(self, method: str, params: Mapping[str, Any], *, repeats: bool = True) -> Steps[Any]:
         """Raises NotSignedIn, Unavailable or GatewayError."""

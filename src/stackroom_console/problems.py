@@ -98,7 +98,7 @@ _STATUSES: Mapping[type[errors.StackroomError], tuple[int, str]] = {
     errors.ChatNotFound: (404, "It may have been deleted, or be older than they are kept."),
     errors.ChatFull: (409, "Begin a new conversation."),
     errors.ChatBusy: (409, "Wait for the answer, or stop it."),
-    errors.AgentRunLimitReached: (409, "Wait until one has ended, or cancel one."),
+    errors.AgentRunLimitReached: (409, "Wait until one has ended, or stop one."),
     errors.AgentLimitReached: (409, "Delete an agent that you no longer need."),
     errors.ToolNotFound: (404, "It may have been deleted."),
     errors.KnowledgeBaseLinked: (400, "It is among the tools of the agent."),

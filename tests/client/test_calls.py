@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,12 @@ STATUS = told(
         "failures": [],
     }
 )
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:4568/mcp", "https:///mcp", ""])
+def test_what_is_no_address_is_refused_at_once(url: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"{url!r} is no gateway's address")):
+        Client(url, token="t")
 
 
 @pytest.mark.parametrize("trouble", [UNAVAILABLE, httpx.ReadTimeout, httpx.ConnectError])
