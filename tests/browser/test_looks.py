@@ -261,6 +261,9 @@ def agents(stage: Stage) -> None:
     ):
         stage.look_at_dialog(opener, name)
         stage.close_dialog()
+    page.get_by_role("link", name=f"Delete {taken}", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.locator("li[data-tool]")).to_have_count(2)
     stage.look_at("/agents", "agents")
     stage.look_at("/ask?q=How+high+is+the+tide+at+Ostend%3F&threshold=0.1", "answer-threshold")
     expect(page.get_by_role("button", name="Save threshold to this agent")).to_be_visible()
