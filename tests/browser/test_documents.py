@@ -24,15 +24,23 @@ def test_passages_lead_to_their_page_of_the_file_beside_them_and_come_anew(
     page.get_by_role("link", name="employee-handbook.pdf", exact=True).click()
     last = page.locator(".cut header a").last
     wanted = re.findall("#page=[0-9]+$", last.get_attribute("href") or "")
+    expect(page.locator("#preview iframe")).to_be_visible()
     last.click()
 
-    expect(page.locator("#preview iframe")).to_be_visible()
     expect(page.locator(".cut article")).to_have_count(8)
     page.wait_for_function("name => window.frames.length === 1", arg="preview")
     frame = page.frame("preview")
     assert frame is not None
     frame.wait_for_url(lambda url: url.endswith(wanted[0]) and not url.startswith(visitor.url))
     assert wanted != ["#page=1"]
+    without_script = page.context.new_page()
+    without_script.route("**/document.js*", lambda route: route.fulfill(body=""))
+    without_script.goto(page.url)
+    without_script.locator(".cut header a").last.click()
+    without_script.wait_for_url(
+        lambda url: url.endswith(wanted[0]) and not url.startswith(visitor.url)
+    )
+    without_script.close()
 
     state = page.locator("#document .standing .state")
     page.get_by_role("button", name="Ingest again").click()

@@ -6,4 +6,9 @@ for (const frame of document.querySelectorAll("iframe[data-preview]")) {
   if (!navigator.pdfViewerEnabled) continue;
   frame.hidden = false;
   frame.src = frame.dataset.preview;
+  /* From here on a passage leads to its page there; before, and elsewhere, to the file itself. */
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest(".cut header a[href*='#page=']");
+    if (link) link.target = frame.name;
+  });
 }
