@@ -66,10 +66,10 @@ class EndpointHandler:
             try:
                 who = await _in_a_thread(partial(self._authenticated, http))
                 request = self._request(http, who, deadline=deadline)
-                if self._is_late(request, who):
-                    request = self._request(http, who, await self._parsed(http, who), deadline)
-                self._require(who)
+                if not self._is_late(request, who):
+                    self._require(who)
                 request = self._request(http, who, await self._parsed(http, who), deadline)
+                self._require(who)
                 response = await _in_a_thread(partial(self.endpoint.answer, request))
             except Exception as error:  # whatever it is, the browser is told, and nothing of how
                 problem = problem_of(error)
