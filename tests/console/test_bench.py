@@ -9,12 +9,12 @@ import pytest
 
 from stackroom.documents.passages import Ranks
 from stackroom.search.citations import Source
-from stackroom.search.cited_answers import AskedAndAnswered
+from stackroom.search.cited_answers import AskedAndAnswered, CatalogAnswer, CitedSource
 from stackroom.search.results import Result
 from stackroom_console.console import MAX_HEADERS, Console
 from stackroom_console.pages.ask_page import LONGEST_ADDRESS, shown
 from stackroom_console.sealed_cookies import MAX_COOKIE
-from stackroom_console.shown_citations import FoundPassage, citations_of, said_by, source_of
+from stackroom_console.shown_citations import FoundPassage, citations_of, source_of
 from tests.console.browser import Browser
 from tests.console.test_asking import LEAVE, NOTHING, QUESTION, catalog, read
 from tests.console.things import AGENT
@@ -222,23 +222,18 @@ def test_a_long_passage_is_folded_to_the_sentence_with_the_questions_words() -> 
 
 def test_what_an_answer_cites_is_folded_to_the_sentence_that_it_has_said() -> None:
     other = "The annual report has the days of leave in it, and who took annual leave. " * 5
-    answer = "Extracted: Everybody may stay home for 31 days. [1] Ask early [2][1]."
+    said, early = "Everybody may stay home for 31 days.", "Whoever asks early gets the dates."
+    cited = [
+        CitedSource(source=SOURCE, chunk_text=f"{other}{each} {other}", relevance_score=0.5)
+        for each in (said, early)
+    ]
+    text = f"Extracted: {said} [1] Ask early for dates [2][1]."
+    answer = CatalogAnswer(text=text, sources=tuple(cited), guardrail_action="NONE")
 
-    [cited] = citations_of(
-        QUESTION,
-        [
-            FoundPassage(
-                sources=(SOURCE,),
-                text=f"{other}Everybody may stay home for 31 days. {other}",
-                score=0.5,
-                said=said_by(answer)[1],
-            )
-        ],
-        {},
-    )
+    page = shown(QUESTION, AskedAndAnswered(passages=NOTHING, answer=answer), {})
 
-    assert "".join(each.text for each in cited.heart) == "Everybody may stay home for 31 days."
-    assert said_by(answer)[2].strip() == "Ask early"
+    hearts = ["".join(piece.text for piece in each.heart).strip() for each in page.cited]
+    assert hearts == [said, early]
 
 
 def test_a_source_that_was_kept_before_it_had_all_its_parts_can_be_shown() -> None:

@@ -251,6 +251,20 @@ def test_an_answer_is_markdown_and_cites_its_passages_which_open(
         assert told in shown
 
 
+def test_a_cited_passage_is_folded_to_what_the_answer_has_from_it(
+    alice: Browser, console: Console, agent: str
+) -> None:
+    path, other = begin(alice, agent, "How long is leave?"), "Leave is long, and it is leave. " * 9
+    long = passage(f"{other}Everybody stays home for 31 days. {other}")
+    answer(console, run_of(alice, path), "At home for 31 days [1].", found(long))
+
+    hearts = re.findall('class="heart"[^>]*>(.*?)</blockquote>', alice.get(path).text, re.S)
+
+    assert {re.sub("<.*?>", "", each).strip() for each in hearts} == {
+        "Everybody stays home for 31 days."
+    }
+
+
 def test_a_question_that_another_knowledge_base_was_asked_does_not_read_cached(
     alice: Browser, console: Console, agent: str
 ) -> None:
