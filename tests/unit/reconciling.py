@@ -2,6 +2,7 @@
 
 import copy
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from stackroom.concurrency import at_once
@@ -50,7 +51,9 @@ class Reconciled(Pipeline):
             page=self.page,
         )
 
-    def reconciliation(self, *, dry_run: bool = False) -> Reconciliation:
+    def reconciliation(
+        self, *, dry_run: bool = False, idle_before: datetime | None = None
+    ) -> Reconciliation:
         audited = Audited(
             inventory=self.inventory,
             catalogs=self.catalogs,
@@ -71,6 +74,7 @@ class Reconciled(Pipeline):
                 requests=self.requests,
                 dry_run=dry_run,
                 beside=in_turn,
+                idle_before=idle_before,
                 now=self.clock,
             ),
             book=self.book,

@@ -242,6 +242,24 @@ def test_a_deleted_object_is_deleted_from_the_index_too(world: Reconciled) -> No
     assert world.leases.kept[CATALOG].held
 
 
+@pytest.mark.parametrize("others", [(), (KEYS[0],)])
+def test_after_a_power_cut_a_missing_object_is_found_though_a_run_wrote_its_record_since(
+    world: Reconciled, others: tuple[str, ...]
+) -> None:
+    """The event of its deletion went with the queue, and the run fails what lies there no more."""
+    world.dropped_and_indexed(KEY, *others)
+    world.bucket.delete(KEY)
+    world.clock.pass_by(1)
+    restart = world.clock()
+    world.clock.pass_by(1)
+    world.change(KEY, status=DocumentStatus.FAILED, updated_at=world.clock())
+
+    found = world.reconciliation(idle_before=restart).go_on()
+
+    assert [(each.kind, each.what) for each in found] == [(Kind.RECORD_WITHOUT_OBJECT, KEY)]
+    assert world.document().status is DocumentStatus.DELETING
+
+
 def test_an_object_that_came_back_during_its_deletion_is_registered(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     world.delete()

@@ -167,7 +167,7 @@ class BucketAudit:
 
     def _may_be_lost(self, record: Document) -> bool:
         known = record.status in (DocumentStatus.DELETING, DocumentStatus.UPLOADING)
-        return not known and self.on.mending.is_settled(record.updated_at)
+        return not known and self.on.mending.is_settled(record.uploaded_at)
 
     def _unlike_their_records(self, items: Iterable[ListedObject]) -> Iterator[tuple[str, Kind]]:
         for item in items:

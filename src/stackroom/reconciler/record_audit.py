@@ -61,7 +61,7 @@ class RecordAudit:
             suspects = ((each.s3_key, Kind.RECORD_WITHOUT_CATALOG) for each in settled)
             yield from mending.reconciled(suspects)
             return
-        yield from self._without_objects(catalog, settled)
+        yield from self._without_objects(catalog, documents)
         yield from self._uninspected(settled)
         if not is_its_own:
             return
@@ -74,17 +74,19 @@ class RecordAudit:
     def _without_objects(
         self, catalog: Catalog, documents: list[Document]
     ) -> Iterator[Discrepancy]:
-        now = self.on.mending.now()
+        mending, now = self.on.mending, self.on.mending.now()
         lapsed = [each for each in documents if each.has_lapsed(now)]
         elsewhere = (DocumentStatus.DELETING, DocumentStatus.UPLOADING)
-        present = [each for each in documents if each.status not in elsewhere]
+        # Not by when it was written: a run writes what it finds of a file that is gone, too.
+        uploaded = [each for each in documents if mending.is_settled(each.uploaded_at)]
+        present = [each for each in uploaded if each.status not in elsewhere]
         if present and self.on.bucket.head(present[0].s3_key) is not None:
             return
         if not (present or lapsed) or self._has_objects(catalog):
             return
-        yield from self.on.mending.reconciled((each.s3_key, Kind.UNUSED_LINK) for each in lapsed)
+        yield from mending.reconciled((each.s3_key, Kind.UNUSED_LINK) for each in lapsed)
         suspects = ((each.s3_key, Kind.RECORD_WITHOUT_OBJECT) for each in present)
-        yield from self.on.mending.reconciled(suspects)
+        yield from mending.reconciled(suspects)
 
     def _uninspected(self, documents: list[Document]) -> Iterator[Discrepancy]:
         """Their event was lost on the way to the inspection, or waits there for long."""

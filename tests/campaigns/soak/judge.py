@@ -85,7 +85,9 @@ class Judge:
             elif wrong := _wrong_with(records[key], content):
                 yield f"status: {key!a} {wrong}"
         for key in records.keys() - expected.keys():
-            yield f"status: {key!a} lies there no more, and is {records[key].status}"
+            told = records[key]
+            since = f"since {told.updated_at:%H:%M:%S}: {told.status_reason}"
+            yield f"status: {key!a} lies there no more, and is {told.status} {since}"
 
     def of_receipts(self) -> Iterator[str]:
         receipts = SiteServices(self.instance).stores.receipts
