@@ -144,13 +144,16 @@ class Browsing:
         reads: list[Callable[[], Any]] = [
             partial(self.names.named, catalog_id, after=after, limit=LOOKED_THROUGH + 1),
         ]
+        begun = () if behind is not None else _beginnings(wanted.words)
+        reads += [partial(self.names.named, catalog_id, prefix=each, limit=ROWS) for each in begun]
         if known is None:
             reads += [
                 partial(self._listed, self.names.failed, catalog_id, catalog.failed_count),
                 partial(self._listed, self.names.open, catalog_id, catalog.open_count),
                 partial(self._listed, self.names.over, catalog_id, catalog.over_count),
             ]
-        names, *listed = self.beside(reads)
+        names, *answers = self.beside(reads)
+        alike, listed = answers[: len(begun)], answers[len(begun) :]
         goes_on = len(names) > LOOKED_THROUGH
         names = names[:LOOKED_THROUGH]
         if known is None:
@@ -162,6 +165,7 @@ class Browsing:
         entries = {each.document_id: _of_name(each, groups) for each in names}
         is_whole = behind is None and not goes_on
         if not is_whole and behind is None:
+            entries |= {each.document_id: _of_name(each, groups) for some in alike for each in some}
             entries |= self._elsewhere(catalog_id, wanted, groups, entries, known or {})
         return self._found(
             catalog,
@@ -186,12 +190,7 @@ class Browsing:
         there: Mapping[str, _Entry],
         known: Mapping[str, Document],
     ) -> dict[str, _Entry]:
-        """What is wanted though its name stands behind those that are looked through."""
-        more: dict[str, _Entry] = {}
-        if wanted.words:
-            for prefix in dict.fromkeys((wanted.words, wanted.words.lower())):
-                found = self.names.named(catalog_id, prefix=prefix, limit=ROWS)
-                more |= {each.document_id: _of_name(each, groups) for each in found}
+        """What is wanted by its state, though its name is none of those that were read."""
         failures_first = wanted.order is Order.STATE and not wanted.descending
         ids = [
             each
@@ -202,7 +201,7 @@ class Browsing:
         records = [known[each] for each in ids if each in known]
         if not known:
             records += self.names.records(catalog_id, ids[:SOUGHT])
-        return more | {each.document_id: _of_record(each) for each in records}
+        return {each.document_id: _of_record(each) for each in records}
 
     def _found(
         self,
@@ -258,6 +257,11 @@ class Browsing:
             and not each.has_lapsed(now)
             and wanted.group in (None, group_of(each))
         ]
+
+
+def _beginnings(words: str) -> tuple[str, ...]:
+    """Of names, as somebody may have typed them."""
+    return tuple(dict.fromkeys((words, words.lower()))) if words else ()
 
 
 def _of_record(document: Document) -> _Entry:
