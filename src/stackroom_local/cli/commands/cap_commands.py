@@ -12,6 +12,7 @@ from stackroom_local.cli.commands.options import (
     SomeUser,
     StateDir,
     is_ones_own,
+    output,
     site_of,
 )
 
@@ -70,7 +71,6 @@ def set_caps(
     if unlimited == any(each is not None for each in given.values()):
         raise typer.BadParameter("say --documents, --bytes or --dollars; or else --unlimited")
     from stackroom_local.cli import cap_administration
-    from stackroom_local.cli.output import output
 
     cap_administration.keep(site_of(state_dir), user, given, told=output(as_json))
 
@@ -78,7 +78,6 @@ def set_caps(
 def show(*, state_dir: StateDir, as_json: Json = False) -> None:
     """List the caps that are set."""
     from stackroom_local.cli import cap_administration
-    from stackroom_local.cli.output import output
 
     cap_administration.show(site_of(state_dir), told=output(as_json))
 
@@ -86,7 +85,6 @@ def show(*, state_dir: StateDir, as_json: Json = False) -> None:
 def remove(*, state_dir: StateDir, user: Whose = None, as_json: Json = False) -> None:
     """Take a user's own caps away, so that everybody's hold, or those of everybody."""
     from stackroom_local.cli import cap_administration
-    from stackroom_local.cli.output import output
 
     cap_administration.remove(site_of(state_dir), user, told=output(as_json))
 
@@ -110,7 +108,6 @@ def usage(
 ) -> None:
     """Show what users have, what they used in a month, what that costs, and their caps."""
     from stackroom_local.cli import cap_administration
-    from stackroom_local.cli.output import output
     from stackroom_local.cli.own_documents import SignedInPerson
 
     site, told = site_of(state_dir), output(as_json)

@@ -12,6 +12,7 @@ from stackroom_local.cli.commands.options import (
     Owner,
     StateDir,
     named_deployment,
+    output,
     site_of,
 )
 
@@ -41,7 +42,6 @@ def add(
     if region is not None and project is None:
         raise typer.BadParameter("--region goes with --project; a file of outputs tells its own")
     from stackroom_local.cli import deployments
-    from stackroom_local.cli.output import output
 
     told = output(as_json)
     if outputs is not None:
@@ -53,7 +53,6 @@ def add(
 def show(as_json: Json = False) -> None:
     """List the deployments that were added."""
     from stackroom_local.cli import deployments
-    from stackroom_local.cli.output import output
 
     deployments.show(told=output(as_json))
 
@@ -61,7 +60,6 @@ def show(as_json: Json = False) -> None:
 def remove(name: Name, as_json: Json = False) -> None:
     """Forget a deployment, and the sign-in to it; nothing on AWS is touched."""
     from stackroom_local.cli import deployments
-    from stackroom_local.cli.output import output
 
     deployments.remove(name, told=output(as_json))
 
@@ -86,7 +84,6 @@ def login(
     From a machine without one: ssh -L 8976:localhost:8976, and --no-browser there.
     """
     from stackroom_local.cli import callers
-    from stackroom_local.cli.output import output
 
     callers.login(site_of(state_dir), browser=browser, port=port, told=output(as_json))
 
@@ -94,7 +91,6 @@ def login(
 def logout(state_dir: StateDir, as_json: Json = False) -> None:
     """Sign out of a deployment, and forget the tokens."""
     from stackroom_local.cli import callers
-    from stackroom_local.cli.output import output
 
     callers.logout(site_of(state_dir), told=output(as_json))
 
@@ -120,7 +116,6 @@ def token(
     """
     from stackroom_local.cli import callers
     from stackroom_local.cli.callers import Asker
-    from stackroom_local.cli.output import output
 
     asker = Asker(site=site_of(state_dir), user=user, groups=group)
     callers.token(asker, session=session, minutes=minutes, told=output(as_json))
@@ -139,7 +134,6 @@ def whoami(
 ) -> None:
     """Tell the user of a token, and with it the prefix to drop files under."""
     from stackroom_local.cli import callers
-    from stackroom_local.cli.output import output
 
     given = token
     if token is None and named_deployment.get() is None:

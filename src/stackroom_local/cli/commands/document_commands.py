@@ -16,6 +16,7 @@ from stackroom_local.cli.commands.options import (
     StateDir,
     User,
     is_ones_own,
+    output,
     site_of,
 )
 from stackroom_local.cli.failures import WrongUsage
@@ -45,7 +46,6 @@ def drop(
 ) -> None:
     """Put files into the bucket, as `aws s3 cp` would; folders keep their structure."""
     from stackroom_local.cli import operator_documents, own_documents
-    from stackroom_local.cli.output import output
     from stackroom_local.cli.own_documents import SignedInPerson
 
     site, told = site_of(state_dir), output(as_json)
@@ -78,7 +78,6 @@ def status(
     Of a catalog of 200 and more, those that are open or failed.
     """
     from stackroom_local.cli import operator_documents, own_documents, pool_status
-    from stackroom_local.cli.output import output
     from stackroom_local.cli.own_documents import SignedInPerson
 
     site, told = site_of(state_dir, seconds=LOOK_SECONDS), output(as_json)
@@ -115,7 +114,6 @@ def delete(
 ) -> None:
     """Remove documents, or a catalog, from the bucket and the index; prints the receipts."""
     from stackroom_local.cli import deletion, own_documents
-    from stackroom_local.cli.output import output
     from stackroom_local.cli.own_documents import SignedInPerson
 
     site, told = site_of(state_dir), output(as_json)
@@ -142,7 +140,6 @@ def receipts(
 ) -> None:
     """Show what was deleted or lost: searchable before, asked for, and not searchable since."""
     from stackroom_local.cli import deletion
-    from stackroom_local.cli.output import output
 
     deletion.receipts(site_of(state_dir), receipt_id, user=user, told=output(as_json))
 
@@ -152,7 +149,6 @@ def catalogs(
 ) -> None:
     """List catalogs: how many documents they have, and whether they are ready."""
     from stackroom_local.cli import operator_documents, own_documents
-    from stackroom_local.cli.output import output
     from stackroom_local.cli.own_documents import SignedInPerson
 
     site, told = site_of(state_dir), output(as_json)
@@ -176,7 +172,6 @@ def retry(
 ) -> None:
     """Have what failed tried again, as it lies there."""
     from stackroom_local.cli import operator_documents
-    from stackroom_local.cli.output import output
 
     site = site_of(state_dir)
     operator_documents.retry(site, targets or [], user=user, catalog=catalog, told=output(as_json))
@@ -191,7 +186,6 @@ def reconcile(
 ) -> None:
     """Compare bucket, records and index, and mend what they tell differently."""
     from stackroom_local.cli import run_reconciler
-    from stackroom_local.cli.output import output
 
     run_reconciler.reconcile(site_of(state_dir), dry_run=dry_run, told=output(as_json))
 
@@ -215,7 +209,6 @@ def ask(
     """Ask as an agent would, over MCP with the user's token: passages with file, page and score."""
     from stackroom_local.cli import retrieve_tool
     from stackroom_local.cli.callers import Asker
-    from stackroom_local.cli.output import output
 
     asker = Asker(site=site_of(state_dir), user=user, groups=group)
     retrieve_tool.ask(
@@ -239,7 +232,6 @@ def retrieve(
     """Print the retrieve tool's answer as JSON, as it arrives over MCP."""
     from stackroom_local.cli import retrieve_tool
     from stackroom_local.cli.callers import Asker
-    from stackroom_local.cli.output import output
 
     asker = Asker(site=site_of(state_dir), user=user, groups=group)
     told = output(as_json)
@@ -257,7 +249,6 @@ def events(
     """Show what happened to catalogs, documents and deletions in the last seven days."""
     from stackroom_local.cli import own_events
     from stackroom_local.cli.callers import Asker
-    from stackroom_local.cli.output import output
 
     asker = Asker(site=site_of(state_dir), user=user)
     own_events.events(asker, catalog=catalog, follow=follow, told=output(as_json))
@@ -288,7 +279,6 @@ def passages(
     from bedrock_kb_simulator.chunk_strategies import Chunking
     from stackroom_local.cli import document_lookup, passage_inspection
     from stackroom_local.cli.callers import Asker
-    from stackroom_local.cli.output import output
 
     chunking = Chunking(max_tokens=chunk_tokens, overlap_percentage=overlap)
     if catalog is None:
@@ -354,7 +344,6 @@ def load(
     if not create_tables and (reader or language != "english"):
         raise typer.BadParameter("--reader and --language are for --create-tables")
     from stackroom_local.cli import pgvector_load
-    from stackroom_local.cli.output import output
 
     target = pgvector_load.LoadTarget(
         url=to,
@@ -395,6 +384,5 @@ def dashboard(
     if watch and as_json:
         raise typer.BadParameter("--json prints once; leave out --watch, or --json")
     from stackroom_local.cli import dashboard as shown
-    from stackroom_local.cli.output import output
 
     shown.dashboard(site_of(state_dir), hours=hours, watch=watch, told=output(as_json))

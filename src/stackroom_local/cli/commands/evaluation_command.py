@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from stackroom_local.cli.commands.options import Groups, Json, Owner, StateDir, site_of
+from stackroom_local.cli.commands.options import Groups, Json, Owner, StateDir, output, site_of
 
 
 def evaluate(
@@ -79,7 +79,6 @@ def evaluate(
     from stackroom_local.cli import evaluations, kept_questions
     from stackroom_local.cli.callers import Asker
     from stackroom_local.cli.failures import WrongUsage
-    from stackroom_local.cli.output import output
 
     if draft and kept:
         raise WrongUsage("--draft writes a new file, --kept adds to one: name one of them")

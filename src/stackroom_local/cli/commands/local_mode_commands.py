@@ -8,7 +8,14 @@ from typing import Annotated
 import typer
 
 from bedrock_kb_simulator.embedding_models import DEFAULT_MODEL, ModelName
-from stackroom_local.cli.commands.options import Json, Speed, StateDir, named_deployment, site_of
+from stackroom_local.cli.commands.options import (
+    Json,
+    Speed,
+    StateDir,
+    named_deployment,
+    output,
+    site_of,
+)
 
 
 def _checked(faults: str) -> str:
@@ -138,7 +145,6 @@ def up(
     _check_model()
     _check_weights(model)
     from stackroom_local.cli import lifecycle
-    from stackroom_local.cli.output import output
 
     chosen = dict(each.split("=", 1) for each in context or ())
     if sharing:
@@ -164,7 +170,6 @@ def up(
 def down(state_dir: StateDir, as_json: Json = False) -> None:
     """Stop what is up, wherever it was started."""
     from stackroom_local.cli import lifecycle
-    from stackroom_local.cli.output import output
 
     lifecycle.down(state_dir, told=output(as_json))
 
@@ -185,7 +190,6 @@ def env(
             "say whose keys: --user alice for a user's own, or --operator for root's"
         )
     from stackroom_local.cli import lifecycle
-    from stackroom_local.cli.output import output
 
     lifecycle.env(state_dir, user=user, told=output(as_json))
 
@@ -204,8 +208,6 @@ def doctor(
     as_json: Json = False,
 ) -> None:
     """Look for what could keep it from working here, and say what to do about it."""
-    from stackroom_local.cli.output import output
-
     told, name = output(as_json), named_deployment.get()
     if smoke:
         from stackroom_local.cli.smoke import smoke_run
@@ -225,6 +227,5 @@ def doctor(
 def demo(speed: Speed = 20.0, as_json: Json = False) -> None:
     """Show it all: start, drop the examples of two users, ask as an agent, stop."""
     from stackroom_local.cli import demo as demonstration
-    from stackroom_local.cli.output import output
 
     demonstration.run(speed=speed, told=output(as_json))

@@ -2,13 +2,16 @@
 
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from stackroom_local.cli.failures import WrongUsage
 from stackroom_local.sites.site import Site
 from stackroom_local.state import StateDirectory, default_state_dir
+
+if TYPE_CHECKING:
+    from stackroom_local.cli.output import Output
 
 StateDir = Annotated[
     Path,
@@ -74,3 +77,9 @@ def site_of(state_dir: Path, *, seconds: float | None = None) -> Site:
     from stackroom_local.sites.known_deployments import KnownDeployments
 
     return KnownDeployments().named(name)
+
+
+def output(as_json: bool) -> "Output":
+    from stackroom_local.cli.output import output  # which is slow to load
+
+    return output(as_json)

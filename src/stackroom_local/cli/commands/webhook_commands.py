@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from stackroom_local.cli.commands.options import Json, StateDir, site_of
+from stackroom_local.cli.commands.options import Json, StateDir, output, site_of
 
 WebhookId = Annotated[str, typer.Argument(help="As `stackroom webhooks list` shows it.")]
 
@@ -24,7 +24,6 @@ def add(
 ) -> None:
     """Tell an address of changes, and show the secret that its calls are signed with."""
     from stackroom_local.cli import webhook_administration
-    from stackroom_local.cli.output import output
 
     webhook_administration.add(
         site_of(state_dir), url, user=user, types=types, told=output(as_json)
@@ -34,7 +33,6 @@ def add(
 def show(state_dir: StateDir, as_json: Json = False) -> None:
     """List the webhooks of all users, and those that are told of everybody's changes."""
     from stackroom_local.cli import webhook_administration
-    from stackroom_local.cli.output import output
 
     webhook_administration.show(site_of(state_dir), told=output(as_json))
 
@@ -42,7 +40,6 @@ def show(state_dir: StateDir, as_json: Json = False) -> None:
 def remove(state_dir: StateDir, webhook_id: WebhookId, as_json: Json = False) -> None:
     """Tell an address no more, not even of what waits."""
     from stackroom_local.cli import webhook_administration
-    from stackroom_local.cli.output import output
 
     webhook_administration.remove(site_of(state_dir), webhook_id, told=output(as_json))
 
@@ -50,7 +47,6 @@ def remove(state_dir: StateDir, webhook_id: WebhookId, as_json: Json = False) ->
 def secret(state_dir: StateDir, webhook_id: WebhookId, as_json: Json = False) -> None:
     """Show the secret that a webhook's calls are signed with, once more."""
     from stackroom_local.cli import webhook_administration
-    from stackroom_local.cli.output import output
 
     webhook_administration.secret(site_of(state_dir), webhook_id, told=output(as_json))
 
@@ -58,6 +54,5 @@ def secret(state_dir: StateDir, webhook_id: WebhookId, as_json: Json = False) ->
 def redeliver(state_dir: StateDir, as_json: Json = False) -> None:
     """Try again what was set aside after a day of failures, of all webhooks."""
     from stackroom_local.cli import webhook_administration
-    from stackroom_local.cli.output import output
 
     webhook_administration.redeliver(site_of(state_dir), told=output(as_json))
