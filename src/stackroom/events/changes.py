@@ -119,11 +119,6 @@ class UserCapReached(_Detail):
     def record(self) -> str:
         return f"{self.month} {self.cap}"
 
-    @property
-    def catalog_id(self) -> None:
-        """It is of all catalogs of its user."""
-        return
-
 
 Detail = DocumentChanged | CatalogChanged | DeletionChanged | UserCapReached
 # EventBridge's word for what kind of thing happened, and the schema of each.
@@ -162,7 +157,7 @@ def change_of(
     `old` and `new` are of one record, None where there was or is none; `at` is when it was written.
     """
     detail = _detail(old, new, event_id, at)
-    if detail is None:
+    if detail is None or detail.state == getattr(detail, "previous_state", None):
         return None
     return Event(id=event_id, detail_type=_TYPE_OF[type(detail)], time=at, detail=detail)
 
@@ -197,10 +192,6 @@ def _of_document(
     assert document is not None, "one of the two is there"
     if new is None and document.has_lapsed(at):
         return None  # a link that nobody used; there was no document
-    state = new.shown_status if new else Gone.DELETED
-    previous = old.shown_status if old else None
-    if state == previous:
-        return None
     user_id = locate(document.s3_key).user_id
     is_placed = document.catalog_id != unplaced_partition(user_id)
     return DocumentChanged(
@@ -210,8 +201,8 @@ def _of_document(
         catalog_id=document.catalog_id if is_placed else None,
         document_id=document.document_id,
         filename=document.filename,
-        state=state,
-        previous_state=previous,
+        state=new.shown_status if new else Gone.DELETED,
+        previous_state=old.shown_status if old else None,
         reason=new.status_reason if new else None,
         # Its removal comes after its last version.
         version=document.version if new else document.version + 1,
@@ -222,31 +213,21 @@ def _of_document(
 
 def _of_catalog(
     old: Catalog | None, new: Catalog | None, event_id: str, at: datetime
-) -> CatalogChanged | None:
+) -> CatalogChanged:
     catalog = new or old
     assert catalog is not None, "one of the two is there"
-    state = new.status if new else Gone.DELETED
-    previous = old.status if old else None
-    if state == previous:
-        return None
     return CatalogChanged(
         event_id=event_id,
         user_id=catalog.user_id,
         at=new.updated_at if new else at,
         catalog_id=catalog.catalog_id,
         name=catalog.name,
-        state=state,
-        previous_state=previous,
+        state=new.status if new else Gone.DELETED,
+        previous_state=old.status if old else None,
     )
 
 
-def _of_deletion(
-    old: Receipt | None, new: Receipt, event_id: str, at: datetime
-) -> DeletionChanged | None:
-    state = _state_of(new)
-    previous = _state_of(old) if old else None
-    if state == previous:
-        return None
+def _of_deletion(old: Receipt | None, new: Receipt, event_id: str, at: datetime) -> DeletionChanged:
     return DeletionChanged(
         event_id=event_id,
         user_id=new.user_id,
@@ -255,8 +236,8 @@ def _of_deletion(
         document_id=new.document_id,
         filename=new.filename,
         receipt_id=new.receipt_id,
-        state=state,
-        previous_state=previous,
+        state=_state_of(new),
+        previous_state=_state_of(old) if old else None,
     )
 
 
