@@ -22,7 +22,7 @@ from stackroom_local.cli.json_output import (
     UsageAnswer,
     UsageTold,
 )
-from stackroom_local.cli.output import Output
+from stackroom_local.cli.output import Output, table
 from stackroom_local.cli.own_documents import SignedInPerson
 from stackroom_local.cli.untrusted_text import one_line
 from stackroom_local.local_errors import LocalModeError
@@ -68,13 +68,11 @@ def _judge_anew(services: SiteServices, user: str | None) -> None:
 
 def _tell(services: SiteServices, told: Output) -> None:
     found = dict(sorted(services.stores.caps.all().items()))
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("User", "Documents", "Bytes", "Dollars a month"):
-        table.add_column(column, overflow="fold")
+    shown = table("User", "Documents", "Bytes", "Dollars a month")
     for user_id, caps in found.items():
         cells = (_EVERYBODY if user_id == EVERYBODY else user_id, _at_most(caps.documents))
-        table.add_row(*map(Text, (*cells, _at_most(caps.bytes), _at_most(caps.dollars))))
-    told.people.print(table if found else "no caps are set")
+        shown.add_row(*map(Text, (*cells, _at_most(caps.bytes), _at_most(caps.dollars))))
+    told.people.print(shown if found else "no caps are set")
     told.answer(
         CapsAnswer(
             caps=[CapsTold(user_id=each, **caps.model_dump()) for each, caps in found.items()]
@@ -119,23 +117,20 @@ def _tell_usage(month: str | None, found: Mapping[str, Mapping[str, Any]], told:
 
 def _usage_table(users: Iterable[UsageTold]) -> Table:
     """Of each catalog, and below them of their user."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("User", "Catalog", "Documents", "Size", "Ingested", "Passages, about"):
-        table.add_column(column, overflow="fold")
-    for column in ("Questions", "Model's tokens", "Dollars"):
-        table.add_column(column, overflow="fold")
+    heads = ("User", "Catalog", "Documents", "Size", "Ingested", "Passages, about")
+    shown = table(*heads, "Questions", "Model's tokens", "Dollars")
     for user in users:
         for each in user.catalogs:
-            shown = _SEVERAL if each.catalog_id == NO_CATALOG else each.catalog_id
-            shown = one_line(each.catalog_name or shown)
-            table.add_row(*_cells(user.user_id, shown, each), _dollars(each.dollars))
+            name = _SEVERAL if each.catalog_id == NO_CATALOG else each.catalog_id
+            name = one_line(each.catalog_name or name)
+            shown.add_row(*_cells(user.user_id, name, each), _dollars(each.dollars))
         caps = user.caps
         documents = f"{user.documents:,}{_of(caps.documents and f'{caps.documents:,}')}"
         bytes_ = f"{size(user.bytes)}{_of(caps.bytes and size(caps.bytes))}"
         dollars = f"{_dollars(user.dollars)}{_of(caps.dollars and _dollars(caps.dollars))}"
         cells = _cells(user.user_id, "altogether", user)
-        table.add_row(*cells[:2], documents, bytes_, *cells[4:], dollars, style="bold")
-    return table
+        shown.add_row(*cells[:2], documents, bytes_, *cells[4:], dollars, style="bold")
+    return shown
 
 
 def _cells(user_id: str, name: str, told: UsageTold | CatalogUsageTold) -> tuple[str, ...]:

@@ -9,14 +9,13 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter, ValidationError
-from rich.table import Table
 from rich.text import Text
 
 from stackroom.aws.error_mapping import code_of
 from stackroom.errors import ValidationError as Refused
 from stackroom_local.cli.failures import WrongUsage
 from stackroom_local.cli.json_output import DeploymentsAnswer, DeploymentTold, DoneAnswer
-from stackroom_local.cli.output import Output
+from stackroom_local.cli.output import Output, table
 from stackroom_local.sites.known_deployments import KnownDeployments
 from stackroom_local.sites.site import AwsSite, client_in
 from stackroom_local.sites.site_errors import NotDeployed, OtherOutputs
@@ -110,13 +109,11 @@ def add_from_stacks(name: str, *, project: str, region: str | None, told: Output
 
 def show(*, told: Output) -> None:
     known = KnownDeployments().all()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("Deployment", "Project", "Region", "MCP endpoint"):
-        table.add_column(column, overflow="fold")
+    shown = table("Deployment", "Project", "Region", "MCP endpoint")
     for each in known:
-        table.add_row(*map(Text, (each.name, each.project, each.region, each.mcp_url)))
+        shown.add_row(*map(Text, (each.name, each.project, each.region, each.mcp_url)))
     none = "none yet; add one with: stackroom deployments add NAME --outputs cdk.out/outputs.json"
-    told.people.print(table if known else none)
+    told.people.print(shown if known else none)
     told.answer(DeploymentsAnswer(deployments=[_told(each) for each in known]))
 
 

@@ -125,25 +125,16 @@ def drop_answer(
     records = {each.s3_key: each for each in settled}
     files = []
     for each in outcomes:
-        if isinstance(each, NotDropped):
-            files.append(
-                FileTold(
-                    filename=each.key.removeprefix(prefix),
-                    key=each.key,
-                    dropped=False,
-                    reason=each.reason,
-                )
-            )
-            continue
         now = records.get(each.key)
+        reason = None if now is None else now.status_reason
         files.append(
             FileTold(
                 filename=each.key.removeprefix(prefix),
                 key=each.key,
-                dropped=True,
-                version_id=each.version_id,
-                reason=now.status_reason if now is not None else None,
-                status=now.status if now is not None else None,
+                dropped=isinstance(each, Dropped),
+                version_id=each.version_id if isinstance(each, Dropped) else None,
+                reason=each.reason if isinstance(each, NotDropped) else reason,
+                status=None if now is None else now.status,
             )
         )
     left_out = [str(path) for path in found.left_out]

@@ -3,15 +3,14 @@
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, Self
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from bedrock_kb_simulator.conversation_parts import Conversation, Text, Turn
 from bedrock_kb_simulator.model_endpoint import (
@@ -57,7 +56,7 @@ from stackroom_local.cli.json_output import (
     GateTold,
 )
 from stackroom_local.cli.kept_questions import require_new, write_new
-from stackroom_local.cli.output import Output, TerminalConsole
+from stackroom_local.cli.output import Output, counting
 from stackroom_local.cli.untrusted_text import one_line
 from stackroom_local.servers import MODEL_PREFIX
 from stackroom_local.sites.site import AwsSite
@@ -144,7 +143,7 @@ def evaluate(
     questions = list(chosen.values())
     _confirm(asker, questions, order)
     retrieve = _tool(asker, catalog)
-    with _progress(told.people, "asking", len(questions)) as progress:
+    with counting(told.people, "asking", len(questions)) as progress:
         evaluation = Evaluation.of(
             questions,
             retrieve,
@@ -156,7 +155,7 @@ def evaluate(
     unkept = _kept(evaluation, order.out)
     bar = None
     if order.calibrates:
-        with _progress(told.people, "without a bar", len(questions)) as progress:
+        with counting(told.people, "without a bar", len(questions)) as progress:
             bar = calibrated(questions, retrieve, order.options, told=progress)
     figures = evaluation.figures()
     compares = None if before is None else compared(before, evaluation)
@@ -327,12 +326,3 @@ def _confirm(asker: Asker, questions: Sequence[KnownQuestion], order: Evaluation
 def _tool(asker: Asker, catalog: str) -> Retrieve:
     within = asker.within(catalog)
     return lambda arguments: asker.client.call(SEARCH, {**arguments, **within})
-
-
-@contextmanager
-def _progress(out: TerminalConsole, what: str, total: int) -> Iterator[Any]:
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
-    quiet = not out.is_terminal
-    with Progress(*columns, console=out, transient=True, disable=quiet) as progress:
-        task = progress.add_task(what, total=total)
-        yield lambda count: progress.update(task, completed=count)

@@ -10,7 +10,6 @@ from textwrap import indent
 
 from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
-from rich.table import Table
 from rich.text import Text
 
 from stackroom.documents.keys import (
@@ -31,7 +30,7 @@ from stackroom_local.cli.document_lookup import DocumentLookup
 from stackroom_local.cli.document_tables import STYLES, drop_answer, overview, status_answer
 from stackroom_local.cli.json_output import CatalogsAnswer, CatalogTold, NotAgain, RetryAnswer
 from stackroom_local.cli.live_status import StatusWatch
-from stackroom_local.cli.output import Output, TerminalConsole
+from stackroom_local.cli.output import Output, TerminalConsole, table
 from stackroom_local.cli.untrusted_text import one_line
 from stackroom_local.local_errors import LocalModeError
 from stackroom_local.sites.file_drop import DroppableFile, Dropped, FoundFiles, NotDropped, find
@@ -305,18 +304,16 @@ def catalogs(site: Site, *, user: str | None, told: Output) -> None:
 
 def tell(found: list[CatalogTold], told: Output) -> None:
     found.sort(key=lambda each: (each.user_id, each.name))
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("Catalog", "Id", "Documents", "Size", "Status"):
-        table.add_column(column, overflow="fold")
+    shown = table("Catalog", "Id", "Documents", "Size", "Status")
     for each in found:
-        table.add_row(
+        shown.add_row(
             Text(f"{each.user_id}/{each.name}"),
             each.catalog_id,
             str(each.document_count),
             size(each.total_bytes),
             each.status,
         )
-    told.people.print(table if found else "no catalogs yet")
+    told.people.print(shown if found else "no catalogs yet")
     told.answer(CatalogsAnswer(catalogs=found))
 
 

@@ -10,6 +10,7 @@ import rich.console
 from pydantic import BaseModel
 from rich.console import ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.table import Table
 
 from stackroom_local.cli.untrusted_text import in_json, lines
 
@@ -61,6 +62,13 @@ class Output:
 def output(as_json: bool) -> Output:
     """Where JSON is asked for, standard output has nothing else."""
     return Output(console(is_quiet=as_json), as_json)
+
+
+def table(*columns: str) -> Table:
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        made.add_column(column, overflow="fold")
+    return made
 
 
 @contextmanager

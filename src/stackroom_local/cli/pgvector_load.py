@@ -11,7 +11,6 @@ from pathlib import Path
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from bedrock_kb_simulator.bucket_objects import OF_VECTOR, Attributes, parsed
 from bedrock_kb_simulator.chunk_strategies import Chunking
@@ -39,7 +38,7 @@ from stackroom.stores.pgvector.schema import Tables, create
 from stackroom.tools.texts import counted
 from stackroom_local.cli.callers import checked
 from stackroom_local.cli.json_output import LoadAnswer
-from stackroom_local.cli.output import Output, TerminalConsole
+from stackroom_local.cli.output import Output, TerminalConsole, counting
 from stackroom_local.cli.untrusted_text import one_line
 from stackroom_local.local_errors import LocalModeError
 from stackroom_local.sites.file_drop import DroppableFile, find
@@ -289,12 +288,10 @@ def _loaded(
     """Tells of each as it comes, with a bar on a terminal."""
     started = time.monotonic()
     outcomes: list[Outcome] = []
-    columns = (TextColumn("loading"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
-        bar = progress.add_task("", total=len(files))
+    with counting(out, "loading", len(files)) as advance:
         for outcome in loading.load(files):
             outcomes.append(outcome)
-            progress.advance(bar)
+            advance(len(outcomes))
             if isinstance(outcome, NotLoaded):
                 told = one_line(f"not loaded: {outcome.name}: {outcome.reason}")
                 out.print(escape(told), style="red")

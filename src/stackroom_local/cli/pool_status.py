@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from stackroom.catalogs.overview import MemberStanding, Pool
@@ -12,7 +11,7 @@ from stackroom.documents.model import Catalog, PoolMember
 from stackroom.quota.ledger import Grant, Mode, Waiter
 from stackroom.runs.run_leases import shared_worklist
 from stackroom_local.cli.json_output import KnowledgeBaseTold, PoolAnswer
-from stackroom_local.cli.output import Output
+from stackroom_local.cli.output import Output, table
 from stackroom_local.sites.site import Site
 from stackroom_local.sites.site_records import SiteRecords
 from stackroom_local.sites.site_services import SiteServices
@@ -52,18 +51,16 @@ def answer(services: SiteServices, catalogs: Sequence[Catalog]) -> PoolAnswer:
 def overview(services: SiteServices, catalogs: Sequence[Catalog]) -> RenderableType:
     standings = _look(services)
     names = _names(catalogs, [each.member for each in standings])
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("Knowledge base", "Own data sources", "On the shared one", "Running", "Waiting"):
-        table.add_column(column, overflow="fold")
+    shown = table("Knowledge base", "Own data sources", "On the shared one", "Running", "Waiting")
     for each in standings:
-        table.add_row(
+        shown.add_row(
             each.member.knowledge_base_id,
             Text(_own(each, names)),
             Text(_shared(each.member, catalogs, names)),
             Text("\n".join(_running(grant, names) for grant in each.running) or "nobody"),
             Text(_waiting(each, names)),
         )
-    return table
+    return shown
 
 
 def _look(services: SiteServices) -> tuple[MemberStanding, ...]:

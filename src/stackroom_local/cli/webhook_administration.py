@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-from rich.table import Table
 from rich.text import Text
 
 from stackroom.aws.session import secret_text
@@ -17,7 +16,7 @@ from stackroom_local.cli.json_output import (
     WebhookAnswer,
     WebhooksAnswer,
 )
-from stackroom_local.cli.output import Output
+from stackroom_local.cli.output import Output, table
 from stackroom_local.sites.site import AwsSite, Site
 from stackroom_local.sites.site_services import SiteServices
 
@@ -39,13 +38,11 @@ def add(site: Site, url: str, *, user: str | None, types: str, told: Output) -> 
 
 def show(site: Site, *, told: Output) -> None:
     found = sorted(SiteServices(site).stores.webhooks.all(), key=lambda each: each.created_at)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("Webhook", "Is told of", "URL"):
-        table.add_column(column, overflow="fold")
+    shown = table("Webhook", "Is told of", "URL")
     for each in found:
-        table.add_row(*map(Text, (each.id, _about(each), each.url)))
+        shown.add_row(*map(Text, (each.id, _about(each), each.url)))
     none = "none yet; add one with: stackroom webhooks add https://..."
-    told.people.print(table if found else none)
+    told.people.print(shown if found else none)
     told.answer(WebhooksAnswer(webhooks=found))
 
 

@@ -2,7 +2,6 @@
 Where the verbs work: the local mode of this machine, or a deployment on AWS, in the same terms.
 
     site               what a verb needs of either, and a deployment on AWS
-    stack_outputs      a deployment, as the outputs of its stacks tell it
     known_deployments  the deployments that somebody added, in a file of theirs
     site_services      the product's use cases over what is deployed, for an operator
     site_records       everybody's records; changed_records: as they change

@@ -57,9 +57,7 @@ def of_function(site: AwsSite, *, dry_run: bool) -> Iterator[Discrepancy]:
     while not finished:
         answer = _Answer.model_validate_json(_invoked(site, request))
         for each in answer.listed:
-            yield Discrepancy(
-                kind=each.kind, what=each.what, remedy=each.remedy, outcome=each.outcome
-            )
+            yield Discrepancy(**dict(each))
         if (more := sum(answer.found.values()) - len(answer.listed)) > 0:
             raise ToolRefused(f"{more} more were found; the log of {_name(site)} has them all")
         finished = answer.finished
