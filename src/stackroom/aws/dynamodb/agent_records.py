@@ -113,10 +113,6 @@ class DynamoAgentRuns(DynamoTable):
         expires_at = int((utc_now() + _DRAFT_KEPT).timestamp())
         self._keep(key | to_item({"draft": draft.model_dump_json(), "expires_at": expires_at}))
 
-    def _remove(self, key: Item) -> None:
-        with store_errors():
-            self.client.delete_item(TableName=self.table, Key=key)
-
     def save(self, run: AgentRun) -> AgentRun:
         saved = run.model_copy(update={"version": run.version + 1})
         last = saved.ended_at or saved.until or saved.created_at

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from stackroom.aws.dynamodb.items import Item, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
-from stackroom.aws.error_mapping import store_errors
 
 BOOKMARK, ROUND = "BOOKMARK", "ROUND"
 
@@ -25,9 +24,8 @@ class DynamoBookmark(DynamoTable):
     def keep(self, cursor: str | None) -> None:
         if cursor is not None:
             self._keep(self._key | to_item({"place": cursor}))
-            return
-        with store_errors():
-            self.client.delete_item(TableName=self.table, Key=self._key)
+        else:
+            self._remove(self._key)
 
     @property
     def _key(self) -> Item:

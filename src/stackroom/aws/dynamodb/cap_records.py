@@ -14,7 +14,6 @@ from typing import Any
 
 from stackroom.aws.dynamodb.items import Item, instant, readable, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
-from stackroom.aws.error_mapping import store_errors
 from stackroom.quota.caps import CapReached, Caps
 
 REACHED = "CAPS_REACHED#"  # the user follows
@@ -38,8 +37,7 @@ class DynamoCaps(DynamoTable):
         self._put(key | to_item(told), condition="attribute_not_exists(pk)")
 
     def remove(self, user_id: str) -> None:
-        with store_errors():
-            self.client.delete_item(TableName=self.table, Key=_key(user_id))
+        self._remove(_key(user_id))
 
 
 def _key(user_id: str) -> Item:

@@ -14,7 +14,6 @@ from typing import Any
 
 from stackroom.aws.dynamodb.items import Item, readable, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
-from stackroom.aws.error_mapping import store_errors
 from stackroom.catalogs.feedback import KEPT, Feedback
 
 
@@ -28,8 +27,7 @@ class DynamoFeedback(DynamoTable):
         self._keep(_key(feedback) | to_item(values))
 
     def forget(self, feedback: Feedback) -> None:
-        with store_errors():
-            self.client.delete_item(TableName=self.table, Key=_key(feedback))
+        self._remove(_key(feedback))
 
 
 def _key(feedback: Feedback) -> Item:

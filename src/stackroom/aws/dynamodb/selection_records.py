@@ -9,7 +9,6 @@ from datetime import datetime
 
 from stackroom.aws.dynamodb.items import Item, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
-from stackroom.aws.error_mapping import store_errors
 
 
 class DynamoSelections(DynamoTable):
@@ -25,8 +24,7 @@ class DynamoSelections(DynamoTable):
         self._keep(_key(user_id, session_id) | to_item(values))
 
     def forget(self, user_id: str, session_id: str) -> None:
-        with store_errors():
-            self.client.delete_item(TableName=self.table, Key=_key(user_id, session_id))
+        self._remove(_key(user_id, session_id))
 
 
 def _key(user_id: str, session_id: str) -> Item:

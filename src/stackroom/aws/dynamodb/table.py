@@ -66,6 +66,11 @@ class DynamoTable:
         with store_errors():
             self.client.put_item(TableName=self.table, Item=item)
 
+    def _remove(self, key: Item) -> None:
+        """Whatever stands there, also nothing."""
+        with store_errors():
+            self.client.delete_item(TableName=self.table, Key=key)
+
     def _put(self, item: Item, *, condition: str, values: Mapping[str, Any] | None = None) -> bool:
         """False if what stands there doesn't meet the condition."""
         signed = item | to_item({WRITE_ID: secrets.token_hex(8)})

@@ -44,8 +44,7 @@ class DynamoWebhooks(DynamoTable):
         self._keep(_key(webhook) | to_item({"webhook": webhook.model_dump_json()}))
 
     def remove(self, webhook: Webhook) -> None:
-        with store_errors():
-            self.client.delete_item(TableName=self.table, Key=_key(webhook))
+        self._remove(_key(webhook))
 
 
 @dataclass(frozen=True, kw_only=True)
