@@ -27,6 +27,7 @@ from stackroom.errors import MalformedEvent
 from stackroom.search.cached_embeddings import CacheTally
 from stackroom.stores.linked_knowledge_bases import linked_retrieval
 from stackroom.wiring.function_settings import (
+    DocumentSettings,
     FittingSettings,
     GuardrailSettings,
     Pool,
@@ -48,15 +49,12 @@ NEEDED = round((MOST_SECONDS + SECONDS_TO_END) * 1000)
 _MODELS = 8  # kept ready; to make one takes a client of boto3's
 
 
-class RunnerSettings(FittingSettings, GuardrailSettings, SearchSettings, SharedSettings):
+class RunnerSettings(
+    DocumentSettings, FittingSettings, GuardrailSettings, SearchSettings, SharedSettings
+):
     """As the function `retrieve` has them; and the knowledge bases that the deployment shares."""
 
     kb_pool: Pool
-    kb_catalog_table: str
-    kb_control_table: str
-    kb_docs_bucket: str
-    retrieve_min_score: float = 0.0
-    retrieve_first_page: int = 1
     retrieve_sharing: Literal["off", "on"] = "off"
 
 

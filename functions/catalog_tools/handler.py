@@ -14,6 +14,7 @@ from stackroom.tools.calls import Calls, Response
 from stackroom.wiring.function_settings import (
     AdmissionSettings,
     AnswerSettings,
+    DocumentSettings,
     FittingSettings,
     SearchSettings,
 )
@@ -24,14 +25,11 @@ metrics = metrics_for("catalog_tools")
 embedded = CacheTally()
 
 
-class CatalogToolsSettings(AdmissionSettings, AnswerSettings, FittingSettings, SearchSettings):
-    kb_catalog_table: str
-    kb_control_table: str
-    kb_docs_bucket: str
+class CatalogToolsSettings(
+    AdmissionSettings, AnswerSettings, DocumentSettings, FittingSettings, SearchSettings
+):
     state_machine_arn: str
     ingest_speed: float = 1.0
-    retrieve_min_score: float = 0.0
-    retrieve_first_page: int = 1
 
 
 @cache

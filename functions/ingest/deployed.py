@@ -4,17 +4,18 @@ from functools import cache
 
 from functions.telemetry import logger_for, metrics_for
 from stackroom.aws.session import client
-from stackroom.wiring.function_settings import AdmissionSettings, DataSourceSettings
+from stackroom.wiring.function_settings import (
+    AdmissionSettings,
+    DataSourceSettings,
+    DocumentSettings,
+)
 from stackroom.wiring.use_cases import UseCases
 
 logger = logger_for("ingest")
 metrics = metrics_for("ingest")
 
 
-class IngestSettings(AdmissionSettings, DataSourceSettings):
-    kb_catalog_table: str
-    kb_control_table: str
-    kb_docs_bucket: str
+class IngestSettings(AdmissionSettings, DataSourceSettings, DocumentSettings):
     state_machine_arn: str
     # How much faster than AWS's a simulated Bedrock is: looks at direct calls come sooner.
     ingest_speed: float = 1.0

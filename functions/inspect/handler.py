@@ -15,15 +15,13 @@ from stackroom.inspection.extraction.apart import read_pages_apart
 from stackroom.inspection.inspection import Inspection, InspectionOutcome
 from stackroom.uploads.events import object_event
 from stackroom.wiring.adapters import Deployment
+from stackroom.wiring.function_settings import DocumentSettings
 
 logger = logger_for("inspect")
 metrics = metrics_for("inspect")
 
 
-class InspectSettings(QueueSettings):
-    kb_catalog_table: str
-    kb_control_table: str
-    kb_docs_bucket: str
+class InspectSettings(DocumentSettings, QueueSettings):
     # A batch of five files, each up to this long, fits into the function's 120 seconds.
     inspect_seconds_per_file: float = 20.0
     # Whether the knowledge bases do: then a PDF of images alone is no defect.

@@ -35,7 +35,7 @@ from stackroom.aws.session import client
 from stackroom.reconciler.audit_rounds import HeldBookmark, Reconciliation, Rounds
 from stackroom.reconciler.bedrock_requests import ACCOUNT_A_SECOND, DEFAULT_A_SECOND
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
-from stackroom.wiring.function_settings import Pool, Settings
+from stackroom.wiring.function_settings import DocumentSettings, Pool
 from stackroom.wiring.reconciliation_wiring import reconciliation_of
 from stackroom.wiring.use_cases import UseCases
 
@@ -50,10 +50,7 @@ _ENOUGH = 60_000
 _MOST_LISTED = 5_000
 
 
-class ReconcilerSettings(Settings):
-    kb_catalog_table: str
-    kb_control_table: str
-    kb_docs_bucket: str
+class ReconcilerSettings(DocumentSettings):
     kb_pool: Pool
     state_machine_arn: str
     inspections_queue_url: str

@@ -23,6 +23,7 @@ from stackroom.search.metered import MeteredRetrieval
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.search.search_tool import Response, documents_of, failure, knowledge_base_retrieve
 from stackroom.wiring.function_settings import (
+    DocumentSettings,
     FittingSettings,
     GuardrailSettings,
     Pool,
@@ -36,13 +37,8 @@ embedded = CacheTally()
 _TO_ANSWER = 1.0  # seconds
 
 
-class RetrieveSettings(FittingSettings, GuardrailSettings, SearchSettings):
+class RetrieveSettings(DocumentSettings, FittingSettings, GuardrailSettings, SearchSettings):
     kb_pool: Pool
-    kb_catalog_table: str
-    kb_control_table: str
-    kb_docs_bucket: str
-    retrieve_min_score: float = 0.0  # scores have no common scale, so none is cut unasked
-    retrieve_first_page: int = 1
     retrieve_sharing: Literal["off", "on"] = "off"
 
 

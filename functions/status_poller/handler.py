@@ -10,17 +10,14 @@ from functions.telemetry import logger_for, metrics_for, report, report_set_asid
 from stackroom.aws.session import client
 from stackroom.ingestion.polling import Polling
 from stackroom.runs.run import Run
-from stackroom.wiring.function_settings import AdmissionSettings
+from stackroom.wiring.function_settings import AdmissionSettings, DocumentSettings
 from stackroom.wiring.use_cases import UseCases
 
 logger = logger_for("status_poller")
 metrics = metrics_for("status_poller")
 
 
-class PollerSettings(AdmissionSettings):
-    kb_catalog_table: str
-    kb_control_table: str
-    kb_docs_bucket: str
+class PollerSettings(AdmissionSettings, DocumentSettings):
     # How much faster than AWS's a simulated Bedrock is: what is indexed is found sooner.
     ingest_speed: float = 1.0
 

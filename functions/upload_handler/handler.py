@@ -15,17 +15,14 @@ from stackroom.runs.run_requests import RunRequests
 from stackroom.uploads.events import ObjectEvent, object_event
 from stackroom.uploads.plan import Plan, UploadOutcome
 from stackroom.uploads.reconcile import Uploads
-from stackroom.wiring.function_settings import Pool
+from stackroom.wiring.function_settings import DocumentSettings, Pool
 from stackroom.wiring.use_cases import UseCases
 
 logger = logger_for("upload_handler")
 metrics = metrics_for("upload_handler")
 
 
-class UploadSettings(QueueSettings):
-    kb_catalog_table: str
-    kb_control_table: str
-    kb_docs_bucket: str
+class UploadSettings(DocumentSettings, QueueSettings):
     state_machine_arn: str
     kb_pool: Pool
 

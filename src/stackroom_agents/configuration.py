@@ -15,6 +15,7 @@ from stackroom.aws import session
 from stackroom.wiring.function_settings import (
     AdmissionSettings,
     AnswerSettings,
+    DocumentSettings,
     FittingSettings,
     SearchSettings,
 )
@@ -24,16 +25,13 @@ _FUNCTIONS = ("retrieve", "catalog-tools")
 _lock = threading.Lock()
 
 
-class AgentSettings(AdmissionSettings, AnswerSettings, FittingSettings, SearchSettings):
+class AgentSettings(
+    AdmissionSettings, AnswerSettings, DocumentSettings, FittingSettings, SearchSettings
+):
     """What the functions `catalog_tools` and `retrieve` read, together."""
 
-    kb_catalog_table: str
-    kb_control_table: str
-    kb_docs_bucket: str
     state_machine_arn: str
     ingest_speed: float = 1.0
-    retrieve_min_score: float = 0.0
-    retrieve_first_page: int = 1
     retrieve_sharing: Literal["off", "on"] = "off"
 
 

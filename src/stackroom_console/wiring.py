@@ -13,6 +13,7 @@ from stackroom.documents.formats import MAX_FILE_BYTES
 from stackroom.wiring.function_settings import (
     AdmissionSettings,
     AnswerSettings,
+    DocumentSettings,
     FittingSettings,
     JsonList,
     SearchSettings,
@@ -25,23 +26,23 @@ from stackroom_console.sealed_cookies import Seal, seal_key
 
 
 class ConsoleSettings(
-    AdmissionSettings, AnswerSettings, FittingSettings, SearchSettings, SharedSettings
+    AdmissionSettings,
+    AnswerSettings,
+    DocumentSettings,
+    FittingSettings,
+    SearchSettings,
+    SharedSettings,
 ):
     """
     What the catalog tools read, where browsers find the console, and whose tokens it takes: those
     of its own client from sign-ins, those of any of `identity_client_ids` as bearer tokens.
     """
 
-    kb_catalog_table: str
-    kb_control_table: str
-    kb_docs_bucket: str
     state_machine_arn: str
     agent_runs_queue_url: str
     dashboard_name: str  # in CloudWatch, for operators
     agent_models: JsonList = ()  # that the runner may ask, the usual one first
     ingest_speed: float = 1.0
-    retrieve_min_score: float = 0.0
-    retrieve_first_page: int = 1
     retrieve_sharing: str = "off"
 
     console_url: str

@@ -105,6 +105,14 @@ class Settings(BaseModel):
         return getattr(self, name)
 
 
+class DocumentSettings(Settings):
+    """Of every function that works on catalogs and their documents."""
+
+    kb_catalog_table: str
+    kb_control_table: str
+    kb_docs_bucket: str
+
+
 class LimitSettings(Settings):
     """What Bedrock allows the account at a time."""
 
@@ -195,6 +203,8 @@ class SearchSettings(Settings):
     model to rerank, none does. Questions' vectors are kept at the URL, or else in the process.
     """
 
+    retrieve_min_score: float = 0.0  # scores have no common scale, so none is cut unasked
+    retrieve_first_page: int = 1
     retrieve_via: Literal["s3vectors", "bedrock"] = "bedrock"
     retrieve_calibration: Annotated[str, AfterValidator(_known_calibration)] = "none"
     retrieve_least_score: Annotated[float, Field(ge=0, le=1)] | None = None

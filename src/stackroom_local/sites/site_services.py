@@ -4,27 +4,20 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from stackroom.wiring.adapters import Deployment
-from stackroom.wiring.function_settings import AdmissionSettings, LimitSettings
+from stackroom.wiring.function_settings import AdmissionSettings, DocumentSettings, LimitSettings
 from stackroom.wiring.use_cases import UseCases
 from stackroom_local.sites.site import Site
 
 
-class StoreSettings(LimitSettings):
+class StoreSettings(DocumentSettings, LimitSettings):
     """What whoever serves has told us; enough to look at what is there."""
 
     ingest_speed: float
 
-    kb_catalog_table: str
-    kb_control_table: str
-    kb_docs_bucket: str
 
-
-class DeployedSettings(AdmissionSettings):
+class DeployedSettings(AdmissionSettings, DocumentSettings):
     """The environment of the deployed `ingest` function, which has all that the verbs need."""
 
-    kb_catalog_table: str
-    kb_control_table: str
-    kb_docs_bucket: str
     kb_docs_owner: str | None = None
     state_machine_arn: str
 
