@@ -119,6 +119,11 @@ class UserCapReached(_Detail):
     def record(self) -> str:
         return f"{self.month} {self.cap}"
 
+    @property
+    def catalog_id(self) -> None:
+        """It is of all catalogs of its user."""
+        return
+
 
 Detail = DocumentChanged | CatalogChanged | DeletionChanged | UserCapReached
 # EventBridge's word for what kind of thing happened, and the schema of each.
@@ -157,7 +162,9 @@ def change_of(
     `old` and `new` are of one record, None where there was or is none; `at` is when it was written.
     """
     detail = _detail(old, new, event_id, at)
-    if detail is None or detail.state == getattr(detail, "previous_state", None):
+    if detail is None:
+        return None
+    if not isinstance(detail, UserCapReached) and detail.state == detail.previous_state:
         return None
     return Event(id=event_id, detail_type=_TYPE_OF[type(detail)], time=at, detail=detail)
 

@@ -112,8 +112,7 @@ class EventLog:
         found: list[Numbered] = []
         for each in islice(self.book.after(user_id, after), _LOOKED_THROUGH):
             after = each.number
-            # A cap is of all catalogs of its user.
-            if catalog_id in (None, getattr(each.event.detail, "catalog_id", None)):
+            if catalog_id in (None, each.event.detail.catalog_id):
                 found.append(each)
             if len(found) == limit:
                 break
