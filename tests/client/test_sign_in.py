@@ -153,7 +153,7 @@ def test_a_sign_in_proves_that_it_is_the_one_that_was_begun(issuer: Issuer) -> N
     assert len(posted["code_verifier"]) == 64
     assert posted["code_verifier"] not in json.dumps(seen)
     assert sign_in.token() == "a1"
-    assert "a1" not in repr(sign_in)
+    assert "a1" not in repr(sign_in).replace(hex(id(sign_in.kept)), "")  # which may say it, too
 
 
 @pytest.mark.processes
