@@ -35,6 +35,8 @@ _AS_SIGNED_IN = (
     "with: stackroom --deployment {name} login"
 )
 
+_FOLLOWS_FOR = 30 * 86_400.0  # seconds: `events --follow` goes on until Ctrl-C
+
 
 @dataclass(frozen=True, kw_only=True)
 class Asker:
@@ -52,11 +54,13 @@ class Asker:
                 raise WrongUsage(_AS_SIGNED_IN.format(name=self.site.name))
             return _token_of(self.site)
         assert isinstance(self.site, Instance), "a site is one of two"
-        return issuer_of(self.site).mint(checked(_named(self.user)), groups=self.groups)
+        return issuer_of(self.site).mint(
+            checked(_named(self.user)), groups=self.groups, lifetime_seconds=_FOLLOWS_FOR
+        )
 
     @cached_property
     def client(self) -> Client:
-        """Whose token is renewed while it works."""
+        """Whose token doesn't end while it works."""
         site = self.site
         if isinstance(site, AwsSite):
             return client_of(site, lambda: _token_of(site))
