@@ -123,20 +123,20 @@ class Calls:
         """
         path = Path(file) if isinstance(file, str) else file
         name = name or Path(getattr(path, "name", "")).name
-        told = yield from self._told(
-            "upload_to_catalog",
-            catalog_id=catalog,
-            filename=name,
-            replace=replace,
-            metadata=dict(metadata or {}),
-        )
         with path.open("rb") if isinstance(path, Path) else nullcontext(path) as body:
-            opened = io.BytesIO(body) if isinstance(body, bytes) else body
+            counted = _Counted(io.BytesIO(body) if isinstance(body, bytes) else body, progress)
+            told = yield from self._told(
+                "upload_to_catalog",
+                catalog_id=catalog,
+                filename=name,
+                replace=replace,
+                metadata=dict(metadata or {}),
+            )
             form = httpx.Request(
                 "POST",
                 told["upload_url"],
                 data=told["upload_fields"],
-                files={"file": (name, cast(IO[bytes], _Counted(opened, progress)))},
+                files={"file": (name, cast(IO[bytes], counted))},
             )
             began = time.monotonic()
             answer = taken((yield from sent(Send(form), repeats=True)))
@@ -274,10 +274,17 @@ class Calls:
     ) -> Pages[Event]:
         """
         Changes of the caller's documents, catalogs and deletions in their order, from the
-        `sequence` after this; `follow` goes on for ever.
+        `sequence` after this; `follow` goes on for ever, also once the gateway is back.
         """
+        told = None
         while True:
-            told = yield from self._told("list_events", after=after, catalog_id=catalog)
+            try:
+                told = yield from self._told("list_events", after=after, catalog_id=catalog)
+            except errors.Unavailable:
+                if told is None or not follow:
+                    raise
+                yield _EVENTS_EVERY
+                continue
             yield [made(Event, each) for each in told["events"]]
             if told["next_after"] == after:
                 if not follow:

@@ -4,7 +4,7 @@ import asyncio
 import functools
 import time
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping
 from contextlib import aclosing, closing
 from typing import Any, Concatenate, ParamSpec, Self, TypeAlias, TypeVar
 
@@ -35,15 +35,17 @@ def _one(call: _Single[P, T]) -> Callable[Concatenate["Client", P], T]:
     return method
 
 
-def _many(call: _Paged[P, T]) -> Callable[Concatenate["Client", P], Iterator[T]]:
-    def method(self: "Client", /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+def _many(call: _Paged[P, T]) -> Callable[Concatenate["Client", P], Generator[T]]:
+    def method(self: "Client", /, *args: P.args, **kwargs: P.kwargs) -> Generator[T]:
         return self.results(call(self.calls, *args, **kwargs))
 
     functools.update_wrapper(method, call)
     return method
 
 
-def _async_one(call: _Single[P, T]) -> Callable[Concatenate["AsyncClient", P], Awaitable[T]]:
+def _async_one(
+    call: _Single[P, T],
+) -> Callable[Concatenate["AsyncClient", P], Coroutine[Any, Any, T]]:
     async def method(self: "AsyncClient", /, *args: P.args, **kwargs: P.kwargs) -> T:
         results = self.results(_page(call(self.calls, *args, **kwargs)))
         [result] = [each async for each in results]
@@ -53,8 +55,10 @@ def _async_one(call: _Single[P, T]) -> Callable[Concatenate["AsyncClient", P], A
     return method
 
 
-def _async_many(call: _Paged[P, T]) -> Callable[Concatenate["AsyncClient", P], AsyncIterator[T]]:
-    def method(self: "AsyncClient", /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
+def _async_many(
+    call: _Paged[P, T],
+) -> Callable[Concatenate["AsyncClient", P], AsyncGenerator[T]]:
+    def method(self: "AsyncClient", /, *args: P.args, **kwargs: P.kwargs) -> AsyncGenerator[T]:
         return self.results(call(self.calls, *args, **kwargs))
 
     functools.update_wrapper(method, call)
@@ -104,7 +108,7 @@ class Client:
     usage = _one(Calls.usage)
     events = _many(Calls.events)
 
-    def results(self, pages: Pages[T]) -> Iterator[T]:
+    def results(self, pages: Pages[T]) -> Generator[T]:
         came = None
         with closing(pages):
             while (step := _next(pages, came)) is not None:

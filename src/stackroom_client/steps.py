@@ -57,6 +57,7 @@ _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 # Of a catalog's documents, between two looks: the first, and the longest.
 _LOOKS = (1.0, 10.0)
 _TEXT_SHOWN = 500
+_TOKEN = re.compile("[!-~]+")
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,12 @@ class Exchange:
             },
         )
         for _ in range(2 if self.renews else 1):
-            request.headers["Authorization"] = f"Bearer {(yield Token())}"
+            token = yield Token()
+            if not _TOKEN.fullmatch(token):
+                raise errors.NotSignedIn(
+                    "the access token is empty, or has a blank or a line break in it"
+                )
+            request.headers["Authorization"] = f"Bearer {token}"
             response = yield from sent(Send(request), repeats=repeats)
             if response.status_code != httpx.codes.UNAUTHORIZED:
                 break

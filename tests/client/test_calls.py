@@ -4,8 +4,10 @@ import asyncio
 import inspect
 import io
 import json
+import os
 import re
 from collections.abc import Callable
+from contextlib import aclosing, closing
 from pathlib import Path
 from typing import Any
 
@@ -245,6 +247,18 @@ def test_a_bucket_that_fails_once_gets_the_whole_file_again(tmp_path: Path) -> N
     assert gateway.requests[0].headers["Mcp-Name"] == "catalogs___upload_to_catalog"
 
 
+def test_what_cannot_be_read_is_not_asked_for() -> None:
+    gateway, (reading, writing) = Gateway(uploading), os.pipe()
+    os.close(writing)
+
+    with pytest.raises(FileNotFoundError):
+        gateway.client().upload("c", "nowhere.txt")
+    with os.fdopen(reading, "rb") as pipe, pytest.raises(io.UnsupportedOperation):
+        gateway.client().upload("c", pipe, name="a.txt")
+
+    assert gateway.requests == []
+
+
 def test_a_file_that_is_too_small_or_large_is_refused_in_a_sentence() -> None:
     text = "Your proposed upload is smaller than the minimum allowed object size."
     body = f"<Error><Code>EntityTooSmall</Code>\n<Message>{text}</Message></Error>"
@@ -352,6 +366,21 @@ def test_the_two_clients_have_the_same_methods_and_answers() -> None:
     assert [each.document_id for each in there] == ["doc-1", "doc-1"]
 
 
+def test_a_call_may_be_a_task_and_whoever_follows_may_stop_in_between() -> None:
+    """By their types, too: a program like this one is to pass `mypy --strict`."""
+
+    async def both() -> list[Document]:
+        http = httpx.AsyncClient(transport=httpx.MockTransport(Gateway(listed(a_document()))))
+        async with AsyncClient(URL, token="t", http=http) as client:
+            waited = await asyncio.create_task(client.wait("c"))
+            async with aclosing(client.documents("c")) as found:
+                return [*waited, await anext(found)]
+
+    with closing(Gateway(listed(a_document())).client().documents("c")) as documents:
+        assert next(documents).document_id == "doc-1"
+    assert [each.document_id for each in asyncio.run(both())] == ["doc-1", "doc-1"]
+
+
 def test_what_waits_over_a_cap_has_settled_and_usage_tells_the_cap() -> None:
     waits = {**a_document("pending"), "status_reason": "waits: 3 of 3 documents"}
     month = {"month": "2026-11", "documents": 3, "bytes": 9, "waiting": 1, "dollars": 0.5}
@@ -389,6 +418,33 @@ def test_events_go_on_until_there_is_no_more_and_then_wait_for_more(pauses: list
     assert [each["arguments"]["after"] for each in gateway.asked] == [0, 1000, 1500]
     assert next(later.client().events(after=1500, follow=True)).id == "e1"
     assert len(pauses) == 1
+
+
+def test_whoever_follows_goes_on_once_the_gateway_is_back() -> None:
+    event = {"id": "e1", "source": "stackroom", "detail-type": "D", "detail": {}, "sequence": 8}
+    event["time"] = "2026-11-26T08:00:00Z"
+    begun, end = told({"events": [], "next_after": 7}), told({"events": [], "next_after": 8})
+    back = told({"events": [event], "next_after": 8})
+    away = [httpx.ConnectError] * 9
+
+    found = Gateway(begun, *away, back).client().events(after=7, follow=True)
+
+    assert next(found).sequence == 8
+    with pytest.raises(errors.Unavailable):
+        next(Gateway(*away, back).client().events(follow=True))
+    with pytest.raises(errors.Unavailable):
+        list(Gateway(back, *away, end).client().events())
+
+
+@pytest.mark.parametrize("token", ["", "secret\n", "two parts", "ß"])
+def test_a_token_that_no_header_takes_is_told_and_never_shown(token: str) -> None:
+    gateway = Gateway(STATUS)
+
+    with pytest.raises(errors.NotSignedIn, match="the access token is empty, or has") as raised:
+        gateway.client(token=token).status("c")
+
+    assert gateway.requests == []
+    assert "secret" not in str(raised.value)
 
 
 def test_what_a_transport_of_ones_own_would_add_or_follow_is_left_out() -> None:
