@@ -392,6 +392,19 @@ def test_what_waits_has_reached_the_cap_however_much_is_left_of_it(pipeline: Pip
     assert noted == [(80, 8), (100, 8)]
 
 
+def test_what_is_larger_than_the_cap_says_so_and_nothing_is_near(pipeline: Pipeline) -> None:
+    pipeline.cap_book.keep("alice", Caps(bytes=3))
+    [large] = drop(pipeline, 1)  # of four bytes
+
+    go(pipeline)
+
+    assert pipeline.document(large).status_reason == (
+        "waits: larger than the cap of 3 bytes; until the operator raises it"
+    )
+    noted = [(each.percent, int(each.used)) for each in pipeline.cap_book.noted.values()]
+    assert noted == [(100, 0)]
+
+
 def test_places_are_taken_in_the_order_of_dropping(pipeline: Pipeline) -> None:
     pipeline.cap_book.keep("alice", Caps(documents=1))
     keys = drop(pipeline, 4)

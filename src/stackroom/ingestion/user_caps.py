@@ -91,7 +91,7 @@ class UserCaps:
         self._watch(catalog, caps, used)
         if (kind := caps.over(used)) is None:
             return
-        reason = caps.told(kind, used, with_all=True)
+        reason = caps.told(kind, used, size=None)
         for some in chunks(self.documents.open_in(catalog_id), of=_AT_ONCE):
             self.documents.save_all(_held(each, kind, reason) for each in some)
         self.let_go(catalog.user_id, book, at=catalog_id)
@@ -210,4 +210,4 @@ def _over(newest: Iterable[Document], caps: Caps, used: InUse) -> list[Document]
     kind = caps.over(used)
     if kind is not None and kind is not CapKind.DOCUMENTS:
         over += [(each, kind) for each in again[: _AT_ONCE - len(over)]]
-    return [_held(each, kind, caps.told(kind, used)) for each, kind in over]
+    return [_held(each, kind, caps.told(kind, used, size=each.size)) for each, kind in over]

@@ -46,10 +46,10 @@ class Caps(Record):
             if limit is not None:
                 yield kind, there, Decimal(limit)
 
-    def told(self, kind: CapKind, used: "InUse", *, with_all: bool = False) -> str:
+    def told(self, kind: CapKind, used: "InUse", *, size: int | None) -> str:
         """
-        Why a document waits over that cap, where so much is used; `with_all` that would come with
-        it at once.
+        Why a document of that size waits over that cap, where so much is used; without a size, with
+        all that would come with it at once.
         """
         if kind is CapKind.DOLLARS:
             limit = self.dollars or Decimal()
@@ -60,10 +60,12 @@ class Caps(Record):
             )
         if kind is CapKind.BYTES:
             cap, there = self.bytes or 0, used.size
+            if size is not None and size > cap:
+                return f"waits: larger than the cap of {cap:,} bytes; until the operator raises it"
         else:
             cap, there = self.documents or 0, used.documents
-            there = there if with_all else used.placed(cap)
-        at_once = ", with all that its catalog takes up at once" if with_all else ""
+            there = there if size is None else used.placed(cap)
+        at_once = ", with all that its catalog takes up at once" if size is None else ""
         return (
             f"waits: {there:,} of {cap:,} {kind}{at_once}; until some are deleted or the operator"
             " raises the cap"
@@ -170,11 +172,12 @@ class CapWatch:
     def look(
         self, user_id: str, caps: Caps, used: InUse, *, at: datetime, over: CapKind | None = None
     ) -> None:
-        """`over` is the cap, if any, for which something waits."""
+        """`over` is the cap, if any, for which something waits: it is reached, whatever is used."""
         for kind, there, limit in caps.shares(used):
             for percent in PERCENTS:
                 key = (user_id, month := month_of(at), kind, percent)
-                if (100 * there < percent * limit and kind is not over) or key in self.noted:
+                is_over = kind is over and percent == max(PERCENTS)
+                if (100 * there < percent * limit and not is_over) or key in self.noted:
                     continue
                 self.book.note(
                     CapReached(
