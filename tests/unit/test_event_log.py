@@ -137,6 +137,21 @@ def test_after_an_idle_week_numbers_go_on_above_all_that_were_read(
     assert ids(log, after=read) == ["e-9"]
 
 
+def test_who_has_read_more_than_a_restored_log_has_is_told_all_of_it(
+    log: EventLog, book: Contended
+) -> None:
+    log.append("alice", [event(1)])
+    before = dict(book.kept)
+    log.append("alice", [event(2), event(3)])
+    read = log.page("alice", after=0, catalog_id=None, limit=100).next_after
+
+    book.kept = before
+    log.append("alice", [event(4)])
+
+    assert ids(log, after=read) == ["e-1", "e-4"]
+    assert ids(log, after=MIDNIGHT + 1) == []
+
+
 def test_a_page_goes_on_where_the_last_one_ended(log: EventLog) -> None:
     log.append("alice", [event(number, catalog=number % 2) for number in range(1, 8)])
 

@@ -9,7 +9,7 @@ the day's first millisecond, which no number of before has come to.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple, Protocol
 
 from stackroom.clock import utc_now
@@ -110,13 +110,21 @@ class EventLog:
     def page(self, user_id: str, *, after: int, catalog_id: str | None, limit: int) -> EventPage:
         """The oldest first."""
         found: list[Numbered] = []
-        for each in islice(self.book.after(user_id, after), _LOOKED_THROUGH):
+        for each in islice(self._behind(user_id, after), _LOOKED_THROUGH):
             after = each.number
             if catalog_id in (None, each.event.detail.catalog_id):
                 found.append(each)
             if len(found) == limit:
                 break
         return EventPage(events=tuple(found), next_after=after)
+
+    def _behind(self, user_id: str, number: int) -> Iterator[Numbered]:
+        """All that there is of a log that hasn't come so far: it was restored as it was before."""
+        found = self.book.after(user_id, max(number - 1, 0))
+        first = next(found, None)
+        if first is None:
+            return self.book.after(user_id, 0)
+        return found if first.number == number else chain([first], found)
 
     def of_document(self, user_id: str, document_id: str) -> tuple[Event, ...]:
         """The last one first; none that so much has happened after as is looked through."""
