@@ -4,8 +4,9 @@ import time
 from typing import Any
 
 import pytest
+from ministack.services import lambda_svc, sqs
 
-from stackroom_local.ministack.__main__ import in_turn
+from stackroom_local.ministack.__main__ import deliver_groups_beside_each_other, in_turn
 
 ALICE, BOB, NOBODY = "alice", "bob", None
 
@@ -35,3 +36,21 @@ def test_while_one_tenant_is_at_work_others_come_first(other: str | None) -> Non
     assert order(*at_work, *waiting, is_fifo=True) == ["a1", "a2", "other"]
     little = [a_message("b", BOB, in_flight=True), a_message("n", NOBODY, in_flight=True)]
     assert order(*at_work, *little, *waiting) == ["other", "a1", "a2"]
+
+
+@pytest.mark.parametrize(("size", "at_once"), [(1, 2), (10, 1)])
+def test_groups_do_not_wait_for_each_other_where_a_batch_is_of_one(
+    monkeypatch: pytest.MonkeyPatch, size: int, at_once: int
+) -> None:
+    monkeypatch.setattr(lambda_svc, "_sqs_esm_concurrency", lambda_svc._sqs_esm_concurrency)
+    mapping = {"BatchSize": size, "ScalingConfig": {"MaximumConcurrency": 2}}
+    messages = [a_message("a1", ALICE), a_message("a2", ALICE), a_message("b1", BOB)]
+    for each in messages:
+        each["receipt_handle"] = None
+    queue = {"is_fifo": True, "messages": messages}
+
+    deliver_groups_beside_each_other()
+
+    assert lambda_svc._sqs_esm_concurrency(mapping, {}, {}, queue) == at_once
+    one_by_one = [sqs._collect_msgs(queue, 1, 30) for _ in range(3)]
+    assert [[each["id"] for each in some] for some in one_by_one] == [["a1"], ["b1"], []]

@@ -71,6 +71,19 @@ def deliver_in_turn() -> None:
     sqs._collect_msgs = lambda queue, most, hidden: collect(in_turn(queue), most, hidden)
 
 
+def deliver_groups_beside_each_other() -> None:
+    """
+    ministack works on one batch of a FIFO queue at a time, for a batch may be of several groups.
+    One of a single message is of one, of which nothing else is delivered meanwhile.
+    """
+    most: Callable[..., int] = lambda_svc._sqs_esm_concurrency
+
+    def at_once(esm: dict[str, Any], function: Any, config: Any, queue: Any = None) -> int:
+        return most(esm, function, config, None if esm.get("BatchSize") == 1 else queue)
+
+    lambda_svc._sqs_esm_concurrency = at_once
+
+
 def in_turn(queue: dict[str, Any]) -> dict[str, Any]:
     """The queue as it is, but for the order of its messages."""
     if queue["is_fifo"]:
@@ -237,6 +250,7 @@ if __name__ == "__main__":
     ):
         each.install()
     deliver_in_turn()
+    deliver_groups_beside_each_other()
     agent_runtimes.install(state, with_agents)
     embedded_metrics.follow(state / "gateway" / "logs")
     app.main()
