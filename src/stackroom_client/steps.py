@@ -210,11 +210,11 @@ def collected(pages: Pages[T]) -> Steps[list[T]]:
 
 
 def looks(timeout: float) -> Iterator[float]:
-    """The pauses between looks, ever longer. Raises TimeoutError once there is no more time."""
-    began = time.monotonic()
+    """The pauses between looks, ever longer; the last look is when time is over. Raises TimeoutError."""
+    ends = time.monotonic() + timeout
     pause, longest = _LOOKS
-    while True:
-        yield pause
-        if time.monotonic() - began > timeout:
-            raise TimeoutError(f"not within {timeout:g} s")
+    while (left := ends - time.monotonic()) > 0:
+        yield min(pause, left)
         pause = min(pause * 1.5, longest)
+    yield 0.0
+    raise TimeoutError(f"not within {timeout:g} s")

@@ -317,6 +317,19 @@ def test_the_same_file_again_is_not_waited_for_and_one_that_is_gone_is_told() ->
         Gateway(listed(a_document("pending"))).client().wait("c", timeout=-1)
 
 
+def test_a_timeout_is_over_when_it_says_and_looks_once_more_then(
+    monkeypatch: pytest.MonkeyPatch, pauses: list[float]
+) -> None:
+    monkeypatch.setattr("time.monotonic", lambda: sum(pauses))
+    gateway = Gateway(listed(a_document("pending")))
+
+    with pytest.raises(TimeoutError, match="not within 5 s"):
+        gateway.client().wait("c", timeout=5)
+
+    assert sum(pauses) == 5
+    assert len(gateway.requests) == 5  # at 0, 1, 2.5, 4.75 and 5 seconds
+
+
 def test_a_catalog_is_asked_for_again_until_nothing_is_left_of_it(pauses: list[float]) -> None:
     deleted = told(
         {
