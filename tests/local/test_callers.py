@@ -2,10 +2,14 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 import jwt
+import pytest
 
 from stackroom_local.cli.callers import Asker
+from stackroom_local.cli.failures import WrongUsage
+from tests.evaluation.test_ordering import ON_AWS
 from tests.local.running import an_instance
 
 
@@ -16,3 +20,11 @@ def test_a_token_outlasts_whoever_follows_for_days(tmp_path: Path) -> None:
 
     assert claims["sub"] == "alice"
     assert claims["exp"] > time.time() + 7 * 86_400
+
+
+@pytest.mark.parametrize("whom", [{"user": "bob"}, {"user": None, "groups": ["sales"]}])
+def test_nobody_is_answered_with_their_own_where_a_deployment_is_asked_for_anothers(
+    whom: dict[str, Any],
+) -> None:
+    with pytest.raises(WrongUsage, match="as whoever is signed in: leave --user and --group out"):
+        _ = Asker(site=ON_AWS, **whom).client

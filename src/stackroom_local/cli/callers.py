@@ -40,18 +40,23 @@ _FOLLOWS_FOR = 30 * 86_400.0  # seconds: `events --follow` goes on until Ctrl-C
 
 @dataclass(frozen=True, kw_only=True)
 class Asker:
-    """`user` and `groups` for the local mode alone, whose issuer has a token for anybody."""
+    """
+    `user` and `groups` for the local mode alone, whose issuer has a token for anybody. Raises
+    WrongUsage where a deployment is asked by them.
+    """
 
     site: Site
     user: str | None
     groups: Sequence[str] = ()
 
+    def __post_init__(self) -> None:
+        if isinstance(self.site, AwsSite) and (self.user is not None or self.groups):
+            raise WrongUsage(_AS_SIGNED_IN.format(name=self.site.name))
+
     @cached_property
     def token(self) -> str:
         """Raises WrongUsage, ValidationError, or SignInNeeded."""
         if isinstance(self.site, AwsSite):
-            if self.user is not None or self.groups:
-                raise WrongUsage(_AS_SIGNED_IN.format(name=self.site.name))
             return _token_of(self.site)
         assert isinstance(self.site, Instance), "a site is one of two"
         return issuer_of(self.site).mint(

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from stackroom_local.cli.commands.options import (
+    AsUser,
     Groups,
     Json,
-    Owner,
     StateDir,
     named_deployment,
     output,
@@ -98,7 +98,7 @@ def logout(state_dir: StateDir, as_json: Json = False) -> None:
 def token(
     *,
     state_dir: StateDir,
-    user: Owner = None,
+    user: AsUser = None,
     group: Groups,
     session: Annotated[
         str | None, typer.Option(help="Of which session; default: a new one, as after a sign-in.")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from stackroom_local.cli.commands.options import (
+    AsUser,
     CatalogId,
     CatalogName,
     Everybody,
@@ -197,7 +198,7 @@ def ask(
     question: str,
     *,
     state_dir: StateDir,
-    user: Owner = None,
+    user: AsUser = None,
     group: Groups,
     catalog: CatalogId = None,
     top: Annotated[int, typer.Option(min=1, max=20, help="How many passages.")] = 3,
@@ -220,7 +221,7 @@ def retrieve(
     query: str,
     *,
     state_dir: StateDir,
-    user: Owner = None,
+    user: AsUser = None,
     group: Groups,
     catalog: CatalogId = None,
     top: Annotated[int, typer.Option(min=1, max=20, help="How many passages.")] = 5,
@@ -241,7 +242,7 @@ def retrieve(
 def events(
     *,
     state_dir: StateDir,
-    user: Owner = None,
+    user: AsUser = None,
     catalog: CatalogId = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep showing.")] = False,
     as_json: Json = False,
@@ -269,7 +270,7 @@ def passages(
         str | None,
         typer.Option("--catalog", "-c", help="The document lies there: a catalog's name or id."),
     ] = None,
-    user: Owner = None,
+    user: AsUser = None,
     group: Groups,
     chunk_tokens: Annotated[int, typer.Option(min=1, max=8192, help="Of a passage.")] = 300,
     overlap: Annotated[int, typer.Option(min=0, max=99, help="Of neighbours, in percent.")] = 20,

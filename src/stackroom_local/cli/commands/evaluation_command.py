@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from stackroom_local.cli.commands.options import Groups, Json, Owner, StateDir, output, site_of
+from stackroom_local.cli.commands.options import AsUser, Groups, Json, StateDir, output, site_of
 
 
 def evaluate(
@@ -20,7 +20,7 @@ def evaluate(
     catalog: Annotated[
         str, typer.Option("--catalog", "-c", help="The catalog that is asked: its name or id.")
     ],
-    user: Owner = None,
+    user: AsUser = None,
     group: Groups,
     draft: Annotated[
         bool,

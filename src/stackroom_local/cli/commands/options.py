@@ -32,6 +32,14 @@ Owner = Annotated[
         "--user", "-u", help="Whose documents: the token's `sub`. On a deployment, default: yours."
     ),
 ]
+AsUser = Annotated[
+    str | None,
+    typer.Option(
+        "--user",
+        "-u",
+        help="Whose documents: the token's `sub`. Not of a deployment: there, yours.",
+    ),
+]
 Everybody = Annotated[
     bool, typer.Option("--everybody", help="Of a deployment, not only your own: as an operator.")
 ]
