@@ -210,7 +210,7 @@ def collected(pages: Pages[T]) -> Steps[list[T]]:
 
 
 def looks(timeout: float) -> Iterator[float]:
-    """The pauses between looks, ever longer; the last look is when time is over. Raises TimeoutError."""
+    """The pauses between looks, ever longer; after the last look, at the end, TimeoutError."""
     ends = time.monotonic() + timeout
     pause, longest = _LOOKS
     while (left := ends - time.monotonic()) > 0:
