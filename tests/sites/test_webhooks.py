@@ -10,6 +10,7 @@ from moto import mock_aws
 from stackroom.aws.dynamodb.webhook_records import SqsWebhookQueue
 from stackroom.errors import WebhookNotFound, WebhookRefused
 from stackroom.events.webhooks import WebhookCall, WebhookType, secret_of
+from stackroom_local.cli import health_checks
 from stackroom_local.cli import webhook_administration as webhooks
 from stackroom_local.cli.output import output
 from stackroom_local.sites import site as sites
@@ -123,3 +124,16 @@ def test_what_was_set_aside_goes_back_in_its_order_and_group(site: AwsSite, told
     events = [json.loads(each["Body"])["event"]["id"] for each in taken]
     assert events == ["event-0", "event-1", "event-2"]
     assert len({each["Attributes"]["MessageGroupId"] for each in taken}) == 1
+
+
+def test_what_was_set_aside_is_told_with_what_to_do_about_it(site: AwsSite) -> None:
+    queue = SqsWebhookQueue(client=site.client("sqs"), url=queue_url(site, "webhooks-dead"))
+    call = WebhookCall(webhook_id="wh-1", event={"id": "event-1"})
+
+    [before] = health_checks.dead_letters(site, health_checks.deployment_remedies(site))
+    queue.put(call, record="record")
+    [after] = health_checks.dead_letters(site, health_checks.deployment_remedies(site))
+
+    assert (before.good, after.good) == (True, False)
+    assert "docs-webhooks-dead.fifo holds 1 event that was given up" in after.text
+    assert after.text.endswith(f"stackroom --deployment {site.name} webhooks redeliver")

@@ -141,17 +141,25 @@ def checked(url: str, *, anywhere: bool) -> SplitResult:
         target = urlsplit(url)
         port = _port_of(target)
     except ValueError:
-        raise WebhookRefused("it can't be read as a URL") from None
-    if target.scheme not in ("https", "http") or (target.scheme == "http" and not anywhere):
-        raise WebhookRefused("it must begin with https://")
+        raise WebhookRefused(
+            "a webhook's address must be a URL, and this can't be read as one"
+        ) from None
+    allowed = ("https", "http") if anywhere else ("https",)
+    if target.scheme not in allowed:
+        begins = " or ".join(f"{each}://" for each in allowed)
+        raise WebhookRefused(f"a webhook's address must begin with {begins}")
     if "@" in target.netloc:
-        raise WebhookRefused("it must not name a user or a password; calls are signed")
+        raise WebhookRefused(
+            "a webhook's address must not name a user or a password; calls are signed"
+        )
     if not target.hostname or not _HOST.fullmatch(target.hostname):
-        raise WebhookRefused("it names no host")
+        raise WebhookRefused("a webhook's address must name a host")
     if target.fragment:
-        raise WebhookRefused("what stands after # is never sent")
+        raise WebhookRefused(
+            "a webhook's address must have no #: what stands behind it is never sent"
+        )
     if port != _PORTS["https"] and not anywhere:
-        raise WebhookRefused("it must be on port 443")
+        raise WebhookRefused("a webhook's address must be on port 443")
     if not anywhere:
         try:
             found = socket.getaddrinfo(target.hostname, port, flags=socket.AI_NUMERICHOST)

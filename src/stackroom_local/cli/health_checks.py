@@ -68,6 +68,8 @@ def tell(results: Iterable[CheckResult], told: Output) -> None:
 
 # doctor's look at what is deployed, wherever that is: what was given up, rounds, indexes.
 
+_OF_WEBHOOKS = "-webhooks-dead.fifo"
+_DEAD = ("-dead", _OF_WEBHOOKS)
 _FAILURES = (Unavailable, ServiceRefused, BotoCoreError, ClientError)
 
 
@@ -77,6 +79,7 @@ class Remedies:
 
     logs: str
     reconcile: str
+    redeliver: str
     purge: str  # aws sqs purge-queue
     invoke: str  # aws lambda invoke
     otherwise: str
@@ -92,7 +95,7 @@ def dead_letters(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
     sqs = site.client("sqs")
     try:
         listed = sqs.list_queues(QueueNamePrefix=f"{site.project}-").get("QueueUrls", [])
-        dead = {url: _waiting_in(sqs, url) for url in listed if url.endswith("-dead")}
+        dead = {url: _waiting_in(sqs, url) for url in listed if url.endswith(_DEAD)}
     except (BotoCoreError, ClientError) as error:
         yield CheckResult(
             False, f"queues can't be looked at ({sentence(error) or error}); {remedies.otherwise}"
@@ -103,11 +106,16 @@ def dead_letters(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
         yield CheckResult(True, "no event was given up")
     for url, count in full.items():
         events = "1 event that was" if count == 1 else f"{count} events that were"
+        mended = (
+            f"have the receivers mended, then: {remedies.redeliver}"
+            if url.endswith(_OF_WEBHOOKS)
+            else f"have the files mended: {remedies.reconcile},"
+            f" then empty it: {remedies.purge} --queue-url {url}"
+        )
         yield CheckResult(
             False,
             f"queue {url.rpartition('/')[2]} holds {events} given up after several tries; see why "
-            f"in {remedies.logs}, have the files mended: "
-            f"{remedies.reconcile}, then empty it: {remedies.purge} --queue-url {url}",
+            f"in {remedies.logs}, {mended}",
         )
 
 
@@ -257,6 +265,7 @@ def _remedies(instance: Instance) -> Remedies:
     return Remedies(
         logs=str(instance.state_dir / "logs"),
         reconcile=_command(instance, "reconcile"),
+        redeliver=_command(instance, "webhooks redeliver"),
         # Users' keys may not do it; and the pinned AWS CLI goes to an address of its own for SQS,
         # whatever AWS_ENDPOINT_URL says.
         purge=f"{aws} sqs purge-queue --endpoint-url {instance.aws_endpoint}",
@@ -347,7 +356,7 @@ def doctor_of_deployment(site: AwsSite, *, told: Output) -> None:
     """Raises Denied where no credentials are to be had at all: no check says more."""
     caller = site.client("sts").get_caller_identity()
     who = CheckResult(True, f"{site.told}, as {caller['Arn']}")
-    tell(chain([who], _stores(site), _doors(site), health(site, _deployment_remedies(site))), told)
+    tell(chain([who], _stores(site), _doors(site), health(site, deployment_remedies(site))), told)
 
 
 def _stores(site: AwsSite) -> Iterator[CheckResult]:
@@ -378,11 +387,12 @@ def _answers(what: str, ask: Callable[[], object]) -> CheckResult:
     return CheckResult(True, f"{what} answers")
 
 
-def _deployment_remedies(site: AwsSite) -> Remedies:
+def deployment_remedies(site: AwsSite) -> Remedies:
     aws = f"aws --region {site.region}"
     return Remedies(
         logs="the log of the function that reads it",
         reconcile=f"stackroom --deployment {site.name} reconcile",
+        redeliver=f"stackroom --deployment {site.name} webhooks redeliver",
         purge=f"{aws} sqs purge-queue",
         invoke=f"{aws} lambda invoke",
         otherwise="see docs/deploy.md",
