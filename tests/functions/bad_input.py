@@ -148,6 +148,7 @@ _SPECIAL: Mapping[str, tuple[tuple[str, str, Mapping[str, object]], ...]] = {
         ("a catalog that isn't there", "catalog_id", {"catalog_id": "cat-1a2b"}),
     ),
     "select_catalog": (("nearly none", "catalog_id", {"catalog_id": "None"}),),
+    "feedback": (("a line break", "file", {"file": "a\nb.txt"}),),
     "query_catalog": (("21", "num_results", {"num_results": 21}),),
     "knowledge_base_retrieve": (
         ("21", "top_k", {"top_k": 21}),
