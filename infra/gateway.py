@@ -90,8 +90,9 @@ class GatewayStack(cdk.Stack):
             function_names=[handler.name for handler in self.handlers],
             policy_engine_name=engine_name,
         )
+        sessions = deployment.sessions_of(self, "gateway")
         self._only_gateway = [
-            invoked_by_gateway_only(handler, deployment=deployment, role=self._role)
+            invoked_by_gateway_only(handler, role=self._role, sessions=sessions)
             for handler in self.handlers
         ]
         self.gateway = self._gateway()

@@ -1,6 +1,7 @@
 """The functions behind the gateway, and why nobody but the gateway can invoke them."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import aws_cdk as cdk
@@ -80,14 +81,14 @@ class GatewayFunctions:
 
 
 def invoked_by_gateway_only(
-    handler: HandlerFunction, *, deployment: Deployment, role: iam.IRole
+    handler: HandlerFunction, *, role: iam.IPrincipal, sessions: Sequence[str]
 ) -> lambda_.CfnResourcePolicy:
     """
-    A resource policy with a Deny. `AWS::Lambda::Permission` would only add an Allow, and leave
-    everyone in whose own role has lambda:InvokeFunction. [assumed: function.resource-deny]
+    A resource policy with a Deny for all but the `sessions` of the gateway's role.
+    `AWS::Lambda::Permission` would only add an Allow, and leave everyone in whose own role has
+    lambda:InvokeFunction. [assumed: function.resource-deny]
     """
     arn = handler.function.function_arn
-    gateway = deployment.sessions_of(handler, "gateway")
     statements = [
         iam.PolicyStatement(
             sid="TheGateway",
@@ -101,7 +102,7 @@ def invoked_by_gateway_only(
             principals=[iam.AnyPrincipal()],
             actions=["lambda:InvokeFunction"],
             resources=[arn],
-            conditions={"ArnNotLike": {"aws:PrincipalArn": gateway}},
+            conditions={"ArnNotLike": {"aws:PrincipalArn": list(sessions)}},
         ),
     ]
     return lambda_.CfnResourcePolicy(

@@ -9,13 +9,13 @@ import json
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_opensearchserverless as aoss
 from constructs import Construct
 
 from infra.bundling import OPENSEARCH
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
+from infra.gateway_functions import invoked_by_gateway_only
 from infra.opensearch_settings import Existing
 from infra.tool_target import tool_target
 
@@ -35,7 +35,17 @@ class OpenSearchRetrieveStack(cdk.Stack):
         super().__init__(scope, construct_id, env=where)
         self.handler = self._function(deployment, existing)
         policy = self._data_access(deployment, existing)
-        only_gateway = self._invoked_by(existing)
+        sessions = self.format_arn(
+            service="sts",
+            region="",
+            resource="assumed-role",
+            resource_name=f"{existing.gateway_role}/*",
+        )
+        only_gateway = invoked_by_gateway_only(
+            self.handler,
+            role=iam.ArnPrincipal(existing.gateway_role_arn),
+            sessions=[existing.gateway_role_arn, sessions],
+        )
         self.target = tool_target(
             self,
             TARGET,
@@ -96,38 +106,4 @@ class OpenSearchRetrieveStack(cdk.Stack):
             type="data",
             description=f"{deployment.project} reads one index",
             policy=self.to_json_string([statement]),
-        )
-
-    def _invoked_by(self, existing: Existing) -> lambda_.CfnResourcePolicy:
-        """The gateway's role alone: within an account, this is all that it needs to be allowed."""
-        arn = self.handler.function.function_arn
-        sessions = self.format_arn(
-            service="sts",
-            region="",
-            resource="assumed-role",
-            resource_name=f"{existing.gateway_role}/*",
-        )
-        statements = [
-            iam.PolicyStatement(
-                sid="TheGateway",
-                principals=[iam.ArnPrincipal(existing.gateway_role_arn)],
-                actions=["lambda:InvokeFunction"],
-                resources=[arn],
-            ),
-            iam.PolicyStatement(
-                sid="NobodyElse",
-                effect=iam.Effect.DENY,
-                principals=[iam.AnyPrincipal()],
-                actions=["lambda:InvokeFunction"],
-                resources=[arn],
-                conditions={
-                    "ArnNotLike": {"aws:PrincipalArn": [existing.gateway_role_arn, sessions]}
-                },
-            ),
-        ]
-        return lambda_.CfnResourcePolicy(
-            self.handler,
-            "OnlyTheGateway",
-            resource_arn=arn,
-            policy_document=iam.PolicyDocument(statements=statements),
         )
