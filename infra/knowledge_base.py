@@ -92,7 +92,7 @@ class KnowledgeBaseStack(cdk.Stack):
 
     @property
     def embedding_model_arn(self) -> str:
-        return self._model_arn()
+        return BedrockModel.of(_MODEL).arn(self)
 
     @property
     def embedding_environment(self) -> dict[str, str]:
@@ -165,9 +165,6 @@ class KnowledgeBaseStack(cdk.Stack):
 
     def _name(self, number: int) -> str:
         return f"{self._deployment.project}-{number}"
-
-    def _model_arn(self) -> str:
-        return BedrockModel.of(_MODEL).arn(self)
 
 
 def _pool_member(member: BedrockKnowledgeBase, number: int, *, index_arn: str | None) -> PoolMember:

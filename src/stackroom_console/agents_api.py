@@ -98,7 +98,7 @@ def unlinked(request: Request) -> Response:
 def _wire(found: AvailableKnowledgeBase) -> dict[str, object]:
     stats = None
     if found.document_count is not None:
-        stats = {"documentCount": found.document_count, "chunkCount": found.chunk_count}
+        stats = {"documentCount": found.document_count, "chunkCount": None}
     return {
         "id": found.id,
         "name": found.name,

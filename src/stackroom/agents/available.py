@@ -14,8 +14,8 @@ _LONGEST_ID = 100  # a key of DynamoDB has its limits, and no catalog's id is lo
 @dataclass(frozen=True, kw_only=True)
 class AvailableKnowledgeBase:
     """
-    `document_count` is None where the store can't tell; so is `chunk_count`. `least_score` is what
-    a tool leaves out passages below, unless its user says otherwise.
+    `document_count` is None where the store can't tell. `least_score` is what a tool leaves out
+    passages below, unless its user says otherwise.
     """
 
     id: str
@@ -23,7 +23,6 @@ class AvailableKnowledgeBase:
     description: str
     least_score: float = DEFAULT_LEAST_SCORE
     document_count: int | None = None
-    chunk_count: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,12 +31,8 @@ class WebhookType(StrEnum):
     CAP = "cap"
 
 
-def _new_id() -> str:
-    return f"wh-{secrets.token_hex(12)}"
-
-
 class Webhook(Record):
-    id: str = Field(default_factory=_new_id)
+    id: str = Field(default_factory=lambda: f"wh-{secrets.token_hex(12)}")
     owner: str  # a user's id, or OPERATORS
     url: str
     types: tuple[WebhookType, ...] = tuple(WebhookType)

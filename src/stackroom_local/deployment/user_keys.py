@@ -40,7 +40,8 @@ class UserKeys:
         keys = kept.get(user_id)
         if keys is None or keys.access_key_id not in {each["AccessKeyId"] for each in listed}:
             keys = self._made(name)
-            self._keep({**kept, user_id: keys})
+            body = _KEPT.dump_json({**kept, user_id: keys}, indent=2)
+            write_private(self.instance.state_dir / "keys.json", body)
         return keys
 
     @property
@@ -68,9 +69,6 @@ class UserKeys:
             return _KEPT.validate_json((self.instance.state_dir / "keys.json").read_bytes())
         except (FileNotFoundError, ValidationError):
             return {}
-
-    def _keep(self, keys: dict[str, AccessKey]) -> None:
-        write_private(self.instance.state_dir / "keys.json", _KEPT.dump_json(keys, indent=2))
 
 
 def _iam_name(user_id: str) -> str:

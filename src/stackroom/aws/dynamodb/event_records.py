@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from stackroom.aws.dynamodb.items import Item, readable, to_item
+from stackroom.aws.dynamodb.items import readable, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.events.changes import Event
 from stackroom.events.event_log import LogEntry, Numbered
@@ -34,12 +34,13 @@ class DynamoEvents(DynamoTable):
     def add(self, user_id: str, numbered: Numbered, *, until: datetime) -> bool:
         event = numbered.event
         values = {
+            "pk": _log_of(user_id),
+            "sk": _digits(numbered.number),
             "event": json.dumps(event.told(), ensure_ascii=False),
             "event_id": event.id,
             "expires_at": int(until.timestamp()),
         }
-        key = _key(user_id, numbered.number)
-        return self._put(key | to_item(values), condition="attribute_not_exists(pk)")
+        return self._put(to_item(values), condition="attribute_not_exists(pk)")
 
     def after(self, user_id: str, number: int) -> Iterator[Numbered]:
         found = self._query(
@@ -53,10 +54,6 @@ class DynamoEvents(DynamoTable):
 
 def _numbered(item: Mapping[str, Any]) -> Numbered:
     return Numbered(int(item["sk"]), Event.model_validate_json(item["event"]))
-
-
-def _key(user_id: str, number: int) -> Item:
-    return to_item({"pk": _log_of(user_id), "sk": _digits(number)})
 
 
 def _log_of(user_id: str) -> str:

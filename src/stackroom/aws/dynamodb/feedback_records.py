@@ -9,8 +9,7 @@ them all, 30 read units, $0.000004 at $0.125 for a million.
 https://aws.amazon.com/dynamodb/pricing/on-demand/
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from stackroom.aws.dynamodb.items import Item, readable, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
@@ -19,7 +18,8 @@ from stackroom.catalogs.feedback import KEPT, Feedback
 
 class DynamoFeedback(DynamoTable):
     def of_user(self, user_id: str) -> Iterator[Feedback]:
-        return readable(self._partition(f"FEEDBACK#{user_id}"), _to_feedback)
+        found = self._partition(f"FEEDBACK#{user_id}")
+        return readable(found, lambda each: Feedback.model_validate_json(each["feedback"]))
 
     def keep(self, feedback: Feedback) -> None:
         until = int((feedback.at + KEPT).timestamp())
@@ -32,7 +32,3 @@ class DynamoFeedback(DynamoTable):
 
 def _key(feedback: Feedback) -> Item:
     return to_item({"pk": f"FEEDBACK#{feedback.user_id}", "sk": feedback.id})
-
-
-def _to_feedback(values: Mapping[str, Any]) -> Feedback:
-    return Feedback.model_validate_json(values["feedback"])
