@@ -90,6 +90,15 @@ def until_active(what: str, get: Callable[[], dict[str, Any]], *, active: str = 
         time.sleep(_POLL_SECONDS)
 
 
+def _id_of(
+    request: Request, client: Any, operation: str, listed: str, id_: str, **within: str
+) -> str | None:
+    """The id of the one that has the request's name."""
+    pages = client.get_paginator(operation).paginate(**within)
+    found = (each for page in pages for each in page[listed] if each["name"] == request["name"])
+    return next((str(each[id_]) for each in found), None)
+
+
 # The tags of a template's resources: a map or a list there, by type, and so in the API; and made
 # right in the simulator where a resource is there already.
 
@@ -134,16 +143,7 @@ class Guardrails:
         return str(self.bedrock.create_guardrail(**_with_key_id(request))["guardrailArn"])
 
     def known(self, request: Request) -> str | None:
-        pages = self.bedrock.get_paginator("list_guardrails").paginate()
-        return next(
-            (
-                str(each["arn"])
-                for page in pages
-                for each in page["guardrails"]
-                if each["name"] == request["name"]
-            ),
-            None,
-        )
+        return _id_of(request, self.bedrock, "list_guardrails", "guardrails", "arn")
 
     def attributes(self, physical_id: str) -> Attributes:
         found = self.bedrock.get_guardrail(guardrailIdentifier=physical_id)
@@ -235,25 +235,14 @@ class KnowledgeBases:
         Raises OfAnotherType: taken for the one that is wanted, it would be searched in a way that
         finds nothing.
         """
-        found = self._named(request)
+        of = ("list_knowledge_bases", "knowledgeBaseSummaries", "knowledgeBaseId")
+        found = _id_of(request, self.bedrock_agent, *of)
         if found is not None:
             there = self._get(found)["knowledgeBaseConfiguration"]["type"]
             wanted = request["knowledgeBaseConfiguration"]["type"]
             if there != wanted:
                 raise OfAnotherType(request["name"], there, wanted)
         return found
-
-    def _named(self, request: Request) -> str | None:
-        pages = self.bedrock_agent.get_paginator("list_knowledge_bases").paginate()
-        return next(
-            (
-                str(each["knowledgeBaseId"])
-                for page in pages
-                for each in page["knowledgeBaseSummaries"]
-                if each["name"] == request["name"]
-            ),
-            None,
-        )
 
     def attributes(self, physical_id: str) -> Attributes:
         return {
@@ -296,16 +285,9 @@ class DataSourceMaker:
 
     def known(self, request: Request) -> str | None:
         base = request["knowledgeBaseId"]
-        pages = self.bedrock_agent.get_paginator("list_data_sources").paginate(knowledgeBaseId=base)
-        return next(
-            (
-                f"{base}|{each['dataSourceId']}"
-                for page in pages
-                for each in page["dataSourceSummaries"]
-                if each["name"] == request["name"]
-            ),
-            None,
-        )
+        of = ("list_data_sources", "dataSourceSummaries", "dataSourceId")
+        found = _id_of(request, self.bedrock_agent, *of, knowledgeBaseId=base)
+        return None if found is None else f"{base}|{found}"
 
     def attributes(self, physical_id: str) -> Attributes:
         return {REF: physical_id, "DataSourceId": physical_id.partition("|")[2]}
