@@ -1,6 +1,7 @@
 """The ids in addresses: what can't be one of ours is as unknown as one that never was."""
 
 import re
+from collections.abc import Callable
 
 from stackroom.errors import (
     AgentNotFound,
@@ -27,18 +28,12 @@ def is_catalog(text: str) -> bool:
 
 def catalog_id(request: Request) -> str:
     """Raises CatalogNotFound."""
-    given = request.path["catalog_id"]
-    if not _CATALOG.fullmatch(given):
-        raise CatalogNotFound(given[:_LONGEST_TOLD])
-    return given
+    return _in_path(request, "catalog_id", _CATALOG, CatalogNotFound)
 
 
 def document_id(request: Request) -> str:
     """Raises DocumentNotFound."""
-    given = request.path["document_id"]
-    if not _DOCUMENT.fullmatch(given):
-        raise DocumentNotFound(given[:_LONGEST_TOLD])
-    return given
+    return _in_path(request, "document_id", _DOCUMENT, DocumentNotFound)
 
 
 def chosen_documents(request: Request) -> list[str]:
@@ -47,10 +42,7 @@ def chosen_documents(request: Request) -> list[str]:
 
 
 def receipt_id(request: Request) -> str:
-    given = request.path["receipt_id"]
-    if not _RECEIPT.fullmatch(given):
-        raise Refused(NOT_FOUND)
-    return given
+    return _in_path(request, "receipt_id", _RECEIPT, lambda _: Refused(NOT_FOUND))
 
 
 def agent_id(request: Request) -> str:
@@ -67,10 +59,7 @@ def agent_id_in(given: str) -> str:
 
 def chat_id(request: Request) -> str:
     """Raises ChatNotFound."""
-    given = request.path["chat_id"]
-    if not _CHAT.fullmatch(given):
-        raise ChatNotFound
-    return given
+    return _in_path(request, "chat_id", _CHAT, lambda _: ChatNotFound())
 
 
 def is_run(text: str) -> bool:
@@ -79,9 +68,15 @@ def is_run(text: str) -> bool:
 
 def run_id(request: Request) -> str:
     """Raises AgentRunNotFound."""
-    given = request.path["run_id"]
-    if not _RUN.fullmatch(given):
-        raise AgentRunNotFound
+    return _in_path(request, "run_id", _RUN, lambda _: AgentRunNotFound())
+
+
+def _in_path(
+    request: Request, name: str, form: re.Pattern[str], unknown: Callable[[str], Exception]
+) -> str:
+    given = request.path[name]
+    if not form.fullmatch(given):
+        raise unknown(given[:_LONGEST_TOLD])
     return given
 
 

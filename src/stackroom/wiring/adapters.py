@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister, DynamoCatalogs
     from stackroom.aws.dynamodb.document_names import DynamoDocumentNames
     from stackroom.aws.dynamodb.document_records import DynamoDocuments, DynamoListingItems
-    from stackroom.aws.dynamodb.event_records import DynamoEvents
+    from stackroom.aws.dynamodb.event_records import DefaultEventBus, DynamoEvents
     from stackroom.aws.dynamodb.feedback_records import DynamoFeedback
     from stackroom.aws.dynamodb.inspection_records import DynamoInspections
     from stackroom.aws.dynamodb.lease_records import DynamoLeases
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from stackroom.aws.dynamodb.usage_records import DynamoUsage
     from stackroom.aws.dynamodb.webhook_records import DynamoWebhooks, SqsWebhookQueue
     from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
-    from stackroom.aws.eventbridge.event_bus import DefaultEventBus
     from stackroom.aws.listed_inventory import AwsInventory
     from stackroom.aws.s3.document_bucket import S3DocumentBucket, S3Files
     from stackroom.aws.s3.place_maps import S3PlaceMaps
@@ -177,7 +176,7 @@ class Deployment:
 
     @cached_property
     def event_bus(self) -> DefaultEventBus:
-        from stackroom.aws.eventbridge.event_bus import DefaultEventBus
+        from stackroom.aws.dynamodb.event_records import DefaultEventBus
 
         return DefaultEventBus(client=self.client("events"))
 

@@ -1,1 +1,0 @@
-"""Events told to whoever has a rule for them."""
