@@ -72,6 +72,10 @@ def new_id(prefix: str) -> str:
 def write_private(file: Path, content: bytes) -> None:
     """Whole or not at all, and for its owner alone."""
     draft = file.with_name(f"{file.name}.new")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
-        opened.write(content)
-    draft.replace(file)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as opened:
+            opened.write(content)
+        draft.replace(file)
+    finally:
+        draft.unlink(missing_ok=True)

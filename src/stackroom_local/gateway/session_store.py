@@ -6,13 +6,10 @@ One file of its data directory, mode 0600, written as a whole. It holds no token
 token its SHA-256. What doesn't fit is forgotten, the oldest first; such a client signs in again.
 """
 
-import contextlib
 import hashlib
 import hmac
 import logging
-import os
 import secrets
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +17,8 @@ from pathlib import Path
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+
+from bedrock_kb_simulator.access_keys import write_private
 
 _FILE = "sign-ins.json"
 _MAX_SESSIONS = 500
@@ -139,20 +138,11 @@ class SessionStore:
         self._write()
 
     def _write(self) -> None:
-        """
-        As a whole or not at all; `mkstemp` makes it its owner's alone. Where the disk takes no more
-        it holds until the next start what is known here.
-        """
-        draft = ""
+        """Where the disk takes no more it holds until the next start what is known here."""
         try:
-            descriptor, draft = tempfile.mkstemp(dir=self.path.parent)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(self._kept.model_dump_json(indent=1))
-            os.replace(draft, self.path)
+            write_private(self.path, self._kept.model_dump_json(indent=1).encode())
         except OSError as error:
             logger.warning("%s can't be written (%s); make room for it", self.path, error.strerror)
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(draft)
 
 
 def _sha256(token: str) -> str:
