@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from stackroom.concurrency import chunks
 from stackroom.documents.filters import (
     AllOf,
     AnyOf,
@@ -66,8 +67,7 @@ def _demands(condition: Filter) -> list[Filter]:
 
 def _packed(single: Sequence[Filter]) -> list[Filter]:
     """In groups of their own, of which none has a sole member."""
-    packs = (single[at : at + MOST_MEMBERS] for at in range(0, len(single), MOST_MEMBERS))
-    return [all_of(pack) for pack in packs]
+    return [all_of(pack) for pack in chunks(single, of=MOST_MEMBERS)]
 
 
 def parsed(condition: Mapping[str, Any]) -> Filter:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from stackroom.aws.bedrock.back_pressure import back_pressure
 from stackroom.aws.bedrock.document_details import MOST_IDENTIFIERS, ids, most_listed, to_detail
 from stackroom.aws.error_mapping import knowledge_base_errors
+from stackroom.concurrency import chunks
 from stackroom.documents.model import DataSource
 from stackroom.ingestion.bedrock_calls import Busy, DocumentDetail, Job, JobState
 
@@ -96,11 +97,9 @@ class BedrockIngestionJobs:
     def _get(
         self, source: DataSource, uris: set[str]
     ) -> "Iterator[KnowledgeBaseDocumentDetailTypeDef]":
-        ordered = sorted(uris)
-        for start in range(0, len(ordered), MOST_IDENTIFIERS):
+        for some in chunks(sorted(uris), of=MOST_IDENTIFIERS):
             identifiers: list[DocumentIdentifierTypeDef] = [
-                {"dataSourceType": "S3", "s3": {"uri": uri}}
-                for uri in ordered[start : start + MOST_IDENTIFIERS]
+                {"dataSourceType": "S3", "s3": {"uri": uri}} for uri in some
             ]
             answer = self.client.get_knowledge_base_documents(
                 **ids(source), documentIdentifiers=identifiers

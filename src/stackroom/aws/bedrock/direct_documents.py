@@ -9,6 +9,7 @@ from botocore.exceptions import ClientError
 from stackroom.aws.bedrock.back_pressure import BUSY_CODES, back_pressure
 from stackroom.aws.bedrock.document_details import MOST_IDENTIFIERS, ids, to_detail
 from stackroom.aws.error_mapping import code_of, knowledge_base_errors, message_of
+from stackroom.concurrency import chunks
 from stackroom.documents.model import DataSource
 from stackroom.errors import DocumentsRefused
 from stackroom.ingestion.bedrock_calls import NOT_FOUND, Busy, DocumentDetail, Submission
@@ -72,10 +73,8 @@ class BedrockDirectDocuments:
 
     def details(self, source: DataSource, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
         # Never by listing: catalogs without number share a CUSTOM data source.
-        ordered = sorted(set(document_ids))
         found: dict[str, DocumentDetail] = {}
-        for start in range(0, len(ordered), MOST_IDENTIFIERS):
-            asked = ordered[start : start + MOST_IDENTIFIERS]
+        for asked in chunks(sorted(set(document_ids)), of=MOST_IDENTIFIERS):
             with knowledge_base_errors():
                 answer = self.client.get_knowledge_base_documents(
                     **ids(source), documentIdentifiers=list(map(_identifier, asked))

@@ -12,6 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from stackroom.aws.error_mapping import code_of
 from stackroom.catalogs.overview import Board, Graph, Reading
+from stackroom.concurrency import chunks
 from stackroom.errors import FiguresNotRead
 
 # What a line of a widget says:
@@ -137,12 +138,9 @@ class Readings:
 
     def states(self, alarms: Iterable[str]) -> dict[str, str]:
         """By name, of the alarms that there are."""
-        names = list(alarms)
         found: dict[str, str] = {}
-        for at in range(0, len(names), _ALARMS):
-            answer = self.cloudwatch.describe_alarms(
-                AlarmNames=names[at : at + _ALARMS], MaxRecords=_ALARMS
-            )
+        for names in chunks(alarms, of=_ALARMS):
+            answer = self.cloudwatch.describe_alarms(AlarmNames=names, MaxRecords=_ALARMS)
             for each in (*answer.get("MetricAlarms", ()), *answer.get("CompositeAlarms", ())):
                 found[each["AlarmName"]] = each["StateValue"]
         return found
@@ -151,9 +149,9 @@ class Readings:
         """By the id of the query; of a series that takes several pages, all of them together."""
         answers: dict[str, list[dict[str, Any]]] = {}
         pages = self.cloudwatch.get_paginator("get_metric_data")
-        for at in range(0, len(queries), _QUERIES):
+        for some in chunks(queries, of=_QUERIES):
             for page in pages.paginate(
-                MetricDataQueries=queries[at : at + _QUERIES],
+                MetricDataQueries=some,
                 StartTime=self.start,
                 EndTime=self.end,
                 ScanBy="TimestampAscending",

@@ -29,7 +29,7 @@ from stackroom.aws.dynamodb.document_items import (
 from stackroom.aws.dynamodb.items import get_all, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.aws.error_mapping import store_errors
-from stackroom.concurrency import Beside, in_threads
+from stackroom.concurrency import Beside, chunks, in_threads
 from stackroom.documents.model import Document
 from stackroom.documents.repositories import NamedDocument
 
@@ -81,7 +81,7 @@ class DynamoDocumentNames(DynamoTable):
 
     def records(self, catalog_id: str, document_ids: Iterable[str]) -> list[Document]:
         ids = list(document_ids)
-        parts = [ids[start : start + _LOOKED_UP] for start in range(0, len(ids), _LOOKED_UP)]
+        parts = chunks(ids, of=_LOOKED_UP)
         found = self.beside([partial(self._records, catalog_id, each) for each in parts])
         by_id = {each.document_id: each for part in found for each in part}
         return [by_id[each] for each in ids if each in by_id]

@@ -54,7 +54,7 @@ from stackroom.aws.dynamodb.table import (
     transact,
 )
 from stackroom.aws.error_mapping import store_errors
-from stackroom.concurrency import Beside, in_threads
+from stackroom.concurrency import Beside, chunks, in_threads
 from stackroom.documents.catalog_counts import Counts, counts_in
 from stackroom.documents.model import CatalogStatus, Document, DocumentStatus
 from stackroom.documents.repositories import DocumentPage, ListingItem
@@ -146,7 +146,7 @@ class DynamoDocuments(DynamoTable):
         how |= {"ScanIndexForward": False} if newest else {}
         listed = query(self.client, **_of_catalog(self.table, catalog_id, items), **how)
         ids = (each["document_id"] for each in listed)
-        while batch := list(islice(ids, _LOOKED_UP)):
+        for batch in chunks(ids, of=_LOOKED_UP):
             keys = [document_key(catalog_id, each) for each in batch]
             found = map(to_document, get_all(self.client, self.table, keys, consistent=True))
             by_id = {each.document_id: each for each in found}

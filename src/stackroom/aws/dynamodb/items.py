@@ -4,12 +4,12 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from itertools import islice
 from typing import Any, TypeVar
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 
 from stackroom.aws.error_mapping import store_errors
+from stackroom.concurrency import chunks
 
 logger = logging.getLogger(__name__)
 
@@ -74,8 +74,7 @@ def get_all(
     client: Any, table: str, keys: Iterable[Item], *, consistent: bool = False
 ) -> Iterator[dict[str, Any]]:
     """The items of these keys that there are, a hundred at a time, in no order."""
-    remaining = iter(keys)
-    while batch := list(islice(remaining, _MOST_KEYS)):
+    for batch in chunks(keys, of=_MOST_KEYS):
         wanted: dict[str, Any] = {table: {"Keys": batch, "ConsistentRead": consistent}}
         while wanted:
             with store_errors():
