@@ -16,7 +16,6 @@ from benchmarks.simulated_time.functions import Pace
 
 DOCUMENT_BYTES = 900  # of a document's item, names and values
 LISTED_BYTES = 150  # of an open item, or a failed one
-GRANT_BYTES = 260  # of a grant in the ledger, as JSON
 _TAKING_MANY = ("results_for", "sidecars_of")  # what these are given is what costs
 
 
