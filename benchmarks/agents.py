@@ -96,11 +96,10 @@ class Slow:
     clock: Clock
     name: str
 
-    # A002: the port's name. ARG002: it finds the same whatever it is asked.
     def retrieve(
         self,
         query: str,  # noqa: ARG002
-        filter: Filter | None,  # noqa: A002, ARG002
+        condition: Filter | None,  # noqa: ARG002
         limit: int,  # noqa: ARG002
         *,
         deadline: Deadline = NO_DEADLINE,  # noqa: ARG002

@@ -81,7 +81,7 @@ class SearchedIndex:
     def retrieve(
         self,
         query: str,  # noqa: ARG002 - the port's argument
-        filter: Filter | None,  # noqa: A002 - the port's name
+        condition: Filter | None,
         limit: int,
         *,
         deadline: Deadline = NO_DEADLINE,  # noqa: ARG002 - the port's argument
@@ -89,9 +89,12 @@ class SearchedIndex:
         self.account.pace.spend(CALL)
         self.account.bill.add("vector queries", 1)
         self.account.bill.accepted["QueryVectors"] += 1
-        assert filter is not None, "only what is named is looked for"
+        assert condition is not None, "only what is named is looked for"
         hits = self.account.searchable.search(
-            self.knowledge_base_id, np.ones(1, dtype=np.float32), limit, Sought(_rendered(filter))
+            self.knowledge_base_id,
+            np.ones(1, dtype=np.float32),
+            limit,
+            Sought(_rendered(condition)),
         )
         return Retrieved(
             passages=tuple(

@@ -160,16 +160,10 @@ class _ByWords:
 
     knowledge_base: KnowledgeBase
 
-    # A002: the port's name
     def retrieve(
-        self,
-        query: str,
-        filter: Filter | None,  # noqa: A002
-        limit: int,
-        *,
-        deadline: Deadline = NO_DEADLINE,
+        self, query: str, condition: Filter | None, limit: int, *, deadline: Deadline = NO_DEADLINE
     ) -> Retrieved:
-        found = self.knowledge_base.retrieve(query, filter, limit, deadline=deadline)
+        found = self.knowledge_base.retrieve(query, condition, limit, deadline=deadline)
         ordered = weighed(query, [reply_of(found)], limit=limit)
         return replace(found, passages=ordered.passages, search=Search.RANKED)
 

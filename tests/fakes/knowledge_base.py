@@ -85,23 +85,17 @@ class FakeKnowledgeBase(Disturbed):
             if document_id is not None and each.attributes["document_id"] != document_id
         ]
 
-    # A002: the port's name
     def retrieve(
-        self,
-        query: str,
-        filter: Filter | None,  # noqa: A002
-        limit: int,
-        *,
-        deadline: Deadline = NO_DEADLINE,
+        self, query: str, condition: Filter | None, limit: int, *, deadline: Deadline = NO_DEADLINE
     ) -> Retrieved:
         time.sleep(self.delay)
-        self.filters.append(filter)
+        self.filters.append(condition)
         if self.failure is not None:
             raise self.failure
         found = [
             _scored(passage, query)
             for passage in self.passages
-            if self.ignores_filters or filter is None or matches(filter, passage.attributes)
+            if self.ignores_filters or condition is None or matches(condition, passage.attributes)
         ]
         found.sort(key=lambda passage: passage.score, reverse=True)
         return Retrieved(

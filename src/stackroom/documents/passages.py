@@ -78,14 +78,8 @@ class Retrieved:
 class KnowledgeBase(Protocol):
     """One searchable store. It must be safe to call from several threads at once."""
 
-    # A002: `filter` is what stores call it, and nothing here needs the built-in of that name.
     def retrieve(
-        self,
-        query: str,
-        filter: Filter | None,  # noqa: A002
-        limit: int,
-        *,
-        deadline: Deadline = NO_DEADLINE,
+        self, query: str, condition: Filter | None, limit: int, *, deadline: Deadline = NO_DEADLINE
     ) -> Retrieved:
         """
         The passages nearest to the query among those the filter lets through, best first; of all,

@@ -325,21 +325,15 @@ class Paced:
     taking: TurnTaking
     repeats_failures: bool = False
 
-    # A002: the port's name
     def retrieve(
-        self,
-        query: str,
-        filter: Filter | None,  # noqa: A002
-        limit: int,
-        *,
-        deadline: Deadline = NO_DEADLINE,
+        self, query: str, condition: Filter | None, limit: int, *, deadline: Deadline = NO_DEADLINE
     ) -> Retrieved:
         asker, until = who_asks(), self.taking.until(deadline)
         self.taking.wait(asker, until=until)
         throttles, may_fail = 0, self.repeats_failures
         while True:
             try:
-                return self.knowledge_base.retrieve(query, filter, limit, deadline=deadline)
+                return self.knowledge_base.retrieve(query, condition, limit, deadline=deadline)
             except KnowledgeBaseThrottled as error:
                 if error.retry_after is not None:
                     raise  # another such one, further down, has sent it away

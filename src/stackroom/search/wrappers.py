@@ -42,19 +42,13 @@ class Coalesced:
     _under_way: dict[_Key, "Future[Retrieved]"] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
-    # A002: the port's name
     def retrieve(
-        self,
-        query: str,
-        filter: Filter | None,  # noqa: A002
-        limit: int,
-        *,
-        deadline: Deadline = NO_DEADLINE,
+        self, query: str, condition: Filter | None, limit: int, *, deadline: Deadline = NO_DEADLINE
     ) -> Retrieved:
         asker = who_asks()
-        if asker is None or filter is None:
-            return self.knowledge_base.retrieve(query, filter, limit, deadline=deadline)
-        key = (asker, query, repr(filter), limit)
+        if asker is None or condition is None:
+            return self.knowledge_base.retrieve(query, condition, limit, deadline=deadline)
+        key = (asker, query, repr(condition), limit)
         own = Future[Retrieved]()
         with self._lock:
             others = self._under_way.setdefault(key, own)
@@ -63,9 +57,9 @@ class Coalesced:
             if found is not None:
                 return found
             deadline.check("Retrieve")
-            return self.knowledge_base.retrieve(query, filter, limit, deadline=deadline)
+            return self.knowledge_base.retrieve(query, condition, limit, deadline=deadline)
         try:
-            found = self.knowledge_base.retrieve(query, filter, limit, deadline=deadline)
+            found = self.knowledge_base.retrieve(query, condition, limit, deadline=deadline)
             own.set_result(found)
         finally:
             with self._lock:
@@ -92,14 +86,9 @@ class Narrowed:
     always: Filter
 
     def retrieve(
-        self,
-        query: str,
-        filter: Filter | None,  # noqa: A002 - the port's name
-        limit: int,
-        *,
-        deadline: Deadline = NO_DEADLINE,
+        self, query: str, condition: Filter | None, limit: int, *, deadline: Deadline = NO_DEADLINE
     ) -> Retrieved:
-        demanded = (*_demands(self.always), *_demands(filter))
+        demanded = (*_demands(self.always), *_demands(condition))
         whole = demanded[0] if len(demanded) == 1 else AllOf(demanded)
         return self.knowledge_base.retrieve(query, whole, limit, deadline=deadline)
 
@@ -124,17 +113,12 @@ class Guarded:
     lets_through: Callable[[str], bool]
 
     def retrieve(
-        self,
-        query: str,
-        filter: Filter | None,  # noqa: A002 - the port's name
-        limit: int,
-        *,
-        deadline: Deadline = NO_DEADLINE,
+        self, query: str, condition: Filter | None, limit: int, *, deadline: Deadline = NO_DEADLINE
     ) -> Retrieved:
         deadline.check("ApplyGuardrail")
         if not self.lets_through(query):
             return Retrieved(passages=(), guardrail_action="INTERVENED")
-        return self.knowledge_base.retrieve(query, filter, limit, deadline=deadline)
+        return self.knowledge_base.retrieve(query, condition, limit, deadline=deadline)
 
 
 # Who asks gets 20 at most, and some are merged. Bedrock charges by the hundred documents of a query
@@ -155,16 +139,10 @@ class Reranked:
     reranker: Reranker
     most: int | None = None
 
-    # A002: the port's name
     def retrieve(
-        self,
-        query: str,
-        filter: Filter | None,  # noqa: A002
-        limit: int,
-        *,
-        deadline: Deadline = NO_DEADLINE,
+        self, query: str, condition: Filter | None, limit: int, *, deadline: Deadline = NO_DEADLINE
     ) -> Retrieved:
-        found = self.knowledge_base.retrieve(query, filter, limit, deadline=deadline)
+        found = self.knowledge_base.retrieve(query, condition, limit, deadline=deadline)
         best = [passage for passage in found.passages[:_RANKED] if passage.text]
         if not best:
             return found

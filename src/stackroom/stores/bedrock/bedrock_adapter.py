@@ -55,18 +55,12 @@ class BedrockKnowledgeBase:
         # No search type by default: S3 Vectors knows only semantic search.
         self._options = options or RetrieveOptions()
 
-    # A002: the port's name
     def retrieve(
-        self,
-        query: str,
-        filter: Filter | None,  # noqa: A002
-        limit: int,
-        *,
-        deadline: Deadline = NO_DEADLINE,
+        self, query: str, condition: Filter | None, limit: int, *, deadline: Deadline = NO_DEADLINE
     ) -> Retrieved:
         passages: list[Passage] = []
         intervened, notice, seen = False, None, set[str]()
-        asked = self._asked(query, filter, limit)
+        asked = self._asked(query, condition, limit)
         while True:
             deadline.check("Retrieve")
             with understood("Retrieve"):

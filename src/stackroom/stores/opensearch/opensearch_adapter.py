@@ -202,15 +202,10 @@ class OpenSearchKnowledgeBase:
         self._known: tuple[Layout, float] | None = None  # and when it was read
 
     def retrieve(
-        self,
-        query: str,
-        filter: Filter | None,  # noqa: A002 - the port's name
-        limit: int,
-        *,
-        deadline: Deadline = NO_DEADLINE,
+        self, query: str, condition: Filter | None, limit: int, *, deadline: Deadline = NO_DEADLINE
     ) -> Retrieved:
-        layout = self._layout(filter, deadline)
-        within = None if filter is None else rendered(filter, layout.attributes)
+        layout = self._layout(condition, deadline)
+        within = None if condition is None else rendered(condition, layout.attributes)
         needs_filters = within is not None or self._search is Search.HYBRID
         if needs_filters and not layout.is_filtered_inside:
             raise SearchRefused(
@@ -224,7 +219,7 @@ class OpenSearchKnowledgeBase:
         # What should be a list and isn't is left out, and then there may be more to find.
         for most in (limit, _MOST):
             found = self._found(asked, most, layout)
-            passages = [each for each in found if is_listed(filter, each.attributes)]
+            passages = [each for each in found if is_listed(condition, each.attributes)]
             if len(passages) >= limit or len(found) < most or len(passages) == len(found):
                 break
         return Retrieved(passages=tuple(passages[:limit]), search=self._search)

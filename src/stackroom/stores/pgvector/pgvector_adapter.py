@@ -38,16 +38,11 @@ class PgvectorKnowledgeBase:
         self._tenant_key = tenant_key
 
     def retrieve(
-        self,
-        query: str,
-        filter: Filter | None,  # noqa: A002 - the port's name
-        limit: int,
-        *,
-        deadline: Deadline = NO_DEADLINE,
+        self, query: str, condition: Filter | None, limit: int, *, deadline: Deadline = NO_DEADLINE
     ) -> Retrieved:
         user_id = None
         if self._tenant_key is not None:
-            user_id = next(_demanded(filter, self._tenant_key), None)
+            user_id = next(_demanded(condition, self._tenant_key), None)
             if user_id is None:
                 return Retrieved(passages=(), search=self._search)
         deadline.check(OPERATION)
@@ -56,11 +51,11 @@ class PgvectorKnowledgeBase:
         if self._search is Search.HYBRID:
             text = _sendable(query)
             found = seen.search_hybrid(
-                self._id, text, vector, limit, condition=filter, owner_key=self._tenant_key
+                self._id, text, vector, limit, condition=condition, owner_key=self._tenant_key
             )
         else:
             found = seen.search_similar(
-                self._id, vector, limit, condition=filter, owner_key=self._tenant_key
+                self._id, vector, limit, condition=condition, owner_key=self._tenant_key
             )
         return Retrieved(passages=tuple(map(self._passage, found)), search=self._search)
 

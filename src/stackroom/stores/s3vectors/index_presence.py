@@ -35,7 +35,7 @@ class IndexPresence:
     def retrieve(
         self,
         query: str,  # noqa: ARG002 - the port's argument
-        filter: Filter | None,  # noqa: A002 - the port's name
+        condition: Filter | None,
         limit: int,
         *,
         deadline: Deadline = NO_DEADLINE,
@@ -46,8 +46,8 @@ class IndexPresence:
             "topK": limit,
             "returnMetadata": True,
         }
-        if filter is not None:
-            asked["filter"] = rendered(filter)
+        if condition is not None:
+            asked["filter"] = rendered(condition)
         pages = map(VectorReading().passages, answers(self.client, asked, deadline))
         return Retrieved(passages=tuple(chain.from_iterable(pages)))
 

@@ -192,20 +192,15 @@ class S3VectorsKnowledgeBase:
         )
 
     def retrieve(
-        self,
-        query: str,
-        filter: Filter | None,  # noqa: A002 - the port's name
-        limit: int,
-        *,
-        deadline: Deadline = NO_DEADLINE,
+        self, query: str, condition: Filter | None, limit: int, *, deadline: Deadline = NO_DEADLINE
     ) -> Retrieved:
         deadline.check("GetIndex")
         if self._fallback is None:
-            return self._alone(query, filter, limit, deadline)
+            return self._alone(query, condition, limit, deadline)
         reason = self._watch.why_not()
         if reason is None:
             try:
-                found = self._retrieved(query, filter, limit, deadline, self._search)
+                found = self._retrieved(query, condition, limit, deadline, self._search)
             except SearchRefused as error:
                 reason = str(error)
                 self._watch.refused(reason)
@@ -215,7 +210,7 @@ class S3VectorsKnowledgeBase:
                 # [assumed: vector.data-source-id]
                 reason = "its vectors don't tell where they are from"
                 self._watch.fell_short(reason)
-        found = self._fallback.retrieve(query, filter, limit, deadline=deadline)
+        found = self._fallback.retrieve(query, condition, limit, deadline=deadline)
         return replace(found, notice=f"searched through Retrieve: {reason}")
 
     def _alone(
