@@ -4,7 +4,7 @@ import base64
 import hmac
 import json
 
-from stackroom.aws.dynamodb.webhook_records import SqsWebhookQueue
+from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
 from stackroom.events.webhooks import WebhookCall
 from stackroom_local.state import Instance
 from tests.e2e.people import eventually

@@ -11,7 +11,8 @@ from moto import mock_aws
 
 from functions.webhook_sender import handler as function
 from stackroom.aws import session
-from stackroom.aws.dynamodb.webhook_records import DynamoWebhooks, SqsWebhookQueue
+from stackroom.aws.dynamodb.webhook_records import DynamoWebhooks
+from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
 from stackroom.events.guarded_post import TOO_SLOW, Answer, GuardedPost
 from stackroom.events.webhook_calls import PUT_OFF, WebhookCalls, pause_after
 from stackroom.events.webhooks import (

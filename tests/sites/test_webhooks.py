@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from moto import mock_aws
 
-from stackroom.aws.dynamodb.webhook_records import SqsWebhookQueue
+from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
 from stackroom.errors import WebhookNotFound, WebhookRefused
 from stackroom.events.webhooks import WebhookCall, WebhookType, secret_of
 from stackroom_local.cli import health_checks

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister, DynamoCatalogs
     from stackroom.aws.dynamodb.document_names import DynamoDocumentNames
     from stackroom.aws.dynamodb.document_records import DynamoDocuments, DynamoListingItems
-    from stackroom.aws.dynamodb.event_records import DefaultEventBus, DynamoEvents
+    from stackroom.aws.dynamodb.event_records import DynamoEvents
     from stackroom.aws.dynamodb.feedback_records import DynamoFeedback
     from stackroom.aws.dynamodb.inspection_records import DynamoInspections
     from stackroom.aws.dynamodb.lease_records import DynamoLeases
@@ -41,13 +41,15 @@ if TYPE_CHECKING:
     from stackroom.aws.dynamodb.slot_records import DynamoSlots
     from stackroom.aws.dynamodb.staying_documents import DynamoStayingDocuments
     from stackroom.aws.dynamodb.usage_records import DynamoUsage
-    from stackroom.aws.dynamodb.webhook_records import DynamoWebhooks, SqsWebhookQueue
+    from stackroom.aws.dynamodb.webhook_records import DynamoWebhooks
     from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
+    from stackroom.aws.eventbridge.event_bus import DefaultEventBus
     from stackroom.aws.listed_inventory import AwsInventory
     from stackroom.aws.s3.document_bucket import S3DocumentBucket, S3Files
     from stackroom.aws.s3.place_maps import S3PlaceMaps
     from stackroom.aws.s3.presigned_transfers import S3Transfers
     from stackroom.aws.sqs.object_events import SqsInspectionRequests
+    from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
     from stackroom.aws.stepfunctions.executions import (
         StepFunctionsExecutions,
         StepFunctionsTaskTokens,
@@ -176,7 +178,7 @@ class Deployment:
 
     @cached_property
     def event_bus(self) -> DefaultEventBus:
-        from stackroom.aws.dynamodb.event_records import DefaultEventBus
+        from stackroom.aws.eventbridge.event_bus import DefaultEventBus
 
         return DefaultEventBus(client=self.client("events"))
 
@@ -188,7 +190,7 @@ class Deployment:
 
     @cached_property
     def webhook_queue(self) -> SqsWebhookQueue:
-        from stackroom.aws.dynamodb.webhook_records import SqsWebhookQueue
+        from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
 
         return SqsWebhookQueue(
             client=self.client("sqs"), url=self.settings.need("webhooks_queue_url")

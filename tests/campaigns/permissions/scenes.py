@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.fault_orders import PATH as FAULTS
 from simulator.tests import files
-from stackroom.aws.dynamodb.webhook_records import SqsWebhookQueue
+from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
 from stackroom.catalogs.browsing import WHOLE
 from stackroom.documents.keys import PLACE_MAP_PREFIX, Location, locate
 from stackroom.documents.model import Catalog, DataSourceType, DocumentStatus

@@ -1,5 +1,5 @@
 """
-The events of each user, in the control table, and on the account's bus.
+The events of each user, in the control table.
 
     item     pk                  sk
     event    EVENTS#<user_id>    <number>, 16 digits    event (JSON), event_id, expires_at (TTL)
@@ -10,15 +10,12 @@ The events of each user, in the control table, and on the account's bus.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from itertools import takewhile
 from typing import Any
 
 from stackroom.aws.dynamodb.items import readable, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
-from stackroom.aws.error_mapping import store_errors
 from stackroom.events.changes import Event
 from stackroom.events.event_log import LogEntry, Numbered
 
@@ -65,28 +62,3 @@ def _log_of(user_id: str) -> str:
 
 def _digits(number: int) -> str:
     return f"{number:016}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class DefaultEventBus:
-    """
-    The account's, which costs nothing by itself: rules of others' choose what they hear.
-    EventBridge gives each event an id of its own; ours is in the detail, the same if told twice.
-    """
-
-    client: Any
-
-    def put(self, events: Sequence[Event]) -> int:
-        with store_errors():
-            answer = self.client.put_events(
-                Entries=[
-                    {
-                        "Source": each.source,
-                        "DetailType": each.detail_type,
-                        "Time": each.time,
-                        "Detail": json.dumps(each.told()["detail"], ensure_ascii=False),
-                    }
-                    for each in events
-                ]
-            )
-        return sum(1 for _ in takewhile(lambda each: "ErrorCode" not in each, answer["Entries"]))

@@ -1,5 +1,5 @@
 """
-Webhooks in the control table, and the queue of what they are to be told.
+Webhooks in the control table.
 
     item       pk          sk
     webhook    WEBHOOKS    <owner>#<webhook_id>    webhook (JSON)
@@ -10,18 +10,12 @@ Webhooks in the control table, and the queue of what they are to be told.
 In one partition, so that an operator finds one by its id alone: ten of 300 bytes are one read unit.
 """
 
-import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stackroom.aws.dynamodb.items import Item, readable, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
-from stackroom.aws.error_mapping import store_errors
-from stackroom.events.webhooks import OPERATORS, Webhook, WebhookCall
-
-if TYPE_CHECKING:
-    from types_boto3_sqs.client import SQSClient
+from stackroom.events.webhooks import OPERATORS, Webhook
 
 _WEBHOOKS = "WEBHOOKS"
 
@@ -45,32 +39,6 @@ class DynamoWebhooks(DynamoTable):
 
     def remove(self, webhook: Webhook) -> None:
         self._remove(_key(webhook))
-
-
-@dataclass(frozen=True, kw_only=True)
-class SqsWebhookQueue:
-    """
-    A FIFO queue: a group is one record at one webhook, so that what keeps it waiting keeps no other
-    waiting. What is put in twice within five minutes is there once.
-    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-queues-exactly-once-processing.html
-    """
-
-    client: "SQSClient"
-    url: str
-
-    def put(self, call: WebhookCall, *, record: str) -> None:
-        with store_errors():
-            self.client.send_message(
-                QueueUrl=self.url,
-                MessageBody=call.model_dump_json(),
-                MessageGroupId=_digest(call.webhook_id, record),
-                MessageDeduplicationId=_digest(call.webhook_id, str(call.event["id"])),
-            )
-
-
-def _digest(*names: str) -> str:
-    """An id of a group or of a message has at most 128 characters, and not every letter."""
-    return hashlib.sha256("\n".join(names).encode()).hexdigest()
 
 
 def _key(webhook: Webhook) -> Item:

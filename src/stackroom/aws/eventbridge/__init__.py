@@ -1,0 +1,1 @@
+"""Events told to whoever has a rule for them."""

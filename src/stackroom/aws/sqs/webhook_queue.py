@@ -1,0 +1,37 @@
+"""The queue of what webhooks are to be told."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from stackroom.aws.error_mapping import store_errors
+from stackroom.events.webhooks import WebhookCall
+
+if TYPE_CHECKING:
+    from types_boto3_sqs.client import SQSClient
+
+
+@dataclass(frozen=True, kw_only=True)
+class SqsWebhookQueue:
+    """
+    A FIFO queue: a group is one record at one webhook, so that what keeps it waiting keeps no other
+    waiting. What is put in twice within five minutes is there once.
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-queues-exactly-once-processing.html
+    """
+
+    client: "SQSClient"
+    url: str
+
+    def put(self, call: WebhookCall, *, record: str) -> None:
+        with store_errors():
+            self.client.send_message(
+                QueueUrl=self.url,
+                MessageBody=call.model_dump_json(),
+                MessageGroupId=_digest(call.webhook_id, record),
+                MessageDeduplicationId=_digest(call.webhook_id, str(call.event["id"])),
+            )
+
+
+def _digest(*names: str) -> str:
+    """An id of a group or of a message has at most 128 characters, and not every letter."""
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()
