@@ -98,6 +98,7 @@ def unlinked(request: Request) -> Response:
 def _wire(found: AvailableKnowledgeBase) -> dict[str, object]:
     stats = None
     if found.document_count is not None:
+        # No store tells how many chunks it has.
         stats = {"documentCount": found.document_count, "chunkCount": None}
     return {
         "id": found.id,
