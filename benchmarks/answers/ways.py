@@ -80,7 +80,7 @@ def default() -> str:
 def _settings(via: str | None = None) -> Any:
     """As deployed, or by another way."""
     # Imported here, because its logger takes the environment as it is then.
-    from functions.retrieve.handler import RetrieveSettings  # noqa: PLC0415 - see above
+    from stackroom.wiring.function_settings import RetrieveSettings  # noqa: PLC0415 - see above
 
     deployed = RetrieveSettings.from_env()
     return deployed if via is None else deployed.model_copy(update={"retrieve_via": via})

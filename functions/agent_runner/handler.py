@@ -6,7 +6,7 @@ What becomes of a run stands in its record alone. Of texts nothing is logged.
 
 import logging
 from functools import cache, lru_cache
-from typing import Any, Literal
+from typing import Any
 
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
 from aws_lambda_powertools.metrics import MetricUnit
@@ -26,13 +26,7 @@ from stackroom.aws.session import client
 from stackroom.errors import MalformedEvent
 from stackroom.search.cached_embeddings import CacheTally
 from stackroom.stores.linked_knowledge_bases import linked_retrieval
-from stackroom.wiring.function_settings import (
-    DocumentSettings,
-    FittingSettings,
-    GuardrailSettings,
-    Pool,
-    SearchSettings,
-)
+from stackroom.wiring.function_settings import RetrieveSettings
 from stackroom.wiring.shared_settings import SharedSettings
 from stackroom.wiring.use_cases import UseCases
 from stackroom_agents import observability
@@ -49,13 +43,8 @@ NEEDED = round((MOST_SECONDS + SECONDS_TO_END) * 1000)
 _MODELS = 8  # kept ready; to make one takes a client of boto3's
 
 
-class RunnerSettings(
-    DocumentSettings, FittingSettings, GuardrailSettings, SearchSettings, SharedSettings
-):
+class RunnerSettings(RetrieveSettings, SharedSettings):
     """As the function `retrieve` has them; and the knowledge bases that the deployment shares."""
-
-    kb_pool: Pool
-    retrieve_sharing: Literal["off", "on"] = "off"
 
 
 class Handed(BaseModel):

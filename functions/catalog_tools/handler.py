@@ -11,25 +11,12 @@ from stackroom.access.identity import tool_call
 from stackroom.aws.session import client
 from stackroom.search.cached_embeddings import CacheTally
 from stackroom.tools.calls import Calls, Response
-from stackroom.wiring.function_settings import (
-    AdmissionSettings,
-    AnswerSettings,
-    DocumentSettings,
-    FittingSettings,
-    SearchSettings,
-)
+from stackroom.wiring.function_settings import CatalogToolsSettings
 from stackroom.wiring.use_cases import UseCases
 
 logger = logger_for("catalog_tools")
 metrics = metrics_for("catalog_tools")
 embedded = CacheTally()
-
-
-class CatalogToolsSettings(
-    AdmissionSettings, AnswerSettings, DocumentSettings, FittingSettings, SearchSettings
-):
-    state_machine_arn: str
-    ingest_speed: float = 1.0
 
 
 @cache

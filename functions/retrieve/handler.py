@@ -4,7 +4,7 @@ import hashlib
 import time
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -22,24 +22,13 @@ from stackroom.search.cached_embeddings import CacheTally
 from stackroom.search.metered import MeteredRetrieval
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.search.search_tool import Response, documents_of, failure, knowledge_base_retrieve
-from stackroom.wiring.function_settings import (
-    DocumentSettings,
-    FittingSettings,
-    GuardrailSettings,
-    Pool,
-    SearchSettings,
-)
+from stackroom.wiring.function_settings import RetrieveSettings
 from stackroom.wiring.use_cases import UseCases
 
 logger = logger_for("retrieve")
 metrics = metrics_for("retrieve")
 embedded = CacheTally()
 _TO_ANSWER = 1.0  # seconds
-
-
-class RetrieveSettings(DocumentSettings, FittingSettings, GuardrailSettings, SearchSettings):
-    kb_pool: Pool
-    retrieve_sharing: Literal["off", "on"] = "off"
 
 
 @cache

@@ -12,26 +12,16 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from stackroom.aws import session
-from stackroom.wiring.function_settings import (
-    AdmissionSettings,
-    AnswerSettings,
-    DocumentSettings,
-    FittingSettings,
-    SearchSettings,
-)
+from stackroom.wiring.function_settings import CatalogToolsSettings
 from stackroom.wiring.use_cases import UseCases
 
 _FUNCTIONS = ("retrieve", "catalog-tools")
 _lock = threading.Lock()
 
 
-class AgentSettings(
-    AdmissionSettings, AnswerSettings, DocumentSettings, FittingSettings, SearchSettings
-):
+class AgentSettings(CatalogToolsSettings):
     """What the functions `catalog_tools` and `retrieve` read, together."""
 
-    state_machine_arn: str
-    ingest_speed: float = 1.0
     retrieve_sharing: Literal["off", "on"] = "off"
 
 

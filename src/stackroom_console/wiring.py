@@ -10,14 +10,7 @@ from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
 from stackroom.aws.session import secret_text
 from stackroom.catalogs.transfers import Transfers
 from stackroom.documents.formats import MAX_FILE_BYTES
-from stackroom.wiring.function_settings import (
-    AdmissionSettings,
-    AnswerSettings,
-    DocumentSettings,
-    FittingSettings,
-    JsonList,
-    SearchSettings,
-)
+from stackroom.wiring.function_settings import CatalogToolsSettings, JsonList
 from stackroom.wiring.shared_settings import SharedSettings
 from stackroom.wiring.use_cases import UseCases
 from stackroom_console.console import Connection, Console
@@ -25,24 +18,15 @@ from stackroom_console.openid_provider import OpenIdProvider
 from stackroom_console.sealed_cookies import Seal, seal_key
 
 
-class ConsoleSettings(
-    AdmissionSettings,
-    AnswerSettings,
-    DocumentSettings,
-    FittingSettings,
-    SearchSettings,
-    SharedSettings,
-):
+class ConsoleSettings(CatalogToolsSettings, SharedSettings):
     """
     What the catalog tools read, where browsers find the console, and whose tokens it takes: those
     of its own client from sign-ins, those of any of `identity_client_ids` as bearer tokens.
     """
 
-    state_machine_arn: str
     agent_runs_queue_url: str
     dashboard_name: str  # in CloudWatch, for operators
     agent_models: JsonList = ()  # that the runner may ask, the usual one first
-    ingest_speed: float = 1.0
     retrieve_sharing: str = "off"
 
     console_url: str

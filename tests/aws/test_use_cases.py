@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from functions.catalog_tools.handler import CatalogToolsSettings
 from functions.ingest.deployed import IngestSettings
 from functions.inspect.handler import InspectSettings, inspection_of
 from functions.reconciler.handler import ReconcilerSettings
-from functions.retrieve.handler import RetrieveSettings
 from functions.status_poller.handler import PollerSettings
 from functions.upload_handler.handler import UploadSettings
 from stackroom.aws.bedrock.guardrail import Guardrail
@@ -27,8 +25,10 @@ from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
 from stackroom.stores.store_registry import STORES
 from stackroom.wiring.function_settings import (
     AnswerSettings,
+    CatalogToolsSettings,
     FittingSettings,
     Pool,
+    RetrieveSettings,
     SearchSettings,
     SettingMissing,
     Settings,

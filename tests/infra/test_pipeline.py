@@ -5,14 +5,12 @@ from typing import Any
 
 import pytest
 
-from functions.catalog_tools.handler import CatalogToolsSettings
 from functions.event_publisher.handler import PublisherSettings
 from functions.event_publisher.schemas import file_of, schema_file
 from functions.identity_interceptor.handler import InterceptorSettings
 from functions.ingest.deployed import IngestSettings
 from functions.inspect.handler import InspectSettings
 from functions.reconciler.handler import ReconcilerSettings
-from functions.retrieve.handler import RetrieveSettings
 from functions.status_poller.handler import PollerSettings
 from functions.upload_handler.handler import UploadSettings
 from functions.webhook_sender.handler import WebhookSenderSettings
@@ -25,7 +23,7 @@ from stackroom.aws.dynamodb.receipt_records import RECEIPTS
 from stackroom.events.changes import DETAIL_TYPES
 from stackroom.events.webhook_calls import pause_after
 from stackroom.search.search_arguments import Budget, Priority
-from stackroom.wiring.function_settings import Settings
+from stackroom.wiring.function_settings import CatalogToolsSettings, RetrieveSettings, Settings
 from tests.infra.assembly import Assembly
 
 MACHINE = "arn:aws:states:{region}:{account}:stateMachine:stackroom-ingest-catalog"

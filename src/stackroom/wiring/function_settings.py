@@ -223,3 +223,19 @@ class AnswerSettings(GuardrailSettings):
 
     answer_model_arn: Annotated[str, StringConstraints(pattern=r"^arn:[a-z-]+:bedrock:")]
     answer_prompt: Annotated[str, AfterValidator(checked)] | None = None
+
+
+class RetrieveSettings(DocumentSettings, FittingSettings, GuardrailSettings, SearchSettings):
+    """Of the function `retrieve`, and of who searches as it does."""
+
+    kb_pool: Pool
+    retrieve_sharing: Literal["off", "on"] = "off"
+
+
+class CatalogToolsSettings(
+    AdmissionSettings, AnswerSettings, DocumentSettings, FittingSettings, SearchSettings
+):
+    """Of the function `catalog_tools`, and of who has the same use cases."""
+
+    state_machine_arn: str
+    ingest_speed: float = 1.0
