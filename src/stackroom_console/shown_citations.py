@@ -86,12 +86,12 @@ class FoundPassage:
 
 
 def said_by(answer: str) -> dict[int, str]:
-    """What stands before each number in an answer, back to the number before."""
+    """What stands before each number where it comes first, back to the number before."""
     said, last = dict[int, str](), ""
     texts = _NUMBER.split(answer)
     for text, number in zip(texts[::2], map(int, texts[1::2]), strict=False):
         last = text if text.strip(" .") else last
-        said[number] = f"{said.get(number, '')} {last}"
+        said.setdefault(number, last)
     return said
 
 

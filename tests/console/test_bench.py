@@ -236,6 +236,19 @@ def test_what_an_answer_cites_is_folded_to_the_sentence_that_it_has_said() -> No
     assert hearts == [said, early]
 
 
+def test_a_passage_that_an_answer_cites_again_is_folded_to_what_it_says_of_it_first() -> None:
+    first = "The rope is greased every 250 hours."
+    then = "Between two greasings the rope is inspected by eye along the whole of its length."
+    long = f"{LEAVE} " * 20 + f"{first} {then}"
+    cited = (CitedSource(source=SOURCE, chunk_text=long, relevance_score=0.5),)
+    answer = CatalogAnswer(text=f"{first} [1] {then} [1]", sources=cited, guardrail_action="NONE")
+    found = AskedAndAnswered(passages=NOTHING, answer=answer)
+
+    [passage] = shown("How often is the rope greased?", found, {}).cited
+
+    assert "".join(piece.text for piece in passage.heart).strip() == first
+
+
 def test_a_source_that_was_kept_before_it_had_all_its_parts_can_be_shown() -> None:
     assert source_of({"filename": "a.pdf", "unknown": 1}) == Source(
         document_id=None,
