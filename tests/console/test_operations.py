@@ -184,6 +184,30 @@ def test_the_figures_are_those_of_the_dashboard_and_are_drawn(olga: Browser, boa
     assert "style=" not in text
 
 
+def test_graphs_begin_where_their_figures_do(olga: Browser, board: Any) -> None:
+    """Those of the first minutes were a dot at the right edge of twelve hours."""
+    now = datetime.now(UTC)
+    for minutes in (50, 5):
+        board.put_metric_data(
+            Namespace="Stackroom",
+            MetricData=[
+                {
+                    "MetricName": "DocumentsSettled",
+                    "Dimensions": [{"Name": "service", "Value": "ingest"}],
+                    "Timestamp": now - timedelta(minutes=minutes),
+                    "Value": 1.0,
+                }
+            ],
+        )
+
+    text = olga.get("/operations").text
+
+    [path] = re.findall(r'class="line line-1" d="(M[^"]+L[^"]+)"', text)
+    first, last = re.findall(r"[ML]([0-9.]+) ", path)
+    assert float(first) == 0
+    assert 250 < float(last) < 320  # of the 320 that it is wide
+
+
 def test_what_users_have_and_used_this_month_stands_beside_their_caps(
     olga: Browser, alice: Browser, pipeline: Pipeline, board: Any, console: Console
 ) -> None:

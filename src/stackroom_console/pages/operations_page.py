@@ -13,6 +13,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from urllib.parse import quote, urlencode
 
 from starlette.responses import Response
@@ -31,6 +32,7 @@ from stackroom_console.rendering import Watch, render, watch
 from stackroom_console.request import Request
 
 _LONGEST_CURSOR = 1000
+_LEAST_DRAWN = timedelta(minutes=30)  # by graphs, of a deployment that has just begun
 # Of alarms, by CloudWatch's names; None is of one that isn't deployed.
 # Executions that ended otherwise than they were to; whoever stops one means it.
 _BROKEN = ("FAILED", "TIMED_OUT")
@@ -176,12 +178,21 @@ class ShownOperations:
         return [each.title for each in self._board if each.title not in shown]
 
     @property
+    def drawn_from(self) -> datetime | None:
+        """Where all graphs begin: with the first figure that any of them has."""
+        if self.overview.figures is None:
+            return None
+        board = self.overview.figures.board
+        lines = (line for graph in board.graphs for line in graph.lines)
+        first = min((moment for line in lines for moment in line.series), default=board.end)
+        return max(board.start, min(first, board.end - _LEAST_DRAWN))
+
+    @property
     def _drawn(self) -> list[DrawnGraph]:
-        figures = self.overview.figures
-        if figures is None:
+        figures, start = self.overview.figures, self.drawn_from
+        if figures is None or start is None:
             return []
-        start, end = figures.board.start, figures.board.end
-        found = (drawn(each, start=start, end=end) for each in self._board)
+        found = (drawn(each, start=start, end=figures.board.end) for each in self._board)
         return [each for each in found if each is not None]
 
     @property
