@@ -365,6 +365,9 @@ def test_single_questions_of_programs_and_of_before_are_shown_apart(
     assert "Alone?" in shown
     assert "What is planned?" not in shown.partition('id="runs"')[2]
     assert "Alone?" not in alice.get(path).text
+    # Conversations don't list them, for an agent that no program asks has none; a new one tells.
+    assert "chat/single" not in alice.get(path).text
+    assert f'href="/agents/{agent}/chat/single#newest"' in alice.get(f"/agents/{agent}/chat").text
 
 
 def test_a_long_conversation_opens_at_its_newest_and_leads_back(
