@@ -156,6 +156,8 @@ ROUTES: tuple[Endpoint, ...] = (
     Endpoint(method="POST", path="/ask", answer=ask_page.ask, reads="ask"),
     Endpoint(method="POST", path="/ask/threshold", answer=ask_page.save_threshold),
     Endpoint(method="POST", path="/ask/feedback", answer=feedback_forms.on_answer),
+    Endpoint(method="GET", path="/ask/test-questions", answer=feedback_forms.page),
+    Endpoint(method="POST", path="/ask/test-questions/remove", answer=feedback_forms.remove),
     Endpoint(method="GET", path="/receipts/{receipt_id}", answer=document_pages.receipt_page),
     Endpoint(method="GET", path="/receipts/{receipt_id}/part", answer=document_pages.receipt_part),
     _for_operators("/operations", operations_page.page),

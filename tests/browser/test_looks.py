@@ -176,6 +176,7 @@ def catalogs(stage: Stage) -> None:
     source.get_by_role("link", name="Show in the text").click()
     expect(page.locator("#passage")).to_be_in_viewport()
     stage.look("document-text")
+    stage.look_at("/ask/test-questions", "test-questions")
 
     make(stage.visitor, LONG)
     stage.look_at("/catalogs", "catalogs")

@@ -186,6 +186,31 @@ def test_what_is_beyond_bounds_is_refused_and_not_kept(
     assert kept(console) == []
 
 
+def test_what_was_kept_stands_on_a_page_from_which_it_is_removed(
+    alice: Browser, bob: Browser, console: Console, catalog: str
+) -> None:
+    for question, said in ((QUESTION, {"catalog_id": catalog}), (HOSTILE, {"file": "<b>.pdf"})):
+        alice.post("/ask/feedback", question=question, verdict="kept", page="3", **said)
+    hostile, plain = kept(console)
+    page = alice.get("/ask/test-questions").text
+    remove = "/ask/test-questions/remove"
+
+    bob.post(remove, feedback=plain.id)
+    alice.post(remove, feedback=hostile.id)
+    alice.post(remove, feedback="unknown")
+
+    assert "<b>.pdf" not in page
+    assert "<img src=x" not in page
+    assert "&lt;b&gt;.pdf" in page
+    [again] = re.findall('href="(/ask[?][^"]*catalog=[^"]*)"', page)
+    assert f"{QUESTION}</textarea>" in alice.get(unescape(again)).text
+    assert kept(console) == [plain]
+    assert QUESTION in alice.get("/ask/test-questions").text
+    assert QUESTION not in bob.get("/ask/test-questions").text
+    alice.post(f"/catalogs/{catalog}/delete")
+    assert f"catalog={catalog}" not in alice.get("/ask/test-questions").text
+
+
 def test_nobody_judges_for_another_or_of_anothers(
     alice: Browser, bob: Browser, console: Console, catalog: str
 ) -> None:

@@ -96,6 +96,12 @@ class FeedbackKeeping:
             self.book.forget(each)
         return feedback
 
+    def forget(self, user_id: str, feedback_id: str) -> None:
+        """Also where there is none."""
+        for each in self.book.of_user(user_id):
+            if each.id == feedback_id:
+                self.book.forget(each)
+
     def of_user(self, user_id: str, *, catalog_id: str | None = None) -> list[Feedback]:
         """
         The newest first; of that catalog, or of none in particular, if one is named.

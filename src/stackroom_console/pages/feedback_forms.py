@@ -1,4 +1,4 @@
-"""What a person says of an answer: on the page Ask, and in a chat."""
+"""What a person says of an answer, on the page Ask and in a chat; and where all of it stands."""
 
 from collections.abc import Mapping
 from itertools import chain
@@ -21,6 +21,22 @@ _LABELS = {
     "note": "Note",
 }
 _OF_ANSWER = ("question", "catalog_id", "file", "note")
+
+
+def page(request: Request) -> Response:
+    """Each with the address where it is asked again, unless its catalog is gone."""
+    mine = ask_page.catalogs_of(request).values()
+    catalogs = {None, *(each.catalog_id for each in mine if each.deleting_since is None)}
+    said = [
+        (each, _asked_again(each) if each.catalog_id in catalogs else None)
+        for each in request.services.feedback.of_user(request.user_id)
+    ]
+    return render(request, "test_questions.html", said=said)
+
+
+def remove(request: Request) -> Response:
+    request.services.feedback.forget(request.user_id, request.form.get("feedback", ""))
+    return redirect(request, "/ask/test-questions")
 
 
 def on_answer(request: Request) -> Response:
@@ -50,6 +66,10 @@ def on_run(request: Request) -> Response:
         return render(request, "parts/kept.html", verdict=feedback.verdict)
     kept = urlencode({"kept": f"{run.id}-{feedback.verdict}"})
     return redirect(request, f"{chat_page.place_of(run)}?{kept}#{run.id}")
+
+
+def _asked_again(said: Feedback) -> str | None:
+    return ask_page.Form(query=said.question, catalog_id=said.catalog_id or "").address
 
 
 def _kept(request: Request, origin: FeedbackOrigin, given: Mapping[str, Any]) -> Feedback:
