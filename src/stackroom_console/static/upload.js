@@ -264,7 +264,7 @@
     });
   }
 
-  /* What a reload cut off: only that is sent, of a folder that is chosen again. */
+  /* What a reload cut off; of a folder that is chosen again, what is there already is skipped. */
   const tellUnsent = () => {
     const names = [...stackroomUnsent.cutOff];
     unsent.hidden = !names.length;
@@ -295,9 +295,7 @@
     for (const each of refused) if (each.again) bytes.all += each.file.size;
   };
 
-  const take = (found) => {
-    const isCutOff = ({ path }) => stackroomUnsent.cutOff.has(path);
-    const wanted = found.some(isCutOff) ? found.filter(isCutOff) : found;
+  const take = (wanted) => {
     if (wanted.length) tray.open = true;
     clear(wanted);
     for (const each of wanted) {
