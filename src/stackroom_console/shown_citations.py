@@ -48,21 +48,22 @@ class Stands:
 class Citation:
     """
     `anchor` is its id on the page. `stands` is the first source, and who says the same. `score` is
-    empty where the numbers wouldn't be in order. `heart` is the sentence that matters; `pieces` are
-    all of the text. `why` says why it stands where it does, as far as that is known.
+    empty where the numbers wouldn't be in order. `heart` is the sentence that matters, or all of a
+    short text. `why` says why it stands where it does, as far as that is known.
     """
 
     number: int
     anchor: str
     stands: tuple[Stands, ...]
     score: str
-    pieces: tuple[MarkedPiece, ...]
+    before: tuple[MarkedPiece, ...]
     heart: tuple[MarkedPiece, ...]
+    after: tuple[MarkedPiece, ...]
     why: str = ""
 
     @property
     def is_folded(self) -> bool:
-        return self.heart != self.pieces
+        return bool(self.before or self.after)
 
     @property
     def label(self) -> str:
@@ -149,6 +150,8 @@ def _citation(
     anchor: str,
 ) -> Citation:
     pieces = marked_pieces(question, found.text)
+    asked = marked_pieces(found.said, found.text) if found.said else pieces
+    begin, end = _heart(found.text, asked)
     return Citation(
         number=number,
         anchor=anchor,
@@ -156,8 +159,9 @@ def _citation(
             _stands(each, catalogs.get(each.catalog_id or ""), found.text) for each in found.sources
         ),
         score=score,
-        pieces=pieces,
-        heart=_heart(pieces, marked_pieces(found.said, found.text) if found.said else pieces),
+        before=tuple(_between(pieces, 0, begin)),
+        heart=tuple(_between(pieces, begin, end)),
+        after=tuple(_between(pieces, end, len(found.text))),
         why=found.why,
     )
 
@@ -184,19 +188,20 @@ def _stands(source: Source, catalog: Catalog | None, text: str) -> Stands:
     )
 
 
-def _heart(pieces: Sequence[MarkedPiece], asked: Sequence[MarkedPiece]) -> tuple[MarkedPiece, ...]:
-    """The sentence with most that is marked in `asked`, or the first; all, if the text is short."""
-    text = "".join(piece.text for piece in pieces)
+def _heart(text: str, asked: Iterable[MarkedPiece]) -> tuple[int, int]:
+    """
+    Where the sentence with most that is marked in `asked` begins and ends, or the first; all, if
+    the text is short.
+    """
     if len(text) <= _SHORT:
-        return tuple(pieces)
+        return 0, len(text)
     marks = list(_marks(asked))
 
     def telling(span: tuple[int, int]) -> tuple[int, int]:
         within = [word for at, word in marks if span[0] <= at < span[1]]
         return len(set(within)), len(within)
 
-    begin, end = max(_sentences(text), key=telling)
-    return tuple(_between(pieces, begin, end))
+    return max(_sentences(text), key=telling)
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:

@@ -10,8 +10,13 @@ from tests.browser.conftest import SignedIn
 from tests.browser.test_catalogs import make
 
 QUESTION = "When does the pilot boat leave Vlissingen?"
-FILLER = "The harbour office keeps its records in green binders, one for each quay. " * 30
-TEXT = f"# Quays\n\n{FILLER}\n\n# Pilots\n\nThe pilot boat leaves Vlissingen at six.\n\n{FILLER}\n"
+BINDERS = [f"The binder of quay {number} is green, in room {number + 40}. " for number in range(40)]
+FILLER = "".join(BINDERS)
+BEFORE = "".join(BINDERS[:15])
+TEXT = (
+    f"# Quays\n\n{FILLER}\n\n"
+    f"# Pilots\n\n{BEFORE}The pilot boat leaves Vlissingen at six.\n\n{FILLER}\n"
+)
 
 
 def test_a_source_is_opened_at_its_passage_and_the_answer_is_there_on_the_way_back(
@@ -36,9 +41,13 @@ def test_a_source_is_opened_at_its_passage_and_the_answer_is_there_on_the_way_ba
     answer, address = page.locator(".answer-text").inner_text(), page.url
     assert "q=When+does" in address
 
+    wide = page.viewport_size
+    page.set_viewport_size({"width": 375, "height": 400})
     chip.click()
     source = page.get_by_role("dialog", name="Source 1")
-    expect(source.locator("mark").filter(has_text="pilot").first).to_be_in_viewport()
+    expect(source.locator("mark").filter(has_text="Vlissingen").first).to_be_in_viewport()
+    assert wide is not None
+    page.set_viewport_size(wide)
     page.keyboard.press("Escape")
     expect(chip).to_be_focused()
     chip.click()

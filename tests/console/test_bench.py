@@ -214,7 +214,8 @@ def test_a_long_passage_is_folded_to_the_sentence_with_the_questions_words() -> 
     )
 
     assert "".join(each.text for each in long.heart) == LEAVE
-    assert "".join(each.text for each in long.pieces) == text
+    whole = (*long.before, *long.heart, *long.after)
+    assert "".join(each.text for each in whole) == text
     assert [each.text for each in long.heart if each.is_marked] == ["Annual", "leave"]
     assert (long.is_folded, short.is_folded) == (True, False)
     assert (long.anchor, long.label) == ("step-1-1", "leave.pdf, pages 4 to 5")

@@ -55,9 +55,10 @@
       before.disabled = at === all[0];
       after.disabled = at === all[all.length - 1];
       article.replaceChildren(head, contents(passage));
-      const mark = article.querySelector("mark");
-      if (mark) mark.scrollIntoView({ block: "center" });
       article.querySelector(".shown").tabIndex = 0;
+      if (!dialog.open) dialog.showModal();  // what isn't shown can't be scrolled
+      const matters = article.querySelector(".matters") || article.querySelector("mark");
+      if (matters) matters.scrollIntoView({ block: "center" });
     };
     const before = button("‹", "Source before", () => show(at.previousElementSibling));
     const after = button("›", "Next source", () => show(at.nextElementSibling));
@@ -75,7 +76,6 @@
       chip.focus();
     }, { once: true });
     show(at);
-    dialog.showModal();
   };
 
   document.addEventListener("click", (event) => {
