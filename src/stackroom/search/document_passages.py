@@ -18,7 +18,7 @@ from stackroom.access.tenancy import DOCUMENT, in_use
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.filters import Has
 from stackroom.documents.model import Document
-from stackroom.documents.passages import KnowledgeBase
+from stackroom.documents.passages import KnowledgeBase, OnlyPlaces
 from stackroom.documents.repositories import Catalogs, Documents
 from stackroom.errors import DocumentNotFound
 from stackroom.inspection.place_map import PlaceMap
@@ -108,7 +108,7 @@ class DocumentPassages:
         )
         found = [passage for reply in replies.given for passage in reply.passages]
         places = self._places(document)
-        placed = zip((each.text for each in found), cited(found, _Only(places)), strict=True)
+        placed = zip((each.text for each in found), cited(found, OnlyPlaces(places)), strict=True)
         ordered, is_ordered = _in_order(list(placed))
         is_whole = len(found) < MOST
         blank, without = ((), ()) if places is None else _pages(places, ordered)
@@ -133,17 +133,6 @@ class DocumentPassages:
 
 
 _Placed = tuple[str, Cited]  # a passage's text, whole, and where it stands
-
-
-@dataclass(frozen=True)
-class _Only:
-    """All passages are of the one document."""
-
-    places: PlaceMap | None
-
-    # ARG002: the port's argument
-    def get(self, document_id: str) -> PlaceMap | None:  # noqa: ARG002
-        return self.places
 
 
 def _cut(text: str, found: Cited) -> CutPassage:

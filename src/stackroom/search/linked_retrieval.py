@@ -18,7 +18,7 @@ from stackroom.access.identity import Caller
 from stackroom.access.tenancy import Everyone, Owned, Readers, View
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.keys import is_user_id
-from stackroom.documents.passages import KnowledgeBase, Passage, Places, Search
+from stackroom.documents.passages import KnowledgeBase, OnlyPlaces, Passage, Search
 from stackroom.errors import KnowledgeBaseNotFound, MissingIdentity
 from stackroom.search.excerpts import distinct, identity
 from stackroom.search.fan_out import Query, Replies, Reply, SearchScope, ask_all
@@ -86,7 +86,7 @@ class LinkedRetrieval:
             ),
             replies,
             scope,
-            place_maps=_NoPlaceMaps(),
+            place_maps=OnlyPlaces(None),  # these are of documents in catalogs
             limit=sum(each.limit for each in chosen.values()),
             budget=asked.budget(self.budget),
             started=started,
@@ -99,14 +99,6 @@ class LinkedRetrieval:
         if named not in linked:
             raise KnowledgeBaseNotFound(f"Knowledge base '{named}'")
         return {named: linked[named]}
-
-
-class _NoPlaceMaps:
-    """Place maps are of documents in catalogs."""
-
-    # ARG002: the port's argument
-    def get(self, document_id: str) -> Places | None:  # noqa: ARG002
-        return None
 
 
 def _scope(chosen: Iterable[LinkedKnowledgeBase], caller: Caller | None) -> SearchScope:

@@ -6,7 +6,6 @@ that the inspection makes.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
@@ -20,7 +19,7 @@ from bedrock_kb_simulator.ingestion_settings import ingestion_of
 from bedrock_kb_simulator.parsing import ChildParser
 from bedrock_kb_simulator.service_errors import Unindexable
 from stackroom.documents.formats import MAX_FILE_BYTES
-from stackroom.documents.passages import Passage
+from stackroom.documents.passages import OnlyPlaces, Passage
 from stackroom.errors import Unreadable
 from stackroom.inspection.extraction import Page
 from stackroom.inspection.extraction.apart import read_pages_apart
@@ -120,21 +119,12 @@ def _no_vector(_: str) -> NoReturn:
     raise AssertionError("chunks of a fixed size are cut without vectors")
 
 
-@dataclass(frozen=True)
-class _OnlyPlaces:
-    places: PlaceMap | None
-
-    # ARG002: the port's argument
-    def get(self, document_id: str) -> PlaceMap | None:  # noqa: ARG002
-        return self.places
-
-
 def _placed(
     texts: Sequence[str], pages: Sequence[Page], filename: str
 ) -> Iterator[tuple[str, Cited]]:
     attributes = {"document_id": "doc", "filename": filename}
     found = [Passage(text=text, score=0.0, attributes=attributes) for text in texts]
-    return zip(texts, cited(found, _OnlyPlaces(PlaceMap.of("", pages))), strict=True)
+    return zip(texts, cited(found, OnlyPlaces(PlaceMap.of("", pages))), strict=True)
 
 
 def _told(number: int, text: str, found: Cited) -> PassageTold:
