@@ -49,8 +49,8 @@ somebody signed in drops go by links, one after the other.
 _JSON = """
 ## JSON
 
-Every verb takes `--json`: one document on standard output and nothing else, with `--watch` and
-`--until-settled` one a line. No key is renamed or changes its meaning; later versions may add some.
+Every verb takes `--json`: one document on standard output and nothing else; `events`, and what
+takes `--watch` or `--until-settled`, one a line. No key is renamed or changes its meaning; later versions may add some.
 Times are ISO 8601, sizes bytes. A verb that fails says why on standard error, with its
 [exit code](#exit-codes) as without `--json`:
 
@@ -135,8 +135,9 @@ def _type(annotation: Any) -> str:
     optional = " or null" if NoneType in get_args(annotation) else ""
     origin = get_origin(annotation)
     if origin in (list, tuple, dict):
-        inner = ", ".join(_type(each) for each in arguments)
-        return f"{origin.__name__} of {inner}{optional}"
+        inner = ", ".join(_type(each) for each in arguments if each is not ...)
+        name = "dict" if origin is dict else "list"  # as JSON has them
+        return f"{name} of {inner}{optional}"
     if optional:
         return f"{_type(arguments[0])}{optional}"
     name = getattr(annotation, "__name__", str(annotation))
