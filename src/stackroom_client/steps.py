@@ -130,7 +130,8 @@ def sent(send: Send, *, repeats: bool) -> Steps[httpx.Response]:
 def response_of(came: httpx.Response | httpx.TransportError) -> httpx.Response:
     if isinstance(came, httpx.TransportError):
         where = came.request.url.copy_with(query=None)  # which may hold a signature
-        raise errors.Unavailable(f"{where}: {str(came) or type(came).__name__}") from came
+        told = str(came) or type(came).__name__
+        raise errors.Unavailable(f"{where} does not answer ({told})") from came
 
     if came.status_code == httpx.codes.TOO_MANY_REQUESTS:
         raise errors.Throttled(_said(came), _retry_after(came))
