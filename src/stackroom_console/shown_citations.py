@@ -24,6 +24,8 @@ _SENTENCE = re.compile(
     r".+?(?:[.!?…][\"'”’)\]]*(?=\s)|[。！？][」』”’）]*|\n\s*\n|\Z)\s*", re.DOTALL
 )
 _LINE = re.compile(r".+?(?:\n+|\Z)", re.DOTALL)
+# A PDF ends each line where its page did: one of some length, where the next goes on in a sentence.
+_WRAPPED = re.compile(r"(?<=[^\n]{40})(?<![\s-])\n(?=[a-zß-öø-ÿα-ωа-я])")
 _NUMBER = re.compile(r"\[(\d{1,4})\]")
 
 
@@ -149,9 +151,11 @@ def _citation(
     score: str,
     anchor: str,
 ) -> Citation:
-    pieces = marked_pieces(question, found.text)
-    asked = marked_pieces(found.said, found.text) if found.said else pieces
-    begin, end = _heart(found.text, asked)
+    is_pdf = extension_of(found.sources[0].filename or "") == "pdf"
+    text = _WRAPPED.sub(" ", found.text) if is_pdf else found.text
+    pieces = marked_pieces(question, text)
+    asked = marked_pieces(found.said, text) if found.said else pieces
+    begin, end = _heart(text, asked)
     return Citation(
         number=number,
         anchor=anchor,
@@ -161,7 +165,7 @@ def _citation(
         score=score,
         before=tuple(_between(pieces, 0, begin)),
         heart=tuple(_between(pieces, begin, end)),
-        after=tuple(_between(pieces, end, len(found.text))),
+        after=tuple(_between(pieces, end, len(text))),
         why=found.why,
     )
 

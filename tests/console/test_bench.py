@@ -250,6 +250,22 @@ def test_a_passage_that_an_answer_cites_again_is_folded_to_what_it_says_of_it_fi
     assert "".join(piece.text for piece in passage.heart).strip() == first
 
 
+def test_a_sentence_of_a_pdf_goes_on_where_its_page_ended_a_line() -> None:
+    wrapped = "Grease the rope every 250 hours, and look at it by eye\nalong its length.\nBolts"
+    table = "Department of the harbour, and head  4,200,000\nIT, and its head  1,250,000"
+    text = f"{wrapped}\n{table}"
+    of_text = replace(SOURCE, filename="leave.txt")
+
+    pdf, txt = citations_of(
+        "",
+        [FoundPassage(sources=(each,), text=text, score=0.5) for each in (SOURCE, of_text)],
+        {},
+    )
+
+    assert "".join(each.text for each in pdf.heart) == text.replace("\nalong", " along")
+    assert "".join(each.text for each in txt.heart) == text
+
+
 def test_a_source_that_was_kept_before_it_had_all_its_parts_can_be_shown() -> None:
     assert source_of({"filename": "a.pdf", "unknown": 1}) == Source(
         document_id=None,
