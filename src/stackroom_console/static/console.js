@@ -123,11 +123,12 @@
     // The answer puts another in its place: the event comes from what is around it.
     const isWatch = event.detail.requestConfig.elt.matches("[data-watch]");
     if (isWatch && event.detail.successful) document.getElementById("problems").replaceChildren();
+    if (event.detail.successful) for (const each of document.querySelectorAll(".unreached")) each.remove();
   });
 
   document.addEventListener("htmx:sendError", (event) => {
     const told = document.createElement("p");
-    told.className = "problem";
+    told.className = "problem unreached";
     told.textContent = "The console can't be reached. Nothing was lost here: try again in a moment.";
     placeOf(event.detail.elt).replaceChildren(told);
   });
