@@ -22,6 +22,11 @@ MANUAL = pdf("The harbour has two cranes.", "The pump of the lock is greased eve
 TOOL = "search_lock_manuals"
 CITED = {"number": r'"citation": (\d+)'}
 SPOKEN = {"text": "It was said."}  # in place of a turn that an earlier script has played
+# What goes on is as long as what is looked up.
+FITS = """(doing, told) => {
+  doing.firstElementChild.textContent = told;
+  return doing.scrollWidth <= doing.clientWidth;
+}"""
 
 
 def test_three_turns_of_a_conversation(signed_in: SignedIn, instance: Instance) -> None:
@@ -56,6 +61,7 @@ def test_three_turns_of_a_conversation(signed_in: SignedIn, instance: Instance) 
     expect(run.locator(".growing .said")).to_contain_text("Wait, and grease on.")
     expect(run.locator(".growing .said")).to_contain_text("on. Wait, and grease on. Wait")
     assert is_at_end(page)
+    assert run.locator(".growing > .doing").evaluate(FITS, f"Looking in it for {second * 20}")
     page.get_by_role("button", name="Stop").click()
     expect(run).to_have_attribute("data-state", "cancelled")
     expect(run).to_contain_text("Wait, and grease on.")
