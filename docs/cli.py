@@ -51,8 +51,8 @@ _JSON = """
 
 Every verb takes `--json`: one document on standard output and nothing else; `events`, and what
 takes `--watch` or `--until-settled`, one a line. No key is renamed or changes its meaning; later
-versions may add some. Times are ISO 8601, sizes bytes. A verb that fails says why on standard error, with its
-[exit code](#exit-codes) as without `--json`:
+versions may add some. Times are ISO 8601, sizes bytes. A verb that fails says why on standard
+error, with its [exit code](#exit-codes) as without `--json`:
 
 """
 
