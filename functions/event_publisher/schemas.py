@@ -6,6 +6,7 @@ registers them. tests/contract/test_event_schemas.py says when that is due.
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,6 @@ def schema_file(detail_type: str) -> str:
         "$schema": "http://json-schema.org/draft-04/schema#",
         "title": detail_type,
         "type": "object",
-        "required": envelope["required"],
         "properties": {
             **envelope["properties"],
             "detail-type": {"type": "string", "enum": [detail_type]},
@@ -39,8 +39,8 @@ def file_of(detail_type: str) -> Path:
 
 def _in_draft_4(schema: Any) -> Any:
     """
-    Of what pydantic says in a later draft, just `const` is no word of the fourth's; and what there
-    is nothing of is left out, never null.
+    Of what pydantic says in a later draft, just `const` is no word of the fourth's. What there is
+    nothing of is left out, never null; all else is in every event.
     """
     if isinstance(schema, list):
         return [_in_draft_4(each) for each in schema]
@@ -49,11 +49,19 @@ def _in_draft_4(schema: Any) -> Any:
     said = {name: _in_draft_4(each) for name, each in schema.items()}
     if "const" in said:
         said["enum"] = [said.pop("const")]
-    if {"type": "null"} in said.get("anyOf", ()):
-        del said["default"]
+    said.pop("default", None)
+    if _may_be_left_out(said):
         [kind] = [each for each in said.pop("anyOf") if each != {"type": "null"}]
         said |= kind
+    if properties := schema.get("properties"):
+        said["required"] = [
+            name for name, each in properties.items() if not _may_be_left_out(each)
+        ]
     return said
+
+
+def _may_be_left_out(schema: Mapping[str, Any]) -> bool:
+    return {"type": "null"} in schema.get("anyOf", ())
 
 
 if __name__ == "__main__":

@@ -320,7 +320,7 @@ class WebhookNotFound(Rejected):
 
 class WebhookLimitReached(Rejected):
     def __init__(self, limit: int) -> None:
-        super().__init__(f"Maximum webhook limit ({limit}) reached")
+        super().__init__(f"Maximum webhook limit ({limit}) reached; remove one first")
 
 
 class WebhookRefused(Rejected):

@@ -157,8 +157,9 @@ class Feedback:
 class Usage:
     """
     What there is now (`documents`, `bytes`, of them `waiting` over a cap), and what a month has
-    `used` and costs. `caps` has documents, bytes and dollars, None where there is no cap; those of
-    dollars begin anew on `month_ends`. `catalogs` are told likewise, one by one.
+    `used` and costs, by the price list as it was then (`prices_of`). `caps` has documents, bytes
+    and dollars, None where there is no cap; those of dollars begin anew on `month_ends`. `catalogs`
+    are told likewise, one by one.
     """
 
     month: str
@@ -166,6 +167,7 @@ class Usage:
     bytes: int
     waiting: int
     dollars: float
+    prices_of: str
     caps: Mapping[str, float | None]
     month_ends: str
     used: Mapping[str, int]

@@ -158,15 +158,17 @@ class Calls:
     def wait(
         self,
         catalog: str,
-        documents: Iterable[Upload | Document | str] | None = None,
+        documents: Upload | Document | str | Iterable[Upload | Document | str] | None = None,
         *,
         timeout: float = inf,
     ) -> Steps[list[Document]]:
         """
-        The catalog's documents, or those that are named, once each is indexed or failed.
+        The catalog's documents, or the one or those that are named, once each is indexed or failed.
 
         Raises TimeoutError after so many seconds, and DocumentNotFound for one that is gone.
         """
+        if isinstance(documents, (Upload, Document, str)):
+            documents = [documents]
         asked = None if documents is None else {_id(each): each for each in documents}
         for pause in looks(timeout):
             found = yield from collected(self.documents(catalog))

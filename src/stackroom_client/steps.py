@@ -173,15 +173,15 @@ def _result(response: httpx.Response) -> Any:
         text = next((each for each in datas if '"id"' in each), "")
     try:
         message = json.loads(text)
-        error = message.get("error")
-        result = message.get("result")
-    except (ValueError, AttributeError):
-        raise errors.GatewayError(_said(response)) from None
-    if error:
-        raise errors.GatewayError(str(error.get("message")))
-    if result.get("isError"):
-        raise errors.GatewayError("\n".join(each.get("text", "") for each in result["content"]))
-    return result
+        if error := message.get("error"):
+            told = str(error["message"])
+        elif (result := message["result"]).get("isError"):
+            told = "\n".join(each.get("text", "") for each in result["content"])
+        else:
+            return result
+    except (ValueError, AttributeError, LookupError, TypeError):
+        told = _said(response)
+    raise errors.GatewayError(told)
 
 
 def _said(response: httpx.Response, who: str = "the gateway") -> str:

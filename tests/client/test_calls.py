@@ -185,8 +185,11 @@ def test_a_code_of_a_later_version_is_a_refusal_all_the_same() -> None:
         ),
         (httpx.Response(500, text="<html>"), "500: <html>"),
         (httpx.Response(200, json=[]), "200"),
+        (httpx.Response(200, json={"id": 1}), "200"),
+        (httpx.Response(200, json={"id": 1, "result": {"isError": True}}), "200"),
+        (httpx.Response(200, json={"id": 1, "error": "no"}), "200"),
     ],
-    ids=["unknown", "broke", "page", "list"],
+    ids=["unknown", "broke", "page", "list", "nothing", "no text", "no message"],
 )
 def test_what_is_no_tools_answer_is_told_as_it_came(answer: httpx.Response, text: str) -> None:
     with pytest.raises(errors.GatewayError, match=text):
@@ -314,7 +317,7 @@ def test_the_same_file_again_is_not_waited_for_and_one_that_is_gone_is_told() ->
 
     assert [each.document_id for each in client.wait("c", [sent])] == ["doc-1"]
     with pytest.raises(errors.DocumentNotFound, match="doc-1"):
-        client.wait("c", [sent])
+        client.wait("c", "doc-1")
     with pytest.raises(TimeoutError):
         Gateway(listed(a_document("pending"))).client().wait("c", timeout=-1)
 
@@ -399,7 +402,13 @@ def test_a_call_may_be_a_task_and_whoever_follows_may_stop_in_between() -> None:
 def test_what_waits_over_a_cap_has_settled_and_usage_tells_the_cap() -> None:
     waits = {**a_document("pending"), "status_reason": "waits: 3 of 3 documents"}
     month = {"month": "2026-11", "documents": 3, "bytes": 9, "waiting": 1, "dollars": 0.5}
-    month |= {"caps": {"documents": 3}, "month_ends": "1 December", "used": {}, "catalogs": []}
+    month |= {
+        "caps": {"documents": 3},
+        "month_ends": "1 December",
+        "prices_of": "May",
+        "used": {},
+        "catalogs": [],
+    }
     gateway = Gateway(listed(waits), told({**month, "of_a_later_version": 1}))
     client = gateway.client()
 

@@ -57,3 +57,7 @@ def test_an_event_is_as_its_schema_says_and_nothing_else_is(
     for wrong in ({"state": "lost"}, {"user_id": None}, {"schema_version": "2"}):
         told: dict[str, Any] = event.told()
         assert not validator.is_valid({**told, "detail": {**told["detail"], **wrong}})
+    for lacking in ("source", "time"):
+        assert not validator.is_valid({k: v for k, v in event.told().items() if k != lacking})
+    detail = {k: v for k, v in event.told()["detail"].items() if k != "schema_version"}
+    assert not validator.is_valid({**event.told(), "detail": detail})

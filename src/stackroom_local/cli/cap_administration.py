@@ -112,6 +112,8 @@ def _tell_usage(month: str | None, found: Mapping[str, Mapping[str, Any]], told:
         for user_id, each in found.items()
     ]
     told.people.print(_usage_table(users) if users else f"nothing was used in {month}")
+    if users:
+        told.people.print(f"Dollars are by the price list of {users[0].prices_of}.")
     told.answer(UsageAnswer(month=month, users=users))
 
 

@@ -450,6 +450,7 @@ class UsageTold(JsonAnswer):
     bytes: Annotated[int, Field(description="now, without those that wait")]
     waiting: Annotated[int, Field(description="documents over a cap")]
     dollars: Annotated[float, Field(description="of the month, by the price list")]
+    prices_of: Annotated[str, Field(description="when the price list was read")]
     caps: Annotated[CapsTold, Field(description="that hold for the user")]
     used: Annotated[UsedTold, Field(description="in the month")]
     catalogs: list[CatalogUsageTold]
