@@ -54,9 +54,7 @@ def _in_draft_4(schema: Any) -> Any:
         [kind] = [each for each in said.pop("anyOf") if each != {"type": "null"}]
         said |= kind
     if properties := schema.get("properties"):
-        said["required"] = [
-            name for name, each in properties.items() if not _may_be_left_out(each)
-        ]
+        said["required"] = [name for name, each in properties.items() if not _may_be_left_out(each)]
     return said
 
 
