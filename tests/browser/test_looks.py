@@ -217,7 +217,7 @@ def send_what_is_never_taken(stage: Stage) -> None:
 
     expect(uploads).to_contain_text("isn't supported")
     expect(uploads).to_contain_text("The connection to the store broke.")
-    expect(stage.page.locator("#documents")).to_contain_text("waits for its file")
+    expect(stage.page.locator("#documents")).to_contain_text("on its way")
     stage.page.unroute_all()
 
 

@@ -128,7 +128,7 @@ def test_documents_are_listed_with_how_far_each_is(alice: Browser, pipeline: Pip
     text = alice.get(f"/catalogs/{catalog}").text
 
     bad, announced, waits, done = rows(text)
-    assert "uploading waits for its file; upload it again" in announced
+    assert "uploading on its way; upload it again" in announced
     assert "failed File type &#39;.exe&#39; not supported." in bad
     assert "mend the file, and upload it again" in bad
     assert "Retry" not in bad

@@ -81,7 +81,7 @@ def state_told(status: str) -> str:
 def _told(document: Document, estimate: DocumentEstimate | None, speed: float) -> str:
     match document.status:
         case DocumentStatus.UPLOADING if document.is_to_come and document.upload_until:
-            return "waits for its file; upload it again if that was broken off"
+            return "on its way; upload it again if that was broken off"
         case DocumentStatus.FAILED | DocumentStatus.PENDING if document.status_reason:
             return f"{document.status_reason}."
         case DocumentStatus.FAILED:
