@@ -83,6 +83,7 @@ FIELDS: Mapping[tuple[str, str], Mapping[str, Field]] = {
         "page": Number(good=5, least=1, most=1_000_000, may_be_empty=True),
         "note": _NOTE,
     },
+    ("POST", "/ask/test-questions/remove"): {},
     ("POST", "/runs/{run_id}/feedback"): {"verdict": _VERDICT, "note": _NOTE},
     ("POST", "/agents"): _AGENT,
     ("POST", "/agents/import"): {"agent": Text(good="{}", longest=LARGEST)},
