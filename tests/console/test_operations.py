@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -155,9 +156,10 @@ def test_nothing_to_tell_is_one_line_and_a_part_that_can_not_be_had_is_named(
         assert olga.client.get("/operations", params={"users_after": after}).status_code == 404
 
 
-def test_the_figures_are_those_of_the_dashboard_and_are_drawn(olga: Browser, board: Any) -> None:
+def settled(board: Any, documents: Mapping[int, float]) -> None:
+    """How many, by how many minutes ago."""
     now = datetime.now(UTC)
-    for minutes, value in ((30, 3.0), (25, 7.0), (20, 0.5)):
+    for minutes, value in documents.items():
         board.put_metric_data(
             Namespace="Stackroom",
             MetricData=[
@@ -169,6 +171,10 @@ def test_the_figures_are_those_of_the_dashboard_and_are_drawn(olga: Browser, boa
                 }
             ],
         )
+
+
+def test_the_figures_are_those_of_the_dashboard_and_are_drawn(olga: Browser, board: Any) -> None:
+    settled(board, {30: 3.0, 25: 7.0, 20: 0.5})
 
     text = olga.get("/operations").text
 
@@ -186,19 +192,7 @@ def test_the_figures_are_those_of_the_dashboard_and_are_drawn(olga: Browser, boa
 
 def test_graphs_begin_where_their_figures_do(olga: Browser, board: Any) -> None:
     """Those of the first minutes were a dot at the right edge of twelve hours."""
-    now = datetime.now(UTC)
-    for minutes in (50, 5):
-        board.put_metric_data(
-            Namespace="Stackroom",
-            MetricData=[
-                {
-                    "MetricName": "DocumentsSettled",
-                    "Dimensions": [{"Name": "service", "Value": "ingest"}],
-                    "Timestamp": now - timedelta(minutes=minutes),
-                    "Value": 1.0,
-                }
-            ],
-        )
+    settled(board, {50: 1.0, 5: 1.0})
 
     text = olga.get("/operations").text
 
