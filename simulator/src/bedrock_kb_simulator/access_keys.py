@@ -77,5 +77,6 @@ def write_private(file: Path, content: bytes) -> None:
         with os.fdopen(descriptor, "wb") as opened:
             opened.write(content)
         draft.replace(file)
-    finally:
+    except OSError:
         draft.unlink(missing_ok=True)
+        raise
