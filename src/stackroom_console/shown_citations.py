@@ -5,13 +5,14 @@ and for whoever else shows some. `templates/parts/citation.html` makes HTML of t
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from stackroom.documents.formats import extension_of
 from stackroom.documents.model import Catalog
-from stackroom.search.citations import Source
+from stackroom.documents.passages import Passage, PlaceMapReader
+from stackroom.search.citations import Source, sources_of
 from stackroom.search.question_words import MarkedPiece, marked_pieces
 from stackroom.tools.texts import scores
 
@@ -102,17 +103,37 @@ def citations_of(
     question: str,
     found: Sequence[FoundPassage],
     catalogs: Mapping[str, Catalog],
+    place_maps: PlaceMapReader,
     *,
     anchors: str = "passage",
 ) -> tuple[Citation, ...]:
     """
     Numbered from 1, in the order in which they are given. `catalogs` are the reader's own, by id;
-    `anchors` is what their ids begin with, where a page shows several such lists.
+    `anchors` is what their ids begin with, where a page shows several such lists. A PDF is opened
+    at the page of the sentence that matters, where its place map in `place_maps` tells that.
     """
     told = scores([each.score for each in found])
+    folded = [_folded(question, each) for each in found]
+    pages = _pages(found, folded, catalogs, place_maps)
     return tuple(
-        _citation(number, question, each, catalogs, score=score, anchor=f"{anchors}-{number}")
-        for number, (each, score) in enumerate(zip(found, told, strict=True), 1)
+        Citation(
+            number=number,
+            anchor=f"{anchors}-{number}",
+            stands=tuple(
+                _stands(
+                    replace(source, page=pages.get((number, source), source.page)),
+                    catalogs.get(source.catalog_id or ""),
+                    each.text,
+                )
+                for source in each.sources
+            ),
+            score=score,
+            before=tuple(_between(shown.pieces, 0, shown.begin)),
+            heart=tuple(_between(shown.pieces, shown.begin, shown.end)),
+            after=tuple(_between(shown.pieces, shown.end, len(shown.text))),
+            why=each.why,
+        )
+        for number, (each, shown, score) in enumerate(zip(found, folded, told, strict=True), 1)
     )
 
 
@@ -142,32 +163,46 @@ def text_path(catalog_id: str, document_id: str, passage: str = "") -> str:
     return f"{path}?from={quote(first, safe='')}{ends}#passage"
 
 
-def _citation(
-    number: int,
-    question: str,
-    found: FoundPassage,
-    catalogs: Mapping[str, Catalog],
-    *,
-    score: str,
-    anchor: str,
-) -> Citation:
+class _Folded(NamedTuple):
+    """A text as it is shown, what is marked in it, and where its heart begins and ends."""
+
+    text: str
+    pieces: Sequence[MarkedPiece]
+    begin: int
+    end: int
+
+
+def _folded(question: str, found: FoundPassage) -> _Folded:
     is_pdf = extension_of(found.sources[0].filename or "") == "pdf"
     text = _WRAPPED.sub(" ", found.text) if is_pdf else found.text
     pieces = marked_pieces(question, text)
     asked = marked_pieces(found.said, text) if found.said else pieces
-    begin, end = _heart(text, asked)
-    return Citation(
-        number=number,
-        anchor=anchor,
-        stands=tuple(
-            _stands(each, catalogs.get(each.catalog_id or ""), found.text) for each in found.sources
-        ),
-        score=score,
-        before=tuple(_between(pieces, 0, begin)),
-        heart=tuple(_between(pieces, begin, end)),
-        after=tuple(_between(pieces, end, len(text))),
-        why=found.why,
-    )
+    return _Folded(text, pieces, *_heart(text, asked))
+
+
+def _pages(
+    found: Sequence[FoundPassage],
+    folded: Sequence[_Folded],
+    catalogs: Mapping[str, Catalog],
+    place_maps: PlaceMapReader,
+) -> dict[tuple[int, Source], int]:
+    """That of the sentence, by a passage's number and source: of those that reach over several."""
+    asked = {
+        (number, source): Passage(
+            text=shown.text[shown.begin : shown.end],
+            score=each.score,
+            attributes={"document_id": source.document_id, "filename": source.filename},
+        )
+        for number, (each, shown) in enumerate(zip(found, folded, strict=True), 1)
+        for source in each.sources
+        if source.page_first != source.page_last and source.catalog_id in catalogs
+    }
+    placed = zip(asked, sources_of(list(asked.values()), place_maps), strict=True)
+    return {
+        (number, source): at.page
+        for (number, source), at in placed
+        if at.page and (source.page_first or 0) <= at.page <= (source.page_last or 0)
+    }
 
 
 def _stands(source: Source, catalog: Catalog | None, text: str) -> Stands:

@@ -12,6 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from stackroom.documents.model import Catalog
+from stackroom.documents.passages import OnlyPlaces
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.search.citations import Source
 from stackroom.search.cited_answers import (
@@ -41,6 +42,7 @@ CATALOG = Catalog(
     created_at=NOW,
     updated_at=NOW,
 )
+NO_MAPS = OnlyPlaces(None)
 NOTHING = SearchAnswer(
     results=(),
     omitted=0,
@@ -186,8 +188,10 @@ def test_a_passage_of_a_pdf_is_opened_at_its_page(
         failures={"KB1": "secret of the store"},
     )
 
-    mine = shown(QUESTION, AskedAndAnswered(passages=nothing, answer=answer), {"cat-1": CATALOG})
-    anothers = shown(QUESTION, AskedAndAnswered(passages=nothing, answer=answer), {})
+    mine = shown(
+        QUESTION, AskedAndAnswered(passages=nothing, answer=answer), {"cat-1": CATALOG}, NO_MAPS
+    )
+    anothers = shown(QUESTION, AskedAndAnswered(passages=nothing, answer=answer), {}, NO_MAPS)
 
     [stands] = mine.cited[0].stands
     assert (stands.place, stands.href) == (
@@ -226,7 +230,7 @@ def test_what_was_also_found_never_scores_above_what_is_cited(
     cited = CitedSource(source=source, chunk_text=LEAVE, relevance_score=0.5)
     answer = CatalogAnswer(text="Thirty. [1]", sources=(cited,), guardrail_action="NONE")
 
-    page = shown(QUESTION, AskedAndAnswered(passages=found, answer=answer), {})
+    page = shown(QUESTION, AskedAndAnswered(passages=found, answer=answer), {}, NO_MAPS)
 
     assert [each.score for each in (*page.cited, *page.others)] == told
     assert bool(page.range_of_scores) is not bool(told[0])

@@ -7,7 +7,9 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
-from stackroom.documents.passages import Ranks
+from stackroom.documents.passages import OnlyPlaces, Ranks
+from stackroom.inspection.extraction.page import Page
+from stackroom.inspection.place_map import PlaceMap
 from stackroom.search.citations import Source
 from stackroom.search.cited_answers import AskedAndAnswered, CatalogAnswer, CitedSource
 from stackroom.search.results import Result
@@ -16,7 +18,7 @@ from stackroom_console.pages.ask_page import LONGEST_ADDRESS, shown
 from stackroom_console.sealed_cookies import MAX_COOKIE
 from stackroom_console.shown_citations import FoundPassage, citations_of, source_of
 from tests.console.browser import Browser
-from tests.console.test_asking import LEAVE, NOTHING, QUESTION, catalog, read
+from tests.console.test_asking import CATALOG, LEAVE, NO_MAPS, NOTHING, QUESTION, catalog, read
 from tests.console.things import AGENT
 
 __all__ = ["catalog"]
@@ -161,9 +163,11 @@ def test_each_passage_says_why_it_stands_where_it_does() -> None:
     )
     answer = replace(NOTHING, results=found)
 
-    page = shown(QUESTION, AskedAndAnswered(passages=answer), {})
-    reranked = shown(QUESTION, AskedAndAnswered(passages=replace(answer, is_reranked=True)), {})
-    by_date = shown(QUESTION, AskedAndAnswered(passages=answer), {}, by_date=True)
+    page = shown(QUESTION, AskedAndAnswered(passages=answer), {}, NO_MAPS)
+    reranked = shown(
+        QUESTION, AskedAndAnswered(passages=replace(answer, is_reranked=True)), {}, NO_MAPS
+    )
+    by_date = shown(QUESTION, AskedAndAnswered(passages=answer), {}, NO_MAPS, by_date=True)
 
     assert [each.why for each in page.others] == [
         "Place 1 in the search: 1st by meaning, 12th by words, of 40",
@@ -210,6 +214,7 @@ def test_a_long_passage_is_folded_to_the_sentence_with_the_questions_words() -> 
             FoundPassage(sources=(SOURCE,), text=LEAVE, score=0.4),
         ],
         {},
+        NO_MAPS,
         anchors="step-1",
     )
 
@@ -231,7 +236,7 @@ def test_what_an_answer_cites_is_folded_to_the_sentence_that_it_has_said() -> No
     text = f"Extracted: {said} [1] Ask early for dates [2][1]."
     answer = CatalogAnswer(text=text, sources=tuple(cited), guardrail_action="NONE")
 
-    page = shown(QUESTION, AskedAndAnswered(passages=NOTHING, answer=answer), {})
+    page = shown(QUESTION, AskedAndAnswered(passages=NOTHING, answer=answer), {}, NO_MAPS)
 
     hearts = ["".join(piece.text for piece in each.heart).strip() for each in page.cited]
     assert hearts == [said, early]
@@ -245,7 +250,7 @@ def test_a_passage_that_an_answer_cites_again_is_folded_to_what_it_says_of_it_fi
     answer = CatalogAnswer(text=f"{first} [1] {then} [1]", sources=cited, guardrail_action="NONE")
     found = AskedAndAnswered(passages=NOTHING, answer=answer)
 
-    [passage] = shown("How often is the rope greased?", found, {}).cited
+    [passage] = shown("How often is the rope greased?", found, {}, NO_MAPS).cited
 
     assert "".join(piece.text for piece in passage.heart).strip() == first
 
@@ -260,10 +265,41 @@ def test_a_sentence_of_a_pdf_goes_on_where_its_page_ended_a_line() -> None:
         "",
         [FoundPassage(sources=(each,), text=text, score=0.5) for each in (SOURCE, of_text)],
         {},
+        NO_MAPS,
     )
 
     assert "".join(each.text for each in pdf.heart) == text.replace("\nalong", " along")
     assert "".join(each.text for each in txt.heart) == text
+
+
+def test_a_pdf_opens_at_the_page_of_the_sentence_not_at_that_of_most_of_its_passage() -> None:
+    told = "The canteen opens at seven, and it closes at three in the afternoon. " * 8
+    place_map = PlaceMap.of("etag", [Page(4, told), Page(5, f"{LEAVE} Ask early.")])
+    text = f"{told}\n{LEAVE} Ask early."
+
+    def opened(question: str, source: Source, maps: OnlyPlaces) -> str:
+        found = FoundPassage(sources=(source,), text=text, score=0.5)
+        [cited] = citations_of(question, [found], {"cat-1": CATALOG}, maps)
+        return (cited.stands[0].href or "none of ours").rpartition("/")[2]
+
+    source, maps = replace(SOURCE, catalog_id="cat-1", document_id="doc-1"), OnlyPlaces(place_map)
+    assert opened(QUESTION, source, maps) == "file#page=5"
+    assert opened("When does the canteen open?", source, maps) == "file#page=4"
+    # What was uploaded in its place since has the sentence elsewhere.
+    newer = PlaceMap.of("newer", [Page(1, LEAVE), Page(2, told)])
+    assert opened(QUESTION, source, OnlyPlaces(newer)) == "file#page=4"
+    assert opened(QUESTION, source, NO_MAPS) == "file#page=4"
+
+
+def test_another_ones_place_map_is_not_read() -> None:
+    source = replace(SOURCE, catalog_id="cat-2", document_id="doc-2")
+    found = FoundPassage(sources=(source,), text=LEAVE, score=0.5)
+    maps = Mock(spec=["get"])
+
+    [cited] = citations_of(QUESTION, [found], {"cat-1": CATALOG}, maps)
+
+    assert cited.stands[0].href is None
+    assert maps.mock_calls == []
 
 
 def test_a_source_that_was_kept_before_it_had_all_its_parts_can_be_shown() -> None:

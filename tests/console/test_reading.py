@@ -8,6 +8,7 @@ import pytest
 
 from simulator.tests import files
 from stackroom.catalogs.reading import located
+from stackroom.documents.passages import OnlyPlaces
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.inspection import File
 from stackroom_console.console import Console
@@ -49,7 +50,7 @@ def test_a_text_is_shown_with_its_passage_marked_and_nothing_of_it_is_markup(
     found = FoundPassage(sources=[source], text="The tide\nis high.", score=0.5)
     own = {each.catalog_id: each for each in console.services.listing.catalogs_of("alice").catalogs}
 
-    [cited] = citations_of("How high is the tide?", [found], own)
+    [cited] = citations_of("How high is the tide?", [found], own, OnlyPlaces(None))
     page = shown(alice, cited.stands[0].href or "")
 
     [passage] = re.findall('<div class="text passage" id="passage".*?</div>', page, re.S)

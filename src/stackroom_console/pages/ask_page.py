@@ -15,6 +15,7 @@ from stackroom.agents.agent import Agent, LinkedTool
 from stackroom.agents.links import LinkChanges
 from stackroom.catalogs.feedback import LONGEST_FILE, Feedback, FeedbackVerdict
 from stackroom.documents.model import Catalog
+from stackroom.documents.passages import PlaceMapReader
 from stackroom.errors import CatalogEmpty, CatalogNotFound, ValidationError
 from stackroom.search.citations import Source
 from stackroom.search.cited_answers import AskedAndAnswered, CitedSource
@@ -51,7 +52,12 @@ class ShownAnswer:
 
 
 def shown(
-    query: str, found: AskedAndAnswered, catalogs: Mapping[str, Catalog], *, by_date: bool = False
+    query: str,
+    found: AskedAndAnswered,
+    catalogs: Mapping[str, Catalog],
+    place_maps: PlaceMapReader,
+    *,
+    by_date: bool = False,
 ) -> ShownAnswer:
     """`catalogs` are the asker's own, by id; `by_date` if how new a passage is orders them, too."""
     answer, passages = found.answer, found.passages
@@ -79,7 +85,7 @@ def shown(
         for each in passages.results
         if not _is_cited(each, cited)
     ]
-    citations = citations_of(query, [*shown_first, *also], catalogs)
+    citations = citations_of(query, [*shown_first, *also], catalogs, place_maps)
     anchors = {each.number: each.anchor for each in citations[: len(cited)]}
     return ShownAnswer(
         text=None if answer is None else markdown(answer.text, cited=anchors),
@@ -304,9 +310,10 @@ def _answered(request: Request, form: Form) -> Response:
             _require_any(request, catalog)
         elif not request.services.retrieval.sharing and not any(map(_is_any, mine.values())):
             found = replace(found, unanswered=_NOTHING_YET)
-    by_date = request.services.retrieval.budget.prioritize_by is not Priority.SIMILARITY
+    retrieval = request.services.retrieval
+    by_date = retrieval.budget.prioritize_by is not Priority.SIMILARITY
     shown_now = Answered(
-        answer=shown(asked.query, found, mine, by_date=by_date),
+        answer=shown(asked.query, found, mine, retrieval.place_maps, by_date=by_date),
         judged=_judged(asked.query, form, found, mine),
         tools=() if form.threshold is None else _tools(request, form, mine),
     )

@@ -27,6 +27,7 @@ from stackroom.agents.chats import LONGEST_TITLE, Chat, NewTitle
 from stackroom.agents.run_bounds import MOST_MEMORY
 from stackroom.agents.runs import LONGEST_MESSAGE, NEW, NewRun
 from stackroom.documents.model import Catalog
+from stackroom.documents.passages import PlaceMapReader
 from stackroom.tools.texts import counted
 from stackroom_console.ids import agent_id, chat_id, is_run, run_id
 from stackroom_console.pages.ask_page import catalogs_of
@@ -323,7 +324,8 @@ def _all_shown(
 ) -> list[ShownRun]:
     """The draft is that of the last one; without it, it is looked for."""
     catalogs = catalogs_of(request) if any(each.tool_calls for each in runs) else {}
-    shown = [_shown(each, catalogs) for each in runs]
+    place_maps = request.services.retrieval.place_maps
+    shown = [_shown(each, catalogs, place_maps) for each in runs]
     if runs and not runs[-1].is_over:
         if draft is None:
             _, draft = request.services.agent_runs.watched(request.user_id, runs[-1].id)
@@ -343,8 +345,8 @@ def _doing(run: AgentRun, draft: Draft | None) -> str:
     return "Writing…" if draft is not None and draft.text else "Thinking…"
 
 
-def _shown(run: AgentRun, catalogs: Mapping[str, Catalog]) -> ShownRun:
-    found = _found(run, catalogs)
+def _shown(run: AgentRun, catalogs: Mapping[str, Catalog], place_maps: PlaceMapReader) -> ShownRun:
+    found = _found(run, catalogs, place_maps)
     steps = list(run.steps)
     last = steps[-1] if steps else None
     is_answer = run.answer is not None or (run.state is RunState.CANCELLED)
@@ -378,7 +380,9 @@ def _steps(steps: Sequence[Step], found: Mapping[_Key, Citation]) -> Iterator[Sh
         seen.update(keys)
 
 
-def _found(run: AgentRun, catalogs: Mapping[str, Catalog]) -> dict[_Key, Citation]:
+def _found(
+    run: AgentRun, catalogs: Mapping[str, Catalog], place_maps: PlaceMapReader
+) -> dict[_Key, Citation]:
     """Each passage once, by the number that the model knows it by."""
     passages: dict[_Key, ShownPassage] = {}
     for step in run.steps:
@@ -396,7 +400,7 @@ def _found(run: AgentRun, catalogs: Mapping[str, Catalog]) -> dict[_Key, Citatio
         for each in passages.values()
     ]
     anchors = f"{run.id}-source"
-    made = citations_of(run.message, told, catalogs, anchors=anchors)
+    made = citations_of(run.message, told, catalogs, place_maps, anchors=anchors)
     return {
         key: replace(each, number=number, anchor=f"{anchors}-{number}")
         for (key, passage), each in zip(passages.items(), made, strict=True)
