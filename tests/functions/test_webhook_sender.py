@@ -150,6 +150,22 @@ def test_what_is_told_is_the_event_signed_with_the_webhooks_own_secret(sending: 
         verify_webhook(body, headers, secret_of("wh-another", key=KEY))
 
 
+def test_any_name_that_a_file_may_have_can_be_told(sending: Sending) -> None:
+    told = event(1, text="caf\u00e9 \uffff\x01.txt")
+    with receiving() as receiver:
+        sending.put(added(sending, receiver), told)
+        [waiting] = session.client("sqs").receive_message(
+            QueueUrl=sending.queue, VisibilityTimeout=0
+        )["Messages"]
+        sending.all()
+
+    # AWS refuses a message with U+FFFF in it, and then all that comes behind would wait
+    # [SQS API reference: SendMessage].
+    assert waiting["Body"].isascii()
+    [(_, body)] = receiver.got
+    assert json.loads(body) == told
+
+
 def test_a_signature_is_the_one_that_the_library_of_standard_webhooks_makes() -> None:
     headers = signature_headers(
         b'{"test": 2432232314}',

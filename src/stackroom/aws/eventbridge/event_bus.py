@@ -26,7 +26,7 @@ class DefaultEventBus:
                         "Source": each.source,
                         "DetailType": each.detail_type,
                         "Time": each.time,
-                        "Detail": json.dumps(each.told()["detail"], ensure_ascii=False),
+                        "Detail": json.dumps(each.told()["detail"]),
                     }
                     for each in events
                 ]
