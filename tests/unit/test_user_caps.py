@@ -178,6 +178,21 @@ def test_a_lowered_cap_takes_nothing_out(pipeline: Pipeline) -> None:
     assert "4 of 2 documents" in str(pipeline.document(more[0]).status_reason)
 
 
+def test_a_lowered_cap_on_documents_lets_nothing_past_another(pipeline: Pipeline) -> None:
+    first, *_ = drop(pipeline, 3)
+    go(pipeline)
+    pipeline.cap_book.keep("alice", Caps(documents=2, bytes=20))
+
+    pipeline.drop(first, "longer than all that there may be")
+    go(pipeline)
+
+    assert waiting(pipeline) == [first]
+    assert pipeline.document(first).over_cap is CapKind.BYTES
+    pipeline.drop(first, "short")
+    go(pipeline)
+    assert waiting(pipeline) == []
+
+
 def test_never_more_is_sent_than_fits_though_runs_are_at_it_together() -> None:
     pipeline = Pipeline()  # each catalog has a run of its own
     pipeline.cap_book.keep("alice", Caps(documents=25))
@@ -312,6 +327,25 @@ def test_once_the_months_dollars_are_spent_all_waits_until_the_next() -> None:
     pipeline.clock.pass_by(30 * 86_400)
     found = list(pipeline.reconciliation().go_on())
     go(pipeline)
+    assert [each.kind for each in found] == [Kind.WAITS_FOR_NOTHING]
+    assert waiting(pipeline) == []
+
+
+def test_what_has_its_place_goes_on_in_the_next_month_whatever_the_cap_on_documents_is() -> None:
+    pipeline = Reconciled()
+    first, second = drop(pipeline, 2)
+    go(pipeline)
+    for key in (first, second):
+        pipeline.is_searchable(key)
+    pipeline.cap_book.keep("alice", Caps(documents=1, dollars=Decimal("0.00000001")))
+    pipeline.drop(first, "another text")
+    go(pipeline)
+    assert waiting(pipeline) == [first]
+
+    pipeline.clock.pass_by(30 * 86_400)
+    found = list(pipeline.reconciliation().go_on())
+    go(pipeline)
+
     assert [each.kind for each in found] == [Kind.WAITS_FOR_NOTHING]
     assert waiting(pipeline) == []
 

@@ -167,7 +167,7 @@ class UserCaps:
             fitting = []
             for each in some:
                 after = used.after(each, is_held=False)
-                if caps is None or caps.over(after) is None:
+                if caps is None or _over_by(each, caps, after) is None:
                     fitting.append(each)
                     used = after
             if not fitting:
@@ -198,7 +198,7 @@ def _held(document: Document, kind: CapKind, reason: str) -> Document:
 def _over(newest: Iterable[Document], caps: Caps, used: InUse) -> list[Document]:
     """As many of these as it takes, the newest first, as they are held back."""
     over: list[tuple[Document, CapKind]] = []
-    again: list[Document] = []  # with an earlier version in the index: it keeps its place
+    again: list[Document] = []
     for each in newest:
         if (kind := caps.over(used)) is None or len(over) == _AT_ONCE:
             break
@@ -207,7 +207,16 @@ def _over(newest: Iterable[Document], caps: Caps, used: InUse) -> list[Document]
             continue
         used = used.after(each, is_held=True)
         over.append((each, kind))
-    kind = caps.over(used)
-    if kind is not None and kind is not CapKind.DOCUMENTS:
-        over += [(each, kind) for each in again[: _AT_ONCE - len(over)]]
+    over += [
+        (each, kind)
+        for each in again[: _AT_ONCE - len(over)]
+        if (kind := _over_by(each, caps, used)) is not None
+    ]
     return [_held(each, kind, caps.told(kind, used, size=each.size)) for each, kind in over]
+
+
+def _over_by(document: Document, caps: Caps, used: InUse) -> CapKind | None:
+    """The cap that holds it back; where an earlier version is in the index, it keeps its place."""
+    if document.indexed_at is not None:
+        caps = caps.model_copy(update={"documents": None})
+    return caps.over(used)
