@@ -68,6 +68,8 @@ def test_what_the_standard_signs_is_signed_here() -> None:
         (BODY, signed(), "whsec_bm90IHRoaXMgb25l", "not signed with this secret"),
         (BODY, {**signed(), "Webhook-Id": "msg_2"}, SECRET, "not signed with this secret"),
         (BODY, {**signed(), "Webhook-Signature": "v1,é"}, SECRET, "not signed with this secret"),
+        (BODY, {**signed(), "Webhook-Id": "\udcff"}, SECRET, "not signed with this secret"),
+        (BODY, {**signed(), "Webhook-Signature": "\udcff"}, SECRET, "not signed with this secret"),
         (BODY, signed(at=NOW - 301), SECRET, "which is not now"),
         (BODY, signed(at=NOW + 301), SECRET, "which is not now"),
         (BODY, {**signed(), "Webhook-Timestamp": str(NOW + 1)}, SECRET, "not signed"),
@@ -75,7 +77,20 @@ def test_what_the_standard_signs_is_signed_here() -> None:
         (BODY, {}, SECRET, "no delivery"),
         (BODY, signed(secret="whsec_"), "whsec_", "the secret is empty"),
     ],
-    ids=["body", "secret", "id", "bytes", "replayed", "early", "time", "nan", "nothing", "empty"],
+    ids=[
+        "body",
+        "secret",
+        "id",
+        "bytes",
+        "no-utf8-id",
+        "no-utf8-signature",
+        "replayed",
+        "early",
+        "time",
+        "nan",
+        "nothing",
+        "empty",
+    ],
 )
 def test_what_is_forged_changed_or_replayed_is_refused(
     body: bytes, headers: dict[str, str], secret: str, told: str
