@@ -118,7 +118,8 @@ def test_what_a_reload_cut_off_is_told_and_sent_when_it_is_chosen_again(
 ) -> None:
     zoe = signed_in("zoe-reload")
     folder = tmp_path / "Harbour"
-    written(folder, *(f"{number}.txt" for number in range(6)))
+    *_, last = written(folder, *(f"{number}.txt" for number in range(6)))
+    last.write_text("x" * 300 * 1024, "utf-8")
     make(zoe, "Reloaded")
     asked: list[str] = []
 
@@ -133,6 +134,7 @@ def test_what_a_reload_cut_off_is_told_and_sent_when_it_is_chosen_again(
     )
     zoe.page.locator("#folder").set_input_files(folder)
     expect(zoe.page.locator("#upload-summary")).to_have_text("5 of 6 uploaded")
+    expect(zoe.page.locator("#upload-left")).to_have_text("300 KB left")
 
     zoe.page.reload()
 

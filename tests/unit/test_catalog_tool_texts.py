@@ -12,7 +12,7 @@ from stackroom.catalogs.transfers import require_what_its_name_says
 from stackroom.errors import KnowledgeBaseThrottled, Throttled, ValidationError
 from stackroom.tools.calls import Calls
 from stackroom.tools.definition import id_of, token_of
-from stackroom.tools.texts import cell, dollars, shown
+from stackroom.tools.texts import cell, dollars, shown, size
 
 ID = "doc-0123456789abcdef01234567"
 
@@ -40,6 +40,14 @@ def test_dollars_are_told_with_cents_or_as_many_digits_as_tell_them(
     value: float, told: str
 ) -> None:
     assert dollars(value) == told
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [(1023, "1023 B"), (118_000, "115.2 KB"), (1024**2, "1.0 MB"), (2_100_000_000, "2002.7 MB")],
+)
+def test_what_is_less_than_a_megabyte_is_told_in_kilobytes(value: int, told: str) -> None:
+    assert size(value) == told
 
 
 def test_a_token_is_taken_back() -> None:

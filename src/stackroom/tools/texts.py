@@ -57,7 +57,7 @@ def size(number: int) -> str:
     """Of so many bytes."""
     if number < _KB:
         return f"{number} B"
-    return f"{number / _MB:.1f} MB" if number >= _MB / 10 else f"{number / _KB:.1f} KB"
+    return f"{number / _MB:.1f} MB" if number >= _MB else f"{number / _KB:.1f} KB"
 
 
 def kilobytes(number: int) -> float:

@@ -33,7 +33,7 @@
     return made;
   };
 
-  const megabytes = (size) => (size < 104858 ? `${Math.ceil(size / 1024)} KB` : `${(size / 1048576).toFixed(1)} MB`);
+  const megabytes = (size) => (size < 1048576 ? `${Math.ceil(size / 1024)} KB` : `${(size / 1048576).toFixed(1)} MB`);
 
   /* S3's ETag of what came by a form [S3 API reference: Object]: tells whether that very file is there. */
   const md5Of = async (file) => {
