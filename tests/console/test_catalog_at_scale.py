@@ -1,6 +1,7 @@
 """A catalog of many documents: searched, sorted, narrowed, and several of them seen to at once."""
 
 import re
+from collections.abc import Collection
 from html import unescape
 
 import pytest
@@ -104,6 +105,25 @@ def test_a_part_that_was_looked_through_says_so(
 
     assert f"Of {MANY} documents, 5 were looked through" in text
     assert ">Go on</a>" in text
+
+
+@pytest.mark.parametrize(("failed", "told"), [((), "No document is like that"), ({11}, "1 doc")])
+def test_what_failed_of_a_very_large_catalog_is_shown_whole(
+    alice: Browser,
+    console: Console,
+    monkeypatch: pytest.MonkeyPatch,
+    failed: Collection[int],
+    told: str,
+) -> None:
+    monkeypatch.setattr(browsing, "WHOLE", 2)
+    monkeypatch.setattr(browsing, "LOOKED_THROUGH", 5)
+    catalog = filled(console.services, "alice", "Large", MANY, failed=set(failed))
+
+    text = alice.get(f"/catalogs/{catalog}?state=failed").text
+
+    assert told in text
+    assert "looked through" not in text
+    assert "Go on" not in text
 
 
 def test_several_are_tried_again_at_once(

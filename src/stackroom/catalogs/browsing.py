@@ -167,13 +167,15 @@ class Browsing:
         if not is_whole and behind is None:
             entries |= {each.document_id: _of_name(each, groups) for some in alike for each in some}
             entries |= self._elsewhere(catalog_id, wanted, groups, entries, known or {})
+            are_all_known = known is not None or len(groups) <= SOUGHT
+            is_whole = are_all_known and wanted.group in (Group.FAILED, Group.UNDER_WAY)
         return self._found(
             catalog,
             list(entries.values()),
             wanted,
             looked_through=len(names),
             is_whole=is_whole,
-            next_=names[-1].document_id if goes_on else None,
+            next_=names[-1].document_id if goes_on and not is_whole else None,
             known=known,
         )
 
