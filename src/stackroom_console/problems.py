@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 
 from stackroom import errors
 from stackroom.tools.calls import retry_after
@@ -36,6 +37,14 @@ class Refused(Exception):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.message)
         self.problem = problem
+
+
+class RefusedOnPage(Refused):
+    """`page` tells it where it was asked, with what was typed there."""
+
+    def __init__(self, problem: Problem, page: Response) -> None:
+        super().__init__(problem)
+        self.page = page
 
 
 NOT_FOUND = Problem(

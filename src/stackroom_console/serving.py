@@ -37,6 +37,7 @@ from stackroom_console.problems import (
     NOT_SIGNED_IN,
     Problem,
     Refused,
+    RefusedOnPage,
     problem_of,
     too_long,
 )
@@ -60,7 +61,7 @@ class EndpointHandler:
 
     async def answer(self, http: HttpRequest) -> Response:
         started, deadline = time.perf_counter(), Deadline.after(self.console.seconds)
-        who, problem = Authenticated(), None
+        who, problem, response = Authenticated(), None, None
         request = self._request(http, who, deadline=deadline)
         with anyio.move_on_after(self.console.seconds) as scope:
             try:
@@ -71,12 +72,15 @@ class EndpointHandler:
                 request = self._request(http, who, await self._parsed(http, who), deadline)
                 self._require(who)
                 response = await _in_a_thread(partial(self.endpoint.answer, request))
+            except RefusedOnPage as refused:
+                problem, response = refused.problem, refused.page
             except Exception as error:  # whatever it is, the browser is told, and nothing of how
                 problem = problem_of(error)
         if scope.cancelled_caught:
             logger.error("a request took too long", extra={"path": self.endpoint.path})
             problem = too_long(changes=self.endpoint.changes)
-        if problem is not None:
+        if response is None:
+            assert problem is not None, "without an answer there is a reason"
             response = self._told(request, who, problem)
         leads_on = problem is None and response.status_code == HTTPStatus.SEE_OTHER
         if request.handed_out or not leads_on:  # else it is told of where it leads

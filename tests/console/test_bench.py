@@ -1,5 +1,6 @@
 """Ask as a bench: an address for each answer, its threshold tried and kept, and why this order."""
 
+import re
 from dataclasses import replace
 from html import unescape
 from unittest.mock import Mock
@@ -116,6 +117,28 @@ def test_a_threshold_is_a_number_from_0_to_1(alice: Browser, wrong: str) -> None
     assert all(
         "Similarity threshold: Allowed: a number from 0 to 1" in each.text for each in answers
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong", "kept"),
+    [
+        ("most=abc&threshold=0.2", "Passages at most", ("abc", "0.2")),
+        ("most=7&threshold=9", "Similarity threshold", ("7", "9")),
+    ],
+)
+def test_a_wrong_number_in_an_address_is_told_at_the_form_beside_the_question(
+    alice: Browser, catalog: str, given: str, wrong: str, kept: tuple[str, str]
+) -> None:
+    answer = alice.get(f"/ask?q=How+long%3F&catalog={catalog}&{given}")
+    form = answer.text.split('<form id="ask"')[1]
+
+    assert answer.status_code == 400
+    assert f'role="alert"><p class="problem"><strong>{wrong}: Allowed: a ' in form
+    assert "How long?</textarea>" in form
+    assert f'<option value="{catalog}" selected>' in form
+    values = re.findall(r'type="number" name="\w+" [^>]*value="([^"]*)"', form)
+    assert tuple(values) == kept
+    assert form.count('aria-invalid="true"') == 1
 
 
 def test_a_threshold_is_tried_and_kept_for_an_agents_tool(

@@ -1,7 +1,7 @@
 """A question: of all catalogs, or of one."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -28,6 +28,7 @@ from stackroom.search.search_arguments import (
 from stackroom.tools.texts import counted, range_of_scores
 from stackroom_console import ids
 from stackroom_console.console import FOR_A_PAGE
+from stackroom_console.problems import Problem, RefusedOnPage, problem_of
 from stackroom_console.rendering import redirect, render
 from stackroom_console.request import Request, whole_number
 from stackroom_console.safe_markdown import markdown
@@ -262,19 +263,34 @@ def is_asked(request: Request) -> bool:
 
 def page(request: Request) -> Response:
     if is_asked(request):
-        return _answered(request, form_of(request.query, "q"))
+        return _answered(request, *_asked(request, request.query, "q"))
     given = request.query.get("catalog", "")
     return _page(request, Form(catalog_id=given if ids.is_catalog(given) else ""))
 
 
 def ask(request: Request) -> Response:
     """To the answer's address, where it stays; a question that is too long for one is answered."""
-    form = form_of(request.form, "query")
+    form, asked = _asked(request, request.form, "query")
     if request.is_htmx or form.address is None:
-        return _answered(request, form)
-    _arguments(form)
+        return _answered(request, form, asked)
     _named(request, form.catalog_id)
     return RedirectResponse(form.address, status_code=303)
+
+
+def _asked(
+    request: Request, given: Mapping[str, str], question: str
+) -> tuple[Form, RetrieveArguments]:
+    """A page tells at its form what is wrong there, beside all that was given."""
+    try:
+        form = form_of(given, question)
+        return form, _arguments(form)
+    except ValidationError as error:
+        if request.is_htmx:
+            raise
+        problem = problem_of(error)
+        form = Form(query=given.get(question, ""), catalog_id=given.get("catalog", ""))
+        page = _page(request, form, given=given, problem=problem)
+        raise RefusedOnPage(problem, page) from error
 
 
 def told(request: Request, feedback: Feedback, form: Form) -> Response:
@@ -298,8 +314,7 @@ def _arguments(form: Form) -> RetrieveArguments:
     )
 
 
-def _answered(request: Request, form: Form) -> Response:
-    asked = _arguments(form)
+def _answered(request: Request, form: Form, asked: RetrieveArguments) -> Response:
     catalog = _named(request, form.catalog_id)
     mine = catalogs_of(request)
     found = request.services.answering.search_and_ask(
@@ -338,9 +353,22 @@ def _page(
     answered: Answered | None = None,
     *,
     verdict: FeedbackVerdict | None = None,
+    given: Mapping[str, str] | None = None,
+    problem: Problem | None = None,
 ) -> Response:
-    catalogs = catalogs_of(request).values()
-    return _rendered(request, "ask.html", form, answered, verdict=verdict, catalogs=catalogs)
+    """With the numbers as they were `given`, if there is a `problem` with one of them."""
+    return _rendered(
+        request,
+        "ask.html",
+        form,
+        answered,
+        verdict=verdict,
+        status=200 if problem is None else problem.status,
+        most=_MOST,
+        catalogs=catalogs_of(request).values(),
+        given=given,
+        problem=problem,
+    )
 
 
 def _rendered(
@@ -350,19 +378,20 @@ def _rendered(
     answered: Answered | None,
     *,
     verdict: FeedbackVerdict | None = None,
-    catalogs: Iterable[Catalog] = (),
+    status: int = 200,
+    **values: object,
 ) -> Response:
     return render(
         request,
         template,
+        status=status,
         form=form,
-        most=_MOST,
-        catalogs=catalogs,
         answer=None if answered is None else answered.answer,
         judged=None if answered is None else answered.judged,
         tools=() if answered is None else answered.tools,
         verdict=verdict,
         saved="saved" in request.query,
+        **values,
     )
 
 
