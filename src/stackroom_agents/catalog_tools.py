@@ -45,7 +45,10 @@ def catalog_tools(use_cases: AgentServices | None = None) -> list[Any]:
     """
     services = use_cases or from_environment()
     calls = Calls(services=services, log=report)
-    return [*(_twin(each, calls) for each in TOOLS), retrieval_tool(services)]
+    return [
+        *(_twin(each, calls) for each in TOOLS),
+        retrieval_tool(lambda: services.metered_retrieval),
+    ]
 
 
 def _twin(definition: CatalogTool[Any, Any], calls: Calls) -> StrandsTool:

@@ -153,7 +153,7 @@ class Registry:
         """`retrieve_from_knowledge_base`, unless every knowledge base has a tool of its own."""
         if not any(isinstance(each, LinkedSettings) for each in self.knowledge_bases):
             return []
-        return [retrieval_tool(self)]
+        return [retrieval_tool(lambda: self.retrieval)]
 
     def prompted(self, users: bytes) -> str:
         """The user's system prompt and what it is to say of these. Raises AgentMisconfigured."""

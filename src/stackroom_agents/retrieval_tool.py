@@ -8,7 +8,7 @@ the answer of the gateway's `knowledge_base_retrieve` for programs: `success`, `
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from strands import tool
@@ -24,7 +24,7 @@ from stackroom.search import search_tool as core
 from stackroom.search.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 from stackroom.tools.texts import place, scores, shown
 from stackroom_agents.observability import tell_breakage
-from stackroom_agents.tool_context import SearchServices, caller_or_nobody, report
+from stackroom_agents.tool_context import caller_or_nobody, report
 
 logger = logging.getLogger(__name__)
 
@@ -41,10 +41,11 @@ _BLOCKED = (
 
 
 def retrieval_tool(
-    use_cases: SearchServices,
+    retrieval: Callable[[], core.Searchable],
 ) -> DecoratedFunctionTool[[ToolContext[Any]], core.Response]:
     """
-    The tool over these use cases' search, be it of the pool or of linked knowledge bases.
+    The tool over this search, be it of the pool or of linked knowledge bases; asked for at each
+    call.
 
     Its caller comes from the invocation state alone; an argument that names one is refused.
     """
@@ -58,7 +59,7 @@ def retrieval_tool(
     )
     def answer(tool_context: ToolContext[Any]) -> core.Response:
         started = time.perf_counter()
-        caller, response = _respond(tool_context, use_cases)
+        caller, response = _respond(tool_context, retrieval)
         name = RETRIEVE_FROM_KNOWLEDGE_BASE.name
         access = access_of(
             ToolCall(name, caller) if caller else None,
@@ -79,7 +80,7 @@ def retrieval_tool(
 
 
 def _respond(
-    context: ToolContext[Any], use_cases: SearchServices
+    context: ToolContext[Any], retrieval: Callable[[], core.Searchable]
 ) -> tuple[Caller | None, core.Response]:
     caller = None
     try:
@@ -87,7 +88,7 @@ def _respond(
         return caller, core.retrieve_from_knowledge_base(
             context.tool_use["input"],
             caller=caller,
-            retrieval=use_cases.retrieval,
+            retrieval=retrieval(),
             deadline=Deadline.after(_PATIENCE),
         )
     except MissingIdentity as error:

@@ -61,15 +61,10 @@ def report(access: Access) -> None:
     logger.info(EVENT, extra=access.fields())
 
 
-# The use cases behind the tools; `stackroom.wiring.use_cases` makes each when it is first used.
-
-
-class SearchServices(Protocol):
-    """Of Stackroom's own pool, or of the knowledge bases that an agent was given."""
+class AgentServices(Services, Protocol):
+    """
+    The use cases behind the tools; `stackroom.wiring.use_cases` makes each when it is first used.
+    """
 
     @property
-    def retrieval(self) -> Searchable: ...
-
-
-class AgentServices(Services, SearchServices, Protocol):
-    """Of all tools."""
+    def metered_retrieval(self) -> Searchable: ...

@@ -216,7 +216,7 @@ class World:
 
     def ask(self, given: object, state: dict[str, Any]) -> dict[str, Any]:
         call = Call("retrieve_from_knowledge_base", given)
-        return called(call, [retrieval_tool(self)], state)
+        return called(call, [retrieval_tool(lambda: self.retrieval)], state)
 
 
 @pytest.fixture

@@ -121,6 +121,14 @@ def test_each_call_leaves_one_line_that_tells_no_text(
     assert not any("ecret" in str(each) for each in lines)
 
 
+def test_a_search_in_the_agent_s_own_process_is_counted_for_its_user(surfaces: Surfaces) -> None:
+    surfaces.in_process.call("retrieve_from_knowledge_base", query="annual leave")
+
+    used = text_of(surfaces.in_process.call("get_usage"))
+
+    assert "questions in the month: 1\n" in used
+
+
 def test_clients_are_made_one_after_another_however_many_tools_ask(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
