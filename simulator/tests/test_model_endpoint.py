@@ -1,7 +1,9 @@
 """A language model behind an OpenAI-compatible endpoint: answers, tools, and what fails."""
 
 import time
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -287,6 +289,20 @@ def test_functions_that_are_called_are_uses_of_tools(modelled: World, chat: Chat
         {"toolUse": {"toolUseId": "call_0", "name": "search", "input": {"query": "pump"}}},
         {"toolUse": {"toolUseId": "call_1", "name": "search", "input": {}}},
     ]
+
+
+@pytest.mark.processes
+def test_an_answer_may_take_as_long_as_words_of_it_come(
+    chat: ChatEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat.streams = True
+    chat.go_on.set()
+    every_twenty_seconds = SimpleNamespace(monotonic=count(0, 20).__next__)
+    monkeypatch.setattr("bedrock_kb_simulator.model_endpoint.time", every_twenty_seconds)
+
+    *_, reply = ModelEndpoint(base_url=chat.base_url, model="small", seconds=30).stream(ASKED)
+
+    assert reply == Reply(blocks=[Text(text="Otters hold hands [1].")], stop="end_turn")
 
 
 @pytest.mark.processes

@@ -236,7 +236,8 @@ class ModelEndpoint:
     base_url: str
     model: str
     key: str = field(default="", repr=False)
-    seconds: float = rules.MODEL_UNREACHABLE.value  # for the whole answer, in real time
+    # In real time, for the whole answer; of one that streams, for what comes next.
+    seconds: float = rules.MODEL_UNREACHABLE.value
 
     @classmethod
     def of(cls, environment: Mapping[str, str], prefix: str = PREFIX) -> "ModelEndpoint | None":
@@ -311,7 +312,7 @@ class ModelEndpoint:
                 if size > _LONGEST:
                     raise http.client.HTTPException
                 yield line, is_event
-                channel.settimeout(_left(deadline))
+                channel.settimeout(self.seconds if is_event else _left(deadline))
 
     def _posted(self, body: bytes) -> tuple[int, bytes]:
         deadline = time.monotonic() + self.seconds
