@@ -348,6 +348,20 @@ def test_one_that_is_stopped_is_over_at_once_with_what_was_written_and_searches_
     assert office.book.drafts == {}
 
 
+def test_what_was_written_stays_when_the_model_breaks_off(office: Office) -> None:
+    def play(_: Brief, listener: Listener) -> None:
+        listener.said(turn("I look it up."))
+        listener.writes("Thirty days")
+        listener.writes(", as")
+        raise ModelUnavailable("ConverseStream", "500")
+
+    run = office.carried_out(play)
+
+    said = [(each.text, each.is_cut) for each in run.steps if isinstance(each, ModelStep)]
+    assert said == [("I look it up.", False), ("Thirty days, as", True)]
+    assert (run.state, run.answer) == (RunState.FAILED, None)
+
+
 def _tokens(_: Brief, listener: Listener) -> None:
     listener.said(turn("I look it up.", tokens=MOST_TOKENS))
 

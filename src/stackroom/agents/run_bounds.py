@@ -1,6 +1,7 @@
 """What a run of an agent may take, and how much of what it says and finds its record holds."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from stackroom.agents.agent_run import ModelStep, ShownPassage, ToolStep
 
@@ -51,6 +52,16 @@ def fitted(
     if isinstance(step, ModelStep):
         return _fitted_text(step, room)
     return _fitted_passages(step, room)
+
+
+def begun_step(
+    text: str, before: Sequence[ModelStep | ToolStep], at: datetime
+) -> tuple[ModelStep | ToolStep, ...]:
+    """What a model was writing when it was broken off; nothing where it had written nothing."""
+    if not text.strip():
+        return ()
+    step = ModelStep(text=text, at=at, seconds=0, input_tokens=0, output_tokens=0, is_cut=True)
+    return (fitted(step, before),)
 
 
 def _size_of(step: ModelStep | ToolStep) -> int:

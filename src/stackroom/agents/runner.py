@@ -47,6 +47,7 @@ from stackroom.agents.run_bounds import (
     MOST_TOOL_CALLS,
     MOST_TURNS,
     SECONDS_TO_END,
+    begun_step,
     fitted,
 )
 from stackroom.clock import Deadline, utc_now
@@ -314,14 +315,19 @@ class Course:
             return self.over is not None
 
     def close(self, state: RunState, reason: str | None) -> AgentRun:
-        """As it is to be read from now on; as somebody else ended it, if that came first."""
+        """
+        As it is to be read from now on, with what the model was writing; as somebody else ended it,
+        if that came first.
+        """
 
         def once() -> AgentRun:
-            there = self._there()
-            seen = there.seen_at(self._now())
+            there, now = self._there(), self._now()
+            seen = there.seen_at(now)
             if seen.is_over:
                 return seen
-            return self._book.save(there.ended(state, self._now(), reason=reason))
+            steps = (*there.steps, *begun_step(self._text, there.steps, now))
+            ended = there.model_copy(update={"steps": steps}).ended(state, now, reason=reason)
+            return self._book.save(ended)
 
         with self._lock:
             self.over = self.over or (state, reason)  # whoever still talks is not written down

@@ -20,14 +20,12 @@ from stackroom.agents.agent_run import (
     LONGEST_WAIT,
     AgentRun,
     Draft,
-    ModelStep,
     RunState,
-    Step,
     id_from,
 )
 from stackroom.agents.agents import Agents
 from stackroom.agents.chats import Chat, ChatBook, begun
-from stackroom.agents.run_bounds import MOST_SECONDS, SECONDS_TO_END, fitted
+from stackroom.agents.run_bounds import MOST_SECONDS, SECONDS_TO_END, begun_step
 from stackroom.clock import utc_now
 from stackroom.concurrency import random_pauses, retried
 from stackroom.documents.model import Record
@@ -170,7 +168,10 @@ class Runs:
             there, now = self._there(user_id, run_id), self.now()
             if there.seen_at(now).is_over:
                 return there.seen_at(now)
-            steps = (*there.steps, *self._begun_step(there, now))
+            _, draft = self.watched(user_id, run_id)
+            is_current = draft is not None and draft.steps == len(there.steps)
+            text = draft.text if draft is not None and is_current else ""
+            steps = (*there.steps, *begun_step(text, there.steps, now))
             stopped = there.model_copy(update={"is_cancel_asked": True, "steps": steps})
             return self.book.save(stopped.ended(RunState.CANCELLED, now))
 
@@ -188,16 +189,6 @@ class Runs:
             if each.agent_id == agent_id and not (are_alone and each.conversation_id)
         )
         return [each.seen_at(self.now()) for each in islice(found, MOST_LISTED)]
-
-    def _begun_step(self, run: AgentRun, now: datetime) -> tuple[Step, ...]:
-        """What the model was writing."""
-        _, draft = self.watched(run.user_id, run.id)
-        if draft is None or not draft.text.strip() or draft.steps != len(run.steps):
-            return ()
-        step = ModelStep(
-            text=draft.text, at=now, seconds=0, input_tokens=0, output_tokens=0, is_cut=True
-        )
-        return (fitted(step, run.steps),)
 
     def _there(self, user_id: str, run_id: str) -> AgentRun:
         found = self.book.get(user_id, run_id)
