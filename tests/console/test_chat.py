@@ -146,14 +146,16 @@ def test_what_goes_on_is_said_before_there_is_an_answer(
     book.keep_draft("alice", run, Draft(steps=0, query="quay", knowledge_base_name="Plans"))
     looks.append(alice.get(path).text)
     write(console, run, found(passage()))
-    book.keep_draft("alice", run, Draft(steps=1, text="The **quay** is"))
+    book.keep_draft("alice", run, Draft(steps=1, text="The **quay** [1] is"))
     looks.append(alice.get(path).text)
 
     told = ["Waiting for its turn…", "Thinking…", "Looking in Plans for “quay”…", "Writing…"]
     for look, doing in zip(looks, told, strict=True):
         assert doing in look
         assert not re.search("accepted|tokens", re.sub("<[^>]*>", "", look))
-    assert "The <strong>quay</strong> is" in looks[-1]
+    assert "The <strong>quay</strong>" in looks[-1]
+    [chip] = re.findall(r'class="cite" href="#(.*?)"', looks[-1].partition('class="growing"')[2])
+    assert f'<li id="{chip}" class="citation"' in looks[-1]
 
 
 def test_an_answer_grows_and_what_has_not_changed_is_not_sent_again(
@@ -215,6 +217,31 @@ def test_one_that_is_stopped_has_stopped_at_once_and_shows_what_was_written(
     assert "You stopped it." in after
     assert f"/runs/{run}/cancel" not in after
     assert alice.get(f"/api/runs/{run}").json()["data"]["run"]["state"] == "cancelled"
+
+
+def test_one_that_failed_shows_what_was_written_with_its_sources(
+    alice: Browser, console: Console, agent: str
+) -> None:
+    path = begin(alice, agent)
+    run = run_of(alice, path)
+    half = ModelStep(
+        text="Half an **answer** [1]",
+        at=NOW,
+        seconds=0,
+        input_tokens=0,
+        output_tokens=0,
+        is_cut=True,
+    )
+    written = write(console, run, found(passage()), half)
+    failed = written.ended(RunState.FAILED, NOW, reason="The model did not answer.")
+    console.services.deployment.agent_runs.save(failed)
+
+    shown = alice.get(path).text
+
+    said = shown.partition('class="answer said"')[2].partition("</div>")[0]
+    assert "Half an <strong>answer</strong>" in said
+    assert f'href="#{run}-source-1"' in said
+    assert "The model did not answer." in shown
 
 
 def test_an_answer_is_markdown_and_cites_its_passages_which_open(

@@ -325,16 +325,11 @@ def _all_shown(
     """The draft is that of the last one; without it, it is looked for."""
     catalogs = catalogs_of(request) if any(each.tool_calls for each in runs) else {}
     place_maps = request.services.retrieval.place_maps
-    shown = [_shown(each, catalogs, place_maps) for each in runs]
-    if runs and not runs[-1].is_over:
-        if draft is None:
-            _, draft = request.services.agent_runs.watched(request.user_id, runs[-1].id)
-        shown[-1] = replace(
-            shown[-1],
-            doing=_doing(runs[-1], draft),
-            growing=markdown(draft.text) if draft is not None and draft.text else None,
-        )
-    return shown
+    if draft is None and runs and not runs[-1].is_over:
+        _, draft = request.services.agent_runs.watched(request.user_id, runs[-1].id)
+    return [
+        _shown(each, catalogs, place_maps, draft if each is runs[-1] else None) for each in runs
+    ]
 
 
 def _doing(run: AgentRun, draft: Draft | None) -> str:
@@ -345,22 +340,30 @@ def _doing(run: AgentRun, draft: Draft | None) -> str:
     return "Writing…" if draft is not None and draft.text else "Thinking…"
 
 
-def _shown(run: AgentRun, catalogs: Mapping[str, Catalog], place_maps: PlaceMapReader) -> ShownRun:
+def _shown(
+    run: AgentRun,
+    catalogs: Mapping[str, Catalog],
+    place_maps: PlaceMapReader,
+    draft: Draft | None,
+) -> ShownRun:
     found = _found(run, catalogs, place_maps)
+    anchors = {each.number: each.anchor for each in found.values()}
     steps = list(run.steps)
     last = steps[-1] if steps else None
-    is_answer = run.answer is not None or (run.state is RunState.CANCELLED)
-    answer = None
-    if is_answer and isinstance(last, ModelStep):
+    answer = growing = None
+    if run.is_over and isinstance(last, ModelStep):
         steps.pop()
-        anchors = {each.number: each.anchor for each in found.values()}
         answer = markdown(last.text, cited=anchors)
+    if draft is not None and draft.text:
+        growing = markdown(draft.text, cited=anchors)
     named = tuple(x for x in found.values() if answer and f'href="#{x.anchor}"' in answer)
     return ShownRun(
         run=run,
         steps=tuple(_steps(steps, found)),
         answer=answer,
         cited=named or tuple(found.values())[:_MOST_SOURCES],
+        doing="" if run.is_over else _doing(run, draft),
+        growing=growing,
     )
 
 

@@ -73,7 +73,9 @@
     dialog.addEventListener("close", () => {
       chip.classList.remove("is-open");
       dialog.remove();
-      chip.focus();
+      // While an answer is written, its chips come anew.
+      const back = chip.isConnected ? chip : document.querySelector(`a.cite[href="${chip.getAttribute("href")}"]`);
+      (back || document.getElementById("main")).focus();
     }, { once: true });
     show(at);
   };
