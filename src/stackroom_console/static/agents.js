@@ -65,3 +65,9 @@ document.addEventListener("htmx:afterRequest", (event) => {
   const form = event.detail.requestConfig.elt;
   if (event.detail.successful && form.matches("[data-empties]")) form.reset();
 });
+
+/* What could not be sent beside an answer that was written can be sent now. */
+document.addEventListener("htmx:oobAfterSwap", () => {
+  if (document.querySelector("#stop form")) return;
+  for (const each of document.querySelectorAll("form:has([data-sends]) [data-problems]")) each.replaceChildren();
+});
