@@ -149,6 +149,19 @@ def test_several_are_tried_again_at_once(
     assert none.status_code == 400
 
 
+def test_one_that_is_chosen_alone_is_told_of_as_one(alice: Browser, pipeline: Pipeline) -> None:
+    catalog = new_catalog(alice)
+    form = {"csrf_token": alice.csrf, "do": "delete"}
+    one, other = (dropped(pipeline, "alice", catalog, f"{each}.txt") for each in "ab")
+
+    alone = alice.send(f"/catalogs/{catalog}/selected", {**form, one: "on"}, **HTMX).text
+    both = alice.send(f"/catalogs/{catalog}/selected", {**form, one: "on", other: "on"}, **HTMX)
+
+    assert "It goes for good. The file goes at once, its passages shortly after" in alone
+    assert "They go for good, " in both.text
+    assert "The files go at once, their passages shortly after" in both.text
+
+
 def test_several_are_deleted_once_confirmed_in_steps_with_receipts(
     alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
