@@ -28,16 +28,19 @@ def run(
     instance: Instance, *options: str, token: str | None = None
 ) -> subprocess.CompletedProcess[str]:
     """The example, as a reader runs it after `stackroom env --operator` and `stackroom token`."""
-    environment = {**os.environ, **instance.environment()}
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", **instance.environment()}
     environment |= {} if token is None else {"STACKROOM_TOKEN": token}
-    return subprocess.run(
-        [sys.executable, PROGRAM, *options],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    try:
+        return subprocess.run(
+            [sys.executable, PROGRAM, *options],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as late:
+        raise AssertionError(f"it goes on, and printed: {late.stdout!r} {late.stderr!r}") from None
 
 
 def calls_of(printed: str) -> list[str]:
