@@ -4,8 +4,9 @@ import random
 
 import pytest
 
+from stackroom.catalogs.reading import DocumentText
 from stackroom.documents.model import DocumentStatus
-from stackroom.errors import CatalogNotFound, DocumentNotFound
+from stackroom.errors import CatalogNotFound, DocumentNotFound, StoreUnavailable
 from stackroom.inspection.extraction import Page
 from stackroom.inspection.place_map import PlaceMap
 from stackroom.search.document_passages import CutDocument, DocumentPassages
@@ -29,6 +30,8 @@ class Shelf:
 
     def __init__(self, filename: str = "long.txt") -> None:
         self.kb, self.maps = FakeKnowledgeBase(), Maps()
+        self.file: str | None = None
+        self.read: list[tuple[str, str, str]] = []
         catalogs, documents = FakeCatalogs(), FakeDocuments()
         catalogs.kept[CATALOG.catalog_id] = CATALOG
         self.document = documents.save(
@@ -41,8 +44,22 @@ class Shelf:
         )
         self.maps.kept[self.document.document_id] = None
         self.passages = DocumentPassages(
-            pool={"KB1": self.kb}, catalogs=catalogs, documents=documents, place_maps=self.maps
+            pool={"KB1": self.kb},
+            catalogs=catalogs,
+            documents=documents,
+            place_maps=self.maps,
+            texts=self,
         )
+
+    def text(
+        self, user_id: str, catalog_id: str, document_id: str, *, seconds: float
+    ) -> DocumentText:
+        assert seconds > 0
+        self.read.append((user_id, catalog_id, document_id))
+        if self.file is None:
+            raise StoreUnavailable("GetObject", "500")
+        pages = (Page(number=None, text=self.file),)
+        return DocumentText(document=self.document, pages=pages)
 
     def put(self, *texts: str) -> None:
         mixed = list(texts)
@@ -73,13 +90,29 @@ def test_neighbours_that_overlap_are_put_in_order() -> None:
 
     assert [each.text for each in found.passages] == cut
     assert (found.is_ordered, found.is_whole) == (True, True)
+    assert shelf.read == []
+
+
+def test_those_with_nothing_in_common_stand_as_they_do_in_the_file() -> None:
+    shelf = Shelf()
+    cut = [f"{number}. Of ferry {number} nothing else is told." for number in (3, 1, 2)]
+    shelf.put(*cut)
+    shelf.file = "\n\n".join(each.replace(" nothing", "\nnothing") for each in cut)
+
+    found = shelf.cut()
+
+    assert [each.text for each in found.passages] == cut
+    assert found.is_ordered
+    assert shelf.read == [("alice", "cat-1", shelf.document.document_id)]
 
 
 def test_passages_that_nothing_puts_in_order_are_told_as_such() -> None:
     shelf = Shelf()
     shelf.put("One has nothing of the other.", "And this is about something else.")
+    twice = "One has nothing of the other. " * 2 + "And this is about something else."
 
-    assert not shelf.cut().is_ordered
+    for shelf.file in (None, "It is another file by now.", twice):
+        assert not shelf.cut().is_ordered
 
 
 def test_pages_without_text_or_passage_and_lines_left_out_are_told() -> None:

@@ -4,23 +4,26 @@ it was cut.
 
 No store lists a document's passages. They are asked for by a search that lets through no other
 document's, which answers a hundred at most, and put in the document's order here: by where our own
-map of the document has them, by the store's pages, or by what neighbours have in common.
+map of the document has them, by the store's pages, by what neighbours have in common, or by where
+they stand in the file, which is read for that alone.
 """
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import Protocol
 
 from stackroom.access.tenancy import DOCUMENT, in_use
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.filters import Has
-from stackroom.documents.model import Document
+from stackroom.documents.model import Catalog, Document
 from stackroom.documents.passages import KnowledgeBase, OnlyPlaces
 from stackroom.documents.repositories import Catalogs, Documents
 from stackroom.errors import DocumentNotFound
+from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.place_map import PlaceMap
 from stackroom.inspection.running_lines import normalise
 from stackroom.search.citations import Cited, Source, cited
@@ -69,12 +72,23 @@ class Maps(Protocol):
     def get(self, document_id: str) -> PlaceMap | None: ...
 
 
+class Text(Protocol):
+    @property
+    def pages(self) -> Sequence[Page]: ...
+
+
+class Texts(Protocol):
+    def text(self, user_id: str, catalog_id: str, document_id: str, *, seconds: float) -> Text:
+        """Without pages where the file can't be read."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class DocumentPassages:
     pool: Mapping[str, KnowledgeBase]
     catalogs: Catalogs
     documents: Documents
     place_maps: Maps
+    texts: Texts
 
     def of(
         self,
@@ -110,6 +124,8 @@ class DocumentPassages:
         places = self._places(document)
         placed = zip((each.text for each in found), cited(found, OnlyPlaces(places)), strict=True)
         ordered, is_ordered = _in_order(list(placed))
+        if not is_ordered:
+            ordered, is_ordered = _in_text(ordered, self._text(document, catalog, deadline))
         is_whole = len(found) < MOST
         blank, without = ((), ()) if places is None else _pages(places, ordered)
         return CutDocument(
@@ -130,6 +146,15 @@ class DocumentPassages:
             logger.warning("place map unreadable", exc_info=True)
             return None
         return places if places is not None and places.etag == document.etag else None
+
+    def _text(self, document: Document, catalog: Catalog, deadline: Deadline) -> str:
+        ids = (catalog.user_id, catalog.catalog_id, document.document_id)
+        try:
+            read = self.texts.text(*ids, seconds=deadline.left())
+        except Exception:  # likewise: it is for their order alone
+            logger.warning("text unreadable", exc_info=True)
+            return ""
+        return "".join(each.text for each in read.pages)
 
 
 _Placed = tuple[str, Cited]  # a passage's text, whole, and where it stands
@@ -200,6 +225,20 @@ def _shared(text: str, at: int, texts: Sequence[str]) -> dict[int, int]:
                 break
             start = text.find(begins[:_LEAST_SHARED], start + 1)
     return shared
+
+
+def _in_text(found: list[_Placed], text: str) -> tuple[list[_Placed], bool]:
+    """By where each stands in the text; as they are, unless each stands there once."""
+    whole = normalise(text)
+    places = [_only_place(normalise(passage), whole) for passage, _ in found]
+    if None in places:
+        return found, False
+    return [each for _, each in sorted(zip(places, found, strict=True), key=itemgetter(0))], True
+
+
+def _only_place(text: str, whole: str) -> int | None:
+    at = whole.find(text)
+    return at if at >= 0 and whole.find(text, at + 1) < 0 else None
 
 
 def _pages(places: PlaceMap, found: Sequence[_Placed]) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -108,6 +108,7 @@ class UseCases(RunUseCases):
             catalogs=self.deployment.catalogs,
             documents=self.deployment.documents,
             place_maps=self.deployment.place_maps,
+            texts=self.reading,
         )
 
     @cached_property
