@@ -20,7 +20,7 @@ from infra.queues import DeadLetters
 from infra.rights import Rights
 
 _SCHEMAS = Path(__file__).with_name("event_schemas")
-# Half of what is looked through for what is in a user's log already [stackroom.events.event_log].
+# Each may be a message to twenty webhooks, all within the function's minute.
 BATCH = 50
 # A record is there for 24 hours; in the last of them an operator may still read it.
 _TRIED_FOR = 23 * 3600  # seconds
