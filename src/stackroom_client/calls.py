@@ -7,7 +7,7 @@ import io
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
@@ -83,10 +83,16 @@ class Calls:
 
     def open_catalog(self, name: str) -> Steps[Catalog]:
         """The caller's catalog of that name or id; made if there is none."""
-        for each in (yield from collected(self.catalogs())):
-            if each.catalog_id == name or each.catalog_name.casefold() == name.casefold():
-                return each
-        return (yield from self.create_catalog(name))
+        for is_last in (False, True):
+            for each in (yield from collected(self.catalogs())):
+                if each.catalog_id == name or each.catalog_name.casefold() == name.casefold():
+                    return each
+            try:
+                return (yield from self.create_catalog(name))
+            except errors.DuplicateName:  # somebody else has just made it
+                if is_last:
+                    raise
+        raise AssertionError("the second look returns or raises")
 
     def delete_catalog(
         self, catalog: str, *, timeout: float | None = None
@@ -103,6 +109,8 @@ class Calls:
                 yield from asked()  # of a large one, each asks for more
             except errors.CatalogNotFound:
                 break
+            except errors.Unavailable:  # it goes on all the same
+                continue
         return deletion
 
     def upload(
@@ -239,8 +247,9 @@ class Calls:
         for pause in looks(timeout):
             there = set()
             for catalog in set(left.values()):
-                found = yield from collected(self.documents(catalog))
-                there |= {each.document_id for each in found}
+                with suppress(errors.CatalogNotFound):  # and all that was in it
+                    found = yield from collected(self.documents(catalog))
+                    there |= {each.document_id for each in found}
             left = {each: catalog for each, catalog in left.items() if each in there}
             if not left:
                 return

@@ -346,11 +346,31 @@ def test_a_catalog_is_asked_for_again_until_nothing_is_left_of_it(pauses: list[f
             "receipt_ids_count": 3,
         }
     )
-    gateway = Gateway(deleted, deleted, refused("CATALOG_NOT_FOUND"))
+    gateway = Gateway(deleted, UNAVAILABLE, deleted, refused("CATALOG_NOT_FOUND"))
 
     assert gateway.client().delete_catalog("c", timeout=60).documents_deleted == 3
 
-    assert [each["arguments"]["confirm"] for each in gateway.asked] == [True] * 3
+    assert [each["arguments"]["confirm"] for each in gateway.asked] == [True] * 4
+
+
+def test_what_is_gone_with_its_catalog_is_waited_for_no_more() -> None:
+    document = Gateway(listed(a_document())).client().wait("c")
+
+    Gateway(refused("CATALOG_NOT_FOUND")).client().wait_deleted(document)
+
+
+def catalogs(*names: str) -> httpx.Response:
+    found = [{"catalog_id": f"cat-{each}", "catalog_name": each} for each in names]
+    return told({"catalogs": found, "next_token": None})
+
+
+def test_a_catalog_that_another_program_opened_meanwhile_is_the_one() -> None:
+    duplicate = refused("DUPLICATE_NAME")
+    gateway = Gateway(catalogs(), duplicate, catalogs("Notes"))
+
+    assert gateway.client().open_catalog("notes").catalog_id == "cat-Notes"
+    with pytest.raises(errors.DuplicateName):
+        Gateway(catalogs(), duplicate, catalogs(), duplicate).client().open_catalog("notes")
 
 
 def test_pages_follow_each_other_and_each_is_asked_for_when_it_is_wanted() -> None:
