@@ -44,7 +44,7 @@ def event_in(record: Mapping[str, Any]) -> Event | None:
             event_id=hashlib.sha256(told.encode()).hexdigest()[:32],
             at=datetime.fromtimestamp(float(change["ApproximateCreationDateTime"]), UTC),
         )
-    except ValueError as error:  # pydantic's are such
+    except (KeyError, TypeError, ValueError) as error:
         logger.error("malformed item left out", extra={**keys, "error": type(error).__name__})
         return None
 
