@@ -132,7 +132,7 @@ class CapKind(StrEnum):
 
     DOCUMENTS = "documents"
     BYTES = "bytes"
-    DOLLARS = "dollars"  # of this month's ingestion
+    DOLLARS = "dollars"  # of this month
 
 
 class Counted(Record):
@@ -170,7 +170,7 @@ class Document(Record):
     that moment no look that finds nothing proves that it is gone.
     While it is `uploading`, the object may come until `upload_until`; its event does the rest.
     `over_cap`: it is `pending` and waits over that cap of its user's, as its reason says; no run
-    takes it up until it is let go (stackroom.ingestion.caps).
+    takes it up until it is let go (stackroom.ingestion.user_caps).
     `opened_at`, since when it is open, and `counted`, what its catalog counts of it, are the
     repository's own: it keeps them right with every write, whatever it is given.
     """
