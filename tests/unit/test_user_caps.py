@@ -277,6 +277,58 @@ def test_a_job_begins_for_new_documents_only_if_all_fit() -> None:
     assert len(indexed(pipeline)) == 5
 
 
+def test_a_job_that_begins_for_what_came_again_takes_up_what_waits() -> None:
+    pipeline = Pipeline(by_jobs=True)
+    pipeline.cap_book.keep("alice", Caps(documents=2))
+    keys = drop(pipeline, 2)
+    pipeline.index(*keys)
+    new = drop(pipeline, 1, first=10)
+    go(pipeline)
+    assert waiting(pipeline) == new
+
+    pipeline.drop(keys[0], "another text")
+    pipeline.index(*keys, *new)
+
+    assert waiting(pipeline) == []
+    assert len(indexed(pipeline)) == 3
+
+
+def test_no_job_begins_for_what_fits_where_it_would_take_up_what_does_not() -> None:
+    pipeline = Pipeline(by_jobs=True)
+    pipeline.cap_book.keep("alice", Caps(bytes=10))
+    keys = drop(pipeline, 1)  # of four bytes
+    pipeline.index(*keys)
+    large, small = "alice/research/large.txt", "alice/research/small.txt"
+    pipeline.drop(large, "nine bytes")
+    go(pipeline)
+    pipeline.drop(small, "two")
+
+    go(pipeline)
+
+    assert waiting(pipeline) == [large, small]
+    assert "17 of 10 bytes, with all that" in str(pipeline.document(small).status_reason)
+    pipeline.delete(large)
+    pipeline.index(*keys, small)
+    assert waiting(pipeline) == []
+    assert len(indexed(pipeline)) == 2
+
+
+def test_by_jobs_too_the_next_month_lets_go_of_what_has_its_place() -> None:
+    pipeline = Pipeline(by_jobs=True)
+    keys = drop(pipeline, 2)
+    pipeline.index(*keys)
+    pipeline.cap_book.keep("alice", Caps(documents=1, dollars=Decimal("0.00000001")))
+    pipeline.drop(keys[0], "another text")
+    go(pipeline)
+    assert waiting(pipeline) == keys[:1]
+
+    pipeline.clock.pass_by(30 * 86_400)
+    pipeline.caps.let_go("alice")
+    pipeline.index(*keys)
+
+    assert waiting(pipeline) == []
+
+
 def test_what_keeps_its_place_does_not_hide_what_has_none(pipeline: Pipeline) -> None:
     keys = drop(pipeline, 400)
     go(pipeline)

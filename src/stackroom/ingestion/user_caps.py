@@ -15,6 +15,7 @@ waits afterwards: one of the two sees the other.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from stackroom.clock import utc_now
 from stackroom.concurrency import chunks
@@ -77,22 +78,23 @@ class UserCaps:
     def hold_back_from_job(self, catalog: Catalog) -> None:
         """
         A job takes all that lies in the catalog: it begins for new documents only if all of them
-        fit. If it must begin for anything else, it takes up what was held back, too.
+        fit, with those that were held back. If it must begin for anything else, it takes up all.
         """
         book = self.book.all()
         caps = caps_of(catalog.user_id, book)
         if caps is None:
             return
         catalog_id = catalog.catalog_id
-        if any(not _is_fresh(each) for each in self.documents.open_in(catalog_id)):
-            self._open(self.documents.over_in(catalog_id))
-            return
         used = self._in_use(catalog.user_id, caps)
         self._watch(catalog, caps, used)
-        if (kind := caps.over(used)) is None:
+        at_once = used.with_all(catalog)
+        kind = caps.over(at_once)
+        opened = partial(self.documents.open_in, catalog_id)
+        if kind is None or _must_begin(opened(), caps, used):
+            self._open(self.documents.over_in(catalog_id))
             return
-        reason = caps.told(kind, used, size=None)
-        for some in chunks(self.documents.open_in(catalog_id), of=_AT_ONCE):
+        reason = caps.told(kind, at_once, size=None)
+        for some in chunks(opened(), of=_AT_ONCE):
             self.documents.save_all(_held(each, kind, reason) for each in some)
         self.let_go(catalog.user_id, book, at=catalog_id)
 
@@ -160,7 +162,12 @@ class UserCaps:
         if catalog.status is CatalogStatus.DELETING:
             return
         if catalog.source is not None and catalog.source.type is DataSourceType.S3:
-            if caps is not None and caps.over(used.with_all(catalog)) is not None:
+            held = self.documents.over_in(catalog.catalog_id)
+            if (
+                caps is not None
+                and caps.over(used.with_all(catalog)) is not None
+                and not _must_begin(held, caps, used)
+            ):
                 return
             caps = None
         for some in chunks(self.documents.over_in(catalog.catalog_id), of=_AT_ONCE):
@@ -213,6 +220,14 @@ def _over(newest: Iterable[Document], caps: Caps, used: InUse) -> list[Document]
         if (kind := _over_by(each, caps, used)) is not None
     ]
     return [_held(each, kind, caps.told(kind, used, size=each.size)) for each, kind in over]
+
+
+def _must_begin(documents: Iterable[Document], caps: Caps, used: InUse) -> bool:
+    """Whether a job must for one of them, whatever else it takes up: not for one that is new."""
+    return any(
+        not _is_fresh(each) or (each.indexed_at is not None and _over_by(each, caps, used) is None)
+        for each in documents
+    )
 
 
 def _over_by(document: Document, caps: Caps, used: InUse) -> CapKind | None:
