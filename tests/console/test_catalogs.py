@@ -139,6 +139,20 @@ def test_documents_are_listed_with_how_far_each_is(alice: Browser, pipeline: Pip
     assert chips == [("All", "4"), ("Failed", "1"), ("Under way", "2"), ("Searchable", "1")]
 
 
+def test_a_catalog_to_which_something_is_on_its_way_does_not_read_ready(
+    alice: Browser, pipeline: Pipeline
+) -> None:
+    catalog = new_catalog(alice)
+    indexed(pipeline, "alice", catalog, "done.txt", "thirty days")
+    before = alice.get(f"/catalogs/{catalog}").text
+
+    alice.call("POST", f"/catalogs/{catalog}/uploads", {"filename": "announced.txt", "size": 1})
+
+    assert heading(before) == "data-announced> ready 1 searchable"
+    after = heading(alice.get(f"/catalogs/{catalog}").text)
+    assert after == "data-announced> 1 of 2 done, 1 left"
+
+
 def heading(text: str) -> str:
     """What stands over a catalog's documents, as a person reads it."""
     return " ".join(
