@@ -203,6 +203,23 @@ def test_each_passage_says_why_it_stands_where_it_does() -> None:
     assert (by_date.others[0].why, by_date.order) == ("", "")
 
 
+def test_scores_that_make_no_order_stand_with_the_places_by_meaning() -> None:
+    found = (
+        result("one", score=0.3, ranks=Ranks(by_meaning=2, by_words=1, found=40)),
+        result("two", score=0.512, ranks=Ranks(by_meaning=1, by_words=None, found=40)),
+    )
+
+    page = shown(
+        QUESTION, AskedAndAnswered(passages=replace(NOTHING, results=found)), {}, NO_MAPS
+    )
+
+    assert [(each.score, each.why) for each in page.others] == [
+        ("", "Place 1 in the search: 2nd by meaning (score 0.30), 1st by words, of 40"),
+        ("", "Place 2 in the search: 1st by meaning (score 0.51), none of its words, of 40"),
+    ]
+    assert page.range_of_scores.startswith("Scores are 0.30 to 0.51;")
+
+
 def test_what_is_too_far_can_be_shown_all_the_same(alice: Browser, console: Console) -> None:
     far = AskedAndAnswered(passages=replace(NOTHING, best_score_below=0.20804989337921143))
     console.services.answering = Mock(search_and_ask=Mock(return_value=far))

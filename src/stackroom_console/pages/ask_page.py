@@ -63,7 +63,10 @@ def shown(
     """`catalogs` are the asker's own, by id; `by_date` if how new a passage is orders them, too."""
     answer, passages = found.answer, found.passages
     cited, said = ((), {}) if answer is None else (answer.sources, said_by(answer.text))
-    why = {} if by_date else dict(_why(passages))
+    others = [each for each in passages.results if not _is_cited(each, cited)]
+    scores = [*(each.relevance_score for each in cited), *(each.score for each in others)]
+    told_at_once = range_of_scores(scores)
+    why = {} if by_date else dict(_why(passages, with_scores=bool(told_at_once)))
     # To a person as to a model: without the running headers and page numbers in it.
     read = {(x.source, x.text): x.text if x.is_cut else x.content for x in passages.results}
     shown_first = [
@@ -83,8 +86,7 @@ def shown(
             score=each.score,
             why=why.get((each.source, each.text), ""),
         )
-        for each in passages.results
-        if not _is_cited(each, cited)
+        for each in others
     ]
     citations = citations_of(query, [*shown_first, *also], catalogs, place_maps)
     anchors = {each.number: each.anchor for each in citations[: len(cited)]}
@@ -93,7 +95,7 @@ def shown(
         unanswered=found.unanswered,
         cited=citations[: len(cited)],
         others=citations[len(cited) :],
-        range_of_scores=range_of_scores([each.score for each in (*shown_first, *also)]),
+        range_of_scores=told_at_once,
         order="" if by_date or len(passages.results) < _SEVERAL else _order(passages),
         left_out=tuple(_left_out(passages)),
         is_held_back=passages.is_held_back,
@@ -128,13 +130,16 @@ def _order(answer: SearchAnswer) -> str:
     return "The order is the knowledge base's own."
 
 
-def _why(answer: SearchAnswer) -> Iterator[tuple[tuple[Source, str], str]]:
+def _why(answer: SearchAnswer, *, with_scores: bool) -> Iterator[tuple[tuple[Source, str], str]]:
+    """With the scores where none stands beside a passage: whoever tries a threshold needs them."""
     for place, each in enumerate(answer.results, 1):
         told = [f"Place {place} in the search"]
         if each.ranks is not None and not answer.is_reranked:
             words = each.ranks.by_words
             by_words = "none of its words" if words is None else f"{_nth(words)} by words"
             by_meaning = f"{_nth(each.ranks.by_meaning)} by meaning"
+            if with_scores:
+                by_meaning = f"{by_meaning} (score {each.score:.2f})"
             told.append(f"{by_meaning}, {by_words}, of {each.ranks.found:,}")
         why = ": ".join(told)
         yield (
