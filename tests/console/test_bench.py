@@ -209,9 +209,7 @@ def test_scores_that_make_no_order_stand_with_the_places_by_meaning() -> None:
         result("two", score=0.512, ranks=Ranks(by_meaning=1, by_words=None, found=40)),
     )
 
-    page = shown(
-        QUESTION, AskedAndAnswered(passages=replace(NOTHING, results=found)), {}, NO_MAPS
-    )
+    page = shown(QUESTION, AskedAndAnswered(passages=replace(NOTHING, results=found)), {}, NO_MAPS)
 
     assert [(each.score, each.why) for each in page.others] == [
         ("", "Place 1 in the search: 2nd by meaning (score 0.30), 1st by words, of 40"),
