@@ -7,10 +7,11 @@ from html import unescape
 import pytest
 
 from stackroom.catalogs import browsing
+from stackroom.ingestion import estimates
 from stackroom_console.console import Console
 from stackroom_console.pages import catalog_pages
 from tests.console.browser import Browser
-from tests.console.test_catalogs import failing, rows, walked
+from tests.console.test_catalogs import failing, heading, rows, walked
 from tests.console.things import dropped, new_catalog
 from tests.functions.pipeline import Pipeline
 from tests.large_catalogs import filled
@@ -124,6 +125,24 @@ def test_what_failed_of_a_very_large_catalog_is_shown_whole(
     assert told in text
     assert "looked through" not in text
     assert "Go on" not in text
+
+
+def test_what_is_on_its_way_into_a_large_catalog_is_counted_and_under_way(
+    alice: Browser, console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(browsing, "WHOLE", 2)
+    monkeypatch.setattr(estimates, "PAGE", 2)
+    catalog = filled(console.services, "alice", "Large", 3)
+    for name in ("a.txt", "b.txt"):
+        alice.call("POST", f"/catalogs/{catalog}/uploads", {"filename": name, "size": 1})
+
+    text = alice.get(f"/catalogs/{catalog}").text
+
+    assert "3 of 5 done, 2 left" in heading(text)
+    chips = re.findall(r'class="chip.*?>([^<]+) <b>([0-9]+)</b>', text)
+    assert chips == [("All", "5"), ("Under way", "2"), ("Searchable", "3")]
+    monkeypatch.setattr(browsing, "FORM_SECONDS", 0)  # nobody came
+    assert "3 searchable" in heading(alice.get(f"/catalogs/{catalog}").text)
 
 
 def test_several_are_tried_again_at_once(

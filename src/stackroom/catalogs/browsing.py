@@ -10,12 +10,13 @@ what is under way, and what begins with the words is found wherever it lies.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from typing import Any
 
 from stackroom.access.tenancy import owned
+from stackroom.catalogs.transfers import FORM_SECONDS
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads
 from stackroom.documents.model import Catalog, Document, DocumentStatus
@@ -75,7 +76,8 @@ class Browsed:
     """
     `documents` are those of the page, `found` how many there are on all pages of what was looked
     through: `looked_through` names, all of the catalog if that `is_whole`. Else the list goes on
-    behind the document `next`, if there is one.
+    behind the document `next`, if there is one. `to_come` of the names of a large catalog have yet
+    to be uploaded, and count nowhere else.
     """
 
     catalog: Catalog
@@ -85,6 +87,7 @@ class Browsed:
     looked_through: int
     is_whole: bool
     next: str | None = None
+    to_come: int = 0
 
     @property
     def pages(self) -> int:
@@ -164,11 +167,12 @@ class Browsing:
             groups = {each.document_id: group_of(each) for each in known.values()}
         entries = {each.document_id: _of_name(each, groups) for each in names}
         is_whole = behind is None and not goes_on
+        others = [each for each in names if each.document_id not in groups]
         if not is_whole and behind is None:
             entries |= {each.document_id: _of_name(each, groups) for some in alike for each in some}
             entries |= self._elsewhere(catalog_id, wanted, groups, entries, known or {})
             are_all_known = known is not None or len(groups) <= SOUGHT
-            is_whole = are_all_known and wanted.group in (Group.FAILED, Group.UNDER_WAY)
+            is_whole = are_all_known and wanted.group is Group.FAILED
         return self._found(
             catalog,
             list(entries.values()),
@@ -176,8 +180,13 @@ class Browsing:
             looked_through=len(names),
             is_whole=is_whole,
             next_=names[-1].document_id if goes_on and not is_whole else None,
+            to_come=sum(map(self._is_to_come, others)),
             known=known,
         )
+
+    def _is_to_come(self, named: NamedDocument) -> bool:
+        """Not after its form has expired: then nobody has uploaded it."""
+        return not named.size and self.now() < named.uploaded_at + timedelta(seconds=FORM_SECONDS)
 
     def _listed(
         self, listing: Callable[..., Sequence[str]], catalog_id: str, counted: int
@@ -214,6 +223,7 @@ class Browsing:
         looked_through: int,
         is_whole: bool = True,
         next_: str | None = None,
+        to_come: int = 0,
         known: Mapping[str, Document] | None = None,
     ) -> Browsed:
         matching = sorted(
@@ -235,6 +245,7 @@ class Browsing:
             looked_through=looked_through,
             is_whole=is_whole,
             next=next_,
+            to_come=to_come,
         )
 
     def _records(

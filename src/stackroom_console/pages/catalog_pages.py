@@ -264,7 +264,8 @@ def _shown(request: Request) -> ShownCatalog:
 
 
 def _of(browsed: Browsed, progress: CatalogProgress, asked: Asked, *, speed: float) -> ShownCatalog:
-    waiting = progress.indexing + progress.pending + progress.uploading
+    to_come = max(progress.uploading, browsed.to_come)
+    waiting = progress.indexing + progress.pending + to_come
     return ShownCatalog(
         catalog=browsed.catalog,
         overall=progress.overall,
@@ -275,7 +276,7 @@ def _of(browsed: Browsed, progress: CatalogProgress, asked: Asked, *, speed: flo
             (Group.SEARCHABLE, "Searchable", progress.indexed),
         ),
         settled=progress.indexed + progress.failed,
-        total=progress.total + progress.uploading,
+        total=progress.total + to_come,
         remaining=progress.remaining(speed),
         queue=_queue(progress),
         rows=rows_of(browsed.documents, progress, speed=speed),
