@@ -11,6 +11,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeAlias, TypeVar
 import httpx
 
 from stackroom_client.calls import Calls
+from stackroom_client.errors import Unavailable
 from stackroom_client.steps import Exchange, Pages, Step, Steps, Token
 
 P = ParamSpec("P")
@@ -121,9 +122,9 @@ class Client:
     def _came_of(self, step: Step) -> Any:
         if isinstance(step, float):
             return time.sleep(step)
-        if isinstance(step, Token):
-            return self._token() if callable(self._token) else self._token
         try:
+            if isinstance(step, Token):
+                return self._token() if callable(self._token) else self._token
             with closing(self._http.send(step.request, **_AS_IT_IS)) as response:
                 if step.to is None or not response.is_success:
                     response.read()
@@ -131,7 +132,7 @@ class Client:
                     for piece in response.iter_bytes():
                         step.to.write(piece)
                 return response
-        except httpx.TransportError as error:
+        except (httpx.TransportError, Unavailable) as error:
             return error
 
     def close(self) -> None:
@@ -188,9 +189,10 @@ class AsyncClient:
     async def _came_of(self, step: Step) -> Any:
         if isinstance(step, float):
             return await asyncio.sleep(step)
-        if isinstance(step, Token):
-            return await asyncio.to_thread(self._token) if callable(self._token) else self._token
         try:
+            if isinstance(step, Token):
+                token = self._token
+                return await asyncio.to_thread(token) if callable(token) else token
             response = await self._http.send(step.request, **_AS_IT_IS)
             async with aclosing(response):
                 if step.to is None or not response.is_success:
@@ -199,7 +201,7 @@ class AsyncClient:
                     async for piece in response.aiter_bytes():
                         step.to.write(piece)
                 return response
-        except httpx.TransportError as error:
+        except (httpx.TransportError, Unavailable) as error:
             return error
 
     async def close(self) -> None:

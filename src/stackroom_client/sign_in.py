@@ -22,6 +22,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import httpx
 
 from stackroom_client.errors import NotSignedIn, SignInFailed
+from stackroom_client.steps import response_of
 
 # Every deployment's public client allows a redirect to this one (infra/callback_urls.py).
 PORT = 8976
@@ -74,7 +75,9 @@ class SignIn:
     _renewing: Any = field(default_factory=threading.Lock, repr=False)
 
     def begin(self, show: Callable[[str], object], *, port: int = PORT) -> Tokens:
-        """Whoever signs in in the browser that `show` takes there. Raises SignInFailed."""
+        """
+        Whoever signs in in the browser that `show` takes there. Raises SignInFailed or Unavailable.
+        """
         metadata = self.metadata()
         verifier, state = secrets.token_urlsafe(_VERIFIER_BYTES), secrets.token_urlsafe()
         digest = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest())
@@ -102,7 +105,7 @@ class SignIn:
         return self._keep(answer, None)
 
     def token(self) -> str:
-        """An access token that is valid for a minute at least. Raises NotSignedIn."""
+        """One that is valid for a minute at least. Raises NotSignedIn, or Unavailable."""
         with self._renewing:  # a refresh token may be good for one time only
             kept = self._kept()
             if kept.expires_at - time.time() > _EARLY:
@@ -119,7 +122,7 @@ class SignIn:
     def end(self) -> bool:
         """
         Forgets the tokens, and has them revoked where the issuer can; whether anybody was signed
-        in. Raises SignInFailed if the issuer did not answer: they are forgotten all the same.
+        in. Raises Unavailable if the issuer did not answer: they are forgotten all the same.
         """
         was = self.kept.read() is not None
         try:
@@ -134,7 +137,7 @@ class SignIn:
     def metadata(self) -> Mapping[str, str]:
         """
         What the issuer tells of itself [OpenID Connect Discovery 1.0, section 4]. Raises
-        SignInFailed if it tells nothing, or another's.
+        Unavailable, or SignInFailed if it tells nothing, or another's.
         """
         url = f"{self.issuer.rstrip('/')}/.well-known/openid-configuration"
         found: Mapping[str, str] = self._answer(httpx.Request("GET", url))
@@ -176,10 +179,15 @@ class SignIn:
         return self._answer(httpx.Request("POST", url, data={"client_id": self.client_id, **form}))
 
     def _answer(self, request: httpx.Request) -> Any:
-        """Raises SignInFailed, of which _Refused is the issuer's own word."""
+        """Raises Unavailable, or SignInFailed, of which _Refused is the issuer's own word."""
+        came: httpx.Response | httpx.TransportError
         try:
             with httpx.Client(timeout=_SECONDS) as http:
-                answer = http.send(request)
+                came = http.send(request)
+        except httpx.TransportError as error:
+            came = error
+        answer = response_of(came)
+        try:
             if answer.status_code in (400, 401):  # RFC 6749, section 5.2
                 told = answer.json()
                 raise _Refused(str(told.get("error_description") or told["error"]))

@@ -2,7 +2,7 @@
 What a client performs, without doing it: generators of steps, each answered with what came of it.
 
     Send     -> the httpx.Response, or the httpx.TransportError that came in its place
-    Token    -> a text: the access token that is right now
+    Token    -> a text: the access token that is right now; or errors.Unavailable
     float    -> nothing, that many seconds later
     list     -> nothing: items for whoever iterates
 """
@@ -97,6 +97,8 @@ class Exchange:
         )
         for _ in range(2 if self.renews else 1):
             token = yield Token()
+            if isinstance(token, errors.Unavailable):
+                raise token
             if not _TOKEN.fullmatch(token):
                 raise errors.NotSignedIn(
                     "the access token is empty, or has a blank or a line break in it"
@@ -134,7 +136,7 @@ def response_of(came: httpx.Response | httpx.TransportError) -> httpx.Response:
         raise errors.Unavailable(f"{where} does not answer ({told})") from came
 
     if came.status_code == httpx.codes.TOO_MANY_REQUESTS:
-        raise errors.Throttled(_said(came), _retry_after(came))
+        raise errors.Throttled(_said(came, came.url.host), _retry_after(came))
     if came.status_code in _LATER:
         raise errors.Unavailable(_said(came, came.url.host))
     return came

@@ -275,6 +275,21 @@ def test_a_file_that_is_too_small_or_large_is_refused_in_a_sentence() -> None:
     assert (str(refused.value), refused.value.code) == (text, "EntityTooSmall")
 
 
+def test_a_file_is_written_piece_by_piece_and_a_refusal_is_told(tmp_path: Path) -> None:
+    pieces = httpx.Response(200, content=iter([b"Ebb is ", b"at four."]))
+    link = told({"download_url": f"{BUCKET}/a.txt?signature=hidden"})
+    [document] = Gateway(listed(a_document())).client().wait("c")
+    copy = tmp_path / "copy.txt"
+
+    Gateway(link, pieces).client().download(document, copy)
+    assert copy.read_text() == "Ebb is at four."
+    for trouble, error in ((httpx.ReadError, errors.Unavailable), (403, errors.GatewayError)):
+        answer = httpx.Response(trouble) if isinstance(trouble, int) else trouble
+        with pytest.raises(error) as refused:
+            Gateway(link, answer).client().download(document, copy)
+        assert "hidden" not in str(refused.value)
+
+
 def listed(*documents: dict[str, Any]) -> httpx.Response:
     return told({"documents": list(documents), "next_token": None})
 
@@ -478,6 +493,32 @@ def test_whoever_follows_goes_on_once_the_gateway_is_back() -> None:
         next(Gateway(*away, back).client().events(follow=True))
     with pytest.raises(errors.Unavailable):
         list(Gateway(back, *away, end).client().events())
+
+
+def test_whoever_follows_goes_on_once_the_issuer_of_tokens_is_back() -> None:
+    begun, back = told({"events": [], "next_after": 7}), told({"events": [], "next_after": 8})
+    tokens = iter(["t", "away", "t", "over"])
+
+    def token() -> str:
+        if (found := next(tokens)) == "away":
+            raise errors.Unavailable("the issuer does not answer")
+        if found == "over":
+            raise errors.NotSignedIn("your sign-in has expired")
+        return found
+
+    async def follow(client: AsyncClient) -> None:
+        async for _ in client.events(after=7, follow=True):
+            pass
+
+    gateway = Gateway(begun, back)
+    with pytest.raises(errors.NotSignedIn):
+        list(gateway.client(token=token).events(after=7, follow=True))
+    assert len(gateway.requests) == 2
+
+    tokens = iter(["away"])
+    transport = httpx.AsyncClient(transport=httpx.MockTransport(gateway))
+    with pytest.raises(errors.Unavailable):
+        asyncio.run(follow(AsyncClient(URL, token=token, http=transport)))
 
 
 @pytest.mark.parametrize("token", ["", "secret\n", "two parts", "ß"])

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from stackroom_client import SignIn
-from stackroom_client.errors import NotSignedIn, SignInFailed
+from stackroom_client.errors import NotSignedIn, SignInFailed, Unavailable
 from stackroom_client.sign_in import Memory
 from stackroom_local.processes import free_ports
 
@@ -92,6 +92,24 @@ def test_who_is_not_signed_in_any_more_is_told_why(
 
     with pytest.raises(NotSignedIn, match=told):
         SignIn(ISSUER, "c", kept=memory, name="prod").token()
+
+
+@pytest.mark.parametrize("trouble", [httpx.ConnectError, httpx.ReadTimeout, 503, 429])
+def test_an_issuer_that_is_away_for_a_while_signs_nobody_out(
+    issuer: Issuer, trouble: type[httpx.TransportError] | int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(_: Issuer, request: httpx.Request) -> httpx.Response:
+        if isinstance(trouble, int):
+            return httpx.Response(trouble)
+        raise trouble("no route", request=request)
+
+    ending = SignIn(ISSUER, "c", kept=kept(expires_at=0))
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(Issuer, "__call__", away)
+        with pytest.raises(Unavailable, match=r"issuer\.example"):
+            ending.token()
+
+    assert ending.token() == "a1"
 
 
 @pytest.mark.parametrize(
