@@ -33,6 +33,12 @@ def test_passages_lead_to_their_page_of_the_file_beside_them_and_come_anew(
     assert frame is not None
     frame.wait_for_url(lambda url: url.endswith(wanted[0]) and not url.startswith(visitor.url))
     assert wanted != ["#page=1"]
+    wide = page.viewport_size
+    assert wide is not None
+    page.set_viewport_size({"width": 600, "height": 500})
+    page.locator(".cut header a").first.click()
+    expect(page.locator("#preview iframe")).to_be_in_viewport()
+    page.set_viewport_size(wide)
     without_script = page.context.new_page()
     without_script.route("**/document.js*", lambda route: route.fulfill(body=""))
     without_script.goto(page.url)

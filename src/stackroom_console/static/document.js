@@ -9,6 +9,8 @@ for (const frame of document.querySelectorAll("iframe[data-preview]")) {
   /* From here on a passage leads to its page there; before, and elsewhere, to the file itself. */
   document.addEventListener("click", (event) => {
     const link = event.target.closest(".cut header a[href*='#page=']");
-    if (link) link.target = frame.name;
+    if (!link) return;
+    link.target = frame.name;
+    frame.scrollIntoView({ block: "nearest" });  // in a narrow window it stands below the passages
   });
 }
