@@ -130,6 +130,7 @@ _STATUSES: Mapping[type[errors.StackroomError], tuple[int, str]] = {
 }
 _OWN_WORDS: Mapping[type[errors.StackroomError], str] = {
     errors.CatalogNotFound: "Catalog not found",
+    errors.DocumentNotFound: "Document not found",
     errors.DocumentExists: "There is a file of that name already.",
     errors.CatalogNameInvalid: "A catalog can't have that name.",
     errors.CatalogEmpty: "Nothing in the catalog is searchable yet.",

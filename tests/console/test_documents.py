@@ -194,3 +194,14 @@ def test_what_is_being_deleted_shows_its_receipt_and_no_text(
     assert re.search('id="receipt-link" [^>]*href="/receipts/rcpt-', page.text)
     assert "It is being removed" in page.text
     assert session.client("s3").list_objects_v2(Bucket=BUCKET).get("Contents", []) == []
+
+
+def test_who_comes_back_to_one_that_is_gone_is_told_so(alice: Browser) -> None:
+    gone = "doc-" + "0" * 24
+
+    answer = alice.get(f"/catalogs/{new_catalog(alice)}/documents/{gone}")
+
+    assert answer.status_code == 404
+    told = read(answer.text.partition("<main")[2])
+    assert "Document not found It may have been deleted." in told
+    assert gone not in told
