@@ -7,11 +7,10 @@ import pytest
 from infra.restore import Restoration
 from stackroom.clock import utc_now
 from stackroom.documents.model import DocumentStatus
-from tests.e2e.people import Person, eventually
+from tests.e2e.people import Agent, Person, eventually
 from tests.local.running import ANY_SCORE, local_mode, stackroom
 
 pytestmark = pytest.mark.processes
-EXPIRY = {"Enabled": True, "AttributeName": "expires_at"}
 
 
 def test_a_reconciliation_makes_restored_tables_true_again(tmp_path: Path) -> None:
@@ -21,17 +20,24 @@ def test_a_reconciliation_makes_restored_tables_true_again(tmp_path: Path) -> No
         tables = (instance.catalog_table, instance.control_table)
         letters = {"letters/old.txt": "From Bruges.", "letters/torn.txt": "From Ghent."}
         otto.settle(otto.put_all(letters))
+        streams = {
+            each: dynamodb.describe_table(TableName=each)["Table"]["LatestStreamArn"]
+            for each in tables
+        }
+
+        def told() -> set[str]:
+            events = Agent(instance, "otto")("list_events", limit=100)["metadata"]["events"]
+            return {each["detail"].get("filename") for each in events}
+
         restoration = Restoration(dynamodb=dynamodb, say=print)
         for table in tables:
-            dynamodb.update_table(TableName=table, DeletionProtectionEnabled=True)
-            dynamodb.update_time_to_live(TableName=table, TimeToLiveSpecification=EXPIRY)
             restoration.beside(table, utc_now())
         otto.settle([otto.put("letters/new.txt", "From Antwerp.")])
         otto.remove("letters/torn.txt")
         otto.await_absence("letters/torn.txt")
 
         for table in tables:
-            restoration.swap(table)
+            restoration.put_back(table)
         for table in tables:
             restoration.tidy(table)
         known = set(otto.records())
@@ -45,7 +51,9 @@ def test_a_reconciliation_makes_restored_tables_true_again(tmp_path: Path) -> No
         eventually(reconciled, "records are those of the bucket")
         assert known == {f"otto/{path}" for path in letters}
         assert set(otto.files_found("Where is the letter from?")) == {"old.txt", "new.txt"}
-        for table in tables:
-            expiry = dynamodb.describe_time_to_live(TableName=table)["TimeToLiveDescription"]
-            assert expiry["AttributeName"] == "expires_at"
+        # Of tables whose streams are others than when it was deployed, nobody would be told.
+        streamed = {each: dynamodb.describe_table(TableName=each)["Table"] for each in tables}
+        assert {name: each["LatestStreamArn"] for name, each in streamed.items()} == streams
+        otto.settle([otto.put("letters/later.txt", "From Bruges again.")])
+        eventually(lambda: "later.txt" in told(), "what happened after it is told")
         assert not [each for each in dynamodb.list_tables()["TableNames"] if "restored" in each]

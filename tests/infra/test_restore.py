@@ -1,4 +1,4 @@
-"""The restoration of tables, broken off between the two and run again, in moto's DynamoDB."""
+"""The restoration of tables, broken off in between and run again, in moto's DynamoDB."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,6 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from infra import restore
 from infra.restore import Restoration
 from stackroom.clock import utc_now
 
@@ -24,55 +23,49 @@ def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         for table in TABLES:
             client.create_table(
                 TableName=table,
-                KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
-                AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
+                KeySchema=[
+                    {"AttributeName": "pk", "KeyType": "HASH"},
+                    {"AttributeName": "sk", "KeyType": "RANGE"},
+                ],
+                AttributeDefinitions=[
+                    {"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")
+                ],
                 BillingMode="PAY_PER_REQUEST",
+                StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
             )
         yield client
 
 
-def test_what_breaks_off_between_the_tables_is_run_again_without_restoring_what_took_its_place(
-    dynamodb: Any,
-) -> None:
-    """A table that was made anew has no moments before that: DynamoDB would refuse."""
-    asked: list[str] = []
-    dynamodb.meta.events.register(
-        "before-parameter-build.dynamodb.RestoreTableToPointInTime",
-        lambda params, **_: asked.append(params["SourceTableName"]),
-    )
+def put(dynamodb: Any, table: str, numbers: range, text: str) -> None:
+    for number in numbers:
+        item = {"pk": {"S": "p"}, "sk": {"S": f"{number:03}"}, "text": {"S": text}}
+        dynamodb.put_item(TableName=table, Item=item)
+
+
+def texts(dynamodb: Any, table: str) -> dict[str, str]:
+    items = dynamodb.scan(TableName=table)["Items"]
+    return {each["sk"]["S"]: each["text"]["S"] for each in items}
+
+
+def test_a_table_stays_itself_and_has_the_items_of_that_moment(dynamodb: Any) -> None:
     restoration, moment = Restoration(dynamodb=dynamodb, say=print), utc_now()
     for table in TABLES:
+        put(dynamodb, table, range(60), "then")
         restoration.beside(table, moment)
-    restoration.swap(TABLES[0])
+        put(dynamodb, table, range(30, 90), "since")
+        dynamodb.delete_item(TableName=table, Key={"pk": {"S": "p"}, "sk": {"S": "000"}})
+    before = [dynamodb.describe_table(TableName=each)["Table"] for each in TABLES]
+    restoration.put_back(TABLES[0])
 
-    for table in TABLES:
+    for table in TABLES:  # once more, from the beginning
         restoration.beside(table, moment)
-    for table in TABLES:
-        restoration.swap(table)
+        restoration.put_back(table)
     for table in TABLES:
         restoration.tidy(table)
 
-    assert asked == list(TABLES)
+    for table, was in zip(TABLES, before, strict=True):
+        assert texts(dynamodb, table) == {f"{number:03}": "then" for number in range(60)}
+        found = dynamodb.describe_table(TableName=table)["Table"]
+        for name in ("CreationDateTime", "LatestStreamArn"):
+            assert found[name] == was[name]
     assert dynamodb.list_tables()["TableNames"] == list(TABLES)
-
-
-def test_a_table_that_is_not_backed_up_yet_is_asked_again(
-    dynamodb: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(restore, "_BACKUP_SECONDS", 0)
-    refusals, set_up = [1, 1], dynamodb.update_continuous_backups
-
-    def not_yet(**asked: Any) -> Any:
-        if refusals:
-            refusals.pop()
-            error = {"Error": {"Code": "ContinuousBackupsUnavailableException", "Message": "wait"}}
-            kind = dynamodb.exceptions.ContinuousBackupsUnavailableException
-            raise kind(error, "UpdateContinuousBackups")
-        return set_up(**asked)
-
-    monkeypatch.setattr(dynamodb, "update_continuous_backups", not_yet)
-    Restoration(dynamodb=dynamodb, say=print).beside(TABLES[0], utc_now())
-
-    told = dynamodb.describe_continuous_backups(TableName=f"{TABLES[0]}-restored")
-    moments = told["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
-    assert moments["PointInTimeRecoveryStatus"] == "ENABLED"
