@@ -1,10 +1,12 @@
+from datetime import timedelta
+
 import pytest
 
 from stackroom.documents.keys import Unplaced, locate
 from stackroom.documents.model import CatalogStatus, Document, DocumentStatus
 from stackroom.errors import CatalogNotFound, DocumentNotFound, RecordChanged
 from tests.fakes.pipeline import PAGE
-from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
+from tests.unit.pipeline import CATALOG, KEY, Pipeline, document_at, place_of
 from tests.unit.test_uploads import EXE, receipts_of
 
 DOCUMENT = place_of(KEY).document_id
@@ -67,6 +69,22 @@ def test_a_removal_asked_for_again_has_one_receipt_though_it_ends(filled: Pipeli
 
     assert first == again == as_it_ends
     assert list(filled.receipts.kept.values()) == [first]
+
+
+def test_what_was_uploaded_and_not_yet_seen_is_gone_at_once(filled: Pipeline) -> None:
+    key = "alice/research/new.txt"
+    until = filled.clock() + timedelta(minutes=15)
+    announced = document_at(key, status=DocumentStatus.UPLOADING, upload_until=until, etag="")
+    filled.documents.save(announced)
+    filled.bucket.upload(key, "on its way")
+
+    receipt = filled.deletions.delete_document("alice", CATALOG, announced.document_id)
+    filled.deliver(key)  # late
+
+    assert key not in filled.bucket.objects
+    assert filled.documents.get(CATALOG, announced.document_id) is None
+    assert (receipt.is_open, receipt.superseded_at) == (False, None)
+    assert receipt.unsearchable_since is not None
 
 
 def test_a_document_dropped_again_meanwhile_has_a_superseded_receipt(filled: Pipeline) -> None:

@@ -22,7 +22,7 @@ from stackroom.documents.model import Catalog, CatalogStatus, Document, Document
 from stackroom.documents.repositories import Catalogs, Documents, Receipts
 from stackroom.errors import DocumentNotFound, RecordChanged, is_everybodys
 from stackroom.runs.run_requests import RunRequests
-from stackroom.uploads.plan import Plan, receipt_id_of, receipt_of
+from stackroom.uploads.plan import Plan, UploadOutcome, receipt_id_of, receipt_of
 from stackroom.uploads.reconcile import Uploads
 
 # Seconds that whoever deletes a catalog waits for its data source to go, and between two looks.
@@ -77,12 +77,10 @@ class Deletions:
         if document is None or document.has_lapsed(self.now()):
             raise DocumentNotFound(document_id)
         asked_at = self.now()
-        if (
-            document.status is DocumentStatus.UPLOADING
-            and self.bucket.head(document.s3_key) is None
-        ):
-            return self._called_off(document, user_id, asked_at)
         plan = self._remove(document.s3_key)
+        is_to_come = document.status is DocumentStatus.UPLOADING
+        if is_to_come and plan.outcome is UploadOutcome.IGNORED:
+            return self._called_off(document, user_id, asked_at)
         return self._receipt(catalog, document, plan.receipt_id, asked_at)
 
     def delete_documents(
@@ -151,7 +149,10 @@ class Deletions:
         return True
 
     def _called_off(self, document: Document, user_id: str, asked_at: datetime) -> Receipt:
-        """It was announced, and nobody has uploaded it. Raises RecordChanged if it comes now."""
+        """
+        It was announced, and nothing has seen to what was uploaded, if anything was. Raises
+        RecordChanged if it comes now.
+        """
         self.documents.remove(document)
         named = document.model_copy(update={"receipt_id": receipt_id_of(document, asked_at)})
         receipt = receipt_of(named, user_id).model_copy(update={"unsearchable_since": asked_at})
