@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from threading import Event
 
 import pytest
 from ministack.core import iam_actions, iam_evaluator
@@ -193,6 +194,25 @@ def test_what_a_function_failed_at_of_a_stream_comes_again(
 
 def test_ministack_itself_still_forgets_its_streams_when_it_stops() -> None:
     assert "_stream_records" not in inspect.getsource(dynamodb.get_state)
+
+
+def test_ministack_itself_still_waits_for_a_stream_s_function_between_its_queues() -> None:
+    assert "_execute_function(" in inspect.getsource(lambda_svc._poll_dynamodb_streams)
+    assert "_poll_dynamodb_streams()" in inspect.getsource(lambda_svc._poll_loop)
+
+
+def test_no_queue_waits_for_what_reads_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_reading = Event()
+
+    def read() -> bool:
+        is_reading.set()
+        return Event().wait()  # its function never answers
+
+    monkeypatch.setattr(lambda_svc, "_poll_dynamodb_streams", read)
+    table_streams.read_beside_queues()
+
+    assert is_reading.wait(60)
+    assert not lambda_svc._poll_dynamodb_streams()  # what the loop of the queues calls
 
 
 @pytest.fixture

@@ -8,8 +8,9 @@ resource policies (deployment.resource_policies), CloudFormation has Bedrock's a
 functions count in their logs (embedded_metrics), and metric math (metric_queries). It is closed to
 other sites' pages (bedrock_kb_simulator.page_guard) and to what its disk has no room for
 (room_guard); tables and queues have room on the disk for when it stops (disk_reserve), and tables'
-streams outlive that (table_streams). IAM verifies every signature (signers) and is mended in four
-ways, DynamoDB reads an expression once, and queues let tenants have their turns.
+streams outlive that, and hold up no queue (table_streams). IAM verifies every signature (signers)
+and is mended in four ways, DynamoDB reads an expression once, and queues let tenants have their
+turns.
 
 `python -m stackroom_local.ministack`. To policies every request came over TLS: the servers of the
 local mode speak plain HTTP to 127.0.0.1, which nobody can listen in on, and what denies requests
@@ -251,6 +252,7 @@ if __name__ == "__main__":
         each.install()
     deliver_in_turn()
     deliver_groups_beside_each_other()
+    table_streams.read_beside_queues()
     agent_runtimes.install(state, with_agents)
     embedded_metrics.follow(state / "gateway" / "logs")
     app.main()

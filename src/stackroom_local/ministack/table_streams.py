@@ -4,15 +4,24 @@ Streams of tables, which outlive a stop of ministack: what nobody has read is wr
 Of a stream, ministack 1.5.33 writes down how far it was read, and nothing of what is in it. So what
 a function was yet to be told was lost, and it was told nothing more until as much had been written
 as in all the time before.
+
+And it reads them between its looks at queues, where it waits until the function has answered.
+Meanwhile no queue's message was delivered; here streams have a thread of their own.
 """
 
+import logging
+import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 from ministack.core.responses import AccountRegionScopedDict
 from ministack.services import dynamodb, lambda_svc
 
+logger = logging.getLogger(__name__)
+
 _UNREAD = "unread_of_streams"  # beside what ministack writes
+_PAUSE = 0.05  # seconds, between looks where there was nothing
 
 
 def install() -> None:
@@ -35,6 +44,23 @@ def install() -> None:
     dynamodb.get_state = state
     dynamodb.load_persisted_state = load
     lambda_svc.load_persisted_state = load_functions
+
+
+def read_beside_queues() -> None:
+    read = lambda_svc._poll_dynamodb_streams
+    lambda_svc._poll_dynamodb_streams = lambda: False
+
+    def follow() -> None:
+        while True:
+            try:
+                has_read = read()
+            except Exception:
+                logger.exception("streams were not read")
+                has_read = False
+            if not has_read:
+                time.sleep(_PAUSE)
+
+    threading.Thread(target=follow, name="table-streams", daemon=True).start()
 
 
 def _unread() -> AccountRegionScopedDict:
