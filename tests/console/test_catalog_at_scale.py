@@ -142,7 +142,10 @@ def test_what_is_on_its_way_into_a_large_catalog_is_counted_and_under_way(
     chips = re.findall(r'class="chip.*?>([^<]+) <b>([0-9]+)</b>', text)
     assert chips == [("All", "5"), ("Under way", "2"), ("Searchable", "3")]
     monkeypatch.setattr(browsing, "FORM_SECONDS", 0)  # nobody came
-    assert "3 searchable" in heading(alice.get(f"/catalogs/{catalog}").text)
+    later = alice.get(f"/catalogs/{catalog}").text
+    assert "3 searchable" in heading(later)
+    assert "3 documents." in later
+    assert len(rows(later)) == 3
 
 
 def test_several_are_tried_again_at_once(

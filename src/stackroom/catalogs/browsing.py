@@ -158,16 +158,18 @@ class Browsing:
         names, *answers = self.beside(reads)
         alike, listed = answers[: len(begun)], answers[len(begun) :]
         goes_on = len(names) > LOOKED_THROUGH
-        names = names[:LOOKED_THROUGH]
+        last = names[LOOKED_THROUGH - 1].document_id if goes_on else None
         if known is None:
             failed, *waiting = listed
             groups = {each: Group.UNDER_WAY for some in waiting for each in some}
             groups |= dict.fromkeys(failed, Group.FAILED)
         else:
             groups = {each.document_id: group_of(each) for each in known.values()}
+        awaited = [each for each in names if not each.size and each.document_id not in groups]
+        lapsed = {each.document_id for each in awaited if self._has_lapsed(each)}
+        names = [each for each in names[:LOOKED_THROUGH] if each.document_id not in lapsed]
         entries = {each.document_id: _of_name(each, groups) for each in names}
         is_whole = behind is None and not goes_on
-        others = [each for each in names if each.document_id not in groups]
         if not is_whole and behind is None:
             entries |= {each.document_id: _of_name(each, groups) for some in alike for each in some}
             entries |= self._elsewhere(catalog_id, wanted, groups, entries, known or {})
@@ -179,14 +181,14 @@ class Browsing:
             wanted,
             looked_through=len(names),
             is_whole=is_whole,
-            next_=names[-1].document_id if goes_on and not is_whole else None,
-            to_come=sum(map(self._is_to_come, others)),
+            next_=None if is_whole else last,
+            to_come=len(awaited) - len(lapsed),
             known=known,
         )
 
-    def _is_to_come(self, named: NamedDocument) -> bool:
-        """Not after its form has expired: then nobody has uploaded it."""
-        return not named.size and self.now() < named.uploaded_at + timedelta(seconds=FORM_SECONDS)
+    def _has_lapsed(self, awaited: NamedDocument) -> bool:
+        """As `Document.has_lapsed`: nobody has uploaded it while its form held."""
+        return self.now() >= awaited.uploaded_at + timedelta(seconds=FORM_SECONDS)
 
     def _listed(
         self, listing: Callable[..., Sequence[str]], catalog_id: str, counted: int
