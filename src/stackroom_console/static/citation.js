@@ -73,9 +73,8 @@
     dialog.addEventListener("close", () => {
       chip.classList.remove("is-open");
       dialog.remove();
-      // While an answer is written, its chips come anew.
-      const back = chip.isConnected ? chip : document.querySelector(`a.cite[href="${chip.getAttribute("href")}"]`);
-      (back || document.getElementById("main")).focus();
+      // While an answer is written, its chips come anew several times a second.
+      (chip.isConnected ? chip : document.getElementById("main")).focus();
     }, { once: true });
     show(at);
   };
