@@ -5,6 +5,7 @@ say nothing twice.
 
 import io
 import json
+import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext, suppress
@@ -227,12 +228,20 @@ class Calls:
         return made(answers.Answer, told, text=answer["content"][0]["text"], sources=sources)
 
     def download(self, document: Document, to: Path | str | Sink) -> Steps[None]:
-        """The document's file, piece by piece: into what is open, or over what a file has."""
+        """
+        The document's file, piece by piece: into what is open, or over what a file has, which stays
+        as it is until all has come.
+        """
         told = yield from self._told("download_from_catalog", **_place(document))
-        path = Path(to) if isinstance(to, str) else to
-        with path.open("wb") if isinstance(path, Path) else nullcontext(path) as sink:
-            # Not repeated: a part of it may have been written.
-            taken(response_of((yield Send(httpx.Request("GET", told["download_url"]), to=sink))))
+        if not isinstance(to, (Path, str)):
+            return (yield from _fetched(told["download_url"], to))
+        draft = Path(to).with_name(f".stackroom-{secrets.token_hex(8)}.part")
+        try:
+            with draft.open("xb") as sink:
+                yield from _fetched(told["download_url"], sink)
+            draft.replace(to)
+        finally:
+            draft.unlink(missing_ok=True)
 
     def delete(self, document: Document | Upload) -> Steps[answers.Receipt]:
         """Its file at once, its passages as soon as the index lets go of them."""
@@ -331,6 +340,11 @@ def _is_over(document: Document, asked: object) -> bool:
 
 def _id(document: Upload | Document | str) -> str:
     return document if isinstance(document, str) else document.document_id
+
+
+def _fetched(url: str, sink: Sink) -> Steps[None]:
+    # Not repeated: a part of it may have been written.
+    taken(response_of((yield Send(httpx.Request("GET", url), to=sink))))
 
 
 def _place(document: Document | Upload) -> dict[str, str]:

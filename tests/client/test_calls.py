@@ -6,7 +6,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import aclosing, closing
 from pathlib import Path
 from typing import Any
@@ -288,6 +288,15 @@ def test_a_file_is_written_piece_by_piece_and_a_refusal_is_told(tmp_path: Path) 
         with pytest.raises(error) as refused:
             Gateway(link, answer).client().download(document, copy)
         assert "hidden" not in str(refused.value)
+    broken = httpx.Response(200, content=_breaks_off())
+    with pytest.raises(errors.Unavailable):
+        Gateway(link, broken).client().download(document, copy)
+    assert [(each, each.read_text()) for each in tmp_path.iterdir()] == [(copy, "Ebb is at four.")]
+
+
+def _breaks_off() -> Iterator[bytes]:
+    yield b"Ebb"
+    raise httpx.ReadError("reset")
 
 
 def listed(*documents: dict[str, Any]) -> httpx.Response:
