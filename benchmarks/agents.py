@@ -156,7 +156,7 @@ def report(way: str, made: Callable[[int], tuple[Registry, Clock]]) -> bool:
 def timed(registry: Registry, clock: Clock) -> Timings:
     timings = Timings()
     # What it is called with by an agent, its type of a function without a context doesn't tell.
-    tool: Any = retrieval_tool(registry)
+    tool: Any = retrieval_tool(lambda: registry.retrieval)
     for number in range(UNMEASURED + CALLS):
         # The tool takes of an agent nothing but what it is asked, and for whom.
         context: Any = ToolContext(

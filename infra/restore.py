@@ -48,7 +48,10 @@ class Restoration:
         waiter.wait(TableName=f"{table}-restored", WaiterConfig=wait)
 
     def put_back(self, table: str) -> None:
-        """What was written since that moment is gone; what is as it was is no change."""
+        """
+        What was written since that moment is gone. Of an item that is as it was, its stream tells
+        nothing [DynamoDB developer guide: Streams].
+        """
         self.say(f"{table}: as {table}-restored is")
         schema = self.dynamodb.describe_table(TableName=table)["Table"]["KeySchema"]
         names = [each["AttributeName"] for each in schema]
