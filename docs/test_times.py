@@ -21,6 +21,9 @@ HOLDS = {
     "tests/functions": "the handlers over fakes with state",
     "tests/agents": "the tools in an agent's process, by a scripted model in Strands' own loop",
     "tests/evaluation": "questions whose answers are known: their file, figures, runs, the bar",
+    "tests/client": (
+        "what the Python client makes of answers, of none, of webhooks and of signing in"
+    ),
     "tests/aws": "each adapter against moto, or botocore's own model of the service",
     "tests/contract": (
         "what several hold to: ports by fakes and adapters, the state machine by outcomes, actions"
@@ -28,6 +31,7 @@ HOLDS = {
     ),
     "tests/workflow": "the state machine with the real handlers, every path, Retry and Catch",
     "simulator/tests": "the simulator: limits, errors, chunks, searches, restarts",
+    "tests/opensearch": "the stand-in for OpenSearch Serverless, which other suites ask",
     "tests/gateway": "the gateway's stand-in: sign-in, identity, MCP",
     "tests/local": "starting, stopping, the command line, what stands in for AWS's other services",
     "tests/sites": "the command line at a deployment's own AWS",
@@ -65,7 +69,7 @@ def recorded(report: str) -> Recorded:
 
 
 def table(runs: Mapping[str, Recorded]) -> Iterable[str]:
-    """Raises KeyError for a suite that HOLDS says nothing of."""
+    """Raises ValueError for a suite that HOLDS says nothing of."""
     yield "| suite | what it holds | quick | test | prove |"
     yield "|---|---|---|---|---|"
     suites = {suite for run in runs.values() for suite in run.tests}
