@@ -2,7 +2,8 @@
 What a client performs, without doing it: generators of steps, each answered with what came of it.
 
     Send     -> the httpx.Response, or the httpx.TransportError that came in its place
-    Token    -> a text: the access token that is right now; or errors.Unavailable
+    Token    -> a text: the access token that is right now; or what came in its place, as above
+             or errors.Unavailable
     float    -> nothing, that many seconds later
     list     -> nothing: items for whoever iterates
 """
@@ -97,7 +98,7 @@ class Exchange:
         )
         for _ in range(2 if self.renews else 1):
             token = yield Token()
-            if isinstance(token, errors.Unavailable):
+            if isinstance(token, Exception):
                 raise token
             if not _TOKEN.fullmatch(token):
                 raise errors.NotSignedIn(

@@ -530,6 +530,14 @@ def test_whoever_follows_goes_on_once_the_issuer_of_tokens_is_back() -> None:
         asyncio.run(follow(AsyncClient(URL, token=token, http=transport)))
 
 
+def test_what_a_callers_own_token_breaks_at_is_told_as_it_is() -> None:
+    def token() -> str:
+        raise httpx.ConnectTimeout("their issuer")
+
+    with pytest.raises(httpx.ConnectTimeout, match="their issuer"):
+        Gateway(STATUS).client(token=token).status("c")
+
+
 @pytest.mark.parametrize("token", ["", "secret\n", "two parts", "ß"])
 def test_a_token_that_no_header_takes_is_told_and_never_shown(token: str) -> None:
     gateway = Gateway(STATUS)

@@ -208,11 +208,17 @@ def test_no_queue_waits_for_what_reads_a_stream(monkeypatch: pytest.MonkeyPatch)
         is_reading.set()
         return Event().wait()  # its function never answers
 
+    def look_at_all() -> None:
+        assert not lambda_svc._poll_dynamodb_streams()
+
     monkeypatch.setattr(lambda_svc, "_poll_dynamodb_streams", read)
+    monkeypatch.setattr(lambda_svc, "_poll_loop", look_at_all)
     table_streams.read_beside_queues()
+    assert not is_reading.is_set()
+
+    lambda_svc._poll_loop()
 
     assert is_reading.wait(60)
-    assert not lambda_svc._poll_dynamodb_streams()  # what the loop of the queues calls
 
 
 @pytest.fixture

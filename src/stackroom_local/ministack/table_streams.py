@@ -47,7 +47,8 @@ def install() -> None:
 
 
 def read_beside_queues() -> None:
-    read = lambda_svc._poll_dynamodb_streams
+    """From when ministack begins with its queues: what was kept is there again then."""
+    read, poll = lambda_svc._poll_dynamodb_streams, lambda_svc._poll_loop
     lambda_svc._poll_dynamodb_streams = lambda: False
 
     def follow() -> None:
@@ -60,7 +61,11 @@ def read_beside_queues() -> None:
             if not has_read:
                 time.sleep(_PAUSE)
 
-    threading.Thread(target=follow, name="table-streams", daemon=True).start()
+    def poll_beside() -> None:
+        threading.Thread(target=follow, name="table-streams", daemon=True).start()
+        poll()
+
+    lambda_svc._poll_loop = poll_beside
 
 
 def _unread() -> AccountRegionScopedDict:
