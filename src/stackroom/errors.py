@@ -51,8 +51,8 @@ StackroomError
 │   └── ModelRefused            a model takes no such request, and why
 ├── Unavailable                 send the same request later; Step Functions retries each by name
 │   ├── RecordChanged           someone saved the record after we read it
-│   ├── StoreUnavailable        DynamoDB, S3 or Step Functions throttled or failed
-│   ├── KnowledgeBaseThrottled  Bedrock said ThrottlingException
+│   ├── StoreUnavailable        DynamoDB, S3, SQS or Step Functions throttled or failed
+│   ├── KnowledgeBaseThrottled  Bedrock throttled, or its quota of requests is used up
 │   └── KnowledgeBaseUnavailable  Bedrock failed, or did not answer
 ├── ServiceRefused              our own rights or credentials are wrong, whatever it is about
 ├── FiguresNotRead              a dashboard's figures can't be had; what else there is can

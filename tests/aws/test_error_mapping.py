@@ -1,9 +1,13 @@
 """What passes becomes `Unavailable`; what doesn't goes on as it is."""
 
+import json
 from contextlib import AbstractContextManager
 from typing import Any
 
+import boto3
 import pytest
+from botocore.awsrequest import AWSResponse
+from botocore.compat import HTTPHeaders
 from botocore.exceptions import (
     ClientError,
     ConnectionClosedError,
@@ -13,8 +17,10 @@ from botocore.exceptions import (
     ParamValidationError,
     ReadTimeoutError,
 )
+from moto.core.botocore_stubber import MockRawResponse
 
 from stackroom.aws.error_mapping import THROTTLES, knowledge_base_errors, store_errors
+from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
@@ -22,6 +28,8 @@ from stackroom.errors import (
     StackroomError,
     StoreUnavailable,
 )
+from stackroom.events.webhooks import WebhookCall
+from tests.aws.conftest import ONCE
 
 UNANSWERED = [
     ConnectionClosedError(endpoint_url="https://aws.test"),
@@ -74,6 +82,34 @@ def test_what_is_wrong_with_our_own_rights_is_no_items_fault() -> None:
         NoCredentialsError(),
     ):
         assert type(raised(store_errors(), error)) is ServiceRefused
+
+
+@pytest.mark.parametrize(
+    ("code", "former", "error"),
+    [
+        ("RequestThrottled", "RequestThrottled", StoreUnavailable),
+        ("KmsThrottled", "KMS.ThrottlingException", StoreUnavailable),
+        ("KmsDisabled", "KMS.DisabledException", ServiceRefused),
+        ("QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue", ServiceRefused),
+    ],
+)
+def test_an_error_of_sqs_is_known_by_its_name_in_the_api_model(
+    code: str, former: str, error: type[StackroomError]
+) -> None:
+    """SQS sends the code of its former protocol beside it: botocore's default is that one."""
+    client: Any = boto3.client("sqs", config=ONCE)
+
+    def answer(request: Any, **_: Any) -> AWSResponse:
+        headers = HTTPHeaders()
+        headers["x-amzn-query-error"] = f"{former};Sender"
+        told = json.dumps({"__type": f"com.amazonaws.sqs#{code}", "message": "no"})
+        return AWSResponse(request.url, 400, headers, MockRawResponse(told))
+
+    client.meta.events.register("before-send", answer)
+    queue = SqsWebhookQueue(client=client, url="https://sqs.test/1/webhooks.fifo")
+
+    with pytest.raises(error, match=f"SendMessage answered {code}"):
+        queue.put(WebhookCall(webhook_id="wh-1", event={"id": "e-1"}), record="doc-1")
 
 
 def test_what_does_not_pass_is_left_as_it_is() -> None:

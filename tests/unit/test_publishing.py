@@ -17,11 +17,19 @@ from tests.fakes.webhooks import FakeWebhooks
 from tests.records import NOW, a_catalog, a_document
 
 
+class Unforeseen(Exception):
+    """As botocore's for an error of AWS's that nothing maps."""
+
+
+THROTTLED = StoreUnavailable("SendMessage", "RequestThrottled")
+
+
 @dataclass
 class Bus:
-    """`refuses` is the id of an event that it doesn't take."""
+    """`refuses` is the id of an event that it doesn't take; with an `error` it raises that."""
 
     refuses: str = ""
+    error: Exception | None = None
     is_down: bool = False
     heard: list[str] = field(default_factory=list)
 
@@ -31,6 +39,8 @@ class Bus:
         taken = 0
         for each in events:
             if each.id == self.refuses:
+                if self.error is not None:
+                    raise self.error
                 break
             taken += 1
         self.heard += [each.id for each in events if each.id != self.refuses]
@@ -40,21 +50,23 @@ class Bus:
 @dataclass
 class Queue:
     refuses: str = ""
+    error: Exception = THROTTLED
     put_in: list[tuple[str, str, str]] = field(default_factory=list)
 
     def put(self, call: WebhookCall, *, record: str) -> None:
         if call.event["id"] == self.refuses:
-            raise StoreUnavailable("SendMessage", "ThrottlingException")
+            raise self.error
         self.put_in.append((call.webhook_id, call.event["id"], record))
 
 
 @dataclass
 class Book(FakeEvents):
     refuses: str = ""
+    error: Exception = THROTTLED
 
     def add(self, user_id: str, numbered: Numbered, *, until: datetime) -> bool:
         if numbered.event.id == self.refuses:
-            raise StoreUnavailable("PutItem", "ThrottlingException")
+            raise self.error
         return super().add(user_id, numbered, until=until)
 
 
@@ -120,10 +132,13 @@ def refuse_in_queue(world: World) -> None:
 
 
 @pytest.mark.parametrize("refuse", [refuse_in_log, refuse_on_bus, refuse_in_queue])
+@pytest.mark.parametrize("error", [None, Unforeseen()])
 def test_what_fails_stops_those_behind_it_and_comes_again_with_them(
-    refuse: Callable[[World], None],
+    refuse: Callable[[World], None], error: Exception | None
 ) -> None:
     world = World()
+    if error is not None:
+        world.book.error = world.bus.error = world.queue.error = error
     world.webhooks.add(Webhook(owner="*", url="https://example.org"))
     # Bob's are written before alice's fail; nobody else hears of them before it is their turn.
     events = [event(number, "bob" if number % 2 else "alice") for number in range(1, 16)]

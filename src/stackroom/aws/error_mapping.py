@@ -1,7 +1,8 @@
 """AWS's errors in our words: throttled and failed calls become `Unavailable`, all else goes on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from botocore.exceptions import (
     BotoCoreError,
@@ -25,11 +26,15 @@ from stackroom.errors import (
     Unavailable,
 )
 
-# Error codes of throttling in botocore's standard retry mode, which has given up by now.
+# Error codes of throttling: botocore's standard retry mode repeats them, KMS's excepted, and has
+# given up by now.
 THROTTLES = frozenset(
     {
+        "KmsThrottled",  # the key of a queue [API model of sqs]
+        "KmsThrottlingException",  # the key of a state machine [API model of stepfunctions]
         "ProvisionedThroughputExceededException",
         "RequestLimitExceeded",
+        "RequestThrottled",  # [API model of sqs]
         "SlowDown",
         "Throttling",
         "ThrottlingException",
@@ -37,8 +42,12 @@ THROTTLES = frozenset(
         "TransactionInProgressException",  # our own, whose answer got lost, is still at work
     }
 )
-# Of our credentials, clock or rights, never of one item [AWS General Reference: Common Errors; S3
-# API reference: ErrorResponses]. S3's AccessDenied is not among them: see s3/object_refusals.py.
+# "The number of requests exceeds the service quota. Resubmit your request later." [API models of
+# bedrock-agent, where it comes with status 402, and of bedrock-agent-runtime, where it is 400]
+_OVER_QUOTA = "ServiceQuotaExceededException"
+# Of our credentials, clock or rights, or of a key or queue of the deployment's, never of one item
+# [AWS General Reference: Common Errors; S3 API reference: ErrorResponses; API models of sqs and
+# stepfunctions]. S3's AccessDenied is not among them: see s3/document_bucket.py.
 REFUSALS = frozenset(
     {
         "AccessDeniedException",
@@ -48,8 +57,17 @@ REFUSALS = frozenset(
         "InvalidAccessKeyId",
         "InvalidClientTokenId",
         "InvalidSignatureException",
+        "KmsAccessDenied",
+        "KmsAccessDeniedException",
+        "KmsDisabled",
+        "KmsInvalidKeyUsage",
+        "KmsInvalidState",
+        "KmsInvalidStateException",
+        "KmsNotFound",
+        "KmsOptInRequired",
         "NoSuchBucket",
         "NotAuthorized",
+        "QueueDoesNotExist",
         "RequestTimeTooSkewed",
         "SignatureDoesNotMatch",
         "UnrecognizedClientException",
@@ -57,22 +75,34 @@ REFUSALS = frozenset(
 )
 
 # Answered with a 4xx, or within a stream, and yet they pass by themselves [API models of s3vectors,
-# bedrock-runtime].
+# bedrock-runtime, dynamodb and stepfunctions; S3 API reference: ErrorResponses].
 _PASSING = frozenset(
     {
+        "ExecutionLimitExceeded",
         "InternalServerException",
         "ModelErrorException",
         "ModelNotReadyException",
         "ModelStreamErrorException",
         "ModelTimeoutException",
+        "ReplicatedWriteConflictException",
+        "RequestTimeout",
         "RequestTimeoutException",
         "ServiceUnavailableException",
+        "TransactionConflictException",
     }
 )
 
 
 def code_of(error: ClientError) -> str:
-    return str(error.response.get("Error", {}).get("Code", ""))
+    """
+    The name that the API model gives the error.
+
+    SQS and CloudWatch send the code of their former protocol, too, and botocore puts that one
+    first: `KMS.ThrottlingException` is KmsThrottled there.
+    https://smithy.io/2.0/aws/protocols/aws-query-protocol.html#aws-protocols-awsquerycompatible-trait
+    """
+    told: Mapping[str, Any] = error.response.get("Error", {})
+    return str(told.get("QueryErrorCode") or told.get("Code", ""))
 
 
 def message_of(error: ClientError) -> str:
@@ -86,7 +116,7 @@ def knowledge_base_errors() -> Iterator[None]:
         yield
     except (ClientError, BotoCoreError) as error:
         operation, what = _told(error)
-        if what in THROTTLES:
+        if _is_throttle(what):
             raise KnowledgeBaseThrottled(operation) from error
         if _is_transient(error):
             raise KnowledgeBaseUnavailable(operation, what) from error
@@ -96,7 +126,7 @@ def knowledge_base_errors() -> Iterator[None]:
 def search_error(error: ClientError | BotoCoreError, operation: str) -> Unavailable:
     """Refusals too: one knowledge base that refuses us must not cost the others' answers."""
     _, what = _told(error)
-    if what in THROTTLES:
+    if _is_throttle(what):
         return KnowledgeBaseThrottled(operation)
     return KnowledgeBaseUnavailable(operation, what)
 
@@ -111,7 +141,7 @@ def direct_search_errors(operation: str) -> Iterator[None]:
         yield
     except (ClientError, BotoCoreError) as error:
         _, what = _told(error)
-        if what in _PASSING or what in THROTTLES or _is_transient(error):
+        if _is_throttle(what) or _is_transient(error):
             raise search_error(error, operation) from error
         how = "answered" if isinstance(error, ClientError) else "can't be called:"
         raise SearchRefused(f"{operation} {how} {what}") from error
@@ -144,7 +174,7 @@ def model_errors(operation: str) -> Iterator[None]:
         _, told = _told(error)
         # Within a stream an error is an event, whose name begins with a small letter.
         what = told[:1].upper() + told[1:]
-        if what in THROTTLES:
+        if _is_throttle(what):
             raise ModelThrottled(operation) from error
         if what in _PASSING or _is_transient(error):
             raise ModelUnavailable(operation, what) from error
@@ -158,7 +188,7 @@ def model_errors(operation: str) -> Iterator[None]:
 @contextmanager
 def store_errors() -> Iterator[None]:
     """
-    Of DynamoDB, S3 and Step Functions. Raises StoreUnavailable for what will pass, and
+    Of DynamoDB, S3, SQS and Step Functions. Raises StoreUnavailable for what will pass, and
     ServiceRefused for what is the fault of our own credentials or rights.
     """
     try:
@@ -179,11 +209,17 @@ def _told(error: ClientError | BotoCoreError) -> tuple[str, str]:
     return "the call", type(error).__name__
 
 
+def _is_throttle(code: str) -> bool:
+    return code in THROTTLES or code == _OVER_QUOTA
+
+
 def _is_transient(error: ClientError | BotoCoreError) -> bool:
     """
     Of the server's own fault, and of connections that fail or time out; a parameter that botocore
     refuses won't pass.
     """
     if isinstance(error, ClientError):
+        if code_of(error) in _PASSING:
+            return True
         return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)) >= 500
     return isinstance(error, ConnectionError | HTTPClientError)

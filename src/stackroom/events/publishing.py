@@ -4,6 +4,9 @@ Each event told to all who are to hear of it: the owner's log, EventBridge, and 
 In this order, and none of an event before all of the one before it, so that a batch that is told
 again from where it failed leaves out nothing and turns nothing around. What was told is told again
 then, by the same id.
+
+Each step catches whatever an event fails with, also what nobody expected: an error that left
+`publish` would hide how far it came, and Lambda would deliver the whole batch again.
 """
 
 from collections.abc import Sequence
@@ -12,7 +15,7 @@ from functools import cache
 from typing import NamedTuple, Protocol
 
 from stackroom.concurrency import chunks
-from stackroom.errors import StackroomError, StoreUnavailable
+from stackroom.errors import StoreUnavailable
 from stackroom.events.changes import Event
 from stackroom.events.event_log import EventLog
 from stackroom.events.webhooks import WebhookCall, WebhookQueue, Webhooks
@@ -55,7 +58,7 @@ class Publishing:
         for owner, own in by_owner.items():
             try:
                 self.log.append(owner, own)
-            except StackroomError as error:
+            except Exception as error:
                 done = min(done, Published(events.index(own[0]), error), key=lambda each: each.told)
         return done
 
@@ -64,7 +67,7 @@ class Publishing:
         for some in chunks(events, of=AT_ONCE):
             try:
                 taken = self.bus.put(some)
-            except StackroomError as error:
+            except Exception as error:
                 return Published(count, error)
             count += taken
             if taken < len(some):
@@ -79,6 +82,6 @@ class Publishing:
                     if each.takes(event.detail_type):
                         call = WebhookCall(webhook_id=each.id, event=event.told())
                         self.queue.put(call, record=event.detail.record)
-            except StackroomError as error:
+            except Exception as error:
                 return Published(count, error)
         return Published(len(events))

@@ -131,8 +131,8 @@ class BedrockDataSources:
         ingestion: dict[str, Any] = {}
         if self.ingestion is not None:
             ingestion["vectorIngestionConfiguration"] = self.ingestion.as_request()
-        try:
-            with knowledge_base_errors():
+        with knowledge_base_errors():
+            try:
                 answer = self.client.create_data_source(
                     knowledgeBaseId=knowledge_base_id,
                     name=name,
@@ -142,14 +142,14 @@ class BedrockDataSources:
                     dataSourceConfiguration=self._described(knowledge_base_id, source_type, prefix),
                     **ingestion,
                 )
-        except self.client.exceptions.ServiceQuotaExceededException as error:
-            raise DataSourceLimit(knowledge_base_id) from error
-        except self.client.exceptions.ConflictException as error:
-            # made by a call whose answer was lost, after its token was forgotten
-            adopted = self.find(knowledge_base_id, name)
-            if adopted is None:  # one of that name is being deleted
-                raise KnowledgeBaseThrottled("CreateDataSource") from error
-            return adopted
+            except self.client.exceptions.ServiceQuotaExceededException as error:
+                raise DataSourceLimit(knowledge_base_id) from error
+            except self.client.exceptions.ConflictException as error:
+                # made by a call whose answer was lost, after its token was forgotten
+                adopted = self.find(knowledge_base_id, name)
+                if adopted is None:  # one of that name is being deleted
+                    raise KnowledgeBaseThrottled("CreateDataSource") from error
+                return adopted
         return to_source(answer["dataSource"])
 
     def is_available(self, knowledge_base_id: str, data_source_id: str) -> bool:

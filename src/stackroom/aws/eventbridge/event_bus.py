@@ -31,4 +31,6 @@ class DefaultEventBus:
                     for each in events
                 ]
             )
-        return sum(1 for _ in takewhile(lambda each: "ErrorCode" not in each, answer["Entries"]))
+        # Both are optional in the API model; an answer that leaves them out tells of none taken.
+        entries = answer.get("Entries", ())
+        return sum(1 for _ in takewhile(lambda each: "ErrorCode" not in each, entries))
