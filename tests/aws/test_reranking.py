@@ -48,6 +48,16 @@ def test_what_bedrock_refuses_is_told_in_our_words(
             reranker.rank("greased pump", ["a"])
 
 
+@pytest.mark.parametrize(("score", "relevance"), [(1.0000001, 1.0), (-1e-7, 0.0)])
+def test_a_relevance_that_rounding_took_out_of_bounds_is_the_bound(
+    score: float, relevance: float, reranker: BedrockReranker, stubber: Stubber
+) -> None:
+    results = [{"index": 0, "relevanceScore": score}, {"index": 1, "relevanceScore": 0.5}]
+    stubber.add_response("rerank", {"results": results})
+
+    assert reranker.rank("greased pump", ["a", "b"]) == (relevance, 0.5)
+
+
 class Answered:
     status_code = 200
 

@@ -104,7 +104,7 @@ class BedrockIngestionJobs:
             answer = self.client.get_knowledge_base_documents(
                 **ids(source), documentIdentifiers=identifiers
             )
-            yield from answer["documentDetails"]
+            yield from answer.get("documentDetails", ())
 
     def _list(self, source: DataSource) -> "Iterator[KnowledgeBaseDocumentDetailTypeDef]":
         pages = self.client.get_paginator("list_knowledge_base_documents").paginate(

@@ -11,6 +11,7 @@ from stackroom.errors import KnowledgeBaseUnavailable
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent_runtime.client import AgentsforBedrockRuntimeClient
 
+_ROUNDING = 1e-3  # many times what the API's 32-bit floats are out by
 _LONGEST = 32_000  # characters of a text [API model of Rerank: RerankTextDocument]
 
 
@@ -47,10 +48,13 @@ class BedrockReranker:
 
 
 def _relevance(score: float) -> float:
-    """From 0 to 1, as AWS has it. Raises ValueError for anything else."""
-    if not 0 <= score <= 1:
+    """
+    Return the score as a number from 0 to 1, which are AWS's bounds; one that lies outside by no
+    more than a rounding is taken for the bound. Raises ValueError for anything else.
+    """
+    if not -_ROUNDING <= score <= 1 + _ROUNDING:
         raise ValueError("a relevance is from 0 to 1")
-    return float(score)
+    return min(1.0, max(0.0, float(score)))
 
 
 def _source(text: str) -> dict[str, Any]:

@@ -85,8 +85,9 @@ class BedrockDirectDocuments:
 
 def _details(answer: Mapping[str, Any]) -> dict[str, DocumentDetail]:
     return {
-        str(each["identifier"]["custom"]["id"]): to_detail(each)
+        str(custom["id"]): to_detail(each)
         for each in answer.get("documentDetails", [])
+        if (custom := each["identifier"].get("custom")) is not None
     }
 
 

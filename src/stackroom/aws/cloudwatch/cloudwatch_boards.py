@@ -202,6 +202,9 @@ class CloudWatchBoards:
             raise FiguresNotRead(error.operation_name, code_of(error)) from error
         except BotoCoreError as error:
             raise FiguresNotRead("CloudWatch", type(error).__name__) from error
+        except (KeyError, TypeError, ValueError) as error:
+            # All members of its answers are optional [API model cloudwatch].
+            raise FiguresNotRead("CloudWatch", "AnswerNotUnderstood") from error
 
 
 def read_board(
