@@ -1,6 +1,7 @@
 """Ingestion jobs, direct ingestion and documents' verdicts, against botocore's own model."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,6 +29,9 @@ BUSY = [
         "requests can't exceed (10)",
         400,
     ),
+    ("ValidationException", "An ingestion is already In Progress for this data source", 400),
+    ("ValidationException", "Exceeded the number of concurrent requests", 400),
+    ("ValidationException", "The data source is being updated, try again later", 400),
 ]
 NOT_BUSY = [
     ("ValidationException", "clientToken must have a length of 33 or more", 400),
@@ -349,6 +353,18 @@ def test_answers_to_direct_calls_that_mean_later_are_back_pressure(
     stubber.add_client_error(operation, "InternalServerException", "oops", 500)
     with pytest.raises(KnowledgeBaseUnavailable):  # tried again under its token
         call(direct, operation)
+
+
+def test_a_refusal_that_repeats_a_uri_is_not_read_by_its_words(
+    direct: BedrockDirectDocuments, stubber: Stubber
+) -> None:
+    running = replace(SUBMISSION, uri="s3://docs/alice/cat-1/running in progress.txt")
+    message = f"Value '{running.uri}' must satisfy a pattern"
+    operation = "ingest_knowledge_base_documents"
+    stubber.add_client_error(operation, "ValidationException", message, 400)
+
+    with pytest.raises(DocumentsRefused, match="must satisfy a pattern"):
+        direct.ingest(CUSTOM, [running], token=TOKEN)
 
 
 def test_verdicts_are_asked_for_in_tens_and_never_listed(

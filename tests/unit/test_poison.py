@@ -8,7 +8,7 @@ ends the piece instead, told once.
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -345,12 +345,31 @@ def test_a_document_that_bedrock_refuses_fails_alone() -> None:
 
     run = shared.execute(SHARED_WORKLIST)
 
-    assert (sizes[0] > 1, sizes[1:]) == (True, [1])
+    assert (sizes[0] > 1, sizes[1:]) == (True, [1, 1])  # alone, and once more
     assert statuses(shared, others) == {DocumentStatus.INDEXED}
     refused = shared.document(POISON)
     assert refused.status is DocumentStatus.FAILED
     assert "must satisfy a pattern" in str(refused.status_reason)
     assert (run.progress.documents.failed, left(shared)) == (1, set())
+
+
+def test_a_refusal_that_passes_fails_no_document_of_its_calls() -> None:
+    """As where Bedrock is busy, and says so in words that nobody has read yet."""
+    shared, others = dropped()
+    accepted_at: list[datetime] = []
+
+    def refuse_for_a_while(*_: object, **__: object) -> None:
+        since = shared.clock() - accepted_at[0] if accepted_at else None
+        if since is not None and since < timedelta(seconds=30):
+            raise DocumentsRefused("the data source is occupied")
+        accepted_at.append(shared.clock())
+
+    shared.bedrock.before("ingest", refuse_for_a_while)
+
+    run = shared.execute(SHARED_WORKLIST)
+
+    assert statuses(shared, [*others, POISON]) == {DocumentStatus.INDEXED}
+    assert run.progress.documents.failed == 0
 
 
 def test_what_goes_alone_takes_one_call_behind_what_has_not_been_tried() -> None:

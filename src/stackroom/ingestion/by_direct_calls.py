@@ -17,7 +17,7 @@ from stackroom.documents.model import Catalog, DataSource, Document, DocumentSta
 from stackroom.documents.repositories import Catalogs
 from stackroom.errors import KnowledgeBaseThrottled, tried
 from stackroom.ingestion.bedrock_calls import NOT_FOUND, DocumentDetail
-from stackroom.ingestion.direct_calls import CallSender, DirectCalls
+from stackroom.ingestion.direct_calls import AFTER_REFUSAL, CallSender, DirectCalls
 from stackroom.ingestion.evidence import (
     ABSENT,
     INDEXED,
@@ -255,10 +255,13 @@ class ByDirectCalls:
             return self._waiting(run)
         # Others may get through meanwhile; it queues up again in its old position.
         self.admission.leave(run.worklist_id, run.epoch)
-        if sending.retry_after is None:
+        pause = AFTER_REFUSAL if sending.is_in_doubt else None
+        if sending.retry_after is not None:
+            pause = sending.retry_after
+        if pause is None:
             return run.went(RunOutcome.MORE)
         waits = run.progress.waits + 1
-        return run.went(RunOutcome.BUSY, wait_seconds=sending.retry_after, waits=waits)
+        return run.went(RunOutcome.BUSY, wait_seconds=pause, waits=waits)
 
     def _waiting(self, run: Run) -> Run:
         """For what is at work, with nothing sent just now."""

@@ -153,7 +153,7 @@ class DirectCalls:
 # Documents that a run's progress names; it may have 256 KB [Step Functions quotas]. More that are
 # set aside is no single document's trouble.
 _MOST_ASIDE = 200
-_AFTER_REFUSAL = 60  # seconds, where Bedrock has taken nothing at all of this run
+AFTER_REFUSAL = 60  # seconds, where Bedrock takes nothing else of this run
 
 
 @dataclass(kw_only=True)
@@ -162,9 +162,12 @@ class CallSender:
     Sends the calls of one start, and sees to what Bedrock answers.
 
     Bedrock refuses a call as a whole, so that one document would keep nine others waiting for ever.
-    Those of a refused call are sent again, each alone; whatever is refused then is at fault itself.
+    Those of a refused call are sent again, each alone. What is refused alone is sent alone again,
+    for Bedrock may have been busy in words that nobody has read yet: it is at fault itself if other
+    calls were accepted in that start, or since.
 
-    `retry_after` are seconds after which a call may be taken that was not.
+    `retry_after` are seconds after which a call may be taken that was not; `is_in_doubt` tells that
+    a document was refused alone that may not be at fault.
     """
 
     calls: DirectCalls
@@ -179,6 +182,7 @@ class CallSender:
     sent: list[DirectCall] = field(default_factory=list)
     refused: list[tuple[Catalog, Document, Verdict]] = field(default_factory=list)
     retry_after: int | None = None
+    is_in_doubt: bool = False
 
     def send(self, found: Sequence[list[Document]]) -> None:
         """Bound beside each other; sent one after another, for five a second are the account's."""
@@ -253,17 +257,26 @@ class CallSender:
         )
 
     def _was_refused(self, bound: Bound, refusal: DocumentsRefused) -> None:
-        """Where Bedrock took nothing else it may be no document's fault: it is tried again."""
+        """
+        No document fails for its first refusal alone, nor, before MAX_ATTEMPTS, while Bedrock
+        takes nothing else: that may be no document's fault.
+        """
         documents = list(bound.documents.values())
         self.work.is_more = True
         if len(documents) > 1:
             self.alone += map(name_of, self.calls.unbind(bound))
             return
         [document] = documents
-        takes_others = bool(self.run.progress.accepted_calls or self.sent)
-        if not takes_others and document.attempts < MAX_ATTEMPTS:
-            self._alone_again(self.calls.unbind(bound, has_tried=True))
-            self.retry_after = _AFTER_REFUSAL
+        accepted = self.run.progress.accepted_calls + len(self.sent)
+        before = self._refused_after(document)
+        if before is None or (before == accepted and document.attempts < MAX_ATTEMPTS):
+            self._alone_again(
+                self.calls.unbind(bound, has_tried=True),
+                refused_after=self.run.progress.accepted_calls,
+            )
+            self.is_in_doubt = True
+            if not accepted:
+                self.retry_after = AFTER_REFUSAL
             return
         self._not_alone(documents)
         reason = (
@@ -308,9 +321,15 @@ class CallSender:
         if len(self.set_aside) > _MOST_ASIDE:
             raise KnowledgeBaseUnavailable("ingestion", f"{len(self.set_aside)} set aside")
 
-    def _alone_again(self, documents: Sequence[Document]) -> None:
+    def _alone_again(self, documents: Sequence[Document], refused_after: int | None = None) -> None:
         self._not_alone(documents)
-        self.alone += map(name_of, documents)
+        changes = {"refused_after": refused_after}
+        self.alone += [name_of(each).model_copy(update=changes) for each in documents]
+
+    def _refused_after(self, document: Document) -> int | None:
+        key = (document.catalog_id, document.document_id)
+        found = (each for each in self.alone if (each.catalog_id, each.document_id) == key)
+        return next((each.refused_after for each in found), None)
 
     def _not_alone(self, documents: Sequence[Document]) -> None:
         done = {(each.catalog_id, each.document_id) for each in documents}

@@ -35,11 +35,16 @@ class RunOutcome(StrEnum):
 
 
 class DocumentName(Record):
-    """A document by its ids; as it was in that `version`, where that matters."""
+    """
+    A document by its ids; as it was in that `version`, where that matters. `refused_after` is how
+    many calls of the run Bedrock had accepted before the start in which it refused the document
+    in a call of its own.
+    """
 
     catalog_id: str
     document_id: str
     version: int | None = None
+    refused_after: NonNegativeInt | None = None
 
 
 class DirectCall(Record):

@@ -1,31 +1,49 @@
 """Bedrock's answers that mean "later", told apart from those that mean "never"."""
 
+from collections.abc import Iterable
+
 from botocore.exceptions import ClientError
 
 from stackroom.aws.error_mapping import THROTTLES, code_of, message_of
 from stackroom.ingestion.bedrock_calls import Busy
 
 # ConflictException while a job of the knowledge base runs, ServiceQuotaExceededException, and
-# ValidationExceptions whose text tells of work under way [HatmanStack/RAGStack-Lambda
-# lib/ragstack_common/ingestion.py; repost.aws]. [assumed: document.during-job]
+# ValidationExceptions whose text tells of work under way. [assumed: document.during-job]
 BUSY_CODES = THROTTLES | {"ConflictException", "ServiceQuotaExceededException"}
-_BUSY_TEXTS = ("ongoing", "running", "can't exceed")
+_BUSY_TEXTS = (
+    "can't exceed",  # [HatmanStack/RAGStack-Lambda lib/ragstack_common/ingestion.py]
+    "concurrent",  # "maximum number of concurrent ingestion jobs" [repost.aws]
+    "ongoing",  # [HatmanStack/RAGStack-Lambda, as above]
+    "running",  # "There is at least one running ingestion job for this data source" [repost.aws]
+    # Nobody has reported these; other services of AWS's say so.
+    "in progress",
+    "retry your request",
+    "try again",
+)
 
 
-def back_pressure(error: Exception, codes: frozenset[str] = BUSY_CODES) -> Busy:
-    """The error of a call as back-pressure; raises it again if it isn't."""
+def back_pressure(
+    error: Exception, codes: frozenset[str] = BUSY_CODES, uris: Iterable[str] = ()
+) -> Busy:
+    """
+    Return the error of a call as back-pressure; raise it again if it isn't. `uris` are the call's
+    own, whose words say nothing where the error's text repeats them.
+    """
     cause = error if isinstance(error, ClientError) else error.__cause__
-    if isinstance(cause, ClientError) and _means_later(cause, codes):
+    if isinstance(cause, ClientError) and _means_later(cause, codes, uris):
         return Busy(why=f"{code_of(cause)}: {message_of(cause)}")
     raise error
 
 
-def means_work_under_way(error: ClientError) -> bool:
-    """Whether a ValidationException is none of a mistake, but of something else at work."""
-    return any(text in message_of(error) for text in _BUSY_TEXTS)
+def means_work_under_way(error: ClientError, uris: Iterable[str] = ()) -> bool:
+    """Tell whether a ValidationException is about something else at work, and no mistake."""
+    message = message_of(error)
+    for uri in uris:
+        message = message.replace(uri, "")
+    return any(text in message.lower() for text in _BUSY_TEXTS)
 
 
-def _means_later(error: ClientError, codes: frozenset[str]) -> bool:
+def _means_later(error: ClientError, codes: frozenset[str], uris: Iterable[str]) -> bool:
     if code_of(error) == "ValidationException":
-        return means_work_under_way(error)
+        return means_work_under_way(error, uris)
     return code_of(error) in codes

@@ -48,7 +48,7 @@ class BedrockDirectDocuments:
                 )
         except Exception as error:
             try:
-                return back_pressure(error, _BUSY_CODES)
+                return back_pressure(error, _BUSY_CODES, [each.uri for each in documents])
             except ClientError as refusal:
                 if code_of(refusal) != "ValidationException":
                     raise

@@ -180,9 +180,10 @@ _ALL = (
         believed="a job and direct requests keep each other out of a knowledge base, with texts"
         " that we take for back-pressure",
         evidence="Bedrock guide, kb-direct-ingestion, and for the texts"
-        " HatmanStack/RAGStack-Lambda, lib/ragstack_common/ingestion.py, read 2026-11",
+        " HatmanStack/RAGStack-Lambda, lib/ragstack_common/ingestion.py, read 2026-11; that it may"
+        ' say "in progress", "try again" or "retry your request" nobody has reported',
         breaks="if they don't, catalogs wait in vain; if the text is another, documents fail that"
-        " only had to wait",
+        " only had to wait, once each was refused alone twice",
         do="have the texts that were seen in _BUSY_TEXTS of aws/bedrock/back_pressure.py",
         step="contention",
     ),
