@@ -10,6 +10,9 @@ from botocore.stub import Stubber
 from moto import mock_aws
 
 from tests.aws.stores import create_bucket, create_tables
+from tests.strict_requests import strict_requests
+
+__all__ = ["strict_requests"]  # a fixture of all tests here
 
 ONCE = Config(retries={"total_max_attempts": 1})
 TWICE = Config(retries={"mode": "standard", "total_max_attempts": 2})

@@ -1,6 +1,7 @@
 """Catalogs' own data sources, against botocore's own model of bedrock-agent."""
 
 import json
+import uuid
 from datetime import UTC, datetime
 from typing import Any
 
@@ -268,7 +269,7 @@ def test_a_data_source_whose_vectors_cannot_be_deleted_retains_them_and_goes(
         "dataSourceConfiguration": CREATION["dataSourceConfiguration"],
         "vectorIngestionConfiguration": {"chunkingConfiguration": {"chunkingStrategy": "NONE"}},
         "serverSideEncryptionConfiguration": {
-            "kmsKeyArn": "arn:aws:kms:us-east-1:123456789012:key/a"
+            "kmsKeyArn": f"arn:aws:kms:us-east-1:123456789012:key/{uuid.uuid4()}"
         },
     }
     stuck["dataSource"].update(whole, dataDeletionPolicy="DELETE", failureReasons=["no index"])

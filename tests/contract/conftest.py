@@ -1,5 +1,6 @@
 """The whole deployment, synthesised as tests/infra does it."""
 
 from tests.infra.conftest import assembly
+from tests.strict_requests import strict_requests
 
-__all__ = ["assembly"]
+__all__ = ["assembly", "strict_requests"]

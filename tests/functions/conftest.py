@@ -21,8 +21,11 @@ from tests.fakes.place_maps import FakePlaceMaps
 from tests.functions.pipeline import FUNCTIONS, Pipeline
 from tests.functions.printed import Printed, listening
 from tests.functions.tools import MODEL, Tools
+from tests.strict_requests import strict_requests
 from tests.workflow.bedrock import Bedrock, pool
 from tests.workflow.functions import forget, forget_clients
+
+__all__ = ["strict_requests"]  # a fixture of all tests here
 
 MOTO: Any = {"stepfunctions": {"execute_state_machine": False}}
 WAITING = '{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 9, "End": true}}}'

@@ -4,6 +4,9 @@ import pytest
 
 from tests.infra.assembly import Assembly
 from tests.infra.synthesis import deployment
+from tests.strict_requests import strict_requests
+
+__all__ = ["strict_requests"]  # a fixture of all tests here
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -24,11 +24,14 @@ from tests.aws.stores import (
     create_bucket,
     create_tables,
 )
+from tests.strict_requests import strict_requests
 from tests.workflow.bedrock import Bedrock, pool
 from tests.workflow.engine import calling
 from tests.workflow.functions import Functions, forget, forget_clients
 from tests.workflow.machine import Machine, definition
 from tests.workflow.world import World
+
+__all__ = ["strict_requests"]  # a fixture of all tests here
 
 MOTO: Any = {"stepfunctions": {"execute_state_machine": True}, "lambda": {"use_docker": False}}
 ROLE = "arn:aws:iam::123456789012:role/ingest-catalog"
