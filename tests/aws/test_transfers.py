@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from infra.preflight_bedrock import REGIONS
 from stackroom.aws import session
 from stackroom.aws.s3.presigned_transfers import S3Transfers
 from tests.aws.stores import BUCKET, ENVIRONMENT
@@ -83,3 +84,35 @@ def test_no_name_breaks_out_of_a_download_s_header(transfers: S3Transfers) -> No
         "filename*=UTF-8''a%22%3B%0D%0ASet-Cookie%3A%20x.txt"
     ]
     assert asked["X-Amz-Algorithm"] == ["AWS4-HMAC-SHA256"]
+
+
+@pytest.fixture
+def no_clients() -> Iterator[None]:
+    forget_clients()
+    yield
+    forget_clients()
+
+
+def addresses() -> set[str]:
+    """Where a form is posted to, and what a link begins with, of the client functions have."""
+    transfers = S3Transfers(client=session.client("s3"), bucket=BUCKET)
+    form = transfers.form(KEY, content_type="text/plain", attributes={}, max_bytes=10, seconds=900)
+    link = transfers.link(KEY, filename="x.txt", seconds=900)
+    return {form.url.rstrip("/"), link.partition("/alice/")[0]}
+
+
+@pytest.mark.parametrize("region", REGIONS)
+def test_form_and_link_name_the_region_s_endpoint(
+    region: str, no_clients: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", region)
+
+    assert addresses() == {f"https://{BUCKET}.s3.{region}.amazonaws.com"}
+
+
+def test_local_form_and_link_have_the_bucket_in_the_path(
+    no_clients: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566")
+
+    assert addresses() == {f"http://127.0.0.1:4566/{BUCKET}"}

@@ -30,8 +30,18 @@ _PACED = _SEARCH.merge(Config(retries={"mode": "standard", "total_max_attempts":
 # come within those 30 seconds. S3 Vectors: "sub-second" when cold.
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors.html
 _DIRECT_SEARCH = _SEARCH.merge(Config(connect_timeout=2, read_timeout=3))
-# Links to S3 are signed here, and not every region takes the older way that boto3 would choose.
-_LINKS = CONFIG.merge(Config(signature_version="s3v4"))
+# Links to S3 are signed here, and not every region takes the older signature that boto3 would
+# choose. boto3 would also name the global endpoint, which answers 400 for buckets in regions that
+# were launched after 2019-03-20, and may redirect for others:
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html
+# Virtual addressing names the region's endpoint everywhere but in us-east-1, which has a setting of
+# its own. An endpoint that is an IP address, as the local mode's is, keeps the bucket in the path.
+_LINKS = CONFIG.merge(
+    Config(
+        signature_version="s3v4",
+        s3={"addressing_style": "virtual", "us_east_1_regional_endpoint": "regional"},
+    )
+)
 # A model takes seconds to write, and longer under load. Twice this, and connecting, is below a
 # minute: the timeout that a function which asks for answers needs.
 _ANSWERS = CONFIG.merge(
