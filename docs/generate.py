@@ -114,6 +114,7 @@ MEANINGS = {
     ),
     "IDENTITY_ISSUER": "the only issuer whose tokens count",
     "IDENTITY_JWKS_URL": "where that issuer's public keys are",
+    "IDENTITY_AUDIENCES": "JSON list of URLs that a token may be for; `*` ends a gateway's id",
     "IDENTITY_CLIENT_IDS": "JSON list of the app clients whose tokens count",
 }
 _HEAD = """\

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 import aws_cdk as cdk
 from aws_cdk import aws_bedrockagentcore as agentcore
+from aws_cdk import aws_cognito as cognito
 from constructs import Construct
 
 from infra.data import DataStack
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
-from infra.gateway_functions import GatewayFunctions, invoked_by_gateway_only
+from infra.gateway_functions import GatewayFunctions, invoked_by_gateway_only, mcp_url
 from infra.gateway_role import GatewayRole
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.sign_in import SignIn
@@ -96,6 +97,16 @@ class GatewayStack(cdk.Stack):
             for handler in self.handlers
         ]
         self.gateway = self._gateway()
+        # Some saw Cognito refuse `resource` where no resource server has that name:
+        # https://github.com/jlowin/fastmcp/pull/2149 (invalid_grant), claude-ai-mcp 309 (400)
+        # [assumed: cognito.resource-audience]
+        cognito.UserPoolResourceServer(
+            self,
+            "Resource",
+            user_pool=data.user_pool,
+            identifier=self.mcp_url,
+            user_pool_resource_server_name=deployment.project,
+        )
         for offer in self.offers:
             self._add(offer)
         # Also where there is no console: an export can't go while a stack imports it, and a console
@@ -115,7 +126,8 @@ class GatewayStack(cdk.Stack):
             protocol_configuration=agentcore.GatewayProtocol.mcp(
                 supported_versions=[agentcore.MCPProtocolVersion.of(name) for name in versions]
             ),
-            # Cognito's access tokens carry client_id and no audience.
+            # Cognito's access tokens carry client_id, and an audience only where a client sent
+            # `resource`: that is the interceptor's to check.
             authorizer_configuration=agentcore.GatewayAuthorizer.using_cognito(
                 user_pool=self._data.user_pool, allowed_clients=[self.sign_in.client]
             ),
@@ -157,8 +169,7 @@ class GatewayStack(cdk.Stack):
 
     @property
     def mcp_url(self) -> str:
-        host = f"{self.gateway.gateway_id}.gateway.bedrock-agentcore.{self.region}"
-        return f"https://{host}.{self.url_suffix}/mcp"
+        return mcp_url(self.gateway.gateway_id)
 
     def _print(self) -> None:
         cdk.CfnOutput(self, "McpUrl", value=self.mcp_url)

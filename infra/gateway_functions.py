@@ -71,6 +71,8 @@ class GatewayFunctions:
                 "IDENTITY_ISSUER": self.sign_in.issuer,
                 "IDENTITY_JWKS_URL": f"{self.sign_in.issuer}/.well-known/jwks.json",
                 "IDENTITY_CLIENT_IDS": json.dumps([self.sign_in.client.user_pool_client_id]),
+                # The function exists before the gateway, whose id ends at random.
+                "IDENTITY_AUDIENCES": json.dumps([mcp_url(f"{self.deployment.project}-*")]),
             },
             group=IDENTITY,
         )
@@ -78,6 +80,15 @@ class GatewayFunctions:
     @property
     def _rights(self) -> Rights:
         return Rights(scope=self.stack, deployment=self.deployment, data=self.data)
+
+
+def mcp_url(gateway_id: str) -> str:
+    """
+    `gatewayUrl` of a gateway in the stack's region.
+    https://docs.aws.amazon.com/bedrock-agentcore-control/latest/APIReference/API_GetGateway.html
+    """
+    host = f"{gateway_id}.gateway.bedrock-agentcore.{cdk.Aws.REGION}.{cdk.Aws.URL_SUFFIX}"
+    return f"https://{host}/mcp"
 
 
 def invoked_by_gateway_only(

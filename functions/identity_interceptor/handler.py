@@ -17,6 +17,7 @@ class InterceptorSettings(Settings):
     identity_issuer: str
     identity_jwks_url: str
     identity_client_ids: JsonList
+    identity_audiences: JsonList
 
 
 @cache
@@ -27,6 +28,7 @@ def interception() -> Interception:
             keys=PublishedKeys(settings.identity_jwks_url),
             issuer=settings.identity_issuer,
             client_ids=settings.identity_client_ids,
+            audiences=settings.identity_audiences,
         )
     )
 

@@ -74,13 +74,17 @@ class SignIn:
     name: str = ""
     _renewing: Any = field(default_factory=threading.Lock, repr=False)
 
-    def begin(self, show: Callable[[str], object], *, port: int = PORT) -> Tokens:
+    def begin(
+        self, show: Callable[[str], object], *, port: int = PORT, resource: str | None = None
+    ) -> Tokens:
         """
-        Whoever signs in in the browser that `show` takes there. Raises SignInFailed or Unavailable.
+        Whoever signs in in the browser that `show` takes there. With `resource`, the tokens are for
+        the server of that URL alone [RFC 8707]. Raises SignInFailed or Unavailable.
         """
         metadata = self.metadata()
         verifier, state = secrets.token_urlsafe(_VERIFIER_BYTES), secrets.token_urlsafe()
         digest = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest())
+        bound = {} if resource is None else {"resource": resource}
         with _listening(port) as listener:
             redirect = f"http://localhost:{port}/callback"
             asked = {
@@ -91,6 +95,7 @@ class SignIn:
                 "state": state,
                 "code_challenge": digest.decode().rstrip("="),
                 "code_challenge_method": "S256",
+                **bound,
             }
             show(f"{metadata['authorization_endpoint']}?{urlencode(asked)}")
             if not listener.came.wait(_BACK_WITHIN):
@@ -101,7 +106,9 @@ class SignIn:
         if "code" not in came:
             raise _failed(f"{came.get('error_description') or came.get('error')}; try again")
         code = {"code": came["code"], "redirect_uri": redirect, "code_verifier": verifier}
-        answer = self._post(metadata["token_endpoint"], grant_type="authorization_code", **code)
+        answer = self._post(
+            metadata["token_endpoint"], grant_type="authorization_code", **code, **bound
+        )
         return self._keep(answer, None)
 
     def token(self) -> str:

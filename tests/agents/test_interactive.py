@@ -84,9 +84,19 @@ def an_id_token(issuer: Issuer, _directory: Path) -> str:
     return forgeries.resigned(issuer, token_use="id")
 
 
+def a_gateway_s_token(issuer: Issuer, _directory: Path) -> str:
+    return issuer.mint("alice", audience="https://gateway.invalid/mcp")
+
+
 @pytest.mark.parametrize(
     "forged",
-    [forgeries.signed_by_another_key, forgeries.unsigned, forgeries.tampered, an_id_token],
+    [
+        forgeries.signed_by_another_key,
+        forgeries.unsigned,
+        forgeries.tampered,
+        an_id_token,
+        a_gateway_s_token,
+    ],
 )
 def test_a_token_that_is_no_users_access_token_is_refused(
     forged: Callable[[Issuer, Path], str], talk: Talk, tmp_path: Path

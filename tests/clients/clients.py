@@ -55,6 +55,7 @@ CLIENTS = (
     Client("Claude Desktop, by mcp-remote", "mcp-remote", "npm", signs_in=True),
     Client("MCP SDK for Python", "mcp", "mcp", signs_in=True, protocol="2026-07-28"),
     Client("MCP SDK for Python, of 2025", "mcp", "mcp-2025", protocol="2025-06-18"),
+    Client("FastMCP", "fastmcp", "fastmcp", signs_in=True),
     Client("MCP SDK for TypeScript", "@modelcontextprotocol/client", "npm"),
     Client("Strands Agents", "strands-agents"),
     Client("LangChain's MCP adapters", "langchain-mcp-adapters", "langchain"),

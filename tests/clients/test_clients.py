@@ -15,7 +15,7 @@ from docs.clients import BEFORE, Block, blocks
 from stackroom_local.state import Instance
 from tests.clients.clients import CLIENTS, NPM, REQUIREMENTS, ROOT, Client
 from tests.clients.environments import installed
-from tests.gateway.browser import a_browser
+from tests.gateway.browser import a_browser, query
 
 pytestmark = pytest.mark.processes
 
@@ -115,13 +115,13 @@ def run(
 
 def run_beside_a_browser(
     block: Block, environment: Mapping[str, str], cwd: Path, *, user: str
-) -> tuple[str, int]:
+) -> tuple[str, list[str]]:
     """
-    What was printed at a terminal, and how many links to sign in: a browser follows each, and the
-    user fills in the page.
+    What was printed at a terminal, and the links to sign in: a browser follows each, and the user
+    fills in the page.
     """
     terminal, at_terminal = pty.openpty()
-    printed, links = [], 0
+    printed, links = list[str](), list[str]()
     with subprocess.Popen(
         command(block),
         cwd=cwd,
@@ -135,7 +135,7 @@ def run_beside_a_browser(
         for line in process.stdout:
             printed.append(line)
             for link in LINK.findall(line):
-                links += 1
+                links.append(link)
                 with a_browser() as browser:
                     answer = browser.submit(browser.open(link), user=user, groups="")
                     browser.http.get(answer.headers["location"]).raise_for_status()
@@ -178,7 +178,7 @@ def test_a_client_finds_what_was_dropped(
 @pytest.mark.parametrize(
     "client", [each for each in CLIENTS if each.signs_in], ids=lambda client: client.told
 )
-def test_a_client_signs_in_by_itself(
+def test_a_client_signs_in_for_the_gateway_and_calls_a_tool(
     client: Client, at_hand: dict[str, str], checkout: Path
 ) -> None:
     own = {name: value for name, value in at_hand.items() if name != "STACKROOM_TOKEN"}
@@ -191,4 +191,6 @@ def test_a_client_signs_in_by_itself(
     printed, links = run_beside_a_browser(block_of(client.name, 1), own, checkout, user="alice")
 
     assert ANSWER in printed
-    assert links == 1
+    [link] = links
+    # So its token had an audience [tests/gateway/test_authorization.py].
+    assert query(link)["resource"].rstrip("/") == at_hand["STACKROOM_MCP_URL"]

@@ -174,7 +174,7 @@ def test_looking_changes_nothing(alice: Browser, things: Things) -> None:
 
 
 def test_a_bearer_token_of_our_client_is_taken_by_the_api_and_by_no_page(
-    browser: Browser, provider: Provider
+    browser: Browser, provider: Provider, console: Console
 ) -> None:
     def asked(path: str, **claims: object) -> httpx2.Response:
         token = provider.access_token("alice", **claims)
@@ -182,7 +182,8 @@ def test_a_bearer_token_of_our_client_is_taken_by_the_api_and_by_no_page(
 
     assert asked("/api/agents").status_code == 200
     assert asked("/catalogs").status_code == 303
-    for wrong in ({"exp": 1}, {"client_id": "another"}):
+    # The console is no gateway: a token for one is not for it.
+    for wrong in ({"exp": 1}, {"client_id": "another"}, {"aud": console.connection.mcp_url}):
         refused = asked("/api/agents", **wrong)
         assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
 

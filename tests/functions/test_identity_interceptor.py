@@ -26,6 +26,8 @@ CONTEXT: Any = SimpleNamespace(
     invoked_function_arn="arn:aws:lambda:us-east-1:111122223333:function:identity_interceptor",
     aws_request_id="5f1e",
 )
+AUDIENCE = "https://stackroom-*.gateway.bedrock-agentcore.us-east-1.amazonaws.com/mcp"
+OURS = AUDIENCE.replace("*", "a1b2c3d4e5")
 CALL = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "t___x"}}
 
 
@@ -70,6 +72,7 @@ def keys(key_directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KeySe
     monkeypatch.setenv("IDENTITY_ISSUER", server.url)
     monkeypatch.setenv("IDENTITY_JWKS_URL", f"{server.url}/.well-known/jwks.json")
     monkeypatch.setenv("IDENTITY_CLIENT_IDS", json.dumps([CLIENT_ID]))
+    monkeypatch.setenv("IDENTITY_AUDIENCES", json.dumps([AUDIENCE]))
     interception.cache_clear()
     yield server
     interception.cache_clear()
@@ -181,7 +184,6 @@ def test_a_batch_is_denied_since_a_tool_call_could_hide_in_it(issuer: Issuer) ->
 WRONG_CLAIMS: list[tuple[dict[str, Any], str]] = [
     ({"exp": 1_700_000_000}, "it has expired"),
     ({"iss": "https://elsewhere.example"}, "it comes from another issuer"),
-    ({"aud": "another-service"}, "it is meant for another audience"),
     ({"client_id": "another-client"}, "it was issued to another client"),
     ({"token_use": "id"}, "it is no access token"),
     ({"sub": CLIENT_ID}, "it names no user"),
@@ -193,6 +195,53 @@ WRONG_CLAIMS: list[tuple[dict[str, Any], str]] = [
     ({"cognito:groups": "admins"}, "its groups are no list of names"),
     ({"cognito:groups": ["x" * 5000]}, "the user is in too many groups"),
 ]
+
+
+FOR_OTHERS: list[Any] = [
+    "",
+    [],
+    [[]],
+    7,
+    [7],
+    True,
+    {OURS: OURS},
+    CLIENT_ID,
+    "another-service",
+    [OURS, "another-service"],
+    AUDIENCE,
+    OURS.replace("https", "http"),
+    OURS.replace("us-east-1", "eu-west-1"),
+    OURS.replace("stackroom", "stackroom-two"),
+    OURS.replace("stackroom", "two-stackroom"),
+    OURS.replace("a1b2c3d4e5", "A1B2C3D4E5"),
+    OURS.replace("a1b2c3d4e5", "a1b2c3d4e"),
+    OURS.replace("a1b2c3d4e5", "a1b2c.d4e5"),
+    OURS.replace(".com/", ".com.example/"),
+    OURS.replace("https://", "https://example.com/https://"),
+    OURS.replace(".gateway", "@example.com/.gateway"),
+    OURS.replace("amazonaws.com", "amazonawsxcom"),
+    f"{OURS}//",
+    f"{OURS}\n",
+    f"{OURS}/tools",
+    f"{OURS}?to=example.com",
+    f"{OURS}#",
+    f"{OURS} https://example.com",
+    OURS.removesuffix("/mcp"),
+]
+
+
+def test_a_token_for_this_gateway_or_for_none_is_accepted(issuer: Issuer) -> None:
+    for claims in ({}, {"aud": OURS}, {"aud": f"{OURS}/"}, {"aud": [OURS]}, {"aud": [OURS] * 2}):
+        headers = forwarded_headers(bearer(resigned(issuer, **claims)))
+
+        assert headers["x-user-sub"] == "alice", claims
+
+
+def test_a_token_for_another_audience_is_denied(issuer: Issuer) -> None:
+    for audience in FOR_OTHERS:
+        text = denial(bearer(resigned(issuer, aud=audience)))
+
+        assert "it is meant for another audience" in text, audience
 
 
 def test_a_well_signed_token_with_wrong_claims_is_denied_and_told_why(issuer: Issuer) -> None:

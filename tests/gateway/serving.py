@@ -9,9 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 
+from stackroom_local.gateway.gateway_configuration import mcp_urls
 from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
 from stackroom_local.processes import free_ports
 
@@ -86,6 +88,7 @@ def a_configuration(base: str, **changes: Any) -> dict[str, Any]:
                 "IDENTITY_ISSUER": issuer,
                 "IDENTITY_JWKS_URL": f"{issuer}/.well-known/jwks.json",
                 "IDENTITY_CLIENT_IDS": json.dumps([CLIENT_ID]),
+                "IDENTITY_AUDIENCES": json.dumps(mcp_urls(urlsplit(base).port or 0)),
             },
         },
         "targets": [a_target()],

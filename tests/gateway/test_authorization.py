@@ -8,7 +8,7 @@ import jwt
 import pytest
 
 from stackroom_local.gateway.issuer import CLIENT_ID
-from tests.gateway.browser import a_browser, query, read
+from tests.gateway.browser import a_browser, query, read, sign_in
 from tests.gateway.conftest import ANOTHER
 from tests.gateway.flow import CALLBACK, Flow
 from tests.gateway.serving import RunningGateway, a_call
@@ -83,6 +83,28 @@ def test_a_refresh_stays_in_its_session_and_a_token_that_comes_twice_ends_it(flo
         assert (again.status_code, again.json()["error"]) == (400, "invalid_grant")
     for ended in (of_code, second["refresh_token"]):
         assert flow.refresh(ended).json()["error"] == "invalid_grant"
+
+
+def test_a_token_for_a_resource_names_it_and_calls_a_tool(flow: Flow) -> None:
+    for resource in (flow.gateway.url, f"{flow.gateway.url}/"):
+        answer = sign_in(flow.link(resource=resource), "alice")
+        first = flow.exchange(answer["code"], resource=resource).json()
+        second = flow.refresh(first["refresh_token"]).json()
+
+        for tokens in (first, second):
+            assert claims(tokens)["aud"] == resource
+            headers = flow.gateway.echo(token=tokens["access_token"], query="hi")["custom"]
+            assert headers["bedrockAgentCorePropagatedHeaders"]["x-user-sub"] == "alice"
+    assert "aud" not in claims(flow.tokens())
+
+
+def test_a_token_for_another_resource_calls_no_tool(gateway: RunningGateway) -> None:
+    token = gateway.issuer.mint("alice", audience="https://elsewhere.example/mcp")
+
+    result = gateway.call({"query": "hi"}, token=token)
+
+    assert result["isError"]
+    assert "it is meant for another audience" in result["content"][0]["text"]
 
 
 def test_a_revoked_session_is_not_refreshed_and_others_are(flow: Flow) -> None:

@@ -32,6 +32,20 @@ def test_the_gateway_takes_access_tokens_of_our_client_and_so_does_the_intercept
     assert read.identity_jwks_url == f"{issuer}/.well-known/jwks.json"
 
 
+def test_a_client_may_name_the_gateway_s_url_as_its_resource(assembly: Assembly) -> None:
+    gateway = assembly.one("gateway", "AWS::BedrockAgentCore::Gateway")
+    server = assembly.one("gateway", "AWS::Cognito::UserPoolResourceServer").properties
+    [accepted] = InterceptorSettings.from_env(
+        assembly.variables("identity-interceptor")
+    ).identity_audiences
+
+    suffix = ".gateway.bedrock-agentcore.{region}.amazonaws.com/mcp"
+    assert assembly.outputs("gateway")["McpUrl"] == server["Identifier"]
+    assert server["Identifier"].endswith(suffix)
+    assert gateway.properties["Name"] == "stackroom"
+    assert accepted == f"https://stackroom-*{suffix}"
+
+
 def test_people_sign_in_by_code_and_a_program_without_a_secret(assembly: Assembly) -> None:
     client = assembly.one("gateway", "AWS::Cognito::UserPoolClient").properties
     domain = assembly.one("gateway", "AWS::Cognito::UserPoolDomain").properties

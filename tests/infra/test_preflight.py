@@ -300,6 +300,7 @@ def test_whatever_the_templates_name_is_asked_for(world: World) -> None:
             "AWS::BedrockAgentCore::Policy",
             "AWS::BedrockAgentCore::GatewayTarget",
             "AWS::Cognito::UserPool",
+            "AWS::Cognito::UserPoolResourceServer",
             "AWS::IAM::Policy",
         ),
         *("AWS::EventSchemas::Schema", "AWS::Logs::QueryDefinition", "AWS::S3Vectors::Index"),

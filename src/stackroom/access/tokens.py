@@ -7,6 +7,7 @@ Claims of a Cognito access token:
 https://docs.aws.amazon.com/cognito/latest/developerguide/amazon-cognito-user-pools-using-the-access-token.html
 """
 
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -26,13 +27,14 @@ _REQUIRED = ("exp", "iss", "sub", "client_id", "token_use")
 _SESSION = "origin_jti"
 _SIGNED_IN = "auth_time"
 _CLOCK_SKEW_SECONDS = 5
+# `gatewayId` in the service model of bedrock-agentcore-control: ([0-9a-z][-]?){1,100}-[0-9a-z]{10}
+_ID_ENDS = "[0-9a-z]{10}"
 
 _MALFORMED = "it is malformed"
 _PROBLEMS: Mapping[type[jwt.PyJWTError], str] = {
     jwt.ExpiredSignatureError: "it has expired; sign in again, or refresh it",
     jwt.ImmatureSignatureError: "it is not valid yet",
     jwt.InvalidIssuerError: "it comes from another issuer",
-    jwt.InvalidAudienceError: "it is meant for another audience",
     jwt.InvalidSignatureError: "it isn't signed by our issuer",
     jwt.PyJWKClientError: "it isn't signed by our issuer",
 }
@@ -65,9 +67,19 @@ class AccessToken:
 
 @dataclass(frozen=True, kw_only=True)
 class TokenVerifier:
+    """
+    Accepts a token that names no audience, or none but `audiences`. Cognito writes an audience if a
+    client sent `resource` (RFC 8707), as MCP's authorization has it do with the server's URL.
+    [assumed: cognito.resource-audience]
+
+    In an audience `*` stands for the characters that AgentCore ends a gateway's id with: the id is
+    known only once the gateway exists, and its functions exist before it.
+    """
+
     keys: SigningKeys
     issuer: str
     client_ids: tuple[str, ...]
+    audiences: tuple[str, ...] = ()
 
     def read(self, token: str) -> AccessToken:
         """
@@ -79,6 +91,8 @@ class TokenVerifier:
         claims = self._claims(token)
         if claims["token_use"] != _USE:
             raise TokenRefused("it is no access token")
+        if "aud" in claims and not self._is_for_us(claims["aud"]):
+            raise TokenRefused("it is meant for another audience")
         if claims["client_id"] not in self.client_ids:
             raise TokenRefused("it was issued to another client")
         user_id = claims["sub"]
@@ -105,12 +119,26 @@ class TokenVerifier:
                 algorithms=[ALGORITHM],
                 issuer=self.issuer,
                 leeway=_CLOCK_SKEW_SECONDS,
-                options={"require": list(_REQUIRED)},
+                options={"require": list(_REQUIRED), "verify_aud": False},  # read() does
             )
         except jwt.PyJWKClientConnectionError as error:
             raise IssuerUnavailable from error
         except jwt.PyJWTError as error:
             raise TokenRefused(_problem(error)) from error
+
+    def _is_for_us(self, audience: object) -> bool:
+        """The claim is a text or a list of texts [RFC 7519, 4.1.3]."""
+        named = audience if isinstance(audience, list) else [audience]
+        return bool(named) and all(
+            isinstance(each, str) and any(_matches(each, ours) for ours in self.audiences)
+            for each in named
+        )
+
+
+def _matches(url: str, ours: str) -> bool:
+    """`url` may end with a slash."""
+    pattern = re.escape(ours).replace(r"\*", _ID_ENDS)
+    return re.fullmatch(pattern, url.removesuffix("/")) is not None
 
 
 def _groups(claims: Mapping[str, Any]) -> tuple[str, ...]:

@@ -136,6 +136,7 @@ def user_of(site: Site, token: str) -> str:
         keys=jwt.PyJWKClient(f"{site.issuer}/.well-known/jwks.json"),
         issuer=site.issuer,
         client_ids=(site.client_id,),
+        audiences=(site.mcp_url,),
     )
     return verifier.read(token).caller.user_id
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from bedrock_kb_simulator.access_keys import AccessKey, write_private
 from stackroom_local.deployment.assembly import Template
@@ -18,6 +19,7 @@ from stackroom_local.gateway.gateway_configuration import (
     PolicyEngineConfiguration,
     TargetConfiguration,
     ToolDefinition,
+    mcp_urls,
 )
 from stackroom_local.gateway.issuer import CLIENT_ID
 from stackroom_local.gateway.policy_engine import findings, parsed
@@ -148,11 +150,14 @@ def _interceptor(
     if not configurations:
         return None
     [interceptor] = configurations  # one REQUEST interceptor is what the stand-in runs
+    port = urlsplit(issuer_url).port
+    assert port is not None, "the stand-in is the issuer too, at a port of its own"
     return functions.of(
         interceptor["Interceptor"]["Lambda"]["Arn"],
         IDENTITY_ISSUER=issuer_url,
         IDENTITY_JWKS_URL=f"{issuer_url}/.well-known/jwks.json",
         IDENTITY_CLIENT_IDS=json.dumps([CLIENT_ID]),
+        IDENTITY_AUDIENCES=json.dumps(mcp_urls(port)),
     )
 
 

@@ -19,8 +19,11 @@ from stackroom_local.gateway.authorization_server import AuthorizationServer
 from stackroom_local.gateway.authorizer import Authorizer
 from stackroom_local.gateway.cors import checked_origin, shared_with
 from stackroom_local.gateway.gateway_configuration import (
+    MCP_PATH,
+    NAMES,
     FunctionConfiguration,
     GatewayConfiguration,
+    mcp_urls,
 )
 from stackroom_local.gateway.issuer import Issuer
 from stackroom_local.gateway.lambda_functions import LambdaFunction
@@ -35,9 +38,6 @@ from stackroom_local.gateway.sign_in_routes import (
 from stackroom_local.gateway.targets import Target, Targets
 
 # The gateway stand-in put together: issuer, front, MCP server, functions.
-
-MCP_PATH = "/mcp"
-_NAMES = ("127.0.0.1", "localhost")
 
 
 def gateway_app(
@@ -56,10 +56,11 @@ def gateway_app(
         metadata_path=RESOURCE_METADATA_PATH,
     )
     port = urlsplit(url).port
+    assert port is not None, "the app is served at a port of its own"
     server = AuthorizationServer(
         issuer=issuer,
         client_ids=configuration.allowed_client_ids,
-        resources=[f"http://{name}:{port}{MCP_PATH}" for name in _NAMES],
+        resources=mcp_urls(port),
         sign_ins=SessionStore.open(data_dir),
         access_token_seconds=configuration.access_token_seconds,
     )
@@ -76,7 +77,7 @@ def gateway_app(
         *client_routes(server, resource_path=MCP_PATH, shared=shared),
     ]
     # A page elsewhere could have its own name resolve to this machine, and sign in by itself.
-    names = Middleware(TrustedHostMiddleware, allowed_hosts=list(_NAMES), www_redirect=False)
+    names = Middleware(TrustedHostMiddleware, allowed_hosts=list(NAMES), www_redirect=False)
     return Starlette(routes=routes, lifespan=lifespan, middleware=[names])
 
 
@@ -122,8 +123,8 @@ def _mcp_app(
         max_request_body_size=2
         * MAX_BODY,  # `GatewayMiddleware` has measured; encoding anew may lengthen
         transport_security=TransportSecuritySettings(
-            allowed_hosts=[f"{name}:*" for name in _NAMES],
-            allowed_origins=[*(f"http://{name}:*" for name in _NAMES), *origins],
+            allowed_hosts=[f"{name}:*" for name in NAMES],
+            allowed_origins=[*(f"http://{name}:*" for name in NAMES), *origins],
         ),
     )
 

@@ -240,6 +240,7 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refresh, Access
             user=authorization_code.user,
             groups=authorization_code.groups,
             scopes=tuple(authorization_code.scopes),
+            resource=authorization_code.resource,
             signed_in_at=int(time.time()),
         )
         self._spent[authorization_code.code] = session.id
@@ -282,6 +283,7 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refresh, Access
             scopes=session.scopes,
             lifetime_seconds=self.access_token_seconds,
             signed_in_at=session.signed_in_at,
+            audience=session.resource,
         )
         return OAuthToken(
             access_token=access_token,

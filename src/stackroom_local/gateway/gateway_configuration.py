@@ -14,6 +14,15 @@ from pydantic import PositiveInt as Megabytes
 
 from stackroom_local.gateway.issuer import ACCESS_TOKEN_SECONDS
 
+MCP_PATH = "/mcp"
+NAMES = ("127.0.0.1", "localhost")  # of this machine
+
+
+def mcp_urls(port: int) -> list[str]:
+    """The addresses of the gateway; clients name the one that they know as their `resource`."""
+    return [f"http://{name}:{port}{MCP_PATH}" for name in NAMES]
+
+
 GatewayName = Annotated[str, StringConstraints(pattern=r"^([0-9a-zA-Z]-?){1,100}$")]
 TargetName = Annotated[str, StringConstraints(pattern=r"^([0-9a-zA-Z]-?){1,100}$")]
 ToolName = Annotated[str, StringConstraints(min_length=1, max_length=256)]

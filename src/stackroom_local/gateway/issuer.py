@@ -55,12 +55,15 @@ class Issuer:
         scopes: Sequence[str] = ("openid",),
         lifetime_seconds: float = ACCESS_TOKEN_SECONDS,
         signed_in_at: int | None = None,
+        audience: str | None = None,
     ) -> str:
         """
         An access token with the claims of Cognito's; a negative lifetime is an expired one.
 
         Without `session` it is a new sign-in; with one it is what a refresh gives, whose
-        `origin_jti` stays, and whose `auth_time` too where `signed_in_at` tells it.
+        `origin_jti` stays, and whose `auth_time` too where `signed_in_at` tells it. `audience` is
+        the `resource` that a client sent with its sign-in: Cognito writes it into the token's `aud`
+        [Cognito guide: cognito-user-pools-define-resource-servers, Resource binding].
         """
         now = int(time.time())
         claims: dict[str, Any] = {
@@ -76,6 +79,8 @@ class Issuer:
             "jti": str(uuid.uuid4()),
             "origin_jti": session or str(uuid.uuid4()),
         }
+        if audience:
+            claims["aud"] = audience
         if groups:
             claims["cognito:groups"] = list(groups)
         return jwt.encode(

@@ -39,6 +39,7 @@ class SignInSession(BaseModel):
     user: str
     groups: tuple[str, ...]
     scopes: tuple[str, ...]
+    resource: str | None = None  # that the client named, and its tokens are for
     signed_in_at: int
     refresh_sha256: str = ""
 

@@ -26,6 +26,7 @@ ONE_OF_ITS_NAME: Mapping[str, tuple[str, ...]] = {
     # https://docs.aws.amazon.com/cognito/latest/developerguide/cognito-user-pools-assign-domain-prefix.html
     "AWS::Cognito::UserPoolDomain": ("region", "Domain"),
     "AWS::Cognito::UserPoolGroup": ("account region", "UserPoolId", "GroupName"),
+    "AWS::Cognito::UserPoolResourceServer": ("account region", "UserPoolId", "Identifier"),
     "AWS::DynamoDB::GlobalTable": ("account region", "TableName"),
     # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html
     "AWS::IAM::ManagedPolicy": ("account", "ManagedPolicyName"),

@@ -33,6 +33,18 @@ _ALL = (
         step="tools",
     ),
     Assumption(
+        name="cognito.resource-audience",
+        believed="a client that sends the gateway's URL as `resource` is signed in, as a resource"
+        " server of the pool has that name, and its token's audience is that URL, or none",
+        evidence="Cognito guide, cognito-user-pools-define-resource-servers, Resource binding, read"
+        " 2026-11; refused without such a resource server: fastmcp 2149, claude-ai-mcp 309",
+        breaks="clients that sign in by MCP's specification are refused, at the sign-in or at their"
+        " first tool call",
+        do="compare the token's `aud` with IDENTITY_AUDIENCES of identity-interceptor, and mend it"
+        " in infra/gateway_functions.py",
+        step="resource",
+    ),
+    Assumption(
         name="gateway.denial-body",
         believed="what the interceptor answers in the tool's stead reaches the agent as it is",
         evidence="AgentCore guide, gateway-interceptors-types, read 2026-11; a user saw it without"

@@ -5,6 +5,7 @@ import json
 from collections.abc import Sequence
 
 import httpx
+import jwt
 from botocore.exceptions import ClientError
 
 from stackroom.access.identity import GROUPS_HEADER, SESSION_HEADER, USER_HEADER
@@ -12,6 +13,9 @@ from stackroom.access.interception import Malformed
 from stackroom.aws.error_mapping import code_of, message_of
 from stackroom.tools.tools import TOOLS
 from stackroom_client.calls import SEARCH
+from stackroom_client.errors import GatewayError, NotSignedIn
+from stackroom_client.sign_in import PORT, SignIn
+from stackroom_local.cli.callers import client_of
 from stackroom_local.cli.smoke.scene import (
     AssumptionVerdict,
     Finding,
@@ -19,9 +23,13 @@ from stackroom_local.cli.smoke.scene import (
     StepFailed,
     StepOutcome,
 )
+from stackroom_local.cli.smoke.sign_in_pages import SignInPages
+from stackroom_local.processes import free_ports
+from stackroom_local.state import Instance
 
 _SECONDS = 60.0
 _UNAUTHORIZED = 401
+_RESOURCE = "cognito.resource-audience"
 _ANSWERED = "it was answered: "
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html
 _DENIED_BY_FUNCTION = "with an explicit deny in a resource-based policy"
@@ -39,6 +47,28 @@ def tools(scene: Scene) -> StepOutcome:
     missing = ", ".join(sorted(wanted - offered))
     findings = (Finding.of("policy.username-tag", seen, holds=not missing),)
     return StepOutcome(f"{seen}, without {missing}" if missing else seen, findings)
+
+
+def resource(scene: Scene) -> StepOutcome:
+    """Signs in as MCP's specification has clients do it, and calls a tool."""
+    site, name = scene.site, scene.names.owner
+    port = free_ports(1) if isinstance(site, Instance) else PORT
+    pages = SignInPages(
+        {"user": name, "username": name, "password": scene.owner.password},
+        callback=f"http://localhost:{port}/callback",
+    )
+    seen = "the sign-in"
+    try:
+        tokens = SignIn(site.issuer, site.client_id).begin(
+            pages.follow, port=port, resource=site.mcp_url
+        )
+        audience = jwt.decode(tokens.access_token, options={"verify_signature": False}).get("aud")
+        seen = f"a tool, with a token for {audience!r}"
+        list(client_of(site, tokens.access_token).catalogs())
+    except (NotSignedIn, GatewayError) as error:
+        findings = (Finding.of(_RESOURCE, f"{seen}: {error}", holds=False),)
+        raise StepFailed(f"{seen}: {error}", findings if pages.ended else ()) from error
+    return StepOutcome(f"went through: {seen}", (Finding.of(_RESOURCE, seen, holds=True),))
 
 
 def refusals(scene: Scene) -> StepOutcome:

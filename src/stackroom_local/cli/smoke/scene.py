@@ -93,6 +93,7 @@ class SmokeUser:
     site: Site
     user_id: str
     token: str
+    password: str = field(default="", repr=False)  # of the user pool; the local issuer asks none
 
     @cached_property
     def client(self) -> Client:
@@ -120,7 +121,7 @@ def made(site: Site, name: str, group: str) -> SmokeUser:
     )
     token = answer["AuthenticationResult"]["AccessToken"]
     claims = jwt.decode(token, options={"verify_signature": False})  # Cognito itself gave it to us
-    return SmokeUser(site, claims["sub"], token)
+    return SmokeUser(site, claims["sub"], token, password)
 
 
 def user_id_of(site: Site, name: str) -> str | None:

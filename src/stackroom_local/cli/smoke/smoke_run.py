@@ -47,6 +47,7 @@ _PEOPLE, _DROP, _INDEX = "people", "drop", "index"
 STEPS = (
     Step(_PEOPLE, "makes two users in a group, and signs them in", gateway_steps.people),
     Step("tools", "has every tool listed", gateway_steps.tools, _PEOPLE),
+    Step("resource", "signs in with `resource`, calls a tool", gateway_steps.resource, _PEOPLE),
     Step(
         "refusals",
         "sends a bad token and a batch, invokes a function",
