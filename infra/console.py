@@ -1,5 +1,5 @@
 """
-The console in the browser: its address, its sign-in, and the function that carries out what its
+The console in the browser: its routes, its sign-in, and the function that carries out what its
 users' agents are told. A deployment does without it by context `console=off`.
 """
 
@@ -41,7 +41,13 @@ class ConsoleStack(cdk.Stack):
         super().__init__(scope, construct_id)
         self._rights = Rights(scope=self, deployment=deployment, data=data)
         self._knowledge_base = knowledge_base
-        self.api = ConsoleApi(self, "Api", project=deployment.project, domain=settings.domain)
+        self.api = ConsoleApi(
+            self,
+            "Api",
+            project=deployment.project,
+            domain=settings.domain,
+            address=data.console_address,
+        )
         self.sign_in = ConsoleSignIn(
             self,
             "SignIn",
@@ -61,8 +67,6 @@ class ConsoleStack(cdk.Stack):
         self.runs.let_ask(self.console)
         self.api.serve(self.console)
         self.handlers = [self.console, self.runs.runner]
-
-        cdk.CfnOutput(self, "ConsoleUrl", value=f"{self.api.origin}/")
 
     def _console(
         self, gateway: GatewayStack, *, clients: list[cognito.UserPoolClient]

@@ -1,4 +1,4 @@
-"""The console's address: an HTTP API that hands every request to one function."""
+"""The console's routes: its HTTP API hands every request to one function."""
 
 import json
 
@@ -9,6 +9,7 @@ from aws_cdk import aws_certificatemanager as acm
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from infra.console_address import ConsoleAddress
 from infra.console_settings import Domain
 from infra.function import HandlerFunction
 from stackroom_constructs.acknowledgments import accept
@@ -36,26 +37,24 @@ _LOGGED = {
 
 
 class ConsoleApi(Construct):
-    """Made before its function, which must know the address; `serve` brings the two together."""
+    """The way from the console's address to its function, which `serve` names."""
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, project: str, domain: Domain | None
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        project: str,
+        domain: Domain | None,
+        address: ConsoleAddress,
     ) -> None:
         super().__init__(scope, construct_id)
         self._project = project
-        self._api = apigateway.HttpApi(
-            self,
-            "Http",
-            api_name=f"{project}-console",
-            description="The console in the browser.",
-            create_default_stage=False,  # whose log and throttling can't be chosen
-            # Else there is a way around whatever stands before a domain of one's own.
-            disable_execute_api_endpoint=domain is not None,
-        )
+        self._api = address.api
         self._domain = _named(self, domain) if domain else None
         self.name = self._api.http_api_id
-        host = f"{self._api.http_api_id}.execute-api.{cdk.Aws.REGION}.{cdk.Aws.URL_SUFFIX}"
-        self.origin = f"https://{domain.name if domain else host}"
+        assert address.origin is not None, "there is a console"
+        self.origin = address.origin
 
     def serve(self, handler: HandlerFunction) -> None:
         route = apigateway.HttpRoute(

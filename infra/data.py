@@ -1,7 +1,8 @@
 """
 What outlives everything else: documents, records, and the users whose ids name the prefixes.
 
-Nothing in this stack is deleted with it; `make destroy PURGE=yes` empties it on purpose.
+Nothing that people put into this stack is deleted with it; `make destroy PURGE=yes` empties it on
+purpose.
 """
 
 import aws_cdk as cdk
@@ -14,6 +15,7 @@ from constructs import Construct
 from infra.backups import keep_backups
 from infra.browser_uploads import uploads_from
 from infra.bucket_policy import guard
+from infra.console_address import ConsoleAddress
 from infra.deployment import Deployment
 from infra.sign_in import provider_of
 from infra.tables import CatalogTable, ControlTable
@@ -28,6 +30,7 @@ class DataStack(cdk.Stack):
             f"{deployment.project}-kb-catalog",
             f"{deployment.project}-kb-control",
         ]
+        self.console_address = ConsoleAddress(self, "Console", deployment=deployment)
         self.bucket = self._documents()
         self.catalog_table = CatalogTable(self, "Catalogs", table_name=self.table_names[0])
         self.control_table = ControlTable(self, "Control", table_name=self.table_names[1])
@@ -38,7 +41,7 @@ class DataStack(cdk.Stack):
         # It is protected from being deleted, even where the first deployment fails and takes back
         # what it made: so it comes when all else is there.
         tables = [self.catalog_table, self.control_table]
-        made = (self.bucket, *tables, self.uploader_policy, self.webhook_key)
+        made = (self.console_address, self.bucket, *tables, self.uploader_policy, self.webhook_key)
         self.user_pool.node.add_dependency(*made)
         if days := deployment.operations.backup_days:
             kept = keep_backups(
@@ -51,6 +54,8 @@ class DataStack(cdk.Stack):
         cdk.CfnOutput(self, "ControlTableName", value=self.control_table.table_name)
         cdk.CfnOutput(self, "UserPoolId", value=self.user_pool.user_pool_id)
         cdk.CfnOutput(self, "IssuerUrl", value=f"https://{provider_of(self.user_pool)}")
+        if self.console_address.origin is not None:
+            cdk.CfnOutput(self, "ConsoleUrl", value=f"{self.console_address.origin}/")
         cdk.CfnOutput(self, "UploaderPolicyArn", value=self.uploader_policy.managed_policy_arn)
 
     def _documents(self) -> s3.Bucket:
@@ -66,7 +71,7 @@ class DataStack(cdk.Stack):
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
             object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
             removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-            cors=uploads_from(self._deployment),
+            cors=uploads_from([self.console_address.origin, *self._deployment.upload_origins]),
             lifecycle_rules=[
                 s3.LifecycleRule(
                     id="forget-old-versions",

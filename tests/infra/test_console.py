@@ -26,7 +26,7 @@ def test_every_path_is_the_apps_own_throttled_and_reached_by_its_api_alone(
     assert integration["PayloadFormatVersion"] == "2.0"
     assert integration["IntegrationUri"].endswith(":function:stackroom-console")
     permission = assembly.one("console", "AWS::Lambda::Permission").properties
-    api = assembly.one("console", "AWS::ApiGatewayV2::Api").logical_id
+    api = assembly.one("data", "AWS::ApiGatewayV2::Api").logical_id
     assert permission["Principal"] == "apigateway.amazonaws.com"
     assert permission["SourceArn"] == f"arn:aws:execute-api:{{region}}:{{account}}:{api}/*/*"
     # What could hold a token or a code: headers, the query, and the whole request line.
@@ -94,7 +94,7 @@ def test_agents_are_offered_the_models_that_their_runner_may_ask(
 
 
 def test_with_a_domain_there_is_no_other_way_in(otherwise: Assembly) -> None:
-    api = otherwise.one("console", "AWS::ApiGatewayV2::Api").properties
+    api = otherwise.one("data", "AWS::ApiGatewayV2::Api").properties
     domain = otherwise.one("console", "AWS::ApiGatewayV2::DomainName").properties
     client = otherwise.one("console", "AWS::Cognito::UserPoolClient").properties
 
@@ -105,7 +105,8 @@ def test_with_a_domain_there_is_no_other_way_in(otherwise: Assembly) -> None:
     assert configuration["SecurityPolicy"] == "TLS_1_2"
     assert client["CallbackURLs"] == [f"https://{DOMAIN}{CALLBACK}"]
     assert otherwise.variables("console")["CONSOLE_URL"] == f"https://{DOMAIN}"
-    assert set(otherwise.outputs("console")) == {"ConsoleUrl", "ConsoleDomainTarget"}
+    assert set(otherwise.outputs("console")) == {"ConsoleDomainTarget"}
+    assert otherwise.outputs("data")["ConsoleUrl"] == f"https://{DOMAIN}/"
 
 
 def test_a_run_of_an_agent_has_its_time_and_is_handed_on_only_afterwards(
@@ -133,8 +134,13 @@ def test_a_deployment_does_without(assembly: Assembly) -> None:
     policy = without.one("data", "AWS::S3::BucketPolicy").properties["PolicyDocument"]
     assert "stackroom-console" not in json.dumps(policy)
     assert "CorsConfiguration" not in without.one("data", "AWS::S3::Bucket").properties
+    # What an older console's stack still imports stays, and answers nobody.
+    api = without.one("data", "AWS::ApiGatewayV2::Api")
+    assert api.properties["DisableExecuteApiEndpoint"] is True
+    exported = [each["Value"] for each in without.template("data")["Outputs"].values()]
+    assert {"Ref": api.logical_id} in exported
 
 
 def _address(assembly: Assembly) -> str:
-    api = assembly.one("console", "AWS::ApiGatewayV2::Api").logical_id
+    api = assembly.one("data", "AWS::ApiGatewayV2::Api").logical_id
     return f"https://{api}.execute-api.{{region}}.amazonaws.com"
