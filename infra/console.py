@@ -53,6 +53,7 @@ class ConsoleStack(cdk.Stack):
             "SignIn",
             user_pool=data.user_pool,
             origin=self.api.origin,
+            settings=deployment.sign_in,
         )
         self.runs = AgentRuns(
             self,

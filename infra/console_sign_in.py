@@ -8,6 +8,8 @@ import aws_cdk as cdk
 from aws_cdk import aws_cognito as cognito
 from constructs import Construct
 
+from infra.sign_in_settings import SignInSettings
+
 # Of the app [src/stackroom_console]; Cognito sends people back to these addresses and no other.
 SIGNED_IN, SIGNED_OUT = "/sign-in/callback", "/sign-in"
 
@@ -22,12 +24,14 @@ class ConsoleSignIn(Construct):
         *,
         user_pool: cognito.UserPool,
         origin: str,
+        settings: SignInSettings,
     ) -> None:
         super().__init__(scope, construct_id)
         self.client = cognito.UserPoolClient(
             self,
             "Client",
             user_pool=user_pool,
+            **settings.of_client(user_srp=True),
             o_auth=cognito.OAuthSettings(
                 flows=cognito.OAuthFlows(authorization_code_grant=True),
                 scopes=[cognito.OAuthScope.OPENID],

@@ -100,6 +100,7 @@ class DataStack(cdk.Stack):
 
     def _user_pool(self) -> cognito.UserPool:
         """Here and not with the gateway: a new pool would give the same people other prefixes."""
+        settings = self._deployment.sign_in
         users = cognito.UserPool(
             self,
             "Users",
@@ -116,18 +117,20 @@ class DataStack(cdk.Stack):
             ),
             deletion_protection=True,
             removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+            **settings.of_pool,
         )
-        accept(
-            users,
-            "COG8",
-            because="Threat protection is billed per user and month; an operator may turn it on.",
-        )
-        accept(
-            users,
-            "COG2",
-            because="Operators choose the second factor that their people have; the pool allows it"
-            " to be turned on at any time.",
-        )
+        if settings.threat_protection is not cognito.StandardThreatProtectionMode.FULL_FUNCTION:
+            accept(
+                users,
+                "COG8",
+                because="Threat protection is billed per user and month; a setting turns it on.",
+            )
+        if settings.mfa is not cognito.Mfa.REQUIRED:
+            accept(
+                users,
+                "COG2",
+                because="Operators choose by a setting whether people have a second factor.",
+            )
         return users
 
     def _operators(self) -> None:

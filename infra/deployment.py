@@ -16,6 +16,7 @@ from infra.fitting import Fitting
 from infra.ingestion import Ingestion
 from infra.operations_settings import OperationsSettings
 from infra.pool_type import MANAGED, pool_type
+from infra.sign_in_settings import SignInSettings
 from infra.vector_cache import VectorCache
 
 # The longest name made of it is a role's, `{project}-identity-interceptor-{region}`: 64 at most.
@@ -75,6 +76,7 @@ class Deployment:
     vector_cache: VectorCache | None  # None: each function keeps questions' vectors to itself
     ingestion: Ingestion
     search_language: str  # of the documents, for search by words; "none": of no language
+    sign_in: SignInSettings
     callback_urls: tuple[str, ...]  # where a browser may go after a sign-in
     console: ConsoleSettings | None  # None: there is none
     operations: OperationsSettings
@@ -129,6 +131,7 @@ class Deployment:
             vector_cache=VectorCache.from_context(app),
             ingestion=Ingestion.from_context(app),
             search_language=language,
+            sign_in=SignInSettings.from_context(app),
             callback_urls=callback_urls(app),
             console=ConsoleSettings.from_context(app),
             operations=OperationsSettings.from_context(app),

@@ -43,7 +43,7 @@ class SignIn(Construct):
             "Client",
             user_pool=user_pool,
             # The second for operators, who get a user's token with their own AWS credentials.
-            auth_flows=cognito.AuthFlow(user_srp=True, admin_user_password=True),
+            **deployment.sign_in.of_client(user_srp=True, admin_user_password=True),
             o_auth=cognito.OAuthSettings(
                 flows=cognito.OAuthFlows(authorization_code_grant=True),
                 # A client that is told no scope asks for all that the issuer's discovery lists,

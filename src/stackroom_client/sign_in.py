@@ -13,7 +13,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
@@ -21,7 +21,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import httpx
 
-from stackroom_client.errors import NotSignedIn, SignInFailed
+from stackroom_client.errors import NotSignedIn, SignInFailed, Unavailable
 from stackroom_client.steps import response_of
 
 # Every deployment's public client allows a redirect to this one (infra/callback_urls.py).
@@ -30,6 +30,10 @@ _BACK_WITHIN = 300.0
 _DONE = b"<!doctype html><title>Stackroom</title><p>You can close this window and go back."
 _SECONDS = 20.0
 _EARLY = 60.0  # a token that ends this soon is renewed before it is used
+# An issuer that rotates refresh tokens may have exchanged one whose answer was lost, and takes it
+# for a minute more (infra/sign_in_settings.py). Three attempts are over by then, each in its time.
+_ATTEMPTS = 3
+_PAUSE = 0.5
 _VERIFIER_BYTES = 48  # 64 characters of 43 to 128 [RFC 7636, section 4.1]
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
@@ -113,7 +117,7 @@ class SignIn:
 
     def token(self) -> str:
         """One that is valid for a minute at least. Raises NotSignedIn, or Unavailable."""
-        with self._renewing:  # a refresh token may be good for one time only
+        with self._renewing:  # each refresh token is exchanged for the next one
             kept = self._kept()
             if kept.expires_at - time.time() > _EARLY:
                 return kept.access_token
@@ -121,10 +125,17 @@ class SignIn:
                 raise NotSignedIn("your sign-in has expired")
             endpoint, token = self.metadata()["token_endpoint"], kept.refresh_token
             try:
-                answer = self._post(endpoint, grant_type="refresh_token", refresh_token=token)
+                answer = self._renewed(endpoint, token)
             except _Refused as error:
                 raise NotSignedIn(f"your sign-in has expired ({error})") from error
             return self._keep(answer, token).access_token
+
+    def _renewed(self, endpoint: str, token: str) -> Any:
+        for _ in range(_ATTEMPTS - 1):
+            with suppress(Unavailable):
+                return self._post(endpoint, grant_type="refresh_token", refresh_token=token)
+            time.sleep(_PAUSE)
+        return self._post(endpoint, grant_type="refresh_token", refresh_token=token)
 
     def end(self) -> bool:
         """

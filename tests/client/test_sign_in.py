@@ -104,12 +104,36 @@ def test_an_issuer_that_is_away_for_a_while_signs_nobody_out(
         raise trouble("no route", request=request)
 
     ending = SignIn(ISSUER, "c", kept=kept(expires_at=0))
+    monkeypatch.setattr("stackroom_client.sign_in._PAUSE", 0)
     with monkeypatch.context() as meanwhile:
         meanwhile.setattr(Issuer, "__call__", away)
         with pytest.raises(Unavailable, match=r"issuer\.example"):
             ending.token()
 
     assert ending.token() == "a1"
+
+
+def test_rotated_refresh_token_whose_answer_was_lost_is_renewed_at_once(
+    issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered, lost = Issuer.__call__, [httpx.ReadTimeout("lost"), httpx.ReadError("lost")]
+
+    def losing(self: Issuer, request: httpx.Request) -> httpx.Response:
+        answer = answered(self, request)
+        if request.method == "POST" and lost:
+            error = lost.pop()
+            error.request = request
+            raise error
+        return answer
+
+    monkeypatch.setattr(Issuer, "__call__", losing)
+    monkeypatch.setattr("stackroom_client.sign_in._PAUSE", 0)
+    ending = SignIn(ISSUER, "c", kept=kept(expires_at=0))
+
+    assert ending.token() == "a1"
+
+    assert [each["refresh_token"] for each in issuer.posted] == ["r0", "r0", "r0"]
+    assert json.loads(str(ending.kept.read()))["refresh_token"] == "r1"
 
 
 @pytest.mark.parametrize(

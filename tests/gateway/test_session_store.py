@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from stackroom_local.gateway import session_store as module
-from stackroom_local.gateway.session_store import REFRESH_SECONDS, SessionStore, SignInSession
+from stackroom_local.gateway.session_store import (
+    GRACE_SECONDS,
+    REFRESH_SECONDS,
+    SessionStore,
+    SignInSession,
+)
 
 
 def a_session(
@@ -30,12 +35,12 @@ def opened(directory: Path, now: float = 1_000_000) -> SessionStore:
     return sign_ins
 
 
-def test_a_session_is_found_by_its_latest_token_only_and_after_a_restart(tmp_path: Path) -> None:
+def test_exchanged_token_ends_its_session_after_the_grace_period(tmp_path: Path) -> None:
     sign_ins = opened(tmp_path)
     first = sign_ins.begin(a_session())
     second = sign_ins.renewed(first)
 
-    again = opened(tmp_path)
+    again = opened(tmp_path, now=1_000_000 + GRACE_SECONDS)
 
     for token in ("", ".", "unknown.token", "a" * 100_000):
         assert again.session(token) is None
@@ -43,6 +48,21 @@ def test_a_session_is_found_by_its_latest_token_only_and_after_a_restart(tmp_pat
     assert found
     assert (found.id, found.user, found.groups) == ("s-1", "alice", ("staff",))
     assert again.session(first) is None
+    assert again.session(second) is None
+
+
+def test_lost_answer_is_asked_for_again_within_the_grace_period(tmp_path: Path) -> None:
+    sign_ins = opened(tmp_path)
+    first = sign_ins.begin(a_session())
+    lost = sign_ins.renewed(first)
+
+    meanwhile = opened(tmp_path, now=1_000_000 + GRACE_SECONDS - 1)
+    assert meanwhile.session(first)
+    second = meanwhile.renewed(first)
+    later = opened(tmp_path, now=1_000_000 + 2 * GRACE_SECONDS)
+
+    assert later.session(second)
+    assert later.session(lost)  # Cognito has issued it, whoever has it
 
 
 def test_a_session_ends_a_month_after_its_sign_in_however_often_it_was_refreshed(

@@ -43,6 +43,8 @@ CONTEXTS: Mapping[str, Mapping[str, object]] = {
     # Two levels of chunks, a model that reads pictures, one that answers in the region; no console.
     "hierarchical": {
         "console": "off",
+        "mfa": "optional",
+        "threat_protection": "audit",
         "answer_model": NOVA,
         "chunking": "hierarchical",
         "chunk_tokens": "2000,200",
@@ -71,6 +73,9 @@ CONTEXTS: Mapping[str, Mapping[str, object]] = {
         "retrieve_sharing": "on",
         "redis_url": REDIS,
         "callback_urls": "https://inspector.example/callback",
+        "refresh_token_rotation": "off",
+        "mfa": "required",
+        "threat_protection": "enforced",
         "search_language": "none",
         "chunking": "fixed",
         "chunk_tokens": "500",

@@ -49,6 +49,9 @@ GROUPS = ",".join(f"sg-0000000{number}" for number in range(6))
         ("redis_subnet_ids", "subnet-01234567,subnet-01234567"),
         ("redis_security_group_ids", GROUPS),  # one more than a function may have
         ("search_language", "english"),
+        ("refresh_token_rotation", "yes"),
+        ("mfa", "ON"),
+        ("threat_protection", "on"),
         ("chunk_tokens", "300"),  # without chunking
         ("parsing_model", "amazon.nova-lite-v1:0"),  # for nothing
         ("console", True),

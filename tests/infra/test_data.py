@@ -4,7 +4,7 @@ import pytest
 
 from stackroom.aws.dynamodb.document_names import NAME_INDEX
 from tests.infra.assembly import KEPT, Assembly
-from tests.infra.synthesis import DOMAIN
+from tests.infra.synthesis import DOMAIN, deployment
 
 
 def test_the_bucket_is_private_encrypted_versioned_and_tells_eventbridge(
@@ -166,6 +166,22 @@ def test_users_are_kept_with_the_documents_that_bear_their_ids(assembly: Assembl
     assert pool.properties["DeletionProtection"] == "ACTIVE"
     assert pool.properties["AdminCreateUserConfig"] == {"AllowAdminCreateUserOnly": True}
     assert assembly.all("gateway", "AWS::Cognito::UserPool") == []
+
+
+def test_second_factor_and_threat_protection_are_as_the_context_says(
+    assembly: Assembly, otherwise: Assembly
+) -> None:
+    made = (assembly, deployment("hierarchical"), otherwise)
+    off, optional, required = (
+        each.one("data", "AWS::Cognito::UserPool").properties for each in made
+    )
+
+    assert off["MfaConfiguration"] == "OFF"
+    assert {"EnabledMfas", "UserPoolAddOns", "UserPoolTier"}.isdisjoint(off)
+    for pool, factor, mode in ((optional, "OPTIONAL", "AUDIT"), (required, "ON", "ENFORCED")):
+        assert (pool["MfaConfiguration"], pool["UserPoolTier"]) == (factor, "PLUS")
+        assert pool["EnabledMfas"] == ["SOFTWARE_TOKEN_MFA"]
+        assert pool["UserPoolAddOns"] == {"AdvancedSecurityMode": mode}
 
 
 def test_the_uploader_policy_keeps_the_description_that_goes_with_its_name(

@@ -9,6 +9,7 @@ from functions.tool_targets import TARGETS
 from infra.gateway import KNOWLEDGE
 from infra.tool_policies import checked, policy_name
 from infra.tool_target import schema_file, tools
+from stackroom_local.gateway.session_store import GRACE_SECONDS
 from tests.gateway.serving import GATEWAY_ARN, a_permit
 from tests.infra.assembly import Assembly
 
@@ -58,10 +59,27 @@ def test_people_sign_in_by_code_and_a_program_without_a_secret(assembly: Assembl
     assert client["GenerateSecret"] is False
     assert client["EnableTokenRevocation"] is True
     assert client["PreventUserExistenceErrors"] == "ENABLED"
-    assert "ALLOW_REFRESH_TOKEN_AUTH" in client["ExplicitAuthFlows"]
     assert "ALLOW_USER_PASSWORD_AUTH" not in client["ExplicitAuthFlows"]
     assert domain["UserPoolId"] == style["UserPoolId"] == client["UserPoolId"]
     assert domain["ManagedLoginVersion"] == 2
+
+
+def test_rotating_clients_lack_the_flow_that_knows_no_rotation(
+    assembly: Assembly, otherwise: Assembly
+) -> None:
+    kind = "AWS::Cognito::UserPoolClient"
+    rotating = [assembly.one(stack, kind).properties for stack in ("gateway", "console")]
+    others = [otherwise.one(stack, kind).properties for stack in ("gateway", "console")]
+
+    for client in rotating:
+        rotation = {"Feature": "ENABLED", "RetryGracePeriodSeconds": GRACE_SECONDS}
+        assert client["RefreshTokenRotation"] == rotation
+        # Left out, Cognito's default holds, which has that flow.
+        assert "ALLOW_USER_SRP_AUTH" in client["ExplicitAuthFlows"]
+        assert "ALLOW_REFRESH_TOKEN_AUTH" not in client["ExplicitAuthFlows"]
+    for client in others:
+        assert client.get("RefreshTokenRotation", {}).get("Feature") != "ENABLED"
+        assert "ALLOW_REFRESH_TOKEN_AUTH" in client["ExplicitAuthFlows"]
 
 
 def test_every_request_passes_the_interceptor_with_its_headers(assembly: Assembly) -> None:

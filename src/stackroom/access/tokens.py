@@ -149,7 +149,10 @@ def _groups(claims: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _session(claims: Mapping[str, Any]) -> str | None:
-    """`jti` names one token; `origin_jti` the sign-in, which outlives a refresh."""
+    """
+    `jti` names one token; `origin_jti` the sign-in, which outlives a refresh.
+    [assumed: refresh.session]
+    """
     if _SESSION not in claims:
         return None
     session = claims[_SESSION]

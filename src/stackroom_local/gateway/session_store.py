@@ -7,7 +7,6 @@ token its SHA-256. What doesn't fit is forgotten, the oldest first; such a clien
 """
 
 import hashlib
-import hmac
 import logging
 import secrets
 import time
@@ -25,6 +24,9 @@ _MAX_SESSIONS = 500
 _MAX_REDIRECTS = 200
 # Cognito's default: https://docs.aws.amazon.com/cognito/latest/developerguide/amazon-cognito-user-pools-using-the-refresh-token.html
 REFRESH_SECONDS = 30 * 24 * 3600
+# That a refresh token holds after it was exchanged, as in infra/sign_in_settings.py.
+GRACE_SECONDS = 60
+_MAX_TOKENS = 20  # of a session; the oldest are forgotten
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +43,7 @@ class SignInSession(BaseModel):
     scopes: tuple[str, ...]
     resource: str | None = None  # that the client named, and its tokens are for
     signed_in_at: int
-    refresh_sha256: str = ""
+    refresh_sha256: dict[str, float] = {}  # until when each refresh token holds
 
     @property
     def expires_at(self) -> int:
@@ -90,22 +92,29 @@ class SessionStore:
         """
         Whose refresh token it is, None if it is nobody's any more.
 
-        One that has been used before ends its session: it may be a thief who comes second, or the
-        thief was first (https://datatracker.ietf.org/doc/html/rfc9700#section-4.14.2).
+        One that was exchanged longer ago than the grace period ends its session: it may be a thief
+        who comes second, or the thief was first
+        (https://datatracker.ietf.org/doc/html/rfc9700#section-4.14.2). Cognito refuses such a
+        token; AWS doesn't say whether it ends the session, too.
         """
         name, session = self._named(refresh_token)
         if session is None:
             return None
-        if not hmac.compare_digest(session.refresh_sha256, _sha256(refresh_token)):
+        if session.refresh_sha256.get(_sha256(refresh_token), 0.0) <= self.now():
             self._end(name)
             return None
         return session
 
     def renewed(self, refresh_token: str) -> str:
-        """The next refresh token in place of one that `session` knows."""
+        """
+        The next refresh token after one that `session` knows, which holds for the grace period: an
+        answer may get lost. What was issued for it meanwhile holds, too.
+        """
         name, session = self._named(refresh_token)
         assert session is not None, "`session` has just found it"
-        return self._issue(name, session)
+        used, tokens = _sha256(refresh_token), dict(session.refresh_sha256)
+        tokens[used] = min(tokens[used], self.now() + GRACE_SECONDS)
+        return self._issue(name, session.model_copy(update={"refresh_sha256": tokens}))
 
     def end(self, session_id: str) -> None:
         """Does nothing for a session that has ended."""
@@ -127,8 +136,10 @@ class SessionStore:
 
     def _issue(self, name: str, session: SignInSession) -> str:
         token = f"{name}.{secrets.token_urlsafe(32)}"
+        tokens = {**session.refresh_sha256, _sha256(token): float(session.expires_at)}
+        newest = dict(list(tokens.items())[-_MAX_TOKENS:])
         self._kept.sessions.pop(name, None)  # it becomes the newest
-        self._kept.sessions[name] = session.model_copy(update={"refresh_sha256": _sha256(token)})
+        self._kept.sessions[name] = session.model_copy(update={"refresh_sha256": newest})
         for oldest in list(self._kept.sessions)[:-_MAX_SESSIONS]:
             del self._kept.sessions[oldest]
         self._write()

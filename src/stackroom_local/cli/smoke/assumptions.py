@@ -23,6 +23,17 @@ class Assumption:
 
 _ALL = (
     Assumption(
+        name="refresh.session",
+        believed="`origin_jti` of an access token stays the same over a refresh, also where refresh"
+        " tokens are rotated, and a rotated one holds for the grace period of a minute",
+        evidence="Cognito guide, amazon-cognito-user-pools-using-the-refresh-token, read 2026-11:"
+        " rotation adds the claim; that it survives a rotation AWS doesn't say",
+        breaks="a catalog that an agent selected is forgotten with each refresh; a client whose"
+        " answer got lost signs in again",
+        do="deploy with -c refresh_token_rotation=off",
+        step="people",
+    ),
+    Assumption(
         name="policy.username-tag",
         believed="a user's access token carries `username`, which Cedar reads as a tag, and"
         " tools/list shows who signed in all tools",

@@ -5,7 +5,6 @@ import json
 from collections.abc import Sequence
 
 import httpx
-import jwt
 from botocore.exceptions import ClientError
 
 from stackroom.access.identity import GROUPS_HEADER, SESSION_HEADER, USER_HEADER
@@ -20,11 +19,14 @@ from stackroom_local.cli.smoke.scene import (
     AssumptionVerdict,
     Finding,
     Scene,
+    SmokeUser,
     StepFailed,
     StepOutcome,
+    claims_of,
 )
 from stackroom_local.cli.smoke.sign_in_pages import SignInPages
 from stackroom_local.processes import free_ports
+from stackroom_local.sites.site import Site
 from stackroom_local.state import Instance
 
 _SECONDS = 60.0
@@ -37,7 +39,29 @@ _DENIED_BY_FUNCTION = "with an explicit deny in a resource-based policy"
 
 def people(scene: Scene) -> StepOutcome:
     scene.enter()
-    return StepOutcome(f"{scene.owner.user_id} and {scene.other.user_id} are signed in")
+    told = f"{scene.owner.user_id} and {scene.other.user_id} are signed in"
+    return StepOutcome(told, (of_rotation(scene.site, scene.owner),))
+
+
+def of_rotation(site: Site, user: SmokeUser) -> Finding:
+    """Exchanges the user's refresh token twice, as a client does whose first answer got lost."""
+    name = "refresh.session"
+    if user.refresh_token is None:
+        return Finding(name, AssumptionVerdict.NOT_SEEN, "the local issuer minted the token")
+    asked = {"ClientId": site.client_id, "RefreshToken": user.refresh_token}
+    try:
+        answers = [
+            site.client("cognito-idp").get_tokens_from_refresh_token(**asked) for _ in range(2)
+        ]
+    except ClientError as error:
+        # Of a sign-in by ADMIN_NO_SRP_AUTH somebody saw so: aws-sdk-js-v3 7162, 2025-06.
+        return Finding(name, AssumptionVerdict.NOT_SEEN, f"{code_of(error)}: {message_of(error)}")
+    tokens = [each["AuthenticationResult"] for each in answers]
+    sessions = {claims_of(each["AccessToken"]).get("origin_jti") for each in tokens}
+    rotated = sum("RefreshToken" in each for each in tokens)
+    seen = f"two refreshes with one token give {len(sessions)} origin_jti and {rotated} new tokens"
+    holds = sessions == {claims_of(user.token).get("origin_jti")}
+    return Finding.of(name, seen, holds=holds)
 
 
 def tools(scene: Scene) -> StepOutcome:
@@ -62,7 +86,7 @@ def resource(scene: Scene) -> StepOutcome:
         tokens = SignIn(site.issuer, site.client_id).begin(
             pages.follow, port=port, resource=site.mcp_url
         )
-        audience = jwt.decode(tokens.access_token, options={"verify_signature": False}).get("aud")
+        audience = claims_of(tokens.access_token).get("aud")
         seen = f"a tool, with a token for {audience!r}"
         list(client_of(site, tokens.access_token).catalogs())
     except (NotSignedIn, GatewayError) as error:
