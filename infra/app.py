@@ -23,6 +23,7 @@ import aws_cdk as cdk
 
 from infra.console import ConsoleStack
 from infra.contexts import app_of, given
+from infra.customer_key import encrypt
 from infra.data import DataStack
 from infra.deployment import Deployment
 from infra.gateway import GatewayStack
@@ -47,6 +48,7 @@ def build_app(outdir: str | None = None, context: Mapping[str, object] | None = 
         f"{deployment.project}-knowledge-base",
         deployment=deployment,
         documents=data.bucket,
+        key=data.key,
     )
     pipeline = PipelineStack(
         app,
@@ -82,6 +84,8 @@ def build_app(outdir: str | None = None, context: Mapping[str, object] | None = 
         gateway=gateway,
         console=console,
     )
+    if data.key is not None:
+        encrypt(app, data.key)
     check_room(app)
     return app
 

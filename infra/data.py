@@ -16,6 +16,7 @@ from infra.backups import keep_backups
 from infra.browser_uploads import uploads_from
 from infra.bucket_policy import guard
 from infra.console_address import ConsoleAddress
+from infra.customer_key import CustomerKey
 from infra.deployment import Deployment
 from infra.sign_in import provider_of
 from infra.tables import CatalogTable, ControlTable
@@ -32,6 +33,12 @@ class DataStack(cdk.Stack):
         ]
         self.console_address = ConsoleAddress(self, "Console", deployment=deployment)
         self.bucket = self._documents()
+        encryption = (
+            CustomerKey(self, "Encryption", project=deployment.project)
+            if deployment.customer_managed_key
+            else None
+        )
+        self.key = None if encryption is None else encryption.key
         self.catalog_table = CatalogTable(self, "Catalogs", table_name=self.table_names[0])
         self.control_table = ControlTable(self, "Control", table_name=self.table_names[1])
         self.webhook_key = self._webhook_key()
@@ -43,6 +50,8 @@ class DataStack(cdk.Stack):
         tables = [self.catalog_table, self.control_table]
         made = (self.console_address, self.bucket, *tables, self.uploader_policy, self.webhook_key)
         self.user_pool.node.add_dependency(*made)
+        if encryption is not None:
+            self.user_pool.node.add_dependency(encryption)
         if days := deployment.operations.backup_days:
             kept = keep_backups(
                 self, project=deployment.project, days=days, bucket=self.bucket, tables=[*tables]

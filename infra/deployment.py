@@ -77,6 +77,7 @@ class Deployment:
     ingestion: Ingestion
     search_language: str  # of the documents, for search by words; "none": of no language
     sign_in: SignInSettings
+    customer_managed_key: bool  # for all that is kept but documents
     callback_urls: tuple[str, ...]  # where a browser may go after a sign-in
     console: ConsoleSettings | None  # None: there is none
     operations: OperationsSettings
@@ -93,6 +94,7 @@ class Deployment:
         sharing = app.node.get_context("retrieve_sharing")
         language = app.node.get_context("search_language")
         bundling = app.node.get_context("bundling")
+        key = app.node.get_context("customer_managed_key")
         if not _PROJECT.fullmatch(project):
             raise ValueError(f"context project {project!r} must match {_PROJECT.pattern}")
         if not 1 <= pool_size <= _LARGEST_POOL:
@@ -109,6 +111,8 @@ class Deployment:
             raise ValueError(f"context rerank_model {rerank_model!r} must be {allowed}, or empty")
         if sharing not in ("off", "on"):
             raise ValueError(f"context retrieve_sharing {sharing!r} must be 'off' or 'on'")
+        if key not in ("off", "on"):
+            raise ValueError(f"context customer_managed_key {key!r} must be 'off' or 'on'")
         if language not in _LANGUAGES:
             allowed = ", ".join(_LANGUAGES)
             raise ValueError(f"context search_language {language!r} must be one of {allowed}")
@@ -131,6 +135,7 @@ class Deployment:
             vector_cache=VectorCache.from_context(app),
             ingestion=Ingestion.from_context(app),
             search_language=language,
+            customer_managed_key=key == "on",
             sign_in=SignInSettings.from_context(app),
             callback_urls=callback_urls(app),
             console=ConsoleSettings.from_context(app),

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import aws_cdk as cdk
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3vectors as s3vectors
 from constructs import Construct
 
+from infra.customer_key import encrypted_with
 from infra.deployment import Deployment
 from infra.pool_type import only_where_there_are_managed_ones
 from infra.search_index import SearchIndexes
@@ -40,10 +42,17 @@ class PoolMember:
 
 class KnowledgeBaseStack(cdk.Stack):
     def __init__(
-        self, scope: Construct, construct_id: str, *, deployment: Deployment, documents: s3.IBucket
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        deployment: Deployment,
+        documents: s3.IBucket,
+        key: kms.IKey | None,
     ) -> None:
         super().__init__(scope, construct_id)
         self._deployment = deployment
+        self._key = key
         self._documents = documents
         numbers = range(1, deployment.pool_size + 1)
         if deployment.is_managed:
@@ -111,9 +120,7 @@ class KnowledgeBaseStack(cdk.Stack):
             self,
             "Vectors",
             vector_bucket_name=self._deployment.bucket_name("vectors"),
-            encryption_configuration=s3vectors.CfnVectorBucket.EncryptionConfigurationProperty(
-                sse_type="AES256"
-            ),
+            encryption_configuration=encrypted_with(self._key),
         )
         vectors.apply_removal_policy(cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
         return vectors
@@ -134,6 +141,7 @@ class KnowledgeBaseStack(cdk.Stack):
             dimensions=_DIMENSIONS,
             vector_bucket_arn=vector_bucket_arn,
             index_name=self._name(number),
+            vector_key=self._key,
         )
         assert member.created is not None, "it has `create`"
         index = member.created.index

@@ -35,7 +35,17 @@ _ANSWER_SECONDS, _CHECK_SECONDS = 4, 15.0
 SERVICES = (
     *("backup", "bedrock", "bedrock-agent", "bedrock-agentcore-control", "cloudformation"),
     *("cloudwatch", "schemas", "secretsmanager"),
-    *("cognito-idp", "dynamodb", "iam", "lambda", "logs", "s3", "s3vectors", "service-quotas"),
+    *(
+        "cognito-idp",
+        "dynamodb",
+        "iam",
+        "kms",
+        "lambda",
+        "logs",
+        "s3",
+        "s3vectors",
+        "service-quotas",
+    ),
     *("secretsmanager", "sns", "sqs", "ssm", "stepfunctions", "sts"),
 )
 _CDK = "npx --yes aws-cdk@2.1148.1"  # as in the Makefile
@@ -107,6 +117,31 @@ def concurrency(functions: Any, wanted: Wanted, where: str) -> Result:
     )
 
 
+def vectors(s3vectors: Any, wanted: Wanted, account: Account) -> Result:
+    """The encryption of a vector bucket can't be changed: CloudFormation would make another one."""
+    for _, _, resource in wanted.resources():
+        if resource["Type"] != "AWS::S3Vectors::VectorBucket":
+            continue
+        told = resource["Properties"]
+        bucket = account.resolved(told["VectorBucketName"])
+        try:
+            found = s3vectors.get_vector_bucket(vectorBucketName=bucket)["vectorBucket"]
+        except s3vectors.exceptions.NotFoundException:
+            break
+        has, wants = (
+            found.get("encryptionConfiguration", {}).get("sseType", "AES256"),
+            told["EncryptionConfiguration"]["SseType"],
+        )
+        if has != wants:
+            chosen = "on" if has == "aws:kms" else "off"
+            return bad(
+                f"vector bucket {bucket} is encrypted by {has}, which can't become {wants}",
+                f'make deploy ARGS="-c customer_managed_key={chosen}"',
+                "make deploy PROJECT=another",
+            )
+    return good("vectors are encrypted as the settings say")
+
+
 def checks(client: Client, wanted: Wanted, account: Account) -> list[tuple[str, Check]]:
     """Each by its name; none needs another's answer."""
     where, bedrock = account.region, client("bedrock")
@@ -116,6 +151,7 @@ def checks(client: Client, wanted: Wanted, account: Account) -> list[tuple[str, 
         ("Service Quotas", partial(quotas, client, wanted.models, where)),
         ("Lambda concurrency", partial(concurrency, client("lambda"), wanted, where)),
         ("bootstrap", partial(bootstrap, client("ssm"), wanted, account)),
+        ("encryption", partial(vectors, client("s3vectors"), wanted, account)),
         ("names", partial(names, client, account, wanted)),
     ]
 

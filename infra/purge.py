@@ -27,6 +27,9 @@ if __package__ in (None, ""):  # run as a script
 
 from infra.purge_knowledge_bases import KnowledgeBases
 
+# Days. https://docs.aws.amazon.com/kms/latest/APIReference/API_ScheduleKeyDeletion.html
+_LONGEST_WAIT = 30
+
 
 def _write_line(text: str) -> object:
     return sys.stdout.write(f"{text}\n")
@@ -47,6 +50,7 @@ class Purge:
         self._delete_tables()
         self._delete_webhook_key()
         self._delete_users()
+        self._delete_key()
         self._delete_stacks()
 
     def _bucket_name(self, kind: str) -> str:
@@ -101,6 +105,19 @@ class Purge:
                 SecretId=key, ForceDeleteWithoutRecovery=True
             )
             self.say(f"deleted secret {key}")
+
+    def _delete_key(self) -> None:
+        """As late as can be: backups that are kept can't be restored without it."""
+        kms, alias = self.client("kms"), f"alias/{self.project}"
+        with _passing_over("NotFoundException"):
+            key = kms.describe_key(KeyId=alias)["KeyMetadata"]["KeyId"]
+            kms.schedule_key_deletion(KeyId=key, PendingWindowInDays=_LONGEST_WAIT)
+            # After that, so that it is found where this breaks off; and its name is free.
+            kms.delete_alias(AliasName=alias)
+            self.say(
+                f"key {key} goes in {_LONGEST_WAIT} days; kept backups need it:"
+                f" aws kms cancel-key-deletion --key-id {key}"
+            )
 
     def _delete_users(self) -> None:
         cognito = self.client("cognito-idp")

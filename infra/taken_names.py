@@ -62,6 +62,10 @@ LOOKS: Mapping[str, tuple[str, _Look]] = {
         "Name",
         lambda c, _, n: c("secretsmanager").describe_secret(SecretId=n),
     ),
+    "AWS::KMS::Alias": (
+        "AliasName",
+        lambda c, _, n: c("kms").describe_key(KeyId=n),
+    ),
     "AWS::S3Vectors::VectorBucket": (
         "VectorBucketName",
         lambda c, _, n: c("s3vectors").get_vector_bucket(vectorBucketName=n),

@@ -305,6 +305,19 @@ def right_to_fill(index: s3vectors.CfnIndex) -> Right:
     )
 
 
+def rights_to_fill(
+    scope: Construct, creation: KnowledgeBaseCreation, index: s3vectors.CfnIndex
+) -> list[Right]:
+    rights, key = [right_to_fill(index)], creation.vector_key
+    if key is not None:
+        stack = cdk.Stack.of(scope)
+        by_s3vectors = {
+            "StringEquals": {"kms:ViaService": f"s3vectors.{stack.region}.{stack.url_suffix}"}
+        }
+        rights.append(Right(actions=("kms:Decrypt",), resources=(key.key_arn,), where=by_s3vectors))
+    return rights
+
+
 # How documents become chunks, in the words of Bedrock's API and of CloudFormation.
 
 
@@ -461,6 +474,6 @@ def _rights(
         *embedding,
         *rights_to_read(scope, creation),
         *kept,
-        *(() if index is None else (right_to_fill(index),)),
+        *(() if index is None else rights_to_fill(scope, creation, index)),
         *creation.parser.rights(scope),
     ]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import aws_cdk as cdk
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 
 from stackroom_constructs.argument_checks import (
@@ -89,6 +90,9 @@ class KnowledgeBaseCreation:
     store: where vectors are kept, for the vector_store_type of the same name. Default: for
         S3_VECTORS an index made for it; MANAGED needs none.
     vector_bucket_arn: S3 Vectors bucket of the index. Default: one made for it.
+    vector_key: KMS key of that bucket, which the role may then decrypt with. Its policy must let
+        S3 Vectors do so, too.
+        https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-data-encryption.html
     index_name: of that index, 3 to 63 lower-case letters, digits, `.`, `-`. Default:
         CloudFormation's choice.
     removal_policy: what becomes of it all with the stack. Kept, by default: an index is the result
@@ -120,6 +124,7 @@ class KnowledgeBaseCreation:
     parsing_prompt: str | None = None
     store: VectorStore | None = None
     vector_bucket_arn: str | None = None
+    vector_key: kms.IKey | None = None
     index_name: str | None = None
     removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
 

@@ -53,6 +53,7 @@ CONTEXTS: Mapping[str, Mapping[str, object]] = {
         "parsing_model": NOVA,
         "retrieve_via": "bedrock",
     },
+    "encrypted": {"customer_managed_key": "on"},
     # All that can be said without excluding one another; numbers as text are the CLI's.
     "otherwise": {
         "project": "docs",

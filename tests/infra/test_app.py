@@ -52,6 +52,7 @@ GROUPS = ",".join(f"sg-0000000{number}" for number in range(6))
         ("refresh_token_rotation", "yes"),
         ("mfa", "ON"),
         ("threat_protection", "on"),
+        ("customer_managed_key", "yes"),
         ("chunk_tokens", "300"),  # without chunking
         ("parsing_model", "amazon.nova-lite-v1:0"),  # for nothing
         ("console", True),

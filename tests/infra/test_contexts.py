@@ -38,7 +38,9 @@ def test_a_deployment_breaks_no_rule_whatever_its_context_says(name: str) -> Non
 
 
 def test_no_template_of_all_settings_names_an_action_or_value_that_is_none() -> None:
-    assert unknown(deployment("otherwise"), deployment("managed")) == []
+    made = [deployment(name) for name in ("otherwise", "managed", "encrypted")]
+
+    assert unknown(*made) == []
 
 
 def test_the_stack_of_a_collection_breaks_no_rule() -> None:

@@ -184,6 +184,22 @@ def test_names_that_others_have_are_told_and_those_of_our_stacks_are_not(world: 
     assert ours == good("6 stacks stand, 0 new names are free")
 
 
+@pytest.mark.parametrize(("by", "mark"), [("AES256", "ok"), ("aws:kms", "bad")])
+def test_vectors_encrypted_otherwise_are_told_before_a_deployment(
+    world: World, by: str, mark: str
+) -> None:
+    bucket, kms = f"stackroom-vectors-{HERE.id}-{HERE.region}", by == "aws:kms"
+    key = {"kmsKeyArn": f"arn:aws:kms:{HERE.region}:{HERE.id}:key/k"} if kms else {}
+    world.client("s3vectors").create_vector_bucket(
+        vectorBucketName=bucket, encryptionConfiguration={"sseType": by, **key}
+    )
+
+    found = world.results()["encryption"]
+
+    assert found.mark == mark, found
+    assert found.lines[:1] == (('make deploy ARGS="-c customer_managed_key=on"',) if kms else ())
+
+
 def test_a_vault_of_backups_that_was_kept_is_told_and_no_purge_is_advised(world: World) -> None:
     name, vault = "stackroom", "AWS::Backup::BackupVault"
     made = {"Type": vault, "Properties": {"BackupVaultName": name}}

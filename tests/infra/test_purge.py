@@ -274,6 +274,25 @@ def test_tables_users_and_the_stacks_that_were_kept_go_and_other_projects_stay(
     assert account.bedrock.calls == []
 
 
+def test_key_is_scheduled_for_deletion_and_its_name_is_free(account: Account) -> None:
+    kms = account.client("kms")
+    keys = {}
+    for project in ("stackroom", "other"):
+        keys[project] = kms.create_key()["KeyMetadata"]["KeyId"]
+        kms.create_alias(AliasName=f"alias/{project}", TargetKeyId=keys[project])
+
+    for _ in range(2):
+        account.purge()
+
+    states = {
+        project: kms.describe_key(KeyId=key)["KeyMetadata"]["KeyState"]
+        for project, key in keys.items()
+    }
+    assert states == {"stackroom": "PendingDeletion", "other": "Enabled"}
+    names = {each["AliasName"] for each in kms.list_aliases()["Aliases"]}
+    assert ("alias/stackroom" in names, "alias/other" in names) == (False, True)
+
+
 def test_indexes_go_before_their_bucket(account: Account) -> None:
     s3vectors = account.client("s3vectors")
     bucket = f"stackroom-vectors-{ACCOUNT}-{REGION}"

@@ -31,6 +31,7 @@ ONE_OF_ITS_NAME: Mapping[str, tuple[str, ...]] = {
     # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html
     "AWS::IAM::ManagedPolicy": ("account", "ManagedPolicyName"),
     "AWS::IAM::Role": ("account", "RoleName"),
+    "AWS::KMS::Alias": ("account region", "AliasName"),
     "AWS::Lambda::EventSourceMapping": ("account region", "EventSourceArn", "FunctionName"),
     "AWS::Lambda::Function": ("account region", "FunctionName"),
     "AWS::Logs::LogGroup": ("account region", "LogGroupName"),
@@ -57,6 +58,7 @@ REFS: Mapping[str, str] = {
     "AWS::Cognito::UserPool": "{region}_{id}",
     "AWS::Cognito::UserPoolClient": "{id}{id}",
     "AWS::IAM::ManagedPolicy": "arn:aws:iam::{account}:policy/{name}",
+    "AWS::KMS::Key": "{id}",
     "AWS::S3Vectors::Index": "{VectorBucketArn}/index/{IndexName}",
     "AWS::S3Vectors::VectorBucket": "arn:aws:s3vectors:{region}:{account}:bucket/{name}",
     "AWS::SNS::Topic": "arn:aws:sns:{region}:{account}:{name}",
@@ -81,6 +83,7 @@ ATTRIBUTES: Mapping[str, Mapping[str, str]] = {
         "PolicyEngineId": "{name}-{id}",
     },
     "AWS::IAM::Role": {"Arn": "arn:aws:iam::{account}:role/{name}"},
+    "AWS::KMS::Key": {"Arn": "arn:aws:kms:{region}:{account}:key/{ref}"},
     "AWS::Lambda::Function": {"Arn": "arn:aws:lambda:{region}:{account}:function:{name}"},
     "AWS::Logs::LogGroup": {"Arn": "arn:aws:logs:{region}:{account}:log-group:{name}:*"},
     "AWS::S3::Bucket": {"Arn": "arn:aws:s3:::{name}"},
