@@ -9,6 +9,7 @@ from simulator.tests.test_topics import TOPICS
 from simulator.tests.world import HAIKU, TITAN, World, invalid
 
 QUESTION = "Which city has hills?"
+OPUS = "us.anthropic.claude-opus-4-7"
 IMAGE = {"image": {"format": "png", "source": {"bytes": b"png"}}}
 PROMPT_ARN = "arn:aws:bedrock:us-east-1:123456789012:prompt/ABCDEFGHIJ:1"
 PROMPT = """\
@@ -83,6 +84,7 @@ def test_passages_are_found_between_tags_of_any_name_and_what_is_escaped_is_read
     "converse.start",
     "converse.turns",
     "converse.blank",
+    "converse.temperature-deprecated",
     "request.not-simulated",
 )
 @pytest.mark.parametrize(
@@ -96,6 +98,7 @@ def test_passages_are_found_between_tags_of_any_name_and_what_is_escaped_is_read
         ({"messages": [user()]}, "object at messages.0.content is blank"),
         ({"system": [{"text": " \n"}]}, "object at system.0 is blank"),
         ({"inferenceConfig": {"temperature": 1.5}}, "temperature"),
+        ({"modelId": OPUS, "inferenceConfig": {"temperature": 0.0}}, "is deprecated for this"),
         ({"messages": [user("a"), assistant("b")]}, "does not offer an answer that the caller"),
         ({"messages": [{"role": "user", "content": [IMAGE]}]}, "does not offer image in a message"),
         ({"additionalModelRequestFields": {"top_k": 5}}, "additionalModelRequestFields"),

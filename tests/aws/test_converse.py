@@ -90,6 +90,31 @@ def test_only_texts_are_the_answer_and_one_that_is_cut_says_so(
     assert writer(client).write("leave?", PASSAGES) == Written(text="", **BILLED)
 
 
+def test_model_without_temperature_is_asked_without_it(client: Any, stubber: Stubber) -> None:
+    asked: list[dict[str, Any]] = []
+    client.meta.events.register(
+        "provide-client-params.bedrock-runtime.Converse",
+        lambda params, **_: asked.append(params["inferenceConfig"]),
+    )
+    deprecated = "The model returned the following errors: `temperature` is deprecated for this"
+    stubber.add_client_error("converse", "ValidationException", deprecated, 400)
+    stubber.add_response("converse", said("One."))
+    stubber.add_response("converse", said("Two."))
+
+    writes = writer(client)
+    texts = [writes.write(each, PASSAGES).text for each in ("leave?", "notice?")]
+
+    assert texts == ["One.", "Two."]
+    assert asked == [{"temperature": 0.0, "maxTokens": MAX_TOKENS}, *[{"maxTokens": MAX_TOKENS}] * 2]
+
+
+def test_another_refusal_of_a_request_is_not_tried_again(client: Any, stubber: Stubber) -> None:
+    stubber.add_client_error("converse", "ValidationException", "it has no system prompts", 400)
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="ValidationException"):
+        writer(client).write("leave?", PASSAGES)
+
+
 def test_throttling_is_told_apart_from_other_errors(client: Any, stubber: Stubber) -> None:
     stubber.add_client_error("converse", "ThrottlingException", "slow down", 429)
     stubber.add_client_error("converse", "ModelErrorException", "no", 424)

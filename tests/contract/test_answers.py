@@ -26,6 +26,7 @@ from tests.fakes.usage import a_meter
 pytestmark = pytest.mark.processes
 
 MODEL = "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0"
+OPUS = "arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-opus-4-7"
 BY_RETRIEVE, DIRECTLY = "Retrieve", "S3 Vectors"
 
 
@@ -35,6 +36,7 @@ class World:
 
     stocked: Stocked
     way: str = BY_RETRIEVE
+    model: str = MODEL
 
     @property
     def answering(self) -> Answering:
@@ -44,7 +46,7 @@ class World:
             documents=AllStaying(),
             place_maps=FakePlaceMaps(),
         )
-        writer = ConverseWriter(self.stocked.client("bedrock-runtime"), model_arn=MODEL)
+        writer = ConverseWriter(self.stocked.client("bedrock-runtime"), model_arn=self.model)
         return Answering(retrieval=retrieval, writer=writer, meter=a_meter())
 
     def scores(self, query: str, catalog: Catalog) -> dict[str, float]:
@@ -105,6 +107,14 @@ def test_an_answer_cites_the_catalogs_own_files_with_the_scores_of_a_search(worl
         scores[each.chunk_text] for each in answer.sources
     ]
     assert answer.guardrail_action == "NONE"
+
+
+def test_model_that_refuses_temperature_answers(shelf: World) -> None:
+    answering = replace(shelf, model=OPUS).answering
+
+    answer = answering.ask("annual leave in rome.txt", shelf.catalog("cat-1"))
+
+    assert [each.source.filename for each in answer.sources] == ["rome.txt", "berlin.txt"]
 
 
 @each_way_in

@@ -47,6 +47,16 @@ def _blocks(parameters: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield from message["content"]
 
 
+_WITHOUT_TEMPERATURE = re.compile(r"anthropic\.claude-opus-(?:4-[78]|5)")
+
+
+def check_temperature(parameters: Mapping[str, Any]) -> None:
+    """Raise ServiceError, rule converse.temperature-deprecated."""
+    given = (parameters.get("inferenceConfig") or {}).get("temperature")
+    if given is not None and _WITHOUT_TEMPERATURE.search(parameters["modelId"]):
+        raise rules.TEMPERATURE_DEPRECATED.broken()
+
+
 # Tools in a conversation: what is offered, and that every use of one has its result.
 
 
@@ -173,6 +183,7 @@ class Requests:
         """Raises ServiceError."""
         _refuse_unsimulated(parameters)
         check_cache_points(parameters)
+        check_temperature(parameters)
         turns = self._turns(parameters.get("messages") or [])
         prompt = "\n".join(_system(parameters.get("system") or []))
         configuration = parameters.get("toolConfig")

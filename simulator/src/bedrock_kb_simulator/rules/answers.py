@@ -285,6 +285,13 @@ CACHE_UNSUPPORTED = rule(
     message="You invoked an unsupported model or your request did not allow prompt caching. See the"
     " documentation for more information.",
 )
+TEMPERATURE_DEPRECATED = rule(
+    "converse.temperature-deprecated",
+    "Claude Opus from 4.7 on refuses a request with a temperature (cline issue 10572, promptfoo"
+    " 10307, opensearch-build 6330)",
+    "observed",
+    message="The model returned the following errors: `temperature` is deprecated for this model.",
+)
 
 
 # RetrieveAndGenerate: the model, the prompt, the answer.

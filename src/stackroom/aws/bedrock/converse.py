@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from stackroom.aws.bedrock.answer_prompt import DEFAULT, rendered
 from stackroom.aws.bedrock.guardrail import Guardrail
-from stackroom.aws.error_mapping import search_error
+from stackroom.aws.error_mapping import code_of, message_of, search_error
 from stackroom.clock import utc_now
 from stackroom.search.cited_answers import Mark, Written
 
@@ -74,10 +74,15 @@ MAX_TOKENS = 2000
 _CUT = " …"
 
 
-@dataclass(frozen=True)
+@dataclass
 class ConverseWriter:
     """
-    A `Writer` over Bedrock's `Converse`; it always takes the likeliest word (temperature 0).
+    A `Writer` over Bedrock's `Converse`.
+
+    It asks for the likeliest words (temperature 0), so that a question has one answer, except of a
+    model that refuses a temperature: Claude Opus from 4.7 on answers a ValidationException,
+    "`temperature` is deprecated for this model" [cline issue 10572, promptfoo 10307,
+    opensearch-build 6330]. The refusal decides, because a list of such models is never complete.
 
     `model_arn` is that of a foundation model or an inference profile, `prompt` a template as in
     aws/bedrock/answer_prompt.py, and without one the template there. The guardrail looks at the
@@ -91,10 +96,11 @@ class ConverseWriter:
     prompt: str | None = None
     guardrail: Guardrail | None = None
     now: Callable[[], datetime] = utc_now
+    _takes_temperature: bool = field(default=True, init=False)
 
     def write(self, question: str, passages: Sequence[str]) -> Written:
         try:
-            response = self.client.converse(**self._request(question, passages))
+            response = self._response(question, passages)
         except (ClientError, BotoCoreError) as error:
             raise search_error(error, "Converse") from error
         text, marks = unmarked(_text(response), len(passages))
@@ -108,6 +114,16 @@ class ConverseWriter:
             output_tokens=response["usage"]["outputTokens"],
         )
 
+    def _response(self, question: str, passages: Sequence[str]) -> "ConverseResponseTypeDef":
+        try:
+            return self.client.converse(**self._request(question, passages))
+        except ClientError as error:
+            is_invalid = code_of(error) == "ValidationException"
+            if not (is_invalid and "temperature" in message_of(error)):
+                raise
+        self._takes_temperature = False
+        return self.client.converse(**self._request(question, passages))
+
     def _request(self, question: str, passages: Sequence[str]) -> "ConverseRequestTypeDef":
         prompt = self.prompt or DEFAULT
         system = rendered(prompt, question=question, passages=passages, now=self.now())
@@ -115,8 +131,10 @@ class ConverseWriter:
             "modelId": self.model_arn,
             "system": [{"text": system}],
             "messages": [{"role": "user", "content": [{"text": question}]}],
-            "inferenceConfig": {"temperature": 0.0, "maxTokens": MAX_TOKENS},
+            "inferenceConfig": {"maxTokens": MAX_TOKENS},
         }
+        if self._takes_temperature:
+            request["inferenceConfig"]["temperature"] = 0.0
         if self.guardrail is not None:
             request["guardrailConfig"] = {
                 "guardrailIdentifier": self.guardrail.id,
