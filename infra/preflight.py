@@ -33,7 +33,8 @@ from infra.taken_names import names
 # Of one answer, and of all that a check asks: longer, and it is told as not answered.
 _ANSWER_SECONDS, _CHECK_SECONDS = 4, 15.0
 SERVICES = (
-    *("backup", "bedrock", "bedrock-agent", "bedrock-agentcore-control", "cloudformation"),
+    *("backup", "bedrock", "bedrock-agent", "bedrock-agentcore-control", "bedrock-runtime"),
+    "cloudformation",
     *("cloudwatch", "schemas", "secretsmanager"),
     *(
         "cognito-idp",
@@ -144,10 +145,10 @@ def vectors(s3vectors: Any, wanted: Wanted, account: Account) -> Result:
 
 def checks(client: Client, wanted: Wanted, account: Account) -> list[tuple[str, Check]]:
     """Each by its name; none needs another's answer."""
-    where, bedrock = account.region, client("bedrock")
+    where = account.region
     return [
         ("region", partial(region, client, where)),
-        *((each.id, partial(model, bedrock, each, where)) for each in wanted.models),
+        *((each.id, partial(model, client, each, where)) for each in wanted.models),
         ("Service Quotas", partial(quotas, client, wanted.models, where)),
         ("Lambda concurrency", partial(concurrency, client("lambda"), wanted, where)),
         ("bootstrap", partial(bootstrap, client("ssm"), wanted, account)),

@@ -1,5 +1,6 @@
 """Of the preflight: whether Bedrock, S3 Vectors and AgentCore are here, with the models."""
 
+import json
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -55,16 +56,26 @@ def _answers(client: Any, ask: Callable[[Any], object]) -> bool:
     return True
 
 
-def model(bedrock: Any, model: Model, where: str) -> Result:
-    """
-    Whether it can be called, as far as that can be read without calling it.
+# What `query_catalog` asks at least, so that a model which refuses it is no answering model.
+QUESTION: Mapping[str, Any] = {
+    "system": [{"text": "Answer in one word."}],
+    "messages": [{"role": "user", "content": [{"text": "hello"}]}],
+    "inferenceConfig": {"maxTokens": 2000},
+}
 
-    Not by `authorizationStatus`: users saw NOT_AUTHORIZED of models that answer, and AUTHORIZED of
-    some that refuse. https://docs.aws.amazon.com/bedrock/latest/APIReference/API_GetFoundationModelAvailability.html
+
+def model(client: Client, model: Model, where: str) -> Result:
+    """
+    Check that the model can be called; a model that writes text is asked a question, too.
+
+    The first call of a model may sign its agreement, so only one whose agreement is there is asked.
+    `authorizationStatus` is not looked at: users saw NOT_AUTHORIZED of models that answer, and
+    AUTHORIZED of some that refuse.
+    https://docs.aws.amazon.com/bedrock/latest/APIReference/API_GetFoundationModelAvailability.html
     """
     aws, has_profile = f"aws --region {where}", model.id != model.foundation
-    ask = f"{aws} bedrock-runtime converse --model-id {model.id}"
-    ask += """ --messages '[{"role":"user","content":[{"text":"hello"}]}]'"""
+    question = {"modelId": model.id, **QUESTION}
+    ask = f"{aws} bedrock-runtime converse --cli-input-json '{json.dumps(question)}'"
     elsewhere: tuple[str, ...] = (
         f"{aws} bedrock list-inference-profiles"
         " --query 'inferenceProfileSummaries[].inferenceProfileId'",
@@ -74,7 +85,7 @@ def model(bedrock: Any, model: Model, where: str) -> Result:
         ask = f"{aws} bedrock-runtime invoke-model --model-id {model.id} --body"
         ask += """ '{"inputText":"hello"}' --cli-binary-format raw-in-base64-out /dev/stdout"""
         elsewhere = (CHOOSE_REGION,)
-    asked = "profile"
+    bedrock, asked = client("bedrock"), "profile"
     try:
         if has_profile:
             bedrock.get_inference_profile(inferenceProfileIdentifier=model.id)
@@ -95,7 +106,15 @@ def model(bedrock: Any, model: Model, where: str) -> Result:
         return warning("not available to this account yet; a first call may change that", ask)
     if (agreement := found["agreementAvailability"]["status"]) != "AVAILABLE":
         return warning(f"its agreement is {agreement}; the first call signs most of them", ask)
-    return good("available")
+    if "embed" in model.id:
+        return good("available")
+    try:
+        client("bedrock-runtime").converse(**question)
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "ValidationException":
+            raise
+        return bad(f"refuses the question: {error.response['Error']['Message']}", *elsewhere)
+    return good("answers")
 
 
 def quotas(client: Client, models: tuple[Model, ...], where: str) -> Result:

@@ -105,7 +105,10 @@ def test_model_without_temperature_is_asked_without_it(client: Any, stubber: Stu
     texts = [writes.write(each, PASSAGES).text for each in ("leave?", "notice?")]
 
     assert texts == ["One.", "Two."]
-    assert asked == [{"temperature": 0.0, "maxTokens": MAX_TOKENS}, *[{"maxTokens": MAX_TOKENS}] * 2]
+    assert asked == [
+        {"temperature": 0.0, "maxTokens": MAX_TOKENS},
+        *[{"maxTokens": MAX_TOKENS}] * 2,
+    ]
 
 
 def test_another_refusal_of_a_request_is_not_tried_again(client: Any, stubber: Stubber) -> None:

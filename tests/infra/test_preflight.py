@@ -20,9 +20,10 @@ from moto import mock_aws
 from bedrock_kb_simulator.service_errors import ServiceError
 from infra import preflight
 from infra.asking import Client, Result, good
-from infra.preflight_bedrock import REGIONS
+from infra.preflight_bedrock import QUESTION, REGIONS
 from infra.synthesised import Account, Model, Wanted, read
 from infra.taken_names import LOOKS
+from stackroom.aws.bedrock.converse import ConverseWriter
 from tests.infra.assembly import Assembly
 from tests.workflow.answering import answered
 
@@ -36,6 +37,7 @@ ASK, RAISE = (
 TITAN, NOVA = "amazon.titan-embed-text-v2:0", "global.amazon.nova-2-lite-v1:0"
 MODELS = (Model(TITAN, TITAN), Model(NOVA, NOVA.removeprefix("global.")))
 NONE = ServiceError("ResourceNotFoundException", "there is none")
+REFUSED = ServiceError("ValidationException", "`temperature` is deprecated for this model.")
 NOWHERE = EndpointConnectionError(endpoint_url="https://nowhere")
 
 
@@ -76,6 +78,7 @@ WELL: dict[str, Any] = {
     **concurrency(1000),
     **available(),
     **per_minute(10.0),
+    "Converse": {"stopReason": "end_turn"},
     "DescribeRegistry": ServiceError("NotFoundException", "there is none"),
     "DescribeStacks": ServiceError("ValidationError", "Stack with id x does not exist"),
     "GetFunctionConfiguration": NONE,
@@ -117,6 +120,7 @@ def world(assembly: Assembly, monkeypatch: pytest.MonkeyPatch) -> Iterator[World
         unknown = (
             "bedrock",
             "bedrock-agentcore-control",
+            "bedrock-runtime",
             "cloudformation",
             "schemas",
             "service-quotas",
@@ -143,6 +147,7 @@ def test_an_account_in_which_all_is_well_passes(world: World) -> None:
         (NOVA, available(agreementAvailability={"status": "ERROR"}), "warn", f"{ASK} converse"),
         (NOVA, {"GetFoundationModelAvailability": NONE}, "warn", f"{ASK} converse"),
         (NOVA, {"GetInferenceProfile": NONE}, "bad", f"{AWS} bedrock list-inference-profiles"),
+        (NOVA, {"Converse": REFUSED}, "bad", f"{AWS} bedrock list-inference-profiles"),
         ("region", {"ListGateways": NOWHERE}, "bad", "export AWS_REGION=us-"),
         ("Service Quotas", per_minute(0.0), "bad", f"{RAISE} bedrock --quota-code L-0"),
         ("Lambda concurrency", concurrency(10), "warn", f"{RAISE} lambda --quota-code L-B99A9384"),
@@ -163,6 +168,20 @@ def test_what_is_amiss_is_told_with_what_to_type(
     found = world.results()[check]
 
     assert (found.mark, found.lines[0][: len(line)]) == (mark, line), found
+
+
+def test_preflight_asks_a_model_what_query_catalog_asks_at_least(world: World) -> None:
+    usage = {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}
+    world.answers["Converse"] = {"output": {}, "stopReason": "end_turn", "usage": usage}
+    asked: list[dict[str, Any]] = []
+    runtime = world.client("bedrock-runtime")
+    runtime.meta.events.register("provide-client-params", lambda params, **_: asked.append(params))
+    ConverseWriter(runtime, model_arn=NOVA).write("hello", ["passage"])
+
+    [product] = asked
+    del product["inferenceConfig"]["temperature"]  # the product goes without where it is refused
+    assert product.keys() == {"modelId", *QUESTION}
+    assert product["inferenceConfig"] == QUESTION["inferenceConfig"]
 
 
 def test_names_that_others_have_are_told_and_those_of_our_stacks_are_not(world: World) -> None:
@@ -232,6 +251,7 @@ def test_an_account_without_bootstrap_or_with_an_old_one_is_told_how(world: Worl
 
 def test_what_a_caller_may_not_ask_is_a_warning_that_names_the_right(world: World) -> None:
     for right in (
+        "bedrock:Converse",
         "lambda:GetAccountSettings",
         "lambda:GetFunctionConfiguration",
         "any:ListGateways",
@@ -242,6 +262,7 @@ def test_what_a_caller_may_not_ask_is_a_warning_that_names_the_right(world: Worl
 
     told = {name: each.text for name, each in found.items() if each.mark == "warn"}
     assert told == {
+        NOVA: "can't be asked: these credentials lack bedrock:Converse",
         "Lambda concurrency": "can't be asked: these credentials lack lambda:GetAccountSettings",
         "names": "none is seen to be taken, but these credentials lack any:ListGateways,"
         " lambda:GetFunctionConfiguration",
