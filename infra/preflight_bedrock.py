@@ -73,7 +73,7 @@ def model(client: Client, model: Model, where: str) -> Result:
     AUTHORIZED of some that refuse.
     https://docs.aws.amazon.com/bedrock/latest/APIReference/API_GetFoundationModelAvailability.html
     """
-    aws, has_profile = f"aws --region {where}", model.id != model.foundation
+    aws = f"aws --region {where}"
     question = {"modelId": model.id, **QUESTION}
     ask = f"{aws} bedrock-runtime converse --cli-input-json '{json.dumps(question)}'"
     elsewhere: tuple[str, ...] = (
@@ -85,7 +85,21 @@ def model(client: Client, model: Model, where: str) -> Result:
         ask = f"{aws} bedrock-runtime invoke-model --model-id {model.id} --body"
         ask += """ '{"inputText":"hello"}' --cli-binary-format raw-in-base64-out /dev/stdout"""
         elsewhere = (CHOOSE_REGION,)
-    bedrock, asked = client("bedrock"), "profile"
+    found = _found(client("bedrock"), model, where, ask, elsewhere)
+    if "embed" in model.id or found.mark != "ok":
+        return found
+    try:
+        client("bedrock-runtime").converse(**question)
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "ValidationException":
+            raise
+        return bad(f"refuses the question: {error.response['Error']['Message']}", *elsewhere)
+    return good("answers")
+
+
+def _found(bedrock: Any, model: Model, where: str, ask: str, elsewhere: tuple[str, ...]) -> Result:
+    """Return what can be read of the model without a call of it."""
+    has_profile, asked = model.id != model.foundation, "profile"
     try:
         if has_profile:
             bedrock.get_inference_profile(inferenceProfileIdentifier=model.id)
@@ -106,15 +120,7 @@ def model(client: Client, model: Model, where: str) -> Result:
         return warning("not available to this account yet; a first call may change that", ask)
     if (agreement := found["agreementAvailability"]["status"]) != "AVAILABLE":
         return warning(f"its agreement is {agreement}; the first call signs most of them", ask)
-    if "embed" in model.id:
-        return good("available")
-    try:
-        client("bedrock-runtime").converse(**question)
-    except ClientError as error:
-        if error.response["Error"]["Code"] != "ValidationException":
-            raise
-        return bad(f"refuses the question: {error.response['Error']['Message']}", *elsewhere)
-    return good("answers")
+    return good("available")
 
 
 def quotas(client: Client, models: tuple[Model, ...], where: str) -> Result:
