@@ -10,6 +10,9 @@ The process of an interactive agent, as AgentCore Runtime calls it: HTTP on port
     data: {"text": "four months."}
     data: {"done": true}     or, where it ends otherwise:  {"error": "...", "errorType": "..."}
 
+A refusal is such a stream, too, of one event: the runtime turns every status but 2xx into 424 and
+drops the body [Boise-State-Development/agentcore-public-stack, PR 1009].
+
 https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/runtime-http-protocol-contract.html
 
 The runtime's authorizer has checked the token, and hands it on where its header is allowed. It
@@ -25,7 +28,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -147,11 +150,6 @@ def _said_in(messages: Sequence[Message]) -> list[Message]:
 
 
 SESSION_HEADER = "X-Amzn-Bedrock-AgentCore-Runtime-Session-Id"
-_STATUS: Mapping[type[StackroomError], int] = {
-    TokenRefused: 401,
-    MalformedEvent: 400,
-    IssuerUnavailable: 503,
-}
 logger = logging.getLogger(__name__)
 
 
@@ -182,9 +180,8 @@ class Process:
                 raise MalformedEvent("the session's id must be 33 to 128 letters, digits, . _ -")
             prompt = _prompt(await request.body())
         except (TokenRefused, MalformedEvent, IssuerUnavailable) as error:
-            return JSONResponse(_failure(error), _STATUS[type(error)])
-        events = self._events(prompt, caller, session_id)
-        return StreamingResponse(events, media_type="text/event-stream")
+            return _stream([_event(_failure(error))])
+        return _stream(self._events(prompt, caller, session_id))
 
     async def _events(self, prompt: str, caller: Caller, session_id: str) -> AsyncIterator[str]:
         started, outcome = time.perf_counter(), "success"
@@ -201,6 +198,10 @@ class Process:
             yield _event(_failure(AgentBroke(type(error).__name__)))
         took = round((time.perf_counter() - started) * 1000)
         logger.info("answered", extra={"outcome": outcome, "latency_ms": took})
+
+
+def _stream(events: AsyncIterator[str] | Iterable[str]) -> Response:
+    return StreamingResponse(events, media_type="text/event-stream")
 
 
 async def _ping(_request: Request) -> Response:

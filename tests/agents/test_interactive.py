@@ -70,8 +70,13 @@ class Talk:
         return asyncio.run(posted())
 
     def told(self, question: str, *groups: str) -> list[dict[str, Any]]:
-        answer = self.post({"prompt": question}, self.issuer.mint("alice", groups=groups))
+        return self.events({"prompt": question}, self.issuer.mint("alice", groups=groups))
+
+    def events(self, body: object, token: str, session: str = SESSION) -> list[dict[str, Any]]:
+        """AgentCore Runtime drops the text of every other status, so even a refusal is a 200."""
+        answer = self.post(body, token, session)
         assert answer.status_code == 200, answer.text
+        assert answer.headers["content-type"].startswith("text/event-stream")
         return [json.loads(part.removeprefix("data: ")) for part in answer.text.split("\n\n")[:-1]]
 
 
@@ -101,9 +106,10 @@ def a_gateway_s_token(issuer: Issuer, _directory: Path) -> str:
 def test_a_token_that_is_no_users_access_token_is_refused(
     forged: Callable[[Issuer, Path], str], talk: Talk, tmp_path: Path
 ) -> None:
-    answer = talk.post({"prompt": "Hello"}, forged(talk.issuer, tmp_path / "theirs"))
+    [refusal] = talk.events({"prompt": "Hello"}, forged(talk.issuer, tmp_path / "theirs"))
 
-    assert (answer.status_code, answer.json()["errorType"]) == (401, "TokenRefused")
+    assert refusal["errorType"] == "TokenRefused"
+    assert refusal["error"].startswith("token refused")
     assert talk.world.model.asked == []
 
 
@@ -115,8 +121,8 @@ def test_what_is_no_question_in_a_session_is_refused(talk: Talk) -> None:
         ("Hi", SESSION),
         ({"prompt": "Hi"}, "../bob/0f9ad1f2-5bd4-4b5a-9d1f-3f1de2d2b6a1"),
     ):
-        answer = talk.post(body, good, session)
-        assert (answer.status_code, answer.json()["errorType"]) == (400, "MalformedEvent")
+        [refusal] = talk.events(body, good, session)
+        assert refusal["errorType"] == "MalformedEvent"
 
 
 def test_it_finds_what_the_tokens_groups_may_see_whatever_the_question_claims(talk: Talk) -> None:

@@ -58,6 +58,16 @@ class Answer(BaseHTTPRequestHandler):
             self.wfile.write(b"%x\r\n%b\r\n" % (len(part), part))
 
 
+class Refusing(BaseHTTPRequestHandler):
+    """An agent's process that refuses by a status."""
+
+    def do_POST(self) -> None:
+        self.send_response(401)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(b'{"error": "nobody sees this"}')
+
+
 def event(name: str, told: dict[str, Any]) -> bytes:
     """https://docs.aws.amazon.com/transcribe/latest/dg/event-stream.html has the form."""
     kinds = {":event-type": name, ":content-type": "application/json", ":message-type": "event"}
@@ -211,6 +221,36 @@ def test_an_agent_that_is_gone_or_was_never_there_is_told_in_the_runtimes_words(
 
     assert (died.status_code, never.status_code) == (424, 404)
     assert "died-1.log" in died.json()["message"]
+
+
+@pytest.mark.processes
+def test_status_of_an_agent_other_than_2xx_becomes_424_without_its_body(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = "http://issuer.invalid"
+    folder_in(tmp_path).mkdir()
+    (folder_in(tmp_path) / "agent-1.json").write_text("{}")
+    token = Issuer.open(tmp_path / "gateway", url=url).mint("alice")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+
+        async def its(_runtime: Runtime) -> str:
+            return f"http://127.0.0.1:{server.server_port}"
+
+        monkeypatch.setattr(Runtime, "address", its)
+
+        async def asked() -> httpx.Response:
+            transport = httpx.ASGITransport(Runtimes(PlainTextResponse(""), tmp_path, url))
+            told = {"Authorization": f"Bearer {token}"}
+            async with httpx.AsyncClient(transport=transport, headers=told) as client:
+                return await client.post("http://h/runtimes/agent-1/invocations", json={})
+
+        refused = asyncio.run(asked())
+        server.shutdown()
+
+    assert refused.status_code == 424
+    assert "agent-1.log" in refused.json()["message"]
+    assert "nobody sees this" not in refused.text
 
 
 def test_a_runtime_of_another_program_is_refused_by_name(instance: Instance) -> None:

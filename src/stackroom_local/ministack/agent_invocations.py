@@ -189,6 +189,12 @@ class Invocations:
         except httpx.TransportError as error:  # it died over the question, or before it
             problem = f"the agent broke off, see {self.folder}/{id_}.log"
             raise InvocationRefused(424, problem) from error
+        if not answer.is_success:
+            # The runtime answers 424 and drops the body of every status but 2xx
+            # [Boise-State-Development/agentcore-public-stack, PR 1009].
+            await answer.aclose()
+            problem = f"the agent answered {answer.status_code}, see {self.folder}/{id_}.log"
+            raise InvocationRefused(424, problem)
 
         async def passed_on() -> AsyncIterator[bytes]:
             try:
