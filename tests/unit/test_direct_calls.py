@@ -5,6 +5,7 @@ data source and at one that catalogs share.
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 
@@ -349,6 +350,73 @@ def test_a_document_dropped_again_during_its_call_is_ingested_again(filled: Pipe
     indexed_at = filled.document().indexed_at
     assert indexed_at is not None
     assert (indexed_at - filled.bedrock.direct_calls[1].accepted_at).total_seconds() >= 20
+
+
+# A PDF of 1.5 MB took 330 seconds on a live account
+
+LONG = 330.0
+
+
+@pytest.mark.parametrize("is_seen", [True, False])
+def test_a_document_that_takes_330_seconds_is_sent_once(filled: Pipeline, *, is_seen: bool) -> None:
+    filled.bedrock.direct_seconds = LONG
+    filled.bedrock.hides_beginnings = not is_seen
+
+    run = filled.execute()
+
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert len(filled.bedrock.direct_calls) == 1
+    assert (filled.document().status, filled.document().attempts) == (DocumentStatus.INDEXED, 1)
+
+
+@pytest.mark.parametrize("ends", [1, 2])
+def test_a_successor_follows_the_call_that_is_at_work(pipeline: Pipeline, ends: int) -> None:
+    pipeline.bedrock.direct_seconds = LONG
+    drop(pipeline, 5)
+    for _ in range(ends):
+        broken = pipeline.work()
+        pipeline.broken_runs.record(broken.worklist_id, broken.epoch, "broken")
+
+    run = pipeline.execute()
+
+    sent = [each for _, held in calls(pipeline) for each in held]
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert (len(sent), len({*sent})) == (5, 5)
+    assert statuses(pipeline) == {"indexed"}
+
+
+def test_a_successor_sends_what_is_new_beside_the_call_at_work(pipeline: Pipeline) -> None:
+    pipeline.bedrock.direct_seconds = LONG
+    drop(pipeline, 5)
+    broken = pipeline.work()
+    pipeline.broken_runs.record(broken.worklist_id, broken.epoch, "broken")
+    pipeline.drop("alice/research/new.txt")
+
+    pipeline.execute()
+
+    sent = [each for _, held in calls(pipeline) for each in held]
+    assert (len(sent), len({*sent})) == (6, 6)
+    assert statuses(pipeline) == {"indexed"}
+
+
+def test_a_version_that_was_never_sent_does_not_follow_an_older_call(pipeline: Pipeline) -> None:
+    pipeline.bedrock.direct_seconds = LONG
+    pipeline.drop(KEY)
+    broken = pipeline.work()
+    pipeline.broken_runs.record(broken.worklist_id, broken.epoch, "broken")
+    pipeline.clock.pass_by(30)
+    pipeline.drop(KEY, "newer")
+    died = StoreUnavailable("UpdateItem", "InternalServerError")
+    pipeline.bedrock.before("ingest", partial(_die, died), times=1)
+    run = pipeline.execute(until="StartIngestion")
+    with suppress(StoreUnavailable):
+        pipeline.ingestion.start(run)
+    pipeline.broken_runs.record(run.worklist_id, run.epoch, "broken")
+
+    pipeline.execute()
+
+    assert [held for _, held in calls(pipeline)] == [[DOCUMENT], [DOCUMENT]]
+    assert statuses(pipeline) == {"indexed"}
 
 
 # Back-pressure, and answers that are lost

@@ -13,6 +13,7 @@ from stackroom.ingestion.bedrock_calls import DocumentDetail
 from stackroom.ingestion.by_job import reasons_by_uri
 from stackroom.ingestion.evidence import (
     MAX_ATTEMPTS,
+    UNSEEN,
     BedrockEvidence,
     Evidence,
     Investigation,
@@ -195,8 +196,8 @@ WAIT, AGAIN = DocumentOutcome.WAIT, DocumentOutcome.AGAIN
         ("INDEXED", -1, 7201, DocumentOutcome.FAILED),  # it never took the new one up
         ("STARTING", 0, 7200, WAIT),
         ("STARTING", 0, 7201, DocumentOutcome.FAILED),
-        ("NOT_FOUND", None, 120, WAIT),  # it may not be shown yet
-        ("NOT_FOUND", None, 121, AGAIN),
+        ("NOT_FOUND", None, UNSEEN, WAIT),  # it may not be shown yet
+        ("NOT_FOUND", None, UNSEEN + 1, AGAIN),
         ("FAILED", 5, 5, AGAIN),
         ("IGNORED", 5, 5, DocumentOutcome.FAILED),
     ],

@@ -1,7 +1,7 @@
 """Direct calls: documents are bound to each, then sent, ten at most."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -20,7 +20,7 @@ from stackroom.errors import (
     tried,
 )
 from stackroom.ingestion.bedrock_calls import Busy, DirectDocuments, Submission, client_token
-from stackroom.ingestion.evidence import MAX_ATTEMPTS, UNSEEN
+from stackroom.ingestion.evidence import INGESTING, MAX_ATTEMPTS, UNSEEN
 from stackroom.ingestion.verdicts import DocumentOutcome, Verdict
 from stackroom.ingestion.work_queue import OpenWork, name_of
 from stackroom.quota.grants import Admission
@@ -105,6 +105,33 @@ class DirectCalls:
             return answer
         said_at = [each.updated_at for each in answer.values() if each.updated_at is not None]
         return min(said_at, default=self.now())
+
+    def at_work(
+        self, source: DataSource, batch: Iterable[Document], bound: Bound
+    ) -> dict[str, datetime]:
+        """
+        Return since when Bedrock works on documents that an earlier call brought, by document id.
+
+        Only what it says since this version was bound, or of one whose call it once accepted,
+        counts: an older version may still be at work.
+        """
+        since = {
+            each.document_id: each.updated_at
+            if each.status is DocumentStatus.INDEXING
+            else each.present_since
+            for each in batch
+            if each.attempts > 0 and each.document_id in bound.documents
+        }
+        if bound.submissions is None or not since:
+            return {}
+        return {
+            document_id: detail.updated_at
+            for document_id, detail in self.direct.details(source, since).items()
+            if detail.status in INGESTING
+            and detail.updated_at is not None
+            and (begun := since[document_id]) is not None
+            and detail.updated_at >= begun
+        }
 
     @staticmethod
     def token_of(bound: Bound, round_id: str) -> str:
@@ -222,6 +249,9 @@ class CallSender:
             self.work.is_more = True
             return
         try:
+            bound = self._followed(batch, bound)
+            if not bound.documents:
+                return
             answer = self.calls.send(self.source, bound, round_id)
         except DocumentsRefused as refusal:
             self._was_refused(bound, refusal)
@@ -234,6 +264,22 @@ class CallSender:
         else:
             self._was_answered(bound, answer, round_id)
 
+    def _followed(self, batch: list[Document], bound: Bound) -> Bound:
+        """
+        Return what is to be sent, without what Bedrock still works on for an earlier call.
+
+        Bedrock would begin that anew [Boise-State-Development/agentcore-public-stack, PR 901], so
+        the earlier call is followed instead.
+        """
+        known = self.calls.at_work(self.source, batch, bound)
+        if not known:
+            return bound
+        followed = [bound.documents[each] for each in known]
+        began_at = min(min(bound.documents[each].updated_at, at) for each, at in known.items())
+        self._add_call(followed, accepted_at=began_at, began_at=began_at)
+        left = {each: it for each, it in bound.documents.items() if each not in known}
+        return replace(bound, documents=left)
+
     def _was_answered(self, bound: Bound, answer: datetime | Busy, round_id: str) -> None:
         if isinstance(answer, Busy):
             self.calls.unbind(bound)
@@ -244,11 +290,16 @@ class CallSender:
             users = {each: self.work.catalogs[each].user_id for each in self.work.catalogs}
             call = Call(round_id, self.calls.token_of(bound, round_id)[:_NAME])
             count_ingested(self.calls.usage, users, documents, at=self.now, call=call)
+        self._add_call(documents, accepted_at=answer, began_at=self.now)
+
+    def _add_call(
+        self, documents: Sequence[Document], *, accepted_at: datetime, began_at: datetime
+    ) -> None:
         self._not_alone(documents)
         self.sent.append(
             DirectCall(
-                accepted_at=answer,
-                began_at=self.now,
+                accepted_at=accepted_at,
+                began_at=began_at,
                 documents=tuple(map(name_of, documents)),
                 size=sum(map(text_size, documents)),
                 is_large=any(map(is_large, documents)),

@@ -30,7 +30,8 @@ T = TypeVar("T")
 # Bedrock's DocumentStatus, sorted by what it means for us: the twelve values [API model
 # bedrock-agent, KnowledgeBaseDocumentDetail].
 INDEXED = frozenset({"INDEXED"})
-UNDER_WAY = frozenset({"PENDING", "STARTING", "IN_PROGRESS", "DELETING", "DELETE_IN_PROGRESS"})
+INGESTING = frozenset({"PENDING", "STARTING", "IN_PROGRESS"})
+UNDER_WAY = INGESTING | {"DELETING", "DELETE_IN_PROGRESS"}
 ABSENT = frozenset({"NOT_FOUND"})
 # With what we tell if Bedrock gives no reason.
 FAILURES = {
@@ -71,8 +72,11 @@ JOB_DEADLINE = 12 * 3600.0
 _CALL_DEADLINE = 2 * 3600.0
 # Seconds on AWS in which what a direct call has brought may not be seen: neither by
 # GetKnowledgeBaseDocuments nor by a search. That it happens is measured by a user (rules
-# document.unseen, retrieve.filtered-lag); how long, nobody has told. [assumed: document.unseen]
-UNSEEN = 120.0
+# document.unseen, retrieve.filtered-lag); how long, nobody has told. A document that is sent again
+# while it is at work starts anew, so this is longer than any ingestion that was seen: 330 s, of a
+# PDF of 1.5 MB [Boise-State-Development/agentcore-public-stack, PR 901, 2026]. Not longer than
+# REMOVAL_DEADLINE, for a removal waits for it, too. [assumed: document.unseen]
+UNSEEN = 600.0
 # Seconds in which what has been removed must be out of every search: "a few minutes" [Bedrock user
 # guide: kb-data-source-sync-ingest]. Then it is removed again, for others wait behind it.
 # [assumed: deletion.searches]

@@ -93,8 +93,9 @@ _ALL = (
     ),
     Assumption(
         name="document.unseen",
-        believed="GetKnowledgeBaseDocuments knows a document within 120 seconds of its acceptance",
-        evidence="README of ballerinax ai.aws.bedrock, 2026-09, that it may be late; not how late",
+        believed="GetKnowledgeBaseDocuments knows a document within 600 seconds of its acceptance",
+        evidence="README of ballerinax ai.aws.bedrock, 2026-09, that it may be late; up to"
+        " 330 s to INDEXED: Boise-State-Development/agentcore-public-stack, PR 901, 2026",
         breaks="a document that is on its way is taken for lost, and sent again",
         do="raise UNSEEN in src/stackroom/ingestion/evidence.py above what was seen",
         step="index",
