@@ -15,10 +15,11 @@ _LONGEST, _DOLLARS = 2.2, 0.04
 NOTES = f"""\
 Times are seconds, each the median of the seeds. They end when a search finds the last document that
 can be indexed and its record says so; where documents come one by one, they are the median wait.
-Worlds: a job indexes 1, 8 or 16 documents at a time; a direct call takes 4 s, or 60. AWS documents
-neither; all that stands right of the worlds is of the first. bound: the least that Bedrock's limits
-allow, whichever way, with the latencies before them (event, one state, one call); of one by one,
-what Bedrock takes. longest: of the catalogs' last waits, against their median, large files aside.
+Worlds: a job indexes 1, 8 or 16 documents at a time; a direct call takes 4 s, or 60, or, only with
+a PDF in it, 60 or 240. AWS documents neither; all that stands right of the worlds is of the first.
+bound: the least that Bedrock's limits allow, whichever way, with the latencies before them (event,
+one state, one call; of the PDF worlds, one of 4 s); of one by one, what Bedrock takes. longest: of
+the catalogs' last waits, against their median, large files aside.
 untrue: documents lost, false failures, dead letters, of all worlds and seeds. Aims: at most
 {_RATIO_OF_MANY:g} of the bound from {_MANY:,} uploads on, {_RATIO:g} below, with a pool of 1, and
 larger pools no slower; one by one {_BESIDE:g} s beside Bedrock's own; sooner than the naive design,

@@ -5,7 +5,7 @@ The pipeline under load, in simulated time, beside other designs.
     make bench-burst ARGS=--full        the sizes of docs/scaling.md, within an hour
     make bench-burst ARGS="--full --only shapes --markdown --shape '500 into 50' --seeds 1"
 
-Each shape is run in the five worlds of benchmarks/worlds.py, with each kind of data source. The
+Each shape is run in the seven worlds of benchmarks/worlds.py, with each kind of data source. The
 product's own use cases, adapters of Bedrock and state machine run over the simulator's rules, while
 time jumps from one event to the next. No document is parsed or embedded: each takes a time drawn by
 its size. docs/scaling.md says what else is assumed, and derives the bound. Two scenarios are run at

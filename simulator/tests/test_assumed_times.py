@@ -26,6 +26,7 @@ def an_account(documents: int, assumptions: Assumptions) -> Account:
     [
         (Assumptions(), 4 + 200, 4 + 20),
         (Assumptions(job_documents=8, direct_seconds=60), 4 + 30, 60 + 20),
+        (Assumptions(direct_pdf_seconds=240), 4 + 200, 240 + 20),
     ],
 )
 def test_a_job_indexes_so_many_documents_at_a_time_and_a_direct_call_takes_its_seconds(

@@ -16,6 +16,7 @@ from benchmarks.shapes import NAIVE, Design, Shape, put_under
 from benchmarks.stage import Stage
 from benchmarks.traffic import Traffic, Upload
 from benchmarks.worlds import WORLDS
+from stackroom.documents.model import DocumentStatus
 from stackroom.quota.schedule import PATIENCE
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -108,12 +109,23 @@ def test_broken_files_fail_and_the_healthy_ones_are_found(design: Design) -> Non
     ids=lambda shape: shape.name,
 )
 def test_no_design_is_faster_than_the_bound_in_any_world(shape: Shape, sources: str | None) -> None:
-    for seed, (world, pool_size) in enumerate(zip(WORLDS, (1, 2, 6, 1, 2), strict=True)):
+    for seed, (world, pool_size) in enumerate(zip(WORLDS, (1, 2, 6, 1, 2, 1, 2), strict=True)):
         design = Design(catalog_data_sources=sources, pool_size=pool_size)
         figures = put_under(shape, design, world, seed)
 
         by_limits, with_latency = figures.bounds
         assert 0 < by_limits <= with_latency <= figures.settled
+
+
+def test_pdfs_of_four_minutes_a_call_are_indexed_and_sent_once() -> None:
+    stage = Stage(seed=1, world="PDF calls 240 s")
+
+    settle(stage, Traffic(random.Random(1)).burst(60, 6, within=60))
+    outcome = stage.outcome(0.0)
+
+    documents = stage.stores.documents.kept.values()
+    assert (outcome.lost, outcome.false_failures, outcome.broken, outcome.dead_letters) == (0,) * 4
+    assert {(each.status, each.attempts) for each in documents} == {(DocumentStatus.INDEXED, 1)}
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -299,6 +299,7 @@ class Services:
             calls=calls,
             indexing=parts.indexing,
             duration=parts.assumptions.direct_seconds,
+            pdf_duration=parts.assumptions.direct_pdf_seconds or parts.assumptions.direct_seconds,
         )
         handlers = {
             **_resource_handlers(parts),

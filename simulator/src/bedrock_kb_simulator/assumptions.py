@@ -10,7 +10,8 @@ class Assumptions:
     """
     Rules managed.jobs-in-account, managed.starts, filter.in and vector.source-uri; each can be
     turned round by an option of `python -m bedrock_kb_simulator`. So can job.at-a-time and
-    document.duration (AWS seconds) by a benchmark, in whose simulated time tasks take turns.
+    document.duration (AWS seconds, of a request with a PDF and of any other) by a benchmark, in
+    whose simulated time tasks take turns.
     """
 
     managed_jobs_in_account: bool = False
@@ -19,3 +20,4 @@ class Assumptions:
     custom_documents_tell_source: bool = True
     job_documents: int = rules.JOB_AT_A_TIME.limit
     direct_seconds: float = rules.DIRECT_DURATION.value
+    direct_pdf_seconds: float | None = None  # as any other

@@ -231,7 +231,10 @@ _BEGUN = {"STARTING": "IN_PROGRESS", "DELETING": "DELETE_IN_PROGRESS"}
 
 @dataclass(frozen=True, kw_only=True)
 class Direct:
-    """A request takes `duration` AWS seconds, and what its documents take: document.duration."""
+    """
+    A request takes `duration` AWS seconds, or `pdf_duration` with a PDF among its documents, and
+    what its documents take: document.duration.
+    """
 
     store: Store
     clock: Clock
@@ -239,6 +242,7 @@ class Direct:
     calls: DirectCalls
     indexing: Indexing
     duration: float
+    pdf_duration: float
     _numbers: Iterator[int] = field(default_factory=count)
     _lives: dict[int, Work] = field(default_factory=dict)
     _closing: Signal = field(init=False)
@@ -257,8 +261,16 @@ class Direct:
                 self._index(destination, content)
 
         slower = partial(self._slowness, source["id"], keys)
+        has_pdf = any((each.uri or each.filename).endswith(".pdf") for each in contents)
         return self._accept(
-            parameters, source, keys=keys, named=keys, status="STARTING", work=work, slower=slower
+            parameters,
+            source,
+            keys=keys,
+            named=keys,
+            status="STARTING",
+            work=work,
+            duration=self.pdf_duration if has_pdf else self.duration,
+            slower=slower,
         )
 
     def delete(self, parameters: Parameters) -> Parameters:
@@ -272,7 +284,13 @@ class Direct:
                 self.indexing.remove(destination, key)
 
         return self._accept(
-            parameters, source, keys=keys, named=named, status="DELETING", work=work
+            parameters,
+            source,
+            keys=keys,
+            named=named,
+            status="DELETING",
+            work=work,
+            duration=self.duration,
         )
 
     def close(self) -> None:
@@ -297,6 +315,7 @@ class Direct:
         named: list[str],
         status: str,
         work: Callable[[Destination], None],
+        duration: float,
         slower: Callable[[], float] = lambda: 1.0,
     ) -> Parameters:
         """Begin unless the client token has begun it already; answers what is so before that."""
@@ -315,7 +334,7 @@ class Direct:
             if realm.running_jobs(self.store):
                 raise rules.DIRECT_DURING_JOB.broken()
             refuse_unsynced(self.store, source)
-            seconds = self.duration + self._warming(realm, destination)
+            seconds = duration + self._warming(realm, destination)
             self.calls.begin(realm)
             self.tokens.remember(scope, token, source["id"])
             mark(status)
