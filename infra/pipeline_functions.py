@@ -91,6 +91,7 @@ class PipelineFunctions:
             "bedrock:ListIngestionJobs",
             "bedrock:IngestKnowledgeBaseDocuments",
             "bedrock:DeleteKnowledgeBaseDocuments",
+            "bedrock:GetKnowledgeBaseDocuments",  # before one is sent again
             on=self.knowledge_base.knowledge_base_arns,
         )
         may_look(handler, knowledge_base=self.knowledge_base)

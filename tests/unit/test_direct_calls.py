@@ -11,8 +11,8 @@ from functools import partial
 
 import pytest
 
-from stackroom.documents.model import UNEXPLAINED_FAILURE, CatalogStatus, DocumentStatus
-from stackroom.errors import KnowledgeBaseThrottled, StoreUnavailable
+from stackroom.documents.model import UNEXPLAINED_FAILURE, CatalogStatus, DataSource, DocumentStatus
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, StoreUnavailable
 from stackroom.ingestion.bedrock_calls import Busy
 from stackroom.ingestion.evidence import MAX_ATTEMPTS
 from stackroom.ingestion.verdicts import DocumentOutcome
@@ -417,6 +417,25 @@ def test_a_version_that_was_never_sent_does_not_follow_an_older_call(pipeline: P
 
     assert [held for _, held in calls(pipeline)] == [[DOCUMENT], [DOCUMENT]]
     assert statuses(pipeline) == {"indexed"}
+
+
+def test_a_version_whose_call_was_refused_does_not_follow_an_older_call(filled: Pipeline) -> None:
+    filled.bedrock.direct_seconds = LONG
+    run = filled.work()
+    filled.broken_runs.record(run.worklist_id, run.epoch, "broken")
+    filled.clock.pass_by(30)
+    filled.drop(KEY, "newer")
+
+    def refuse(source: DataSource, *_: object, **__: object) -> None:
+        filled.bedrock.put(source, DOCUMENT, "IN_PROGRESS")  # the older one goes on
+        raise KnowledgeBaseUnavailable("Ingest", "ServiceUnavailableException")
+
+    filled.bedrock.before("ingest", refuse, times=1)
+
+    filled.execute()
+
+    assert [held for _, held in calls(filled)] == [[DOCUMENT], [DOCUMENT]]
+    assert statuses(filled) == {"indexed"}
 
 
 # Back-pressure, and answers that are lost

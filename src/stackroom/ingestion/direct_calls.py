@@ -112,15 +112,15 @@ class DirectCalls:
         """
         Return since when Bedrock works on documents that an earlier call brought, by document id.
 
-        Only what it says since this version was bound, or of one whose call it once accepted,
-        counts: an older version may still be at work.
+        An older version may still be at work, so only what Bedrock says since this version was
+        bound counts, or, of one that is tried again after it was accepted, since it lies there.
         """
         since = {
             each.document_id: each.updated_at
             if each.status is DocumentStatus.INDEXING
             else each.present_since
             for each in batch
-            if each.attempts > 0 and each.document_id in bound.documents
+            if each.attempts > 0 and is_of_calls(each) and each.document_id in bound.documents
         }
         if bound.submissions is None or not since:
             return {}
