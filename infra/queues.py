@@ -1,4 +1,4 @@
-"""A queue that a function consumes, and where its messages end that no retry can help."""
+"""Queues that functions consume, and dead-letter queues for what no retry can help."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_lambda as lambda_
@@ -27,6 +27,27 @@ class DeadLetters(sqs.Queue):
             retention_period=cdk.Duration.days(14),
         )
         accept(self, "SQS3", because="It is a dead-letter queue; a rule's isn't recognised as one.")
+
+    def keep_failures_of(self, handler: HandlerFunction) -> None:
+        """
+        Keep each event, with the error, that `handler` has failed at as often as Lambda invokes a
+        function asynchronously: three times by default. Lambda drops it otherwise, and a rule's
+        dead-letter queue gets only what Lambda did not accept.
+        https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-retain-records.html
+        """
+        handler.allow("sqs:SendMessage", on=self.queue_arn)
+        of = lambda_.CfnEventInvokeConfig
+        config = of(
+            self,
+            f"FailuresOf{handler.node.id}",
+            function_name=handler.function.function_name,
+            qualifier="$LATEST",
+            destination_config=of.DestinationConfigProperty(
+                on_failure=of.OnFailureProperty(destination=self.queue_arn)
+            ),
+        )
+        # Lambda looks at the rights when it makes the configuration.
+        config.node.add_dependency(handler.role)
 
 
 class ConsumedQueue(Construct):
@@ -84,7 +105,6 @@ class ConsumedQueue(Construct):
                 # https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
                 max_concurrency=batches,
                 report_batch_item_failures=True,
-                metrics_config=lambda_.MetricsConfig(metrics=[lambda_.MetricType.EVENT_COUNT]),
             )
         )
         self._consumer, self._batch_size = consumer, batch_size

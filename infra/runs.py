@@ -40,6 +40,8 @@ class Runs(Construct):
         self.dead_letters = DeadLetters(
             self, "DeadLetters", queue_name=f"{deployment.project}-recovery-dead"
         )
+        for handler in (ingest, reconciler):
+            self.dead_letters.keep_failures_of(handler)
         self._recover_broken_runs()
         self._sweep()
         self._reconcile(reconciler)

@@ -263,6 +263,40 @@ def test_no_event_is_lost_when_its_target_refuses_it(assembly: Assembly) -> None
     ]
 
 
+def test_what_a_function_that_a_rule_invokes_fails_at_is_kept(assembly: Assembly) -> None:
+    invoked = {
+        target["Arn"].rpartition(":")[2]
+        for stack in assembly.stacks
+        for rule in assembly.all(stack, "AWS::Events::Rule")
+        for target in rule.properties["Targets"]
+        if ":function:" in target["Arn"]
+    }
+    kept = {
+        each.properties["FunctionName"]: each
+        for each in assembly.all("pipeline", "AWS::Lambda::EventInvokeConfig")
+    }
+
+    assert kept.keys() == invoked == {"stackroom-ingest", "stackroom-reconciler"}
+    for function, each in kept.items():
+        [destination] = each.properties["DestinationConfig"]["OnFailure"].values()
+        assert destination.endswith(":stackroom-recovery-dead")
+        right = ("sqs:SendMessage", "stackroom-recovery-dead")
+        assert right in assembly.granted(function.removeprefix("stackroom-"))
+        assert each.properties["Qualifier"] == "$LATEST"
+        assert any("RoleDefaultPolicy" in each for each in each.raw["DependsOn"])
+
+
+def test_no_queue_counts_events_that_no_alarm_reads(assembly: Assembly) -> None:
+    mappings = [
+        each.properties
+        for stack in assembly.stacks
+        for each in assembly.all(stack, "AWS::Lambda::EventSourceMapping")
+    ]
+
+    assert len(mappings) == 6
+    assert [each for each in mappings if "MetricsConfig" in each] == []
+
+
 def test_the_state_machine_is_the_file_and_logs_its_errors(assembly: Assembly) -> None:
     machine = assembly.one("pipeline", "AWS::StepFunctions::StateMachine").properties
     definition = ROOT / "statemachines" / "ingest_catalog.asl.json"

@@ -148,19 +148,23 @@ def _role(assembly: Assembly, stack: str, function: Resource, denied: list[State
     properties = function.properties
     name = properties.get("FunctionName", function.logical_id)
     role = properties["Role"].rpartition("/")[2]
-    mappings = [
+    invoked_by = [
         each.properties
-        for each in assembly.all(stack, "AWS::Lambda::EventSourceMapping")
+        for each in assembly.all(
+            stack, "AWS::Lambda::EventSourceMapping", "AWS::Lambda::EventInvokeConfig"
+        )
         if each.properties["FunctionName"] == name
     ]
     return Role(
         function=_told(function).removeprefix("stackroom-"),
         arn=properties["Role"],
         statements=(*_statements(assembly, stack, role), *denied),
-        queues=frozenset(each["EventSourceArn"] for each in mappings),
+        queues=frozenset(
+            each["EventSourceArn"] for each in invoked_by if "EventSourceArn" in each
+        ),
         discarded_to=frozenset(
             each["DestinationConfig"]["OnFailure"]["Destination"]
-            for each in mappings
+            for each in invoked_by
             if "DestinationConfig" in each
         ),
         logs=properties.get("LoggingConfig", {}).get("LogGroup", f"/aws/lambda/{name}"),

@@ -32,6 +32,7 @@ ONE_OF_ITS_NAME: Mapping[str, tuple[str, ...]] = {
     "AWS::IAM::ManagedPolicy": ("account", "ManagedPolicyName"),
     "AWS::IAM::Role": ("account", "RoleName"),
     "AWS::KMS::Alias": ("account region", "AliasName"),
+    "AWS::Lambda::EventInvokeConfig": ("account region", "FunctionName", "Qualifier"),
     "AWS::Lambda::EventSourceMapping": ("account region", "EventSourceArn", "FunctionName"),
     "AWS::Lambda::Function": ("account region", "FunctionName"),
     "AWS::Logs::LogGroup": ("account region", "LogGroupName"),
