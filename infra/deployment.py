@@ -15,7 +15,7 @@ from infra.console_settings import ConsoleSettings, upload_origins
 from infra.fitting import Fitting
 from infra.ingestion import Ingestion
 from infra.operations_settings import OperationsSettings
-from infra.pool_type import MANAGED, pool_type
+from infra.pool_type import MANAGED, VECTOR, pool_type
 from infra.sign_in_settings import SignInSettings
 from infra.vector_cache import VectorCache
 
@@ -25,9 +25,12 @@ from infra.vector_cache import VectorCache
 # https://docs.aws.amazon.com/cognito/latest/developerguide/cognito-user-pools-assign-domain-prefix.html
 _PROJECT = re.compile(r"(?!.*(aws|amazon|cognito))(?=.{2,20}$)[a-z](-?[a-z0-9])+")
 
-# A template has at most 200 outputs, and four exports for each knowledge base.
+# A template has at most 200 outputs. The stack of the knowledge bases has three of its own, and
+# exports of each member its id, ARN, shared data source and index; of MANAGED ones, it has one of
+# its own, and there is no index.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
-_LARGEST_POOL = 49
+_OUTPUTS = 200
+LARGEST_POOL = {VECTOR: (_OUTPUTS - 3) // 4, MANAGED: (_OUTPUTS - 1) // 3}
 
 
 # https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-supported.html
@@ -97,10 +100,11 @@ class Deployment:
         key = app.node.get_context("customer_managed_key")
         if not _PROJECT.fullmatch(project):
             raise ValueError(f"context project {project!r} must match {_PROJECT.pattern}")
-        if not 1 <= pool_size <= _LARGEST_POOL:
+        largest = LARGEST_POOL[pool_type(app)]
+        if not 1 <= pool_size <= largest:
             raise ValueError(
-                f"context knowledge_base_pool_size {pool_size} is not 1 to {_LARGEST_POOL}: more"
-                " would need more than the 200 outputs that CloudFormation allows a stack"
+                f"context knowledge_base_pool_size {pool_size} is not 1 to {largest}: more"
+                f" would need more than the {_OUTPUTS} outputs that CloudFormation allows a stack"
             )
         if via not in ("s3vectors", "bedrock"):
             raise ValueError(f"context retrieve_via {via!r} must be 's3vectors' or 'bedrock'")

@@ -68,7 +68,6 @@ class KnowledgeBaseStack(cdk.Stack):
                 bucket_arn=vectors,
                 index_arns=dict(zip(map(self._name, numbers), self.index_arns, strict=True)),
             )
-            cdk.CfnOutput(self, "VectorBucketArn", value=vectors)
         cdk.CfnOutput(self, "KnowledgeBasePool", value=self.pool_json)
 
     @property

@@ -57,12 +57,19 @@ def test_a_pool_grows_and_does_not_shrink_and_its_knowledge_bases_stay(cloud: Cl
     assert pool_of(cloud) == before
 
 
-def test_the_largest_pool_fits_under_the_longest_names(cloud: Cloud) -> None:
-    far = cloud.elsewhere(region="ap-northeast-1")
+@pytest.mark.parametrize(
+    ("name", "size", "of_a_member"), [("largest pool", 49, 4), ("largest managed pool", 66, 3)]
+)
+def test_the_largest_pool_fits_under_the_longest_names(
+    cloud: Cloud, name: str, size: int, of_a_member: int
+) -> None:
+    far, largest = cloud.elsewhere(region="ap-northeast-1"), deployment(name)
 
-    far.deploy(deployment("largest pool"))
+    far.deploy(largest)
 
-    assert len(pool_of(far, project="p" * 20)) == 49
+    assert len(pool_of(far, project="p" * 20)) == size
+    outputs = len(largest.template("knowledge-base")["Outputs"])
+    assert 200 - of_a_member < outputs <= 200  # one more member has no room
 
 
 def test_what_a_function_has_no_room_for_is_refused_before_anything_is_made(tmp_path: Path) -> None:
@@ -73,8 +80,16 @@ def test_what_a_function_has_no_room_for_is_refused_before_anything_is_made(tmp_
 
     with pytest.raises(ValueError, match=r"'p{20}-console' may take 4,\d+ bytes, .* for 4,096"):
         build_app(context=largest)
-    with pytest.raises(ValueError, match=r"50 is not 1 to 49: .* 200 outputs"):
-        build_app(context={"knowledge_base_pool_size": 50})
+
+
+@pytest.mark.parametrize(("kind", "largest"), [("vector", 49), ("managed", 66)])
+def test_a_pool_that_is_too_large_is_refused_with_what_is_allowed(kind: str, largest: int) -> None:
+    context = {"knowledge_base_type": kind, "knowledge_base_pool_size": largest + 1}
+
+    with pytest.raises(
+        ValueError, match=rf"pool_size {largest + 1} is not 1 to {largest}: .* 200 outputs"
+    ):
+        build_app(context=context)
 
 
 def pool_of(cloud: Cloud, *, project: str = "stackroom") -> Pool:
