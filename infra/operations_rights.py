@@ -29,17 +29,20 @@ def may_show_operations(handler: HandlerFunction, *, rights: Rights) -> None:
             resource_name=deployment.dashboard_name,
         ),
     )
-    # Narrower than *, which only composite alarms need; the dashboard has none.
+    # CloudWatch asks for the right on `alarm:*`, whichever alarms the request names.
+    # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatch.html
+    # https://github.com/aws-samples/amazon-cloudwatch-auto-alarms/issues/1
+    # Composite alarms alone need it on *, and the dashboard has none.
     # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/permissions-reference-cw.html
     handler.allow(
         "cloudwatch:DescribeAlarms",
         on=stack.format_arn(
             service="cloudwatch",
             resource="alarm",
-            resource_name=f"{deployment.project}-*",
+            resource_name="*",
             arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
         ),
-        because="The dashboard's alarms are made after this function, and are many.",
+        because="It describes the account's alarms, and was seen denied on fewer.",
     )
     # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatch.html
     handler.allow(

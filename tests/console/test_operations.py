@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from html import unescape
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -188,6 +189,32 @@ def test_the_figures_are_those_of_the_dashboard_and_are_drawn(olga: Browser, boa
     assert "no discrepancy was found" in text
     assert "Missing here" not in text
     assert "style=" not in text
+
+
+def test_figures_are_shown_where_alarms_can_not_be_read(olga: Browser, board: Any) -> None:
+    settled(board, {30: 3.0})
+    widget = {"type": "alarm", "properties": {"alarms": ["arn:aws:cloudwatch:x:1:alarm:Late"]}}
+    board.put_dashboard(
+        DashboardName="stackroom", DashboardBody=json.dumps({"widgets": [widget, GRAPH]})
+    )
+    event = "before-call.cloudwatch.DescribeAlarms"
+    board.meta.events.register(event, denied)
+
+    text = unescape(olga.get("/operations").text)
+    board.meta.events.unregister(event, denied)
+
+    assert [each for each in rows(text) if "DocumentsSettled" in each]
+    assert "Missing here: alarms." in text
+    assert "DescribeAlarms answered AccessDenied" in text
+    assert "the dashboard's figures" not in text
+    assert "no alarm is raised" not in text.lower()
+
+
+def denied(**_: Any) -> tuple[Any, dict[str, Any]]:
+    return SimpleNamespace(status_code=403), {
+        "Error": {"Code": "AccessDenied", "Message": "no identity-based policy allows it"},
+        "ResponseMetadata": {"HTTPStatusCode": 403},
+    }
 
 
 def test_graphs_begin_where_their_figures_do(olga: Browser, board: Any) -> None:

@@ -177,12 +177,16 @@ class Graph:
 
 @dataclass(frozen=True, kw_only=True)
 class Board:
-    """Between two moments. `alarms` are states by name; None for one that there is not."""
+    """
+    Between two moments. `alarms` are states by name; None for one that there is not. If
+    `alarms_trouble` says why they could not be read, there are none.
+    """
 
     name: str
     start: datetime
     end: datetime
     alarms: Mapping[str, str | None]
+    alarms_trouble: str = ""
     graphs: tuple[Graph, ...]
 
 
@@ -367,7 +371,7 @@ class Operations:
         )
         readers.shutdown(wait=False)
         backlog, pool, deletions, figures, runs, month = asked
-        return Overview(
+        overview = Overview(
             at=self.now(),
             backlog=parts.taken("what waits and what failed", backlog),
             pool=parts.taken("the pool", pool),
@@ -377,6 +381,9 @@ class Operations:
             month=parts.taken("what users used", month),
             missing=parts.missing,
         )
+        if overview.figures and (trouble := overview.figures.board.alarms_trouble):
+            parts.missing["alarms"] = trouble
+        return overview
 
     def _deletions(self) -> OpenDeletions:
         found = self.receipts.open_ones(limit=RECEIPTS + 1)
@@ -397,6 +404,8 @@ class Operations:
         now = self.now()
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
         board = self.boards.read(end=now)
+        if board.alarms_trouble:
+            logger.warning("alarms could not be read", extra={"error": board.alarms_trouble})
         today = self.boards.read(end=now, start=midnight, titles=(COST,))
         return Figures(
             board=board,

@@ -122,7 +122,7 @@ class ShownOperations:
         backlog, deletions = self.overview.backlog, self.overview.deletions
         figures, runs = self.overview.figures, self.overview.runs
         lines = (
-            ("no alarm is raised", figures is not None and not self.raised),
+            ("no alarm is raised", self._knows_alarms and not self.raised),
             ("nothing waits", backlog is not None and not backlog.waiting),
             ("no document has failed", backlog is not None and not backlog.failures),
             ("no run has broken", runs is not None and not _broken(runs)),
@@ -220,6 +220,11 @@ class ShownOperations:
             state=_in_words(run.state),
             link=None if self.is_local else _console_of(run.arn),
         )
+
+    @property
+    def _knows_alarms(self) -> bool:
+        figures = self.overview.figures
+        return figures is not None and not figures.board.alarms_trouble
 
     @property
     def _alarms(self) -> Mapping[str, str | None]:

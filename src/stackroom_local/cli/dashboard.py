@@ -68,6 +68,7 @@ def answer(shown: Board) -> DashboardAnswer:
         start=shown.start,
         end=shown.end,
         alarms=dict(shown.alarms),
+        alarms_trouble=shown.alarms_trouble or None,
         widgets=[
             WidgetTold(title=each.title, lines=[_told(line) for line in each.lines])
             for each in shown.graphs
@@ -78,13 +79,15 @@ def answer(shown: Board) -> DashboardAnswer:
 def drawn(shown: Board) -> RenderableType:
     hours = (shown.end - shown.start).total_seconds() / 3600
     head = Text(f"{shown.name}: the last {hours:g} h, until {shown.end:%Y-%m-%d %H:%M} UTC")
-    return Group(head, *_alarms(shown.alarms), *_tables(shown))
+    return Group(head, *_alarms(shown.alarms, shown.alarms_trouble), *_tables(shown))
 
 
-def _alarms(states: Mapping[str, str | None]) -> Iterator[RenderableType]:
-    if not states:
+def _alarms(states: Mapping[str, str | None], trouble: str) -> Iterator[RenderableType]:
+    if not states and not trouble:
         return
     yield Text("\nAlarms", style="bold")
+    if trouble:
+        yield Text(f"could not be read: {one_line(trouble)}", style="red")
     for state in dict.fromkeys((*_STATES, *states.values())):
         if names := sorted(name for name, each in states.items() if each == state):
             told = _ABSENT if state is None else state

@@ -262,6 +262,7 @@ class DashboardAnswer(JsonAnswer):
     start: datetime
     end: datetime
     alarms: Annotated[dict[str, str | None], Field(description="states; null of one not made here")]
+    alarms_trouble: Annotated[str | None, Field(description="why alarms could not be read")]
     widgets: list[WidgetTold]
 
 

@@ -198,13 +198,20 @@ class CloudWatchBoards:
     ) -> Board:
         try:
             return read_board(self.client, self.name, end=end, start=start, titles=titles)
-        except ClientError as error:
-            raise FiguresNotRead(error.operation_name, code_of(error)) from error
-        except BotoCoreError as error:
-            raise FiguresNotRead("CloudWatch", type(error).__name__) from error
-        except (KeyError, TypeError, ValueError) as error:
-            # All members of its answers are optional [API model cloudwatch].
-            raise FiguresNotRead("CloudWatch", "AnswerNotUnderstood") from error
+        except _UNREAD as error:
+            raise _not_read(error) from error
+
+
+# All members of CloudWatch's answers are optional [API model cloudwatch].
+_UNREAD = (BotoCoreError, ClientError, KeyError, TypeError, ValueError)
+
+
+def _not_read(error: Exception) -> FiguresNotRead:
+    if isinstance(error, ClientError):
+        return FiguresNotRead(error.operation_name, code_of(error))
+    if isinstance(error, BotoCoreError):
+        return FiguresNotRead("CloudWatch", type(error).__name__)
+    return FiguresNotRead("CloudWatch", "AnswerNotUnderstood")
 
 
 def read_board(
@@ -217,14 +224,19 @@ def read_board(
 ) -> Board:
     """
     One GetMetricData for each graph, several at a time; CloudWatch bills each metric that is asked
-    for, some 200 on the whole board. Raises botocore's ClientError and BotoCoreError.
+    for, some 200 on the whole board. Raises botocore's ClientError and BotoCoreError, but where
+    only the alarms can't be read.
     """
     found = dashboard(client.get_dashboard(DashboardName=name)["DashboardBody"])
     since = end - timedelta(hours=found.hours) if start is None else start
     readings = Readings(client, since, end)
     wanted = [each for each in found.widgets if not titles or each.title in titles]
     alarms = [name for each in wanted for name in each.alarms]
-    states = readings.states(alarms)
+    states, trouble = dict[str, str](), ""
+    try:
+        states = readings.states(alarms)
+    except _UNREAD as error:
+        alarms, trouble = [], str(_not_read(error))
 
     def graph(widget: Widget) -> Graph:
         return Graph(title=widget.title, lines=tuple(readings.of(widget)))
@@ -236,5 +248,6 @@ def read_board(
         start=since,
         end=end,
         alarms={each: states.get(each) for each in alarms},
+        alarms_trouble=trouble,
         graphs=graphs,
     )
