@@ -12,13 +12,15 @@ help: ## what there is
 
 # The one way to set up: everything pinned with hashes, into .venv, nothing else touched. What `make
 # demo` needs comes first. uv shows how far it is, so it is not quiet; bytecode comes with each import.
+# uv checks the hashes of constraints, too; pip takes only uv itself, by its lines of the lock.
 $(BIN)/.serving: requirements.lock requirements.overrides.txt pyproject.toml
 	@echo "setting up .venv: the Python packages that serving takes (0.9 GB, once)"
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Stackroom needs Python 3.11 or newer: make PYTHON=python3.13 ...")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.9.*
+	@sed -n '/^uv==/,/^[^ ]/{/^uv==/p;/--hash=/p;}' requirements.lock > .venv/uv.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .venv/uv.lock
 	@HATCH_BUILD_NO_HOOKS=true $(BIN)/uv pip install --python $(BIN)/python --constraint requirements.lock \
-		--overrides requirements.overrides.txt --editable '.[brought,infra]'
+		--build-constraint requirements.lock --overrides requirements.overrides.txt --editable '.[brought,infra]'
 	@touch $@
 
 $(BIN)/.installed: $(BIN)/.serving
@@ -35,12 +37,22 @@ LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashe
 lock: ## pin again after a change of pyproject.toml, or of what tests install beside it
 	$(LOCK) pyproject.toml --overrides requirements.overrides.txt --all-extras -o requirements.lock
 	for set in tests/clients/requirements/*.in; do $(LOCK) "$$set" -o "$${set%.in}.lock" || exit 1; done
-	npm install --prefix tests/clients/npm --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved
+	for set in tests/clients/npm infra/cdk_cli; do \
+		npm install --prefix $$set --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved || exit 1; done
 
 # Deploying (docs/deploy.md). ARGS reach the CDK: make deploy ARGS="-c knowledge_base_pool_size=2"
 # The CLI moves faster than the library; 3.0.0 on npm was published by mistake.
-CDK := npx --yes aws-cdk@2.1148.1
+CDK := $(BIN)/cdk
 PROJECT ?= stackroom
+
+$(BIN)/.cdk: infra/cdk_cli/package.json infra/cdk_cli/package-lock.json $(BIN)/.serving
+	@rm -rf .venv/cdk && mkdir -p .venv/cdk && cp $(filter %.json,$^) .venv/cdk
+	@npm ci --prefix .venv/cdk --ignore-scripts --no-audit --no-fund --silent
+	@ln -sf ../cdk/node_modules/.bin/cdk $(CDK)
+	@touch $@
+
+.PHONY: cdk
+cdk: $(BIN)/.cdk ## install the CDK's CLI, by its lock file, as .venv/bin/cdk
 
 .PHONY: synth
 synth: setup ## write the CloudFormation templates to cdk.out, offline
@@ -55,7 +67,7 @@ preflight: setup ## what would stop a deployment: asks the account, changes noth
 	@$(PREFLIGHT)
 
 .PHONY: deploy
-deploy: setup ## deploy all stacks to the AWS account of your credentials
+deploy: setup cdk ## deploy all stacks to the AWS account of your credentials
 	@$(PREFLIGHT) && \
 	$(CDK) deploy --all --require-approval never --outputs-file cdk.out/outputs.json -c project=$(PROJECT) $$limits $(ARGS)
 	@$(BIN)/python infra/protect.py cdk.out/outputs.json
@@ -65,13 +77,13 @@ deploy: setup ## deploy all stacks to the AWS account of your credentials
 OPENSEARCH_APP := $(BIN)/python infra/opensearch_app.py --bundle
 
 .PHONY: deploy-opensearch
-deploy-opensearch: setup ## let a gateway search a collection; ARGS="-c collection_arn=... -c gateway_id=... -c tenancy=shared"
+deploy-opensearch: setup cdk ## let a gateway search a collection; ARGS="-c collection_arn=... -c gateway_id=... -c tenancy=shared"
 	facts="$$($(BIN)/python infra/opensearch_facts.py $(ARGS))" && \
 	$(CDK) deploy --app "$(OPENSEARCH_APP)" --output cdk.out/opensearch --require-approval never -c project=$(PROJECT) $$facts $(ARGS)
 
 # Data and knowledge bases stay, in stacks of their own, so that `make deploy` finds them again.
 .PHONY: destroy
-destroy: setup ## remove what runs and keep the data; PURGE=yes deletes that too
+destroy: setup cdk ## remove what runs and keep the data; PURGE=yes deletes that too
 	$(CDK) destroy --force -c project=$(PROJECT) -c bundling=none $(ARGS) $(PROJECT)-operations $(PROJECT)-console $(PROJECT)-gateway $(PROJECT)-pipeline
 ifeq ($(PURGE),yes)
 	@$(BIN)/python infra/purge.py --project $(PROJECT)

@@ -8,6 +8,7 @@ answer, is a warning that says so. Ends with 1 if a check failed.
 """
 
 import argparse
+import json
 import os
 import sys
 import time
@@ -49,7 +50,10 @@ SERVICES = (
     ),
     *("secretsmanager", "sns", "sqs", "ssm", "stepfunctions", "sts"),
 )
-_CDK = "npx --yes aws-cdk@2.1148.1"  # as in the Makefile
+# CloudFormation's CreatePolicy calls the gateway; without the right the policy is CREATE_FAILED.
+# https://github.com/awslabs/fullstack-solution-template-for-agentcore/pull/133
+_OF_POLICIES = "bedrock-agentcore:InvokeGateway"
+_INDEX = "AWS::S3Vectors::Index"
 # Concurrent executions, adjustable; new accounts begin with few of them.
 # https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 _CONCURRENCY = "L-B99A9384"
@@ -90,25 +94,56 @@ def settings(context: Mapping[str, str]) -> tuple[Result, Wanted | None]:
 
 def bootstrap(ssm: Any, wanted: Wanted, account: Account) -> Result:
     """https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html"""
-    needed, line = wanted.bootstrap_version, f"{_CDK} bootstrap aws://{account.id}/{account.region}"
+    needed = wanted.bootstrap_version
+    lines = ("make cdk", f".venv/bin/cdk bootstrap aws://{account.id}/{account.region}")
     try:
         parameter = ssm.get_parameter(Name=wanted.bootstrap_parameter)["Parameter"]
     except ssm.exceptions.ParameterNotFound:
-        return bad("the CDK's own stack is not in this account and region", line)
+        return bad("the CDK's own stack is not in this account and region", *lines)
     if (version := int(parameter["Value"])) < needed:
-        return bad(f"the CDK's own stack has version {version}, and {needed} is needed", line)
+        return bad(f"the CDK's own stack has version {version}, and {needed} is needed", *lines)
     return good(f"version {version} of the CDK's own stack")
 
 
+def deploying_role(iam: Any, wanted: Wanted, account: Account) -> Result:
+    """Whether the role that CloudFormation deploys with, which some narrow, has a rare right."""
+    role = account.filled(wanted.execution_role)
+    gateways = account.arn("bedrock-agentcore", f"gateway/{wanted.project}-*")
+    [decided] = iam.simulate_principal_policy(
+        PolicySourceArn=role, ActionNames=[_OF_POLICIES], ResourceArns=[gateways]
+    )["EvaluationResults"]
+    name = role.rpartition("/")[2]
+    if decided["EvalDecision"] == "allowed":
+        return good(f"{name} may {_OF_POLICIES}")
+    allow = {"Effect": "Allow", "Action": _OF_POLICIES, "Resource": gateways}
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [allow]})
+    return bad(
+        f"{name} may not {_OF_POLICIES}, and the gateway's policies would fail",
+        f"aws iam put-role-policy --role-name {name} --policy-name {wanted.project}-gateway"
+        f" --policy-document '{policy}'",
+    )
+
+
+def index_type(cloudformation: Any) -> Result:
+    """Whether CloudFormation could make indexes for search by words [infra/search_index.py]."""
+    schema = cloudformation.describe_type(Type="RESOURCE", TypeName=_INDEX)["Schema"]
+    lacking = [each for each in ("IndexMode", "TextSearchConfiguration") if each not in schema]
+    if lacking:
+        return good(f"{_INDEX} has no {' and no '.join(lacking)} yet: search-index sees to it")
+    return good(f"{_INDEX} has all that search-index sees to: that function may go")
+
+
 def concurrency(functions: Any, wanted: Wanted, where: str) -> Result:
-    """Whether questions find a place beside what the queues may take."""
+    """Whether questions find a place beside what queues and streams may take."""
     free = functions.get_account_settings()["AccountLimit"]["UnreservedConcurrentExecutions"]
+    # Lambda reads each shard of a stream by one function at a time, and there is one shard at least.
+    # https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html
     taken = sum(
-        resource["Properties"].get("ScalingConfig", {}).get("MaximumConcurrency", 0)
+        resource["Properties"].get("ScalingConfig", {}).get("MaximumConcurrency", 1)
         for _, _, resource in wanted.resources()
         if resource["Type"] == "AWS::Lambda::EventSourceMapping"
     )
-    told = f"{free} functions at once, of which queues may take {taken}"
+    told = f"{free} functions at once, of which queues and streams may take {taken}"
     if free >= taken + _A_QUESTION:
         return good(told)
     return warning(
@@ -146,6 +181,8 @@ def vectors(s3vectors: Any, wanted: Wanted, account: Account) -> Result:
 def checks(client: Client, wanted: Wanted, account: Account) -> list[tuple[str, Check]]:
     """Each by its name; none needs another's answer."""
     where = account.region
+    cloudformation = client("cloudformation")
+    has_indexes = any(each["Type"] == _INDEX for _, _, each in wanted.resources())
     return [
         ("region", partial(region, client, where)),
         *((each.id, partial(model, client, each, where)) for each in wanted.models),
@@ -153,6 +190,8 @@ def checks(client: Client, wanted: Wanted, account: Account) -> list[tuple[str, 
         ("Lambda concurrency", partial(concurrency, client("lambda"), wanted, where)),
         ("bootstrap", partial(bootstrap, client("ssm"), wanted, account)),
         ("encryption", partial(vectors, client("s3vectors"), wanted, account)),
+        ("deploying role", partial(deploying_role, client("iam"), wanted, account)),
+        *([("search by words", partial(index_type, cloudformation))] if has_indexes else []),
         ("names", partial(names, client, account, wanted)),
     ]
 

@@ -18,6 +18,13 @@ class Account:
     def arn(self, service: str, resource: str) -> str:
         return f"arn:aws:{service}:{self.region}:{self.id}:{resource}"
 
+    def filled(self, pattern: str) -> str:
+        """A text of the assembly's manifest, with what it holds places for."""
+        places = {"Partition": "aws", "AccountId": self.id, "Region": self.region}
+        for name, value in places.items():
+            pattern = pattern.replace(f"${{AWS::{name}}}", value)
+        return pattern
+
     def resolved(self, name: Any) -> str | None:
         """A name of a template; None where it refers to another resource."""
         if isinstance(name, str):
@@ -47,6 +54,7 @@ class Wanted:
     stacks: Mapping[str, Mapping[str, Any]]  # the template of each
     bootstrap_parameter: str  # of SSM, which has the version of what `cdk bootstrap` made
     bootstrap_version: int  # that the stacks need at least
+    execution_role: str  # of CloudFormation, by its ARN with `${AWS::AccountId}` and the like
 
     def resources(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         """Stack, logical id, and resource."""
@@ -90,6 +98,7 @@ def read(folder: Path, *, project: str, models: tuple[Model, ...]) -> Wanted:
         if each["type"] == "aws:cloudformation:stack"
     }
     [parameter] = {each["bootstrapStackVersionSsmParameter"] for each in stacks.values()}
+    [role] = {each["cloudFormationExecutionRoleArn"] for each in stacks.values()}
     return Wanted(
         project=project,
         models=models,
@@ -99,4 +108,5 @@ def read(folder: Path, *, project: str, models: tuple[Model, ...]) -> Wanted:
         },
         bootstrap_parameter=parameter,
         bootstrap_version=max(each["requiresBootstrapStackVersion"] for each in stacks.values()),
+        execution_role=role,
     )

@@ -49,7 +49,8 @@ def test_the_page_of_signing_in_names_the_inspector_that_is_run_here() -> None:
 
 
 def test_no_lock_says_where_its_packages_come_from() -> None:
-    for lock in (*REQUIREMENTS.glob("*.lock"), *ROOT.glob("tests/*/npm/package-lock.json")):
+    locks = ("tests/*/npm/package-lock.json", "infra/*/package-lock.json")
+    for lock in (*REQUIREMENTS.glob("*.lock"), *(each for of in locks for each in ROOT.glob(of))):
         text = lock.read_text("utf-8")
 
         assert "--hash=sha256:" in text or '"integrity": "sha512-' in text, lock

@@ -23,13 +23,18 @@ from tests.local.running import local_mode
 
 ROOT = Path(__file__).parents[2]
 ISLAND = Path(__file__).with_name("agents_app")
-CDK = ("npx", "--yes", "aws-cdk@2.1148.1")
+CDK = ROOT / ".venv" / "bin" / "cdk"
 MODEL = "anthropic.claude-3-haiku-20240307-v1:0"
 SECTIONS = (ROOT / "docs" / "agents.md").read_text("utf-8").split("\n## ")
 FIRST, INTERACTIVE = SECTIONS[1:3]
 MARK = "----- the next step -----"
 FERRY = "The ferry to Gull Rock leaves every 40 minutes."
 HERON = "Herons breed in the alder wood behind the mill."
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cli() -> None:
+    subprocess.run(["make", "cdk"], cwd=ROOT, check=True)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +46,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
 
 def cdk(instance: Instance, verb: str, *options: str, cwd: Path, app: str) -> None:
     """As in a shell after `eval "$(stackroom env --operator)"`."""
-    command = [*CDK, verb, "--app", app, "--no-notices", *options]
+    command = [CDK, verb, "--app", app, "--no-notices", *options]
     environment = {
         **os.environ,
         **instance.environment(),
@@ -188,14 +193,10 @@ def blocks(language: str, section: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
 
 
-def test_the_page_has_the_apps_that_are_deployed_and_the_cli_that_is_tested() -> None:
-    makefile = (ROOT / "Makefile").read_text("utf-8")
-    told = "".join((FIRST, INTERACTIVE, makefile, *CDK))
-
+def test_the_page_has_the_apps_that_are_deployed() -> None:
     for section, name in ((FIRST, "first_agent"), (INTERACTIVE, "interactive_agent")):
         [shown] = blocks("python", section)
         assert shown == (ROOT / "examples" / name / "app.py").read_text("utf-8")
-    assert len(set(re.findall(r"aws-cdk@([\d.]+)", told))) == 1
 
 
 def printed(instance: Instance, tmp_path: Path, section: str) -> list[str]:

@@ -38,6 +38,7 @@ TITAN, NOVA = "amazon.titan-embed-text-v2:0", "global.amazon.nova-2-lite-v1:0"
 MODELS = (Model(TITAN, TITAN), Model(NOVA, NOVA.removeprefix("global.")))
 NONE = ServiceError("ResourceNotFoundException", "there is none")
 REFUSED = ServiceError("ValidationException", "`temperature` is deprecated for this model.")
+NO_ENTITY = ServiceError("NoSuchEntity", "there is none")
 NOWHERE = EndpointConnectionError(endpoint_url="https://nowhere")
 
 
@@ -69,6 +70,16 @@ def stack(status: str, *resources: str) -> dict[str, Any]:
     }
 
 
+def index_type(*properties: str) -> dict[str, Any]:
+    schema = {"properties": dict.fromkeys(("IndexName", *properties), {"type": "string"})}
+    return {"DescribeType": {"Schema": json.dumps(schema)}}
+
+
+def decided(decision: str) -> dict[str, Any]:
+    action = {"EvalActionName": "bedrock-agentcore:InvokeGateway", "EvalDecision": decision}
+    return {"SimulatePrincipalPolicy": {"EvaluationResults": [action]}}
+
+
 def concurrency(functions: int) -> dict[str, Any]:
     limit = {"UnreservedConcurrentExecutions": functions}
     return {"GetAccountSettings": {"AccountLimit": limit}}
@@ -79,6 +90,8 @@ WELL: dict[str, Any] = {
     **available(),
     **per_minute(10.0),
     "Converse": {"stopReason": "end_turn"},
+    **decided("allowed"),
+    **index_type(),
     "DescribeRegistry": ServiceError("NotFoundException", "there is none"),
     "DescribeStacks": ServiceError("ValidationError", "Stack with id x does not exist"),
     "GetFunctionConfiguration": NONE,
@@ -86,6 +99,8 @@ WELL: dict[str, Any] = {
     "GetInferenceProfile": {"status": "ACTIVE"},
     "ListInferenceProfiles": denied("bedrock:ListInferenceProfiles"),  # somebody answers
     "GetServiceQuota": {"Quota": {"QuotaName": "of jobs", "QuotaCode": "L-1", "Value": 5}},
+    "GetPolicy": NO_ENTITY,
+    "GetRole": NO_ENTITY,
     "ListGateways": {"items": []},
     "ListPolicyEngines": {"policyEngines": []},
 }
@@ -122,6 +137,7 @@ def world(assembly: Assembly, monkeypatch: pytest.MonkeyPatch) -> Iterator[World
             "bedrock-agentcore-control",
             "bedrock-runtime",
             "cloudformation",
+            "iam",
             "schemas",
             "service-quotas",
         )
@@ -151,6 +167,12 @@ def test_an_account_in_which_all_is_well_passes(world: World) -> None:
         ("region", {"ListGateways": NOWHERE}, "bad", "export AWS_REGION=us-"),
         ("Service Quotas", per_minute(0.0), "bad", f"{RAISE} bedrock --quota-code L-0"),
         ("Lambda concurrency", concurrency(10), "warn", f"{RAISE} lambda --quota-code L-B99A9384"),
+        (
+            "deploying role",
+            decided("implicitDeny"),
+            "bad",
+            f"aws iam put-role-policy --role-name cdk-hnb659fds-cfn-exec-role-{HERE.id}-{HERE.region}",
+        ),
         (
             "names",
             stack("UPDATE_ROLLBACK_FAILED"),
@@ -244,9 +266,37 @@ def test_an_account_without_bootstrap_or_with_an_old_one_is_told_how(world: Worl
     world.client("ssm").delete_parameter(Name=VERSION)
     none = world.results()["bootstrap"]
 
-    [pinned] = re.findall("^CDK := (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    line = f".venv/bin/cdk bootstrap aws://{HERE.id}/{HERE.region}"
     assert (old.mark, none.mark) == ("bad", "bad")
-    assert {old.lines, none.lines} == {(f"{pinned} bootstrap aws://{HERE.id}/{HERE.region}",)}
+    assert {old.lines, none.lines} == {("make cdk", line)}
+
+
+def test_what_cloudformation_can_say_of_an_index_decides_whether_a_function_must(
+    world: World,
+) -> None:
+    told = {}
+    for properties in ((), ("TextSearchConfiguration",), ("IndexMode", "TextSearchConfiguration")):
+        world.answers |= index_type(*properties)
+        told[properties] = world.results()["search by words"].text.partition(" has ")[2]
+
+    assert list(told.values()) == [
+        "no IndexMode and no TextSearchConfiguration yet: search-index sees to it",
+        "no IndexMode yet: search-index sees to it",
+        "all that search-index sees to: that function may go",
+    ]
+
+
+def test_a_new_account_of_ten_functions_is_told_that_questions_may_find_no_place(
+    world: World, otherwise: Assembly
+) -> None:
+    """Its queues and streams are made for as few."""
+    world.wanted = read(otherwise.directory, project="docs", models=MODELS)
+    world.answers |= concurrency(10)
+
+    found = world.results()["Lambda concurrency"]
+
+    told = "10 functions at once, of which queues and streams may take 10"
+    assert (found.mark, found.text) == ("warn", f"{told}: questions may find no place")
 
 
 def test_what_a_caller_may_not_ask_is_a_warning_that_names_the_right(world: World) -> None:
