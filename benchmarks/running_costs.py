@@ -43,9 +43,12 @@ _RATE = re.compile(r"rate\((\d+) minutes\)")
 DOCUMENT_BYTES, _TEXT_SHARE = 50_000, 0.2  # of them that are text (quota/workload.py)
 _BYTES_A_TOKEN = 4
 _TOKENS_A_CHUNK, _NEW_TOKENS = 300, 240  # 20 % were said before
-# S3 Vectors, a GB written: aws.amazon.com/s3/pricing, by caylent.com. S3, a GB kept for a month:
-# https://aws.amazon.com/s3/pricing/ (November 2026).
+# S3 Vectors, a GB written, and the bytes that a PutVectors is billed for at least:
+# aws.amazon.com/s3/pricing, by
+# https://caylent.com/blog/architecting-gen-ai-at-scale-lessons-from-aws-s-3-vector-store-and-the-nuances-of-hybrid-vector-storage
+# S3, a GB kept for a month: https://aws.amazon.com/s3/pricing/ (November 2026).
 _WRITTEN_GB, _KEPT_GB = 0.20, 0.023
+_LEAST_WRITTEN = 128 * 1024
 _THOUSAND = 1_000
 _BURST = Shape(uploads=1_000, catalogs=50)
 _APART = Shape(uploads=120, catalogs=12, apart=30)
@@ -114,8 +117,9 @@ def embedding(documents: int) -> float:
     return _tokens(documents) * TITAN.dollars / 1e6
 
 
-def vectors_written(documents: int) -> float:
-    return _vector_bytes(documents) / _GB * _WRITTEN_GB
+def vectors_written(documents: int, *, writes: int = 0) -> float:
+    """In so many calls of PutVectors; of 0, in full ones."""
+    return max(_vector_bytes(documents), writes * _LEAST_WRITTEN) / _GB * _WRITTEN_GB
 
 
 def _tokens(documents: int) -> float:
@@ -138,9 +142,9 @@ def thousand(burst: Bill, apart: Bill) -> Iterator[tuple[str, float, float]]:
     for what, kinds in _BILLED.items():
         first, second = (share * sum(map(bill.dollars, kinds)) for bill, share in shares)
         yield (what, first, second)
-    of_text = embedding(_THOUSAND), vectors_written(_THOUSAND)
-    yield ("Titan, embedding", of_text[0], of_text[0])
-    yield ("S3 Vectors, written", of_text[1], of_text[1])
+    yield ("Titan, embedding", embedding(_THOUSAND), embedding(_THOUSAND))
+    one_by_one = vectors_written(_THOUSAND, writes=_THOUSAND)
+    yield ("S3 Vectors, written", vectors_written(_THOUSAND), one_by_one)
 
 
 def idle_table(templates: Iterable[Template]) -> str:
@@ -164,7 +168,9 @@ def thousand_table(burst: Bill, apart: Bill) -> str:
             *rows,
             f"| altogether | ${first:.3f} | ${second:.3f} |",
             "",
-            f"Keeping them costs ${kept:.4f} a month in S3 and ${vectors:.4f} in S3 Vectors.",
+            f"Keeping them costs ${kept:.4f} a month in S3 and ${vectors:.4f} in S3 Vectors, which"
+            " bills a write for 128 KB at least. AWS doesn't say how many documents Bedrock writes at"
+            " once: the first column is with full writes, the second with one for each document.",
         ]
     )
 

@@ -104,7 +104,8 @@ class OperationsStack(cdk.Stack):
                     period=cdk.Duration.minutes(1),
                 ),
                 threshold=1,
-                description=f"Messages in {queue.name}: read one, mend its cause, redrive.",
+                description=f"Messages in {queue.name}: read one, mend its cause, then redrive or"
+                " purge the queue, as docs/deploy.md says.",
             )
             for queue in self._dead_letters
         ]

@@ -1,6 +1,11 @@
 """
-The indexes of the pool, made for search by words. CloudFormation has no property for that as of
-2026-10-20, so a function of ours does it, as a custom resource.
+The indexes of the pool, made for search by words by a function of ours, as a custom resource.
+
+It may go once `AWS::S3Vectors::Index` has all that it sees to in CloudFormation's registry, in each
+region on our list: the text search and `IndexMode`. By November 2026 the template reference has the
+first (`TextSearchConfiguration`, changed without interruption) and not the second. `make preflight`
+asks the registry. What remains then is to keep the indexes that are deployed: a property that the
+template states of an index that has it already must change nothing.
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-s3vectors-index.html
 """
 

@@ -2,7 +2,9 @@
 
 import re
 
-from benchmarks.running_costs import PAGE, idle_table
+import pytest
+
+from benchmarks.running_costs import PAGE, idle_table, vectors_written
 from stackroom_local.cli.deployments import NAMES, STACKS
 from tests.campaigns.permissions.report import DOCUMENT
 from tests.campaigns.permissions.roles import roles
@@ -16,6 +18,12 @@ def test_what_a_month_costs_while_nobody_does_anything_is_counted_in_the_templat
     templates = [assembly.template(stack) for stack in assembly.stacks]
 
     assert idle_table(templates) in PAGE.read_text("utf-8"), "run: make bench-costs"
+
+
+def test_a_small_document_that_is_written_alone_is_billed_for_128_kb_of_vectors() -> None:
+    together, alone = vectors_written(1_000), vectors_written(1_000, writes=1_000)
+
+    assert (together, alone) == (pytest.approx(0.012, abs=5e-4), pytest.approx(0.0262, abs=5e-5))
 
 
 def test_the_page_tells_the_rights_of_what_is_deployed_where_it_is_asked_for() -> None:
