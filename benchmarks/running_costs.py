@@ -169,8 +169,8 @@ def thousand_table(burst: Bill, apart: Bill) -> str:
             f"| altogether | ${first:.3f} | ${second:.3f} |",
             "",
             f"Keeping them costs ${kept:.4f} a month in S3 and ${vectors:.4f} in S3 Vectors, which"
-            " bills a write for 128 KB at least. AWS doesn't say how many documents Bedrock writes at"
-            " once: the first column is with full writes, the second with one for each document.",
+            " bills a write for 128 KB at least. AWS doesn't say how many documents Bedrock writes"
+            " at once: the first column is with full writes, the second with one per document.",
         ]
     )
 

@@ -136,7 +136,7 @@ def index_type(cloudformation: Any) -> Result:
 def concurrency(functions: Any, wanted: Wanted, where: str) -> Result:
     """Whether questions find a place beside what queues and streams may take."""
     free = functions.get_account_settings()["AccountLimit"]["UnreservedConcurrentExecutions"]
-    # Lambda reads each shard of a stream by one function at a time, and there is one shard at least.
+    # Lambda reads each shard of a stream by one function at a time; a stream has one at least.
     # https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html
     taken = sum(
         resource["Properties"].get("ScalingConfig", {}).get("MaximumConcurrency", 1)

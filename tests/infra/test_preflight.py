@@ -29,6 +29,7 @@ from tests.workflow.answering import answered
 
 ROOT = Path(__file__).parents[2]
 HERE = Account(id="123456789012", region="eu-central-1")
+ROLE = f"cdk-hnb659fds-cfn-exec-role-{HERE.id}-{HERE.region}"
 VERSION, AWS = "/cdk-bootstrap/hnb659fds/version", "aws --region eu-central-1"
 ASK, RAISE = (
     f"{AWS} bedrock-runtime",
@@ -71,7 +72,7 @@ def stack(status: str, *resources: str) -> dict[str, Any]:
 
 
 def index_type(*properties: str) -> dict[str, Any]:
-    schema = {"properties": dict.fromkeys(("IndexName", *properties), {"type": "string"})}
+    schema = {"properties": {each: {"type": "string"} for each in ("IndexName", *properties)}}
     return {"DescribeType": {"Schema": json.dumps(schema)}}
 
 
@@ -171,7 +172,7 @@ def test_an_account_in_which_all_is_well_passes(world: World) -> None:
             "deploying role",
             decided("implicitDeny"),
             "bad",
-            f"aws iam put-role-policy --role-name cdk-hnb659fds-cfn-exec-role-{HERE.id}-{HERE.region}",
+            f"aws iam put-role-policy --role-name {ROLE}",
         ),
         (
             "names",

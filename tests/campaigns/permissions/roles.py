@@ -159,9 +159,7 @@ def _role(assembly: Assembly, stack: str, function: Resource, denied: list[State
         function=_told(function).removeprefix("stackroom-"),
         arn=properties["Role"],
         statements=(*_statements(assembly, stack, role), *denied),
-        queues=frozenset(
-            each["EventSourceArn"] for each in invoked_by if "EventSourceArn" in each
-        ),
+        queues=frozenset(each["EventSourceArn"] for each in invoked_by if "EventSourceArn" in each),
         discarded_to=frozenset(
             each["DestinationConfig"]["OnFailure"]["Destination"]
             for each in invoked_by
