@@ -284,7 +284,8 @@ def tell_a_webhook(person: Person) -> None:
         event = {"id": "event-1", "detail": {"user_id": person.name}}
         call = WebhookCall(webhook_id=json.loads(said)["webhook"]["id"], event=event)
         SqsWebhookQueue(client=sqs, url=url).put(call, record="a record")
-        eventually(lambda: len(receiver.got) == 2, "it is told")
+        # And a third time, if what the scene before did is told meanwhile.
+        eventually(lambda: len(receiver.got) >= 2, "it is told")
     _says(person, "webhooks", "remove", call.webhook_id)
 
 
