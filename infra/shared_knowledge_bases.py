@@ -44,7 +44,8 @@ class SharedKnowledgeBases:
 
     def given(self, scope: Construct) -> GivenKnowledgeBases:
         """Raises ValueError for what no knowledge base can be."""
-        return GivenKnowledgeBases.of(scope, self.described)
+        described = [{**each, "generation": False} for each in self.described]
+        return GivenKnowledgeBases.of(scope, described)
 
 
 def environment_of_shared(given: GivenKnowledgeBases) -> dict[str, str]:

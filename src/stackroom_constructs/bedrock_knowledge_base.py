@@ -56,8 +56,9 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
         Default: none.
     guardrail_version: its version, a number or DRAFT.
     vector_store_type: what the knowledge base stands on.
-    generation: whether the agent may call RetrieveAndGenerate as well, which no tool of ours does.
-        IAM can't limit that to a knowledge base. Default: off. Never with MANAGED, which can't.
+    generation: whether the agent may call RetrieveAndGenerate as well, for a tool of your own. IAM
+        can't limit the action to a knowledge base, so it is granted on `*`, in a statement of its
+        own; `False` leaves it out. MANAGED never gets it, because Bedrock refuses it there.
     override_search_type: SEMANTIC, or HYBRID with OPENSEARCH_SERVERLESS or RDS. Default: Bedrock's
         choice. Not with MANAGED.
     min_score: passages that score less are left out, 0 to 1. Default: none are.
@@ -87,7 +88,7 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
         guardrail_id: str | None = None,
         guardrail_version: str = "DRAFT",
         vector_store_type: Store = "S3_VECTORS",
-        generation: bool = False,
+        generation: bool = True,
         override_search_type: Literal["HYBRID", "SEMANTIC"] | None = None,
         min_score: float | None = None,
         reranking: Reranking | None = None,

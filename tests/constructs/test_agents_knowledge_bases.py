@@ -72,6 +72,7 @@ def test_two_are_two_entries_and_searched_by_their_two_arns_and_change_nothing_e
     assert granted(stack, "KnowledgeBases") == {
         ("bedrock:Retrieve", f"{HERE}:knowledge-base/AAAAAAAAAA"),
         ("bedrock:Retrieve", f"{HERE}:knowledge-base/BBBBBBBBBB"),
+        ("bedrock:RetrieveAndGenerate", "*"),
     }
     after = resources(stack)
     [function] = [each for each in after.values() if each["Type"] == "AWS::Lambda::Function"]

@@ -68,16 +68,14 @@ def readable(value: Any) -> Any:
             return value
 
 
-def test_searching_is_allowed_on_that_knowledge_base_and_generating_apart(
-    stack: cdk.Stack,
-) -> None:
+def test_generation_is_granted_in_its_own_statement_unless_turned_off(stack: cdk.Stack) -> None:
     retrieve = {"Action": "bedrock:Retrieve", "Resource": f"{ARN}knowledge-base/ABCDE12345"}
 
-    assert statements(stack, existing(stack)) == [retrieve]
-    assert statements(cdk.Stack(), existing(cdk.Stack(), generation=True)) == [
+    assert statements(stack, existing(stack)) == [
         retrieve,
         {"Action": "bedrock:RetrieveAndGenerate", "Resource": "*"},
     ]
+    assert statements(cdk.Stack(), existing(cdk.Stack(), generation=False)) == [retrieve]
 
 
 def test_one_is_known_by_its_arn_and_granted_as_aws_s_own_constructs_do() -> None:
@@ -142,21 +140,21 @@ def test_a_guardrail_and_models_that_filter_or_rank_are_asked_by_right_on_them_a
         stack = cdk.Stack()
         return statements(stack, existing(stack, **arguments))[1:]
 
-    assert added(guardrail_id="gr123") == [
+    assert added(guardrail_id="gr123", generation=False) == [
         {"Action": "bedrock:ApplyGuardrail", "Resource": f"{ARN}guardrail/gr123"}
     ]
-    assert added(**ranked, generation=True)[1:] == [
+    assert added(**ranked)[1:] == [
         {"Action": "bedrock:Rerank", "Resource": "*"},
         {**invoking, "Resource": f"{models}/amazon.rerank-v1:0"},
     ]
-    assert added(**ranked) == []
-    assert added(**filtered) == [{**invoking, "Resource": f"{models}/{CLAUDE}"}]
+    assert added(**ranked, generation=False) == []
+    assert added(**filtered, generation=False) == [{**invoking, "Resource": f"{models}/{CLAUDE}"}]
 
 
 def test_an_id_may_be_known_only_on_deployment(stack: cdk.Stack) -> None:
     parameter = cdk.CfnParameter(stack, "Which")
 
-    given = existing(stack, knowledge_base_id=parameter.value_as_string)
+    given = existing(stack, knowledge_base_id=parameter.value_as_string, generation=False)
 
     [retrieve] = stack.resolve(
         [each.to_statement_json() for each in given.generate_iam_permissions()]

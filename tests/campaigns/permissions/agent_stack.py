@@ -64,7 +64,6 @@ def synthesised(folder: Path) -> Assembly:
 
 
 def _clerk(stack: cdk.Stack, folder: Path) -> None:
-    """Whose knowledge bases have `generation`."""
     tool = folder / "rates.py"
     tool.write_text(TOOL, "utf-8")
     read = [f"arn:aws:s3:::{INTAKE}/{RATES}", f"arn:aws:s3:::{INTAKE}/letters/*"]
@@ -75,7 +74,7 @@ def _clerk(stack: cdk.Stack, folder: Path) -> None:
         additional_policy_statements_for_tools=[
             iam.PolicyStatement(actions=["s3:GetObject"], resources=read)
         ],
-        knowledge_bases=_knowledge_bases(stack, generation=True),
+        knowledge_bases=_knowledge_bases(stack),
     )
     agent = BatchAgent(
         stack,
@@ -146,16 +145,16 @@ def _prompt(stack: cdk.Stack, folder: Path) -> Asset:
     return Asset(stack, "SystemPrompt", path=str(text))
 
 
-def _knowledge_bases(stack: cdk.Stack, *, generation: bool) -> list[BedrockKnowledgeBase]:
+def _knowledge_bases(stack: cdk.Stack, **more: bool) -> list[BedrockKnowledgeBase]:
     return [
         BedrockKnowledgeBase(
             stack,
             "Manuals",
             knowledge_base_id=MANUALS,
             guardrail_id=GUARDRAIL,
-            generation=generation,
+            **more,
         ),
         BedrockKnowledgeBase(
-            stack, "Letters", knowledge_base_id=LETTERS, enable_acl=True, generation=generation
+            stack, "Letters", knowledge_base_id=LETTERS, enable_acl=True, **more
         ),
     ]

@@ -34,8 +34,9 @@ two knowledge bases, one with a guardrail and one that tells groups apart, a too
 S3 with rights that the app states, a queue of questions and one of answers; `librarian` has the
 knowledge bases alone. Of {calls} calls, {denied} were not allowed; of
 {granted} rights, {unused} were not used, but for {on_purpose} on purpose:
-`bedrock:RetrieveAndGenerate`, which `generation=True` grants the clerk for tools of one's own that
-have answers written. Stackroom's own tool only searches.
+`bedrock:RetrieveAndGenerate`, which the clerk's knowledge bases grant by default for tools of an app's
+own that have answers written, and the librarian's leave out with `generation=False`. Stackroom's own
+tool only searches.
 """
 _OF_LAMBDA = "Used by Lambda itself:\n\n| action | on | for |\n|---|---|---|"
 # By the action's service, and where it is said that Lambda needs it of the function's role.

@@ -29,11 +29,14 @@ _POLLING = (
 _OF_STREAMS = ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator")
 _STREAMS = ("dynamodb:ListStreams", "*")
 
-# Granted to an agent whose knowledge bases have `generation`, for a tool of one's own
-# that has answers written; Stackroom's own tool only searches. IAM has no resource type for it.
-_ON_PURPOSE = ("bedrock:RetrieveAndGenerate", "*")
-# For agents' models that use tools in no stream: the deployment's own does.
-_WITHOUT_A_STREAM = ("agent-runner", "bedrock:InvokeModel")
+# What nothing recorded uses, by function or agent.
+_ON_PURPOSE = {
+    # Knowledge bases grant it by default, for an app's own tool that has answers written;
+    # Stackroom's tool only searches.
+    ("clerk", "bedrock:RetrieveAndGenerate"),
+    # For agents' models that use tools in no stream: the deployment's own does.
+    ("agent-runner", "bedrock:InvokeModel"),
+}
 
 
 class UnknownCondition(AssertionError):
@@ -120,8 +123,7 @@ class Role:
 
 def is_on_purpose(grant: Grant) -> bool:
     """Whether it is granted though nothing that is recorded uses it."""
-    without_a_stream = (grant.function, grant.action) == _WITHOUT_A_STREAM
-    return without_a_stream or (grant.action, grant.resource) == _ON_PURPOSE
+    return (grant.function, grant.action) in _ON_PURPOSE
 
 
 def roles(assembly: Assembly) -> dict[str, Role]:
