@@ -2,7 +2,9 @@
 
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from moto import mock_aws
@@ -29,12 +31,20 @@ from tests.workflow.bedrock import Bedrock, pool
 from tests.workflow.engine import calling
 from tests.workflow.functions import Functions, forget, forget_clients
 from tests.workflow.machine import Machine, definition
+from tests.workflow.step_functions_local import ENDPOINT, answering_invocations
 from tests.workflow.world import World
 
 __all__ = ["strict_requests"]  # a fixture of all tests here
 
 MOTO: Any = {"stepfunctions": {"execute_state_machine": True}, "lambda": {"use_docker": False}}
 ROLE = "arn:aws:iam::123456789012:role/ingest-catalog"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """By wire, a test listens for the engine's calls."""
+    for item in items:
+        if ENDPOINT and Path(__file__).parent in item.path.parents:
+            item.add_marker("processes")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -48,6 +58,8 @@ def clients() -> Iterator[None]:
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     pace = {"INGEST_SPEED": "1000", "ADMISSION_SECONDS_BETWEEN_STARTS": "0"}
+    if ENDPOINT:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_SFN", ENDPOINT)
     for name, value in {**ENVIRONMENT, **pace}.items():
         monkeypatch.setenv(name, value)
     for name in ("_FIRST", "_LEAST"):
@@ -104,7 +116,8 @@ def world(
 ) -> Iterator[World]:
     forget()
     functions = Functions()
-    with mock_aws(config=MOTO), calling(functions):
+    engine = answering_invocations(functions) if ENDPOINT else calling(functions)
+    with mock_aws(config=MOTO), engine:
         s3, dynamodb = session.client("s3"), session.client("dynamodb")
         create_tables(dynamodb)
         create_bucket(s3)
@@ -125,7 +138,8 @@ def world(
 
 def _machine(asl: str, monkeypatch: pytest.MonkeyPatch) -> Machine:
     client = session.client("stepfunctions")
-    created = client.create_state_machine(name="ingest", definition=asl, roleArn=ROLE)
+    # The engine may outlive this test.
+    created = client.create_state_machine(name=uuid4().hex, definition=asl, roleArn=ROLE)
     arn = created["stateMachineArn"]
     monkeypatch.setenv("STATE_MACHINE_ARN", arn)
     return Machine(client=client, arn=arn)

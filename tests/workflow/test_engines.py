@@ -10,7 +10,9 @@ import json
 import random
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -28,9 +30,10 @@ from benchmarks.simulated_time.definition import definition_of
 from benchmarks.simulated_time.hub import Hub
 from benchmarks.simulated_time.workflow import Workflow
 from tests.workflow.conftest import MOTO, ROLE
-from tests.workflow.engine import bare, calling
+from tests.workflow.engine import Invoked, bare, calling
 from tests.workflow.functions import Payload, Reply
 from tests.workflow.machine import Machine, definition
+from tests.workflow.step_functions_local import LAMBDA_PORT, answering_invocations
 from tests.workflow.ways import Step, Ways
 
 ACCOUNT = ROLE.split(":")[4]
@@ -132,13 +135,29 @@ class Went:
 
 def strictly(answers: Sequence[Reply | Told]) -> Went:
     """By moto's interpreter."""
-    client: Any = boto3.client(
+    return _executed(answers, calling, _client())
+
+
+def by_wire(answers: Sequence[Reply | Told], *, endpoint: str, port: int = LAMBDA_PORT) -> Went:
+    """By the engine at that endpoint, whose functions are answered at that port."""
+    return _executed(answers, partial(answering_invocations, port=port), _client(endpoint))
+
+
+def _client(endpoint: str | None = None) -> Any:
+    return boto3.client(
         "stepfunctions",
+        endpoint_url=endpoint,
         region_name="us-east-1",
-        aws_access_key_id="none",
+        aws_access_key_id=ACCOUNT,
         aws_secret_access_key="none",
     )
 
+
+def _executed(
+    answers: Sequence[Reply | Told],
+    calling: Callable[[Invoked], AbstractContextManager[None]],
+    client: Any,
+) -> Went:
     def tell(token: str, error: str | None) -> None:
         if error is None:
             client.send_task_success(taskToken=token, output="{}")
