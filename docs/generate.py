@@ -32,6 +32,7 @@ FUNCTIONS = {
     "console": "handler.ConsoleSettings",
     "agent_runner": "handler.RunnerSettings",
     "webhook_sender": "handler.WebhookSenderSettings",
+    "prewarm": "handler.PrewarmSettings",
     "opensearch_retrieve": "handler.OpenSearchRetrieveSettings",
 }
 MEANINGS = {

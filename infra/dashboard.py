@@ -142,7 +142,9 @@ class Dashboard:
         ]
 
     def _handlers(self) -> list[HandlerFunction]:
-        further = self.console.handlers if self.console else []
+        further = [*(self.console.handlers if self.console else [])]
+        if self.gateway.prewarm is not None:
+            further.append(self.gateway.prewarm)
         return [*self.pipeline.handlers, *self.gateway.handlers, *further]
 
     def _runs_of_agents(self) -> list[ConsumedQueue]:

@@ -36,6 +36,8 @@ LARGEST_POOL = {VECTOR: (_OUTPUTS - 3) // 4, MANAGED: (_OUTPUTS - 1) // 3}
 # https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-supported.html
 _RERANK_MODELS = ("amazon.rerank-v1:0", "cohere.rerank-v3-5:0")
 _SHARE = re.compile(r"|0(\.[0-9]{1,4})?|1(\.0{1,4})?")
+# The function's timeout is 4 minutes, so that runs don't overlap; the maximum is our own choice.
+_PREWARM_MINUTES = range(5, 61)
 
 
 # Of the words in documents; "none" tells words apart without knowing a language.
@@ -82,6 +84,9 @@ class Deployment:
     sign_in: SignInSettings
     customer_managed_key: bool  # for all that is kept but documents
     callback_urls: tuple[str, ...]  # where a browser may go after a sign-in
+    prewarm_minutes: (
+        int  # between two questions that keep the knowledge bases warm; 0: no questions
+    )
     console: ConsoleSettings | None  # None: there is none
     operations: OperationsSettings
     upload_origins: tuple[str, ...]  # of pages that aren't the console's
@@ -96,6 +101,7 @@ class Deployment:
         rerank_model = app.node.get_context("rerank_model")
         sharing = app.node.get_context("retrieve_sharing")
         language = app.node.get_context("search_language")
+        prewarm = str(app.node.get_context("prewarm_minutes"))
         bundling = app.node.get_context("bundling")
         key = app.node.get_context("customer_managed_key")
         if not _PROJECT.fullmatch(project):
@@ -120,6 +126,8 @@ class Deployment:
         if language not in _LANGUAGES:
             allowed = ", ".join(_LANGUAGES)
             raise ValueError(f"context search_language {language!r} must be one of {allowed}")
+        if prewarm not in ("0", *map(str, _PREWARM_MINUTES)):
+            raise ValueError(f"context prewarm_minutes {prewarm!r} must be 5 to 60, or 0 for never")
         if bundling not in ("full", "none"):
             raise ValueError(f"context bundling {bundling!r} must be 'full' or 'none'")
         return cls(
@@ -142,6 +150,7 @@ class Deployment:
             customer_managed_key=key == "on",
             sign_in=SignInSettings.from_context(app),
             callback_urls=callback_urls(app),
+            prewarm_minutes=int(prewarm),
             console=ConsoleSettings.from_context(app),
             operations=OperationsSettings.from_context(app),
             upload_origins=upload_origins(app),

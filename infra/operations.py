@@ -36,6 +36,7 @@ class OperationsStack(cdk.Stack):
         self._data = data
         self._pipeline = pipeline
         self._tools = gateway.tools
+        self._prewarm = gateway.prewarm
         # An alarm counts ten figures at most, and what fails in the publisher makes events late.
         # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-limits.html
         counted = [each for each in pipeline.handlers if each is not pipeline.events.publisher]
@@ -72,6 +73,7 @@ class OperationsStack(cdk.Stack):
             self._function_throttles_alarm(),
             self._table_throttles_alarm(),
             self._errors_alarm(),
+            *self._prewarm_alarms(),
             *console_alarms(self._alarms, console),
         ]
         dashboard = Dashboard(
@@ -208,6 +210,20 @@ class OperationsStack(cdk.Stack):
             threshold=5,
             description="Functions raised: the log group of the one on the dashboard says why.",
         )
+
+    def _prewarm_alarms(self) -> list[cloudwatch.Alarm]:
+        """One of its own, because the others count ten functions already. Lambda tries again."""
+        if self._prewarm is None:
+            return []
+        return [
+            self._alarms.on(
+                "PrewarmErrors",
+                of_function(self._prewarm, "Errors"),
+                threshold=2,
+                description="Knowledge bases could not be pre-warmed, nor a minute later: the log"
+                " of prewarm says why.",
+            )
+        ]
 
     def _title(self, queue_name: str) -> str:
         """Of `stackroom-agent-runs`: AgentRuns."""

@@ -8,6 +8,7 @@ from moto import mock_aws
 
 import functions.catalog_tools.handler as catalog_tools
 import functions.opensearch_retrieve.handler as opensearch_retrieve
+import functions.prewarm.handler as prewarm
 import functions.retrieve.handler as retrieve
 import functions.search_index.handler as search_index
 from stackroom.aws import session
@@ -56,6 +57,7 @@ def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
         *FUNCTIONS.values(),
         catalog_tools,
         opensearch_retrieve,
+        prewarm,
         retrieve,
         search_index,
     )

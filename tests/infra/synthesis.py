@@ -33,6 +33,7 @@ CONTEXTS: Mapping[str, Mapping[str, object]] = {
     "as in cdk.json": {},
     "by Retrieve": {"retrieve_via": "bedrock"},
     "managed": {"knowledge_base_type": "managed"},
+    "prewarmed": {"prewarm_minutes": 15},
     # A cache in a VPC, and knowledge bases of others: each adds rights of its own.
     "cached and sharing": {
         "redis_url": REDIS,
@@ -52,6 +53,7 @@ CONTEXTS: Mapping[str, Mapping[str, object]] = {
         "parsing": "foundation_model",
         "parsing_model": NOVA,
         "retrieve_via": "bedrock",
+        "prewarm_minutes": "60",
     },
     "encrypted": {"customer_managed_key": "on"},
     # All that can be said without excluding one another; numbers as text are the CLI's.

@@ -55,6 +55,9 @@ GROUPS = ",".join(f"sg-0000000{number}" for number in range(6))
         ("customer_managed_key", "yes"),
         ("chunk_tokens", "300"),  # without chunking
         ("parsing_model", "amazon.nova-lite-v1:0"),  # for nothing
+        ("prewarm_minutes", 4),
+        ("prewarm_minutes", "61"),
+        ("prewarm_minutes", "often"),
         ("console", True),
         ("console_domain", "https://console.example.com"),
         ("console_domain", "console.example.com"),  # without a certificate

@@ -9,12 +9,14 @@ from tests.campaigns.permissions.needs import Names, needs
 from tests.campaigns.permissions.report import DOCUMENT, documented
 from tests.campaigns.permissions.roles import roles
 from tests.infra.assembly import Assembly, listed
+from tests.infra.synthesis import deployment
 
 DOCUMENTS = "stackroom-kb-docs-{account}-{region}"
 
 
-def test_the_page_of_recorded_use_lists_these_rights_and_a_use_of_each(assembly: Assembly) -> None:
-    granted = {each for role in roles(assembly).values() for each in role.used_by_code}
+def test_the_page_of_recorded_use_lists_these_rights_and_a_use_of_each() -> None:
+    recorded = roles(deployment("prewarmed"))  # as tests/campaigns/permissions deploys it
+    granted = {each for role in recorded.values() for each in role.used_by_code}
     text = DOCUMENT.read_text("utf-8")
 
     assert documented(text) == granted, "run: make permissions"

@@ -103,7 +103,7 @@ def test_another_project_region_or_account_has_room_beside_a_deployment(
         cloud.deploy_stack("again", assembly.template("operations"))
 
 
-@pytest.mark.parametrize("other", ["by Retrieve", "cached and sharing"])
+@pytest.mark.parametrize("other", ["by Retrieve", "cached and sharing", "prewarmed"])
 def test_settings_change_over_a_deployment_and_back(
     cloud: Cloud, assembly: Assembly, other: str
 ) -> None:

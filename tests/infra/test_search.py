@@ -2,10 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import aws_cdk as cdk
 import pytest
 
+from functions.prewarm.handler import PrewarmSettings
 from infra.deployment import Deployment
 from infra.search_rights import bundle_of_search
 from infra.shared_knowledge_bases import SharedKnowledgeBases
@@ -152,6 +154,42 @@ def test_redis_is_in_the_zip_where_it_is_used() -> None:
 
     assert shipped() == []
     assert len(shipped(redis_url=REDIS)) == 1
+
+
+@pytest.fixture
+def prewarmed() -> Assembly:
+    return deployment("prewarmed")
+
+
+def test_prewarm_schedule_invokes_a_function_that_may_search(
+    assembly: Assembly, prewarmed: Assembly
+) -> None:
+    [rule] = prewarmed.all("gateway", "AWS::Events::Rule")
+
+    assert rule.properties["ScheduleExpression"] == "rate(15 minutes)"
+    [target] = rule.properties["Targets"]
+    assert target["Arn"].endswith(":function:stackroom-prewarm")
+    assert prewarmed.function("prewarm")["Timeout"] < 5 * 60
+    own = {each for each in prewarmed.granted("prewarm") if each[0][:4] not in ("logs", "xray")}
+    assert own == {RETRIEVE, *DIRECTLY}
+    assert PrewarmSettings.from_env(prewarmed.variables("prewarm")).retrieve_via == "s3vectors"
+    assert assembly.all("gateway", "AWS::Events::Rule") == []
+
+
+def test_prewarm_errors_raise_an_alarm_of_their_own(
+    assembly: Assembly, prewarmed: Assembly
+) -> None:
+    def alarms(of: Assembly) -> dict[str, Any]:
+        found = of.all("operations", "AWS::CloudWatch::Alarm")
+        return {each.properties["AlarmName"]: each.properties for each in found}
+
+    added = alarms(prewarmed).keys() - alarms(assembly).keys()
+
+    assert added == {"stackroom-PrewarmErrors"}
+    alarm = alarms(prewarmed)["stackroom-PrewarmErrors"]
+    [figure] = [each["MetricStat"]["Metric"] for each in alarm["Metrics"]]
+    assert (figure["MetricName"], alarm["Threshold"]) == ("Errors", 2)
+    assert figure["Dimensions"] == [{"Name": "FunctionName", "Value": "stackroom-prewarm"}]
 
 
 LAWS = {"name": "Laws", "description": "All laws in force", "knowledge_base_id": "ABCDE12345"}

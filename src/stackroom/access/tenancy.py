@@ -190,6 +190,14 @@ class Owned:
 
 
 @dataclass(frozen=True)
+class Nobody:
+    """Whoever asks for the asking's sake, by the id of a user that no verified user can have."""
+
+    def filter(self) -> Filter:
+        return Has(USER, "!nobody")
+
+
+@dataclass(frozen=True)
 class Operator:
     """
     Whoever keeps the store in order, and asks across tenants: never to answer a person.

@@ -24,6 +24,7 @@ And beside it:
 - question_words: the question's words in what was found
 - calibrations: how high the best score must be
 - index_setup: an index, made for search by words when it is deployed
+- prewarming: questions that keep an index warm
 
 Imports access and documents.
 Comes from: the gateway (functions/retrieve). Goes to: the agent. Reads catalogs, knowledge bases

@@ -4,6 +4,7 @@ knowledge bases are stores that it searches itself.
 """
 
 from pathlib import Path
+from typing import Any
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
@@ -145,7 +146,7 @@ def _prompt(stack: cdk.Stack, folder: Path) -> Asset:
     return Asset(stack, "SystemPrompt", path=str(text))
 
 
-def _knowledge_bases(stack: cdk.Stack, **more: bool) -> list[BedrockKnowledgeBase]:
+def _knowledge_bases(stack: cdk.Stack, **more: Any) -> list[BedrockKnowledgeBase]:
     return [
         BedrockKnowledgeBase(
             stack,
@@ -154,7 +155,5 @@ def _knowledge_bases(stack: cdk.Stack, **more: bool) -> list[BedrockKnowledgeBas
             guardrail_id=GUARDRAIL,
             **more,
         ),
-        BedrockKnowledgeBase(
-            stack, "Letters", knowledge_base_id=LETTERS, enable_acl=True, **more
-        ),
+        BedrockKnowledgeBase(stack, "Letters", knowledge_base_id=LETTERS, enable_acl=True, **more),
     ]

@@ -22,7 +22,8 @@ traces and to read its queue. Calls count for what they need: a look at an objec
 needs `s3:ListBucket` too, or S3 answers 403; a transaction needs the rights of its items; a link
 the right of whoever signed it.
 
-One function is deployed where it is asked for alone, and is not here: `opensearch-retrieve`
+`prewarm` is deployed with the setting `prewarm_minutes` alone. One function is deployed where it is
+asked for alone, and is not here: `opensearch-retrieve`
 ([a stack of its own](opensearch.md)) may `aoss:APIAccessAll` and `bedrock:InvokeModel`.
 """
 # Where the page goes on with agents.
@@ -34,9 +35,9 @@ two knowledge bases, one with a guardrail and one that tells groups apart, a too
 S3 with rights that the app states, a queue of questions and one of answers; `librarian` has the
 knowledge bases alone. Of {calls} calls, {denied} were not allowed; of
 {granted} rights, {unused} were not used, but for {on_purpose} on purpose:
-`bedrock:RetrieveAndGenerate`, which the clerk's knowledge bases grant by default for tools of an app's
-own that have answers written, and the librarian's leave out with `generation=False`. Stackroom's own
-tool only searches.
+`bedrock:RetrieveAndGenerate`, which the clerk's knowledge bases grant by default for an app's own
+tools that have answers written, and the librarian's leave out with `generation=False`. Stackroom's
+own tool only searches.
 """
 _OF_LAMBDA = "Used by Lambda itself:\n\n| action | on | for |\n|---|---|---|"
 # By the action's service, and where it is said that Lambda needs it of the function's role.

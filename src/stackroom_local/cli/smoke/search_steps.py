@@ -103,6 +103,7 @@ def agreement(scene: Scene) -> StepOutcome:
         if _setting(scene, "RETRIEVE_VIA") == "s3vectors"
         else Finding("index.bedrock-text", AssumptionVerdict.NOT_SEEN, seen),
         _of_vectors(by, _similarity(answer["results"]), found[0].similarity),
+        Finding("index.query-warms", AssumptionVerdict.NOT_SEEN, "no step waits for a cold index"),
     )
     return StepOutcome(f"the tool ({by}) and Retrieve have the same passage first", findings)
 
