@@ -35,6 +35,9 @@ LARGEST_POOL = {VECTOR: (_OUTPUTS - 3) // 4, MANAGED: (_OUTPUTS - 1) // 3}
 
 # https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-supported.html
 _RERANK_MODELS = ("amazon.rerank-v1:0", "cohere.rerank-v3-5:0")
+# Of IAM Identity Center's roles, a path is part of it.
+# https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html
+_ROLE_ARN = re.compile(r"arn:aws:iam::[0-9]{12}:role/([\w+=,.@-]+/)*[\w+=,.@-]{1,64}", re.ASCII)
 _SHARE = re.compile(r"|0(\.[0-9]{1,4})?|1(\.0{1,4})?")
 # The function's timeout is 4 minutes, so that runs don't overlap; the maximum is our own choice.
 _PREWARM_MINUTES = range(5, 61)
@@ -89,6 +92,7 @@ class Deployment:
     )
     console: ConsoleSettings | None  # None: there is none
     operations: OperationsSettings
+    break_glass_role: str  # ARN, of who may read vectors, too; "": nobody beside our own roles
     upload_origins: tuple[str, ...]  # of pages that aren't the console's
     with_dependencies: bool  # False: functions are synthesised without their pinned packages
 
@@ -102,6 +106,7 @@ class Deployment:
         sharing = app.node.get_context("retrieve_sharing")
         language = app.node.get_context("search_language")
         prewarm = str(app.node.get_context("prewarm_minutes"))
+        break_glass = str(app.node.get_context("break_glass_role"))
         bundling = app.node.get_context("bundling")
         key = app.node.get_context("customer_managed_key")
         if not _PROJECT.fullmatch(project):
@@ -128,6 +133,11 @@ class Deployment:
             raise ValueError(f"context search_language {language!r} must be one of {allowed}")
         if prewarm not in ("0", *map(str, _PREWARM_MINUTES)):
             raise ValueError(f"context prewarm_minutes {prewarm!r} must be 5 to 60, or 0 for never")
+        if break_glass and not _ROLE_ARN.fullmatch(break_glass):
+            raise ValueError(
+                f"context break_glass_role {break_glass!r} must be a role's ARN,"
+                " arn:aws:iam::123456789012:role/..., without wildcards, or empty"
+            )
         if bundling not in ("full", "none"):
             raise ValueError(f"context bundling {bundling!r} must be 'full' or 'none'")
         return cls(
@@ -153,6 +163,7 @@ class Deployment:
             prewarm_minutes=int(prewarm),
             console=ConsoleSettings.from_context(app),
             operations=OperationsSettings.from_context(app),
+            break_glass_role=break_glass,
             upload_origins=upload_origins(app),
             with_dependencies=bundling == "full",
         )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3vectors as s3vectors
@@ -22,6 +23,7 @@ from infra.customer_key import encrypted_with
 from infra.deployment import Deployment
 from infra.pool_type import only_where_there_are_managed_ones
 from infra.search_index import SearchIndexes
+from infra.vector_bucket_policy import guard_vectors
 from stackroom_constructs import BedrockKnowledgeBase, KnowledgeBaseCreation
 from stackroom_constructs.bedrock_knowledge_base import Store
 from stackroom_constructs.bedrock_model import BedrockModel
@@ -59,8 +61,11 @@ class KnowledgeBaseStack(cdk.Stack):
             only_where_there_are_managed_ones(self)
             self.pool = [self._managed_member(number) for number in numbers]
         else:
-            self._bucket_arn = vectors = self._vectors().attr_vector_bucket_arn
-            self.pool = [self._member(number, vectors) for number in numbers]
+            bucket = self._vectors()
+            self._bucket_arn = vectors = bucket.attr_vector_bucket_arn
+            made = [self._member(number, vectors) for number in numbers]
+            self.pool = [member for member, _ in made]
+            guard_vectors(bucket, deployment=deployment, service_roles=[role for _, role in made])
             SearchIndexes(
                 self,
                 "SearchIndex",
@@ -132,7 +137,7 @@ class KnowledgeBaseStack(cdk.Stack):
         member = self._made(number, "MANAGED", embedding_model=MANAGED_MODEL)
         return _pool_member(member, number, index_arn=None)
 
-    def _member(self, number: int, vector_bucket_arn: str) -> PoolMember:
+    def _member(self, number: int, vector_bucket_arn: str) -> tuple[PoolMember, iam.Role]:
         member = self._made(
             number,
             "S3_VECTORS",
@@ -146,7 +151,8 @@ class KnowledgeBaseStack(cdk.Stack):
         index = member.created.index
         assert index is not None, "its vectors are in S3 Vectors"
         index.override_logical_id(f"Index{number}")
-        return _pool_member(member, number, index_arn=index.attr_index_arn)
+        made = _pool_member(member, number, index_arn=index.attr_index_arn)
+        return made, member.created.role
 
     def _made(self, number: int, store: Store, **chosen: Any) -> BedrockKnowledgeBase:
         """

@@ -89,7 +89,8 @@ class KnowledgeBaseCreation:
     parsing_prompt: what it is told, at most 10,000 characters. Default: Bedrock's own words.
     store: where vectors are kept, for the vector_store_type of the same name. Default: for
         S3_VECTORS an index made for it; MANAGED needs none.
-    vector_bucket_arn: S3 Vectors bucket of the index. Default: one made for it.
+    vector_bucket_arn: S3 Vectors bucket of the index; not that of Stackroom's own pool, whose
+        policy admits its own roles alone. Default: one made for it.
     vector_key: KMS key of that bucket, which the role may then decrypt with. Its policy must let
         S3 Vectors do so, too.
         https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-data-encryption.html

@@ -132,6 +132,7 @@ class Servers:
             "--data-dir": str(self.state / "simulator"),
             "--speed": f"{self.speed:g}",
             "--s3-endpoint": self.aws,
+            "--sts-endpoint": self.aws,
             "--region": REGION,
             "--account": ACCOUNT,
             "--model-prefix": MODEL_PREFIX,

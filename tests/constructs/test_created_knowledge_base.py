@@ -47,7 +47,7 @@ def test_by_default_it_has_an_index_in_a_bucket_of_its_own(created: Assembly) ->
     assert (told["Dimension"], told["DistanceMetric"]) == (1024, "cosine")
     # Bedrock's own, which it fills with more than a filter may hold.
     assert told["MetadataConfiguration"] == {"NonFilterableMetadataKeys": NON_FILTERABLE}
-    assert stored["IndexArn"].endswith(f":index/{index.logical_id}")
+    assert stored["IndexArn"].endswith(f":bucket/{bucket}/index/{index.logical_id}")
     assert made["Description"] == "The knowledge base Handbook."
 
 
@@ -67,7 +67,7 @@ def test_its_documents_lie_below_the_prefix_and_its_role_may_read_them_and_fill_
 ) -> None:
     found = source(created, "defaults", "Handbook")
     [index] = created.all("defaults", "AWS::S3Vectors::Index")
-    filled = f"arn:aws:s3vectors:{{region}}:{{account}}:index/{index.logical_id}"
+    filled = f"{index.properties['VectorBucketArn']}/index/{index.logical_id}"
 
     assert found["DataSourceConfiguration"] == {
         "Type": "S3",

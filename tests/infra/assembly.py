@@ -35,7 +35,7 @@ _ARNS = {
     "AWS::IAM::Role": "arn:aws:iam::{{account}}:role/{name}",
     "AWS::Bedrock::KnowledgeBase": "arn:aws:bedrock:{{region}}:{{account}}:knowledge-base/{name}",
     "AWS::S3Vectors::VectorBucket": "arn:aws:s3vectors:{{region}}:{{account}}:bucket/{name}",
-    "AWS::S3Vectors::Index": "arn:aws:s3vectors:{{region}}:{{account}}:index/{name}",
+    "AWS::S3Vectors::Index": "{bucket}/index/{name}",
     "AWS::BedrockAgentCore::PolicyEngine": (
         "arn:aws:bedrock-agentcore:{{region}}:{{account}}:policy-engine/{name}"
     ),
@@ -180,9 +180,12 @@ class Assembly:
 
     def _attribute(self, stack: str, logical_id: str, attribute: str) -> str:
         name = self._name(stack, logical_id)
-        pattern = _ARNS.get(self._templates[stack]["Resources"][logical_id]["Type"])
+        resource = self._templates[stack]["Resources"][logical_id]
+        pattern = _ARNS.get(resource["Type"])
         if attribute.endswith("Arn") and pattern:
-            return pattern.format(name=name)
+            properties = resource.get("Properties", {})
+            bucket = self.readable(stack, properties.get("VectorBucketArn", ""))  # of an index
+            return pattern.format(name=name, bucket=bucket)
         return f"{name}.{attribute}"
 
 

@@ -27,6 +27,7 @@ _KEPT = 3  # of other contents, so that switching branches to and fro stays quic
 
 DOMAIN = "console.example.com"
 CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/0123abcd-0000-0000-0000-000000000000"
+BREAK_GLASS = "arn:aws:iam::123456789012:role/aws-reserved/sso.amazonaws.com/Auditors_0a1b"
 NOVA = "amazon.nova-lite-v1:0"
 REDIS = "rediss://cache.example.com:6379"
 CONTEXTS: Mapping[str, Mapping[str, object]] = {
@@ -89,6 +90,7 @@ CONTEXTS: Mapping[str, Mapping[str, object]] = {
         "alarm_email": "ops@example.com",
         "monthly_budget": "50",
         "backup_days": "35",
+        "break_glass_role": BREAK_GLASS,
         "upload_origins": "https://app.example.com",
     },
 }

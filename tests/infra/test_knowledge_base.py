@@ -19,6 +19,7 @@ from tests.infra.assembly import KEPT, Assembly
 from tests.infra.synthesis import NOVA, deployment
 
 STACK = "knowledge-base"
+VECTORS = "arn:aws:s3vectors:{region}:{account}:bucket/stackroom-vectors-{account}-{region}"
 SEARCH_INDEX = "Custom::SearchIndex"
 TITAN = "arn:aws:bedrock:{region}::foundation-model/amazon.titan-embed-text-v2:0"
 
@@ -73,7 +74,7 @@ def test_bedrock_on_behalf_of_this_account_embeds_reads_its_documents_and_fills_
         ("s3:ListBucket", documents, here),
         ("s3:GetObject", f"{documents}/*", here),
     ]
-    assert of_index["Resource"] == "arn:aws:s3vectors:{region}:{account}:index/Index1"
+    assert of_index["Resource"] == f"{VECTORS}/index/Index1"
     on_vectors = ("Delete", "Get", "List", "Put", "Query")
     assert set(of_index["Action"]) == {
         "s3vectors:GetIndex",
@@ -103,6 +104,7 @@ def test_retained_resources_keep_the_ids_that_deployed_stacks_know(otherwise: As
 
     assert retained == {
         "Vectors": "AWS::S3Vectors::VectorBucket",
+        "VectorsPolicy": "AWS::S3Vectors::VectorBucketPolicy",
         "Index1": "AWS::S3Vectors::Index",
         "Role13A5C70C1": "AWS::IAM::Role",
         "KnowledgeBase1": "AWS::Bedrock::KnowledgeBase",
@@ -134,7 +136,7 @@ def test_each_index_is_made_for_words_by_the_function_that_may(
     of_others = [each.properties for each in otherwise.all(STACK, SEARCH_INDEX)]
 
     assert made.properties["ServiceToken"].endswith(":function:stackroom-search-index")
-    assert made.properties["IndexArn"].endswith(":index/Index1")
+    assert made.properties["IndexArn"].endswith("/index/Index1")
     assert made.properties["Language"] == "en"
     assert made.raw["DeletionPolicy"] == KEPT
     assert assembly.outputs(STACK)["SearchByWords"] == f"{made.logical_id}.State"

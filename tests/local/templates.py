@@ -4,6 +4,19 @@ from typing import Any
 
 EMBEDDING = "arn:aws:bedrock:us-east-1::foundation-model/amazon.titan-embed-text-v2:0"
 ROLE = "arn:aws:iam::000000000000:role/knowledge-base"
+# Whoever is not that role is kept from the vectors.
+POLICY = {
+    "Version": "2012-10-17",
+    "Statement": [
+        {
+            "Effect": "Deny",
+            "Principal": {"AWS": "*"},
+            "Action": ["s3vectors:GetVectors", "s3vectors:QueryVectors"],
+            "Resource": "*",
+            "Condition": {"ArnNotLike": {"aws:PrincipalArn": [ROLE]}},
+        }
+    ],
+}
 
 
 def a_knowledge_base(name: str) -> dict[str, Any]:
@@ -12,7 +25,7 @@ def a_knowledge_base(name: str) -> dict[str, Any]:
             "Vectors": {"Type": "AWS::S3Vectors::VectorBucket"},
             "Access": {
                 "Type": "AWS::S3Vectors::VectorBucketPolicy",
-                "Properties": {"VectorBucketArn": {"Ref": "Vectors"}, "Policy": {}},
+                "Properties": {"VectorBucketArn": {"Ref": "Vectors"}, "Policy": POLICY},
             },
             "Index": {
                 "Type": "AWS::S3Vectors::Index",

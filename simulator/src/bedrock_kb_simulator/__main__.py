@@ -76,6 +76,8 @@ def _configuration(parser: argparse.ArgumentParser, options: argparse.Namespace)
 
     if options.signed and not options.s3_endpoint:
         parser.error("--signed needs --s3-endpoint: the S3 of its own asks for no signature")
+    if options.sts_endpoint and not options.signed:
+        parser.error("--sts-endpoint needs --signed: else nobody knows who calls")
     if options.signed and not all(map(os.environ.get, _KEYS)):
         parser.error(f"--signed needs {' and '.join(_KEYS)} in the environment")
     try:
@@ -93,6 +95,7 @@ def _configuration(parser: argparse.ArgumentParser, options: argparse.Namespace)
         region=options.region,
         account=options.account,
         root_key=RootKey.of_environment() if options.signed else None,
+        sts_endpoint=options.sts_endpoint,
         model=model,
         assumptions=Assumptions(
             managed_jobs_in_account=options.managed_jobs_in_account,
@@ -145,6 +148,11 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="answer only calls that are signed with the environment's AWS_ACCESS_KEY_ID and"
         " AWS_SECRET_ACCESS_KEY, or with what follows from them (bedrock_kb_simulator.access_keys)",
+    )
+    parser.add_argument(
+        "--sts-endpoint",
+        type=_url,
+        help="who tells whose a key is, so that policies of vector buckets hold; with --signed",
     )
     parser.add_argument(
         "--model-prefix",

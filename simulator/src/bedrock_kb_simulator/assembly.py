@@ -41,6 +41,7 @@ from bedrock_kb_simulator.stand_in import Extraction, StandIn
 from bedrock_kb_simulator.store import Store
 from bedrock_kb_simulator.tagging import Tagging, Tags
 from bedrock_kb_simulator.text_search import TextSearches
+from bedrock_kb_simulator.vector_bucket_policies import CallersRights, identified
 from bedrock_kb_simulator.vector_indexes import VectorBuckets, VectorIndexes
 from bedrock_kb_simulator.vector_items import VectorItems, VectorQueries
 from bedrock_kb_simulator.vectors import StoredVectors, Vectors
@@ -259,7 +260,8 @@ class Configuration:
     writes RetrieveAndGenerate's and Converse's answers, which are extracted without one; `scripts`
     come first. What is `mounted` answers at other paths than
     AWS's, by what they begin with. Where a `root_key` is given, each call must be signed with
-    it or what follows from it. `embedding` is the model that embeds; what
+    it or what follows from it; who signed it, as the `sts_endpoint` says, is held against the
+    policies of vector buckets. `embedding` is the model that embeds; what
     another one has embedded is embedded anew first.
     """
 
@@ -274,6 +276,7 @@ class Configuration:
     assumptions: Assumptions = field(default_factory=Assumptions)
     mounted: Mapping[str, Answer] = field(default_factory=dict)
     root_key: RootKey | None = None
+    sts_endpoint: str | None = None
     embedding: ModelName = DEFAULT_MODEL
 
 
@@ -332,11 +335,12 @@ def create_app(configuration: Configuration, endpoint: str) -> Front:
         pass
     s3_endpoint = configuration.s3_endpoint or endpoint
     key = None if configuration.s3_endpoint else own_s3.KEY
+    arns = Arns(account=configuration.account, region=configuration.region)
     services = Services(
         Components(
             clock=clock,
             store=store,
-            arns=Arns(account=configuration.account, region=configuration.region),
+            arns=arns,
             objects=S3Objects(partial(connect, s3_endpoint, configuration.region, key)),
             parser=parser,
             embedder=embedder,
@@ -362,6 +366,15 @@ def create_app(configuration: Configuration, endpoint: str) -> Front:
             **configuration.mounted,
         },
         signatures=Signatures(root=configuration.root_key) if configuration.root_key else None,
+        rights=_rights(configuration, store, arns),
         close=close,
         has_s3=configuration.s3_endpoint is None,
     )
+
+
+def _rights(configuration: Configuration, store: Store, arns: Arns) -> CallersRights | None:
+    root, endpoint = configuration.root_key, configuration.sts_endpoint
+    if root is None or endpoint is None:
+        return None
+    identity = partial(identified, endpoint, configuration.region, root)
+    return CallersRights(store=store, arns=arns, root=root, identity=identity)

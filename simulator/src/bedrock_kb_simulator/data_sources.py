@@ -11,6 +11,7 @@ from bedrock_kb_simulator.identifiers import ClientTokens, new_id, page
 from bedrock_kb_simulator.indexes import index_of, is_managed
 from bedrock_kb_simulator.knowledge_bases import knowledge_base
 from bedrock_kb_simulator.store import Row, Store, dumped, loaded, moment
+from bedrock_kb_simulator.vector_bucket_policies import refusal_of_role
 from bedrock_kb_simulator.vectors import Vectors
 
 # How a data source goes: in the background, its passages by its deletion policy (rule
@@ -66,14 +67,15 @@ class Deletions:
             return True
 
     def _is_cleared(self, source: Row) -> bool:
-        """Take its passages out of the knowledge base; False if the index is gone."""
+        """Take its passages out of the knowledge base; False if the index is gone or denied."""
         knowledge_base_id = source["knowledge_base_id"]
         if loaded(source["body"])["dataDeletionPolicy"] == "RETAIN":
             self.vectors.disown(knowledge_base_id, source["id"])
-        elif index_of(self.store, knowledge_base_id) is None:
+            return True
+        denied = refusal_of_role(self.store, knowledge_base_id, "DeleteVectors")
+        if denied is not None or index_of(self.store, knowledge_base_id) is None:
             return False
-        else:
-            self.vectors.remove_data_source(knowledge_base_id, source["id"])
+        self.vectors.remove_data_source(knowledge_base_id, source["id"])
         return True
 
     def _set_status(self, data_source_id: str, status: str, *reasons: str) -> None:

@@ -28,6 +28,7 @@ from bedrock_kb_simulator.metadata import OwnKeys, refusal, refuse_excess, refus
 from bedrock_kb_simulator.parsing import Parser
 from bedrock_kb_simulator.service_errors import Stopped, Unindexable
 from bedrock_kb_simulator.store import Store
+from bedrock_kb_simulator.vector_bucket_policies import refusal_of_role
 from bedrock_kb_simulator.vectors import Passage, Vectors, new_key
 
 # Long work, which is bounded and may end early: thousands of passages take a laptop minutes.
@@ -268,6 +269,9 @@ class Indexing:
         index = index_of(self.store, destination.knowledge_base_id)
         if index is None:
             raise Unindexable(rules.VECTOR_INDEX_MISSING.message, at_store=True)
+        denied = refusal_of_role(self.store, destination.knowledge_base_id, "PutVectors")
+        if denied is not None:
+            raise Unindexable(denied.message, at_store=True)
         return index
 
 

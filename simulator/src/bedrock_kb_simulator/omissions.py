@@ -60,16 +60,19 @@ OMISSIONS = {
     "S3 Vectors' rates and the 20 MiB of a request": "not counted",
     "of S3 Vectors: encryption by one's own keys": "what a bucket or an index is made with is not"
     " kept, and sseType reads AES256",
-    "what a vector bucket's policy allows or denies": "the policy is kept, and nothing heeds it",
+    "what a vector bucket's policy allows, and denies by other conditions than one on"
+    " aws:PrincipalArn": "the policy is kept, and nothing heeds that; nor does it bind the"
+    " account's root, or anybody where no `--sts-endpoint` tells who calls",
     "costs and rights by tags": "tags are kept and listed, and nothing else heeds them",
     "the approximation in S3 Vectors' search": "every visible vector is compared: exact, and slower"
     " the more there are",
     "S3 Vectors' own BM25": "SQLite's FTS5, with words weighed as Lucene does; the scores are not"
     " AWS's",
-    "callers' rights": "never checked: whoever reaches its port may do anything; that a query"
+    "callers' rights": "never checked, but for what a vector bucket's policy denies; that a query"
     " with texts, a filter or metadata needs s3vectors:GetVectors too is held in"
     " tests/campaigns/permissions",
-    "the knowledge base's role": "never checked; a data source whose deletion fails for want of its"
+    "the knowledge base's role": "never checked, but for what a vector bucket's policy denies; a"
+    " data source whose deletion fails for want of its"
     " index ends as one whose role lost its rights does",
     "5,000,000 files and 100 GB per job": "more than a machine's bucket holds; not counted",
     "InvokeModel's 6,000 requests per minute, and a model's of Converse": "not counted",

@@ -19,6 +19,7 @@ from bedrock_kb_simulator.metadata import OF_MANAGED, OF_VECTOR, OwnKeys
 from bedrock_kb_simulator.metadata_filters import Filter
 from bedrock_kb_simulator.screening import Screening, Side, action_of, folded, stands_in
 from bedrock_kb_simulator.store import Row, Store, dumped, loaded
+from bedrock_kb_simulator.vector_bucket_policies import refusal_of_role
 from bedrock_kb_simulator.vectors import Hit, Vectors
 
 # bedrock-agent-runtime's Rerank, and Retrieve's rerankingConfiguration, by one stand-in for the
@@ -268,6 +269,9 @@ class Retrieval:
         index = index_of(self.store, knowledge_base_id)
         if index is None:
             raise rules.VECTOR_INDEX_MISSING.broken()
+        denied = refusal_of_role(self.store, knowledge_base_id, "QueryVectors", "GetVectors")
+        if denied is not None:
+            raise denied
         search = configuration.get("vectorSearchConfiguration") or {}
         query = normalised(self.embedder.embed_question(text)[: index.dimension])
         limit = search.get("numberOfResults") or rules.DEFAULT_RESULTS.limit

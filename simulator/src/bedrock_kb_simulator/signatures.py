@@ -94,8 +94,8 @@ class Signatures:
 
     root: RootKey
 
-    def check(self, scope: Any, body: bytes) -> None:
-        """To a request of ASGI's; raises ServiceError."""
+    def check(self, scope: Any, body: bytes) -> str:
+        """The id of the access key that signed a request of ASGI's; raises ServiceError."""
         request = Request.of(scope, body)
         signature = Signature.of(request)
         if signature is None:
@@ -107,6 +107,7 @@ class Signatures:
         secret = self.root.secret_of(key)
         if not signature.is_right(request, secret, seconds=rules.SIGNATURE_WRONG.value):
             raise rules.SIGNATURE_WRONG.broken()
+        return key
 
 
 def _seconds_since(date: str) -> float:

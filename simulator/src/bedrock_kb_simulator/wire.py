@@ -9,6 +9,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -21,6 +22,7 @@ from bedrock_kb_simulator.orders import Answer, Message, Response
 from bedrock_kb_simulator.reading import read
 from bedrock_kb_simulator.service_errors import ConnectionDropped, ServiceError
 from bedrock_kb_simulator.signatures import Signatures
+from bedrock_kb_simulator.vector_bucket_policies import CallersRights
 
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -34,7 +36,8 @@ class Front:
     """
     The ASGI application. `GET /health` answers 200 as soon as it serves; what is `mounted`
     answers at paths that are not AWS's, by what they begin with. Of all but its health it asks for
-    a signature, if `signatures` are given. `has_s3` says whether it is an S3, too.
+    a signature, if `signatures` are given, and of who signed it, for `rights`, if those are.
+    `has_s3` says whether it is an S3, too.
     """
 
     def __init__(
@@ -43,12 +46,14 @@ class Front:
         *,
         mounted: Mapping[str, Answer],
         signatures: Signatures | None,
+        rights: CallersRights | None = None,
         close: Callable[[], None],
         has_s3: bool = False,
     ) -> None:
         self._dispatcher = dispatcher
         self._mounted = mounted
         self._signatures = signatures
+        self._rights = rights
         self.close = close
         self._has_s3 = has_s3
 
@@ -70,15 +75,17 @@ class Front:
             return await asyncio.to_thread(own_s3.answer, scope, body)
         if scope["path"] == "/health":
             return 200, {"Content-Type": "text/plain"}, b"ok"
+        signer = ""
         if self._signatures is not None:
             try:
-                self._signatures.check(scope, body)
+                signer = self._signatures.check(scope, body)
             except ServiceError as error:
                 return _unmodelled(403, error, str(uuid4()))
         answers = (each for start, each in self._mounted.items() if scope["path"].startswith(start))
-        return await asyncio.to_thread(next(answers, self._answer), scope, body)
+        answer = next(answers, partial(self._answer, signer))
+        return await asyncio.to_thread(answer, scope, body)
 
-    def _answer(self, scope: Message, body: bytes) -> Response | _Streamed:
+    def _answer(self, signer: str, scope: Message, body: bytes) -> Response | _Streamed:
         request_id = str(uuid4())
         try:
             operation, parameters = read(scope, body)
@@ -89,6 +96,8 @@ class Front:
             return _unmodelled(400, error, request_id)
         result: Any
         try:
+            if self._rights is not None:
+                self._rights.check(signer, operation, parameters)
             result = self._dispatcher.call(operation, parameters)
         except ServiceError as error:
             result = error

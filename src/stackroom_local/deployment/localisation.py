@@ -44,8 +44,6 @@ IN_SIMULATOR = ("AWS::Bedrock::", "AWS::S3Vectors::")
 IN_GATEWAY = ("AWS::BedrockAgentCore::",)
 # Left out, since nothing here would obey it.
 WITHOUT_EFFECT = {
-    # Bedrock's service access to the S3 Vectors bucket: the simulator is that service.
-    "AWS::S3Vectors::VectorBucketPolicy",
     # Questions kept for Logs Insights, which ministack doesn't have.
     "AWS::Logs::QueryDefinition",
     # Schemas of events, for whoever writes a consumer in the AWS console.

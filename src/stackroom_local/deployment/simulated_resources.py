@@ -7,6 +7,7 @@ ingested into it; stacks of others go by CloudFormation's rules
 (stackroom_local.deployment.simulated_types).
 """
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ _POLL_SECONDS = 0.02
 # A MANAGED knowledge base takes two minutes to go, at AWS's own pace.
 _DEADLINE_SECONDS = 300.0
 _PASSING = ("CREATING", "UPDATING")
+_POLICY = "Policy"
 
 
 class Maker(Protocol):
@@ -50,13 +52,16 @@ class Maker(Protocol):
 
 
 def as_request(properties: Any) -> Any:
-    """CloudFormation's `VectorBucketName` is the API's `vectorBucketName`, at every depth."""
+    """
+    CloudFormation's `VectorBucketName` is the API's `vectorBucketName`, at every depth but in a
+    policy, which is IAM's.
+    """
     if isinstance(properties, list):
         return [as_request(item) for item in properties]
     if not isinstance(properties, dict):
         return properties
     return {
-        name[0].lower() + name[1:]: as_request(value)
+        name[0].lower() + name[1:]: value if name == _POLICY else as_request(value)
         for name, value in properties.items()
         if name != "Tags"  # shaped by the type: stackroom_local.deployment.simulated_resources
     }
@@ -344,6 +349,36 @@ class VectorBuckets:
 
 
 @dataclass(frozen=True)
+class VectorBucketPolicies:
+    """`AWS::S3Vectors::VectorBucketPolicy`; its physical id is the bucket's ARN."""
+
+    s3vectors: Any
+
+    def create(self, request: Request) -> str:
+        name = request.get("vectorBucketName")
+        bucket = (
+            {"vectorBucketName": name} if name else {"vectorBucketArn": request["vectorBucketArn"]}
+        )
+        found = self.s3vectors.get_vector_bucket(**bucket)["vectorBucket"]
+        self.update(found["vectorBucketArn"], request)
+        return str(found["vectorBucketArn"])
+
+    def known(self, request: Request) -> str | None:
+        """None: a policy that is put takes the place of the one before."""
+
+    def attributes(self, physical_id: str) -> Attributes:
+        return {REF: physical_id}
+
+    def update(self, physical_id: str, request: Request) -> None:
+        policy = request["policy"]  # CloudFormation takes it as JSON or as text
+        text = policy if isinstance(policy, str) else json.dumps(policy)
+        self.s3vectors.put_vector_bucket_policy(vectorBucketArn=physical_id, policy=text)
+
+    def delete(self, physical_id: str) -> None:
+        self.s3vectors.delete_vector_bucket_policy(vectorBucketArn=physical_id)
+
+
+@dataclass(frozen=True)
 class VectorIndexes:
     """`AWS::S3Vectors::Index`; nothing of one can be changed."""
 
@@ -404,6 +439,7 @@ class Simulator:
     def makers(self) -> Mapping[str, Maker]:
         return {
             "AWS::S3Vectors::VectorBucket": VectorBuckets(self.s3vectors),
+            "AWS::S3Vectors::VectorBucketPolicy": VectorBucketPolicies(self.s3vectors),
             "AWS::S3Vectors::Index": VectorIndexes(self.s3vectors),
             "AWS::Bedrock::KnowledgeBase": KnowledgeBases(self.bedrock_agent),
             "AWS::Bedrock::DataSource": DataSourceMaker(self.bedrock_agent),

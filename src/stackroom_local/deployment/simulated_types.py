@@ -28,6 +28,7 @@ from stackroom_local.state import REGION
 # DescribeType answers], by paths of which the first name is a property of the template's.
 CREATE_ONLY: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "AWS::S3Vectors::VectorBucket": (("VectorBucketName",), ("EncryptionConfiguration",)),
+    "AWS::S3Vectors::VectorBucketPolicy": (("VectorBucketArn",), ("VectorBucketName",)),
     "AWS::S3Vectors::Index": (
         ("DataType",),
         ("Dimension",),
@@ -54,8 +55,6 @@ CREATE_ONLY: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "AWS::Bedrock::GuardrailVersion": (("Description",), ("GuardrailIdentifier",)),
 }
 WITHOUT_EFFECT = (
-    # Bedrock's access to the vector bucket: the simulator is that service, and asks for no rights.
-    "AWS::S3Vectors::VectorBucketPolicy",
     # Schemas of events, for whoever writes a consumer in the AWS console.
     "AWS::EventSchemas::Registry",
     "AWS::EventSchemas::Schema",

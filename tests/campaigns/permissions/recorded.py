@@ -15,6 +15,8 @@ from tests.e2e.people import Person
 from tests.local.running import local_mode
 
 _CALLS = "calls"
+# As the templates of the default deployment name it (tests/infra/assembly.py).
+INDEX = "bucket/stackroom-vectors-{account}-{region}/index/Index1"
 
 
 def run(
@@ -68,7 +70,7 @@ def names_of(instance: Instance) -> Names:
         found = agent.get_knowledge_base(knowledgeBaseId=each["knowledgeBaseId"])["knowledgeBase"]
         if storage := found.get("storageConfiguration"):
             index = storage["s3VectorsConfiguration"]["indexArn"].rpartition(":")[2]
-            others[index] = "index/Index1"
+            others[index] = INDEX
     others |= _secrets(instance)
     return Names(account=ACCOUNT, region=REGION, others=others)
 

@@ -13,7 +13,7 @@ _HEAD = """\
 Every right of every function, and the part of the product that used it. `make permissions` writes
 this page: it has each function do all that it does, in a running local mode and, what is rare, in
 simulated time; it records each call of AWS, and holds the calls against the policies of the
-synthesised roles and of the bucket. Of {calls} calls, {denied} were not allowed; of {granted}
+synthesised roles and of both buckets. Of {calls} calls, {denied} were not allowed; of {granted}
 rights, {unused} were not used, but for the runner's to ask a model without a stream, which is for
 models that use tools in none.
 

@@ -29,6 +29,12 @@ _POLLING = (
 _OF_STREAMS = ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator")
 _STREAMS = ("dynamodb:ListStreams", "*")
 
+# Of buckets, and the property that each has its document in.
+_POLICIES = {
+    "AWS::S3::BucketPolicy": "PolicyDocument",
+    "AWS::S3Vectors::VectorBucketPolicy": "Policy",
+}
+
 # What nothing recorded uses, by function or agent.
 _ON_PURPOSE = {
     # Knowledge bases grant it by default, for an app's own tool that has answers written;
@@ -128,14 +134,15 @@ def is_on_purpose(grant: Grant) -> bool:
 
 def roles(assembly: Assembly) -> dict[str, Role]:
     """
-    By function, as `upload-handler`, or by agent. What the bucket denies counts as if it were the
-    role's.
+    By function, as `upload-handler`, or by agent. What the documents' bucket and the vectors' deny
+    counts as if it were the role's.
     """
     denied = [
         _statement(each)
         for stack in sorted(assembly.stacks)
-        for policy in assembly.all(stack, "AWS::S3::BucketPolicy")
-        for each in policy.properties["PolicyDocument"]["Statement"]
+        for type_, document in _POLICIES.items()
+        for policy in assembly.all(stack, type_)
+        for each in policy.properties[document]["Statement"]
         if each["Effect"] == "Deny" and not _is_of_the_wire(each)
     ]
     found = {}

@@ -32,6 +32,7 @@ from tests.campaigns.chaos.trials import Trial, expire
 from tests.campaigns.chaos.wire import wired
 from tests.campaigns.chaos.world import World, world
 from tests.campaigns.permissions.needs import Line, Names
+from tests.campaigns.permissions.recorded import INDEX
 
 A, B = ("alice/research/a.txt", "alice/research/b.txt")
 BAD = "alice/research/setup.exe"
@@ -223,7 +224,7 @@ def run(tell: Callable[[str], object]) -> tuple[list[Line], Names]:
     machine = {"ingest": "stackroom-ingest-catalog"}
     others = machine | dict.fromkeys((each for each in ids if each), "KnowledgeBase1")
     indexes = {each["parameters"].get("indexArn", "") for each in lines}
-    others |= {each.rpartition(":")[2]: "index/Index1" for each in indexes if each}
+    others |= {each.rpartition(":")[2]: INDEX for each in indexes if each}
     return lines, Names(account=ACCOUNT, region=REGION, others=others)
 
 

@@ -24,7 +24,7 @@ VECTOR_BUCKET_GONE = rule(
 VECTOR_POLICY = rule(
     "vector-bucket.policy",
     "a bucket has one policy at most, JSON with a Statement; it is kept and answered as it was"
-    " written, and heeded by nobody here; deleting one that is not there is no error",
+    " written; deleting one that is not there is no error",
     "model for the operations; what is refused, the text, and the last assumed, after S3",
     message="The vector bucket policy is not a valid policy document: JSON with a Statement",
 )
@@ -34,6 +34,25 @@ VECTOR_POLICY_GONE = rule(
     "model for the error; text assumed",
     error="NotFoundException",
     message="The specified vector bucket policy could not be found",
+)
+VECTOR_POLICY_DENIES = rule(
+    "vector-bucket.policy-denies",
+    "who signs by a key of IAM's, and a knowledge base's role, are refused what a Deny in the"
+    " bucket's policy names, with any condition or none on aws:PrincipalArn, which is a role's ARN"
+    " and not its session's",
+    "model for the error; IAM guide for the rest and for the text (troubleshoot_access-denied)",
+    error="AccessDeniedException",
+    message="User: {caller} is not authorized to perform: s3vectors:{action} on resource:"
+    " {resource} with an explicit deny in a resource-based policy",
+)
+VECTOR_POLICY_DENIES_ROLE = rule(
+    "vector-bucket.policy-denies-role",
+    "Bedrock works in an index as the knowledge base's role: denied to that, a document isn't"
+    " written, a search is refused, and a data source's deletion fails",
+    "the text of a job's failure observed (generative-ai-cdk-constructs 1305); elsewhere assumed",
+    message="User: {role} is not authorized to perform: s3vectors:{action} on resource: {resource}"
+    " with an explicit deny in a resource-based policy (Service: S3Vectors, Status Code: 403)."
+    " Call to Amazon S3 Vectors did not succeed.",
 )
 INDEX_TAKEN = conflict(
     "index.taken",

@@ -110,6 +110,19 @@ _ALL = (
         step="index",
     ),
     Assumption(
+        name="vectors.denied",
+        believed="a Deny in a vector bucket's policy that spares roles by aws:PrincipalArn holds"
+        " for all others, and Bedrock reads and writes as the knowledge base's role",
+        evidence="S3 guide, s3-vectors-resource-based-policies, and IAM guide,"
+        " reference_policies_condition-keys, read 2026-11; a job's failure that names the role:"
+        " generative-ai-cdk-constructs 1305, 2026-04; of such a Deny no user has told yet",
+        breaks="whoever has s3vectors:GetVectors in the account reads everybody's text; or no"
+        " document is indexed, or none is found",
+        do="if nothing is indexed, delete the policy: aws s3vectors delete-vector-bucket-policy;"
+        " else take s3vectors:GetVectors and QueryVectors from everybody",
+        step="vectors",
+    ),
+    Assumption(
         name="vector.source-uri",
         believed="Bedrock's vectors of a CUSTOM document tell by x-amz-bedrock-kb-source-uri what"
         " they are from",

@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from botocore.exceptions import ClientError
+
+from stackroom.aws.error_mapping import message_of
 from stackroom.documents.filters import Has, any_of
 from stackroom.documents.model import DataSourceType, Document, DocumentStatus, Receipt
 from stackroom.ingestion.bedrock_calls import NOT_FOUND, DocumentDetail
@@ -223,6 +226,12 @@ _KEYS = {
     "vector.data-source-id": "x-amz-bedrock-kb-data-source-id",
 }
 _MOST = 30  # vectors that are looked at
+# https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html
+_EXPLICIT = "with an explicit deny in a resource-based policy"
+_CLOSED = (
+    "the vector bucket's policy keeps them from you, as from everybody; to have them looked at,"
+    " deploy with -c break_glass_role=ARN of your role"
+)
 
 
 def vectors(scene: Scene) -> StepOutcome:
@@ -231,7 +240,13 @@ def vectors(scene: Scene) -> StepOutcome:
         raise NotHere("Bedrock keeps the vectors of this knowledge base itself")
     client = scene.site.client("s3vectors")
     configured = client.get_index(indexArn=arn)["index"]
-    raw = _raw(client, arn, configured["dimension"], scene.documents())
+    try:
+        raw = _raw(client, arn, configured["dimension"], scene.documents())
+    except ClientError as error:
+        if _EXPLICIT not in message_of(error):
+            raise
+        denied = Finding.of("vectors.denied", message_of(error), holds=True)
+        return StepOutcome(_CLOSED, (denied,))
     if not raw:
         raise StepFailed("the index has no vector of the files")
     hidden = configured.get("metadataConfiguration", {}).get("nonFilterableMetadataKeys", ())
@@ -246,6 +261,7 @@ def vectors(scene: Scene) -> StepOutcome:
             holds=largest <= _FILTERABLE_BYTES,
         ),
         _of_pages(raw),
+        _of_reader(scene, client, arn),
     )
     return StepOutcome(f"{len(raw)} vectors, with the keys {', '.join(keys)}", findings)
 
@@ -253,6 +269,18 @@ def vectors(scene: Scene) -> StepOutcome:
 def _of_key(name: str, key: str, raw: list[dict[str, Any]]) -> Finding:
     count = sum(key in each for each in raw)
     return Finding.of(name, f"{count} of {len(raw)} vectors have it", holds=count == len(raw))
+
+
+def _of_reader(scene: Scene, client: Any, arn: str) -> Finding:
+    """Whoever reads vectors is the account's root, or the role that the bucket's policy names."""
+    caller = str(scene.site.client("sts").get_caller_identity()["Arn"])
+    bucket = arn.partition("/index/")[0]
+    policy = client.get_vector_bucket_policy(vectorBucketArn=bucket)["policy"]
+    role = caller.split("/")[1] if ":assumed-role/" in caller else caller
+    seen = f"{caller} may read them"
+    if caller.endswith(":root") or f'/{role}"' in policy or f'"{role}"' in policy:
+        return Finding("vectors.denied", AssumptionVerdict.NOT_SEEN, seen)
+    return Finding.of("vectors.denied", seen, holds=False)
 
 
 def _of_pages(raw: list[dict[str, Any]]) -> Finding:
