@@ -87,9 +87,7 @@ class Deployment:
     sign_in: SignInSettings
     customer_managed_key: bool  # for all that is kept but documents
     callback_urls: tuple[str, ...]  # where a browser may go after a sign-in
-    prewarm_minutes: (
-        int  # between two questions that keep the knowledge bases warm; 0: no questions
-    )
+    prewarm_minutes: int  # between two questions that keep the knowledge bases warm; 0: none
     console: ConsoleSettings | None  # None: there is none
     operations: OperationsSettings
     break_glass_role: str  # ARN, of who may read vectors, too; "": nobody beside our own roles
@@ -105,8 +103,6 @@ class Deployment:
         rerank_model = app.node.get_context("rerank_model")
         sharing = app.node.get_context("retrieve_sharing")
         language = app.node.get_context("search_language")
-        prewarm = str(app.node.get_context("prewarm_minutes"))
-        break_glass = str(app.node.get_context("break_glass_role"))
         bundling = app.node.get_context("bundling")
         key = app.node.get_context("customer_managed_key")
         if not _PROJECT.fullmatch(project):
@@ -131,13 +127,6 @@ class Deployment:
         if language not in _LANGUAGES:
             allowed = ", ".join(_LANGUAGES)
             raise ValueError(f"context search_language {language!r} must be one of {allowed}")
-        if prewarm not in ("0", *map(str, _PREWARM_MINUTES)):
-            raise ValueError(f"context prewarm_minutes {prewarm!r} must be 5 to 60, or 0 for never")
-        if break_glass and not _ROLE_ARN.fullmatch(break_glass):
-            raise ValueError(
-                f"context break_glass_role {break_glass!r} must be a role's ARN,"
-                " arn:aws:iam::123456789012:role/..., without wildcards, or empty"
-            )
         if bundling not in ("full", "none"):
             raise ValueError(f"context bundling {bundling!r} must be 'full' or 'none'")
         return cls(
@@ -160,10 +149,10 @@ class Deployment:
             customer_managed_key=key == "on",
             sign_in=SignInSettings.from_context(app),
             callback_urls=callback_urls(app),
-            prewarm_minutes=int(prewarm),
+            prewarm_minutes=_prewarm_minutes(app),
             console=ConsoleSettings.from_context(app),
             operations=OperationsSettings.from_context(app),
-            break_glass_role=break_glass,
+            break_glass_role=_break_glass_role(app),
             upload_origins=upload_origins(app),
             with_dependencies=bundling == "full",
         )
@@ -219,3 +208,20 @@ class Deployment:
             resource_name=name,
             arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
         )
+
+
+def _prewarm_minutes(app: cdk.App) -> int:
+    minutes = str(app.node.get_context("prewarm_minutes"))
+    if minutes not in ("0", *map(str, _PREWARM_MINUTES)):
+        raise ValueError(f"context prewarm_minutes {minutes!r} must be 5 to 60, or 0 for never")
+    return int(minutes)
+
+
+def _break_glass_role(app: cdk.App) -> str:
+    role = str(app.node.get_context("break_glass_role"))
+    if role and not _ROLE_ARN.fullmatch(role):
+        raise ValueError(
+            f"context break_glass_role {role!r} must be a role's ARN,"
+            " arn:aws:iam::123456789012:role/..., without wildcards, or empty"
+        )
+    return role
