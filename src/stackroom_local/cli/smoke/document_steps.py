@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -13,6 +14,8 @@ from stackroom.documents.model import DataSourceType, Document, DocumentStatus, 
 from stackroom.ingestion.bedrock_calls import NOT_FOUND, DocumentDetail
 from stackroom.ingestion.evidence import FOUND_WITHIN, REMOVAL_DEADLINE, UNSEEN, SearchCheck
 from stackroom.reconciler.discrepancies import Kind
+from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
+from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
 from stackroom.stores.s3vectors.s3vectors_filters import rendered
 from stackroom_local.cli.output import console
 from stackroom_local.cli.run_reconciler import compared
@@ -165,9 +168,13 @@ def _details(scene: Scene, sent: Mapping[str, Document]) -> dict[str, DocumentDe
 
 
 def _found(scene: Scene, sent: Mapping[str, Document]) -> set[str]:
-    """Those of which a search, filtered by owner and document, finds a passage."""
-    there = scene.services.use_cases.deployment
-    check = SearchCheck(knowledge_base=there.knowledge_base, at_once=there.documents_at_once)
+    """
+    Those of which Retrieve, filtered by owner and document, finds a passage. It searches as the
+    knowledge base's role; the index itself is closed to most operators.
+    """
+    client = scene.site.client("bedrock-agent-runtime")
+    options = RetrieveOptions(is_managed=scene.member.is_managed)
+    check = SearchCheck(knowledge_base=partial(BedrockKnowledgeBase, client, options=options))
     found = check.found((scene.catalog, each) for each in sent.values())
     return {name for name, each in sent.items() if each.document_id in found}
 
