@@ -155,8 +155,8 @@ bench-embeddings: setup ## how often a question's vector is there already, and w
 	@$(BIN)/python -m benchmarks.embedding_cache
 
 .PHONY: bench-answers
-bench-answers: setup ## whether the right passage is found, over 2,300 pages; ARGS=--tune while tuning
-	@$(BIN)/python -m benchmarks.answers $(ARGS)
+bench-answers: setup ## what plain Retrieve and Stackroom find, over many sets; DATA=FOLDER ARGS=--help
+	@$(BIN)/python -m benchmarks.answers $(DATA) $(ARGS)
 
 .PHONY: bench-stores
 bench-stores: setup ## what our code adds to each store's client, and to a start; ARGS="--passages 300"

@@ -61,17 +61,14 @@ MEANINGS = {
     ),
     "PARSES_IMAGES": "`true`: the knowledge bases read images, so a PDF of scans is no defect",
     "INSPECT_SECONDS_PER_FILE": "how long one file may be looked at",
-    "RETRIEVE_MIN_SCORE": "passages below are left out, unless the caller says otherwise",
     "RETRIEVE_MAX_TOKENS": "budget of an answer's passages, unless the caller says otherwise",
     "RETRIEVE_PRIORITIZE_BY": (
         "which passages come first in it, unless the caller says otherwise: `similarity`, `recency`"
         " or `balanced`"
     ),
-    "RETRIEVE_CALIBRATION": (
-        "what is too little to be an answer, by embedding model and language: a name in"
-        " `src/stackroom/search/calibrations.py`"
+    "RETRIEVE_LEAST_SCORE": (
+        "passages that score less are left out, unless the caller says otherwise"
     ),
-    "RETRIEVE_LEAST_SCORE": "that the best passage must have; else nothing found is an answer",
     "RERANK_MODEL_ARN": "a model of Bedrock that puts what was found in order",
     "RETRIEVE_VIA": "`s3vectors`: search each index itself; `bedrock`: through Retrieve",
     "EMBEDDING_MODEL": "model of the documents' vectors, and so of the questions'",

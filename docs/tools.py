@@ -36,7 +36,8 @@ A catalog tool answers `{"content": [{"text": ...}], "status": "success", "metad
 text has every id that the next call needs, for many frameworks show a model nothing else. What
 can't be done has `"status": "error"`, a text that begins with "Error: ", and in `metadata` an
 `error_code` and `error_details`. What is throttled says there in `retry_after_seconds` when to call
-again, where that is known ([retrieval-load.md](retrieval-load.md)):
+again, where that is known ([retrieval-load.md](retrieval-load.md)). `NO_RESULTS` names in `nearest`
+up to three sources of what was found:
 
 """
 

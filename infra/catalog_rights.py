@@ -24,6 +24,8 @@ def may_use_catalogs(
     """Make, list, fill, empty and delete them; sign links to documents; search and answer."""
     rights.settle(handler)
     handler.allow("dynamodb:Query", on=rights.data.catalog_table.by_user_arn)
+    # Names of documents, for those that a question names.
+    handler.allow("dynamodb:Query", on=rights.data.catalog_table.by_name_arn)
     rights.coordinate(handler)
     rights.read_documents(handler)
     handler.allow("s3:ListBucketVersions", on=rights.data.bucket.bucket_arn)

@@ -100,7 +100,6 @@ class ConsoleStack(cdk.Stack):
             },
         )
         may_use_catalogs(handler, rights=self._rights, knowledge_base=self._knowledge_base)
-        handler.allow("dynamodb:Query", on=self._rights.data.catalog_table.by_name_arn)
         may_show_operations(handler, rights=self._rights)
         handler.allow("secretsmanager:GetSecretValue", on=key.secret_arn)
         return handler

@@ -77,7 +77,7 @@ class Deployment:
     guardrail: Guardrail | None
     retrieve_via: str  # "s3vectors": an index is searched itself; "bedrock": by Retrieve, as is
     # whatever has no index of ours
-    retrieve_least_score: str  # that the best passage must have; "": as calibrated
+    retrieve_least_score: str  # below it passages are left out; "": none is
     fitting: Fitting
     rerank_model: str  # that puts in order what was found; "": none does
     retrieve_sharing: str  # "on": callers find what others share with their groups, too

@@ -17,7 +17,6 @@ def environment_of_retrieval(
         **rights.stores(),
         **rights.deployment.fitting.environment,
         "KB_POOL": knowledge_base.pool_json,
-        "RETRIEVE_MIN_SCORE": "0.0",
         "RETRIEVE_SHARING": rights.deployment.retrieve_sharing,
     }
 
@@ -38,6 +37,8 @@ def may_retrieve(
     handler.allow("dynamodb:GetItem", "dynamodb:BatchGetItem", on=catalogs)
     if in_all_catalogs:
         handler.allow("dynamodb:Query", on=rights.data.catalog_table.by_user_arn)
+    # Names of documents, for those that a question names.
+    handler.allow("dynamodb:Query", on=rights.data.catalog_table.by_name_arn)
     has_pattern = any("*" in key for key in keys)
     comparison = "StringLike" if has_pattern else "StringEquals"
     # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html

@@ -23,7 +23,6 @@ def may_search(
     """
     environment = {
         "RETRIEVE_VIA": deployment.retrieve_via,
-        "RETRIEVE_CALIBRATION": _calibration(deployment),
         **knowledge_base.embedding_environment,
     }
     if deployment.retrieve_least_score:
@@ -118,13 +117,3 @@ def may_keep_vectors(handler: HandlerFunction, *, deployment: Deployment) -> Non
             subnet_ids=list(cache.subnet_ids), security_group_ids=list(cache.security_group_ids)
         )
         AgentNetwork.allow(handler.role)
-
-
-def _calibration(deployment: Deployment) -> str:
-    """
-    What stands in src/stackroom/search/calibrations.py was measured on English alone, and on
-    chunks as Bedrock makes them by default.
-    """
-    is_measured = deployment.search_language == "en" and deployment.ingestion.is_default_chunking
-    # A MANAGED knowledge base embeds with a model of its own choice.
-    return "titan-v2-english" if is_measured and not deployment.is_managed else "none"

@@ -3,7 +3,7 @@
 import pytest
 
 from bedrock_kb_simulator.embedder import MiniLM
-from bedrock_kb_simulator.stand_in import NOTICE, Extraction, FoundPassage
+from bedrock_kb_simulator.stand_in import NO_ANSWER, NOTICE, Extraction, FoundPassage
 
 FERRY = """# The night ferry
 
@@ -62,3 +62,17 @@ def test_a_sentence_is_said_as_it_stands(text: str, question: str, said: str) ->
 
     first = answer.removeprefix(NOTICE).partition(" [1]")[0]
     assert first == said
+
+
+def test_where_no_sentence_is_near_nothing_is_said_and_none_cited() -> None:
+    extraction = Extraction(embedder=MiniLM())
+    question = "Who won the football world cup in 1998?"
+    passages = [FoundPassage(text=FERRY, source="1"), FoundPassage(text=PRICES, source="2")]
+    prompt = "\n".join(
+        f'<result number="{number}">{each.text}</result>'
+        for number, each in enumerate(passages, start=1)
+    )
+
+    assert extraction.of_passages(question, passages) == NO_ANSWER
+    assert extraction.completion(question, prompt) == NO_ANSWER
+    assert "late crossing" in extraction.completion("When is the late crossing?", prompt)

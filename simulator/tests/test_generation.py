@@ -104,7 +104,7 @@ def test_filter_and_number_of_results_are_those_of_the_search_and_nothing_is_inv
         search = {"numberOfResults": 1, "filter": {"equals": {"key": "year", "value": year}}}
         asked = answer_request(
             knowledge_base,
-            "Which city lies at a river?",
+            "Where do Rome and Bonn lie?",
             retrievalConfiguration={"vectorSearchConfiguration": search},
             **more,
         )

@@ -77,7 +77,7 @@ inheritance, so every leaf name under `Unavailable` is part of the contract with
 that agents see. tests/contract keeps them in step.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -244,8 +244,11 @@ class LimitExceeded(Rejected):
 
 
 class NoResults(Rejected):
-    def __init__(self) -> None:
+    """`nearest` are the places of passages that were found and don't answer the question."""
+
+    def __init__(self, nearest: Sequence[Mapping[str, object]] = ()) -> None:
         super().__init__("No relevant information found for your query")
+        self.nearest = tuple(nearest)
 
 
 class AgentNotFound(Rejected):

@@ -119,6 +119,8 @@ def _text(response: core.Response) -> str:
         lines += _quoted(str(result["content"]))
     if results and is_by_rank:
         lines += ["", _BY_RANK]
+    if notice := metadata.get("relevance_notice"):
+        lines += ["", str(notice)]
     if omitted := metadata["omitted_results"]:
         lines += ["", f"Found and left out, for want of room in max_tokens: {omitted}."]
     if failed := metadata.get("failed_knowledge_bases"):

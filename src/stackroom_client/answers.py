@@ -85,8 +85,8 @@ class Source:
     document_id: str | None
     filename: str | None
     page: int | None
-    page_first: int | None
-    page_last: int | None
+    page_first: int | None = None
+    page_last: int | None = None
     section: str | None
     uri: str | None = None
     catalog_id: str | None = None

@@ -203,7 +203,10 @@ class Calls:
         max_tokens: int | None = None,
         prioritize_by: str | None = None,
     ) -> Steps[answers.SearchResults]:
-        """Passages, best first; none if the documents don't answer. All catalogs by default."""
+        """
+        The nearest passages, best first, of all catalogs by default. `metadata["relevance"]` is
+        "weak" where they may not answer the question.
+        """
         given = {"catalog_id": catalog, "top_k": top_k, "min_score": min_score, "filter": filter}
         given |= {"query": query, "max_tokens": max_tokens, "prioritize_by": prioritize_by}
         told = yield from self.call(SEARCH, given)

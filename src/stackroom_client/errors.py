@@ -11,7 +11,7 @@ StackroomError
 │   ├── LimitExceeded
 │   ├── CatalogEmpty       nothing in it is indexed yet
 │   ├── CatalogDeleting
-│   └── NoResults          the documents have no answer to the question
+│   └── NoResults          the documents don't answer the question; `nearest` is what was found
 ├── NotSignedIn            the token is missing, expired, or not for this gateway
 │   └── SignInFailed       nobody came back from the browser, or the issuer refused
 ├── Unavailable            make the same call later
@@ -22,6 +22,8 @@ StackroomError
 
 from collections.abc import Mapping
 from typing import Any
+
+from stackroom_client.answers import Source, made
 
 
 class StackroomError(Exception):
@@ -58,7 +60,12 @@ class CatalogEmpty(Refused): ...
 class CatalogDeleting(Refused): ...
 
 
-class NoResults(Refused): ...
+class NoResults(Refused):
+    """`nearest` are the sources of up to three passages that were found and don't answer."""
+
+    def __init__(self, text: str, code: str, nearest: tuple[Source, ...] = ()) -> None:
+        super().__init__(text, code)
+        self.nearest = nearest
 
 
 class NotSignedIn(StackroomError): ...
@@ -100,4 +107,8 @@ def refusal(code: str, text: str, metadata: Mapping[str, Any]) -> StackroomError
         return Throttled(text, metadata.get("retry_after_seconds"))
     if name in ("Unavailable", "RetrievalFailed"):
         return Unavailable(text)
+    if name == "NoResults":
+        return NoResults(
+            text, code, tuple(made(Source, each) for each in metadata.get("nearest", ()))
+        )
     return _REFUSALS.get(name, Refused)(text, code)

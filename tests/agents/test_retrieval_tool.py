@@ -11,6 +11,7 @@ import pytest
 
 from examples.agent.scripted import Call
 from stackroom.errors import AgentMisconfigured, MissingIdentity
+from stackroom.search.ranking import WEAK_NOTICE
 from stackroom.search.search import Retrieval
 from stackroom.stores.linked_knowledge_bases import linked_settings
 from stackroom_agents import registry
@@ -257,6 +258,16 @@ def test_a_passage_of_two_files_is_shown_once_under_both_with_their_sections(wor
     assert "1. a.md (section Time off), doc-a.md in cat-1, score 0.90" in told
     assert "The same stands in b.md (section Time off)." in told
     assert told.count("> Annual leave is 30 days.") == 1
+
+
+def test_a_model_reads_that_weak_passages_may_not_answer(world: World) -> None:
+    world.knowledge_base.put("Annual leave is 30 days.", filename="leave.pdf", score=0.9)
+
+    weak = text_of(world.ask({"query": "stolen valve"}, ALICE))
+    strong = text_of(world.ask({"query": "annual leave"}, ALICE))
+
+    assert weak.splitlines()[-2:] == ["", WEAK_NOTICE]
+    assert WEAK_NOTICE not in strong
 
 
 def test_what_did_not_fit_is_said_too(world: World) -> None:

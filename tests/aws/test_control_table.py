@@ -18,6 +18,7 @@ from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
 from stackroom.aws.dynamodb.selection_records import DynamoSelections
 from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
 from stackroom.documents.model import Receipt
+from stackroom.documents.repositories import Inspected
 from stackroom.errors import RecordChanged, ServiceRefused, StoreUnavailable
 from stackroom.quota.ledger import Grant, Ledger, Mode, Rate, Waiter
 from stackroom.runs.lease import Lease
@@ -387,7 +388,7 @@ def test_a_result_is_kept_for_thirty_days(dynamodb: Any) -> None:
         client=dynamodb, table=CONTROL_TABLE, now=lambda: datetime(2026, 2, 3, tzinfo=UTC)
     )
 
-    inspections.record("doc-1", "e1", "the PDF is damaged")
+    inspections.record("doc-1", "e1", Inspected(reason="the PDF is damaged"))
 
     (item,) = dynamodb.scan(TableName=CONTROL_TABLE)["Items"]
     assert item["expires_at"] == {"N": str(int(datetime(2026, 3, 5, tzinfo=UTC).timestamp()))}

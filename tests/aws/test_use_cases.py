@@ -59,7 +59,6 @@ class Answers(AnswerSettings, FittingSettings, SearchSettings):
     kb_catalog_table: str
     kb_control_table: str
     kb_docs_bucket: str
-    retrieve_min_score: float = 0.0
 
 
 def use_cases(settings: type[Settings], *members: dict[str, str], **variables: str) -> UseCases:

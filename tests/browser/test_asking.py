@@ -104,7 +104,7 @@ def test_what_was_tried_on_a_question_is_kept_for_an_agent_and_as_a_test(
     number.fill("9")
     threshold.fill("0.99")
     threshold.press("Enter")
-    expect(page.locator("#answer")).to_contain_text("What was found doesn't answer the question")
+    expect(page.locator("#answer")).to_contain_text("No answer found in your documents")
     expect(passages).to_have_count(0)
 
     threshold.fill("0.25")

@@ -16,7 +16,7 @@ import pytest
 
 from stackroom.tools.calls import REFUSALS
 from stackroom_client import AsyncClient, Client, calls, errors
-from stackroom_client.answers import Document
+from stackroom_client.answers import Document, Source
 
 URL = "https://gateway.example/mcp"
 BUCKET = "https://bucket.example"
@@ -159,6 +159,23 @@ def test_every_code_of_the_tools_is_an_error_of_its_own(code: str) -> None:
     }
     if isinstance(raised.value, errors.Throttled):
         assert raised.value.retry_after == 3
+
+
+def test_no_results_has_the_nearest_sources() -> None:
+    place: dict[str, Any] = {
+        "filename": "a.pdf",
+        "document_id": "doc-1",
+        "page": 3,
+        "section": None,
+    }
+
+    with pytest.raises(errors.NoResults) as raised:
+        Gateway(refused("NO_RESULTS", nearest=[place])).client().ask("why?")
+    with pytest.raises(errors.NoResults) as without:
+        Gateway(refused("NO_RESULTS")).client().ask("why?")
+
+    assert raised.value.nearest == (Source(**place),)
+    assert (raised.value.code, without.value.nearest) == ("NO_RESULTS", ())
 
 
 def test_a_code_of_a_later_version_is_a_refusal_all_the_same() -> None:

@@ -13,6 +13,7 @@ from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.place_map import PlaceMap
 from stackroom.search.citations import Source
 from stackroom.search.cited_answers import AskedAndAnswered, CatalogAnswer, CitedSource
+from stackroom.search.ranking import Relevance
 from stackroom.search.results import Result
 from stackroom_console.console import MAX_HEADERS, Console
 from stackroom_console.pages.ask_page import LONGEST_ADDRESS, shown
@@ -218,14 +219,23 @@ def test_scores_that_make_no_order_stand_with_the_places_by_meaning() -> None:
     assert page.range_of_scores.startswith("Scores are 0.30 to 0.51;")
 
 
-def test_what_is_too_far_can_be_shown_all_the_same(alice: Browser, console: Console) -> None:
-    far = AskedAndAnswered(passages=replace(NOTHING, best_score_below=0.20804989337921143))
-    console.services.answering = Mock(search_and_ask=Mock(return_value=far))
+def test_weak_passages_are_shown_with_a_sentence_that_says_so(
+    alice: Browser, console: Console
+) -> None:
+    def page(relevance: Relevance) -> str:
+        found = replace(NOTHING, results=(result("one"),), relevance=relevance)
+        unanswered = "No answer found in your documents."
+        asked = AskedAndAnswered(passages=found, unanswered=unanswered)
+        console.services.answering = Mock(search_and_ask=Mock(return_value=asked))
+        return read(alice.ask("Which tram?").text)
 
-    page = alice.ask("Which tram?", threshold="0.5").text
+    weak, strong = page(Relevance.WEAK), page(Relevance.STRONG)
 
-    assert 'href="/ask?q=Which+tram%3F&amp;threshold=0"' in page
-    assert "the best passage scores 0.21." in page
+    for each in (weak, strong):
+        assert "No answer found in your documents." in each
+        assert "Nearest passages" in each
+    assert "These passages may not answer your question." in weak
+    assert "may not answer" not in strong
 
 
 def test_a_question_in_an_address_is_kept_by_no_cache_and_told_to_no_other_site(

@@ -118,6 +118,16 @@ def test_model_that_refuses_temperature_answers(shelf: World) -> None:
 
 
 @each_way_in
+def test_what_no_sentence_answers_has_no_answer_and_names_the_nearest(world: World) -> None:
+    with pytest.raises(NoResults) as raised:
+        world.answering.ask("Who won the world cup of 1998?", world.catalog("cat-1"))
+
+    nearest = {each["filename"] for each in raised.value.nearest}
+    assert nearest
+    assert nearest <= {"berlin.txt", "rome.txt"}
+
+
+@each_way_in
 def test_nobody_is_answered_from_anothers_catalog(world: World) -> None:
     bobs = world.answering.ask("annual leave", world.catalog("cat-3", "bob"))
 

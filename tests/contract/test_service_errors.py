@@ -123,8 +123,12 @@ OUTCOMES: dict[str, dict[str, tuple[str, str]]] = {
         "DecryptionFailure InvalidParameterException InvalidRequestException": (RAW, _OPERATORS),
     },
     "cloudwatch": {
-        "DashboardNotFoundError InternalServiceFault InvalidNextToken "
-        "InvalidParameterValueException": ("FiguresNotRead", ""),
+        "DashboardNotFoundError InternalServiceFault InvalidParameterValueException": (
+            "FiguresNotRead",
+            "",
+        ),
+        # DescribeAlarms has it, too: figures show without their alarms.
+        "InvalidNextToken": ("FiguresNotRead answered", ""),
     },
     "stepfunctions": {
         "ExecutionLimitExceeded KmsThrottlingException": ("StoreUnavailable", ""),

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from stackroom.documents.model import Document
+from stackroom.documents.repositories import Inspected
 from stackroom.errors import ObjectRefused
 from stackroom.inspection.inspection import File
 from stackroom.inspection.place_map import PlaceMap
@@ -58,10 +59,10 @@ class FakeMapShelf:
 
 class FakeInspections:
     def __init__(self) -> None:
-        self.found: dict[str, tuple[str, str | None]] = {}
+        self.found: dict[str, tuple[str, Inspected]] = {}
 
-    def record(self, document_id: str, etag: str, reason: str | None) -> None:
-        self.found[document_id] = (etag, reason)
+    def record(self, document_id: str, etag: str, found: Inspected) -> None:
+        self.found[document_id] = (etag, found)
 
 
 @dataclass
@@ -69,11 +70,14 @@ class FakeInspectionResults(Disturbed):
     """`everything` was inspected, and found sound where there is no reason."""
 
     reasons: dict[str, str] = field(default_factory=dict)  # by etag
+    titles: dict[str, str] = field(default_factory=dict)  # words, by etag
     everything: bool = False
 
-    def results_for(self, documents: Iterable[Document]) -> dict[str, str | None]:
+    def results_for(self, documents: Iterable[Document]) -> dict[str, Inspected]:
         return {
-            each.document_id: self.reasons.get(each.etag)
+            each.document_id: Inspected(
+                reason=self.reasons.get(each.etag), title_words=self.titles.get(each.etag, "")
+            )
             for each in documents
             if self.everything or each.etag in self.reasons
         }

@@ -111,9 +111,10 @@ class AllStaying(Disturbed):
 
     def __init__(self) -> None:
         self.going: set[str] = set()
+        self.titles: dict[str, str] = {}  # words, by document id
 
-    def staying(self, keys: Iterable[DocumentKey]) -> set[DocumentKey]:
-        return {each for each in keys if each[1] not in self.going}
+    def staying(self, keys: Iterable[DocumentKey]) -> dict[DocumentKey, str]:
+        return {each: self.titles.get(each[1], "") for each in keys if each[1] not in self.going}
 
 
 def matches(condition: Filter | None, attributes: Mapping[str, object]) -> bool:

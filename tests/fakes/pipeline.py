@@ -206,9 +206,9 @@ class FakeDocuments(Disturbed):
         del self.kept[(document.catalog_id, document.document_id)]
         self._count(document.catalog_id, Counts() - counts_of(there), None)
 
-    def staying(self, keys: Iterable[DocumentKey]) -> set[DocumentKey]:
+    def staying(self, keys: Iterable[DocumentKey]) -> dict[DocumentKey, str]:
         return {
-            key
+            key: document.title_words
             for key in keys
             if (document := self.kept.get(key)) is not None
             and document.status is not DocumentStatus.DELETING

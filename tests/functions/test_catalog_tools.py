@@ -138,9 +138,7 @@ def test_uploading_a_file_in_the_call(tools: Tools) -> None:
     assert '"tags":["a","ö"]' in sidecar
 
 
-def test_asking_and_all_that_follows_from_an_indexed_document(
-    tools: Tools, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_asking_and_all_that_follows_from_an_indexed_document(tools: Tools) -> None:
     catalog_id = tools.create()
     document_id = tools.index(catalog_id, "leave.txt", "Annual leave is thirty days for everyone.")
 
@@ -189,13 +187,22 @@ def test_asking_and_all_that_follows_from_an_indexed_document(
         "eta_seconds": 0,
         "failures": [],
     }
-    monkeypatch.setenv("RETRIEVE_MIN_SCORE", "1.5")
-    function.use_cases.cache_clear()
-    nothing = tools.call("query_catalog", query="what is the melting point?")
-    assert told_of(nothing) == (
-        "NO_RESULTS",
-        "Error: No relevant information found for your query",
-    )
+
+
+def test_no_results_names_the_nearest_sources(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog_id = tools.create()
+    document_id = tools.index(catalog_id, "leave.txt", "Annual leave is thirty days for everyone.")
+    # The vectors here are all alike: every sentence would answer.
+    monkeypatch.setattr("bedrock_kb_simulator.stand_in._ENOUGH", 1.1)
+
+    answer = tools.call("query_catalog", query="What melts?", catalog_id=catalog_id)
+
+    assert told_of(answer) == ("NO_RESULTS", "Error: No relevant information found for your query")
+    assert answer["metadata"]["nearest"] == [
+        {"filename": "leave.txt", "document_id": document_id, "page": None, "section": None}
+    ]
 
 
 def test_a_link_for_a_file_names_all_that_the_upload_may_be_and_holds_nobody_up(

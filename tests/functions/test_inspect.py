@@ -89,7 +89,8 @@ def document_id(key: str) -> str:
 def reason(key: str, etag: str) -> str | None:
     inspections = DynamoInspections(client=session.client("dynamodb"), table=CONTROL_TABLE)
     document = a_document(document_id=document_id(key), etag=etag)
-    return inspections.results_for([document]).get(document.document_id)
+    found = inspections.results_for([document]).get(document.document_id)
+    return None if found is None else found.reason
 
 
 def test_a_sound_pdf_gets_a_place_map_and_a_defect_is_kept_told_and_counted(

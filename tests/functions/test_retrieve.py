@@ -75,6 +75,7 @@ def test_an_answer_has_exactly_the_agreed_shape(knowledge_base: FakeKnowledgeBas
             "knowledge_bases_queried": ["KB1"],
             "guardrail_action": "NONE",
             "search": "semantic",
+            "relevance": "strong",
         },
     }
 
@@ -203,7 +204,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     environment = {
         **ENVIRONMENT,
         "KB_POOL": '[{"knowledge_base_id": "KB12345678", "data_source_id": "DS12345678"}]',
-        "RETRIEVE_MIN_SCORE": "0.5",
+        "RETRIEVE_LEAST_SCORE": "0.5",
         "RETRIEVE_MAX_TOKENS": "100",
     }
     for name, value in environment.items():

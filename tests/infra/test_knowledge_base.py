@@ -165,16 +165,11 @@ def test_the_languages_are_those_that_s3_vectors_knows() -> None:
     assert "s3vectors" in SERVICES
 
 
-def test_by_default_nothing_is_said_of_chunks_and_only_then_is_there_a_measured_bar(
-    assembly: Assembly, hierarchical: Assembly
-) -> None:
+def test_by_default_nothing_is_said_of_chunks(assembly: Assembly) -> None:
     source = assembly.one(STACK, "AWS::Bedrock::DataSource").properties
-
-    bars = [each.variables("retrieve")["RETRIEVE_CALIBRATION"] for each in (assembly, hierarchical)]
 
     assert "VectorIngestionConfiguration" not in source
     assert "VECTOR_INGESTION" not in assembly.variables("ingest")
-    assert bars == ["titan-v2-english", "none"]
 
 
 def test_catalogs_own_data_sources_are_as_the_shared_one(

@@ -120,12 +120,10 @@ def _named(action: str, statement: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("function", ["retrieve", "catalog-tools"])
-def test_whoever_searches_asks_retrieve_and_believes_no_calibration(
-    managed: Assembly, function: str
-) -> None:
+def test_whoever_searches_asks_retrieve(managed: Assembly, function: str) -> None:
     variables = managed.variables(function)
 
-    assert (variables["RETRIEVE_VIA"], variables["RETRIEVE_CALIBRATION"]) == ("bedrock", "none")
+    assert variables["RETRIEVE_VIA"] == "bedrock"
     assert not any(name.startswith("EMBEDDING_") for name in variables)
 
 

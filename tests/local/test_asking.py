@@ -18,19 +18,16 @@ def a_source(**place: object) -> dict[str, object]:
     return {"filename": "a[1].docx", "page": None, "section": None, **place}
 
 
-def test_a_question_without_an_answer_is_told_apart_from_nothing_there() -> None:
+def test_weak_passages_are_printed_with_a_sentence_that_says_so() -> None:
+    found = {"content": "Text.", "source": a_source(page=2), "score": 0.3}
+
+    assert printed(found, relevance="weak", relevance_notice="for a model") == [
+        "[1] a[1].docx, page 2  score 0.30",
+        "    Text.",
+        "These passages may not answer your question.",
+    ]
+    assert len(printed(found, relevance="strong")) == 2
     assert printed() == ["nothing found in this user's documents"]
-    assert printed(best_score_below=0.314) == [
-        "nothing in this user's documents speaks to this; the nearest passage scores 0.31"
-    ]
-    assert printed(best_score_below=0.314, nearest=a_source(page=2)) == [
-        "nothing certain; nearest: a[1].docx, page 2",
-        "--nearest shows it",
-    ]
-    assert printed(words_below=0.0, nearest=a_source(page=2)) == [
-        "nothing certain; nearest: a[1].docx, page 2",
-        "--nearest shows it",
-    ]
 
 
 def test_a_score_stands_beside_each_passage_where_they_fall_else_only_their_range() -> None:

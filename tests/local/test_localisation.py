@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from bedrock_kb_simulator.embedding_models import ModelName
-from stackroom.search.calibrations import CALIBRATIONS
 from stackroom_local.deployment.function_packages import bootstrap_archive, bootstrap_key
 from stackroom_local.deployment.intrinsics import REF
 from stackroom_local.deployment.localisation import localised
@@ -134,24 +132,6 @@ def test_files_are_uploaded_by_pages_of_this_machine_and_by_no_others() -> None:
     [told] = made["Properties"]["CorsConfiguration"]["CorsRules"]
     assert told["AllowedMethods"] == ["POST"]
     assert told["AllowedOrigins"] == ["http://127.0.0.1:*", "http://localhost:*"]
-
-
-@pytest.mark.parametrize(
-    ("model", "calibration"), [("minilm", "minilm-english"), ("multilingual", "e5-small-english")]
-)
-def test_a_question_is_held_to_the_bar_of_the_model_that_embeds(
-    model: ModelName, calibration: str
-) -> None:
-    function = a_function()
-    function["Properties"]["Environment"]["Variables"] = {
-        "RETRIEVE_CALIBRATION": "titan-v2-english"
-    }
-
-    resources = localised(a_template(Function=function), {}, "assets", model=model)["Resources"]
-
-    variables = resources["Function"]["Properties"]["Environment"]["Variables"]
-    assert variables == {"RETRIEVE_CALIBRATION": calibration}
-    assert calibration in CALIBRATIONS
 
 
 def test_a_reference_to_a_secret_is_its_arn_as_on_aws() -> None:

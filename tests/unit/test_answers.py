@@ -97,6 +97,26 @@ def test_what_no_passage_is_cited_for_is_no_answer(desk: Desk) -> None:
         desk.answering.ask("capital of France?", CATALOG)
 
 
+def test_no_results_names_the_nearest_three_sources(desk: Desk) -> None:
+    desk.store.put("leave is 30 days", filename="a.pdf", page=1, score=0.9)
+    desk.store.put("leave may be taken in parts", filename="a.pdf", page=1, score=0.8)
+    for number, name in enumerate(("b.txt", "c.txt", "d.txt")):
+        desk.store.put(f"leave {number}", filename=name, score=0.5 - number / 10)
+    desk.says(rest="Paris is the capital of France.")
+
+    with pytest.raises(NoResults) as raised:
+        desk.answering.ask("capital of France?", CATALOG)
+
+    first, *others = raised.value.nearest
+    assert first == {
+        "filename": "a.pdf",
+        "document_id": "doc-a.pdf",
+        "page": 1,
+        "section": None,
+    }
+    assert [each["filename"] for each in others] == ["b.txt", "c.txt"]
+
+
 def test_passages_that_a_guardrail_left_are_answered_from_and_not_shown(
     desk: Desk,
 ) -> None:
@@ -160,9 +180,10 @@ def test_where_nothing_is_found_no_model_is_asked(desk: Desk) -> None:
     with pytest.raises(NoResults):
         desk.answering.ask("leave?", CATALOG)
     desk.store.put("leave is 30 days", score=0.5)
-    with pytest.raises(NoResults):
+    with pytest.raises(NoResults) as raised:
         desk.searching(min_score=0.51).ask("leave?", CATALOG)
 
+    assert raised.value.nearest == ()
     assert desk.model.asked == []
 
 

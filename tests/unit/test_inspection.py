@@ -5,9 +5,10 @@ import pytest
 from simulator.tests import files
 from stackroom.documents.keys import catalog_id_of
 from stackroom.documents.model import UNEXPLAINED_FAILURE, DocumentStatus
+from stackroom.documents.repositories import Inspected
 from stackroom.errors import RecordChanged
 from stackroom.inspection import inspection
-from stackroom.inspection.extraction import read_pages
+from stackroom.inspection.extraction import Page, read_pages
 from stackroom.inspection.inspection import Inspection, InspectionOutcome, InspectionResult
 from tests.fakes.inspection import FakeFiles, FakeInspections, FakeMapShelf
 from tests.fakes.pipeline import FakeCatalogs, FakeDocuments
@@ -117,7 +118,8 @@ def test_a_sound_pdf_gets_a_place_map_and_no_reason(house: House) -> None:
     )
     assert house.place_maps.maps[document_id()].etag == "e1"
     assert house.place_maps.maps[document_id()].place_of("Trains go first class").page == 2
-    assert house.inspections.found == {document_id(): ("e1", None)}
+    words = "meals are 48 euros"
+    assert house.inspections.found == {document_id(): ("e1", Inspected(title_words=words))}
 
 
 def test_a_defective_file_gets_its_reason_and_loses_the_map_of_its_earlier_version(
@@ -131,7 +133,7 @@ def test_a_defective_file_gets_its_reason_and_loses_the_map_of_its_earlier_versi
 
     assert inspected.outcome is InspectionOutcome.DEFECTIVE
     assert inspected.reason == ENCRYPTED
-    assert house.inspections.found == {document_id(): ("e2", ENCRYPTED)}
+    assert house.inspections.found == {document_id(): ("e2", Inspected(reason=ENCRYPTED))}
     assert house.place_maps.maps == {}
 
 
@@ -145,7 +147,9 @@ def test_a_file_with_headings_gets_a_map_of_its_sections_and_one_without_none(ho
 
     assert without.outcome is InspectionOutcome.SOUND
     assert list(house.place_maps.maps) == [document_id(key)]
-    assert house.inspections.found == {document_id(key): ("e1", None)}
+    assert house.inspections.found == {
+        document_id(key): ("e1", Inspected(title_words="above meals are 48 euros trains fast"))
+    }
     assert inspected == InspectionResult(
         outcome=InspectionOutcome.SOUND, document_id=document_id(key), sections=2
     )
@@ -174,7 +178,7 @@ def test_a_file_that_changes_meanwhile_is_inspected_again(house: House) -> None:
 
     house.inspecting.inspect(KEY)
 
-    assert house.inspections.found == {document_id(): ("e2", ENCRYPTED)}
+    assert house.inspections.found == {document_id(): ("e2", Inspected(reason=ENCRYPTED))}
     assert house.place_maps.maps == {}
 
 
@@ -195,7 +199,7 @@ def test_a_reader_that_gives_up_leaves_the_document_undecided(house: House) -> N
 
     assert inspected.outcome is InspectionOutcome.UNDECIDED
     assert house.place_maps.maps == {}
-    assert house.inspections.found == {document_id(): ("e1", None)}
+    assert house.inspections.found == {document_id(): ("e1", Inspected())}
 
 
 def test_an_inspection_that_was_missing_completes_the_record(house: House) -> None:
@@ -245,3 +249,16 @@ def test_what_is_no_document_is_left_alone(house: House, key: str) -> None:
 
     assert inspected.outcome is InspectionOutcome.IGNORED
     assert house.bucket.reads == []
+
+
+def test_indexed_document_gets_the_words_of_its_title_and_no_more_than_fit(house: House) -> None:
+    house.documents.save(document_at(KEY, etag="e1", status=DocumentStatus.INDEXED))
+    opening = " ".join(f"Wörter{number}" for number in range(200))
+    house.bucket.put(KEY, "e1", b"%PDF")
+    titled = replace(house.inspecting, extract=lambda *_: (Page(number=1, text=opening),))
+
+    titled.inspect(KEY)
+
+    (document,) = house.documents.kept.values()
+    assert document.title_words.startswith("wörter0 wörter1 wörter2 ")
+    assert 600 < len(document.title_words.encode()) <= 700

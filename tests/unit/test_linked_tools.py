@@ -14,8 +14,8 @@ from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledg
 from stackroom.clock import NO_DEADLINE
 from stackroom.documents.model import CatalogStatus, DataSource
 from stackroom.documents.passages import Passage
-from stackroom.search.calibrations import UNCALIBRATED, Calibration
 from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.search.ranking import WEAK_NOTICE, Relevance
 from stackroom.search.results import SearchAnswer
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import Budget
@@ -41,7 +41,6 @@ class Shelves:
     catalogs: FakeCatalogs = field(default_factory=FakeCatalogs)
     budget: Budget = field(default_factory=Budget)
     least_of_handbook: float | None = None
-    measured: float | None = None
     lines: list[Access] = field(default_factory=list)
     on_search: Callable[[], None] = lambda: None
 
@@ -59,20 +58,18 @@ class Shelves:
             min_score=self.least_of_handbook,
             groups_in="allowed_groups",
         )
-        available = AvailableKnowledgeBase(id="HANDBOOK01", name="Handbook", description="Rules")
+        least = 0.7 if self.least_of_handbook is None else self.least_of_handbook
+        available = AvailableKnowledgeBase(
+            id="HANDBOOK01", name="Handbook", description="Rules", least_score=least
+        )
         return Asking(
-            available=AvailableKnowledgeBases(
-                catalogs=self.catalogs, shared=(available,), least_score=self.measured or 0.7
-            ),
+            available=AvailableKnowledgeBases(catalogs=self.catalogs, shared=(available,)),
             retrieval=Retrieval(
                 pool={"KB1": self.pool},
                 catalogs=self.catalogs,
                 documents=AllStaying(),
                 place_maps=FakePlaceMaps(),
                 budget=self.budget,
-                calibration=UNCALIBRATED
-                if self.measured is None
-                else Calibration.of(self.measured),
             ),
             shared=LinkedRetrieval(linked=(shared,)),
             log=self.log,
@@ -146,18 +143,41 @@ def test_a_model_that_says_nothing_gets_what_the_tool_says(shelves: Shelves) -> 
 
 
 @pytest.mark.parametrize(
-    ("measured", "least", "shown"),
-    [(0.6, 0.6, [0.7, 0.5]), (0.6, 0.65, [0.7]), (None, 0.7, [0.7])],
-    ids=["measured", "the user's", "the contract's"],
+    ("config", "given", "shown"),
+    [
+        ({}, {}, [0.7, 0.5]),
+        ({}, {"minScore": 0.7}, [0.7, 0.5]),
+        ({}, {"minScore": "many"}, [0.7, 0.5]),
+        ({}, {"minScore": 0.6}, [0.7]),
+        ({"default_min_score": 0.6}, {}, [0.7]),
+        ({"default_min_score": 0.4}, {"minScore": 0.7}, [0.7]),
+    ],
+    ids=["nobody's", "the schema's", "no number", "the model's", "the user's", "both"],
 )
-def test_what_was_measured_is_held_to_as_under_ask(
-    shelves: Shelves, measured: float | None, least: float, shown: list[float]
+def test_only_a_number_that_somebody_set_leaves_out(
+    shelves: Shelves, config: dict[str, Any], given: dict[str, Any], shown: list[float]
 ) -> None:
-    shelves.measured = measured
     for score in (0.7, 0.5):
         shelves.pool.put(f"leave {score}", filename=f"{score}.txt", score=score)
 
-    answer = shelves.ask({"query": "leave"}, default_min_score=least)
+    answer = shelves.ask({"query": "leave", **given}, **{"default_min_score": 0.7, **config})
+
+    assert [each["similarity"] for each in answer["results"]] == shown
+
+
+@pytest.mark.parametrize(
+    ("operators", "users", "shown"),
+    [(None, 0.7, [0.8, 0.2]), (0.25, 0.25, [0.8]), (0.25, 0.7, [0.8]), (0.1, 0.7, [0.8])],
+)
+def test_a_shared_one_keeps_the_operators_number(
+    shelves: Shelves, operators: float | None, users: float, shown: list[float]
+) -> None:
+    shelves.least_of_handbook = operators
+    for score in (0.8, 0.2):
+        hold(shelves, f"leave {score}", score, "hr")
+    hr = Caller("alice", ("hr",))
+
+    answer = shelves.ask({"query": "leave"}, "HANDBOOK01", hr, default_min_score=users)
 
     assert [each["similarity"] for each in answer["results"]] == shown
 
@@ -168,9 +188,13 @@ def test_what_was_measured_is_held_to_as_under_ask(
         ({"topK": 50}, 20, "topK was 50; allowed: 1 to 20; 20 was used"),
         ({"topK": -3}, 1, "topK was -3; allowed: 1 to 20; 1 was used"),
         ({"topK": 1e400}, 20, "topK was inf; allowed: 1 to 20; 20 was used"),
-        ({"topK": "many"}, 5, "topK was no number; allowed: 1 to 20; 5 was used"),
-        ({"topK": True}, 5, "topK was no number; allowed: 1 to 20; 5 was used"),
-        ({"minScore": float("nan")}, 5, "minScore was no number; allowed: 0 to 1; 0 was used"),
+        ({"topK": "many"}, 5, "topK was no number; allowed: 1 to 20; the default was used"),
+        ({"topK": True}, 5, "topK was no number; allowed: 1 to 20; the default was used"),
+        (
+            {"minScore": float("nan")},
+            5,
+            "minScore was no number; allowed: 0 to 1; the default was used",
+        ),
         ({"minScore": 1.20804989337921143}, 0, "minScore was 1.21; allowed: 0 to 1; 1 was used"),
         ({"minScore": -1}, 5, "minScore was -1; allowed: 0 to 1; 0 was used"),
         ({"minScore": 70}, 0, "minScore was 70; allowed: 0 to 1; 1 was used"),
@@ -186,15 +210,6 @@ def test_numbers_beyond_the_limits_are_brought_within_and_that_is_told(
 
     assert answer["resultCount"] == count
     assert answer["metadata"]["notices"] == [told]
-
-
-def test_no_notice_has_more_than_two_decimals(shelves: Shelves) -> None:
-    least = 0.20804989337921143
-
-    answer = shelves.ask({"query": "leave", "minScore": "much"}, default_min_score=least)
-
-    [told] = answer["metadata"]["notices"]
-    assert told == "minScore was no number; allowed: 0 to 1; 0.21 was used"
 
 
 @pytest.mark.parametrize(
@@ -290,7 +305,6 @@ def test_every_call_leaves_a_line_without_its_text(shelves: Shelves) -> None:
 
 @pytest.mark.parametrize(("kept", "told"), [(True, True), (None, False)])
 def test_it_says_whether_the_questions_vector_was_there(*, kept: bool | None, told: bool) -> None:
-    tool = a_tool()
     answer = SearchAnswer(
         results=(),
         omitted=0,
@@ -300,15 +314,23 @@ def test_it_says_whether_the_questions_vector_was_there(*, kept: bool | None, to
         knowledge_bases=("KB1",),
         guardrail_action="INTERVENED",
         is_embedding_cached=kept,
-        best_score_below=0.20804989337921143,
+        relevance=Relevance.WEAK,
         failures={"KB1": "was throttled"},
     )
 
-    metadata = success(tool, "leave", answer)["metadata"]
+    metadata = success(a_tool(), "leave", answer)["metadata"]
 
     assert metadata["cached"] is told
     assert metadata["notices"] == [
-        "nothing answers the question; the best score was 0.21",
         "a guardrail stepped in; what it kept back is not shown",
         "a part of the knowledge base did not answer; ask again for all of it",
     ]
+
+
+def test_a_model_is_told_of_weak_passages(shelves: Shelves) -> None:
+    shelves.pool.put("Leave is 30 days.", filename="leave.pdf", score=0.9)
+
+    answer = shelves.ask({"query": "stolen valve"})
+
+    assert answer["resultCount"] == 1
+    assert answer["metadata"]["notices"] == [WEAK_NOTICE]

@@ -2,15 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from threading import Barrier
 
 import pytest
 
 from stackroom.access.identity import Caller
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.filters import Filter, Has
 from stackroom.documents.keys import document_id_of
 from stackroom.documents.model import Catalog, DataSourceType
-from stackroom.documents.passages import KnowledgeBase, Place
+from stackroom.documents.passages import KnowledgeBase, Place, Retrieved
+from stackroom.documents.repositories import NamedDocument
 from stackroom.errors import (
     KnowledgeBaseNotFound,
     KnowledgeBaseThrottled,
@@ -19,6 +22,8 @@ from stackroom.errors import (
     RetrievalFailed,
     StoreUnavailable,
 )
+from stackroom.search.names import NamedDocuments
+from stackroom.search.ranking import Relevance
 from stackroom.search.results import SearchAnswer
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
@@ -448,3 +453,83 @@ def test_nobody_finds_nothing_whatever_groups_they_are_said_to_be_in(
         search(deployed.retrieval, Caller(nobody, ("finance",)))
 
     assert (deployed.first.filters, deployed.catalogs.reads) == ([], 0)
+
+
+class OneName:
+    """`NameLists` of one file."""
+
+    def named(
+        self, catalog_id: str, *, after: str = "", prefix: str = "", limit: int
+    ) -> list[NamedDocument]:
+        names = [] if after else ["AMZN_2023.pdf", "MSFT_2023.pdf"]
+        at = datetime(2026, 1, 1, tzinfo=UTC)
+        return [
+            NamedDocument(document_id=f"doc-{each}", filename=each, size=1, uploaded_at=at)
+            for each in names
+        ]
+
+
+def world_of_reports(world: World) -> Retrieval:
+    """A hundred passages of one report are nearer to the question than any of the other."""
+    world.catalogs.put("cat-1", "KB1")
+    for number in range(100):
+        text = f"annual leave {number}"
+        world.kb.put(text, filename="AMZN_2023.pdf", score=0.9, similarity=0.9)
+    world.kb.put("annual leave of ours", filename="MSFT_2023.pdf", score=0.1, similarity=0.1)
+    return replace(world.retrieval, named=NamedDocuments(OneName(), world.catalogs))
+
+
+def test_document_that_a_question_names_is_asked_where_nothing_of_it_was_found(
+    world: World,
+) -> None:
+    retrieval = world_of_reports(world)
+
+    named = search(retrieval, query="annual leave at MSFT", catalog_id="cat-1")
+    unnamed = search(retrieval, query="annual leave", catalog_id="cat-1")
+
+    assert named.results[0].source.filename == "MSFT_2023.pdf"
+    assert {each.source.filename for each in unnamed.results} == {"AMZN_2023.pdf"}
+    assert [str(each).count("MSFT") for each in world.kb.filters] == [0, 1, 0]
+
+
+def test_named_document_of_another_user_stays_hidden(world: World) -> None:
+    retrieval = world_of_reports(world)
+    world.kb.put("secret leave", user_id="bob", filename="MSFT_2023.pdf", score=1, similarity=1)
+
+    answer = search(retrieval, query="annual leave at MSFT", catalog_id="cat-1")
+
+    assert "secret leave" not in contents(answer)
+
+
+def test_failure_to_ask_a_named_document_leaves_the_search_as_it_is(world: World) -> None:
+    retrieval = world_of_reports(world)
+    asked = list[Filter | None]()
+
+    class OnceOnly(FakeKnowledgeBase):
+        def retrieve(
+            self,
+            query: str,
+            condition: Filter | None,
+            limit: int,
+            *,
+            deadline: Deadline = NO_DEADLINE,
+        ) -> Retrieved:
+            asked.append(condition)
+            if len(asked) > 1:
+                raise KnowledgeBaseThrottled("Retrieve")
+            return world.kb.retrieve(query, condition, limit, deadline=deadline)
+
+    failing = replace(retrieval, pool={"KB1": OnceOnly()})
+    answer = search(failing, query="annual leave at MSFT", catalog_id="cat-1")
+
+    assert len(asked) == 2
+    assert {each.source.filename for each in answer.results} == {"AMZN_2023.pdf"}
+
+
+def test_min_score_leaves_out_and_without_one_the_nearest_are_shown(world: World) -> None:
+    world.kb.put("night shifts", score=0.2, similarity=0.2)
+
+    shown, left_out = search(world.retrieval), search(world.retrieval, min_score=0.3)
+
+    assert (contents(shown), shown.relevance) == (["night shifts"], Relevance.WEAK)
+    assert (contents(left_out), left_out.relevance) == ([], None)

@@ -273,3 +273,13 @@ def test_whatever_is_found_the_budget_holds_and_nothing_is_lost(
         assert last.excerpt.shown.startswith(beginning)
         assert last.is_cut == (beginning != last.excerpt.shown)
         assert beginning == beginning.rstrip() or not last.is_cut
+
+
+def test_nearly_the_same_words_of_another_document_come_behind_the_rest(shelf: Shelf) -> None:
+    shelf.find(sentences(1, 8))
+    shelf.find(sentences(1, 8) + " Revised.", of="last-year.pdf")
+    shelf.find("Nothing to do with it.", of="other.pdf")
+
+    files = [each.source.filename for each in shelf.excerpts()]
+
+    assert files == ["manual.pdf", "other.pdf", "last-year.pdf"]

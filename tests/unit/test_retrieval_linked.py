@@ -18,6 +18,7 @@ from stackroom.errors import MissingIdentity, RetrievalFailed
 from stackroom.search.circuit_breaker import LateQueries
 from stackroom.search.fan_out import Query, Replies, SearchScope, ask_all
 from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.search.ranking import Relevance
 from stackroom.search.results import SearchAnswer
 from stackroom.search.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -288,6 +289,19 @@ def test_in_one_of_ours_an_attribute_of_the_uploaders_choice_makes_nobody_owner(
     assert contents(search(linked("L", laws, owner_in="user_id"), caller=Caller("bob"))) == [
         "annual leave of bob"
     ]
+
+
+def test_an_answer_says_how_near_its_passages_are(laws: Shelf) -> None:
+    laws.hold("The pump is greased every 200 hours.")
+
+    def relevance(query: str) -> Relevance | None:
+        asked = RETRIEVE_FROM_KNOWLEDGE_BASE.parse({"query": query})
+        return LinkedRetrieval(linked=(linked("LAWS", laws),)).search(asked, None).relevance
+
+    assert relevance("pump greased") is Relevance.STRONG
+    assert relevance("stolen valve") is Relevance.WEAK
+    laws.passages.clear()
+    assert relevance("pump greased") is None
 
 
 def test_without_a_least_score_none_is_too_low(laws: Shelf) -> None:

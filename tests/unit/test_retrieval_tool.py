@@ -1,17 +1,13 @@
 """The search as a Python function, for agents that run in the same process."""
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 import pytest
 
 from stackroom.access.identity import Caller
 from stackroom.documents.passages import Search
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.search.calibrations import CALIBRATIONS, Calibration
+from stackroom.search.ranking import WEAK_NOTICE
 from stackroom.search.search import Retrieval
 from stackroom.search.search_tool import Response, knowledge_base_retrieve
-from stackroom.search.wrappers import Reranked
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.unit.test_retrieval import a_retrieval
 
@@ -22,110 +18,33 @@ def contents(response: Response) -> list[str]:
     return [result["content"] for result in results]
 
 
-STRICT = Calibration.of(0.6)
-
-
 def asked(query: str, retrieval: Retrieval) -> Response:
     return knowledge_base_retrieve({"query": query}, caller=Caller("alice"), retrieval=retrieval)
 
 
-def test_a_question_that_no_passage_speaks_to_gets_none_and_how_near_the_best_was() -> None:
-    far, near = (
-        asked("stolen valve", replace(a_retrieval(a_shelf(similarity)), calibration=STRICT))
-        for similarity in (0.5, 0.6)
+def test_what_does_not_answer_is_shown_as_weak_with_a_notice() -> None:
+    weak, strong = (
+        asked(question, a_retrieval(a_shelf(0.1))) for question in ("stolen valve", "pump greased")
     )
-    nothing = asked("pump", replace(a_retrieval(FakeKnowledgeBase()), calibration=STRICT))
+    nothing = asked("pump", a_retrieval(FakeKnowledgeBase()))
 
-    assert (far["success"], far["results"]) == (True, [])
-    assert metadata(far)["best_score_below"] == 0.5
-    assert contents(near) == ["The pump is greased every 200 hours."]
-    assert "best_score_below" not in metadata(near)
-    assert (nothing["results"], "best_score_below" in metadata(nothing)) == ([], False)
-
-
-@pytest.mark.parametrize(
-    ("question", "is_shown"),
-    [("a pump", True), ("pump greased 200 stolen", True), ("pump greased stolen valve", False)],
-)
-def test_a_passage_with_most_words_of_a_question_is_shown_however_far_it_is(
-    question: str, is_shown: bool
-) -> None:
-    retrieval = replace(a_retrieval(a_shelf(0.1)), calibration=STRICT)
-
-    expected = ["The pump is greased every 200 hours."] if is_shown else []
-    assert contents(asked(question, retrieval)) == expected
+    assert contents(weak) == contents(strong) == ["The pump is greased every 200 hours."]
+    assert metadata(weak)["relevance"] == "weak"
+    assert metadata(weak)["relevance_notice"] == WEAK_NOTICE
+    assert metadata(strong)["relevance"] == "strong"
+    assert "relevance_notice" not in metadata(strong)
+    assert "relevance" not in metadata(nothing)
 
 
-def test_a_passage_with_a_rare_word_of_the_question_is_shown_unless_it_is_far() -> None:
-    near, far = (
-        asked("pump stolen", replace(a_retrieval(a_shelf(similarity)), calibration=STRICT))
-        for similarity in (0.34, 0.32)
+def test_a_threshold_leaves_out_and_no_notice_speaks_of_passages() -> None:
+    answer = knowledge_base_retrieve(
+        {"query": "stolen valve", "min_score": 0.5},
+        caller=Caller("alice"),
+        retrieval=a_retrieval(a_shelf(0.1)),
     )
 
-    assert contents(near) == ["The pump is greased every 200 hours."]
-    assert contents(far) == []
-
-
-def test_without_an_answer_the_nearest_passage_is_named_and_shown_to_who_asks_for_it() -> None:
-    near, far = (
-        replace(a_retrieval(a_shelf(similarity)), calibration=STRICT) for similarity in (0.34, 0.32)
-    )
-
-    told = metadata(asked("stolen valve", near))
-    shown = knowledge_base_retrieve(
-        {"query": "stolen valve", "min_score": 0}, caller=Caller("alice"), retrieval=far
-    )
-
-    assert isinstance(told["nearest"], dict)
-    assert told["nearest"]["filename"] == "handbook.txt"
-    assert "nearest" not in metadata(asked("stolen valve", far))
-    assert contents(shown) == ["The pump is greased every 200 hours."]
-
-
-def test_a_model_that_has_read_the_passages_is_held_to_no_bar_of_similarities() -> None:
-    knowledge_base = a_shelf(0.1)
-    reranked = Reranked(knowledge_base, AlwaysHalf())
-    retrieval = replace(a_retrieval(knowledge_base), pool={"KB1": reranked}, calibration=STRICT)
-
-    response = asked("pump stolen", retrieval)
-
-    assert contents(response) == ["The pump is greased every 200 hours."]
-    assert metadata(response)["search"] == "semantic+rerank"
-
-
-@pytest.mark.parametrize(
-    ("question", "is_held_back"),
-    [
-        ("Which planets can be seen with the naked eye?", True),
-        ("How often must the pump be lubricated?", False),
-        ("naked eye planets", False),
-        ("Welche Planeten kann man mit bloßem Auge sehen?", False),
-    ],
-)
-@pytest.mark.parametrize("similarity", [0.1, 0.9])
-def test_an_unknown_model_s_passages_without_the_question_s_words_are_held_back_at_any_scale(
-    question: str, similarity: float, *, is_held_back: bool
-) -> None:
-    retrieval = replace(
-        a_retrieval(a_shelf(similarity)), calibration=CALIBRATIONS["titan-v2-english"]
-    )
-
-    told = asked(question, retrieval)
-    shown = knowledge_base_retrieve(
-        {"query": question, "min_score": 0}, caller=Caller("alice"), retrieval=retrieval
-    )
-
-    assert (told["results"] == []) is is_held_back
-    assert ("words_below" in metadata(told), "nearest" in metadata(told)) == (is_held_back,) * 2
-    assert "best_score_below" not in metadata(told)
-    assert contents(shown) == ["The pump is greased every 200 hours."]
-
-
-class AlwaysHalf:
-    """A `Reranker` to which everything is half to the point."""
-
-    def rank(self, question: str, texts: Sequence[str]) -> tuple[float, ...]:
-        return (0.5,) * len(texts)
+    assert (answer["success"], contents(answer)) == (True, [])
+    assert "relevance_notice" not in metadata(answer)
 
 
 def a_shelf(similarity: float) -> FakeKnowledgeBase:

@@ -156,6 +156,17 @@ def test_our_inspections_reason_beats_bedrocks_silence(pipeline: Pipeline) -> No
     assert pipeline.document().status_reason == "the PDF is encrypted"
 
 
+def test_indexed_document_has_the_words_of_its_title(pipeline: Pipeline) -> None:
+    pipeline.findings.titles["etag of text"] = "travel policy"
+    pipeline.drop()
+    run = pipeline.work()
+    pipeline.finish_job(run, KEY)
+
+    pipeline.poll(run)
+
+    assert pipeline.document().title_words == "travel policy"
+
+
 def test_an_inspection_that_ends_while_we_write_is_not_missed(pipeline: Pipeline, run: Run) -> None:
     says(pipeline, "FAILED")
 

@@ -19,7 +19,7 @@ rule with its source in `rules`. It fails when it is told to (`faults`).
 A document's way: ingestion_jobs -> synchronisation, or direct -> indexing -> parsing (another
 process; a third one has ocr) -> ingestion_settings -> chunk_strategies, embedder -> vectors.
 Which embedder, embedding_models knows: MiniLM, or that of multilingual (e5_graph); where it is
-another than before, re_embedding comes first.
+another than before, re_embedding comes first. kept_vectors keeps what it made, if it is told to.
 A search's: metadata_filters and metadata say which vectors count, memory_indexes which are near,
 text_search (SQLite's FTS5) which have the words.
 

@@ -14,6 +14,7 @@ from stackroom.agents.available import AvailableKnowledgeBases
 from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseNotFound, StackroomError, ValidationError
 from stackroom.search.linked_retrieval import LinkedRetrieval
+from stackroom.search.ranking import WEAK_NOTICE, Relevance
 from stackroom.search.results import Result, SearchAnswer
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveArguments
@@ -58,11 +59,13 @@ def _within(
     if said is None or said == "":
         return default, ()
     number = _number(said)
-    used = default if number is None else min(max(number, least), most)
+    if number is None:
+        return default, (f"{name} was no number; allowed: {least} to {most}; the default was used",)
+    used = min(max(number, least), most)
     if used == number:
         return used, ()
-    was = "no number" if number is None else _told(number)
-    return used, (f"{name} was {was}; allowed: {least} to {most}; {_told(used)} was used",)
+    told = f"{name} was {_told(number)}; allowed: {least} to {most}; {used} was used"
+    return used, (told,)
 
 
 def _told(number: float) -> str:
@@ -124,11 +127,8 @@ def _result(rank: int, result: Result) -> Response:
 
 def _notices(answer: SearchAnswer) -> list[str]:
     told = []
-    if answer.best_score_below is not None:
-        best = f"{answer.best_score_below:.2f}"
-        told.append(f"nothing answers the question; the best score was {best}")
-    if answer.words_below is not None:
-        told.append("nothing answers the question; what is nearest has hardly any of its words")
+    if answer.results and answer.relevance is Relevance.WEAK:
+        told.append(WEAK_NOTICE)
     if answer.guardrail_action == "INTERVENED":
         told.append("a guardrail stepped in; what it kept back is not shown")
     if answer.failures:
@@ -191,16 +191,16 @@ class Asking:
         known = self.available.find(caller.user_id, key)
         if known is None:
             raise KnowledgeBaseNotFound("Knowledge base")
+        least = arguments.min_score
+        if least == tool.config.default_min_score == known.least_score:
+            least = None  # nobody set it: neither the tool's user nor the model
         for found in self.shared.linked:
             if found.knowledge_base_id == key:
                 # As many as the tool says; what is never shown stays so.
-                least = max(arguments.min_score or 0.0, found.min_score or 0.0)
+                least = max(least or 0.0, found.min_score or 0.0)
                 narrowed = replace(found, limit=arguments.top_k, min_score=least or None)
                 asked = arguments.model_copy(update={"knowledge_base_id": key})
                 alone = replace(self.shared, linked=(narrowed,))
                 return alone.search(asked, caller, deadline=deadline)
-        asked = arguments.model_copy(update={"catalog_id": key})
-        if self.retrieval.calibration.least and arguments.min_score == known.least_score:
-            # What was measured is how good the best must be, and not each: as for who says none.
-            asked = asked.model_copy(update={"min_score": None})
+        asked = arguments.model_copy(update={"catalog_id": key, "min_score": least})
         return self.retrieval.search(asked, caller, deadline=deadline)

@@ -14,8 +14,9 @@ _LONGEST_ID = 100  # a key of DynamoDB has its limits, and no catalog's id is lo
 @dataclass(frozen=True, kw_only=True)
 class AvailableKnowledgeBase:
     """
-    `document_count` is None where the store can't tell. `least_score` is what a tool leaves out
-    passages below, unless its user says otherwise.
+    `document_count` is None where the store can't tell. `least_score` is the store's own threshold
+    or else the contract's number, which leaves nothing out: a tool that has it is one for which
+    nobody set a threshold.
     """
 
     id: str
@@ -27,21 +28,17 @@ class AvailableKnowledgeBase:
 
 @dataclass(frozen=True, kw_only=True)
 class AvailableKnowledgeBases:
-    """
-    `shared` are those of the deployment, the same for everybody. `least_score` is that of all
-    catalogs, the one that was measured for their embedding model if any was.
-    """
+    """`shared` are those of the deployment, the same for everybody."""
 
     catalogs: Catalogs
     shared: Sequence[AvailableKnowledgeBase] = ()
-    least_score: float = DEFAULT_LEAST_SCORE
 
     def of_user(
         self, user_id: str, *, search: str = "", limit: int = MOST_LISTED, offset: int = 0
     ) -> list[AvailableKnowledgeBase]:
         """The user's own by name, and then the shared ones, if `search` stands in their names."""
         own = [
-            self._of_catalog(each)
+            _of_catalog(each)
             for each in self.catalogs.of_user(user_id)
             if each.status is not CatalogStatus.DELETING
         ]
@@ -60,13 +57,13 @@ class AvailableKnowledgeBases:
         catalog = self.catalogs.get(knowledge_base_id)
         if catalog is None or catalog.user_id != user_id:
             return None
-        return None if catalog.status is CatalogStatus.DELETING else self._of_catalog(catalog)
+        return None if catalog.status is CatalogStatus.DELETING else _of_catalog(catalog)
 
-    def _of_catalog(self, catalog: Catalog) -> AvailableKnowledgeBase:
-        return AvailableKnowledgeBase(
-            id=catalog.catalog_id,
-            name=catalog.name,
-            description=catalog.description,
-            least_score=self.least_score,
-            document_count=catalog.document_count,
-        )
+
+def _of_catalog(catalog: Catalog) -> AvailableKnowledgeBase:
+    return AvailableKnowledgeBase(
+        id=catalog.catalog_id,
+        name=catalog.name,
+        description=catalog.description,
+        document_count=catalog.document_count,
+    )

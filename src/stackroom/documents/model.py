@@ -196,6 +196,7 @@ class Document(Record):
     ingestion_job_id: str | None = None
     unseen_until: AwareDatetime | None = None
     lingering: bool = False  # the index may hold a version of a rejected file
+    title_words: str = ""  # of the beginning of its text, by which a question may name it
     uninspected: bool = False  # it was settled, and our inspection had not looked at it
     receipt_id: str | None = None  # of its deletion
     correlation_id: str | None = None

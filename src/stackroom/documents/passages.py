@@ -35,8 +35,8 @@ class Passage:
     Where it came from is the store's own word: `custom_id` is the id that a document of a CUSTOM
     data source was ingested under, `uri` the object of any other, `data_source_id` the data source
     of either. None is what the store doesn't tell: a passage of a CUSTOM one may have no more than
-    the last. `knowledge_base_id` is for whoever asks several: a store need not say it. `ranks` are
-    ours, where a passage's place was made of two.
+    the last. `knowledge_base_id` is for whoever asks several: a store need not say it.
+    `title_words`, of its document's title, and `ranks`, which made its place, are ours.
     """
 
     text: str
@@ -49,6 +49,7 @@ class Passage:
     similarity: float | None = None
     relevance: float | None = None
     knowledge_base_id: str | None = None
+    title_words: str = field(default="", compare=False)
     ranks: Ranks | None = field(default=None, compare=False)
 
 

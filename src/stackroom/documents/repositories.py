@@ -1,6 +1,6 @@
 """The documents' records, each written only at the version that was read."""
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, Protocol, TypeVar
@@ -35,10 +35,10 @@ DocumentKey = tuple[str, str]  # the ids of its catalog and of itself
 
 
 class StayingDocuments(Protocol):
-    def staying(self, keys: Iterable[DocumentKey]) -> Set[DocumentKey]:
+    def staying(self, keys: Iterable[DocumentKey]) -> Mapping[DocumentKey, str]:
         """
-        Those of documents on record that nobody has asked to go, nor their catalog; read
-        consistently.
+        Return the documents on record that nobody has asked to delete, nor their catalog, each with
+        the words of its title; read consistently.
         """
 
 
@@ -100,16 +100,18 @@ class NamedDocument:
     uploaded_at: datetime
 
 
-class DocumentNames(Protocol):
-    """
-    Parts of a catalog's documents, for somebody who looks for some. `failed`, `open` and `over` are
-    the ids of what `ListedDocuments` lists, in its order.
-    """
-
+class NameLists(Protocol):
     def named(
         self, catalog_id: str, *, after: str = "", prefix: str = "", limit: int
     ) -> Sequence[NamedDocument]:
         """By name as UTF-8 sorts it, a moment late: behind a name, or those that begin so."""
+
+
+class DocumentNames(NameLists, Protocol):
+    """
+    Parts of a catalog's documents, for somebody who looks for some. `failed`, `open` and `over` are
+    the ids of what `ListedDocuments` lists, in its order.
+    """
 
     def failed(self, catalog_id: str, *, limit: int) -> Sequence[str]: ...
 
@@ -222,13 +224,21 @@ class ListingItems(Protocol):
         """Raises RecordChanged if the document changed since it was read."""
 
 
-class InspectionResults(Protocol):
-    """What our own inspection found wrong with a file, for Bedrock promises no reasons."""
+@dataclass(frozen=True, kw_only=True)
+class Inspected:
+    """What is wrong with a version of a file, if anything is, and the words of its title."""
 
-    def results_for(self, documents: Iterable[Document]) -> dict[str, str | None]:
+    reason: str | None = None
+    title_words: str = ""
+
+
+class InspectionResults(Protocol):
+    """What our own inspection found in a file, for Bedrock promises no reasons."""
+
+    def results_for(self, documents: Iterable[Document]) -> dict[str, Inspected]:
         """
-        By document id, of those of which this very version was inspected: what is wrong with it, or
-        None. Of sound files those are told that may have places (stackroom.documents.formats).
+        By document id, of those of which this very version was inspected. Of sound files those are
+        told that may have places (stackroom.documents.formats).
         """
 
 

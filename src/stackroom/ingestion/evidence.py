@@ -22,7 +22,7 @@ from stackroom.documents.formats import has_places
 from stackroom.documents.keys import document_id_of
 from stackroom.documents.model import UNEXPLAINED_FAILURE, Catalog, Document, DocumentStatus
 from stackroom.documents.passages import KnowledgeBase, Passage
-from stackroom.documents.repositories import InspectionResults
+from stackroom.documents.repositories import Inspected, InspectionResults
 from stackroom.ingestion.bedrock_calls import NOT_FOUND, DocumentDetail, Job, JobState
 
 T = TypeVar("T")
@@ -373,16 +373,17 @@ _INSPECTED_WITHIN = 20.0
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
     """
-    `inspection_reason` is what our own inspection has against this version, and `is_inspected`
-    tells that there was one; `awaits_inspection`: there should be one soon, that makes its place
-    map. `is_found` asks the knowledge base whether a search finds the document, and `is_due` tells
-    that it should by now.
+    `inspection_reason` is what our own inspection has against this version, `title_words` are those
+    of its title, and `is_inspected` tells that there was one; `awaits_inspection`: there should be
+    one soon, that makes its place map. `is_found` asks the knowledge base whether a search finds
+    the document, and `is_due` tells that it should by now.
     """
 
     bedrock: BedrockEvidence
     is_found: Callable[[], bool]
     is_due: bool = True
     inspection_reason: str | None = None
+    title_words: str = ""
     is_inspected: bool = True
     awaits_inspection: bool = False
 
@@ -407,13 +408,14 @@ class Investigation:
         searches = _Searches(self.search_check, now)
         known: list[tuple[Catalog, Document, Evidence | None]] = []
         for catalog, document, said in now:
-            reason = results.get(document.document_id)
+            inspected = results.get(document.document_id, Inspected())
             is_inspected = document.document_id in results
             evidence = Evidence(
                 bedrock=said,
                 is_found=partial(searches.is_found, catalog, document),
-                is_due=self._is_due(said, is_doubted=reason is not None),
-                inspection_reason=reason,
+                is_due=self._is_due(said, is_doubted=inspected.reason is not None),
+                inspection_reason=inspected.reason,
+                title_words=inspected.title_words,
                 is_inspected=is_inspected,
                 awaits_inspection=not is_inspected and self._awaits(document, said),
             )

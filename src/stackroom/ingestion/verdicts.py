@@ -55,6 +55,7 @@ class Verdict:
     reason: str | None = None
     is_found: bool = True  # False of what counts as indexed though no search finds it yet
     is_uninspected: bool = False  # an inspection that never came would have made it tell more
+    title_words: str = ""
 
 
 Decided = list[tuple[Document, Verdict]]
@@ -81,7 +82,7 @@ def verdict(document: Document, evidence: Evidence | None) -> Verdict:
         return _of_removed(document, evidence)
     found = _of_ingested(document, evidence)
     lacks = not evidence.is_inspected and _lacks(document, found)
-    return replace(found, is_uninspected=lacks)
+    return replace(found, is_uninspected=lacks, title_words=evidence.title_words)
 
 
 def _lacks(document: Document, found: Verdict) -> bool:
@@ -213,8 +214,9 @@ class VerdictWriter:
         results = self.inspections.results_for(silent) if silent else {}
         at, explained = self.now(), []
         for each in silent:
-            if (reason := results.get(each.document_id)) is not None:
-                failed = each.moved(DocumentStatus.FAILED, at=at, reason=reason)
+            found = results.get(each.document_id)
+            if found is not None and found.reason is not None:
+                failed = each.moved(DocumentStatus.FAILED, at=at, reason=found.reason)
                 explained.append(failed.model_copy(update={"uninspected": False}))
         told = {each.document_id: each for each in self.documents.save_all(explained)}
         return [
@@ -265,6 +267,7 @@ def _after(document: Document, verdict: Verdict, at: datetime) -> Document | Non
                     "lingering": False,
                     "unseen_until": None if verdict.is_found else document.unseen_until,
                     "uninspected": verdict.is_uninspected,
+                    "title_words": verdict.title_words,
                 }
             )
         case DocumentOutcome.FAILED:

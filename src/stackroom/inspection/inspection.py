@@ -7,7 +7,8 @@ map of a file with pages or headings. It is never in the way of ingestion: what 
 out, it leaves open.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -17,12 +18,15 @@ from stackroom.clock import utc_now
 from stackroom.documents.formats import MAX_FILE_BYTES, has_places, unsupported
 from stackroom.documents.keys import Location, is_ours, locate, unplaced_reason
 from stackroom.documents.model import UNEXPLAINED_FAILURE, DocumentStatus
-from stackroom.documents.repositories import Catalogs, Documents
+from stackroom.documents.repositories import Catalogs, Documents, Inspected
 from stackroom.errors import ObjectRefused, RecordChanged, Unreadable
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.place_map import PlaceMap
 
 _TRIES = 3
+_OPENING = 1_000  # characters in which a title stands, and what a first page says of the document
+_TITLE_BYTES = 700  # of its words: a record of a kilobyte costs one write unit
+_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +58,8 @@ class PlaceMaps(Protocol):
 
 
 class Inspections(Protocol):
-    def record(self, document_id: str, etag: str, reason: str | None) -> None:
-        """Keep that this version was inspected, and what is wrong with it, if anything is."""
+    def record(self, document_id: str, etag: str, found: Inspected) -> None:
+        """Keep that this version was inspected, and what was found."""
 
 
 class InspectionOutcome(StrEnum):
@@ -122,7 +126,7 @@ class Inspection:
             self.place_maps.remove(document_id)
             outcome = InspectionOutcome.GONE if file is None else InspectionOutcome.IGNORED
             return InspectionResult(outcome=outcome, document_id=document_id)
-        reason, place_map = None, None
+        reason, place_map, title_words = None, None, ""
         outcome = InspectionOutcome.SOUND
         try:
             pages = self.extract(file.body, location.filename)
@@ -133,8 +137,10 @@ class Inspection:
                 outcome = InspectionOutcome.UNDECIDED
             else:
                 place_map = PlaceMap.of(file.etag, pages)
-        self._keep(location, file.etag, reason, place_map)
-        self._tell(location, file.etag, reason)
+                title_words = title_words_of(pages)
+        found = Inspected(reason=reason, title_words=title_words)
+        self._keep(location, file.etag, found, place_map)
+        self._tell(location, file.etag, found)
         pieces = place_map.pieces if place_map else ()
         return InspectionResult(
             outcome=outcome,
@@ -145,20 +151,20 @@ class Inspection:
         )
 
     def _keep(
-        self, location: Location, etag: str, reason: str | None, place_map: PlaceMap | None
+        self, location: Location, etag: str, found: Inspected, place_map: PlaceMap | None
     ) -> None:
         if place_map is None:
             self.place_maps.remove(location.document_id)  # that of an earlier version
         else:
             self.place_maps.put(location.document_id, place_map)
         # The map is there before this says so. Of a sound file without places nobody asks.
-        if reason is not None or has_places(location.filename):
-            self.inspections.record(location.document_id, etag, reason)
+        if found.reason is not None or has_places(location.filename):
+            self.inspections.record(location.document_id, etag, found)
 
-    def _tell(self, location: Location, etag: str, reason: str | None) -> None:
+    def _tell(self, location: Location, etag: str, found: Inspected) -> None:
         """
-        The record of a document that was settled before: why it has failed, if nobody knew, and
-        that no inspection of it is missing any more.
+        The record of a document that was settled before: why it has failed, if nobody knew, the
+        words of its title, and that no inspection of it is missing any more.
 
         The result is kept before the record is looked at; ingestion does it the other way round.
         """
@@ -166,9 +172,11 @@ class Inspection:
         if document is None or document.etag != etag:
             return
         told = document
-        if reason is not None and document.status_reason == UNEXPLAINED_FAILURE:
+        if found.reason is not None and document.status_reason == UNEXPLAINED_FAILURE:
             at = max(document.updated_at, self.now())
-            told = document.moved(DocumentStatus.FAILED, at=at, reason=reason)
+            told = document.moved(DocumentStatus.FAILED, at=at, reason=found.reason)
+        if document.status is DocumentStatus.INDEXED:
+            told = told.model_copy(update={"title_words": found.title_words})
         told = told.model_copy(update={"uninspected": False})
         if told != document:
             self.documents.save(told)
@@ -180,3 +188,10 @@ def _location_of(key: str) -> Location | None:
     if isinstance(location, Location) and not unsupported(location.filename):
         return location
     return None
+
+
+def title_words_of(pages: Sequence[Page]) -> str:
+    """The words of a document's opening, in lower case and each once, as many as a record holds."""
+    opening = next((page.text.strip() for page in pages if page.text.strip()), "")[:_OPENING]
+    words = " ".join(dict.fromkeys(_WORD.findall(opening.lower())))
+    return words.encode()[:_TITLE_BYTES].decode(errors="ignore")

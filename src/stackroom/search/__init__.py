@@ -22,7 +22,6 @@ And beside it:
 - circuit_breaker: a store that is stuck is asked no more for a while
 - cached_embeddings: questions' vectors, kept for when they are asked again
 - question_words: the question's words in what was found
-- calibrations: how high the best score must be
 - index_setup: an index, made for search by words when it is deployed
 - prewarming: questions that keep an index warm
 

@@ -196,7 +196,8 @@ def _marked(text: str, marks: Iterable[tuple[int, Collection[int]]]) -> str:
 
 _TOO_LONG = "what was found is longer than what a model is told; tell the operator"
 _NONE_FITS = "no passage fits into the budget"
-_NOTHING_SAYS_SO = "What was found doesn't answer the question."
+_NO_ANSWER = "No answer found in your documents."
+_MOST_NEAREST = 3  # sources that are named where no passage answers
 _TOO_SLOW = (
     "No answer was written in the time that there is for it: ask again, or read what was found."
 )
@@ -223,8 +224,8 @@ class Answering:
         """
         An answer from at most `num_results` passages of the catalog, with those that it cites.
 
-        Raises NoResults rather than tell what no passage says, Throttled or RetrievalFailed if
-        nobody answered, LimitExceeded if the owner's month is spent.
+        Raises NoResults, with the nearest sources, if no passage answers, Throttled or
+        RetrievalFailed if nobody answered, LimitExceeded if the owner's month is spent.
         """
         self.meter.require_room(catalog.user_id)
         found = self.retrieval.in_catalog(query, catalog, num_results)
@@ -246,13 +247,13 @@ class Answering:
         count = partial(self.meter.count, caller.user_id, catalog_id=asked.catalog_id)
         if not passages.results:
             count(used_by(asked.query, passages))
-            return AskedAndAnswered(passages=passages, unanswered=_NOTHING_SAYS_SO)
+            return AskedAndAnswered(passages=passages, unanswered=_NO_ANSWER)
         try:
             answer = _by(deadline, partial(self._counted, asked.query, passages, count))
         except TimeoutError:
             return AskedAndAnswered(passages=passages, unanswered=_TOO_SLOW)
         except NoResults:
-            return AskedAndAnswered(passages=passages, unanswered=_NOTHING_SAYS_SO)
+            return AskedAndAnswered(passages=passages, unanswered=_NO_ANSWER)
         except RetrievalError as error:
             told = f"No answer was written: {error}."
             return AskedAndAnswered(passages=passages, unanswered=told)
@@ -302,7 +303,7 @@ def _answer(written: Written, found: SearchAnswer) -> CatalogAnswer:
         # Without a citation it would be the model's invention all the same.
         return _held_back(found.guardrail_action, written.text if places else "")
     if not places:
-        raise NoResults
+        raise NoResults(_nearest(found.results))
     marks = [(each.end, {places[number] for number in each.numbers}) for each in written.marks]
     return CatalogAnswer(
         text=_marked(written.text, marks),
@@ -316,6 +317,16 @@ def _places(written: Written, results: Sequence[Result]) -> dict[int, int]:
     numbers = [number for mark in written.marks for number in mark.numbers]
     assert all(1 <= number <= len(results) for number in numbers), "the port promises so"
     return {number: place for place, number in enumerate(dict.fromkeys(numbers), start=1)}
+
+
+def _nearest(results: Sequence[Result]) -> list[dict[str, object]]:
+    """The places of the first sources, each once."""
+    sources = dict.fromkeys(
+        (each.source.filename, each.source.document_id, each.source.page, each.source.section)
+        for each in results
+    )
+    names = ("filename", "document_id", "page", "section")
+    return [dict(zip(names, each, strict=True)) for each in list(sources)[:_MOST_NEAREST]]
 
 
 def _source(result: Result) -> CitedSource:

@@ -3,7 +3,8 @@ What is shown of the passages that were found: nothing twice, and no piece of a 
 
 A store cuts a document into passages that overlap. Two of one document that overlap or touch become
 one excerpt again, if both are cited by the same page or heading. What several documents say in the
-same words is shown once, with all of them as its sources. A table of contents has the words of many
+same words is shown once, with all of them as its sources; what another document says in nearly the
+same words comes behind everything else. A table of contents has the words of many
 questions and the answer to none, so it comes last.
 """
 
@@ -51,6 +52,7 @@ _MOST_MERGED = 3  # passages in an excerpt: what is cited should be easy to find
 # parents of hierarchical chunks are, one excerpt would take all of an answer's context.
 _MOST_TOKENS = 1_500
 _CANDIDATES = 6  # passages for each excerpt asked for, among which tables of contents come last
+_NEARLY_THE_SAME = 0.85  # of the words of both
 _LOOKED_AT = 2  # passages for each excerpt asked for: some are merged, some come last
 
 
@@ -105,10 +107,23 @@ def excerpts_of(
     ]
     found.sort(key=lambda excerpt: excerpt.cited.place.is_navigation)
     excerpts: list[Excerpt] = []
+    repetitions: list[Excerpt] = []
     for each in found:
-        if not _is_taken_up(each, excerpts, place_maps) and len(excerpts) < limit:
+        if _is_taken_up(each, excerpts, place_maps):
+            continue
+        if any(_is_nearly_the_same(each, known) for known in excerpts):
+            repetitions.append(each)
+        elif len(excerpts) < limit:
             excerpts.append(each)
-    return tuple(excerpts)
+    return tuple([*excerpts, *repetitions][:limit])
+
+
+def _is_nearly_the_same(one: Excerpt, other: Excerpt) -> bool:
+    """Whether two documents say it in almost the same words, as last year's report does."""
+    if one.document == other.document:
+        return False
+    words, others = frozenset(one.words), frozenset(other.words)
+    return len(words & others) >= _NEARLY_THE_SAME * len(words | others)
 
 
 def _is_taken_up(found: Excerpt, excerpts: list[Excerpt], place_maps: PlaceMapReader) -> bool:

@@ -331,7 +331,14 @@ def only_staying(replies: Replies, documents: StayingDocuments) -> Replies:
         problem = "which documents are being deleted could not be read; try again"
         raise RetrievalFailed(problem) from error
     given = (
-        replace(reply, passages=tuple(each for each in reply.passages if _key(each) in kept))
+        replace(
+            reply,
+            passages=tuple(
+                replace(each, title_words=kept[key])
+                for each in reply.passages
+                if (key := _key(each)) in kept
+            ),
+        )
         for reply in replies.given
     )
     return replace(replies, given=tuple(given))

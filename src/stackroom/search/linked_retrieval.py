@@ -23,7 +23,7 @@ from stackroom.errors import KnowledgeBaseNotFound, MissingIdentity
 from stackroom.search.excerpts import distinct, identity
 from stackroom.search.fan_out import Query, Replies, Reply, SearchScope, ask_all
 from stackroom.search.question_words import matched
-from stackroom.search.ranking import fused
+from stackroom.search.ranking import fused, relevance_of
 from stackroom.search.results import Chosen, OrderedBy, SearchAnswer, answer_of
 from stackroom.search.search_arguments import DEFAULT_BUDGET, Budget, SearchArguments
 
@@ -78,9 +78,11 @@ class LinkedRetrieval:
             deadline=deadline,
         )
         ordered_by = _order(replies, chosen)
+        passages = _in_order(asked.query, replies, chosen, ordered_by)
         return answer_of(
             Chosen(
-                passages=_in_order(asked.query, replies, chosen, ordered_by),
+                passages=passages,
+                relevance=relevance_of(asked.query, passages),
                 searches=tuple(dict.fromkeys(reply.search for reply in replies.given)),
                 ordered_by=ordered_by,
             ),

@@ -1,34 +1,37 @@
 """
 The words of a question in the passages that were found for it.
 
-Words are compared as SQLite's full-text search does it: in one case, without accents, English ones
-by their stem. Of a question in German, French or Spanish, which the words tell that it is asked
-with, a word stands for all that begin as it does without its ending: passages need no stemming, and
-in German a word is found in compounds, too. Chinese, Japanese and Korean put no spaces between
-words, so two letters that stand together count as one.
+Words are compared by their stems (Snowball's), in one case and without accents. A German word also
+stands for the compounds that begin with its stem. Chinese, Japanese and Korean put no spaces
+between words, so two letters that stand together count as one word.
 """
 
 import math
 import re
-import sqlite3
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Self
 
-_WORD = re.compile(r"\w+")
+import snowballstemmer
+
+_WORD = re.compile(r"[^\W_]+")
 # Han, kana and Hangul, in runs.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+_HIRAGANA = re.compile("[\u3040-\u309f]+")  # alone it is grammar, as in "ですか", or no rare word
 _MOST_WORDS = 60  # of a question that are compared: it may be a thousand characters long
-_TEXTS = "CREATE VIRTUAL TABLE texts USING fts5(text, tokenize = '{}unicode61 remove_diacritics 2')"
+_BEGINNING = 3  # letters that a word and its stem share; what begins otherwise isn't stemmed
+_ACCENTED = "\x80-\U0010ffff"
+_COMPOUND = 4  # letters of a German stem that may begin a compound
 # What a question is asked with says nothing of what it is about. The shortest lists that help:
 # words that most passages have weigh next to nothing by themselves. Whose words a question has most
 # of is its language; of equals the first.
 _ASKING_WORDS = {
     "en": """
 a about am an and any are as at be been but by can could did do does for from had has have how i if
-in into is it its many may me might much must my need not of on or our please shall should so some
-such tell than that the their them then there these they this those to us was we were what when
+in into is it its many may me might much must my need not of on or our please s shall should so some
+such t tell than that the their them then there these they this those to us was we were what when
 where whether which who whom whose why will with would you your
 """,
     "de": """
@@ -56,98 +59,130 @@ unos y ya yo
 """,
 }
 _ASKING = {language: frozenset(words.split()) for language, words in _ASKING_WORDS.items()}
-# What a word of at least four letters begins with, without its ending and its accents: the least
-# that is left. Of English words Porter's rules, which SQLite has, take the ending off.
-_BEGINNINGS = {
-    language: re.compile(rf"([a-zß]{{4,}}?)(?:{endings})?")
-    for language, endings in (
-        ("de", "ungen|ung|tet|ten|te|et|ern|em|en|er|es|e|n|s|t"),
-        ("fr", "(iss)?ements?|ations?|euses?|a?teurs?|eurs?|e?es?|[ea]nt|aux|ez|[ei]r|re|s|x"),
-        ("es", "acion(es)?|amientos?|a?mente|(a|ie)ndo|ador[ae]?s?|[ai]d[ao]s?|[aei][nr]|[aeo]?s?"),
-    )
-}
-# Of a text's words. Measured: English passages mostly have 20 to 40 %, shelves of other languages
-# 2 to 8 %, numbers counted [docs/decisions/0034-a-bar-by-the-words-of-the-nearest.md].
-_ENGLISH = 0.15
-_HIRAGANA = re.compile("[\u3040-\u309f]+")  # alone it is grammar, as in "ですか", or no rare word
+_STEMMERS = {"en": "english", "de": "german", "fr": "french", "es": "spanish"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Matches:
     """
-    Of a question and several passages. `scores` are by position, 0 or more, and grow with
-    relevance: BM25 among these passages.
+    How much of a question each of several passages has, by position, from 0 to 1.
 
-    `shares` are by position, too: how much of the question each passage has, from 0 to 1. A word
-    counts the more the fewer of these passages have it, one that none has as if one had it.
-
-    `missing` is the share of the question's words, from 0 to 1, that none of them has. Pairs of
-    letters don't count: where no spaces are, most are no words.
+    A word counts the more, the fewer of these passages have it; one that none has counts as if one
+    had it.
     """
 
-    scores: tuple[float, ...]
     shares: tuple[float, ...]
-    missing: float
 
     @property
     def order(self) -> list[int]:
         """The positions of those that match at all, the best first."""
-        matching = [at for at, score in enumerate(self.scores) if score]
-        return sorted(matching, key=lambda at: -self.scores[at])
+        matching = [at for at, share in enumerate(self.shares) if share]
+        return sorted(matching, key=lambda at: -self.shares[at])
 
 
 def matched(question: str, texts: Sequence[str]) -> Matches:
-    """How well each of the texts matches the question's words, among all of them."""
-    words, stemming = _terms(*_words_and_language(question))
-    if not words or not texts:
-        nothing = (0.0,) * len(texts)
-        return Matches(scores=nothing, shares=nothing, missing=0.0)
-    with closing(sqlite3.connect(":memory:")) as database:
-        database.execute(_TEXTS.format(stemming))
-        database.executemany("INSERT INTO texts (text) VALUES (?)", [(spaced(t),) for t in texts])
-        having = {word: _rows(database, [word]) for word in words}
-        found = _rows(database, words)
-    scores = tuple(found.get(row, 0.0) for row in range(1, len(texts) + 1))
-    return Matches(scores=scores, shares=_shares(having, len(texts)), missing=_missing(having))
+    words = QuestionWords.of(question)
+    found = [words.stems_in(text) for text in texts]
+    weights = {
+        stem: rarity(sum(stem in each for each in found), len(texts)) for stem in words.stems
+    }
+    whole = sum(weights.values()) or 1.0
+    return Matches(shares=tuple(sum(map(weights.__getitem__, each)) / whole for each in found))
 
 
-def words_of(question: str) -> list[str]:
-    """Those that say what it is about, each once; all of them if it has no others."""
-    return _words_and_language(question)[0]
+def rarity(having: int, count: int) -> float:
+    """The weight that BM25 gives, in Lucene's form, to a word that so many of the texts have."""
+    having = max(1, having)
+    return math.log1p((count - having + 0.5) / (having + 0.5))
 
 
-def _words_and_language(question: str) -> tuple[list[str], str]:
-    words = list(dict.fromkeys(_WORD.findall(spaced(question).lower())))
-    language = max(_ASKING, key=lambda each: len(_ASKING[each].intersection(words)))
-    asking = _ASKING[language]
-    about = [word for word in words if word not in asking and not _HIRAGANA.fullmatch(word)]
-    return (about or words)[:_MOST_WORDS], language
+@dataclass(frozen=True)
+class QuestionWords:
+    """The words that say what a question is about; all of its words if it has no others."""
+
+    words: tuple[str, ...]
+    language: str
+    names: frozenset[str] = frozenset()  # of them, those written as names are, and numbers
+
+    @classmethod
+    def of(cls, question: str) -> Self:
+        words = list(dict.fromkeys(split_words(question)))
+        # The language that the question has most asking words of; of equals the first.
+        language = max(_ASKING, key=lambda each: len(_ASKING[each].intersection(words)))
+        asking = _ASKING[language]
+        about = [word for word in words if word not in asking and not _HIRAGANA.fullmatch(word)]
+        return cls(
+            tuple((about or words)[:_MOST_WORDS]), language, frozenset(_named(question, language))
+        )
+
+    @property
+    def named(self) -> Self:
+        """The names and numbers in the question alone."""
+        return replace(self, words=tuple(word for word in self.words if word in self.names))
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        return frozenset(stem(word, self.language) for word in self.words)
+
+    def stems_in(self, text: str) -> frozenset[str]:
+        """Those of its stems that the text has."""
+        return frozenset(stem for stem, _, _ in self.places_in(spaced(text)))
+
+    def places_in(self, text: str) -> Iterator[tuple[str, int, int]]:
+        """Each of its stems that the text has, and where the word with it begins and ends."""
+        lowered = text.lower() if len(text.lower()) == len(text) else text
+        for match in self._candidates.finditer(lowered.replace("_", " ")):
+            for each in self._stems_of(match[0]):
+                yield each, *match.span()
+
+    @cached_property
+    def _candidates(self) -> re.Pattern[str]:
+        """Words that begin as one of the stems does, whatever accents they have."""
+        beginnings = sorted({each[:_BEGINNING] for each in self.stems})
+        any_of = "|".join("".join(f"[{each}{_ACCENTED}]" for each in one) for one in beginnings)
+        return re.compile(rf"\b(?:{any_of})\w*")
+
+    def _stems_of(self, word: str) -> Iterable[str]:
+        found = stem(word, self.language)
+        if found in self.stems:
+            return (found,)
+        if self.language != "de":
+            return ()
+        plain = unaccented(word)
+        return [each for each in self.stems if len(each) >= _COMPOUND and plain.startswith(each)]
 
 
-def _terms(words: Sequence[str], language: str) -> tuple[list[str], str]:
+def split_words(text: str, *, lower: bool = True) -> list[str]:
+    """The words of a text in their order; an underscore separates words."""
+    return _WORD.findall(spaced(text).lower() if lower else spaced(text))
+
+
+def _named(question: str, language: str) -> Iterator[str]:
     """
-    The words of a question, each as a query to FTS5: for itself, or for all that begin so. And what
-    stems the texts' words: nothing where beginnings are asked for, which Porter's rules would
-    change.
+    Words with a digit, in capitals, or capitalised; but not a sentence's first, nor in German.
     """
-    if language not in _BEGINNINGS:
-        return [f'"{word}"' for word in words], "porter "
-    found = [_BEGINNINGS[language].fullmatch(_unaccented(word)) for word in words]
-    return [
-        f'"{word}"' if begins is None else f'"{begins[1]}" *'
-        for word, begins in zip(words, found, strict=True)
-    ], ""
+    begins = True
+    for match in _WORD.finditer(question):
+        word = match[0]
+        is_capitalised = word[0].isupper() and not begins and language != "de"
+        if is_capitalised or word[1:].isupper() or any(map(str.isdigit, word)):
+            yield word.lower()
+        begins = question[match.end() :].lstrip()[:1] in (".", "?", "!", ":", "\n", '"')
 
 
-def is_english(text: str) -> bool:
-    """By how many of its words are asking words; too short a text, or mere keywords, is not."""
-    words = [word for word in _WORD.findall(spaced(text).lower()) if not word.isdigit()]
-    asking = sum(word in _ASKING["en"] for word in words)
-    return asking > 0 and asking >= _ENGLISH * len(words)
+@lru_cache(maxsize=50_000)
+def stem(word: str, language: str) -> str:
+    """A lower-case word's stem, without accents."""
+    if language == "en":  # its stemmer knows no accents
+        word = unaccented(word)
+    # A stemmer isn't safe to share between threads, and costs little.
+    return unaccented(snowballstemmer.stemmer(_STEMMERS[language]).stemWord(word))
 
 
-def _unaccented(word: str) -> str:
-    letters = unicodedata.normalize("NFD", word)
+def unaccented(text: str) -> str:
+    if text.isascii():
+        return text
+    letters = unicodedata.normalize("NFD", text)
     return "".join(each for each in letters if not unicodedata.combining(each))
 
 
@@ -158,39 +193,11 @@ def is_unspaced(word: str) -> bool:
 
 def spaced(text: str) -> str:
     """With spaces between any two letters, as they overlap, where a script has none."""
-    storable = text.encode(errors="replace").decode()  # half a surrogate pair is no text to SQLite
-    return _UNSPACED.sub(lambda run: f" {' '.join(_pairs(run[0]))} ", storable)
-
-
-def _shares(having: Mapping[str, Collection[int]], count: int) -> tuple[float, ...]:
-    weights = {word: _weight(max(1, len(rows)), count) for word, rows in having.items()}
-    whole = sum(weights.values())
-    return tuple(
-        sum(weights[word] for word, rows in having.items() if row in rows) / whole
-        for row in range(1, count + 1)
-    )
-
-
-def _weight(having: int, count: int) -> float:
-    """Of a word that so many of the passages have: what BM25 gives it, in Lucene's form."""
-    return math.log1p((count - having + 0.5) / (having + 0.5))
-
-
-def _missing(having: Mapping[str, Collection[int]]) -> float:
-    counted = [rows for word, rows in having.items() if not is_unspaced(word)]
-    return sum(not rows for rows in counted) / len(counted) if counted else 0.0
+    return _UNSPACED.sub(lambda run: f" {' '.join(_pairs(run[0]))} ", text)
 
 
 def _pairs(run: str) -> Iterable[str]:
     return [run[at : at + 2] for at in range(max(1, len(run) - 1))]
-
-
-def _rows(database: sqlite3.Connection, terms: Sequence[str]) -> dict[int, float]:
-    """Those with any of the terms, and how well they match by BM25."""
-    any_of = " OR ".join(terms)
-    # FTS5's bm25() is the better the smaller, and always below 0.
-    found = database.execute("SELECT rowid, -bm25(texts) FROM texts WHERE texts MATCH ?", (any_of,))
-    return dict(found.fetchall())
 
 
 # Beside the asking words what says nothing to an eye that looks for what the question is about. The
@@ -234,10 +241,6 @@ pueden pues quien ser siempre sino sólo solo tal tampoco tan tanto tener tienen
 _COMMON = {language: frozenset(words.split()) for language, words in _COMMON_WORDS.items()}
 _FEW = 2  # words, that somebody looks for whatever they are
 
-_OPEN, _CLOSE = "\x02", "\x03"
-_MARKS = re.compile(f"[{_OPEN}{_CLOSE}]")
-_OURS = re.compile(f"[\x00{_OPEN}{_CLOSE}]")  # at a zero SQLite ends a text
-
 
 @dataclass(frozen=True)
 class MarkedPiece:
@@ -247,51 +250,23 @@ class MarkedPiece:
 
 def marked_pieces(question: str, text: str) -> tuple[MarkedPiece, ...]:
     """
-    The text in pieces, for whoever shows it to a person; together they are all of it. A word is
-    marked in any of its forms that the search by words takes for the same; the asking words ("how",
-    "the") are none, nor is what stands in every text ("between", "other"), unless nothing else was
-    looked for.
+    The text in pieces, for whoever shows it to a person; together they are all of it.
+
+    A word is marked in any form that the search takes for the same; the asking words ("how",
+    "the") are not, nor is what stands in every text ("between", "other"), unless the question has
+    nothing else.
     """
-    text = _OURS.sub(" ", text).encode(errors="replace").decode()
-    words, language = _words_and_language(question)
-    words = _telling(words, language)
-    pairs = [word for word in words if is_unspaced(word)]
-    terms, stemming = _terms(words, language)
-    spaced_terms = [term for term in terms if not is_unspaced(term)]
-    ranges = [*_of_terms(spaced_terms, stemming, text), *_of_pairs(pairs, text)]
-    return tuple(_pieces(text, _merged(ranges)))
+    words = QuestionWords.of(question)
+    words = QuestionWords(_telling(words), words.language)
+    ranges = [(begin, end) for _, begin, end in words.places_in(text)]
+    pairs = [word for word in words.words if is_unspaced(word)]
+    return tuple(_pieces(text, _merged([*ranges, *_of_pairs(pairs, text)])))
 
 
-def _telling(words: list[str], language: str) -> list[str]:
-    common = _COMMON[language] | _ASKING[language]
-    telling = [word for word in words if word not in common]
-    return telling or (words if len(words) <= _FEW else [])
-
-
-def _of_terms(terms: Iterable[str], stemming: str, text: str) -> list[tuple[int, int]]:
-    query = " OR ".join(terms)
-    if not query:
-        return []
-    with closing(sqlite3.connect(":memory:")) as database:
-        database.execute(_TEXTS.format(stemming))
-        database.execute("INSERT INTO texts (text) VALUES (?)", (text,))
-        found = database.execute(
-            "SELECT highlight(texts, 0, ?, ?) FROM texts WHERE texts MATCH ?",
-            (_OPEN, _CLOSE, query),
-        ).fetchone()
-    return [] if found is None else _between_marks(found[0])
-
-
-def _between_marks(highlighted: str) -> list[tuple[int, int]]:
-    """Positions in the text as it was before the marks."""
-    ranges, begins = [], 0
-    for number, mark in enumerate(_MARKS.finditer(highlighted)):
-        at = mark.start() - number
-        if mark[0] == _OPEN:
-            begins = at
-        else:
-            ranges.append((begins, at))
-    return ranges
+def _telling(words: QuestionWords) -> tuple[str, ...]:
+    common = _COMMON[words.language] | _ASKING[words.language]
+    telling = tuple(word for word in words.words if word not in common)
+    return telling or (words.words if len(words.words) <= _FEW else ())
 
 
 def _of_pairs(pairs: Iterable[str], text: str) -> Iterator[tuple[int, int]]:

@@ -1,100 +1,93 @@
 """
-How strongly passages speak to a question: their order, and their scores.
+The order of the passages that a search found, and how near the best of them are.
 
-Whatever is asked, a search by meaning finds what is nearest, however far. So a score is a passage's
-similarity, and the best one must reach a bar (calibrations). On a large shelf much is near to any
-question of its field. Where nothing stands out from a hundred passages, the words decide: a score
-is less by the share of the question's words that none of these passages has.
+A passage's place is its similarity to the question, raised by the share of the question's words
+that it has, and by how much of what the question names its document has in its names: file name,
+title, and the owner's attributes. Both are added, not fused by rank, so that neither can push down
+what is by far the nearest [docs/decisions/0041-passages-by-similarity-words-and-names.md].
 """
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import TypeVar
 
+from stackroom.access.tenancy import document_id_in
 from stackroom.documents.passages import Passage, Ranks, Search
+from stackroom.search.citations import attributes_of
 from stackroom.search.fan_out import Reply
-from stackroom.search.question_words import Matches, is_english, matched
+from stackroom.search.names import QuestionNames
+from stackroom.search.question_words import Matches, QuestionWords, is_unspaced, matched
 
-# Of the best one's similarity. Measured: with less, questions that a single book answers are lost;
-# with more, fewer that a large shelf doesn't answer are noticed [docs/answers.md].
-_NEAR = 0.6
-# Of a question, by its words: of two that are about as rare, one is enough. Measured: with less,
-# fewer of the unanswerable are refused [docs/answers.md].
-_MUCH = 0.45
-# Of a question, on average, by the words of the nearest passages: with less they speak of other
-# things. Measured: from 0.03 to 0.055 hardly any answerable question is lost [docs/answers.md].
-_HARDLY_ANY, _NEAREST = 0.045, 5
-_MOST = 2 / 3  # from here on it speaks to it however far it is
+# What all of a question's words, and all of the names in it, add to a similarity, which ranges from
+# 0, that of the last passage found, to 1. Names from 0.8 to 1.6 do as well [docs/answers.md]; over
+# 1 they bring forward a document that was asked for itself, whose passages are the last ones.
+_WORDS, _NAMES = 0.8, 1.2
+# Of the first passages, one must have so much of the question's words, or they are weak; less half
+# of what none of them has of the question's names and numbers. Measured likewise.
+_FIRST, _STRONG, _ABSENT = 5, 0.4, 0.5
+# Of more words, as a task with its instructions has, any passage has a small part alone.
+_MOST_WORDS = 30
+
+
+class Relevance(StrEnum):
+    """How near the best passages are to the question."""
+
+    STRONG = "strong"
+    WEAK = "weak"
+
+
+# For whoever reads the passages of a weak answer, a model or a person.
+WEAK_NOTICE = (
+    "These are the nearest passages, but they may not answer the question. Answer only what they"
+    " say, and otherwise say that the documents don't answer it."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Weighed:
-    """
-    Passages, best first, with their scores from 0 to 1; `best` is the highest, if any.
-
-    `searches` are the ways in which they were found, what was done here among them.
-    `has_most_words` if one of them has most of the question: short ones, names and codes mean
-    little. `best_by_words` is the highest score of one that has much of it; None if none has.
-    `words_below` is the share of the question that the five nearest in meaning have on average, if
-    that is hardly any; None where it is more, or nobody can tell: in languages but English.
-    """
+class Ranking:
+    """Passages, best first; `searches` are the ways in which they were found."""
 
     passages: tuple[Passage, ...]
-    best: float | None
     searches: tuple[Search, ...] = ()
-    has_most_words: bool = False
-    best_by_words: float | None = None
-    words_below: float | None = None
 
 
-def weighed(question: str, replies: Sequence[Reply], *, limit: int) -> Weighed:
-    """
-    What was found in all knowledge bases, scored and put in one order.
-
-    At most `limit` passages of each were asked for; with fewer, all that there are were found.
-    """
+def ranked(question: str, replies: Sequence[Reply]) -> Ranking:
+    """Put what was found in all knowledge bases into one order."""
     found = [passage for reply in replies for passage in reply.passages if passage.text]
     matches = matched(question, [passage.text for passage in found])
     known = [each.similarity for each in found if each.similarity is not None]
-    lowest = min(known, default=None)
-    is_many = any(len(reply.passages) + len(reply.withheld) >= limit for reply in replies)
-    stands_out = lowest is None or not is_many or lowest < _NEAR * max(known)
-    less = 0.0 if stands_out else matches.missing
-    scored = [_scored(passage, lowest, less) for passage in found]
+    scored = [_scored(passage, min(known, default=None)) for passage in found]
     is_ranked = bool(known) and all(passage.relevance is None for passage in found)
-    return Weighed(
-        passages=tuple(_ranked(scored, matches) if is_ranked else _as_scored(scored, replies)),
-        best=max((passage.score for passage in scored), default=None),
+    order = _ranked(question, scored, matches) if is_ranked else _as_scored(scored, replies)
+    return Ranking(
+        passages=tuple(order),
         searches=tuple(dict.fromkeys(_search(reply, is_ranked=is_ranked) for reply in replies)),
-        has_most_words=max(matches.shares, default=0.0) >= _MOST,
-        best_by_words=max(
-            (
-                each.score
-                for each, share in zip(scored, matches.shares, strict=True)
-                if share >= _MUCH
-            ),
-            default=None,
-        ),
-        words_below=_words_below(question, found, matches),
     )
 
 
-def _words_below(question: str, found: Sequence[Passage], matches: Matches) -> float | None:
-    """Only the order of similarities counts, so any model's will do."""
-    known = [
-        (each.similarity, share)
-        for each, share in zip(found, matches.shares, strict=True)
-        if each.similarity is not None
-    ]
-    nearest = [share for _, share in sorted(known, key=lambda each: -each[0])[:_NEAREST]]
-    if not nearest or (mean := sum(nearest) / len(nearest)) >= _HARDLY_ANY:
+def relevance_of(question: str, passages: Sequence[Passage]) -> Relevance | None:
+    """
+    How near the first of the passages are to the question, by its words, whatever the model.
+
+    None if there are no passages. Strong where words tell nothing: of a long question, and in a
+    script without spaces between words.
+    """
+    if not passages:
         return None
-    is_comparable = is_english(question) and is_english(" ".join(each.text for each in found))
-    return mean if is_comparable else None
+    words = QuestionWords.of(question)
+    if len(words.stems) > _MOST_WORDS or any(map(is_unspaced, words.words)):
+        return Relevance.STRONG
+    texts = [" ".join([each.text, *_names(each)]) for each in passages[:_FIRST]]
+    having = [words.stems_in(text) for text in texts]
+    best = max(map(len, having)) / len(words.stems)
+    named = words.named.stems
+    absent = len(named - frozenset().union(*having)) / len(named) if named else 0.0
+    return Relevance.STRONG if best - _ABSENT * absent >= _STRONG else Relevance.WEAK
 
 
-def _scored(passage: Passage, lowest: float | None, less: float) -> Passage:
+def _scored(passage: Passage, lowest: float | None) -> Passage:
     """
     With the relevance that a model gave it, or the store's own score where it told no similarities.
     What was found by its words alone is less similar than all that was found by its meaning.
@@ -104,27 +97,58 @@ def _scored(passage: Passage, lowest: float | None, less: float) -> Passage:
     if lowest is None:
         return passage
     similarity = lowest if passage.similarity is None else passage.similarity
-    return replace(passage, similarity=similarity, score=_bounded(similarity - less))
+    return replace(passage, similarity=similarity, score=_bounded(similarity))
 
 
-def _ranked(passages: Sequence[Passage], matches: Matches) -> Sequence[Passage]:
+def _ranked(question: str, passages: Sequence[Passage], matches: Matches) -> Sequence[Passage]:
     """
-    By two ranks over all that was found, of meaning and of words.
+    By similarity, words and names over all that was found.
 
-    Made anew for a store that has ranked by both, too: its words are weighed by all its texts, and
-    say nothing of what another store's passages are worth. Nor is the order of one any better.
+    Made anew for a store that has ranked by words, too: its words are weighed by all its texts, and
+    say nothing of what another store's passages are worth.
     """
-    by_meaning = sorted(range(len(passages)), key=lambda at: -(passages[at].similarity or 0.0))
-    by_words = matches.order
-    nearest = {at: place for place, at in enumerate(by_meaning, start=1)}
-    matching = {at: place for place, at in enumerate(by_words, start=1)}
+    similarities = [passage.similarity or 0.0 for passage in passages]
+    lowest, highest = min(similarities), max(similarities)
+    names = QuestionNames(question).matches({_document(each): _names(each) for each in passages})
+    values = [
+        (similarity - lowest) / ((highest - lowest) or 1.0)
+        + _WORDS * share
+        + _NAMES * names.get(_document(passage), 0.0)
+        for passage, similarity, share in zip(passages, similarities, matches.shares, strict=True)
+    ]
+    nearest = _places(similarities)
+    matching = _places(matches.shares)
     return [
         replace(
             passages[at],
-            ranks=Ranks(by_meaning=nearest[at], by_words=matching.get(at), found=len(passages)),
+            ranks=Ranks(
+                by_meaning=nearest[at],
+                by_words=matching[at] if matches.shares[at] else None,
+                found=len(passages),
+            ),
         )
-        for at in fused(by_meaning, by_words)
+        for at in _best_first(values)
     ]
+
+
+def _document(passage: Passage) -> object:
+    return document_id_in(passage) or passage.uri
+
+
+def _names(passage: Passage) -> list[str]:
+    """What a question may name its document by: our own attributes but its file's name are none."""
+    values = [passage.title_words, str(passage.attributes.get("filename", ""))]
+    for each in attributes_of(passage).values():
+        values += map(str, each) if isinstance(each, list) else [str(each)]
+    return values
+
+
+def _best_first(values: Sequence[float]) -> list[int]:
+    return sorted(range(len(values)), key=lambda at: -values[at])
+
+
+def _places(values: Sequence[float]) -> dict[int, int]:
+    return {at: place for place, at in enumerate(_best_first(values), start=1)}
 
 
 def _as_scored(passages: Sequence[Passage], replies: Sequence[Reply]) -> Sequence[Passage]:

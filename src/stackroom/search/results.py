@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from stackroom.documents.passages import Passage, PlaceMapReader, Ranks, Search
-from stackroom.search.citations import Source, attributes_of, cited, sources_of
+from stackroom.search.citations import Source, attributes_of, cited
 from stackroom.search.excerpts import (
     CHARACTERS_A_TOKEN,
     Excerpt,
@@ -17,6 +17,7 @@ from stackroom.search.excerpts import (
     identity,
 )
 from stackroom.search.fan_out import Replies, SearchScope
+from stackroom.search.ranking import Relevance
 from stackroom.search.search_arguments import Budget, Priority
 
 _CUT = "..."  # behind a text that is shown in part
@@ -182,10 +183,8 @@ class SearchAnswer:
     `omitted` passages were relevant and didn't fit the budget, `withheld` ones bore attributes that
     the caller may see and came from somebody else's documents; `failures` say why, by id.
 
-    There are no results, and `best_score_below` is the best score, if that was too low for any
-    passage to answer the question; or `words_below` is the share of its words that the nearest have
-    on average, if that was too little. `nearest` is where the first stands, unless all are far.
-    They were found in the ways `searches`, and put in order by a model if it `is_reranked`.
+    `relevance` says how near the best of what was found is; None where nothing was found. The
+    results were found in the ways `searches`, and put in order by a model if it `is_reranked`.
     `notices` say, by id, why a knowledge base was searched in another way than is configured.
     `is_embedding_cached` if the question's vector had been kept and this caller asked before; None
     where nothing here embeds it. `ordered_by` says how those of several knowledge bases were put in
@@ -202,18 +201,11 @@ class SearchAnswer:
     searches: tuple[Search, ...] = ()
     is_reranked: bool = False
     is_embedding_cached: bool | None = None
-    best_score_below: float | None = None
-    words_below: float | None = None
-    nearest: Source | None = None
+    relevance: Relevance | None = None
     ordered_by: OrderedBy | None = None
     failures: Mapping[str, str] = field(default_factory=dict)
     notices: Mapping[str, str] = field(default_factory=dict)
     figures: tuple[SearchFigures, ...] = ()
-
-    @property
-    def is_held_back(self) -> bool:
-        """Whether what was found was too far from the question to be shown."""
-        return self.best_score_below is not None or self.words_below is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,9 +214,7 @@ class Chosen:
 
     passages: Sequence[Passage]
     searches: tuple[Search, ...]
-    best_score_below: float | None = None
-    words_below: float | None = None
-    nearest: Passage | None = None
+    relevance: Relevance | None = None
     ordered_by: OrderedBy | None = None
 
 
@@ -242,7 +232,6 @@ def answer_of(
     At most the `limit` best, of which as many are results as the budget holds, in its order;
     `started` is of `time.perf_counter`.
     """
-    nearest = () if chosen.nearest is None else (chosen.nearest,)
     selection = fit(excerpts_of(chosen.passages, place_maps, limit=limit), budget)
     return SearchAnswer(
         results=tuple(_result(each, _source(each, place_maps)) for each in selection.fitted),
@@ -255,9 +244,7 @@ def answer_of(
         searches=chosen.searches,
         is_reranked=replies.is_reranked,
         is_embedding_cached=replies.is_embedding_cached,
-        best_score_below=chosen.best_score_below,
-        words_below=chosen.words_below,
-        nearest=next(iter(sources_of(nearest, place_maps)), None),
+        relevance=chosen.relevance,
         ordered_by=chosen.ordered_by,
         failures=replies.failures,
         notices=replies.notices,

@@ -7,16 +7,17 @@ Searching a caller's documents: in which knowledge bases, in parallel, merged in
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stackroom.access.identity import Caller
+from stackroom.access.tenancy import DOCUMENT
 from stackroom.clock import NO_DEADLINE, Deadline
+from stackroom.documents.filters import Has, any_of
 from stackroom.documents.keys import is_user_id
 from stackroom.documents.model import Catalog
-from stackroom.documents.passages import KnowledgeBase, Passage, PlaceMapReader
+from stackroom.documents.passages import KnowledgeBase, PlaceMapReader
 from stackroom.documents.repositories import Catalogs, StayingDocuments
-from stackroom.errors import MissingIdentity
-from stackroom.search.calibrations import UNCALIBRATED, Calibration
+from stackroom.errors import MissingIdentity, RetrievalError
 from stackroom.search.citations import located
 from stackroom.search.excerpts import distinct
 from stackroom.search.fan_out import (
@@ -27,7 +28,8 @@ from stackroom.search.fan_out import (
     scope_of,
     scope_of_catalog,
 )
-from stackroom.search.ranking import Weighed, weighed
+from stackroom.search.names import NamedDocuments
+from stackroom.search.ranking import ranked, relevance_of
 from stackroom.search.results import Chosen, SearchAnswer, answer_of
 from stackroom.search.search_arguments import (
     DEFAULT_BUDGET,
@@ -45,11 +47,13 @@ _FEWEST = 25
 @dataclass(frozen=True, kw_only=True)
 class Retrieval:
     """
-    `min_score` and `budget` apply where the caller asks for nothing else.
+    `min_score` and `budget` apply where the caller asks for nothing else: passages that score less
+    than `min_score` are left out.
 
     With `sharing`, a caller finds what others share with one of their groups, too; without it,
-    their own documents alone. `calibration` is that of the knowledge bases' embedding model.
+    their own documents alone.
     `uri_of` makes a URI of an object's key; without it, what was ingested directly has none.
+    `named` tells the documents that a question names; without it, none is asked for itself.
     """
 
     pool: Mapping[str, KnowledgeBase]
@@ -59,8 +63,8 @@ class Retrieval:
     sharing: bool = False
     min_score: float = 0.0
     budget: Budget = DEFAULT_BUDGET
-    calibration: Calibration = UNCALIBRATED
     uri_of: Callable[[str], str] | None = None
+    named: NamedDocuments | None = None
 
     def search(
         self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
@@ -69,9 +73,10 @@ class Retrieval:
         The best passages that the caller may see and the context budget holds, by the deadline;
         none of what is being deleted, from when that was asked for.
 
-        None, if no passage speaks to the question. Some queries failing makes a partial answer that
-        says so. Raises Throttled or RetrievalFailed if all do, KnowledgeBaseNotFound for what isn't
-        the caller's, and MissingIdentity if the caller is nobody.
+        The nearest are shown, however far they are; the answer's `relevance` says how near. Some
+        queries failing makes a partial answer that says so. Raises Throttled or RetrievalFailed if
+        all do, KnowledgeBaseNotFound for what isn't the caller's, and MissingIdentity if the caller
+        is nobody.
         """
         if caller is None or not is_user_id(caller.user_id):
             raise MissingIdentity
@@ -109,19 +114,16 @@ class Retrieval:
             limits=limits,
             deadline=deadline,
         )
-        replies = only_staying(replies, self.documents)
-        found = weighed(asked.query, replies.given, limit=limit)
-        is_far = _is_far(found, replies, self.calibration, asked.min_score)
+        replies = only_staying(self._with_named(replies, scope, asked, deadline), self.documents)
+        found = ranked(asked.query, replies.given)
         min_score = self.min_score if asked.min_score is None else asked.min_score
-        passages = self._near(found) if is_far else distinct(found.passages, min_score=min_score)
+        passages = distinct(found.passages, min_score=min_score)
         if self.uri_of is not None:
             passages = located(passages, catalog_of=scope.catalog_of, uri_of=self.uri_of)
         chosen = Chosen(
-            passages=() if is_far else passages,
+            passages=passages,
             searches=found.searches,
-            best_score_below=found.best if is_far and not self.calibration.is_by_words else None,
-            words_below=found.words_below if is_far and self.calibration.is_by_words else None,
-            nearest=passages[0] if is_far and passages else None,
+            relevance=relevance_of(asked.query, passages),
         )
         return answer_of(
             chosen,
@@ -133,22 +135,34 @@ class Retrieval:
             started=started,
         )
 
-    def _near(self, found: Weighed) -> tuple[Passage, ...]:
-        """The first of them, unless all are far from the question."""
-        assert found.best is not None, "something was found that is too far"
-        is_near = self.calibration.is_near(found.best, found.searches)
-        return tuple(found.passages[:1]) if is_near else ()
+    def _with_named(
+        self, replies: Replies, scope: SearchScope, asked: RetrieveArguments, deadline: Deadline
+    ) -> Replies:
+        """
+        With passages of the documents that the question names, where the search of all found none.
 
-
-def _is_far(
-    found: Weighed, replies: Replies, calibration: Calibration, least: float | None
-) -> bool:
-    """Whether nothing that was found can be an answer; it can from `least` on, if a caller says."""
-    # A reranking model's scores are on a scale of their own, which nobody has measured.
-    if replies.is_reranked or found.has_most_words or found.best is None:
-        return False
-    if least is not None and found.best >= least:
-        return False
-    if calibration.is_by_words:
-        return least is None and found.words_below is not None
-    return not calibration.is_answered(found.best, found.searches, by_words=found.best_by_words)
+        Whatever fails of this, the search of all stands.
+        """
+        if self.named is None or scope.asker is None:
+            return replies
+        named = self.named.named_in(asked.query, scope.asker, asked.catalog_id)
+        found = {
+            each.attributes.get(DOCUMENT) for reply in replies.given for each in reply.passages
+        }
+        missing = [each for each in named if each not in found]
+        if not missing:
+            return replies
+        within = (*asked.filter, any_of(Has(DOCUMENT, each) for each in missing))
+        limits = dict.fromkeys(scope.targets, _FEWEST)
+        try:
+            theirs = ask_all(
+                scope,
+                asked.query,
+                pool=self.pool,
+                conditions=within,
+                limits=limits,
+                deadline=deadline,
+            )
+        except RetrievalError:
+            return replies
+        return replace(replies, given=(*replies.given, *theirs.given))

@@ -120,8 +120,8 @@ class RetrieveArguments(SearchArguments):
         ge=0,
         le=1,
         description=(
-            "Leave out passages that score less: a number from 0 to 1. With 0 the nearest come,"
-            " however far from the question they are."
+            "Leave out passages that score less: a number from 0 to 1. By default none is left out"
+            " for its score."
         ),
     )
     filter: FilterArgument = Field(
@@ -142,9 +142,9 @@ class RetrieveArguments(SearchArguments):
 KNOWLEDGE_BASE_RETRIEVE = Tool(
     name="knowledge_base_retrieve",
     description=(
-        "Search the signed-in user's documents by meaning and by words. Returns the best passages"
-        " with file, page and relevance score, to answer from and to cite; none if the documents"
-        " don't answer the question."
+        "Search the signed-in user's documents by meaning and by words. Returns the nearest"
+        " passages with file, page and score, to answer from and to cite. metadata.relevance is"
+        " weak where they may not answer the question."
     ),
     arguments=RetrieveArguments,
 )
@@ -152,8 +152,9 @@ KNOWLEDGE_BASE_RETRIEVE = Tool(
 RETRIEVE_FROM_KNOWLEDGE_BASE = Tool(
     name="retrieve_from_knowledge_base",
     description=(
-        "Search knowledge bases for passages that answer a question. Returns the best passages with"
-        " file, page and relevance score, to answer from and to cite."
+        "Search knowledge bases for passages that answer a question. Returns the nearest passages"
+        " with file, page and score, to answer from and to cite. metadata.relevance is weak where"
+        " they may not answer the question."
     ),
     arguments=SearchArguments,
 )

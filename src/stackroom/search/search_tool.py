@@ -23,6 +23,7 @@ from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.filters import all_of
 from stackroom.errors import RetrievalError, StackroomError, Throttled
 from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.search.ranking import WEAK_NOTICE, Relevance
 from stackroom.search.results import Result, SearchAnswer
 from stackroom.search.search_arguments import (
     FILTER_FORM,
@@ -93,7 +94,7 @@ def success(answer: SearchAnswer) -> Response:
         **({"ordered_by": answer.ordered_by} if answer.ordered_by else {}),
         **({"truncated": True} if any(each.is_cut for each in answer.results) else {}),
         **_embedded(answer),
-        **_unanswered(answer),
+        **_relevance(answer),
         **_failed(answer.failures),
         **({"withheld_results": answer.withheld} if answer.withheld else {}),
         **({"search_notices": dict(answer.notices)} if answer.notices else {}),
@@ -152,10 +153,12 @@ def _embedded(answer: SearchAnswer) -> dict[str, object]:
     return {"embedding_cached": answer.is_embedding_cached}
 
 
-def _unanswered(answer: SearchAnswer) -> dict[str, object]:
-    told = {"best_score_below": answer.best_score_below, "words_below": answer.words_below}
-    nearest = {} if answer.nearest is None else {"nearest": dict(vars(answer.nearest))}
-    return {**{key: each for key, each in told.items() if each is not None}, **nearest}
+def _relevance(answer: SearchAnswer) -> dict[str, object]:
+    if answer.relevance is None:
+        return {}
+    is_told = answer.results and answer.relevance is Relevance.WEAK
+    notice = {"relevance_notice": WEAK_NOTICE} if is_told else {}
+    return {"relevance": answer.relevance, **notice}
 
 
 def _later(error: StackroomError) -> dict[str, object]:
@@ -203,7 +206,7 @@ RETRIEVE_FOR_EVERYONE = Tool(
     name="knowledge_base_retrieve",
     description=(
         "Search the knowledge base by meaning. Returns the best passages with source, metadata and"
-        " relevance score, to answer from and to cite; none if nothing is near the question."
+        " relevance score, to answer from and to cite."
     ),
     arguments=EveryonesArguments,
 )

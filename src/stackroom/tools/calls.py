@@ -83,9 +83,16 @@ def _refused(error: Exception) -> Response:
             "tool_type": TOOL_TYPE,
             "error_code": refusal.code,
             "error_details": refusal.details,
+            **_nearest(error),
             **({} if seconds is None else {"retry_after_seconds": seconds}),
         },
     }
+
+
+def _nearest(error: Exception) -> dict[str, object]:
+    if not isinstance(error, errors.NoResults) or not error.nearest:
+        return {}
+    return {"nearest": [dict(each) for each in error.nearest]}
 
 
 def _shown(metadata: Mapping[str, object]) -> Iterator[object]:
@@ -153,7 +160,8 @@ REFUSALS: Mapping[type[errors.StackroomError], Refusal] = {
         "upload_to_catalog adds documents; get_indexing_status tells how far they are.",
     ),
     errors.NoResults: Refusal(
-        "NO_RESULTS", "Ask in other words, or look with knowledge_base_retrieve in all catalogs."
+        "NO_RESULTS",
+        "Ask in other words, or read the nearest passages with knowledge_base_retrieve.",
     ),
     errors.ConfirmationRequired: Refusal("CONFIRMATION_REQUIRED", "Nothing was deleted."),
     errors.CatalogDeleting: Refusal(

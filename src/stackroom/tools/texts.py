@@ -8,6 +8,9 @@ from stackroom.access.plain_text import is_plain
 
 _KB, _MB = 1024, 1024**2
 
+# For a person; a model is told `search.ranking.WEAK_NOTICE`.
+WEAK = "These passages may not answer your question."
+
 
 def shown(name: str) -> str:
     """

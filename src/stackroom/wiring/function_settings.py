@@ -22,7 +22,6 @@ from stackroom.aws.redis.redis_url import RedisUrl
 from stackroom.documents.model import PoolMember
 from stackroom.quota.capacity import CAPACITIES, capacity_of
 from stackroom.quota.schedule import Limits
-from stackroom.search.calibrations import CALIBRATIONS
 from stackroom.search.search_arguments import DEFAULT_BUDGET, MOST_TOKENS, Budget, Priority
 
 
@@ -69,13 +68,6 @@ def _of_known_types(pool: tuple[PoolMember, ...]) -> tuple[PoolMember, ...]:
             allowed = ", ".join(map(repr, CAPACITIES))
             raise ValueError(f"a knowledge base of type {member.type!r}; allowed: {allowed}")
     return pool
-
-
-def _known_calibration(name: str) -> str:
-    if name not in CALIBRATIONS:
-        allowed = ", ".join(map(repr, CALIBRATIONS))
-        raise ValueError(f"a calibration {name!r}; allowed: {allowed}")
-    return name
 
 
 Pool = Annotated[tuple[PoolMember, ...], BeforeValidator(_members), AfterValidator(_of_known_types)]
@@ -198,16 +190,14 @@ class SearchSettings(Settings):
     """
     Of every function that searches for somebody, or keeps ready what they will search.
 
-    Model and dimensions are those that the knowledge bases' documents were embedded with; the
-    calibration is a name in search/calibrations.py, and a least score takes its place. Without a
-    model to rerank, none does. Questions' vectors are kept at the URL, or else in the process.
+    Model and dimensions are those that the knowledge bases' documents were embedded with. Passages
+    that score less than the least score are left out. Without a model to rerank, none does.
+    Questions' vectors are kept at the URL, or else in the process.
     """
 
-    retrieve_min_score: float = 0.0  # scores have no common scale, so none is cut unasked
     retrieve_first_page: int = 1
     retrieve_via: Literal["s3vectors", "bedrock"] = "bedrock"
-    retrieve_calibration: Annotated[str, AfterValidator(_known_calibration)] = "none"
-    retrieve_least_score: Annotated[float, Field(ge=0, le=1)] | None = None
+    retrieve_least_score: Annotated[float, Field(ge=0, le=1)] = 0.0
     rerank_model_arn: str | None = None
     embedding_model: str = "amazon.titan-embed-text-v2:0"
     embedding_dimensions: int = 1024

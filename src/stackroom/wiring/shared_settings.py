@@ -1,4 +1,4 @@
-"""What everybody's agents may be linked to, and from which score on a catalog's passages answer."""
+"""The knowledge bases that every user's agents may be linked to."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any
@@ -7,8 +7,6 @@ from pydantic import BeforeValidator, InstanceOf
 
 from stackroom.agents.agent import DEFAULT_LEAST_SCORE
 from stackroom.agents.available import AvailableKnowledgeBase
-from stackroom.documents.passages import Search
-from stackroom.search.calibrations import CALIBRATIONS
 from stackroom.stores.entries import LinkedSettings, ToolsOwnSettings
 from stackroom.stores.linked_knowledge_bases import AnyLinkedSettings, linked_settings
 from stackroom.wiring.function_settings import Settings
@@ -41,10 +39,3 @@ def shared_of(configured: Iterable[AnyLinkedSettings]) -> tuple[AvailableKnowled
         for each in configured
         if isinstance(each, LinkedSettings)
     )
-
-
-def least_score_of(settings: Settings) -> float:
-    """What the deployment says, or else what was measured for its model, or else the contract's."""
-    least: float | None = settings.need("retrieve_least_score")
-    measured = CALIBRATIONS[settings.need("retrieve_calibration")].least
-    return measured.get(Search.HYBRID, DEFAULT_LEAST_SCORE) if least is None else least

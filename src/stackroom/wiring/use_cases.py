@@ -73,17 +73,15 @@ class UseCases(RunUseCases):
 
     @cached_property
     def retrieval(self) -> Retrieval:
-        from stackroom.search.calibrations import CALIBRATIONS, Calibration
         from stackroom.search.citations import PlaceMapCache
+        from stackroom.search.names import NamedDocuments
         from stackroom.search.search import Retrieval
         from stackroom.search.search_arguments import Budget
 
         need = self.deployment.settings.need
-        least = need("retrieve_least_score")
         budget = Budget(
             max_tokens=need("retrieve_max_tokens"), prioritize_by=need("retrieve_prioritize_by")
         )
-        measured = CALIBRATIONS[need("retrieve_calibration")]
         ids = [member.knowledge_base_id for member in self.deployment.pool]
         return Retrieval(
             pool={each: self.deployment.knowledge_base(each) for each in ids},
@@ -91,12 +89,12 @@ class UseCases(RunUseCases):
             catalogs=self.deployment.catalogs,
             documents=self.deployment.staying_documents,
             place_maps=PlaceMapCache(self.deployment.place_maps),
-            min_score=need("retrieve_min_score"),
+            min_score=need("retrieve_least_score"),
             budget=budget,
             # Who asks one catalog of the caller's has no use for the setting.
             sharing=getattr(self.deployment.settings, "retrieve_sharing", "off") == "on",
-            calibration=measured if least is None else Calibration.of(least),
             uri_of=self.deployment.bucket.uri_of,
+            named=NamedDocuments(self.deployment.document_names, self.deployment.catalogs),
         )
 
     @cached_property
@@ -294,13 +292,12 @@ class UseCases(RunUseCases):
     @cached_property
     def available_knowledge_bases(self) -> AvailableKnowledgeBases:
         from stackroom.agents.available import AvailableKnowledgeBases
-        from stackroom.wiring.shared_settings import least_score_of, shared_of
+        from stackroom.wiring.shared_settings import shared_of
 
         settings = self.deployment.settings
         return AvailableKnowledgeBases(
             catalogs=self.deployment.catalogs,
             shared=shared_of(settings.need("knowledge_bases_config")),
-            least_score=least_score_of(settings),
         )
 
     @cached_property

@@ -19,13 +19,14 @@ from stackroom.documents.passages import PlaceMapReader
 from stackroom.errors import CatalogEmpty, CatalogNotFound, ValidationError
 from stackroom.search.citations import Source
 from stackroom.search.cited_answers import AskedAndAnswered, CitedSource
+from stackroom.search.ranking import Relevance
 from stackroom.search.results import Result, SearchAnswer
 from stackroom.search.search_arguments import (
     KNOWLEDGE_BASE_RETRIEVE,
     Priority,
     RetrieveArguments,
 )
-from stackroom.tools.texts import counted, range_of_scores
+from stackroom.tools.texts import WEAK, counted, range_of_scores
 from stackroom_console import ids
 from stackroom_console.console import FOR_A_PAGE
 from stackroom_console.problems import Problem, RefusedOnPage, problem_of
@@ -48,7 +49,7 @@ class ShownAnswer:
     range_of_scores: str
     order: str  # how it came about, where there is one
     left_out: tuple[str, ...]
-    is_held_back: bool  # what was found is too far, and a threshold of 0 shows it
+    weak: str  # a sentence where the passages may not answer
     places: tuple[tuple[str, str], ...]  # that a test question may name, each with its label
 
 
@@ -98,7 +99,7 @@ def shown(
         range_of_scores=told_at_once,
         order="" if by_date or len(passages.results) < _SEVERAL else _order(passages),
         left_out=tuple(_left_out(passages)),
-        is_held_back=passages.is_held_back,
+        weak=WEAK if passages.results and passages.relevance is Relevance.WEAK else "",
         places=tuple(_places([*shown_first, *also], citations, catalogs)),
     )
 
@@ -161,13 +162,6 @@ def _left_out(answer: SearchAnswer) -> Iterator[str]:
     if answer.withheld:
         passages = counted(answer.withheld, "passage")
         yield f"{passages} withheld: from documents that aren't yours."
-    if answer.best_score_below is not None:
-        yield (
-            "What was found is too far from the question to answer it: the best passage scores"
-            f" {answer.best_score_below:.2f}."
-        )
-    if answer.words_below is not None:
-        yield "What is nearest to the question has hardly any of its words, so it isn't shown."
     if answer.failures:
         failed = counted(len(answer.failures), "knowledge base")
         yield f"{failed} didn't answer, so something may be missing. Ask again in a moment."
@@ -213,7 +207,7 @@ class Form:
     query: str = ""
     catalog_id: str = ""
     most: int = _DEFAULT
-    threshold: float | None = None  # as the search has it
+    threshold: float | None = None  # by default none
 
     @property
     def address(self) -> str | None:
@@ -230,11 +224,6 @@ class Form:
             "threshold": "" if self.threshold is None else f"{self.threshold:g}",
         }
         return urlencode({"q": self.query, **{name: x for name, x in settings.items() if x}})
-
-    @property
-    def of_all(self) -> str | None:
-        """Where the nearest passages are shown, however far they are."""
-        return replace(self, threshold=0.0).address
 
 
 def form_of(given: Mapping[str, str], question: str) -> Form:
@@ -325,7 +314,7 @@ def _answered(request: Request, form: Form, asked: RetrieveArguments) -> Respons
     found = request.services.answering.search_and_ask(
         asked, request.caller, deadline=request.deadline.sooner(FOR_A_PAGE)
     )
-    if not found.passages.results and not found.passages.is_held_back:
+    if not found.passages.results:
         if catalog is not None:
             _require_any(request, catalog)
         elif not request.services.retrieval.sharing and not any(map(_is_any, mine.values())):

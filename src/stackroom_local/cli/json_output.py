@@ -288,11 +288,11 @@ class MissTold(JsonAnswer):
 
 
 class ComparedTold(JsonAnswer):
-    """Of two runs in pairs, over the questions that both have."""
+    """Of two runs, or of one and plain Retrieve, in pairs, over the questions that both have."""
 
     measure: Annotated[str, Field(description="as in `figures`")]
     questions: int
-    before: Annotated[float, Field(description="of the run that was named")]
+    before: Annotated[float, Field(description="of the run that was named, or plain Retrieve's")]
     after: float
     low: Annotated[float, Field(description="of the difference, with 95 % up to `high`")]
     high: float
@@ -301,13 +301,15 @@ class ComparedTold(JsonAnswer):
 
 
 class BarTold(JsonAnswer):
-    """With `--calibrate`: what the best passage should score at least."""
+    """With `--calibrate`: a least score that a passage may be held to; 0 if none is worth it."""
 
     least_score: float
-    low: Annotated[float, Field(description="with 95 % it is from here to `high`")]
-    high: float
-    refused: Annotated[float, Field(description="share of the unanswerable, 0 to 1")]
-    lost: Annotated[float, Field(description="share of the answerable, 0 to 1")]
+    unanswerable_nothing: Annotated[
+        float, Field(description="share of the unanswerable that get nothing, 0 to 1")
+    ]
+    answerable_lost: Annotated[
+        float, Field(description="share of the answerable that lose every right passage, 0 to 1")
+    ]
     context: Annotated[str, Field(description="to deploy it: `-c` and this")]
 
 
@@ -325,9 +327,16 @@ class EvaluateAnswer(JsonAnswer):
     figures: Annotated[
         dict[str, float | None],
         Field(
-            description="`top1`, `top3`, `mrr`, `refused`, `lost`, `pages`: 0 to 1; `p50`:"
-            " seconds; null where no question tells"
+            description="`top1`, `top3`, `top5`, `top10`, `mrr`, `nothing`, `answerable_weak`,"
+            " `unanswerable_weak`, `pages`: 0 to 1; `p50`: seconds; null where no question tells"
         ),
+    ]
+    plain: Annotated[
+        list[ComparedTold],
+        Field(description="`top1` to `top10` of plain Retrieve (`before`) and of this run"),
+    ]
+    not_compared: Annotated[
+        str | None, Field(description="why plain Retrieve could not be asked; else null")
     ]
     misses: list[MissTold]
     compared: Annotated[list[ComparedTold], Field(description="with `--compare`")]

@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from stackroom.access.plain_text import is_encodable
 from stackroom.errors import ValidationError
-from stackroom.tools.texts import range_of_scores, scores
+from stackroom.tools.texts import WEAK, range_of_scores, scores
 from stackroom_client.calls import SEARCH
 from stackroom_local.cli.callers import Asker, checked, client_of, issuer_of
 from stackroom_local.cli.failures import WrongUsage
@@ -20,12 +20,8 @@ from stackroom_local.state import Instance
 _BRIEF = 2
 
 
-def ask(
-    asker: Asker, question: str, *, catalog: str | None, top: int, nearest: bool, told: Output
-) -> None:
-    """With `nearest`, what is nearest is shown however far it is."""
+def ask(asker: Asker, question: str, *, catalog: str | None, top: int, told: Output) -> None:
     given = {"query": question, "top_k": top, **asker.within(catalog)}
-    given |= {"min_score": 0} if nearest else {}
     answer = asker.client.call(SEARCH, given)
     if told.is_json:
         told.tell(json.dumps(answer, indent=2, ensure_ascii=False))
@@ -66,18 +62,11 @@ def print_passages(out: Console, answer: dict[str, Any], *, brief: bool = False)
         clip = _BRIEF if brief and number > 1 else None
         out.print(_indented(result["content"], clip), markup=False)
     if not answer["results"]:
-        out.print(_nothing(answer["metadata"]))
-    elif told := range_of_scores(of):
+        out.print("nothing found in this user's documents")
+    if told := range_of_scores(of):
         out.print(f"[dim]{told}[/dim]")
-
-
-def _nothing(metadata: dict[str, Any]) -> str:
-    if (nearest := metadata.get("nearest")) is not None:
-        return f"nothing certain; nearest: [cyan]{_stands(nearest)}[/cyan]\n--nearest shows it"
-    if "best_score_below" not in metadata:
-        return "nothing found in this user's documents"
-    best = f"{metadata['best_score_below']:.2f}"
-    return f"nothing in this user's documents speaks to this; the nearest passage scores {best}"
+    if "relevance_notice" in answer["metadata"]:
+        out.print(WEAK)
 
 
 def _stands(source: dict[str, Any]) -> str:

@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from bedrock_kb_simulator.embedding_models import ModelName
 from stackroom_local.clients import Clients, endpoint_variables
 from stackroom_local.deployment import agentcore, cloudformation
 from stackroom_local.deployment.assembly import Stack, stacks
@@ -43,7 +42,6 @@ class Deployer:
     clients: Clients
     gateway_endpoint: str
     speed: float  # of the simulator's clock
-    model: ModelName  # that embeds in the simulator
     aws_config: Path  # where the profiles of the gateway's functions are written
     before_simulator: Callable[[], None]
     announce: Callable[[str], None]
@@ -81,7 +79,7 @@ class Deployer:
         for resource in made_by_stand_in(stack.template, IN_GATEWAY):
             made[resource.logical_id] = agentcore.attributes_of(stack.name, resource)
         self._made[stack.name] = made
-        template = localised(stack.template, made, ASSETS, speed=self.speed, model=self.model)
+        template = localised(stack.template, made, ASSETS, speed=self.speed)
         self._cloudformation.deploy(stack.name, template)
         self._restore_buckets(stack)
 

@@ -4,7 +4,6 @@ What differs between a template for AWS and the same template here, and nothing 
 - functions run from this project on AWS's own runtime client, so runtime and code are replaced;
 - what ministack can't make is taken out, and references to it become literals;
 - an attribute that ministack doesn't know is put together from one that it does;
-- a calibration of Titan's similarities becomes that of the model that stands in for it;
 - a pause that Bedrock's limits ask for is as much shorter as the simulator's clock is faster, and
   so is the wait for a message whose function died, as far as the function's own time allows;
 - files are uploaded by pages of this machine, whatever their port;
@@ -19,7 +18,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bedrock_kb_simulator.embedding_models import DEFAULT_MODEL, ModelName
 from stackroom_local.deployment.assembly import Template
 from stackroom_local.deployment.function_packages import bootstrap_archive, bootstrap_key
 from stackroom_local.deployment.intrinsics import (
@@ -97,11 +95,6 @@ _CALLBACK_TIMEOUT = 60
 # Processes of one function that take messages from its queue; AWS's least is 2.
 _CONSUMERS = max(2, min(5, os.cpu_count() or 2))
 
-# What is measured of the embeddings on AWS, and of those here [stackroom.search.calibrations].
-_CALIBRATIONS: Mapping[str, Mapping[ModelName, str]] = {
-    "titan-v2-english": {"minilm": "minilm-english", "multilingual": "e5-small-english"}
-}
-
 
 def localised(
     template: Template,
@@ -109,12 +102,8 @@ def localised(
     assets: str,
     *,
     speed: float = 1,
-    model: ModelName = DEFAULT_MODEL,
 ) -> Template:
-    """
-    The template for ministack; `made` holds what the stand-ins made, `assets` is a bucket, and
-    `model` embeds.
-    """
+    """The template for ministack; `made` holds what the stand-ins made, `assets` is a bucket."""
     made = {**made, **_alarms_left_out(template)}
     template = copy.deepcopy(template)
     resources = template["Resources"]
@@ -134,7 +123,6 @@ def localised(
         if resource["Type"] == "AWS::Lambda::Function":
             _run_from_checkout(resource["Properties"], assets)
             _shorten_pauses(resource["Properties"], speed)
-            _calibrate(resource["Properties"], model)
         if resource["Type"] == "AWS::StepFunctions::StateMachine":
             _shorten_callbacks(resource["Properties"])
     secrets = {name for name, each in resources.items() if each["Type"] == _SECRET}
@@ -210,12 +198,6 @@ def _shorten_pauses(properties: dict[str, Any], speed: float) -> None:
     variables = properties.get("Environment", {}).get("Variables", {})
     for name in _PAUSES & variables.keys():
         variables[name] = f"{float(variables[name]) / speed:g}"
-
-
-def _calibrate(properties: dict[str, Any], model: ModelName) -> None:
-    variables = properties.get("Environment", {}).get("Variables", {})
-    if of_models := _CALIBRATIONS.get(variables.get("RETRIEVE_CALIBRATION", "")):
-        variables["RETRIEVE_CALIBRATION"] = of_models[model]
 
 
 def _shorten_visibility(properties: dict[str, Any], speed: float) -> None:

@@ -385,5 +385,5 @@ def test_what_stays_is_on_record_and_neither_it_nor_its_catalog_is_to_go(shelf: 
         for number in numbers
     )
 
-    assert stays == {(CATALOG, "doc-0001")}
-    assert shelf.staying.staying([]) == set()
+    assert stays == {(CATALOG, "doc-0001"): ""}
+    assert shelf.staying.staying([]) == {}

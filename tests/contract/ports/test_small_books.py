@@ -13,7 +13,7 @@ from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
 from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
 from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
 from stackroom.documents.model import Document
-from stackroom.documents.repositories import InspectionResults, Receipts
+from stackroom.documents.repositories import Inspected, InspectionResults, Receipts
 from stackroom.ingestion.inventory import Bookmark
 from stackroom.runs.lease import WorklistEntry, Worklists
 from tests.aws.stores import CONTROL_TABLE
@@ -55,7 +55,9 @@ def books(request: pytest.FixtureRequest) -> Books:
         bookmark=DynamoBookmark(client=client, table=CONTROL_TABLE),
         receipts=DynamoReceipts(client=client, table=CONTROL_TABLE),
         results=kept,
-        find=lambda document, why: kept.record(document.document_id, document.etag, why),
+        find=lambda document, why: kept.record(
+            document.document_id, document.etag, Inspected(reason=why)
+        ),
         worklists=DynamoWorklists(client=client, table=CONTROL_TABLE),
     )
 
@@ -149,8 +151,11 @@ def test_defects_are_told_by_document_and_are_those_of_the_version_that_has_them
         [a_document(1, etag="etag-1"), a_document(2, etag="of the new"), a_document(3, etag="any")]
     )
 
-    assert old == {"doc-0001": "the PDF is encrypted", "doc-0002": "the PDF is damaged"}
-    assert new == {"doc-0001": "the PDF is encrypted"}
+    encrypted, damaged = (
+        Inspected(reason=f"the PDF is {each}") for each in ("encrypted", "damaged")
+    )
+    assert old == {"doc-0001": encrypted, "doc-0002": damaged}
+    assert new == {"doc-0001": encrypted}
     assert books.results.results_for([]) == {}
 
 
@@ -161,7 +166,9 @@ def test_more_documents_than_one_request_takes_are_all_told_of(books: Books) -> 
 
     reasons = books.results.results_for(document for document in documents)
 
-    assert reasons == {each.document_id: f"of {each.document_id}" for each in documents}
+    assert reasons == {
+        each.document_id: Inspected(reason=f"of {each.document_id}") for each in documents
+    }
 
 
 def add(worklists: Worklists, *catalog_ids: str) -> None:

@@ -202,9 +202,6 @@ def ask(
     group: Groups,
     catalog: CatalogId = None,
     top: Annotated[int, typer.Option(min=1, max=20, help="How many passages.")] = 3,
-    nearest: Annotated[
-        bool, typer.Option("--nearest", help="Show what is nearest, however far it is.")
-    ] = False,
     as_json: Json = False,
 ) -> None:
     """Ask as an agent would, over MCP with the user's token: passages with file, page and score."""
@@ -212,9 +209,7 @@ def ask(
     from stackroom_local.cli.callers import Asker
 
     asker = Asker(site=site_of(state_dir), user=user, groups=group)
-    retrieve_tool.ask(
-        asker, question, catalog=catalog, top=top, nearest=nearest, told=output(as_json)
-    )
+    retrieve_tool.ask(asker, question, catalog=catalog, top=top, told=output(as_json))
 
 
 def retrieve(

@@ -91,7 +91,7 @@ def up(
     ] = None,
     least_score: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="That the best passage must have, unless as measured."),
+        typer.Option(min=0, max=1, help="Leave out passages that score less, unless asked."),
     ] = None,
     model: Annotated[
         ModelName,

@@ -1,0 +1,183 @@
+"""
+The documents that a question names: by file name, by title, or by an attribute of their owner's.
+
+People ask for "the 2022 report of Best Buy" where the file is BESTBUY_2022_10K.pdf. So a name is
+split as people write it, and a question's neighbouring words count as one, too. A word counts the
+more, the fewer of the documents have it in their names.
+"""
+
+import logging
+import re
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from itertools import islice, pairwise
+from threading import Lock
+from typing import TypeVar
+
+from cachetools import TTLCache
+
+from stackroom.documents.repositories import Catalogs, NamedDocument, NameLists
+from stackroom.errors import Unavailable
+from stackroom.search.question_words import QuestionWords, rarity, split_words, stem
+
+logger = logging.getLogger(__name__)
+
+Key = TypeVar("Key", bound=Hashable)
+
+# Upper-case runs, words as CamelCase has them, and numbers.
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_YEAR = re.compile(r"(?:fy|cy)([0-9]{2}|[0-9]{4})")
+_QUARTER = re.compile(r"([0-9]{4})(q[1-4])|(q[1-4])([0-9]{4})")
+_EXTENSION = re.compile(r"\.[a-z0-9]{2,5}$", re.IGNORECASE)
+
+
+class QuestionNames:
+    """The words by which a question may name a document, as stems."""
+
+    def __init__(self, question: str) -> None:
+        self._language = QuestionWords.of(question).language
+        self._stems = self._stemmed(name_words(question))
+
+    def matches(self, names: Mapping[Key, Iterable[str]]) -> dict[Key, float]:
+        """
+        How much of what the question names each of the documents has in its names, from 0 to 1.
+
+        Empty if the question names none of them, or nothing that tells them apart.
+        """
+        having = {key: self._stems & self._stemmed(words_of(each)) for key, each in names.items()}
+        weights = {}
+        for each in self._stems:
+            count = sum(each in stems for stems in having.values())
+            if 0 < count < len(names):
+                weights[each] = rarity(count, len(names))
+        whole = sum(weights.values())
+        if not whole:
+            return {}
+        return {
+            key: sum(weights.get(each, 0.0) for each in stems) / whole
+            for key, stems in having.items()
+        }
+
+    def _stemmed(self, words: Iterable[str]) -> frozenset[str]:
+        return frozenset(stem(each, self._language) for each in words)
+
+
+def name_words(question: str) -> set[str]:
+    """The words of a question that may be in a document's name, in lower case."""
+    words = split_words(question)
+    joined = (one + other for one, other in pairwise(words))
+    return {*QuestionWords.of(question).words, *joined, *_dates(words)}
+
+
+def words_of(names: Iterable[str]) -> frozenset[str]:
+    """The words of a document's names, in lower case; the extension of a file name is none."""
+    found = set[str]()
+    for name in names:
+        for word in split_words(_EXTENSION.sub("", name), lower=False):
+            parts = [each for each in _PARTS.findall(word) if len(each) > 1]
+            found |= {word.lower(), *map(str.lower, parts)}
+    return frozenset(found | _dates(found))
+
+
+def _dates(words: Iterable[str]) -> set[str]:
+    """Years and quarters in the words, each for itself: FY22 is 2022, and 2023Q1 is 2023 and Q1."""
+    found = set[str]()
+    for word in words:
+        if year := _YEAR.fullmatch(word):
+            found.add(year[1] if len(year[1]) == 4 else f"20{year[1]}")
+        elif quarter := _QUARTER.fullmatch(word):
+            found |= {each for each in quarter.groups() if each}
+    return found
+
+
+# Asking the documents that a question names for themselves: they may have no passage among those
+# that a search of all finds.
+
+_SURE = 0.6  # of what a question names that a document's name must have
+_MOST_NAMED = 5  # documents of one question [Bedrock: filters of a group]
+MOST_NAMES = 10_000  # of a user's documents, in the order of their catalogs' names lists
+_SECONDS = 60.0  # that a list of names is kept: what came since isn't asked for itself
+
+
+class NameIndex:
+    """The documents of a user or a catalog by the words of their file names."""
+
+    def __init__(self, documents: Iterable[tuple[str, str]]) -> None:
+        """Of ids and file names."""
+        self._documents: list[str] = []
+        self._having: dict[str, list[int]] = {}
+        for number, (document_id, filename) in enumerate(documents):
+            self._documents.append(document_id)
+            for word in words_of([filename]):
+                self._having.setdefault(word, []).append(number)
+
+    def named_in(self, question: str) -> list[str]:
+        """
+        The ids of the few documents that the question names, best first; none where it names many.
+        """
+        count, shares = len(self._documents), dict[int, float]()
+        whole = 0.0
+        for word in name_words(question):
+            having = self._having.get(word, ())
+            if not 0 < len(having) < count:
+                continue
+            weight = rarity(len(having), count)
+            whole += weight
+            for number in having:
+                shares[number] = shares.get(number, 0.0) + weight
+        best = max(shares.values(), default=0.0)
+        if not best or best < _SURE * whole:
+            return []
+        named = [number for number, share in shares.items() if share >= best]
+        return [self._documents[each] for each in named] if len(named) <= _MOST_NAMED else []
+
+
+class NamedDocuments:
+    """
+    Which documents of a user's a question names, by lists of names that are kept for a minute.
+
+    A list that can't be read names none: the search of all goes on without it.
+    """
+
+    def __init__(
+        self,
+        names: NameLists,
+        catalogs: Catalogs,
+        *,
+        seconds: float = _SECONDS,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._names = names
+        self._catalogs = catalogs
+        self._kept: TTLCache[tuple[str, str | None], NameIndex] = TTLCache(32, seconds, timer=now)
+        self._lock = Lock()
+
+    def named_in(self, question: str, user_id: str, catalog_id: str | None) -> list[str]:
+        """The ids of documents of one catalog, which is the user's, or of all of the user's."""
+        key = (user_id, catalog_id)
+        with self._lock:
+            index = self._kept.get(key)
+        if index is None:
+            try:
+                index = NameIndex(self._read(user_id, catalog_id))
+            except Unavailable:
+                logger.warning("names of documents could not be read", exc_info=True)
+                return []
+            with self._lock:
+                self._kept[key] = index
+        return index.named_in(question)
+
+    def _read(self, user_id: str, catalog_id: str | None) -> Iterator[tuple[str, str]]:
+        if catalog_id is None:
+            ids = [each.catalog_id for each in self._catalogs.of_user(user_id)]
+        else:
+            ids = [catalog_id]
+        every = (each for one in ids for each in self._of_catalog(one))
+        for each in islice(every, MOST_NAMES):
+            yield each.document_id, each.filename
+
+    def _of_catalog(self, catalog_id: str) -> Iterator[NamedDocument]:
+        after = ""
+        while page := self._names.named(catalog_id, after=after, limit=MOST_NAMES):
+            yield from page
+            after = page[-1].filename

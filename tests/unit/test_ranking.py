@@ -1,0 +1,164 @@
+"""The order of what was found, its scores, and how near the best of it is."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from stackroom.documents.passages import Passage, Search
+from stackroom.search.excerpts import distinct
+from stackroom.search.fan_out import Reply
+from stackroom.search.ranking import Ranking, Relevance, fused, ranked, relevance_of
+
+
+def test_what_several_orders_put_first_is_first_and_nothing_is_lost() -> None:
+    assert fused([0, 1, 2], [1, 2]) == [1, 2, 0]
+    assert fused([0, 1], []) == [0, 1]
+    assert fused() == []
+
+
+def test_the_first_copy_of_a_text_is_kept_and_the_same_text_of_another_file_too() -> None:
+    found = [
+        Passage(text="same", score=0.3, uri="s3://d/a"),
+        Passage(text="same", score=0.2, uri="s3://d/a"),
+        Passage(text="same", score=0.1, uri="s3://d/b"),
+    ]
+
+    kept = distinct(found, min_score=0)
+
+    assert [(passage.uri, passage.score) for passage in kept] == [
+        ("s3://d/a", 0.3),
+        ("s3://d/b", 0.1),
+    ]
+
+
+def test_what_scores_less_than_was_asked_for_is_left_out() -> None:
+    found = [Passage(text=f"{score}", score=score, uri="s3://d/a") for score in (0.3, 0.5, 0.49)]
+
+    assert [passage.score for passage in distinct(found, min_score=0.49)] == [0.5, 0.49]
+
+
+def passage(text: str, similarity: float | None = None, **given: Any) -> Passage:
+    return Passage(text=text, **{"score": 0.0, "similarity": similarity, **given})
+
+
+def reply(*passages: Passage) -> Reply:
+    return Reply(
+        target="KB1",
+        passages=passages,
+        withheld=(),
+        guardrail_action="NONE",
+        search=Search.HYBRID,
+        is_reranked=False,
+        notice=None,
+    )
+
+
+def weigh(*replies: Reply) -> Ranking:
+    return ranked("pump greased", replies)
+
+
+def texts(evidence: Ranking) -> list[str]:
+    return [each.text for each in evidence.passages]
+
+
+@pytest.mark.parametrize(("similarity", "score"), [(-0.2, 0), (1.000001, 1)])
+def test_a_score_is_never_out_of_bounds(similarity: float, score: float) -> None:
+    [found] = weigh(reply(passage("pump greased", similarity))).passages
+
+    assert found.score == score
+
+
+def relevance(question: str, *found: Passage) -> Relevance | None:
+    return relevance_of(question, found)
+
+
+def test_relevance_is_none_without_passages_else_strong_or_weak() -> None:
+    assert relevance("pump greased") is None
+    assert relevance("pump greased", passage("the pump is greased", 0.1)) is Relevance.STRONG
+    assert relevance("pump greased", passage("night", 0.9)) is Relevance.WEAK
+
+
+def test_passages_that_lack_the_question_s_names_are_weak() -> None:
+    found = passage("Net sales and their change over time were as follows.")
+
+    assert relevance("How did net sales change over time?", found) is Relevance.STRONG
+    assert relevance("How did net sales of Apple change in 2023?", found) is Relevance.WEAK
+
+
+def test_a_file_name_title_or_attribute_has_the_names_of_a_question_too() -> None:
+    question, text = "How did net sales of Apple change in 2023?", "Net sales did change."
+    named = passage(text, attributes={"filename": "AAPL 2023.pdf"}, title_words="apple inc")
+    attributed = passage(text, attributes={"company": ["Apple"], "year": 2023})
+
+    assert relevance(question, named) is relevance(question, attributed) is Relevance.STRONG
+
+
+def test_words_of_a_long_or_unspaced_question_make_nothing_weak() -> None:
+    task = " ".join(f"word{number}" for number in range(40))
+
+    assert relevance(task, passage("night")) is Relevance.STRONG
+    assert relevance("年次休暇は何日ですか", passage("night")) is Relevance.STRONG
+
+
+def test_a_store_that_tells_no_similarity_keeps_its_own_scores_and_order() -> None:
+    evidence = weigh(reply(passage("hall", score=0.9), passage("pump greased", score=0.8)))
+
+    assert [(each.text, each.score) for each in evidence.passages] == [
+        ("hall", 0.9),
+        ("pump greased", 0.8),
+    ]
+
+
+def test_words_raise_a_passage_but_not_over_what_is_far_nearer() -> None:
+    near = reply(passage("night", 0.9), passage("pump greased", 0.85), passage("hall", 0.2))
+    far = reply(passage("night", 0.9), passage("pump greased", 0.2), passage("hall", 0.1))
+
+    assert texts(weigh(near)) == ["pump greased", "night", "hall"]
+    assert texts(weigh(far)) == ["night", "pump greased", "hall"]
+
+
+def test_scale_of_similarities_does_not_change_the_order() -> None:
+    wide = reply(passage("night", 0.9), passage("pump greased", 0.7), passage("hall", 0.1))
+    narrow = reply(passage("night", 0.90), passage("pump greased", 0.88), passage("hall", 0.82))
+
+    assert texts(weigh(wide)) == texts(weigh(narrow)) == ["pump greased", "night", "hall"]
+
+
+def test_passages_of_the_document_that_a_question_names_come_first() -> None:
+    found = reply(
+        passage("net sales", 0.60, uri="s3://d/1", attributes={"filename": "2022_Q3_AMZN.pdf"}),
+        passage("net sales", 0.59, uri="s3://d/2", attributes={"filename": "2022_Q3_MSFT.pdf"}),
+        passage("net sales", 0.58, uri="s3://d/3", title_words="apple inc form"),
+        passage("other", 0.2, uri="s3://d/4"),
+    )
+
+    first = [
+        ranked(question, [found]).passages[0].uri
+        for question in ("net sales", "net sales of MSFT", "Apple's net sales", "Q3 2022 net sales")
+    ]
+
+    assert first == ["s3://d/1", "s3://d/2", "s3://d/3", "s3://d/1"]
+
+
+def test_what_was_found_by_meaning_is_ranked_by_words_and_says_so() -> None:
+    by_meaning = replace(reply(passage("pump", 0.5)), search=Search.SEMANTIC)
+    by_both = reply(passage("pump", 0.5))
+    scored = replace(reply(passage("pump", score=0.5)), search=Search.SEMANTIC)
+
+    searches = [weigh(*each).searches for each in ([by_meaning, by_both], [scored], [])]
+
+    assert searches == [(Search.RANKED, Search.HYBRID), (Search.SEMANTIC,), ()]
+
+
+def test_what_a_model_has_read_scores_what_it_says_and_comes_in_that_order() -> None:
+    first = reply(passage("a", 0.9, relevance=0.2), passage("b", 0.8, relevance=0.1))
+    second = reply(passage("pump greased", 0.1, relevance=0.7))
+
+    evidence = weigh(first, second)
+
+    assert [(each.text, each.score) for each in evidence.passages] == [
+        ("pump greased", 0.7),
+        ("a", 0.2),
+        ("b", 0.1),
+    ]
