@@ -1,151 +1,120 @@
-"""`make bench-answers`; ARGS="--tune" looks at the set to tune on only, "--help" tells the rest."""
+"""`make bench-answers DATA=FOLDER`: how much of the answers plain Retrieve and Stackroom find."""
 
 import argparse
+import json
 import logging
-import sys
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import get_args
 
 from bedrock_kb_simulator.embedding_models import DEFAULT_MODEL, ModelName
-from benchmarks.answers.aims import aims
-from benchmarks.answers.asking import Asked, ask, ask_alone
-from benchmarks.answers.chunk_sizes import chunk_sizes
-from benchmarks.answers.citing import paged
-from benchmarks.answers.compared import compared
-from benchmarks.answers.corpus import CACHE, Document, fetched, pages_of
-from benchmarks.answers.examples import chosen, written
-from benchmarks.answers.judging import Pages
-from benchmarks.answers.layout import Row, aligned, markdown
-from benchmarks.answers.library import library
-from benchmarks.answers.prices import BILLED
-from benchmarks.answers.questions import Question, problems, questions, shared
-from benchmarks.answers.ranking import write_runs
-from benchmarks.answers.report import tables
-from benchmarks.answers.stores import stores
-from benchmarks.answers.subject import Subject
-from benchmarks.answers.ways import as_function, calibration, default, place_maps, vectors_of
+from benchmarks.answers.corpus import CACHE
+from benchmarks.answers.layout import aligned, markdown
+from benchmarks.answers.local import ingested, local_mode
+from benchmarks.answers.measuring import Outcome, outcomes
+from benchmarks.answers.sets import PUBLISHED, MeasuredSet, sets_of
+from benchmarks.answers.tables import differences, figures, losses
+from benchmarks.answers.ways import as_function, plain_of, retrieval_of, tool_of, without
 from benchmarks.serving import NotMeasured, measure, print_machine
-from stackroom.quota.prices import PRICES
-from stackroom_local.state import Instance
 
-RUNS = CACHE / "runs"
+KEPT = CACHE / "outcomes.jsonl"
+_PATIENCE = 120.0  # seconds: text search is added to the index at the start, and takes a while
 
 
 def main() -> None:
     options = _options()
-    documents = fetched()
-    asked = questions()
-    _check(asked, documents)
-    if options.check:
-        return
-    if options.share > 1:
-        documents, asked = shared(documents, asked, options.share)
-    sets = ["tune"] if options.tune else ["tune", "report"]
-    if options.ten:
-        sets = ["report"]
-    of_set = {name: [each for each in asked if each.set == name] for name in sets}
+    chosen = _chosen(options)
     print_machine()
-    name = "library" if options.share == 1 else f"library-{options.share}"
-    with library(documents, name=name, model=options.model) as instance, as_function(instance):
-        logging.disable(logging.WARNING)  # the functions' own lines are not of this report
-        pages, weighing, vectors = paged(documents), calibration(), vectors_of(instance)
-        print(f"searched: {_described(documents)}, {vectors:,} passages\n", flush=True)
-        if options.stores or options.chunks:
-            _compare(options, instance, of_set, pages)
-            return
-        for name, those in of_set.items():
-            answered = ask(those, at_once=not (options.tune or options.ten))
-            write_runs(RUNS / name, answered.given, those)
-            if options.ten:
-                _print_ten(those, answered)
-                continue
-            subject = Subject(
-                asked=those,
-                answered=answered,
-                pages=pages,
-                alone=ask_alone(those, [each.name for each in documents]),
-                calibration=weighing,
-                vectors=vectors,
-                default=default(),
-            )
-            _print(name, subject, as_markdown=options.markdown)
-    print("Prices:", *(f"{what}: {PRICES[what].source}" for what in BILLED), sep="\n  ")
+    found: dict[str, list[Outcome]] = {}
+    with local_mode(options.model) as instance:
+        catalogs = {each.catalog: each.files for each in chosen}
+        ids = {name: ingested(instance, name, files) for name, files in catalogs.items()}
+        with as_function(instance):
+            logging.disable(logging.WARNING)  # the functions' own lines are not of this report
+            for each in chosen:
+                began = time.monotonic()
+                found[each.name] = _asked(each, ids[each.catalog])
+                took = time.monotonic() - began
+                print(f"asked {each.name}: {len(each.asked)} questions, {took:.0f} s", flush=True)
+    _keep(found)
+    table = markdown if options.markdown else aligned
+    print(f"\n{table(figures(found, {each.name: each.group for each in chosen}))}\n")
+    print(f"What Stackroom finds more, in questions:\n\n{table(differences(found))}\n")
+    lost = losses(found)
+    print("Plain Retrieve finds more in", *(lost or ["no set"]), sep="\n  ")
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="make bench-answers", description=__doc__)
-    parser.add_argument("--tune", action="store_true", help="the set to tune on, no other")
-    parser.add_argument("--check", action="store_true", help="only whether the quotes are there")
-    parser.add_argument("--ten", action="store_true", help="ten questions in full, as Markdown")
+    parser = argparse.ArgumentParser(
+        prog="make bench-answers",
+        description=__doc__,
+        epilog=PUBLISHED,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("data", nargs="?", type=Path, help="a folder of published sets")
+    parser.add_argument("--sets", help="some alone, by how they begin: chunks,languages,own-tune")
+    parser.add_argument("--sample", type=int, default=1, help="every Nth question alone")
     parser.add_argument("--markdown", action="store_true", help="the tables as Markdown")
-    parser.add_argument("--stores", action="store_true", help="the same passages in every store")
-    parser.add_argument("--chunks", type=_sizes, help="other sizes of chunks: 150,300,600")
-    parser.add_argument("--share", type=int, default=1, help="every nth document alone")
     parser.add_argument("--model", choices=get_args(ModelName), default=DEFAULT_MODEL)
     options = parser.parse_args()
-    if options.share < 1:
-        parser.error(f"--share {options.share}: allowed: 1, and more")
+    if options.sample < 1:
+        parser.error(f"--sample {options.sample}: allowed: 1, and more")
+    if options.data is not None and not options.data.is_dir():
+        parser.error(f"there is no folder {options.data}")
     return options
 
 
-def _sizes(text: str) -> list[int]:
-    sizes = [int(part) for part in text.split(",")]
-    if not sizes or min(sizes) < 1:
-        raise ValueError(text)
-    return sizes
+def _chosen(options: argparse.Namespace) -> Sequence[MeasuredSet]:
+    names = tuple(options.sets.split(",")) if options.sets else ("",)
+    chosen = [
+        replace(each, asked=each.asked[:: options.sample])
+        for each in sets_of(options.data)
+        if each.name.startswith(names)
+    ]
+    if not chosen:
+        raise NotMeasured(f"there is no set {options.sets!r}")
+    return chosen
 
 
-def _compare(
-    options: argparse.Namespace,
-    instance: Instance,
-    of_set: Mapping[str, Sequence[Question]],
-    pages: Mapping[str, Pages],
-) -> None:
-    """Other ways to keep the same documents, asked alike."""
-    with ExitStack() as stack:
-        kept = chunk_sizes(instance, options.chunks) if options.chunks else []
-        if options.stores:
-            kept += stack.enter_context(stores(instance))
-        for name, those in of_set.items():
-            print(f"set {name!r}: {len(those)} questions to each of {len(kept)}\n", flush=True)
-            tables = compared(kept, those, pages=pages, place_maps=place_maps())
-            _print_tables(tables, as_markdown=options.markdown)
+def _asked(measured: MeasuredSet, catalog_id: str) -> list[Outcome]:
+    retrieval = retrieval_of()
+    tool = tool_of(retrieval, catalog_id)
+    _wait_for(lambda: tool(measured.asked[0].question))
+    catalog = retrieval.catalogs.get(catalog_id)
+    assert catalog is not None, "it was ingested"
+    assert catalog.knowledge_base_id is not None, "it was ingested"
+    return list(
+        outcomes(
+            measured,
+            plain=plain_of(catalog_id, catalog.knowledge_base_id),
+            tool=tool,
+            tool_without=lambda files: tool_of(without(retrieval, files), catalog_id),
+        )
+    )
 
 
-def _check(asked: Sequence[Question], documents: Sequence[Document]) -> None:
-    found = list(problems(asked, documents))
-    if found:
-        print("\n".join(found), file=sys.stderr)
-        raise NotMeasured(f"{len(found)} questions and their documents disagree")
-    answerable = sum(not each.unanswerable for each in asked)
-    print(f"{answerable} questions with known passages, {len(asked) - answerable} without answers")
+def _wait_for(is_ready: Callable[[], object]) -> None:
+    """Until the index can be searched by words, for until then another way is taken."""
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            is_ready()
+        except NotMeasured:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(1)
+        else:
+            return
 
 
-def _described(documents: Sequence[Document]) -> str:
-    pages = sum(page.number is not None for each in documents for page in pages_of(each))
-    return f"{len(documents)} documents with {pages:,} PDF pages"
-
-
-def _print(name: str, subject: Subject, *, as_markdown: bool) -> None:
-    unanswerable = sum(each.unanswerable for each in subject.asked)
-    count = f"{len(subject.asked) - unanswerable} questions, {unanswerable} unanswerable"
-    print(f"{'## ' if as_markdown else '== '}set {name!r}: {count}\n")
-    tuning = name == "tune"
-    measured = list(tables(subject))
-    if not tuning:
-        measured.append((f"Aims, of the default ({subject.default})", aims(subject)))
-    _print_tables(measured, as_markdown=as_markdown)
-
-
-def _print_tables(found: Iterable[tuple[str, list[Row]]], *, as_markdown: bool) -> None:
-    for title, rows in found:
-        print(f"{'### ' if as_markdown else ''}{title}\n")
-        print(f"{markdown(rows) if as_markdown else aligned(rows)}\n", flush=True)
-
-
-def _print_ten(asked: Sequence[Question], answered: Asked) -> None:
-    print("\n".join(written(chosen(asked), answered.given, default())))
+def _keep(found: Mapping[str, Sequence[Outcome]]) -> None:
+    """What came of each question, for whoever looks why."""
+    lines = (
+        json.dumps({"set": name, **asdict(each)}) for name, those in found.items() for each in those
+    )
+    KEPT.write_text("".join(f"{line}\n" for line in lines))
 
 
 if __name__ == "__main__":

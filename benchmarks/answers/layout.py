@@ -21,7 +21,3 @@ def markdown(rows: Sequence[Row]) -> str:
     heads, *rest = rows
     rule = ["---", *("--:" for _ in heads[1:])]
     return "\n".join(f"| {' | '.join(row)} |" for row in (heads, rule, *rest))
-
-
-def share(count: int, total: int) -> str:
-    return f"{count / total:.1%} ({count} of {total})" if total else "none"

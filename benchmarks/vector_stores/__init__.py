@@ -3,7 +3,6 @@ Five stores with the same passages in them: what our own code adds to each, and 
 
     make bench-stores                                 the product's adapters beside the bare clients
     make bench-stores ARGS="--passages 300 --questions 40"     smaller, for a try
-    make bench-answers ARGS="--stores"                the same stores, by what they find
 
 - chunks: the passages with their vectors, as they lie in an index of S3 Vectors
 - filled: a store that holds them, by the product's adapter and by the bare client

@@ -22,7 +22,6 @@ def by_retrieve(knowledge_base_id: str) -> Filled:
         name="S3_VECTORS (Retrieve)",
         knowledge_base=BedrockKnowledgeBase(runtime, knowledge_base_id),
         bare=_retrieve(runtime, knowledge_base_id, "vectorSearchConfiguration"),
-        why="by meaning alone; every vector compared",
     )
 
 
@@ -33,7 +32,6 @@ def managed(knowledge_base_id: str) -> Filled:
         name="MANAGED (Retrieve)",
         knowledge_base=BedrockKnowledgeBase(runtime, knowledge_base_id, options=options),
         bare=_retrieve(runtime, knowledge_base_id, "managedSearchConfiguration"),
-        why="cuts and embeds by itself; meaning and words, then reranked by a stand-in",
     )
 
 
@@ -61,8 +59,6 @@ def directly(index_arn: str, search: Search) -> Filled:
             vectors, index_arn, embeddings=embeddings(DIMENSIONS), search=search
         ),
         bare=bare,
-        why=f"{'meaning and words (BM25)' if by_words else 'by meaning alone'}; every vector"
-        " compared",
     )
 
 

@@ -19,16 +19,11 @@ Bare = Callable[[str, Filter | None, int], Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Filled:
-    """
-    By the product's adapter, and by the bare client in the same call, with the vector at hand.
-
-    `why` says what of a difference in what is found is the store's making, or the stand-in's.
-    """
+    """By the product's adapter; and by the bare client in the same call, the vector at hand."""
 
     name: str
     knowledge_base: KnowledgeBase
     bare: Bare
-    why: str
 
 
 def embeddings(dimensions: int) -> Embeddings:

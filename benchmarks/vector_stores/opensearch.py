@@ -81,7 +81,4 @@ def _filled(there: collection.Collection, search: Search) -> Filled:
             search=search,
         ),
         bare=bare,
-        why=f"{'meaning and words (BM25)' if by_words else 'by meaning alone'}; {DIMENSIONS}"
-        " of the stand-in's 384 dimensions, which costs it more than Titan; every vector compared,"
-        " where OpenSearch walks HNSW",
     )

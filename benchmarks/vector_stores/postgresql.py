@@ -94,6 +94,4 @@ def _filled(repository: Repository, connection: Any, search: Search) -> Filled:
             repository, _ID, embeddings=embeddings(DIMENSIONS), search=search
         ),
         bare=bare,
-        why=f"{'meaning and words (ts_rank)' if by_words else 'by meaning alone'}; walks HNSW"
-        " beyond 2,000 passages, below compares every vector",
     )

@@ -6,7 +6,8 @@ How right the answers are: questions whose answers are known, asked as an agent 
 - measures: how high the right passage ranks, by ir-measures, and runs that anyone can score again
 - evaluation: every question asked through the tool, and what came of each
 - comparing: two runs in pairs, and whether their difference is more than chance
-- least_score: the bar below which nothing is an answer, found from the scores
+- plain_retrieve: Bedrock's Retrieve as it is, to compare the tool with
+- least_score: below which score a passage need not be shown, found from the scores
 - drafting: questions proposed from documents, for a person to accept
 - kept: what was said of answers in the console and by agents, as questions to accept
 - spending: what asking costs on AWS

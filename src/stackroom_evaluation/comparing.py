@@ -6,7 +6,7 @@ difference as large would come of tossing a coin for each question: a paired per
 which for right and wrong alone is McNemar's. The interval is the bootstrap's over the questions.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ _ALL_SIGNS = 13  # questions that differ, up to which every toss is tried
 _SEED = 1  # the same runs differ by the same figures, whenever they are compared
 
 _Numbers = npt.NDArray[np.float64]
+_Values = Mapping[str, Mapping[str, float]]  # by measure and question
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,17 +58,26 @@ def compared(before: Evaluation, after: Evaluation) -> RunsCompared:
     one, other = ({each.id for each in run.outcomes} for run in (before, after))
     if not one & other:
         raise EvaluationError("the two runs have no question in common, asked for the same answer")
-    return RunsCompared(differences=tuple(_differences(before, after)), alone=len(one ^ other))
+    return RunsCompared(
+        differences=tuple(_paired(before.values(), after.values())), alone=len(one ^ other)
+    )
 
 
-def _differences(before: Evaluation, after: Evaluation) -> Iterator[PairedDifference]:
-    ours, theirs = after.values(), before.values()
+def compared_with_plain(evaluation: Evaluation) -> tuple[PairedDifference, ...]:
+    """Of one run: `before` is plain Retrieve, `after` the tool; nothing if it was not asked."""
+    if not evaluation.is_beside_plain:
+        return ()
+    return tuple(_paired(evaluation.plain_values(), evaluation.values()))
+
+
+def _paired(before: _Values, after: _Values) -> Iterator[PairedDifference]:
     for measure in MEASURES:
-        both = sorted(ours[measure].keys() & theirs[measure].keys())
+        ours, theirs = after.get(measure, {}), before.get(measure, {})
+        both = sorted(ours.keys() & theirs.keys())
         if measure == "p50" or not both:
             continue
-        now = np.array([ours[measure][each] for each in both])
-        then = np.array([theirs[measure][each] for each in both])
+        now = np.array([ours[each] for each in both])
+        then = np.array([theirs[each] for each in both])
         low, high = _interval(now - then)
         yield PairedDifference(
             measure=measure,
@@ -76,7 +86,7 @@ def _differences(before: Evaluation, after: Evaluation) -> Iterator[PairedDiffer
             after=float(now.mean()),
             low=low,
             high=high,
-            chance=_chance(now - then),
+            chance=chance(now - then),
         )
 
 
@@ -90,8 +100,10 @@ def _interval(differences: _Numbers) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _chance(differences: _Numbers) -> float:
-    differing = differences[differences != 0]
+def chance(differences: Sequence[float] | _Numbers) -> float:
+    """How often tossing a coin for each question makes a sum as far from zero."""
+    differing = np.asarray(differences, np.float64)
+    differing = differing[differing != 0]
     count = len(differing)
     if count <= _ALL_SIGNS:
         signs = (np.arange(2**count)[:, None] >> np.arange(count) & 1) * 2 - 1

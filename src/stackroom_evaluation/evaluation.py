@@ -7,7 +7,7 @@ Every question asked through the tool that agents use, and what came of each.
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean, median
@@ -23,7 +23,7 @@ from pydantic import (
     ValidationError,
 )
 
-from stackroom_evaluation.judging import Shown, is_page_right, is_right
+from stackroom_evaluation.judging import Shown, first_right, is_page_right, is_right
 from stackroom_evaluation.measures import QRELS, Ranked, Rankings, name_of, of_each, write_runs
 from stackroom_evaluation.question_file import (
     NAME_TOLD,
@@ -36,6 +36,11 @@ from stackroom_evaluation.question_file import (
 
 # The tool: its arguments, and its answer.
 Retrieve = Callable[[dict[str, Any]], dict[str, Any]]
+# Bedrock's Retrieve: a question and how many passages, and the nearest ones.
+Plain = Callable[[str, int], Sequence[Shown]]
+
+MOST = 10  # passages that are asked for, unless an option says otherwise
+AT = (1, 3, 5, 10)
 
 RUN = "run.json"
 _LARGEST_RUN = 64_000_000  # bytes: 5,000 questions with 20 passages each
@@ -78,7 +83,12 @@ class PassageShown(_Kept):
 
 
 class QuestionOutcome(_Kept):
-    """Of one question: what was shown, best first, after how long. No `places`: nothing answers."""
+    """
+    Of one question: what was shown, best first, after how long. No `places`: nothing answers.
+
+    `plain_rank` is plain Retrieve's, 0 if the first ten have no right passage; None if it was not
+    asked, or nothing answers.
+    """
 
     id: Annotated[str, Field(pattern=r"^q-[0-9a-f]{12}$")]
     question: Annotated[str, Field(min_length=1, max_length=1000)]
@@ -86,6 +96,8 @@ class QuestionOutcome(_Kept):
     shown: Annotated[tuple[PassageShown, ...], Field(max_length=20, fail_fast=True)]
     seconds: Annotated[float, Field(ge=0, le=1e6)]
     search: Annotated[str, Field(max_length=200)]
+    relevance: Literal["strong", "weak"] | None = None
+    plain_rank: Annotated[int, Field(ge=0, le=MOST)] | None = None
 
     @property
     def is_answerable(self) -> bool:
@@ -97,10 +109,15 @@ class QuestionOutcome(_Kept):
         return next((at for at, each in enumerate(self.shown, 1) if each.is_right), None)
 
     @property
+    def is_weak(self) -> bool:
+        """Whether whoever asked was told that what was found may not answer, or got nothing."""
+        return self.relevance == "weak" or not self.shown
+
+    @property
     def is_miss(self) -> bool:
-        """Answerable and not among the first three, or unanswerable and answered."""
+        """Answerable and not among the first three, or unanswerable and not told weak."""
         if not self.is_answerable:
-            return bool(self.shown)
+            return not self.is_weak
         return self.rank is None or self.rank > 3
 
 
@@ -121,9 +138,12 @@ class Measure(NamedTuple):
 MEASURES: Mapping[str, Measure] = {
     "top1": Measure("right passage first"),
     "top3": Measure("right passage in the first three"),
+    "top5": Measure("right passage in the first five"),
+    "top10": Measure("right passage in the first ten"),
     "mrr": Measure("MRR", is_percent=False),
-    "refused": Measure("unanswerable refused"),
-    "lost": Measure("answerable that got nothing", is_least=False),
+    "nothing": Measure("answerable that got nothing", is_least=False),
+    "answerable_weak": Measure("answerable told weak", is_least=False),
+    "unanswerable_weak": Measure("unanswerable told weak"),
     "pages": Measure("page right, of right passages"),
     "p50": Measure("p50, seconds", is_percent=False, is_least=False),
 }
@@ -159,12 +179,13 @@ class Evaluation(_Kept):
         told: Callable[[int], None] = lambda _count: None,
     ) -> Self:
         """
-        One by one. `options` are arguments of the tool; `told` is told how many were asked.
+        One by one. `options` are arguments of the tool, which is asked for ten passages unless they
+        say otherwise; `told` is told how many were asked.
 
         Raises EvaluationError if a question has no answer for any reason but that there is none:
         figures of the others would say nothing true.
         """
-        options = dict(options or {})
+        options = {"top_k": MOST, **(options or {})}
         began, outcomes = datetime.now(UTC), list[QuestionOutcome]()
         for question in questions:
             outcomes.append(_outcome(question, retrieve, options, wait))
@@ -172,6 +193,29 @@ class Evaluation(_Kept):
         return cls(
             catalog=catalog, site=site, options=options, began=began, outcomes=tuple(outcomes)
         )
+
+    def beside(self, plain: Plain) -> Self:
+        """The same run with the ranks of plain Retrieve. Raises what that raises."""
+        return self.model_copy(
+            update={"outcomes": tuple(_beside(each, plain) for each in self.outcomes)}
+        )
+
+    @property
+    def is_beside_plain(self) -> bool:
+        """Whether all answerable questions were asked of plain Retrieve, too."""
+        ranks = [each.plain_rank for each in self.outcomes if each.is_answerable]
+        return bool(ranks) and None not in ranks
+
+    def plain_values(self) -> dict[str, dict[str, float]]:
+        """Of plain Retrieve, by `top1` to `top10` and by question, as in `values`."""
+        return {
+            f"top{at}": {
+                each.id: float(0 < each.plain_rank <= at)
+                for each in self.outcomes
+                if each.plain_rank is not None
+            }
+            for at in AT
+        }
 
     @property
     def rankings(self) -> Rankings:
@@ -187,13 +231,13 @@ class Evaluation(_Kept):
         answerable = [each for each in self.outcomes if each.is_answerable]
         ranks = of_each(self.rankings) if answerable else {}
         return {
-            "top1": ranks.get("at 1", {}),
-            "top3": ranks.get("at 3", {}),
+            **{f"top{at}": ranks.get(f"at {at}", {}) for at in AT},
             "mrr": ranks.get("MRR", {}),
-            "refused": {
-                each.id: float(not each.shown) for each in self.outcomes if not each.is_answerable
+            "nothing": {each.id: float(not each.shown) for each in answerable},
+            "answerable_weak": {each.id: float(each.is_weak) for each in answerable},
+            "unanswerable_weak": {
+                each.id: float(each.is_weak) for each in self.outcomes if not each.is_answerable
             },
-            "lost": {each.id: float(not each.shown) for each in answerable},
             "pages": dict(_pages(answerable)),
             "p50": {each.id: each.seconds for each in self.outcomes},
         }
@@ -262,7 +306,16 @@ def _outcome(
         shown=tuple(PassageShown.of(each, question) for each in passages_of(answer)),
         seconds=seconds,
         search=str(answer["metadata"]["search"]),
+        relevance=answer["metadata"].get("relevance"),
     )
+
+
+def _beside(outcome: QuestionOutcome, plain: Plain) -> QuestionOutcome:
+    if not outcome.is_answerable:
+        return outcome
+    spots = [each.spot for each in outcome.places]
+    rank = first_right(spots, plain(outcome.question, MOST))
+    return outcome.model_copy(update={"plain_rank": rank or 0})
 
 
 def answered(

@@ -16,11 +16,17 @@ from urllib.parse import quote
 import ir_measures
 from ir_measures import RR, Qrel, ScoredDoc, Success
 
-from stackroom_evaluation.judging import Shown, Spot, is_right
+from stackroom_evaluation.judging import Shown
 from stackroom_evaluation.question_file import replace
 
 QRELS = "qrels.txt"
-_MEASURES = {"at 1": Success @ 1, "at 3": Success @ 3, "at 5": Success @ 5, "MRR": RR}
+_MEASURES = {
+    "at 1": Success @ 1,
+    "at 3": Success @ 3,
+    "at 5": Success @ 5,
+    "at 10": Success @ 10,
+    "MRR": RR,
+}
 
 
 class Ranked(NamedTuple):
@@ -34,25 +40,13 @@ class Ranked(NamedTuple):
 Rankings = Mapping[str, Sequence[Ranked]]
 
 
-def ranked(shown: Iterable[Shown], spots: Sequence[Spot]) -> tuple[Ranked, ...]:
-    return tuple(Ranked(name_of(each), is_right(each, spots)) for each in shown)
-
-
 def name_of(shown: Shown) -> str:
     digest = hashlib.sha256(shown.text.encode()).hexdigest()[:12]
     return f"{quote(shown.file, safe='') or 'nowhere'}/{digest}"
 
 
-def measured(rankings: Rankings) -> dict[str, float]:
-    """`at 1`, `at 3`, `at 5` and `MRR`, 0 to 1, over all the questions; nothing of no question."""
-    if not rankings:
-        return {}
-    found = ir_measures.calc_aggregate(_MEASURES.values(), _qrels([rankings]), _run(rankings))
-    return {name: found[measure] for name, measure in _MEASURES.items()}
-
-
 def of_each(rankings: Rankings) -> dict[str, dict[str, float]]:
-    """The same of each question alone: by measure, then by the question's id."""
+    """`at 1` to `at 10` and `MRR`, 0 to 1: by measure, then by the question's id."""
     named = {measure: name for name, measure in _MEASURES.items()}
     found: dict[str, dict[str, float]] = {name: {} for name in _MEASURES}
     for each in ir_measures.iter_calc(_MEASURES.values(), _qrels([rankings]), _run(rankings)):

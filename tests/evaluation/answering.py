@@ -17,9 +17,16 @@ def answer(*results: dict[str, Any], **metadata: object) -> dict[str, Any]:
 
 
 def evaluated(
-    answers: Mapping[KnownQuestion, Sequence[dict[str, Any]]], **options: object
+    answers: Mapping[KnownQuestion, Sequence[dict[str, Any]]],
+    relevance: Mapping[KnownQuestion, str] | None = None,
+    **options: object,
 ) -> Evaluation:
-    by_text = {each.question: answer(*results) for each, results in answers.items()}
+    """`relevance` says how near the passages are, where that is told."""
+    said = {each.question: {"relevance": told} for each, told in (relevance or {}).items()}
+    by_text = {
+        each.question: answer(*results, **said.get(each.question, {}))
+        for each, results in answers.items()
+    }
 
     def retrieve(arguments: dict[str, Any]) -> dict[str, Any]:
         return by_text[arguments["query"]]

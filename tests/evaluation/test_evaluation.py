@@ -31,7 +31,8 @@ def evaluation() -> Evaluation:
             CODE: [],
             FAR: [],
             NEAR: [passage("Something.", "pay.md", score=1.5)],
-        }
+        },
+        relevance={LEAVE: "strong", PAY: "weak", NEAR: "strong"},
     )
 
 
@@ -42,19 +43,56 @@ def test_figures_are_told_of_all_the_questions(evaluation: Evaluation) -> None:
     assert figures == {
         "top1": pytest.approx(1 / 3),
         "top3": pytest.approx(2 / 3),
+        "top5": pytest.approx(2 / 3),
+        "top10": pytest.approx(2 / 3),
         "mrr": pytest.approx((1 / 2 + 1) / 3),
-        "refused": 1 / 2,
-        "lost": pytest.approx(1 / 3),
+        "nothing": pytest.approx(1 / 3),
+        "answerable_weak": pytest.approx(2 / 3),
+        "unanswerable_weak": 1 / 2,
         "pages": 0.0,
     }
     assert [each.question for each in evaluation.outcomes if each.is_miss] == ["code?", "near?"]
+
+
+def test_ten_passages_are_asked_for_unless_an_option_says_otherwise() -> None:
+    asked: list[dict[str, Any]] = []
+
+    def retrieve(arguments: dict[str, Any]) -> dict[str, Any]:
+        asked.append(arguments)
+        return answer()
+
+    for options in ({}, {"top_k": 3}):
+        Evaluation.of([PAY], retrieve, catalog="c", site="s", options=options)
+
+    assert [each["top_k"] for each in asked] == [10, 3]
+
+
+def test_plain_retrieve_is_asked_the_answerable_questions(evaluation: Evaluation) -> None:
+    asked: list[tuple[str, int]] = []
+
+    def plain(question: str, count: int) -> list[Shown]:
+        asked.append((question, count))
+        wrong = Shown(text="Nothing.", file="b.md")
+        return [*[wrong] * 3, Shown(text="Pay.", file="pay.md")]
+
+    beside = evaluation.beside(plain)
+
+    assert asked == [("leave?", 10), ("pay?", 10), ("code?", 10)]
+    assert {name: sum(each.values()) for name, each in beside.plain_values().items()} == {
+        "top1": 0,
+        "top3": 0,
+        "top5": 1,
+        "top10": 1,
+    }
+    assert (evaluation.is_beside_plain, beside.is_beside_plain) == (False, True)
+    assert beside.figures() == evaluation.figures()
 
 
 def test_nothing_is_told_where_no_question_tells() -> None:
     figures = evaluated({FAR: []}).figures()
 
     assert figures.pop("p50") is not None
-    assert figures.pop("refused") == 1.0
+    assert figures.pop("unanswerable_weak") == 1.0
     assert set(figures.values()) == {None}
 
 

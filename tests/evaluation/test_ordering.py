@@ -48,8 +48,30 @@ def test_what_it_costs_on_aws_is_told_before_anything_is_spent(
 
     told = capsys.readouterr()
     assert told.out.strip() == ""
-    assert "30 questions, 60 calls of the tool on deployment 'prod' in eu-west-1" in told.err
-    assert "about $0.0025; $0.06 more where a reranking model" in told.err
+    assert (
+        "30 questions, 90 calls of the tool and of Retrieve on deployment 'prod' in eu-west-1"
+        in told.err
+    )
+    assert "about $0.0037; $0.09 more where a reranking model" in told.err
+
+
+def test_without_credentials_the_run_stays_and_a_line_says_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setattr(Asker, "catalog_id", lambda _self, _catalog: "cat-" + 24 * "0")
+    site = ON_AWS.model_copy(update={"region": "eu-north-1"})  # of which no client is kept
+    run = evaluated({KnownQuestion(question="pay?", file="pay.md"): []})
+
+    beside, why_not = evaluations._beside_plain(Asker(site=site, user=None), "books", run)
+
+    assert beside == run
+    assert why_not is not None
+    assert "there are no AWS credentials, and this needs an operator's: get" in why_not
 
 
 def test_nothing_is_asked_where_nothing_is_spent(tmp_path: Path) -> None:
@@ -72,8 +94,8 @@ def test_twice_as_many_calls_cost_twice_as_much_and_every_price_has_its_source()
         ("top3=29", {"top3": 0.29}, True, 29),
         ("top3=90", {"top3": 0.89}, False, 89),
         ("top3=90", {"top3": None}, False, None),
-        ("lost=3", {"lost": 0.03}, True, 3),
-        ("lost=3", {"lost": 0.04}, False, 4),
+        ("nothing=3", {"nothing": 0.03}, True, 3),
+        ("nothing=3", {"nothing": 0.04}, False, 4),
         ("mrr=0.7", {"mrr": 0.71}, True, 0.71),
         ("p50=2", {"p50": 2.5}, False, 2.5),
     ],
@@ -89,7 +111,7 @@ def test_a_gate_holds_a_figure_to_a_number(
 
 @pytest.mark.parametrize("typed", ["top3", "top3=", "top3=many", "=3", "top4=3", "top3=nan"])
 def test_what_is_no_gate_is_refused_with_what_is_one(typed: str) -> None:
-    with pytest.raises(WrongUsage, match="allowed: NUMBER behind top1=, top3=, mrr="):
+    with pytest.raises(WrongUsage, match="allowed: NUMBER behind top1=, top3=, top5="):
         Gate.of(typed)
 
 

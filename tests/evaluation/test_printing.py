@@ -4,9 +4,10 @@ import re
 from datetime import datetime
 from io import StringIO
 
-from stackroom_evaluation.comparing import compared
+from stackroom_evaluation.comparing import compared, compared_with_plain
 from stackroom_evaluation.evaluation import Evaluation
-from stackroom_evaluation.least_score import BarLimits, bar_of
+from stackroom_evaluation.judging import Shown
+from stackroom_evaluation.least_score import BestScores
 from stackroom_evaluation.question_file import KnownQuestion
 from stackroom_local.cli import evaluation_output
 from stackroom_local.cli.output import TerminalConsole
@@ -22,12 +23,12 @@ def printed(*evaluated_: Evaluation) -> str:
     out = TerminalConsole(
         file=StringIO(), width=200, soft_wrap=True, force_terminal=True, highlight=False
     )
-    evaluation_output.print_evaluation(out, evaluated_[0], 1)
+    evaluation_output.print_evaluation(
+        out, evaluated_[0], 1, beside=compared_with_plain(evaluated_[0])
+    )
     if evaluated_[1:]:
         evaluation_output.print_compared(out, compared(evaluated_[1], evaluated_[0]), evaluated_[1])
-    evaluation_output.print_bar(
-        out, bar_of(BarLimits(answerable=[0.5, 0.6], unanswerable=[0.1, 0.2]))
-    )
+    evaluation_output.print_bar(out, BestScores(right=[0.5, 0.6], unanswerable=[0.1, 0.2]))
     assert isinstance(out.file, StringIO)
     return out.file.getvalue()
 
@@ -53,6 +54,20 @@ def test_each_miss_is_told_with_what_was_shown_instead() -> None:
     assert "noise with 1 question" in told
     assert 'deploy it:  make deploy ARGS="-c retrieve_least_score=0.35"' in told
     assert "at each start: stackroom up --least-score 0.35" in " ".join(told.split())
+
+
+def test_figures_of_plain_retrieve_stand_beside_those_of_the_tool() -> None:
+    questions = {
+        KnownQuestion(question=f"{each}?", file="a.md"): [passage("One.", "a.md")]
+        for each in range(6)
+    }
+    run = evaluated(questions)
+    worse = run.beside(lambda _question, _count: [Shown(text="Two.", file="b.md")])
+    same = run.beside(lambda _question, _count: [Shown(text="One.", file="a.md")])
+
+    assert "of 6  plain Retrieve 0.0%, more than chance\n" in printed(worse)
+    assert printed(same).count("of 6  plain Retrieve 100.0%, the same\n") == 4
+    assert "plain Retrieve" not in printed(run)
 
 
 def test_numbers_that_would_rise_from_one_passage_to_the_next_are_left_out() -> None:

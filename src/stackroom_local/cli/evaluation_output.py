@@ -1,13 +1,14 @@
 """What `stackroom evaluate` tells: to people, and to programs."""
 
 import json
+from collections.abc import Sequence
 
 from rich.markup import escape
 
 from stackroom.tools.texts import counted, scores
 from stackroom_evaluation.comparing import PairedDifference, RunsCompared
 from stackroom_evaluation.evaluation import MEASURES, Evaluation, QuestionOutcome
-from stackroom_evaluation.least_score import MOST_LOST, FoundBar, sure
+from stackroom_evaluation.least_score import MOST_LOST, BestScores, sure
 from stackroom_local.cli.json_output import (
     BarTold,
     ComparedTold,
@@ -25,7 +26,15 @@ _LETTERS = 90  # of each of them
 # What people read.
 
 
-def print_evaluation(out: TerminalConsole, evaluation: Evaluation, left_out: int) -> None:
+def print_evaluation(
+    out: TerminalConsole,
+    evaluation: Evaluation,
+    left_out: int,
+    *,
+    beside: Sequence[PairedDifference] = (),
+    why_not: str | None = None,
+) -> None:
+    """`beside` is the comparison with plain Retrieve, `why_not` the reason if there is none."""
     values, figures = evaluation.values(), evaluation.figures()
     unanswerable = sum(not each.is_answerable for each in evaluation.outcomes)
     answerable = len(evaluation.outcomes) - unanswerable
@@ -40,10 +49,20 @@ def print_evaluation(out: TerminalConsole, evaluation: Evaluation, left_out: int
     if left_out:
         out.print(f"left out: {left_out} that nobody has accepted; --unaccepted asks them, too")
     width = max(len(each.told) for each in MEASURES.values())
+    plain = {each.measure: f"  plain Retrieve {_beside(each)}" for each in beside}
     for name, measure in MEASURES.items():
         figure = _figure(name, figures[name])
         of = f"  {sum(values[name].values()):.0f} of {len(values[name])}"
-        out.print(f"  {measure.told:{width}}  {figure:>7}{of if measure.is_percent else ''}")
+        of = of if measure.is_percent else ""
+        out.print(f"  {measure.told:{width}}  {figure:>7}{of}{plain.get(name, '')}")
+    if why_not is not None:
+        out.print(f"not compared with plain Retrieve: {why_not}", markup=False)
+
+
+def _beside(each: PairedDifference) -> str:
+    verdict = "which may be chance" if each.is_noise else "more than chance"
+    same = not each.difference
+    return _figure(each.measure, each.before) + (", the same" if same else f", {verdict}")
 
 
 def _where(evaluation: Evaluation) -> str:
@@ -73,13 +92,13 @@ def _print_miss(out: TerminalConsole, outcome: QuestionOutcome) -> None:
 
 def _expected(outcome: QuestionOutcome) -> str:
     if not outcome.is_answerable:
-        return f"nothing answers it, and {counted(len(outcome.shown), 'passage')} came:"
+        return f"nothing answers it, and {counted(len(outcome.shown), 'passage')} came as strong:"
     place = outcome.places[0]
     page = "" if place.page is None else f", page {place.page}"
     words = "" if place.words is None else f": “{place.words[:_LETTERS]}”"
     came = "it is number {rank}; before it came:" if outcome.rank else "instead came:"
     if not outcome.shown:
-        came = "nothing was shown, for its best passage is below the bar"
+        came = "nothing was shown"
     return one_line(f"answered in {place.file}{page}{words}; {came.format(rank=outcome.rank)}")
 
 
@@ -106,28 +125,28 @@ def _compared_line(each: PairedDifference) -> str:
     return f"{told} ({low} to {high}{unit} with 95 %, p {each.chance:.3f}): {verdict}"
 
 
-def print_bar(out: TerminalConsole, bar: FoundBar) -> None:
-    lost_of, refused_of = len(bar.limits.answerable), len(bar.limits.unanswerable)
-    out.print(
-        f"\nthe bar: {bar.least:g}; other such questions would have set it, with 95 %, between"
-    )
-    out.print(f"  {bar.low:g} and {bar.high:g}: the more questions, the nearer these two")
-    for told, count, of in (
-        ("unanswerable refused", bar.refused, refused_of),
-        ("answerable lost", bar.lost, lost_of),
-    ):
-        low, high = sure(count, of)
-        others = f"of others like them {low:.0%} to {high:.0%}"
-        out.print(f"  {told}: {count} of {of}, {count / of:.0%}; {others}")
-    if not bar.least:
-        out.print(f"  no bar refuses any and loses at most {MOST_LOST:.0%}")
+def print_bar(out: TerminalConsole, found: BestScores, *, is_far: bool = False) -> None:
+    """`is_far`: all questions without an answer are a draft's, far from any document."""
+    if not found.least:
+        out.print(f"\nno least score empties any answer and loses at most {MOST_LOST:.0%}")
         return
-    out.print(f'  deploy it:  make deploy ARGS="-c retrieve_least_score={bar.least:g}"')
+    out.print(f"\nthe least score: {found.least:g}, if you want silence where nothing is near")
+    for told, count, those in (
+        ("unanswerable that get nothing", found.emptied, found.unanswerable),
+        ("answerable that lose every right passage", found.lost, found.right),
+    ):
+        low, high = sure(count, len(those))
+        others = f"of others like them {low:.0%} to {high:.0%}"
+        out.print(f"  {told}: {count} of {len(those)}, {count / len(those):.0%}; {others}")
+    out.print(f'  deploy it:  make deploy ARGS="-c retrieve_least_score={found.least:g}"')
     out.print(
-        f"  here:       stackroom down; at each start: stackroom up --least-score {bar.least:g}"
+        f"  here:       stackroom down; at each start: stackroom up --least-score {found.least:g}"
     )
-    out.print("  and measure again under it: a passage with most of a question's words is shown")
-    out.print("  below the bar, too, so both figures may differ")
+    if is_far:
+        out.print(
+            "  all questions without an answer are the draft's, far from any document: this score"
+            " says nothing of those that are near to yours; add some"
+        )
 
 
 # What programs read.
@@ -136,8 +155,11 @@ def print_bar(out: TerminalConsole, bar: FoundBar) -> None:
 def evaluate_answer(
     evaluation: Evaluation,
     left_out: int,
+    *,
+    beside: Sequence[PairedDifference],
+    why_not: str | None,
     compares: RunsCompared | None,
-    bar: FoundBar | None,
+    bar: BestScores | None,
     gates: list[GateTold],
 ) -> EvaluateAnswer:
     unanswerable = sum(not each.is_answerable for each in evaluation.outcomes)
@@ -146,6 +168,8 @@ def evaluate_answer(
         unanswerable=unanswerable,
         unaccepted=left_out,
         figures=evaluation.figures(),
+        plain=[_difference(each) for each in beside],
+        not_compared=why_not,
         misses=[_miss(each) for each in evaluation.outcomes if each.is_miss],
         compared=[_difference(each) for each in compares.differences] if compares else [],
         bar=None if bar is None else _bar(bar),
@@ -178,14 +202,12 @@ def _difference(each: PairedDifference) -> ComparedTold:
     )
 
 
-def _bar(bar: FoundBar) -> BarTold:
+def _bar(found: BestScores) -> BarTold:
     return BarTold(
-        least_score=bar.least,
-        low=bar.low,
-        high=bar.high,
-        refused=bar.refused / len(bar.limits.unanswerable),
-        lost=bar.lost / len(bar.limits.answerable),
-        context=f"retrieve_least_score={bar.least:g}",
+        least_score=found.least,
+        unanswerable_nothing=found.emptied / len(found.unanswerable),
+        answerable_lost=found.lost / len(found.right) if found.right else 0.0,
+        context=f"retrieve_least_score={found.least:g}",
     )
 
 

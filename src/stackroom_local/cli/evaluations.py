@@ -11,6 +11,8 @@ from tempfile import TemporaryFile
 from typing import Any, Self
 
 import typer
+from botocore.exceptions import BotoCoreError
+from botocore.exceptions import ClientError as AWSError
 
 from bedrock_kb_simulator.conversation_parts import Conversation, Text, Turn
 from bedrock_kb_simulator.model_endpoint import (
@@ -28,10 +30,11 @@ from stackroom.tools.texts import counted
 from stackroom_client.answers import Document as FoundDocument
 from stackroom_client.calls import SEARCH
 from stackroom_client.errors import StackroomError as ClientError
-from stackroom_evaluation.comparing import compared
+from stackroom_evaluation.comparing import compared, compared_with_plain
 from stackroom_evaluation.drafting import FAR, Model, drafted
 from stackroom_evaluation.evaluation import MEASURES, Evaluation, Retrieve
 from stackroom_evaluation.least_score import calibrated
+from stackroom_evaluation.plain_retrieve import PlainRetrieve
 from stackroom_evaluation.question_file import (
     TOLD,
     EvaluationError,
@@ -59,7 +62,9 @@ from stackroom_local.cli.kept_questions import require_new, write_new
 from stackroom_local.cli.output import Output, counting
 from stackroom_local.cli.untrusted_text import one_line
 from stackroom_local.servers import MODEL_PREFIX
+from stackroom_local.sites.aws_refusals import sentence
 from stackroom_local.sites.site import AwsSite
+from stackroom_local.sites.site_services import SiteServices
 
 _DRAFTED_FROM = 20  # documents, evenly from the catalog: each is downloaded
 _READ_SECONDS = 60.0
@@ -71,7 +76,7 @@ class GateMissed(EvaluationError):
 
 @dataclass(frozen=True)
 class Gate:
-    """As somebody types it: `top3=90` is at least 90 %, `lost=3` at most 3 %."""
+    """As somebody types it: `top3=90` is at least 90 %, `nothing=3` at most 3 %."""
 
     measure: str
     threshold: float
@@ -152,31 +157,39 @@ def evaluate(
             options=order.options,
             told=progress,
         )
+    evaluation, why_not = _beside_plain(asker, catalog, evaluation)
     unkept = _kept(evaluation, order.out)
     bar = None
     if order.calibrates:
-        with counting(told.people, "without a bar", len(questions)) as progress:
+        with counting(told.people, "without a least score", len(questions)) as progress:
             bar = calibrated(questions, retrieve, order.options, told=progress)
     figures = evaluation.figures()
     compares = None if before is None else compared(before, evaluation)
     gates = [each.told(figures) for each in order.gates]
     left_out = len(read_questions) - len(chosen)
-    print_evaluation(told.people, evaluation, left_out)
+    beside = compared_with_plain(evaluation)
+    print_evaluation(told.people, evaluation, left_out, beside=beside, why_not=why_not)
     if compares is not None:
         assert before is not None, "it is compared with"
         print_compared(told.people, compares, before)
     if bar is not None:
-        print_bar(told.people, bar)
-        if {each.question for each in questions if each.nothing} <= set(FAR):
-            told.people.print(
-                "  all questions without an answer are the draft's, far from any document: this bar"
-                " says nothing of those that are near to yours; add some"
-            )
+        is_far = {each.question for each in questions if each.nothing} <= set(FAR)
+        print_bar(told.people, bar, is_far=is_far)
     for gate in gates:
         told.people.print(f"gate {'passed' if gate.passed else 'missed'}: {standing_of(gate)}")
     if order.out is not None and unkept is None:
         told.people.print(f"\nwritten to {order.out}: {', '.join(Evaluation.FILES)}", markup=False)
-    told.answer(evaluate_answer(evaluation, left_out, compares, bar, gates))
+    told.answer(
+        evaluate_answer(
+            evaluation,
+            left_out,
+            beside=beside,
+            why_not=why_not,
+            compares=compares,
+            bar=bar,
+            gates=gates,
+        )
+    )
     if unkept is not None:
         raise unkept
     if missed := [each for each in gates if not each.passed]:
@@ -313,13 +326,37 @@ def _not_there(file: str, files: Mapping[str, DocumentStatus]) -> str:
 def _confirm(asker: Asker, questions: Sequence[KnownQuestion], order: EvaluationOrder) -> None:
     if not isinstance(asker.site, AwsSite) or order.is_confirmed:
         return
-    cost = spending([each.question for each in questions], times=2 if order.calibrates else 1)
+    # Of the tool, and of plain Retrieve, which costs less.
+    cost = spending([each.question for each in questions], times=3 if order.calibrates else 2)
     typer.confirm(
-        f"{counted(len(questions), 'question')}, {counted(cost.calls, 'call')} of the tool on"
-        f" {asker.site.told}: about ${cost.dollars:.4f}; ${cost.extra:.2f} more where a reranking"
-        " model or a managed knowledge base is asked. Go on?",
+        f"{counted(len(questions), 'question')}, {counted(cost.calls, 'call')} of the tool and of"
+        f" Retrieve on {asker.site.told}: about ${cost.dollars:.4f}; ${cost.extra:.2f} more where a"
+        " reranking model or a managed knowledge base is asked. Go on?",
         abort=True,
         err=True,
+    )
+
+
+def _beside_plain(
+    asker: Asker, catalog: str, evaluation: Evaluation
+) -> tuple[Evaluation, str | None]:
+    """With plain Retrieve's ranks, which an operator's rights are needed for; or why without."""
+    try:
+        return evaluation.beside(_plain(asker, catalog)), None
+    except (AWSError, BotoCoreError, StackroomError) as error:
+        return evaluation, one_line(sentence(error) or str(error))
+
+
+def _plain(asker: Asker, catalog: str) -> PlainRetrieve:
+    catalog_id = asker.catalog_id(catalog)
+    found = SiteServices(asker.site).stores.catalogs.get(catalog_id)
+    if found is None or found.knowledge_base_id is None:
+        raise EvaluationError("nothing of the catalog is in a knowledge base")
+    return PlainRetrieve(
+        client=asker.site.client("bedrock-agent-runtime"),
+        knowledge_base_id=found.knowledge_base_id,
+        user_id=found.user_id,
+        catalog_id=catalog_id,
     )
 
 

@@ -53,14 +53,14 @@ def evaluate(
     calibrate: Annotated[
         bool,
         typer.Option(
-            "--calibrate", help="Find the bar for these documents; asks each question twice."
+            "--calibrate", help="Find a least score for these documents; asks each once more."
         ),
     ] = False,
     gate: Annotated[
         list[str] | None,
         typer.Option(
             metavar="MEASURE=NUMBER",
-            help="Exit with 1 unless it is reached: top3=90, refused=85, lost=3; again for more.",
+            help="Exit with 1 unless it is reached: top3=90, nothing=3; again for more.",
         ),
     ] = None,
     out: Annotated[

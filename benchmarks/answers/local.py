@@ -1,0 +1,142 @@
+"""
+A local mode that has a catalog for each set: ingested once by the pipeline, as anyone's, and kept.
+
+A catalog is called by what its files say, so that other files make another one. Vectors are kept by
+model and text, beside the local mode; so what is ingested anew needs no time to embed.
+"""
+
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from unittest.mock import patch
+
+from bedrock_kb_simulator.embedding_models import DEFAULT_MODEL, KEPT_VECTORS, ModelName
+from benchmarks.answers.corpus import CACHE
+from benchmarks.serving import NotMeasured, free_ports
+from stackroom.documents.keys import catalog_id_of
+from stackroom.documents.model import DocumentStatus
+from stackroom_local.project_files import ROOT
+from stackroom_local.servers import Ports
+from stackroom_local.sites.site_records import SiteRecords
+from stackroom_local.state import Instance, StateDirectory
+from stackroom_local.supervisor import LocalMode
+
+USER = "alice"
+SPEED = 20  # the simulator scales Retrieve's 20 a second and account with it
+_PATIENCE, _LOOK_SECONDS = 3_600.0, 5.0
+_SIMULATOR = "simulator/src/bedrock_kb_simulator"
+# What decides on vectors of a text, on the chunks, and on what is known of a document.
+_EMBEDDED_BY = tuple(f"{_SIMULATOR}/{name}.py" for name in ("e5_graph", "embedder", "multilingual"))
+_CHUNKED_BY = tuple(
+    f"{_SIMULATOR}/{name}.py"
+    for name in ("chunk_strategies", "file_pages", "parsing", "parser_process")
+)
+_INSPECTED_BY = ("src/stackroom/inspection",)
+
+
+@contextmanager
+def local_mode(model: ModelName = DEFAULT_MODEL) -> Iterator[Instance]:
+    """Kept by the model, until the code changes that reads, cuts or embeds."""
+    folder = CACHE / f"local-{model}"
+    made_of, label = _fingerprint(*_EMBEDDED_BY, *_CHUNKED_BY), folder / "made-of"
+    if not _has(label, made_of):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        label.write_text(made_of)
+    state = StateDirectory(folder / "state")
+    mode = LocalMode(
+        state=state,
+        ports=Ports(aws=free_ports()),
+        speed=SPEED,
+        model=model,
+        announce=lambda text: print(f"local mode: {text}", flush=True),
+    )
+    vectors = CACHE / f"vectors-{_fingerprint(*_EMBEDDED_BY)[:12]}.sqlite"
+    with (
+        patch.dict(os.environ, {KEPT_VECTORS: str(vectors)}),
+        state.held(),
+        mode.running() as instance,
+    ):
+        yield instance
+
+
+def ingested(instance: Instance, name: str, files: Mapping[str, bytes]) -> str:
+    """The id of a catalog that has these files, all of them indexed."""
+    digest = hashlib.sha256()
+    for file, body in sorted(files.items()):
+        digest.update(f"{file} {hashlib.sha256(body).hexdigest()}\n".encode())
+    catalog = f"{name}-{digest.hexdigest()[:8]}"
+    keys = {f"{USER}/{catalog}/{file}": body for file, body in files.items()}
+    began, s3 = time.monotonic(), instance.client("s3")
+    known = _statuses(instance)
+    for key in keys.keys() - known.keys():
+        s3.put_object(Bucket=instance.bucket, Key=key, Body=keys[key])
+    while waiting := {key for key in keys if known.get(key) is not DocumentStatus.INDEXED}:
+        print(f"ingesting {name}: {len(waiting)} of {len(keys)} documents to go", flush=True)
+        if failed := [key for key in waiting if known.get(key) is DocumentStatus.FAILED]:
+            raise NotMeasured(f"{', '.join(failed)} failed")
+        if time.monotonic() - began > _PATIENCE:
+            raise NotMeasured(f"{len(waiting)} documents not indexed in {_PATIENCE:g} s")
+        time.sleep(_LOOK_SECONDS)
+        known = _statuses(instance)
+    while left := _to_inspect(instance):
+        print(f"inspecting {name}: {left} documents to go", flush=True)
+        time.sleep(_LOOK_SECONDS)
+    _inspect(instance, catalog, list(keys))
+    return catalog_id_of(USER, catalog)
+
+
+def _statuses(instance: Instance) -> dict[str, DocumentStatus]:
+    """By the keys of the objects."""
+    return {each.s3_key: each.status for each in SiteRecords(instance).documents(USER)}
+
+
+def _to_inspect(instance: Instance) -> int:
+    sqs = instance.client("sqs")
+    url = sqs.get_queue_url(QueueName=f"{instance.project}-inspections")["QueueUrl"]
+    counts = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible")
+    told = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=list(counts))["Attributes"]
+    return sum(int(told[each]) for each in counts)
+
+
+def _inspect(instance: Instance, catalog: str, keys: list[str]) -> None:
+    """As an upload would, where the code of the inspection has changed since."""
+    label, made_by = (
+        instance.state_dir.parent / f"{catalog}.inspected",
+        _fingerprint(*_INSPECTED_BY),
+    )
+    if label.exists() and not _has(label, made_by):
+        # Imported here, because its logger takes the environment as it is then.
+        from functions.inspect.handler import (  # noqa: PLC0415 - see above
+            InspectSettings,
+            inspection_of,
+        )
+
+        print(f"inspecting {catalog}", flush=True)
+        settings = InspectSettings(
+            kb_catalog_table=instance.catalog_table,
+            kb_control_table=instance.control_table,
+            kb_docs_bucket=instance.bucket,
+            inspect_seconds_per_file=_PATIENCE,
+        )
+        inspection = inspection_of(settings, instance.client)
+        for key in keys:
+            inspection.inspect(key)
+    label.write_text(made_by)
+
+
+def _has(label: Path, made_of: str) -> bool:
+    return label.exists() and label.read_text() == made_of
+
+
+def _fingerprint(*makers: str) -> str:
+    digest = hashlib.sha256()
+    for maker in makers:
+        path = ROOT / maker
+        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
