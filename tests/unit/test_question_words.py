@@ -34,6 +34,8 @@ def test_the_more_words_of_the_question_a_passage_has_the_better_it_matches() ->
         ("resume", "das Résumé"),
         ("年次休暇は何日ですか", "従業員の年次休暇は三十日です"),
         ("²", "x ²"),
+        ("йогурт", "свежий йогурт"),
+        ("ガスは何ですか", "ガスの料金"),
         ("Wer verwaltet die Liste?", "Das Verwalten obliegt dem Amt."),
         ("Welches Konto wird gesperrt?", "Kontoname"),
         ("Quand est-elle envoyée ?", "Envoyez cela."),

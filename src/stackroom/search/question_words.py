@@ -22,7 +22,8 @@ _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf
 _HIRAGANA = re.compile("[\u3040-\u309f]+")  # alone it is grammar, as in "ですか", or no rare word
 _MOST_WORDS = 60  # of a question that are compared: it may be a thousand characters long
 _BEGINNING = 3  # letters that a word and its stem share; what begins otherwise isn't stemmed
-_ACCENTED = "\x80-\U0010ffff"
+_ACCENTED = "\x80-\U0010ffff"  # whatever may be one of these letters with an accent
+_ACCENT = re.compile("[\u00c0-\u024f\u0300-\u036f\u1e00-\u1eff]")  # of a Latin letter
 _COMPOUND = 4  # letters of a German stem that may begin a compound
 # What a question is asked with says nothing of what it is about. The shortest lists that help:
 # words that most passages have weigh next to nothing by themselves. Whose words a question has most
@@ -130,17 +131,16 @@ class QuestionWords:
 
     def places_in(self, text: str) -> Iterator[tuple[str, int, int]]:
         """Each of its stems that the text has, and where the word with it begins and ends."""
-        lowered = text.lower() if len(text.lower()) == len(text) else text
-        for match in self._candidates.finditer(lowered.replace("_", " ")):
+        lowered = (text.lower() if len(text.lower()) == len(text) else text).replace("_", " ")
+        for match in self._candidates(lowered).finditer(lowered):
             for each in self._stems_of(match[0]):
                 yield each, *match.span()
 
-    @cached_property
-    def _candidates(self) -> re.Pattern[str]:
-        """Words that begin as one of the stems does, whatever accents they have."""
-        beginnings = sorted({each[:_BEGINNING] for each in self.stems})
-        any_of = "|".join("".join(f"[{each}{_ACCENTED}]" for each in one) for one in beginnings)
-        return re.compile(rf"\b(?:{any_of})\w*")
+    def _candidates(self, text: str) -> re.Pattern[str]:
+        """Words that begin as one of the stems does, whatever accents the text has."""
+        beginnings = tuple(sorted({each[:_BEGINNING] for each in self.stems}))
+        is_plain = all(map(str.isascii, beginnings)) and not _ACCENT.search(text)
+        return _beginning(beginnings, "" if is_plain else _ACCENTED)
 
     def _stems_of(self, word: str) -> Iterable[str]:
         found = stem(word, self.language)
@@ -168,6 +168,14 @@ def _named(question: str, language: str) -> Iterator[str]:
         if is_capitalised or word[1:].isupper() or any(map(str.isdigit, word)):
             yield word.lower()
         begins = question[match.end() :].lstrip()[:1] in (".", "?", "!", ":", "\n", '"')
+
+
+@lru_cache(maxsize=100)
+def _beginning(beginnings: tuple[str, ...], accented: str) -> re.Pattern[str]:
+    # A letter alone is found several times as fast as one of a set.
+    letters = {each: f"[{each}{accented}]" if accented else each for each in "".join(beginnings)}
+    any_of = "|".join("".join(map(letters.__getitem__, each)) for each in beginnings)
+    return re.compile(rf"\b(?:{any_of})\w*")
 
 
 @lru_cache(maxsize=50_000)
