@@ -99,6 +99,7 @@ def test_words_of_a_long_or_unspaced_question_make_nothing_weak() -> None:
 
     assert relevance(task, passage("night")) is Relevance.STRONG
     assert relevance("年次休暇は何日ですか", passage("night")) is Relevance.STRONG
+    assert relevance("???", passage("night")) is Relevance.STRONG
 
 
 def test_a_store_that_tells_no_similarity_keeps_its_own_scores_and_order() -> None:

@@ -137,7 +137,8 @@ class Inspection:
                 outcome = InspectionOutcome.UNDECIDED
             else:
                 place_map = PlaceMap.of(file.etag, pages)
-                title_words = title_words_of(pages)
+                if has_places(location.filename):  # of others no result is kept
+                    title_words = title_words_of(pages)
         found = Inspected(reason=reason, title_words=title_words)
         self._keep(location, file.etag, found, place_map)
         self._tell(location, file.etag, found)

@@ -19,6 +19,7 @@ import snowballstemmer
 _WORD = re.compile(r"[^\W_]+")
 # Han, kana and Hangul, in runs.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+_SENTENCE_END = re.compile(r'\s*[.?!:"]|[^\S\n]*\n')
 _HIRAGANA = re.compile("[\u3040-\u309f]+")  # alone it is grammar, as in "ですか", or no rare word
 _MOST_WORDS = 60  # of a question that are compared: it may be a thousand characters long
 _BEGINNING = 3  # letters that a word and its stem share; what begins otherwise isn't stemmed
@@ -167,7 +168,7 @@ def _named(question: str, language: str) -> Iterator[str]:
         is_capitalised = word[0].isupper() and not begins and language != "de"
         if is_capitalised or word[1:].isupper() or any(map(str.isdigit, word)):
             yield word.lower()
-        begins = question[match.end() :].lstrip()[:1] in (".", "?", "!", ":", "\n", '"')
+        begins = _SENTENCE_END.match(question, match.end()) is not None
 
 
 @lru_cache(maxsize=100)

@@ -58,7 +58,8 @@ def ranked(question: str, replies: Sequence[Reply]) -> Ranking:
     found = [passage for reply in replies for passage in reply.passages if passage.text]
     matches = matched(question, [passage.text for passage in found])
     known = [each.similarity for each in found if each.similarity is not None]
-    scored = [_scored(passage, min(known, default=None)) for passage in found]
+    lowest = min(known, default=None)
+    scored = [_scored(passage, lowest) for passage in found]
     is_ranked = bool(known) and all(passage.relevance is None for passage in found)
     order = _ranked(question, scored, matches) if is_ranked else _as_scored(scored, replies)
     return Ranking(
@@ -71,13 +72,13 @@ def relevance_of(question: str, passages: Sequence[Passage]) -> Relevance | None
     """
     How near the first of the passages are to the question, by its words, whatever the model.
 
-    None if there are no passages. Strong where words tell nothing: of a long question, and in a
-    script without spaces between words.
+    None if there are no passages. Strong where words tell nothing: of a long question, of one
+    without words, and in a script without spaces between words.
     """
     if not passages:
         return None
     words = QuestionWords.of(question)
-    if len(words.stems) > _MOST_WORDS or any(map(is_unspaced, words.words)):
+    if not 0 < len(words.stems) <= _MOST_WORDS or any(map(is_unspaced, words.words)):
         return Relevance.STRONG
     texts = [" ".join([each.text, *_names(each)]) for each in passages[:_FIRST]]
     having = [words.stems_in(text) for text in texts]
