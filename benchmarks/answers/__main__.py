@@ -110,7 +110,7 @@ def _wait_for(is_ready: Callable[[], object]) -> None:
 
 
 def _keep(found: Mapping[str, Sequence[Outcome]]) -> None:
-    """What came of each question, for whoever looks why."""
+    """Write what came of each question to a file, to look up why."""
     lines = (
         json.dumps({"set": name, **asdict(each)}) for name, those in found.items() for each in those
     )

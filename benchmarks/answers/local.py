@@ -91,7 +91,7 @@ def ingested(instance: Instance, name: str, files: Mapping[str, bytes]) -> str:
 
 
 def _statuses(instance: Instance) -> dict[str, DocumentStatus]:
-    """By the keys of the objects."""
+    """Return the documents' statuses by the keys of their objects."""
     return {each.s3_key: each.status for each in SiteRecords(instance).documents(USER)}
 
 
@@ -104,7 +104,7 @@ def _to_inspect(instance: Instance) -> int:
 
 
 def _inspect(instance: Instance, catalog: str, keys: list[str]) -> None:
-    """As an upload would, where the code of the inspection has changed since."""
+    """Inspect the files again where the code of the inspection has changed."""
     label, made_by = (
         instance.state_dir.parent / f"{catalog}.inspected",
         _fingerprint(*_INSPECTED_BY),

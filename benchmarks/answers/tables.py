@@ -48,7 +48,10 @@ def _found(outcomes: Sequence[Outcome]) -> list[float | None]:
 
 
 def _weak(outcomes: Sequence[Outcome], way: str) -> list[float | None]:
-    """Of answerable questions; of those without their sources; and of unanswerable ones."""
+    """
+    Return the shares told weak: of answerable questions, of the same questions without the
+    documents that answer them, and of unanswerable ones.
+    """
     if way == PLAIN:
         return [None, None, None]
     asked = [each for each in outcomes if each.way == way]
@@ -81,7 +84,7 @@ def _p50(outcomes: Sequence[Outcome], way: str) -> str:
 
 
 def differences(found: Outcomes) -> list[Row]:
-    """By set: what the tool finds more than plain Retrieve, in questions, and p."""
+    """Return a row for each set: what the tool finds more than plain Retrieve, and p."""
     rows: list[Row] = [["set", *(f"first {count}" for count in AT), "a first is right"]]
     for name, outcomes in found.items():
         rows.append([name, *(f"{more:+.1f}, p {p:.3f}" for more, p in _paired(outcomes))])
@@ -89,7 +92,7 @@ def differences(found: Outcomes) -> list[Row]:
 
 
 def losses(found: Outcomes) -> list[str]:
-    """Where plain Retrieve finds more: by more than one question, or by more than chance."""
+    """Name where plain Retrieve finds more, by more than one question or by more than chance."""
     columns = [*(f"first {count}" for count in AT), "a first is right"]
     return [
         f"{name}, {column}: by {-more:.1f} questions, p {p:.3f}"

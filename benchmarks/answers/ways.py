@@ -56,7 +56,7 @@ def plain_of(catalog_id: str, knowledge_base_id: str) -> Way:
 
 
 def retrieval_of() -> Retrieval:
-    """As it is deployed; to be called inside `as_function`."""
+    """Return the retrieval as it is deployed. Call it inside `as_function`."""
     # Imported here, because its logger takes the environment as it is then.
     from stackroom.wiring.function_settings import RetrieveSettings  # noqa: PLC0415 - see above
 

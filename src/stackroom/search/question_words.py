@@ -132,6 +132,8 @@ class QuestionWords:
 
     def places_in(self, text: str) -> Iterator[tuple[str, int, int]]:
         """Each of its stems that the text has, and where the word with it begins and ends."""
+        if not self.stems:
+            return
         lowered = (text.lower() if len(text.lower()) == len(text) else text).replace("_", " ")
         for match in self._candidates(lowered).finditer(lowered):
             for each in self._stems_of(match[0]):
