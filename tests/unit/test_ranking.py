@@ -8,8 +8,7 @@ import pytest
 from stackroom.documents.passages import Passage, Search
 from stackroom.search.excerpts import distinct
 from stackroom.search.fan_out import Reply
-from stackroom.search.linked_retrieval import fused
-from stackroom.search.ranking import Ranking, Relevance, ranked, relevance_of
+from stackroom.search.ranking import Ranking, Relevance, fused, ranked, relevance_of
 
 
 def test_what_several_orders_put_first_is_first_and_nothing_is_lost() -> None:

@@ -10,11 +10,9 @@ groups that may read it.
 
 import math
 import time
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TypeVar
 
 from stackroom.access.identity import Caller
 from stackroom.access.tenancy import Everyone, Owned, Readers, View
@@ -25,7 +23,7 @@ from stackroom.errors import KnowledgeBaseNotFound, MissingIdentity
 from stackroom.search.excerpts import distinct, identity
 from stackroom.search.fan_out import Query, Replies, Reply, SearchScope, ask_all
 from stackroom.search.question_words import matched
-from stackroom.search.ranking import relevance_of
+from stackroom.search.ranking import fused, relevance_of
 from stackroom.search.results import Chosen, OrderedBy, SearchAnswer, answer_of
 from stackroom.search.search_arguments import DEFAULT_BUDGET, Budget, SearchArguments
 
@@ -184,27 +182,3 @@ def _of_one(replies: Sequence[Reply], linked: LinkedKnowledgeBase) -> tuple[Pass
         found.sort(key=lambda passage: -passage.score)
     least = -math.inf if linked.min_score is None else linked.min_score
     return distinct(found, min_score=least)[: linked.limit]
-
-
-# How little the very first ranks count more than those behind them: of Cormack, Clarke and
-# Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank learning methods"
-# (SIGIR 2009).
-_FUSION = 60
-
-_Key = TypeVar("_Key", bound=Hashable)
-
-
-def fused(*orders: Sequence[_Key], of_equals: Sequence[_Key] = ()) -> list[_Key]:
-    """
-    Things by their keys, best first, from several orders of them.
-
-    What an order leaves out gets nothing from it. Of equals `of_equals` decides, which is an order,
-    too; of those that it leaves out, the first one's order.
-    """
-    shares: defaultdict[_Key, float] = defaultdict(float)
-    for order in orders:
-        for rank, key in enumerate(order, start=1):
-            shares[key] += 1 / (_FUSION + rank)
-    places = {key: place for place, key in enumerate(of_equals)}
-    last = len(places)
-    return sorted(shares, key=lambda key: (-shares[key], places.get(key, last)))

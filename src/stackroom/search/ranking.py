@@ -7,9 +7,11 @@ title, and the owner's attributes. Both are added, not fused by rank, so that ne
 what is by far the nearest [docs/decisions/0041-passages-by-similarity-words-and-names.md].
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TypeVar
 
 from stackroom.access.tenancy import document_id_in
 from stackroom.documents.passages import Passage, Ranks, Search
@@ -163,3 +165,27 @@ def _search(reply: Reply, *, is_ranked: bool) -> Search:
 
 def _bounded(score: float) -> float:
     return min(1.0, max(0.0, score))
+
+
+# How little the very first ranks count more than those behind them: of Cormack, Clarke and
+# Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank learning methods"
+# (SIGIR 2009).
+_FUSION = 60
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+
+def fused(*orders: Sequence[_Key], of_equals: Sequence[_Key] = ()) -> list[_Key]:
+    """
+    Things by their keys, best first, from several orders of them.
+
+    What an order leaves out gets nothing from it. Of equals `of_equals` decides, which is an order,
+    too; of those that it leaves out, the first one's order.
+    """
+    shares: defaultdict[_Key, float] = defaultdict(float)
+    for order in orders:
+        for rank, key in enumerate(order, start=1):
+            shares[key] += 1 / (_FUSION + rank)
+    places = {key: place for place, key in enumerate(of_equals)}
+    last = len(places)
+    return sorted(shares, key=lambda key: (-shares[key], places.get(key, last)))
