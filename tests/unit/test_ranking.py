@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from stackroom.documents.passages import Passage, Search
-from stackroom.search.excerpts import distinct
 from stackroom.search.fan_out import Reply
-from stackroom.search.ranking import Ranking, Relevance, fused, ranked, relevance_of
+from stackroom.search.ranking import Ranking, Relevance, distinct, fused, ranked, relevance_of
 
 
 def test_what_several_orders_put_first_is_first_and_nothing_is_lost() -> None:

@@ -146,7 +146,7 @@ def fitted(
     texts: Sequence[str], max_tokens: int, prioritize_by: Priority = Priority.SIMILARITY
 ) -> WithinBudget:
     found = [excerpt(text) for text in texts]
-    return fit(found, budget(prioritize_by, max_tokens))
+    return fit(found, budget(prioritize_by, max_tokens), FakePlaceMaps())
 
 
 def budget(prioritize_by: Priority, max_tokens: int = 4000) -> Budget:
@@ -154,12 +154,12 @@ def budget(prioritize_by: Priority, max_tokens: int = 4000) -> Budget:
 
 
 def contents(selection: WithinBudget) -> list[str]:
-    return [each.content for each in selection.fitted]
+    return [each.content for each in selection.results]
 
 
 def order(found: Sequence[Excerpt], prioritize_by: Priority) -> str:
     """Of excerpts that are named by a letter, at their beginning."""
-    return "".join(text[0] for text in contents(fit(found, budget(prioritize_by))))
+    return "".join(text[0] for text in contents(fit(found, budget(prioritize_by), FakePlaceMaps())))
 
 
 # Of 301 tokens each: their names, scores and ages in days, in the order of the search, which isn't
@@ -187,11 +187,11 @@ def test_of_eight_long_passages_the_first_of_each_order_fill_the_budget(
         excerpt(name + "." * 1203, score, uploaded_at=days_ago(age)) for name, score, age in EIGHT
     ]
 
-    selection = fit(found, budget(prioritize_by, 1600))
+    selection = fit(found, budget(prioritize_by, 1600), FakePlaceMaps())
 
     assert "".join(text[0] for text in contents(selection)) == kept
     assert (selection.tokens, selection.omitted) == (1505, 3)
-    assert not any(each.is_cut for each in selection.fitted)
+    assert not any(each.is_cut for each in selection.results)
 
 
 def test_the_passage_that_overflows_is_cut_and_what_comes_behind_is_left_out() -> None:
@@ -200,7 +200,7 @@ def test_the_passage_that_overflows_is_cut_and_what_comes_behind_is_left_out() -
     selection = fitted([SENTENCE * 100, SENTENCE * 100, "Short."], 598)
 
     assert contents(selection) == [SENTENCE * 100, (SENTENCE * 32).rstrip() + "..."]
-    assert [each.is_cut for each in selection.fitted] == [False, True]
+    assert [each.is_cut for each in selection.results] == [False, True]
     assert (selection.tokens, selection.omitted) == (450 + 145, 1)  # 578 characters are 145 tokens
 
 
@@ -260,18 +260,17 @@ def test_whatever_is_found_the_budget_holds_and_nothing_is_lost(
 ) -> None:
     excerpts = [excerpt(text, score, uploaded_at=date) for text, score, date in found]
 
-    selection = fit(excerpts, budget(prioritize_by, max_tokens))
+    selection = fit(excerpts, budget(prioritize_by, max_tokens), FakePlaceMaps())
 
-    shown = [each.content for each in selection.fitted]
+    shown = [each.content for each in selection.results]
     assert sum(map(estimated_tokens, shown)) == selection.tokens <= max_tokens
     assert len(shown) + selection.omitted == len(found)
-    assert len({id(each.excerpt) for each in selection.fitted}) == len(shown)
-    for each in selection.fitted[:-1]:
-        assert each.content == each.excerpt.shown
-    for last in selection.fitted[-1:]:
+    for each in selection.results[:-1]:
+        assert each.content == each.text
+    for last in selection.results[-1:]:
         beginning = last.content.removesuffix("...") if last.is_cut else last.content
-        assert last.excerpt.shown.startswith(beginning)
-        assert last.is_cut == (beginning != last.excerpt.shown)
+        assert last.text.startswith(beginning)
+        assert last.is_cut == (beginning != last.text)
         assert beginning == beginning.rstrip() or not last.is_cut
 
 

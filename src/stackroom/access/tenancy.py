@@ -411,6 +411,16 @@ def document_id_in(passage: Passage) -> str | None:
     return noted if passage.uri is None and isinstance(noted, str) else None
 
 
+def owner_attributes(passage: Passage) -> dict[str, object]:
+    """Return what its owner attached to the document, and when it was uploaded; nothing of ours."""
+    ours = {USER, CATALOG, DOCUMENT, "filename"}
+    return {
+        name: value
+        for name, value in passage.attributes.items()
+        if name not in ours and not name.startswith(STORE_PREFIX)
+    }
+
+
 def origin_of(passage: Passage) -> Origin | None:
     """
     Catalog and file, if the id that it was ingested under proves what its attributes say.

@@ -21,7 +21,6 @@ logger = logging.getLogger(__name__)
 _MAX_PARALLEL = 10  # connections that a boto3 client keeps unless told otherwise
 _TABLES = {"csv", "xlsx"}
 _NOWHERE = Place()
-_IN_SOURCE = {tenancy.USER, tenancy.CATALOG, "document_id", "filename"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,15 +73,6 @@ def is_navigation(passage: Passage) -> bool:
     """
     is_of_tables = extension_of(_text(passage, "filename")) in _TABLES
     return not is_of_tables and looks_like_navigation(passage.text)
-
-
-def attributes_of(passage: Passage) -> dict[str, object]:
-    """What its owner attached to the document, and when it was uploaded; nothing of ours."""
-    return {
-        name: value
-        for name, value in passage.attributes.items()
-        if name not in _IN_SOURCE and not name.startswith(tenancy.STORE_PREFIX)
-    }
 
 
 def _cited(passage: Passage, known: Mapping[str, Places]) -> Cited:

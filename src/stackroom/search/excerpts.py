@@ -9,29 +9,14 @@ questions and the answer to none, so it comes last.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from stackroom.access.tenancy import document_id_in
 from stackroom.documents.passages import Passage, PlaceMapReader
 from stackroom.search.citations import Cited, Source, cited, is_navigation
 
 CHARACTERS_A_TOKEN = 4
-
-
-def identity(passage: Passage) -> object:
-    """What two findings of the same passage have in common: its source, and its text."""
-    return (document_id_in(passage) or passage.uri, passage.text)
-
-
-def distinct(found: Iterable[Passage], *, min_score: float) -> tuple[Passage, ...]:
-    """In the order they come in, each text of a file once, none below the threshold."""
-    kept: dict[object, Passage] = {}
-    for passage in found:
-        if passage.score >= min_score:
-            kept.setdefault(identity(passage), passage)
-    return tuple(kept.values())
 
 
 def estimated_tokens(text: str) -> int:
@@ -81,10 +66,6 @@ class Excerpt:
         return _document(self.source)
 
     @property
-    def shown(self) -> str:
-        return self.cited.shown
-
-    @property
     def source(self) -> Source:
         return self.cited.source
 
@@ -116,6 +97,19 @@ def excerpts_of(
         elif len(excerpts) < limit:
             excerpts.append(each)
     return tuple([*excerpts, *repetitions][:limit])
+
+
+def source_of_beginning(excerpt: Excerpt, beginning: str, place_maps: PlaceMapReader) -> Source:
+    """
+    Return where the beginning of an excerpt stands, if all of it is over three pages or more.
+
+    So is a document that is one passage: the pages of what isn't shown would mislead.
+    """
+    place = excerpt.cited.place
+    if (place.page_last or 0) - (place.page_first or 0) < 2:
+        return excerpt.source
+    source = cited([replace(excerpt.passage, text=beginning)], place_maps)[0].source
+    return excerpt.source if source.page is None and source.section is None else source
 
 
 def _is_nearly_the_same(one: Excerpt, other: Excerpt) -> bool:

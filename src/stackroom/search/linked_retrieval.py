@@ -20,11 +20,18 @@ from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.keys import is_user_id
 from stackroom.documents.passages import KnowledgeBase, OnlyPlaces, Passage, Search
 from stackroom.errors import KnowledgeBaseNotFound, MissingIdentity
-from stackroom.search.excerpts import distinct, identity
+from stackroom.search.excerpts import excerpts_of
 from stackroom.search.fan_out import Query, Replies, Reply, SearchScope, ask_all
 from stackroom.search.question_words import matched
-from stackroom.search.ranking import fused, relevance_of
-from stackroom.search.results import Chosen, OrderedBy, SearchAnswer, answer_of
+from stackroom.search.ranking import (
+    OrderedBy,
+    Ranking,
+    distinct,
+    fused,
+    identity,
+    relevance_of,
+)
+from stackroom.search.results import SearchAnswer, answer_of, fit
 from stackroom.search.search_arguments import DEFAULT_BUDGET, Budget, SearchArguments
 
 _REMEDY = "what is searched is not for everyone, so the agent's program must say who is asking"
@@ -79,20 +86,17 @@ class LinkedRetrieval:
         )
         ordered_by = _order(replies, chosen)
         passages = _in_order(asked.query, replies, chosen, ordered_by)
-        return answer_of(
-            Chosen(
-                passages=passages,
-                relevance=relevance_of(asked.query, passages),
-                searches=tuple(dict.fromkeys(reply.search for reply in replies.given)),
-                ordered_by=ordered_by,
-            ),
-            replies,
-            scope,
-            place_maps=OnlyPlaces(None),  # these are of documents in catalogs
-            limit=sum(each.limit for each in chosen.values()),
-            budget=asked.budget(self.budget),
-            started=started,
+        ranking = Ranking(
+            passages=passages,
+            searches=tuple(dict.fromkeys(reply.search for reply in replies.given)),
+            relevance=relevance_of(asked.query, passages),
+            ordered_by=ordered_by,
         )
+        place_maps = OnlyPlaces(None)  # these are of documents in catalogs
+        limit = sum(each.limit for each in chosen.values())
+        excerpts = excerpts_of(passages, place_maps, limit=limit)
+        selection = fit(excerpts, asked.budget(self.budget), place_maps)
+        return answer_of(selection, ranking, replies, scope, started=started)
 
     def _chosen(self, named: str | None) -> dict[str, LinkedKnowledgeBase]:
         linked = {each.knowledge_base_id: each for each in self.linked}

@@ -8,14 +8,13 @@ what is by far the nearest [docs/decisions/0041-passages-by-similarity-words-and
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TypeVar
+from typing import Literal, TypeVar
 
-from stackroom.access.tenancy import document_id_in
+from stackroom.access.tenancy import document_id_in, owner_attributes
 from stackroom.documents.passages import Passage, Ranks, Search
-from stackroom.search.citations import attributes_of
 from stackroom.search.fan_out import Reply
 from stackroom.search.names import QuestionNames
 from stackroom.search.question_words import Matches, QuestionWords, is_unspaced, matched
@@ -45,16 +44,26 @@ WEAK_NOTICE = (
 )
 
 
+OrderedBy = Literal["score", "rank"]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
-    """Passages, best first; `searches` are the ways in which they were found."""
+    """
+    The passages to answer with, best first, and how near they are; None if there are none.
 
-    passages: tuple[Passage, ...]
+    `searches` are the ways in which they were found. `ordered_by` says how passages of several
+    linked knowledge bases were put in one order: by rank where their scores don't compare.
+    """
+
+    passages: Sequence[Passage]
     searches: tuple[Search, ...] = ()
+    relevance: Relevance | None = None
+    ordered_by: OrderedBy | None = None
 
 
-def ranked(question: str, replies: Sequence[Reply]) -> Ranking:
-    """Put what was found in all knowledge bases into one order."""
+def ranked(question: str, replies: Sequence[Reply], *, min_score: float = 0.0) -> Ranking:
+    """Put what was found in all knowledge bases into one order, without what scores less."""
     found = [passage for reply in replies for passage in reply.passages if passage.text]
     matches = matched(question, [passage.text for passage in found])
     known = [each.similarity for each in found if each.similarity is not None]
@@ -62,10 +71,26 @@ def ranked(question: str, replies: Sequence[Reply]) -> Ranking:
     scored = [_scored(passage, lowest) for passage in found]
     is_ranked = bool(known) and all(passage.relevance is None for passage in found)
     order = _ranked(question, scored, matches) if is_ranked else _as_scored(scored, replies)
+    passages = distinct(order, min_score=min_score)
     return Ranking(
-        passages=tuple(order),
+        passages=passages,
         searches=tuple(dict.fromkeys(_search(reply, is_ranked=is_ranked) for reply in replies)),
+        relevance=relevance_of(question, passages),
     )
+
+
+def identity(passage: Passage) -> object:
+    """What two findings of the same passage have in common: its source, and its text."""
+    return (document_id_in(passage) or passage.uri, passage.text)
+
+
+def distinct(found: Iterable[Passage], *, min_score: float) -> tuple[Passage, ...]:
+    """Return each text of a document once, in the order given, if it scores at least so much."""
+    kept: dict[object, Passage] = {}
+    for passage in found:
+        if passage.score >= min_score:
+            kept.setdefault(identity(passage), passage)
+    return tuple(kept.values())
 
 
 def relevance_of(question: str, passages: Sequence[Passage]) -> Relevance | None:
@@ -139,7 +164,7 @@ def _document(passage: Passage) -> object:
 def _names(passage: Passage) -> list[str]:
     """What a question may name its document by: our own attributes but its file's name are none."""
     values = [passage.title_words, str(passage.attributes.get("filename", ""))]
-    for each in attributes_of(passage).values():
+    for each in owner_attributes(passage).values():
         values += map(str, each) if isinstance(each, list) else [str(each)]
     return values
 

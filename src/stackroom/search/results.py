@@ -3,21 +3,20 @@
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Literal
 
-from stackroom.documents.passages import Passage, PlaceMapReader, Ranks, Search
-from stackroom.search.citations import Source, attributes_of, cited
+from stackroom.access.tenancy import owner_attributes
+from stackroom.documents.passages import PlaceMapReader, Ranks, Search
+from stackroom.search.citations import Source
 from stackroom.search.excerpts import (
     CHARACTERS_A_TOKEN,
     Excerpt,
     estimated_tokens,
-    excerpts_of,
-    identity,
+    source_of_beginning,
 )
 from stackroom.search.fan_out import Replies, SearchScope
-from stackroom.search.ranking import Relevance
+from stackroom.search.ranking import OrderedBy, Ranking, Relevance, identity
 from stackroom.search.search_arguments import Budget, Priority
 
 _CUT = "..."  # behind a text that is shown in part
@@ -30,54 +29,77 @@ _YEAR = 365  # days, after which a passage is as old as any
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fitted:
+class Result:
     """
-    What the budget holds of an excerpt: all that is `shown` of it, or the `beginning` of that.
+    `content` is what the context budget holds of it, without running headers and page numbers; it
+    ends with "..." if it `is_cut`.
 
-    `content` is how an agent gets it, marked if it is cut.
+    `text` is all of it, as it stands in the document. `other_sources` are documents that say
+    exactly the same. Why it has its place: `ranks` are those of the best passage in it, and what
+    `is_navigation` comes last.
     """
 
-    excerpt: Excerpt
-    beginning: str
+    content: str
+    text: str
+    source: Source
+    other_sources: tuple[Source, ...]
+    score: float
+    attributes: Mapping[str, object]
     is_cut: bool
-
-    @property
-    def content(self) -> str:
-        return self.beginning + _CUT if self.is_cut else self.beginning
+    ranks: Ranks | None = None
+    is_navigation: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class WithinBudget:
     """For the `omitted` ones there is no room; the others have `tokens` in all."""
 
-    fitted: tuple[Fitted, ...]
+    results: tuple[Result, ...]
     omitted: int
     tokens: int
 
 
-def fit(found: Sequence[Excerpt], budget: Budget) -> WithinBudget:
+def fit(found: Sequence[Excerpt], budget: Budget, place_maps: PlaceMapReader) -> WithinBudget:
     """
-    Those that the budget holds, in order of its priority. Whole passages are kept as long as they
-    fit. The first that doesn't is cut or left out, and with it whatever comes behind: a shorter one
-    would not be the next best.
+    Return those that the budget holds, in order of its priority. Whole passages are kept as long as
+    they fit. The first that doesn't is cut or left out, and with it whatever comes behind: a
+    shorter one would not be the next best.
 
     The last of them may be cut: at the end of a sentence, if that leaves more than 80 % of the
     room, or else between two words. A text that has neither is left out, and so is any text if no
     more than 100 tokens are left for it.
     """
-    fitted: list[Fitted] = []
+    results: list[Result] = []
     left = budget.max_tokens
     for excerpt in _in_order(found, budget):
-        whole = excerpt.shown
+        whole = excerpt.cited.shown
         fits = estimated_tokens(whole) <= left
-        text = whole if fits else _beginning(whole, left)
-        if text or fits:
-            fitted.append(Fitted(excerpt=excerpt, beginning=text, is_cut=not fits))
-            left -= estimated_tokens(fitted[-1].content)
+        if fits:
+            results.append(_result(excerpt, whole, excerpt.source))
+            left -= estimated_tokens(whole)
+        elif beginning := _beginning(whole, left):
+            source = source_of_beginning(excerpt, beginning, place_maps)
+            results.append(_result(excerpt, beginning + _CUT, source, is_cut=True))
         if not fits:
             break
     return WithinBudget(
-        fitted=tuple(fitted), omitted=len(found) - len(fitted), tokens=budget.max_tokens - left
+        results=tuple(results),
+        omitted=len(found) - len(results),
+        tokens=sum(estimated_tokens(each.content) for each in results),
+    )
+
+
+def _result(excerpt: Excerpt, content: str, source: Source, *, is_cut: bool = False) -> Result:
+    return Result(
+        content=content,
+        text=excerpt.text,
+        source=source,
+        other_sources=excerpt.other_sources,
+        score=excerpt.passage.score,
+        attributes=owner_attributes(excerpt.passage),
+        is_cut=is_cut,
+        ranks=excerpt.passage.ranks,
+        is_navigation=excerpt.cited.place.is_navigation,
     )
 
 
@@ -140,31 +162,6 @@ def _last(ends: Iterable[re.Match[str]], room: int) -> int:
     return last
 
 
-OrderedBy = Literal["score", "rank"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Result:
-    """
-    `content` is what the context budget holds of it, without running headers and page numbers; it
-    ends with "..." if it `is_cut`.
-
-    `text` is all of it, as it stands in the document. `other_sources` are documents that say
-    exactly the same. Why it has its place: `ranks` are those of the best passage in it, and what
-    `is_navigation` comes last.
-    """
-
-    content: str
-    text: str
-    source: Source
-    other_sources: tuple[Source, ...]
-    score: float
-    attributes: Mapping[str, object]
-    is_cut: bool
-    ranks: Ranks | None = None
-    is_navigation: bool = False
-
-
 @dataclass(frozen=True, kw_only=True)
 class SearchFigures:
     """
@@ -208,74 +205,31 @@ class SearchAnswer:
     figures: tuple[SearchFigures, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Chosen:
-    """The passages to answer with, best first, and the ways in which they were found."""
-
-    passages: Sequence[Passage]
-    searches: tuple[Search, ...]
-    relevance: Relevance | None = None
-    ordered_by: OrderedBy | None = None
-
-
 def answer_of(
-    chosen: Chosen,
+    selection: WithinBudget,
+    ranking: Ranking,
     replies: Replies,
     scope: SearchScope,
     *,
-    place_maps: PlaceMapReader,
-    limit: int,
-    budget: Budget,
     started: float,
 ) -> SearchAnswer:
-    """
-    At most the `limit` best, of which as many are results as the budget holds, in its order;
-    `started` is of `time.perf_counter`.
-    """
-    selection = fit(excerpts_of(chosen.passages, place_maps, limit=limit), budget)
+    """Return the answer that these results are; `started` is of `time.perf_counter`."""
     return SearchAnswer(
-        results=tuple(_result(each, _source(each, place_maps)) for each in selection.fitted),
+        results=selection.results,
         omitted=selection.omitted,
         withheld=_withheld(replies),
         tokens=selection.tokens,
         milliseconds=round((time.perf_counter() - started) * 1000),
         knowledge_bases=scope.targets,
         guardrail_action=replies.guardrail_action,
-        searches=chosen.searches,
+        searches=ranking.searches,
         is_reranked=replies.is_reranked,
         is_embedding_cached=replies.is_embedding_cached,
-        relevance=chosen.relevance,
-        ordered_by=chosen.ordered_by,
+        relevance=ranking.relevance,
+        ordered_by=ranking.ordered_by,
         failures=replies.failures,
         notices=replies.notices,
         figures=_figures(replies),
-    )
-
-
-def _source(fitted: Fitted, place_maps: PlaceMapReader) -> Source:
-    """
-    Of a passage over three pages or more, as a document is that is one chunk, and that had to be
-    cut: where the part stands that is shown, since the pages of the rest would mislead.
-    """
-    excerpt, place = fitted.excerpt, fitted.excerpt.cited.place
-    if not fitted.is_cut or (place.page_last or 0) - (place.page_first or 0) < 2:
-        return excerpt.source
-    shown = cited([replace(excerpt.passage, text=fitted.beginning)], place_maps)[0].source
-    return excerpt.source if shown.page is None and shown.section is None else shown
-
-
-def _result(fitted: Fitted, source: Source) -> Result:
-    excerpt = fitted.excerpt
-    return Result(
-        content=fitted.content,
-        text=excerpt.text,
-        source=source,
-        other_sources=excerpt.other_sources,
-        score=excerpt.passage.score,
-        attributes=attributes_of(excerpt.passage),
-        is_cut=fitted.is_cut,
-        ranks=excerpt.passage.ranks,
-        is_navigation=excerpt.cited.place.is_navigation,
     )
 
 

@@ -19,7 +19,7 @@ from stackroom.documents.passages import KnowledgeBase, PlaceMapReader
 from stackroom.documents.repositories import Catalogs, StayingDocuments
 from stackroom.errors import MissingIdentity, RetrievalError
 from stackroom.search.citations import located
-from stackroom.search.excerpts import distinct
+from stackroom.search.excerpts import excerpts_of
 from stackroom.search.fan_out import (
     Replies,
     SearchScope,
@@ -29,8 +29,8 @@ from stackroom.search.fan_out import (
     scope_of_catalog,
 )
 from stackroom.search.names import NamedDocuments
-from stackroom.search.ranking import ranked, relevance_of
-from stackroom.search.results import Chosen, SearchAnswer, answer_of
+from stackroom.search.ranking import ranked
+from stackroom.search.results import SearchAnswer, answer_of, fit
 from stackroom.search.search_arguments import (
     DEFAULT_BUDGET,
     Budget,
@@ -114,38 +114,33 @@ class Retrieval:
             limits=limits,
             deadline=deadline,
         )
-        replies = only_staying(self._with_named(replies, scope, asked, deadline), self.documents)
-        found = ranked(asked.query, replies.given)
+        if self.named is not None:
+            replies = self._with_named(self.named, replies, scope, asked, deadline)
+        replies = only_staying(replies, self.documents)
         min_score = self.min_score if asked.min_score is None else asked.min_score
-        passages = distinct(found.passages, min_score=min_score)
+        ranking = ranked(asked.query, replies.given, min_score=min_score)
+        passages = ranking.passages
         if self.uri_of is not None:
             passages = located(passages, catalog_of=scope.catalog_of, uri_of=self.uri_of)
-        chosen = Chosen(
-            passages=passages,
-            searches=found.searches,
-            relevance=relevance_of(asked.query, passages),
-        )
-        return answer_of(
-            chosen,
-            replies,
-            scope,
-            place_maps=self.place_maps,
-            limit=asked.top_k,
-            budget=asked.budget(self.budget),
-            started=started,
-        )
+        excerpts = excerpts_of(passages, self.place_maps, limit=asked.top_k)
+        selection = fit(excerpts, asked.budget(self.budget), self.place_maps)
+        return answer_of(selection, ranking, replies, scope, started=started)
 
     def _with_named(
-        self, replies: Replies, scope: SearchScope, asked: RetrieveArguments, deadline: Deadline
+        self,
+        names: NamedDocuments,
+        replies: Replies,
+        scope: SearchScope,
+        asked: RetrieveArguments,
+        deadline: Deadline,
     ) -> Replies:
         """
-        With passages of the documents that the question names, where the search of all found none.
+        Add passages of the documents that the question names, where the search of all found none.
 
         Whatever fails of this, the search of all stands.
         """
-        if self.named is None or scope.asker is None:
-            return replies
-        named = self.named.named_in(asked.query, scope.asker, asked.catalog_id)
+        assert scope.asker is not None, "a catalog has an owner, and other searches have a caller"
+        named = names.named_in(asked.query, scope.asker, asked.catalog_id)
         found = {
             each.attributes.get(DOCUMENT) for reply in replies.given for each in reply.passages
         }
