@@ -26,11 +26,13 @@ _DOCUMENT_RELATION = (
 )
 
 
-def pdf(*pages: str, password: str | None = None) -> bytes:
+def pdf(*pages: str, password: str | None = None, title: str | None = None) -> bytes:
     """One page a text, a line a line; invariant, so that equal texts give equal bytes."""
     body = io.BytesIO()
     encryption = StandardEncryption(password, strength=128) if password else None
     canvas = Canvas(body, pagesize=A4, invariant=True, encrypt=encryption)
+    if title is not None:
+        canvas.setTitle(title)
     for page in pages:
         text = canvas.beginText(72, 770)
         text.textLines(page)

@@ -192,7 +192,11 @@ def _location_of(key: str) -> Location | None:
 
 
 def title_words_of(pages: Sequence[Page]) -> str:
-    """The words of a document's opening, in lower case and each once, as many as a record holds."""
+    """
+    Return the words of a document's title and of its opening, in lower case and each once, as many
+    as a record holds.
+    """
+    title = " ".join(page.title for page in pages[:1])
     opening = next((page.text.strip() for page in pages if page.text.strip()), "")[:_OPENING]
-    words = " ".join(dict.fromkeys(_WORD.findall(opening.lower())))
+    words = " ".join(dict.fromkeys(_WORD.findall(f"{title} {opening}".lower())))
     return words.encode()[:_TITLE_BYTES].decode(errors="ignore")

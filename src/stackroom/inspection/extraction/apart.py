@@ -48,8 +48,8 @@ def read_pages_apart(
     if "reason" in answer:
         raise Unreadable(answer["reason"])
     return tuple(
-        Page(number=number, text=text, headings=tuple(Heading(*heading) for heading in headings))
-        for number, text, headings in answer["pages"]
+        Page(number, text, tuple(Heading(*heading) for heading in headings), title)
+        for number, text, headings, title in answer["pages"]
     )
 
 

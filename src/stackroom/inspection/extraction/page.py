@@ -62,12 +62,14 @@ class Page:
     """
     Text of one page: counted from 1 in a PDF, `number` None in formats without pages.
 
-    `headings` are in the order of the text; a PDF has none.
+    `headings` are in the order of the text; a PDF has none. `title` is on a document's first page:
+    what the file calls itself, which a PDF has beside its text.
     """
 
     number: int | None
     text: str
     headings: tuple[Heading, ...] = ()
+    title: str = ""
 
 
 def unpaged(text: str, found: Iterable[Found] = ()) -> tuple[Page, ...]:
