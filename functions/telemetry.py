@@ -42,12 +42,14 @@ def report(settled: "Iterable[Settled]", *, logger: Logger, metrics: Metrics) ->
             document_id=document.document_id,
             version=document.version,
             correlation_id=document.correlation_id,
-            reason=document.status_reason,
+            reason=document.remark,
         )
         with single_metric(
             name="DocumentsSettled", unit=MetricUnit.Count, value=1, namespace=NAMESPACE
         ) as metric:
             metric.add_dimension(name="outcome", value=each.outcome)
+        if each.is_indexed and document.gaps:
+            metrics.add_metric(name="IndexedWithGaps", unit=MetricUnit.Count, value=1)
         if not each.is_found:
             # Bedrock says that it is indexed, and no search has found it within a minute.
             metrics.add_metric(name="IndexedUnfound", unit=MetricUnit.Count, value=1)

@@ -58,7 +58,7 @@ class CatalogTable(_Table):
             partition_key=_string("catalog_id"),
             sort_key=_string("filename"),
             projection_type=dynamodb.ProjectionType.INCLUDE,
-            non_key_attributes=["size", "uploaded_at"],
+            non_key_attributes=["size", "uploaded_at", "gaps"],
         )
         super().__init__(
             scope,

@@ -80,6 +80,38 @@ def scanned_pdf(*pages: str, read: Sequence[str] = ()) -> bytes:
     return body.getvalue()
 
 
+def garbled_pdf(text: str, garbled: str) -> bytes:
+    """A page of text, and one whose font gives each letter a private character, as a broken one."""
+    cmap = (
+        b"/CIDInit /ProcSet findresource begin 12 dict begin begincmap\n"
+        b"1 begincodespacerange <00> <FF> endcodespacerange\n"
+        b"1 beginbfrange <20> <7E> <E020> endbfrange\nendcmap end end"
+    )
+    fonts = [
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 5 0 R >>",
+    ]
+    pages = [f"BT /F1 12 Tf 72 700 Td ({each}) Tj ET".encode() for each in (text, garbled)]
+    page = (
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents %d 0 R"
+        b" /Resources << /Font << /F1 %d 0 R >> >> >>"
+    )
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Count 2 /Kids [8 0 R 9 0 R] >>",
+        *fonts,
+        *(_stream(each) for each in (cmap, *pages)),
+        page % (6, 3),
+        page % (7, 4),
+    ]
+    numbered = (b"%d 0 obj\n%s\nendobj\n" % each for each in enumerate(objects, start=1))
+    return b"%PDF-1.4\n" + b"".join(numbered) + b"trailer\n<< /Root 1 0 R /Size 10 >>\n%%EOF\n"
+
+
+def _stream(content: bytes) -> bytes:
+    return b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content)
+
+
 def photograph(text: str, kind: str = "PNG") -> bytes:
     """A page of A4 with this text, as PNG or JPEG."""
     body = io.BytesIO()

@@ -21,7 +21,10 @@ class Catalog:
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """`indexing_status` is uploading, pending, indexing, indexed, failed or deleting."""
+    """
+    `indexing_status` is uploading, pending, indexing, indexed, failed or deleting; `gaps` say what
+    of an indexed document can't be found.
+    """
 
     catalog_id: str
     document_id: str
@@ -31,6 +34,7 @@ class Document:
     status_reason: str | None
     uploaded_at: datetime
     etag: str = ""  # a deployment of an earlier version tells none
+    gaps: tuple[str, ...] = ()
 
     @property
     def waits_for_cap(self) -> bool:

@@ -39,7 +39,7 @@ def create_tables(dynamodb: Any) -> None:
                 "KeySchema": _keys("catalog_id", "filename"),
                 "Projection": {
                     "ProjectionType": "INCLUDE",
-                    "NonKeyAttributes": ["size", "uploaded_at"],
+                    "NonKeyAttributes": ["size", "uploaded_at", "gaps"],
                 },
             },
         ],

@@ -71,12 +71,20 @@ class FakeInspectionResults(Disturbed):
 
     reasons: dict[str, str] = field(default_factory=dict)  # by etag
     titles: dict[str, str] = field(default_factory=dict)  # words, by etag
+    gaps: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by etag
     everything: bool = False
+
+    def find(self, document: Document, why: str) -> None:
+        """Have it found defective, with a gap that says the same."""
+        self.reasons[document.etag] = why
+        self.gaps[document.etag] = (why,)
 
     def results_for(self, documents: Iterable[Document]) -> dict[str, Inspected]:
         return {
             each.document_id: Inspected(
-                reason=self.reasons.get(each.etag), title_words=self.titles.get(each.etag, "")
+                reason=self.reasons.get(each.etag),
+                title_words=self.titles.get(each.etag, ""),
+                gaps=self.gaps.get(each.etag, ()),
             )
             for each in documents
             if self.everything or each.etag in self.reasons

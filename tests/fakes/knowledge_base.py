@@ -9,7 +9,7 @@ from typing import Any
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
 from stackroom.documents.passages import Passage, Retrieved, Search
-from stackroom.documents.repositories import DocumentKey
+from stackroom.documents.repositories import DocumentKey, DocumentNotes
 from stackroom.errors import SearchRefused, Unavailable
 from tests.fakes.disturbed import Disturbed
 
@@ -111,10 +111,11 @@ class AllStaying(Disturbed):
 
     def __init__(self) -> None:
         self.going: set[str] = set()
-        self.titles: dict[str, str] = {}  # words, by document id
+        self.notes: dict[str, DocumentNotes] = {}  # by document id
 
-    def staying(self, keys: Iterable[DocumentKey]) -> dict[DocumentKey, str]:
-        return {each: self.titles.get(each[1], "") for each in keys if each[1] not in self.going}
+    def staying(self, keys: Iterable[DocumentKey]) -> dict[DocumentKey, DocumentNotes]:
+        staying = (each for each in keys if each[1] not in self.going)
+        return {each: self.notes.get(each[1], DocumentNotes()) for each in staying}
 
 
 def matches(condition: Filter | None, attributes: Mapping[str, object]) -> bool:

@@ -26,7 +26,7 @@ from stackroom.documents.model import (
     DocumentStatus,
     Receipt,
 )
-from stackroom.documents.repositories import DocumentKey, DocumentPage, ListingPage
+from stackroom.documents.repositories import DocumentKey, DocumentNotes, DocumentPage, ListingPage
 from stackroom.errors import CatalogLimitReached, RecordChanged, RunSuperseded
 from stackroom.runs.lease import Lease
 from tests.fakes.admission import FakeAdmissionBook, FakeExecutions, FakeTaskTokens
@@ -206,9 +206,9 @@ class FakeDocuments(Disturbed):
         del self.kept[(document.catalog_id, document.document_id)]
         self._count(document.catalog_id, Counts() - counts_of(there), None)
 
-    def staying(self, keys: Iterable[DocumentKey]) -> dict[DocumentKey, str]:
+    def staying(self, keys: Iterable[DocumentKey]) -> dict[DocumentKey, DocumentNotes]:
         return {
-            key: document.title_words
+            key: DocumentNotes.of(document)
             for key in keys
             if (document := self.kept.get(key)) is not None
             and document.status is not DocumentStatus.DELETING

@@ -12,7 +12,8 @@ import pytest
 import functions.catalog_tools.handler as function
 import functions.retrieve.handler as retrieve
 from stackroom.aws import session
-from tests.aws.stores import BUCKET
+from stackroom.aws.dynamodb.document_records import DynamoDocuments
+from tests.aws.stores import BUCKET, CATALOG_TABLE
 from tests.functions.printed import Printed
 from tests.functions.tools import GatewayContext, Tools, encoded, text_of, told_of
 
@@ -264,6 +265,7 @@ def test_a_list_and_a_status_tell_of_what_failed_and_what_waits_in_two_round_tri
         "etag",
         "indexing_status",
         "status_reason",
+        "gaps",
         "uploaded_at",
     }
     lines = text_of(status).splitlines()
@@ -279,6 +281,28 @@ def test_a_list_and_a_status_tell_of_what_failed_and_what_waits_in_two_round_tri
     # The catalog, and then at once: documents, both queues, ledger, lease.
     assert operations[0] == "GetItem"
     assert sorted(operations[1:]) == ["GetItem", "GetItem", *["Query"] * 3]
+
+
+def test_list_and_status_tell_the_gaps_of_indexed_documents(tools: Tools) -> None:
+    catalog_id = tools.create()
+    document_id = tools.index(catalog_id, "lease.txt")
+    tools.index(catalog_id, "whole.txt")
+    documents = DynamoDocuments(client=session.client("dynamodb"), table=CATALOG_TABLE)
+    lease = documents.get(catalog_id, document_id)
+    assert lease is not None
+    documents.save(lease.model_copy(update={"gaps": ("1 of 2 pages looks garbled: 2",)}))
+
+    listed = tools.call("list_catalog_documents", catalog_id=catalog_id)
+    status = tools.call("get_indexing_status", catalog_id=catalog_id)
+
+    told = "indexed, with gaps: 1 of 2 pages looks garbled: 2"
+    rows = [each for each in text_of(listed).splitlines() if ".txt" in each]
+    assert [told in each for each in rows] == [True, False]
+    gaps = [each["gaps"] for each in listed["metadata"]["documents"]]
+    assert gaps == [["1 of 2 pages looks garbled: 2"], []]
+    assert text_of(status).splitlines()[2:] == [f"- lease.txt ({document_id}): {told}"]
+    [named] = status["metadata"]["gaps"]
+    assert named == {"document_id": document_id, "filename": "lease.txt", "gaps": gaps[0]}
 
 
 def test_a_selection_is_of_one_user_in_one_session_for_twelve_hours_or_until_it_is_taken_back(

@@ -110,7 +110,7 @@ def test_documents_are_indexed_by_name_with_nothing_that_changes_while_they_are_
     keys = [each["AttributeName"] for each in by_name["KeySchema"]]
     assert keys == ["catalog_id", "filename"]
     assert by_name["Projection"]["ProjectionType"] == "INCLUDE"
-    assert set(by_name["Projection"]["NonKeyAttributes"]) == {"size", "uploaded_at"}
+    assert set(by_name["Projection"]["NonKeyAttributes"]) == {"size", "uploaded_at", "gaps"}
 
 
 @pytest.mark.parametrize("stack", ["data", "knowledge-base"])

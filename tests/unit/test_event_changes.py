@@ -100,6 +100,17 @@ def test_a_document_s_event_says_whose_it_is_why_and_which_version() -> None:
     }
 
 
+def test_gaps_that_are_found_after_a_document_was_indexed_are_an_event() -> None:
+    gaps = ("1 of 2 pages looks garbled: 2",)
+    indexed = a_document(status=DocumentStatus.INDEXED)
+
+    found = told(indexed, indexed.model_copy(update={"gaps": gaps}))
+
+    assert found is not None
+    assert (found["detail"]["state"], found["detail"]["gaps"]) == ("indexed", list(gaps))
+    assert told(indexed, indexed) is None
+
+
 def test_a_removal_comes_after_the_last_version_of_what_was_removed() -> None:
     event = change_of(a_document(version=9, status="deleting"), None, event_id="e-1", at=NOW)
 

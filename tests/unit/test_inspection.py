@@ -5,7 +5,7 @@ import pytest
 
 from simulator.tests import files
 from stackroom.documents.keys import catalog_id_of
-from stackroom.documents.model import UNEXPLAINED_FAILURE, DocumentStatus
+from stackroom.documents.model import NOT_READ_YET, UNEXPLAINED_FAILURE, DocumentStatus
 from stackroom.documents.repositories import Inspected
 from stackroom.errors import RecordChanged
 from stackroom.inspection import inspection
@@ -201,7 +201,21 @@ def test_a_reader_that_gives_up_leaves_the_document_undecided(house: House) -> N
 
     assert inspected.outcome is InspectionOutcome.UNDECIDED
     assert house.place_maps.maps == {}
-    assert house.inspections.found == {document_id(): ("e1", Inspected())}
+    unread = Inspected(gaps=("read by Bedrock's parser; pages unknown",))
+    assert house.inspections.found == {document_id(): ("e1", unread)}
+
+
+def test_late_inspection_tells_the_gaps_of_an_indexed_document(house: House) -> None:
+    house.bucket.put(KEY, "e1", files.scanned_pdf("nine weeks", read=["Lease Agreement"]))
+    indexed = document_at(KEY, etag="e1", status=DocumentStatus.INDEXED, uninspected=True)
+    before = house.documents.save(indexed)
+
+    house.inspecting.inspect(KEY)
+
+    [after] = house.documents.kept.values()
+    assert before.shown_gaps == (NOT_READ_YET,)
+    gap = "1 of 2 pages has no text, or hardly any, beside an image: 1"
+    assert (after.shown_gaps, after.remark) == ((gap,), f"with gaps: {gap}")
 
 
 def test_an_inspection_that_was_missing_completes_the_record(house: House) -> None:

@@ -1,14 +1,17 @@
 """The search as a Python function, for agents that run in the same process."""
 
+from dataclasses import replace
+
 import pytest
 
 from stackroom.access.identity import Caller
 from stackroom.documents.passages import Search
+from stackroom.documents.repositories import DocumentNotes
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.search.ranking import WEAK_NOTICE
 from stackroom.search.search import Retrieval
 from stackroom.search.search_tool import Response, knowledge_base_retrieve
-from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.unit.test_retrieval import a_retrieval
 
 
@@ -61,6 +64,21 @@ def test_an_answer_tells_how_it_was_searched_and_why_not_as_configured() -> None
 
     assert metadata(response)["search"] == "semantic+text"
     assert metadata(response)["search_notices"] == {"KB1": "the index is BUILDING"}
+
+
+def test_passage_tells_the_gaps_of_its_document_and_no_other_does() -> None:
+    world = AllStaying()
+    world.notes = {"doc-scan.pdf": DocumentNotes(gaps=("1 of 2 pages looks garbled: 2",))}
+    knowledge_base = FakeKnowledgeBase()
+    knowledge_base.put("annual leave is long", filename="scan.pdf", score=0.9)
+    knowledge_base.put("annual leave, and gaps", filename="whole.pdf", score=0.8)
+
+    response = asked("annual leave", replace(a_retrieval(knowledge_base), documents=world))
+
+    results = response["results"]
+    assert isinstance(results, list)
+    told = {each["source"]["filename"]: each["metadata"].get("gaps") for each in results}
+    assert told == {"scan.pdf": ["1 of 2 pages looks garbled: 2"], "whole.pdf": None}
 
 
 def metadata(response: Response) -> dict[str, object]:

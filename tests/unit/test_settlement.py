@@ -167,6 +167,19 @@ def test_indexed_document_has_the_words_of_its_title(pipeline: Pipeline) -> None
     assert pipeline.document().title_words == "travel policy"
 
 
+def test_indexed_document_has_the_gaps_of_this_version_alone(pipeline: Pipeline) -> None:
+    pipeline.findings.gaps["etag of text"] = ("1 of 2 pages looks garbled: 2",)
+    pipeline.drop()
+    run = pipeline.work()
+    pipeline.finish_job(run, KEY)
+
+    pipeline.poll(run)
+
+    indexed = pipeline.document()
+    assert indexed.shown_gaps == ("1 of 2 pages looks garbled: 2",)
+    assert indexed.moved(DocumentStatus.PENDING, at=indexed.updated_at).shown_gaps == ()
+
+
 def test_an_inspection_that_ends_while_we_write_is_not_missed(pipeline: Pipeline, run: Run) -> None:
     says(pipeline, "FAILED")
 

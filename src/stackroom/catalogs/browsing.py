@@ -42,6 +42,7 @@ class Group(StrEnum):
 
     FAILED = "failed"
     UNDER_WAY = "under-way"
+    WITH_GAPS = "with-gaps"  # searchable, and something of it can't be found
     SEARCHABLE = "searchable"
 
 
@@ -50,7 +51,8 @@ _GROUPS = {DocumentStatus.FAILED: Group.FAILED, DocumentStatus.INDEXED: Group.SE
 
 
 def group_of(document: Document) -> Group:
-    return _GROUPS.get(document.status, Group.UNDER_WAY)
+    group = _GROUPS.get(document.status, Group.UNDER_WAY)
+    return Group.WITH_GAPS if group is Group.SEARCHABLE and document.gaps else group
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,12 +287,14 @@ def _of_record(document: Document) -> _Entry:
         filename=document.filename,
         size=document.size,
         uploaded_at=document.uploaded_at,
+        has_gaps=bool(document.gaps),
     )
     return _Entry(named=named, group=group_of(document), record=document)
 
 
 def _of_name(named: NamedDocument, groups: Mapping[str, Group]) -> _Entry:
-    usual = Group.SEARCHABLE if named.size else Group.UNDER_WAY  # it has yet to be uploaded
+    searchable = Group.WITH_GAPS if named.has_gaps else Group.SEARCHABLE
+    usual = searchable if named.size else Group.UNDER_WAY  # it has yet to be uploaded
     return _Entry(named=named, group=groups.get(named.document_id, usual))
 
 

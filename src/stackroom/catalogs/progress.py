@@ -24,7 +24,8 @@ class CatalogProgress:
     catalog the first of them, with none that are to come, and `more` counts the rest.
     `eta_seconds` is None where nobody knows, 0 if all is settled; `queue_position` is None unless
     the catalog's run waits. `unsettled` are all of a large catalog that failed or is under way;
-    None if these are too many to be looked at.
+    None if these are too many to be looked at. `with_gaps` are indexed documents of which something
+    can't be found; of a large catalog none is looked at.
     """
 
     catalog: Catalog
@@ -39,6 +40,7 @@ class CatalogProgress:
     uploading: int = 0
     queue_position: QueuePosition | None = None
     unsettled: tuple[Document, ...] | None = None
+    with_gaps: tuple[Document, ...] = ()
 
     @property
     def total(self) -> int:
@@ -105,6 +107,7 @@ def _told(estimate: CatalogEstimate) -> CatalogProgress:
         unready=_unready(estimate),
         eta_seconds=estimate.eta_seconds,
         uploading=sum(each.is_to_come for each in documents),
+        with_gaps=tuple(each for each in documents if each.shown_gaps),
         queue_position=estimate.queue_position,
     )
 

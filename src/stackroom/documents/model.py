@@ -1,5 +1,6 @@
 """What Stackroom knows: catalogs, their documents, and the knowledge bases they lie in."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, Self, TypeVar
@@ -158,6 +159,14 @@ UNEXPLAINED_FAILURE = (
     "check that it opens and has text, then drop it again"
 )
 
+# The gap of a document whose inspection has yet to come, or never came.
+NOT_READ_YET = "not read yet, so what of it can't be found is not known"
+
+
+def with_gaps(gaps: Sequence[str]) -> str:
+    """Return what follows a status, where something of a document can't be found."""
+    return f"with gaps: {'; '.join(gaps)}" if gaps else ""
+
 
 class Document(Record):
     """
@@ -197,6 +206,7 @@ class Document(Record):
     unseen_until: AwareDatetime | None = None
     lingering: bool = False  # the index may hold a version of a rejected file
     title_words: str = ""  # of the beginning of its text, by which a question may name it
+    gaps: tuple[str, ...] = ()  # sentences: what of this version can't be found
     uninspected: bool = False  # it was settled, and our inspection had not looked at it
     receipt_id: str | None = None  # of its deletion
     correlation_id: str | None = None
@@ -244,6 +254,18 @@ class Document(Record):
         """For its owner: what a tool has written waits like any other, its event yet to come."""
         is_written = self.status is DocumentStatus.UPLOADING and not self.is_to_come
         return DocumentStatus.PENDING if is_written else self.status
+
+    @property
+    def shown_gaps(self) -> tuple[str, ...]:
+        """What of an indexed document can't be found, or that nobody knows yet, in sentences."""
+        if self.status is not DocumentStatus.INDEXED:
+            return ()
+        return (*self.gaps, *((NOT_READ_YET,) if self.uninspected else ()))
+
+    @property
+    def remark(self) -> str | None:
+        """Why it has its status, for its owner: a failure's reason, or what can't be found."""
+        return with_gaps(self.shown_gaps) or self.status_reason
 
     @property
     def may_be_indexed(self) -> bool:

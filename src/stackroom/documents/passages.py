@@ -36,7 +36,8 @@ class Passage:
     data source was ingested under, `uri` the object of any other, `data_source_id` the data source
     of either. None is what the store doesn't tell: a passage of a CUSTOM one may have no more than
     the last. `knowledge_base_id` is for whoever asks several: a store need not say it.
-    `title_words`, of its document's title, and `ranks`, which made its place, are ours.
+    `title_words`, of its document's title, `gaps`, what of its document can't be found, and
+    `ranks`, which made its place, are ours.
     """
 
     text: str
@@ -50,6 +51,7 @@ class Passage:
     relevance: float | None = None
     knowledge_base_id: str | None = None
     title_words: str = field(default="", compare=False)
+    gaps: tuple[str, ...] = field(default=(), compare=False)
     ranks: Ranks | None = field(default=None, compare=False)
 
 

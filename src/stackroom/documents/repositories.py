@@ -34,11 +34,23 @@ class DocumentPage:
 DocumentKey = tuple[str, str]  # the ids of its catalog and of itself
 
 
+@dataclass(frozen=True, kw_only=True)
+class DocumentNotes:
+    """What a search tells of a document: the words of its title, and what can't be found of it."""
+
+    title_words: str = ""
+    gaps: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, document: Document) -> "DocumentNotes":
+        return cls(title_words=document.title_words, gaps=document.shown_gaps)
+
+
 class StayingDocuments(Protocol):
-    def staying(self, keys: Iterable[DocumentKey]) -> Mapping[DocumentKey, str]:
+    def staying(self, keys: Iterable[DocumentKey]) -> Mapping[DocumentKey, DocumentNotes]:
         """
         Return the documents on record that nobody has asked to delete, nor their catalog, each with
-        the words of its title; read consistently.
+        what a search tells of it; read consistently.
         """
 
 
@@ -98,6 +110,7 @@ class NamedDocument:
     filename: str
     size: int
     uploaded_at: datetime
+    has_gaps: bool = False
 
 
 class NameLists(Protocol):
@@ -226,10 +239,14 @@ class ListingItems(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Inspected:
-    """What is wrong with a version of a file, if anything is, and the words of its title."""
+    """
+    What is wrong with a version of a file, if anything is, the words of its title, and what of it
+    can't be found.
+    """
 
     reason: str | None = None
     title_words: str = ""
+    gaps: tuple[str, ...] = ()
 
 
 class InspectionResults(Protocol):

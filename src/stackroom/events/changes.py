@@ -59,7 +59,10 @@ class _Detail(BaseModel):
 
 
 class DocumentChanged(_Detail):
-    """A file that lies in no catalog has no `catalog_id`; `version` counts up."""
+    """
+    A file that lies in no catalog has no `catalog_id`; `version` counts up. `gaps` say what of an
+    indexed file can't be found; it has none if its whole text can.
+    """
 
     catalog_id: str | None = None
     document_id: str
@@ -67,6 +70,7 @@ class DocumentChanged(_Detail):
     state: DocumentStatus | Gone
     previous_state: DocumentStatus | None = None
     reason: str | None = None
+    gaps: tuple[str, ...] | None = None
     version: int
     correlation_id: str | None = None
     receipt_id: str | None = None
@@ -164,9 +168,15 @@ def change_of(
     detail = _detail(old, new, event_id, at)
     if detail is None:
         return None
-    if not isinstance(detail, UserCapReached) and detail.state == detail.previous_state:
+    is_same = not isinstance(detail, UserCapReached) and detail.state == detail.previous_state
+    if is_same and not _have_changed_gaps(old, new):
         return None
     return Event(id=event_id, detail_type=_TYPE_OF[type(detail)], time=at, detail=detail)
+
+
+def _have_changed_gaps(old: Stated | None, new: Stated | None) -> bool:
+    """What can't be found of a document may be known only after it was indexed."""
+    return isinstance(old, Document) and isinstance(new, Document) and old.gaps != new.gaps
 
 
 def _detail(old: Stated | None, new: Stated | None, event_id: str, at: datetime) -> Detail | None:
@@ -211,6 +221,7 @@ def _of_document(
         state=new.shown_status if new else Gone.DELETED,
         previous_state=old.shown_status if old else None,
         reason=new.status_reason if new else None,
+        gaps=(new.shown_gaps or None) if new else None,
         # Its removal comes after its last version.
         version=document.version if new else document.version + 1,
         correlation_id=document.correlation_id,

@@ -374,9 +374,9 @@ _INSPECTED_WITHIN = 20.0
 class Evidence:
     """
     `inspection_reason` is what our own inspection has against this version, `title_words` are those
-    of its title, and `is_inspected` tells that there was one; `awaits_inspection`: there should be
-    one soon, that makes its place map. `is_found` asks the knowledge base whether a search finds
-    the document, and `is_due` tells that it should by now.
+    of its title, `gaps` say what of it can't be found, and `is_inspected` tells that there was one;
+    `awaits_inspection`: there should be one soon, that makes its place map. `is_found` asks the
+    knowledge base whether a search finds the document, and `is_due` tells that it should by now.
     """
 
     bedrock: BedrockEvidence
@@ -384,6 +384,7 @@ class Evidence:
     is_due: bool = True
     inspection_reason: str | None = None
     title_words: str = ""
+    gaps: tuple[str, ...] = ()
     is_inspected: bool = True
     awaits_inspection: bool = False
 
@@ -416,6 +417,7 @@ class Investigation:
                 is_due=self._is_due(said, is_doubted=inspected.reason is not None),
                 inspection_reason=inspected.reason,
                 title_words=inspected.title_words,
+                gaps=inspected.gaps,
                 is_inspected=is_inspected,
                 awaits_inspection=not is_inspected and self._awaits(document, said),
             )

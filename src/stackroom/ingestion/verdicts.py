@@ -56,6 +56,7 @@ class Verdict:
     is_found: bool = True  # False of what counts as indexed though no search finds it yet
     is_uninspected: bool = False  # an inspection that never came would have made it tell more
     title_words: str = ""
+    gaps: tuple[str, ...] = ()
 
 
 Decided = list[tuple[Document, Verdict]]
@@ -82,7 +83,9 @@ def verdict(document: Document, evidence: Evidence | None) -> Verdict:
         return _of_removed(document, evidence)
     found = _of_ingested(document, evidence)
     lacks = not evidence.is_inspected and _lacks(document, found)
-    return replace(found, is_uninspected=lacks, title_words=evidence.title_words)
+    return replace(
+        found, is_uninspected=lacks, title_words=evidence.title_words, gaps=evidence.gaps
+    )
 
 
 def _lacks(document: Document, found: Verdict) -> bool:
@@ -268,6 +271,7 @@ def _after(document: Document, verdict: Verdict, at: datetime) -> Document | Non
                     "unseen_until": None if verdict.is_found else document.unseen_until,
                     "uninspected": verdict.is_uninspected,
                     "title_words": verdict.title_words,
+                    "gaps": verdict.gaps,
                 }
             )
         case DocumentOutcome.FAILED:

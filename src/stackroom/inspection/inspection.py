@@ -21,6 +21,7 @@ from stackroom.documents.model import UNEXPLAINED_FAILURE, DocumentStatus
 from stackroom.documents.repositories import Catalogs, Documents, Inspected
 from stackroom.errors import ObjectRefused, RecordChanged, Unreadable
 from stackroom.inspection.extraction.page import Page
+from stackroom.inspection.gaps import UNREAD, gaps_of
 from stackroom.inspection.place_map import PlaceMap
 
 _TRIES = 3
@@ -126,27 +127,27 @@ class Inspection:
             self.place_maps.remove(document_id)
             outcome = InspectionOutcome.GONE if file is None else InspectionOutcome.IGNORED
             return InspectionResult(outcome=outcome, document_id=document_id)
-        reason, place_map, title_words = None, None, ""
-        outcome = InspectionOutcome.SOUND
+        place_map = None
         try:
             pages = self.extract(file.body, location.filename)
         except Unreadable as defect:
-            outcome, reason = InspectionOutcome.DEFECTIVE, defect.reason
+            outcome, found = InspectionOutcome.DEFECTIVE, Inspected(reason=defect.reason)
         else:
             if pages is None:
-                outcome = InspectionOutcome.UNDECIDED
+                outcome, found = InspectionOutcome.UNDECIDED, Inspected(gaps=(UNREAD,))
             else:
-                place_map = PlaceMap.of(file.etag, pages)
-                if has_places(location.filename):  # of others no result is kept
-                    title_words = title_words_of(pages)
-        found = Inspected(reason=reason, title_words=title_words)
+                outcome, place_map = InspectionOutcome.SOUND, PlaceMap.of(file.etag, pages)
+                is_named = has_places(location.filename)  # of others no title is kept
+                found = Inspected(
+                    title_words=title_words_of(pages) if is_named else "", gaps=gaps_of(pages)
+                )
         self._keep(location, file.etag, found, place_map)
         self._tell(location, file.etag, found)
         pieces = place_map.pieces if place_map else ()
         return InspectionResult(
             outcome=outcome,
             document_id=document_id,
-            reason=reason,
+            reason=found.reason,
             pages=sum(piece.page is not None for piece in pieces),
             sections=sum(piece.section is not None for piece in pieces),
         )
@@ -159,13 +160,13 @@ class Inspection:
         else:
             self.place_maps.put(location.document_id, place_map)
         # The map is there before this says so. Of a sound file without places nobody asks.
-        if found.reason is not None or has_places(location.filename):
+        if found.reason is not None or found.gaps or has_places(location.filename):
             self.inspections.record(location.document_id, etag, found)
 
     def _tell(self, location: Location, etag: str, found: Inspected) -> None:
         """
         The record of a document that was settled before: why it has failed, if nobody knew, the
-        words of its title, and that no inspection of it is missing any more.
+        words of its title, what of it can't be found, and that no inspection is missing any more.
 
         The result is kept before the record is looked at; ingestion does it the other way round.
         """
@@ -177,7 +178,7 @@ class Inspection:
             at = max(document.updated_at, self.now())
             told = document.moved(DocumentStatus.FAILED, at=at, reason=found.reason)
         if document.status is DocumentStatus.INDEXED:
-            told = told.model_copy(update={"title_words": found.title_words})
+            told = told.model_copy(update={"title_words": found.title_words, "gaps": found.gaps})
         told = told.model_copy(update={"uninspected": False})
         if told != document:
             self.documents.save(told)

@@ -334,7 +334,7 @@ def only_staying(replies: Replies, documents: StayingDocuments) -> Replies:
         replace(
             reply,
             passages=tuple(
-                replace(each, title_words=kept[key])
+                replace(each, title_words=kept[key].title_words, gaps=kept[key].gaps)
                 for each in reply.passages
                 if (key := _key(each)) in kept
             ),

@@ -35,8 +35,8 @@ class Result:
     ends with "..." if it `is_cut`.
 
     `text` is all of it, as it stands in the document. `other_sources` are documents that say
-    exactly the same. Why it has its place: `ranks` are those of the best passage in it, and what
-    `is_navigation` comes last.
+    exactly the same. `gaps` say what of its document can't be found. Why it has its place: `ranks`
+    are those of the best passage in it, and what `is_navigation` comes last.
     """
 
     content: str
@@ -46,6 +46,7 @@ class Result:
     score: float
     attributes: Mapping[str, object]
     is_cut: bool
+    gaps: tuple[str, ...] = ()
     ranks: Ranks | None = None
     is_navigation: bool = False
 
@@ -98,6 +99,7 @@ def _result(excerpt: Excerpt, content: str, source: Source, *, is_cut: bool = Fa
         score=excerpt.passage.score,
         attributes=owner_attributes(excerpt.passage),
         is_cut=is_cut,
+        gaps=excerpt.passage.gaps,
         ranks=excerpt.passage.ranks,
         is_navigation=excerpt.cited.place.is_navigation,
     )

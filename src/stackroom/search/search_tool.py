@@ -137,9 +137,14 @@ def _result(result: Result) -> dict[str, object]:
 
 
 def _metadata(result: Result) -> dict[str, object]:
-    """`truncated` is our word for a passage that is cut, whatever its owner calls so."""
-    attributes = {key: value for key, value in result.attributes.items() if key != "truncated"}
-    return {**attributes, "truncated": True} if result.is_cut else attributes
+    """`truncated` and `gaps` are our words, whatever else its owner calls so."""
+    ours = ("truncated", "gaps")
+    attributes = {key: value for key, value in result.attributes.items() if key not in ours}
+    return {
+        **attributes,
+        **({"truncated": True} if result.is_cut else {}),
+        **({"gaps": list(result.gaps)} if result.gaps else {}),
+    }
 
 
 def _others(result: Result) -> dict[str, object]:

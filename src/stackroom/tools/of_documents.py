@@ -28,7 +28,7 @@ from stackroom.tools.definition import (
     Services,
     token_of,
 )
-from stackroom.tools.texts import cell, counted, iso, kilobytes, minute, shown, size
+from stackroom.tools.texts import cell, counted, iso, kilobytes, minute, shown, size, status_of
 from stackroom.uploads.descriptions import MAX_FILENAME_BYTES, MAX_LIST
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ def _listed(page: DocumentsOfCatalog) -> Rendered:
                     "etag": each.etag.strip('"'),  # whoever has sent a file knows its own
                     "indexing_status": str(each.shown_status),
                     "status_reason": each.status_reason,
+                    "gaps": list(each.shown_gaps),
                     "uploaded_at": iso(each.uploaded_at),
                 }
                 for each in page.documents
@@ -86,12 +87,11 @@ def _listed(page: DocumentsOfCatalog) -> Rendered:
 
 
 def _row(document: Document) -> str:
-    reason = f": {cell(document.status_reason)}" if document.status_reason else ""
     cells = (
         cell(document.filename),
         document.document_id,
         size(document.size),
-        str(document.shown_status) + reason,
+        cell(status_of(document)),
         minute(document.uploaded_at),
     )
     return f"| {' | '.join(cells)} |"

@@ -63,7 +63,8 @@ def _line(event: Event) -> str:
     what = event.detail_type.removesuffix(" State Changed").lower()
     name = shown(detail.get("filename") or detail["name"])
     named = f"{what} '{name}' ({detail.get('document_id') or detail['catalog_id']})"
-    reason = f": {shown(detail['reason'])}" if detail.get("reason") else ""
+    why = detail.get("reason") or "; ".join(detail.get("gaps") or ())
+    reason = f": {shown(why)}" if why else ""
     before = f", before {detail['previous_state']}" if detail["previous_state"] else ""
     return f"{minute(event.time)}, {named}: {detail['state']}{before}{reason}"
 

@@ -18,7 +18,7 @@ from stackroom.catalogs.feedback import (
     FeedbackOrigin,
     FeedbackVerdict,
 )
-from stackroom.documents.model import Catalog, CatalogStatus, DocumentStatus
+from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.errors import CatalogEmpty, NoResults
 from stackroom.tools.definition import (
     CatalogArguments,
@@ -28,7 +28,7 @@ from stackroom.tools.definition import (
     Rendered,
     Services,
 )
-from stackroom.tools.texts import counted, day, minute, place, shown
+from stackroom.tools.texts import counted, day, minute, place, shown, status_of
 
 if TYPE_CHECKING:
     from stackroom.catalogs.progress import CatalogProgress
@@ -156,6 +156,7 @@ def _told(progress: CatalogProgress) -> Rendered:
         f"Catalog '{shown(progress.catalog.name)}' indexing status:",
         f"**Overall**: {progress.overall} ({ready})",
         *map(_line, progress.unready[:_ROWS]),
+        *(_gaps_line(each) for each in progress.with_gaps[:_ROWS]),
     ]
     if not progress.total and progress.overall is CatalogStatus.READY:
         lines.append("Use upload_to_catalog to add documents.")
@@ -182,6 +183,14 @@ def _told(progress: CatalogProgress) -> Rendered:
                 for each in progress.unready
                 if each.document.status is DocumentStatus.FAILED
             ],
+            "gaps": [
+                {
+                    "document_id": each.document_id,
+                    "filename": each.filename,
+                    "gaps": list(each.shown_gaps),
+                }
+                for each in progress.with_gaps
+            ],
         },
     )
 
@@ -191,11 +200,15 @@ def _line(estimate: DocumentEstimate) -> str:
     told = [str(document.shown_status)]
     if document.is_to_come and document.upload_until is not None:
         told = [f"waits for its upload until {minute(document.upload_until)}"]
-    elif document.status_reason:
-        told = [f"{document.shown_status}: {shown(document.status_reason)}"]
+    elif document.remark:
+        told = [shown(status_of(document))]
     elif left := estimate.remaining(speed=1):
         told.append(left)
     return f"- {shown(document.filename)} ({document.document_id}): {', '.join(told)}"
+
+
+def _gaps_line(document: Document) -> str:
+    return f"- {shown(document.filename)} ({document.document_id}): {shown(status_of(document))}"
 
 
 GET_INDEXING_STATUS = CatalogTool(

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from stackroom.access.plain_text import is_plain
+from stackroom.documents.model import Document
 
 _KB, _MB = 1024, 1024**2
 
@@ -50,6 +51,14 @@ def range_of_scores(of: Sequence[float]) -> str:
     if not of or any(scores(of)):
         return ""
     return f"Scores are {min(of):.2f} to {max(of):.2f}; the order goes by more than these."
+
+
+def status_of(document: Document) -> str:
+    """Return a document's status, and why it has it or what of its text can't be found."""
+    if document.shown_gaps:
+        return f"{document.shown_status}, {document.remark}"
+    reason = f": {document.status_reason}" if document.status_reason else ""
+    return f"{document.shown_status}{reason}"
 
 
 def counted(number: int, noun: str) -> str:

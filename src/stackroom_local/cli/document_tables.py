@@ -147,7 +147,7 @@ def _cells(listing: CatalogListing, document: Document, speed: float) -> Sequenc
         _age(document.updated_at),
         Text(path(listing, document)),
         size(document.size),
-        Text(one_line(document.status_reason or stage(listing, document, speed))),
+        Text(one_line(document.remark or stage(listing, document, speed))),
     )
 
 

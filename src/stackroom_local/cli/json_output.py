@@ -40,6 +40,7 @@ class DocumentTold(JsonAnswer):
     size: Annotated[int, Field(description="rounded where a signed-in person asks")]
     status: DocumentStatus
     status_reason: Annotated[str | None, Field(description="why it failed, or waits over a cap")]
+    gaps: Annotated[tuple[str, ...], Field(description="what of its text can't be found")] = ()
     stage: Annotated[str | None, Field(description="how far it is, until it has settled")] = None
     eta_seconds: Annotated[int | None, Field(description="AWS's; null if nobody knows")] = None
     uploaded_at: datetime
@@ -57,6 +58,7 @@ class DocumentTold(JsonAnswer):
             size=document.size,
             status=document.status,
             status_reason=document.status_reason,
+            gaps=document.shown_gaps,
             uploaded_at=document.uploaded_at,
             updated_at=document.updated_at,
             indexed_at=document.indexed_at,

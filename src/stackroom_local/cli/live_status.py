@@ -108,7 +108,7 @@ def _chosen(rows: _Rows, room: int, width: int) -> list[tuple[_Row, list[Text]]]
 def _reason_below(row: _Row, width: int) -> list[Text]:
     """Under the document's name, at most so many lines; none of a reason that its column holds."""
     _, document = row
-    reason = one_line(document.status_reason or "")
+    reason = one_line(document.remark or "")
     room = width - _NAME_FROM
     if cell_len(reason) <= _Widths.of(width).told or room <= 0:
         return []
@@ -152,7 +152,7 @@ def _head(width: int) -> Text:
 
 def _line(row: _Row, *, width: int, speed: float, now: datetime, told_below: bool = False) -> Text:
     listing, document = row
-    told_here = document.status_reason or stage(listing, document, speed)
+    told_here = document.remark or stage(listing, document, speed)
     line = Text(
         _columns(
             width,
@@ -312,11 +312,11 @@ class EachChange:
         before = self._shown
         for key, document in now.items():
             if before is None:
-                is_new = document.status is not DocumentStatus.INDEXED
+                is_new = document.status is not DocumentStatus.INDEXED or bool(document.remark)
             else:
                 is_new = key not in before or _state(document) != _state(before[key])
             if is_new:
-                self._say(document.status, document, document.status_reason)
+                self._say(document.status, document, document.remark)
         for key in (before or {}).keys() - now.keys():
             assert before is not None, "it has this key"
             self._say("gone", before[key])
@@ -361,7 +361,7 @@ class EachTotal:
 
 
 def _state(document: Document) -> tuple[DocumentStatus, str | None]:
-    return document.status, document.status_reason
+    return document.status, document.remark
 
 
 # Documents as they move, for programs: a line of JSON for each change.
@@ -388,4 +388,4 @@ class EachAsJson:
 
 
 def _is_another(document: Document, before: Document) -> bool:
-    return (document.status, document.status_reason) != (before.status, before.status_reason)
+    return _state(document) != _state(before)

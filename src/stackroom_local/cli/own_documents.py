@@ -15,7 +15,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from stackroom.documents.model import CatalogStatus, DocumentStatus
+from stackroom.documents.model import CatalogStatus, DocumentStatus, with_gaps
 from stackroom.errors import ValidationError
 from stackroom.tools.texts import counted, size
 from stackroom_client import Client
@@ -71,6 +71,7 @@ class SignedInPerson:
                 size=round(each.file_size_kb * _KB),
                 status=DocumentStatus(each.indexing_status),
                 status_reason=each.status_reason,
+                gaps=each.gaps,
                 uploaded_at=each.uploaded_at,
                 updated_at=None,
                 indexed_at=None,
@@ -166,7 +167,7 @@ def table_of(documents: Sequence[DocumentTold]) -> RenderableType:
                     one_line(f"{each.catalog}/{each.filename}" if each.catalog else each.filename)
                 ),
                 size(each.size),
-                Text(one_line(each.status_reason or "")),
+                Text(one_line(each.status_reason or with_gaps(each.gaps))),
             )
             for each in documents
         ],

@@ -43,7 +43,8 @@ def _line(event: "Event") -> Text:
         return Text(f"{_time(event)}  {what:8}  {detail['cap']}  {detail['state']}: {told}")
     name = one_line(detail.get("filename") or detail["name"])
     before = f" (was {detail['previous_state']})" if "previous_state" in detail else ""
-    reason = f": {one_line(detail['reason'])}" if "reason" in detail else ""
+    why = detail.get("reason") or "; ".join(detail.get("gaps", ()))
+    reason = f": {one_line(why)}" if why else ""
     return Text(f"{_time(event)}  {what:8}  {name}  {detail['state']}{before}{reason}")
 
 

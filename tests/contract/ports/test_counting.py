@@ -12,7 +12,12 @@ from stackroom.aws.dynamodb.staying_documents import DynamoStayingDocuments
 from stackroom.documents.catalog_counts import Counts, counts_in
 from stackroom.documents.keys import unplaced_partition
 from stackroom.documents.model import CapKind, Catalog, CatalogStatus, Document, DocumentStatus
-from stackroom.documents.repositories import CatalogRegister, Documents, StayingDocuments
+from stackroom.documents.repositories import (
+    CatalogRegister,
+    DocumentNotes,
+    Documents,
+    StayingDocuments,
+)
 from stackroom.errors import RecordChanged
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.fakes.pipeline import FakeCatalogs, FakeDocuments
@@ -385,5 +390,5 @@ def test_what_stays_is_on_record_and_neither_it_nor_its_catalog_is_to_go(shelf: 
         for number in numbers
     )
 
-    assert stays == {(CATALOG, "doc-0001"): ""}
+    assert stays == {(CATALOG, "doc-0001"): DocumentNotes()}
     assert shelf.staying.staying([]) == {}

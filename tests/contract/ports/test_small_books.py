@@ -46,7 +46,7 @@ def books(request: pytest.FixtureRequest) -> Books:
             bookmark=FakeBookmark(),
             receipts=FakeReceipts(),
             results=found,
-            find=lambda document, why: found.reasons.update({document.etag: why}),
+            find=found.find,
             worklists=FakeWorklists(),
         )
     client = request.getfixturevalue("dynamodb")
@@ -56,7 +56,7 @@ def books(request: pytest.FixtureRequest) -> Books:
         receipts=DynamoReceipts(client=client, table=CONTROL_TABLE),
         results=kept,
         find=lambda document, why: kept.record(
-            document.document_id, document.etag, Inspected(reason=why)
+            document.document_id, document.etag, Inspected(reason=why, gaps=(why,))
         ),
         worklists=DynamoWorklists(client=client, table=CONTROL_TABLE),
     )
@@ -152,7 +152,8 @@ def test_defects_are_told_by_document_and_are_those_of_the_version_that_has_them
     )
 
     encrypted, damaged = (
-        Inspected(reason=f"the PDF is {each}") for each in ("encrypted", "damaged")
+        Inspected(reason=each, gaps=(each,))
+        for each in ("the PDF is encrypted", "the PDF is damaged")
     )
     assert old == {"doc-0001": encrypted, "doc-0002": damaged}
     assert new == {"doc-0001": encrypted}
@@ -167,7 +168,9 @@ def test_more_documents_than_one_request_takes_are_all_told_of(books: Books) -> 
     reasons = books.results.results_for(document for document in documents)
 
     assert reasons == {
-        each.document_id: Inspected(reason=f"of {each.document_id}") for each in documents
+        each.document_id: Inspected(reason=why, gaps=(why,))
+        for each in documents
+        if (why := f"of {each.document_id}")
     }
 
 

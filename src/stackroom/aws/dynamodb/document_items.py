@@ -112,7 +112,9 @@ class DocumentWrite:
         ends = {} if until is None else {"expires_at": math.ceil(until.timestamp())}  # TTL
         # Left out where it is nothing: while a deployment replaces one function after another, the
         # earlier ones read what the new ones write, and forbid what they don't know.
-        unsaid = {name for name in ("uninspected", "title_words") if not getattr(kept, name)}
+        unsaid = {
+            name for name in ("uninspected", "title_words", "gaps") if not getattr(kept, name)
+        }
         values = {**kept.model_dump(mode="json", exclude=unsaid), **_books_in(kept)}
         return to_item({**values, "sk": DOCUMENT + kept.document_id, **ends})
 

@@ -2,15 +2,15 @@
 A catalog's documents by file name, beside what is open in it and what failed (document_items.py).
 
     item        catalog_id      sk            filename-index
-    document    <catalog_id>    DOC#<id>      catalog_id, filename; with size and uploaded_at
+    document    <catalog_id>    DOC#<id>      catalog_id, filename; with size, uploaded_at, gaps
 
     list names         Query filename-index: some 150 bytes of each, eventually consistent
     list what failed   Query begins_with FAILED#, the items alone, consistent
     list what is open  Query begins_with OPEN#, likewise; what is over a cap, OVER#
     get documents      BatchGetItem, consistent
 
-Nothing of the index changes while a document is ingested: it costs one write as the document comes,
-one as it goes, and one more if its size is known only later.
+Hardly anything of the index changes while a document is ingested: it costs one write as the
+document comes, one as it goes, and one more if its size is known later, or if it has gaps.
 """
 
 from collections.abc import Iterable, Sequence
@@ -66,6 +66,7 @@ class DynamoDocumentNames(DynamoTable):
                 filename=each["filename"]["S"],
                 size=int(each["size"]["N"]),
                 uploaded_at=datetime.fromisoformat(each["uploaded_at"]["S"]),
+                has_gaps="gaps" in each,
             )
             for each in answer["Items"]
         ]

@@ -2,8 +2,8 @@
 What inspections found, in the control table.
 
     item          pk                          sk
-    inspection    INSPECTION#<document_id>    INSPECTION    etag, expires_at (TTL), title_words;
-                                                            reason, if any
+    inspection    INSPECTION#<document_id>    INSPECTION    etag, expires_at (TTL), title_words,
+                                                            gaps; reason, if any
 
     get some      BatchGetItem
 """
@@ -43,7 +43,9 @@ class DynamoInspections(DynamoTable):
             document_id = str(found["pk"]).removeprefix(_PREFIX)
             if found["etag"] == etags[document_id]:
                 results[document_id] = Inspected(
-                    reason=found.get("reason"), title_words=found.get("title_words", "")
+                    reason=found.get("reason"),
+                    title_words=found.get("title_words", ""),
+                    gaps=tuple(found.get("gaps", ())),
                 )
         return results
 

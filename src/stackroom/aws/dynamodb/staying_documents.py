@@ -1,13 +1,14 @@
 """Which documents stay, by a BatchGetItem of their records and of their catalogs'."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from stackroom.aws.dynamodb.catalog_records import METADATA, key_of
 from stackroom.aws.dynamodb.document_items import DOCUMENT, document_key
 from stackroom.aws.dynamodb.items import get_all
 from stackroom.aws.dynamodb.table import DynamoTable
-from stackroom.documents.model import CatalogStatus, DocumentStatus
-from stackroom.documents.repositories import DocumentKey
+from stackroom.documents.model import NOT_READ_YET, CatalogStatus, DocumentStatus
+from stackroom.documents.repositories import DocumentKey, DocumentNotes
 
 _GOING = frozenset({str(CatalogStatus.DELETING), str(DocumentStatus.DELETING)})
 
@@ -15,18 +16,24 @@ _GOING = frozenset({str(CatalogStatus.DELETING), str(DocumentStatus.DELETING)})
 class DynamoStayingDocuments(DynamoTable):
     """Apart from `DynamoDocuments`: a search has no use for what writes."""
 
-    def staying(self, keys: Iterable[DocumentKey]) -> dict[DocumentKey, str]:
+    def staying(self, keys: Iterable[DocumentKey]) -> dict[DocumentKey, DocumentNotes]:
         asked = set(keys)
         items = [document_key(*each) for each in asked]
         items += [key_of(each) for each in {catalog_id for catalog_id, _ in asked}]
         found = get_all(self.client, self.table, items, consistent=True)
-        titles = {
-            (each["catalog_id"], each["sk"]): each.get("title_words", "")
-            for each in found
-            if each["status"] not in _GOING
+        staying = {
+            (each["catalog_id"], each["sk"]): each for each in found if each["status"] not in _GOING
         }
         return {
-            (catalog_id, document_id): titles[catalog_id, DOCUMENT + document_id]
+            (catalog_id, document_id): _notes(staying[catalog_id, DOCUMENT + document_id])
             for catalog_id, document_id in asked
-            if {(catalog_id, METADATA), (catalog_id, DOCUMENT + document_id)} <= titles.keys()
+            if {(catalog_id, METADATA), (catalog_id, DOCUMENT + document_id)} <= staying.keys()
         }
+
+
+def _notes(item: Mapping[str, Any]) -> DocumentNotes:
+    """Return what `DocumentNotes.of` does, from a part of the record, which takes less time."""
+    is_indexed = item["status"] == DocumentStatus.INDEXED
+    unread = (NOT_READ_YET,) if is_indexed and item.get("uninspected") else ()
+    gaps = tuple(item.get("gaps", ())) if is_indexed else ()
+    return DocumentNotes(title_words=item.get("title_words", ""), gaps=(*gaps, *unread))

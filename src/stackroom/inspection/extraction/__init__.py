@@ -11,9 +11,9 @@ from typing import cast
 
 from stackroom.documents.formats import extension_of, unsupported
 from stackroom.errors import Unreadable
-from stackroom.inspection.extraction.page import Heading, Page
+from stackroom.inspection.extraction.page import Heading, Page, PageGap
 
-__all__ = ["Heading", "Page", "read_pages"]
+__all__ = ["Heading", "Page", "PageGap", "read_pages"]
 
 _Reader = Callable[..., tuple[Page, ...]]
 

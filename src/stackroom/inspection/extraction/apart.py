@@ -17,7 +17,7 @@ from dataclasses import astuple
 
 from stackroom.documents.formats import extension_of
 from stackroom.errors import Unreadable
-from stackroom.inspection.extraction import Heading, Page, read_pages
+from stackroom.inspection.extraction import Heading, Page, PageGap, read_pages
 
 _MEMORY_BYTES = 1_073_741_824  # leaves a function of 1,536 MB room for the file and our own code
 _SCANS = "--scans"
@@ -48,8 +48,15 @@ def read_pages_apart(
     if "reason" in answer:
         raise Unreadable(answer["reason"])
     return tuple(
-        Page(number, text, tuple(Heading(*heading) for heading in headings), title)
-        for number, text, headings, title in answer["pages"]
+        Page(
+            number,
+            text,
+            tuple(Heading(*heading) for heading in headings),
+            title,
+            PageGap(gap) if gap else None,
+            guessed_encoding,
+        )
+        for number, text, headings, title, gap, guessed_encoding in answer["pages"]
     )
 
 

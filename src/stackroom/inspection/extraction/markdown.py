@@ -40,8 +40,8 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 def read(body: bytes) -> tuple[Page, ...]:
-    text = lines_of(body)
-    return unpaged(text, _found(text))
+    text, guessed = lines_of(body)
+    return unpaged(text, _found(text), guessed_encoding=guessed)
 
 
 def _found(text: str) -> Iterator[Found]:

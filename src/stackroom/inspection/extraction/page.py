@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 
 from stackroom.errors import Unreadable
 
@@ -57,28 +58,41 @@ def readable(raw: str) -> str:
     return (whole_words if space else line[:room]) + _CUT
 
 
+class PageGap(StrEnum):
+    """Why people see more on a page than a search can find."""
+
+    NO_TEXT = "no text"  # an image fills it, and has little or no text over it
+    GARBLED = "garbled"  # its letters are not what the page shows
+
+
 @dataclass(frozen=True)
 class Page:
     """
     Text of one page: counted from 1 in a PDF, `number` None in formats without pages.
 
     `headings` are in the order of the text; a PDF has none. `title` is on a document's first page:
-    what the file calls itself, which a PDF has beside its text.
+    what the file calls itself, which a PDF has beside its text; so is `guessed_encoding`, if
+    nothing in the file says how its characters are encoded.
     """
 
     number: int | None
     text: str
     headings: tuple[Heading, ...] = ()
     title: str = ""
+    gap: PageGap | None = None
+    guessed_encoding: str | None = None
 
 
-def unpaged(text: str, found: Iterable[Found] = ()) -> tuple[Page, ...]:
+def unpaged(
+    text: str, found: Iterable[Found] = (), *, guessed_encoding: str | None = None
+) -> tuple[Page, ...]:
     """
-    The one page of a format that has none, with what was found to be headings in it.
+    Return the one page of a format that has none, with what was found to be headings in it.
 
     Raises `Unreadable` when there is nothing on it.
     """
     if not text.strip():
         raise Unreadable("no text was found in the file")
     headings = tuple(_told(found)) if len(text) <= MAX_CHARACTERS else ()
-    return (Page(number=None, text=text, headings=headings),)
+    page = Page(number=None, text=text, headings=headings, guessed_encoding=guessed_encoding)
+    return (page,)

@@ -7,6 +7,7 @@ A CSV stays as it is written, broken quoting and all: nothing is lost to a parse
 import codecs
 import re
 import unicodedata
+from typing import NamedTuple
 
 from charset_normalizer import from_bytes
 
@@ -33,20 +34,31 @@ _NO_CHARACTERS = {"Cn", "Co", "Cs"}  # unassigned, private, half a pair
 _ACCENT = re.compile(rb"[\x80-\xff]")
 
 
+class Decoded(NamedTuple):
+    """Text, and the encoding that it was read in if nothing but its bytes told it."""
+
+    text: str
+    guessed_encoding: str | None = None
+
+
 def read(body: bytes) -> tuple[Page, ...]:
-    return unpaged(lines_of(body))
+    text, guessed = lines_of(body)
+    return unpaged(text, guessed_encoding=guessed)
 
 
-def lines_of(body: bytes) -> str:
-    """As `decode`, each line ended by a line feed."""
-    return decode(body).replace("\r\n", "\n").replace("\r", "\n")
+def lines_of(body: bytes) -> Decoded:
+    """Decode as `decode` does, and end each line by a line feed."""
+    text, guessed = decode(body)
+    return Decoded(text.replace("\r\n", "\n").replace("\r", "\n"), guessed)
 
 
-def decode(body: bytes) -> str:
-    """UTF-8 if it is, else what its mark or bytes tell; raises `Unreadable` for a binary file."""
+def decode(body: bytes) -> Decoded:
+    """
+    Read UTF-8 if it is, else what its mark or bytes tell; raises `Unreadable` for a binary file.
+    """
     for mark, encoding in _MARKS:
         if body.startswith(mark):
-            return _strictly(body, encoding)
+            return Decoded(_strictly(body, encoding))
     if b"\0" in body:
         return _without_mark(body)
     sample = body[:_SAMPLE_BYTES]
@@ -55,8 +67,9 @@ def decode(body: bytes) -> str:
     text = body.decode("utf-8", errors="replace")
     # A few bad bytes in UTF-8 are damage; in any other encoding nearly every accent is one.
     if text.count("\ufffd") <= 0.05 * len(body.translate(None, delete=_ASCII)):
-        return text
-    return body.decode(_guess(body), errors="replace")
+        return Decoded(text)
+    encoding = _guess(body)
+    return Decoded(body.decode(encoding, errors="replace"), encoding)
 
 
 def _strictly(body: bytes, encoding: str) -> str:
@@ -80,13 +93,13 @@ def _is_credible(body: bytes, encoding: str) -> bool:
     return strange <= 0.05 * len(text)
 
 
-def _without_mark(body: bytes) -> str:
+def _without_mark(body: bytes) -> Decoded:
     # Western text in UTF-16 has a zero in nearly every second byte; a binary file has not, or has
     # them in the other half too.
     sample = body[:_SAMPLE_BYTES]
     for encoding, zeros in (("utf-16-le", sample[1::2]), ("utf-16-be", sample[0::2])):
         if zeros.count(0) > 0.7 * len(zeros):
-            return _strictly(body, encoding)
+            return Decoded(_strictly(body, encoding), encoding)
     raise Unreadable(_NOT_TEXT)
 
 

@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from stackroom.errors import Unreadable
 from stackroom.inspection.extraction.page import MAX_CHARACTERS, MAX_HEADINGS, Found, Page, unpaged
-from stackroom.inspection.extraction.plain import decode
+from stackroom.inspection.extraction.plain import Decoded, decode
 
 _HIDDEN = ["script", "style", "noscript", "template", "svg", "iframe", "object"]
 # fmt: off
@@ -39,7 +39,7 @@ _HEAD_BYTES = 1_024  # where HTML wants the declaration to be (WHATWG HTML, 4.2.
 
 
 def read(body: bytes) -> tuple[Page, ...]:
-    markup = _markup(body)
+    markup, guessed = _markup(body)
     if _is_too_deep(markup):
         raise Unreadable(
             f"the HTML has more than {_MAX_NESTING:,} elements inside each other, which is too"
@@ -50,7 +50,7 @@ def read(body: bytes) -> tuple[Page, ...]:
     shown = _Shown()
     for node in tree.root.traverse(include_text=True) if tree.root else ():
         shown.add(node)
-    return unpaged(shown.text(), shown.found())
+    return unpaged(shown.text(), shown.found(), guessed_encoding=guessed)
 
 
 class _Shown:
@@ -139,12 +139,12 @@ def _is_within(node: LexborNode, heading: LexborNode) -> bool:
     return False
 
 
-def _markup(body: bytes) -> str:
+def _markup(body: bytes) -> Decoded:
     declared = _DECLARED.search(body[:_HEAD_BYTES])
     if declared and not body.startswith(_MARKS):
         # A wrong declaration is common; the bytes themselves know better.
         with suppress(LookupError, UnicodeDecodeError):
-            return body.decode(declared[1].decode("ascii"))
+            return Decoded(body.decode(declared[1].decode("ascii")))
     return decode(body)
 
 

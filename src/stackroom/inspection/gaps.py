@@ -1,0 +1,52 @@
+"""
+What of a file cannot be found, in sentences for its owner.
+
+Each says what is missing and where. A file whose whole text is searchable has none.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from stackroom.inspection.extraction import Page, PageGap
+
+# Of a file that crashes our reader, or takes it too long, and that Bedrock reads all the same.
+UNREAD = "read by Bedrock's parser; pages unknown"
+_MOST_RANGES = 20  # that a sentence lists; a record has room for it
+_TOO_LITTLE = "no text, or hardly any, beside an image"
+_LACKS = {
+    PageGap.NO_TEXT: (f"has {_TOO_LITTLE}", f"have {_TOO_LITTLE}"),
+    PageGap.GARBLED: ("looks garbled", "look garbled"),
+}
+
+
+def gaps_of(pages: Sequence[Page]) -> tuple[str, ...]:
+    """Return a sentence for each kind of gap that a file's pages have."""
+    found = [_of_pages(gap, pages) for gap in PageGap]
+    encodings = [each.guessed_encoding for each in pages if each.guessed_encoding]
+    guesses = [f"read as {_encoding(each)}, a guess" for each in encodings]
+    return (*filter(None, found), *guesses)
+
+
+def _of_pages(gap: PageGap, pages: Sequence[Page]) -> str | None:
+    numbers = [page.number for page in pages if page.gap is gap and page.number is not None]
+    if not numbers:
+        return None
+    one, many = _LACKS[gap]
+    lack = one if len(numbers) == 1 else many
+    return f"{len(numbers)} of {len(pages)} pages {lack}: {_ranges(numbers)}"
+
+
+def _encoding(name: str) -> str:
+    """Return the name that editors show: Windows-1251 for Python's cp1251."""
+    return name.upper().replace("CP125", "Windows-125").replace("_", "-")
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """Return "2-4, 7" of 2, 3, 4 and 7."""
+    runs = [
+        [number for _, number in run]
+        for _, run in groupby(enumerate(numbers), key=lambda each: each[1] - each[0])
+    ]
+    listed = [f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs]
+    more = [f"and {len(listed) - _MOST_RANGES} more ranges"] if len(listed) > _MOST_RANGES else []
+    return ", ".join([*listed[:_MOST_RANGES], *more])
