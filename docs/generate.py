@@ -120,7 +120,7 @@ _HEAD = """\
 
 Made by `make docs` from the settings classes of functions: environment variables, which
 `make deploy` and `make up` set. What you choose is CDK context, of which most of them follow
-([deploy.md, section 2](deploy.md#2-deploy)).
+([deploy.md](deploy.md#settings)).
 
 """
 

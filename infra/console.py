@@ -117,7 +117,7 @@ class ConsoleStack(cdk.Stack):
         accept(
             key,
             "SMG4",
-            because="It encrypts sessions of an hour and nothing that is kept; docs/deploy.md says"
-            " how to change it at once, which ends them all.",
+            because="It encrypts sessions of an hour and nothing that is kept; docs/operations.md"
+            " says how to change it at once, which ends them all.",
         )
         return key

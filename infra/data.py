@@ -102,7 +102,7 @@ class DataStack(cdk.Stack):
             bucket,
             "S1",
             because="Nothing here reads access logs, and their bucket would need an owner, a"
-            " lifecycle and a purge of its own. A trail tells more: docs/deploy.md, section 7.",
+            " lifecycle and a purge of its own. A trail tells more: docs/deploy.md.",
         )
         guard(bucket, deployment=self._deployment)
         return bucket

@@ -107,7 +107,7 @@ class OperationsStack(cdk.Stack):
                 ),
                 threshold=1,
                 description=f"Messages in {queue.name}: read one, mend its cause, then redrive or"
-                " purge the queue, as docs/deploy.md says.",
+                " purge the queue, as docs/operations.md says.",
             )
             for queue in self._dead_letters
         ]

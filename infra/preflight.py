@@ -86,7 +86,7 @@ def settings(context: Mapping[str, str]) -> tuple[Result, Wanted | None]:
         line = (
             "make deploy PROJECT=another"
             if is_project
-            else 'make deploy ARGS="-c NAME=VALUE"   # docs/deploy.md, section 2'
+            else 'make deploy ARGS="-c NAME=VALUE"   # docs/deploy.md#settings'
         )
         return bad(str(error), line), None
     return good(f"project {found.project!r}, {len(found.stacks)} stacks"), found
