@@ -36,8 +36,9 @@ A catalog tool answers `{"content": [{"text": ...}], "status": "success", "metad
 text has every id that the next call needs, for many frameworks show a model nothing else. What
 can't be done has `"status": "error"`, a text that begins with "Error: ", and in `metadata` an
 `error_code` and `error_details`. What is throttled says there in `retry_after_seconds` when to call
-again, where that is known ([retrieval-load.md](retrieval-load.md)). `NO_RESULTS` names in `nearest`
-up to three sources of what was found:
+again, where that is known
+([scaling.md](scaling.md#when-more-questions-come-than-bedrock-takes)). `NO_RESULTS` names in
+`nearest` up to three sources of what was found:
 
 """
 
