@@ -1,4 +1,4 @@
-"""What a browser keeps for us and can neither read nor change. Why there: docs/decisions/0022."""
+"""What a browser keeps for us and can neither read nor change [docs/decisions/0022]."""
 
 import zlib
 from base64 import urlsafe_b64encode

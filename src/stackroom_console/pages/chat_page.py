@@ -2,7 +2,7 @@
 Conversations with an agent: what was asked and answered, and what goes on right now.
 
 An answer grows on the page while it is written: the page asks for what is new several times a
-second (docs/decisions/0037), and is answered with that alone.
+second, because an HTTP API can't stream a function's response, and is answered with that alone.
 """
 
 import json
