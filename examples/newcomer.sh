@@ -1,7 +1,7 @@
 #!/bin/sh
 # From a bare machine to an answer, with the wheel alone: no checkout, no make, no Node, no AWS account.
 #
-#   sh newcomer.sh stackroom-0.1.0-py3-none-any.whl     needs Python 3.11 or newer, or uv
+#   sh newcomer.sh stackroom-0.2.0-py3-none-any.whl     needs Python 3.11 or newer, or uv
 #
 # Everything goes into a new folder, which is removed at the end. PORT is the first of four in a row.
 set -eu
