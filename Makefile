@@ -308,7 +308,7 @@ tools: setup ## write infra/*_schemas, docs/tools.md and docs/tools-*.json anew 
 	@$(BIN)/python -m docs.tools
 
 .PHONY: docs
-docs: setup ## write docs/cli.md, configuration.md, fidelity.md, and the tables of other pages
+docs: setup ## write docs/cli.md, configuration.md, fidelity.md, their JSON, and the tables of other pages
 	@AWS_DEFAULT_REGION=us-east-1 $(BIN)/python -m docs.generate
 	@$(BIN)/python -m docs.constructs
 	@$(BIN)/python -m docs.store_prices

@@ -1,174 +1,183 @@
-"""
-docs/fidelity.md: every rule of the simulator, where it comes from, and what holds it; and what the
-product believes of AWS.
-"""
+"""docs/fidelity.json, every rule and assumption with its source, and its summary, fidelity.md."""
 
 import ast
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import filter as matching
 from pathlib import Path
 from typing import Any
 
-from bedrock_kb_simulator.faults import BY_CHANCE, DOCUMENTS_BY_CHANCE
-from bedrock_kb_simulator.omissions import OMISSIONS
+from bedrock_kb_simulator.omissions import DIFFERENCES, REFUSED
 from bedrock_kb_simulator.rules import RULES
+from docs.opensearch_rules import RULES as OPENSEARCH_RULES
+from docs.tables import table
 from stackroom_local.cli.smoke.assumptions import ASSUMPTIONS
 from stackroom_local.cli.smoke.smoke_run import STEPS
-from tests.opensearch.rules import RULES as OPENSEARCH_RULES
 
 ROOT = Path(__file__).parents[1]
 FIDELITY = ROOT / "docs" / "fidelity.md"
+FIDELITY_DATA = ROOT / "docs" / "fidelity.json"
 TESTS = ROOT / "simulator" / "tests"
 OPENSEARCH_TESTS = ROOT / "tests" / "opensearch"
 _MARK = re.compile(r"\[assumed:\s+([a-z.-]+)\]")
 _MARKED = ("src", "simulator", "functions", "infra", "statemachines")
+_SOURCES = ("model", "quotas", "guide", "documentation", "observed", "assumed")
+# What the rules of each area cover, by the first part of their names.
+AREAS = {
+    "rate": "requests per second of each operation, and the burst",
+    "request": "signatures, validation, client tokens, errors that any call can meet",
+    "model": "lengths, patterns and ranges in botocore's service model",
+    "tags": "number and names of tags",
+    "knowledge-base": "creation, quota, the index it needs",
+    "data-source": "creation, replacement, deletion and its failures",
+    "models": "the list of foundation models",
+    "converse": "turns, streams, guardrails, usage, caching, model errors",
+    "tools": "tool definitions, uses and results in a conversation",
+    "script": "scripted models",
+    "documents": "documents in a conversation",
+    "generate": "RetrieveAndGenerate: prompt, citations, sessions, errors",
+    "guardrail": "versions, word and topic policies, actions",
+    "retrieve": "query, number of results, pages, reranking",
+    "job": "ingestion jobs: limits, phases, statistics, delays",
+    "document": "direct ingestion: statuses, limits, conflicts, durations",
+    "file": "formats and sizes",
+    "sidecar": "`.metadata.json` files",
+    "metadata": "sizes and number of attributes",
+    "chunk": "chunking strategies and their limits",
+    "parse": "pages and images without text",
+    "managed": "managed knowledge bases: connectors, jobs, rates, filters",
+    "filter": "operators and nesting in Retrieve's filters",
+    "rerank": "the Rerank operation and reranking models",
+    "implicit-filter": "filters that a model makes of the question",
+    "vector-bucket": "vector buckets and their policies",
+    "index": "vector indexes",
+    "vector": "stored vectors and their metadata",
+    "vectors": "listing vectors",
+    "query": "QueryVectors: by meaning, by text, fused",
+    "vector-filter": "operators and values in S3 Vectors' filters",
+    "text-search": "making an index searchable by words",
+    "aoss": "OpenSearch Serverless: signature, access policy, indexes",
+    "opensearch": "OpenSearch: queries, fields, BM25",
+    "knn": "OpenSearch: vector queries and scores",
+}
 
-_HEAD = """# What the simulator enforces
+_HEAD = """# How far to trust the simulator
 
-[bedrock-kb-simulator](../simulator/README.md) is a product of its own, and this page is what it
-simulates, with the source of each rule, and what it [leaves out](#what-it-leaves-out).
+[bedrock-kb-simulator](../simulator/README.md) stands in for Amazon Bedrock Knowledge Bases and S3
+Vectors. This page says which of its behaviour comes from AWS, what is assumed, and what is missing.
+`make docs` writes it, and [fidelity.json](fidelity.json) with all details.
 
-Made by `make docs` from simulator/src/bedrock_kb_simulator/rules and from the tests that say which
-rules they hold (simulator/tests). Sources: *model* is the botocore service model, *quotas* the AWS
-General Reference page "Amazon Bedrock endpoints and quotas", *guide* the Bedrock, S3 Vectors or
-OpenSearch Serverless user guide, *observed* what users of the real service reported, *assumed* our
-choice where nothing says. What is assumed of the gateway and of signing in stands in
-[sign-in.md](sign-in.md#what-of-this-is-assumed).
+The simulator enforces {rules} rules: limits, delays, statuses, error texts. Each has a source, and
+a test that fails when the simulator breaks it. {assumed} rest on assumptions alone, {partly} more
+in part, often for the text of an error. **None has been compared with a live AWS account yet**;
+`stackroom doctor --smoke` checks in yours what
+[Stackroom assumes of AWS](#what-stackroom-assumes-of-aws).
 
-"""
-_ASSUMED = """
-## What the product believes of AWS
+## Look up a rule
 
-What Stackroom's own code relies on, and AWS doesn't say, or users saw otherwise. Where it does, a
-comment has a mark, `[assumed: name]`; the table is made of these and of
-src/stackroom_local/cli/smoke/assumptions.py. `stackroom doctor --smoke` tells of each whether it
-holds where it runs: confirmed, refuted, with what to do, or not seen. Here it confirms what the
-simulator enforces, and proves the steps; nothing of it was tried in an account of our own yet.
+```sh
+jq '.rules[] | select(.name == "job.per-account")' docs/fidelity.json
+jq -r '.rules[] | select(.source | test("assumed")) | "\\(.name): \\(.holds)"' docs/fidelity.json
+```
+
+- `rules`: the simulator's rules. Each has a `name`, what `holds`, its `source`, the service's
+  `answer` where it refuses, and the tests that it is `held_by`.
+- `opensearch_rules`: the same of the tests' stand-in for an OpenSearch Serverless collection, which
+  is no part of the simulator.
+- `assumptions`: what Stackroom assumes of AWS, `where` its code does, the `evidence`, what `breaks`
+  if it is wrong, what to `do` then, and the `step` of the smoke that settles it.
+- `steps`: the steps of the smoke.
+- `refused` and `differences`: what the simulator leaves out.
+
+A source names one or more of:
+
+- *model*: botocore's service model.
+- *quotas*: the AWS General Reference page "Amazon Bedrock endpoints and quotas".
+- *guide*: the user guide of Bedrock, S3 Vectors or OpenSearch Serverless; *documentation*:
+  OpenSearch's own.
+- *observed*: reports by users of the real service.
+- *assumed*: our choice where no source says anything.
+
+## Rules by area
+
+The area is the first part of a rule's name. A rule with several sources counts for each. The last
+three areas are those of the stand-in for OpenSearch Serverless.
 
 """
 _MANAGED = """
-## Managed knowledge bases
+For managed knowledge bases, *guide* and *quotas* were read in October and November 2026 (the
+`kb-managed-*` pages and kb-managed-quotas), and *observed* is what half a dozen users have reported
+since June 2026. Four assumptions can be reversed: `--managed-jobs-in-account`,
+`--unrated-managed-starts`, `--refuse-in` and `--omit-source-uri` of `bedrock-kb-simulator`.
 
-Rules `managed.*`. *guide* is there the pages kb-build-managed, kb-managed-create,
-kb-managed-connect-ds, kb-managed-ds-s3, kb-managed-ds-custom, kb-managed-customize-ingestion,
-kb-test-config and kb-test-retrieve of the Bedrock user guide, *quotas* its page kb-managed-quotas
-and the rows "(Managed Knowledge Bases)" of the General Reference, read in October and November
-2026; *observed* is what half a dozen users wrote down of real accounts since June 2026. Nothing was
-tried in an account of our own. Two assumptions are options of
-`bedrock-kb-simulator`: `--managed-jobs-in-account` counts their jobs among the 5 of an account,
-and with `--unrated-managed-starts` StartIngestionJob has no rate for them.
+## What Stackroom assumes of AWS
 
-What AWS leaves open, and what is assumed here:
-
-"""
-_FAULTS = """
-## What can go wrong
-
-`stackroom up --faults SEED[:RATE]` lets calls fail by chance, the same calls for the same seed;
-`/_simulator/faults` at the simulator takes orders (`POST {"faults": [{"operation":
-"StartIngestionJob", "kind": "lost", "times": 2}]}`), says what was injected (`GET`) and makes an
-end of it (`DELETE`). In a local mode they are signed with the keys of `stackroom env --operator`,
-as every call is. On request any call can meet any kind but `busy`, which has a text only where
-it stands here, and `quota`, which only CreateDataSource and StartIngestionJob have. `lost` and
-`dropped` come after the effect: the one answers 503, the other not at all. `failed` and `refused`
-are of documents: such a job reads COMPLETE all the same. `late`, on request only, is of documents
-and data sources: they are done, and read IN_PROGRESS or CREATING for some `seconds` more. What a
-live user measured is of documents, too: for some `seconds` GetKnowledgeBaseDocuments doesn't know
-one that was accepted (`unseen`), or a search misses one that was just indexed (`missed`); and a
-direct request takes ten times as long (`slow`).
+Stackroom's own code relies on these, though AWS doesn't document them or users have seen otherwise.
+`stackroom doctor --smoke` reports each as confirmed, refuted (with what to do) or not seen. Against
+the simulator it confirms only what the simulator enforces. [sign-in.md](sign-in.md) lists what is
+assumed of the gateway and of signing in.
 
 """
-_SCRIPTS = """
-## What a model says
+_REFUSED = """
+## What the simulator leaves out
 
-`/_simulator/scripts` at the simulator takes scripts for models: `POST {"scripts": [{"model":
-"anthropic.claude-3-haiku-20240307-v1:0", "turns": [{"uses": [{"name": "search", "input": {"query":
-"{{question}}"}}]}, {"text": "Every {{hours}} hours.", "quotes": {"hours": "every (\\\\d+)
-hours"}}]}]}`; `GET` says how many turns of each were spoken, `DELETE` makes an end of them, as a
-restart does. A turn has a `text`, `uses` of tools, or both, and may have another `stop` than its
-own: max_tokens, stop_sequence or content_filtered. `model` is the id as requests name it, or the
-last part of their ARN; where `where` is given, it must stand in the prompt or the messages; the
-latest script that fits counts. Which turn is next follows from the request alone: it is the one
-after as many as the conversation has of the model's. So conversations don't disturb each other,
-and a request that is repeated is answered alike. `{{question}}` in a text, or in an input, is
-replaced by the user's last words, `{{name}}` by what the regular expression `quotes.name` finds in
-the tools' results, the latest first: its first group, or all of it.
-
-Without a script, a model is the configured OpenAI-compatible endpoint, and without that the
-stand-in, which extracts its answer and says so.
+It refuses these by name (rule `request.not-simulated`):
 
 """
-_OPENSEARCH = """
-## OpenSearch Serverless
-
-A collection of OpenSearch Serverless is no part of the simulator. Tests have a stand-in for one
-(tests/opensearch), which checks what a client can get wrong: the signature, the data access policy,
-the form of a query.
+_DIFFERENCES = """
+And it replaces these:
 
 """
-_OMITTED = """
-## What it leaves out
 
-"""
+
+def fidelity_data() -> str:
+    """The text of docs/fidelity.json."""
+    marked = marks()
+    content = {
+        "rules": _rules(RULES, TESTS),
+        "opensearch_rules": _rules(OPENSEARCH_RULES, OPENSEARCH_TESTS),
+        "assumptions": [
+            {
+                "name": name,
+                "assumed": each.believed,
+                "where": marked[name],
+                "evidence": each.evidence,
+                "breaks": each.breaks,
+                "do": each.do,
+                "step": each.step,
+            }
+            for name, each in ASSUMPTIONS.items()
+        ],
+        "steps": {each.name: each.does for each in STEPS},
+        "refused": REFUSED,
+        "differences": DIFFERENCES,
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
 def fidelity() -> str:
-    held, held_there = holders(), holders(OPENSEARCH_RULES, OPENSEARCH_TESTS)
-    rules = (
-        (f"`{rule.name}`", rule.says, rule.source, rule.message, _links(held[rule.name]))
-        for rule in RULES.values()
-    )
-    faults = (
-        (f"`{operation}`", ", ".join((*kinds, *DOCUMENTS_BY_CHANCE.get(operation, ()))))
-        for operation, kinds in BY_CHANCE.items()
-    )
-    omissions = ((what, why) for what, why in OMISSIONS.items())
+    """The text of docs/fidelity.md."""
+    sources = [_sources(rule.source) for rule in RULES.values()]
+    assumed = sum(each == ["assumed"] for each in sources)
+    head = _HEAD.replace("{rules}", str(len(sources))).replace("{assumed}", str(assumed))
     return "".join(
         (
-            _HEAD,
-            _table(("rule", "what holds", "source", "answer", "held by"), rules),
-            _ASSUMED,
-            _table(
-                (
-                    "name",
-                    "what is believed",
-                    "where",
-                    "evidence",
-                    "what breaks if it is wrong",
-                    "step of the smoke",
-                ),
-                _believed(),
-            ),
-            "\nThe steps, in their order:\n\n",
-            _table(("step", "what it does"), ((f"`{each.name}`", each.does) for each in STEPS)),
+            head.replace("{partly}", str(sum("assumed" in each for each in sources) - assumed)),
+            table(("area", "what it covers", "rules", "sources"), _areas()),
             _MANAGED,
-            _table(("rule", "what holds", "source"), _left_open("managed.")),
-            _FAULTS,
-            _table(("operation", "by chance"), faults),
-            _SCRIPTS,
-            _OPENSEARCH,
-            _table(
-                ("rule", "what holds", "source", "answer", "held by"),
-                (
-                    (
-                        f"`{rule.name}`",
-                        rule.says,
-                        rule.source,
-                        rule.message,
-                        _links(held_there[rule.name], OPENSEARCH_TESTS),
-                    )
-                    for rule in OPENSEARCH_RULES.values()
-                ),
-            ),
-            _OMITTED,
-            _table(("of AWS", "here"), omissions),
+            table(("name", "what is assumed", "step of the smoke that settles it"), _assumed()),
+            _REFUSED,
+            "".join(f"- {each}\n" for each in REFUSED),
+            _DIFFERENCES,
+            table(("of AWS", "in the simulator"), DIFFERENCES.items()),
         )
     )
 
 
 def marks() -> Mapping[str, Sequence[str]]:
-    """By the name in a mark, the files that have it."""
+    """The files that have a mark, by the name in it."""
     found: dict[str, list[str]] = {}
     for path in sorted(each for folder in _MARKED for each in (ROOT / folder).rglob("*.py")):
         for name in _MARK.findall(path.read_text("utf-8")):
@@ -176,28 +185,49 @@ def marks() -> Mapping[str, Sequence[str]]:
     return found
 
 
-def _believed() -> Iterator[tuple[str, ...]]:
-    marked = marks()
+def _rules(rules: Mapping[str, Any], tests: Path) -> list[Mapping[str, Any]]:
+    held, folder = holders(rules, tests), tests.relative_to(ROOT).as_posix()
+    return [
+        {
+            "name": rule.name,
+            "holds": rule.says,
+            "source": rule.source,
+            "answer": rule.message,
+            "held_by": [f"{folder}/{file}::{test}" for file, test in held[rule.name]],
+        }
+        for rule in rules.values()
+    ]
+
+
+def _areas() -> Iterator[tuple[str, ...]]:
+    rules: dict[str, list[Counter[str]]] = {area: [] for area in AREAS}
+    for rule in (*RULES.values(), *OPENSEARCH_RULES.values()):
+        rules[rule.name.partition(".")[0]].append(Counter(_sources(rule.source)))
+    for area, covers in AREAS.items():
+        counted = sum(rules[area], Counter[str]()).most_common()
+        sources = ", ".join(f"{source} {count}" for source, count in counted)
+        yield f"`{area}`", covers, str(len(rules[area])), sources
+
+
+def _assumed() -> Iterator[tuple[str, ...]]:
+    does = {each.name: each.does for each in STEPS}
     for name, each in ASSUMPTIONS.items():
-        where = " · ".join(f"[{path}](../{path})" for path in marked[name])
-        yield f"`{name}`", each.believed, where, each.evidence, each.breaks, f"`{each.step}`"
+        # Said once: steps are in order, and several assumptions share one.
+        yield f"`{name}`", each.believed, f"`{each.step}` {does.pop(each.step, '')}".strip()
 
 
-def _left_open(prefix: str) -> Iterator[tuple[str, str, str]]:
-    """Of rules named so, those of which something is assumed."""
-    for rule in RULES.values():
-        if rule.name.startswith(prefix) and "assumed" in rule.source:
-            yield f"`{rule.name}`", rule.says, rule.source
+def _sources(text: str) -> list[str]:
+    return [each for each in _SOURCES if each in text]
 
 
 def holders(
-    rules: Mapping[str, Any] = RULES, tests: Path = TESTS
+    rules: Iterable[str] = RULES, tests: Path = TESTS
 ) -> Mapping[str, Sequence[tuple[str, str]]]:
     """For each rule, file and name of the tests that say they hold it; none is an empty list."""
     found: dict[str, list[tuple[str, str]]] = {name: [] for name in rules}
     for path in sorted(tests.glob("test_*.py")):
         for test, pattern in _claims(ast.parse(path.read_text("utf-8"))):
-            for name in matching(rules, pattern):
+            for name in matching(found, pattern):
                 found[name].append((path.name, test))
     return found
 
@@ -210,17 +240,3 @@ def _claims(module: ast.Module) -> Iterator[tuple[str, str]]:
                 if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "holds":
                     for pattern in mark.args:
                         yield test.name, ast.literal_eval(pattern)
-
-
-def _links(tests: Sequence[tuple[str, str]], folder: Path = TESTS) -> str:
-    at = folder.relative_to(ROOT).as_posix()
-    return " · ".join(f"[{test}](../{at}/{name})" for name, test in tests)
-
-
-def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
-    lines = [head, tuple("---" for _ in head), *rows]
-    return "".join("| " + " | ".join(map(_cell, cells)) + " |\n" for cells in lines)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")

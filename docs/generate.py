@@ -11,7 +11,7 @@ from pathlib import Path
 
 from docs.cli import CLI, cli
 from docs.clients import SHOWN, clients
-from docs.fidelity import FIDELITY, fidelity
+from docs.fidelity import FIDELITY, FIDELITY_DATA, fidelity, fidelity_data
 from docs.state_machine import state_machine
 from docs.tables import replaced, table
 
@@ -144,6 +144,7 @@ def configuration() -> str:
 def main() -> None:
     CONFIGURATION.write_text(configuration(), "utf-8")
     FIDELITY.write_text(fidelity(), "utf-8")
+    FIDELITY_DATA.write_text(fidelity_data(), "utf-8")
     CLI.write_text(cli(), "utf-8")
     SHOWN.write_text(clients(), "utf-8")
     text = HOW_IT_WORKS.read_text("utf-8")

@@ -1,4 +1,4 @@
-"""Which rules of the simulator a test holds; docs/fidelity.md names the tests beside the rules."""
+"""Marks the rules of the simulator that a test holds; docs/fidelity.json lists them by rule."""
 
 from collections.abc import Callable
 from fnmatch import filter as matching

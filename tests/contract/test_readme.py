@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 
 from docs.cli import CLI, cli
 from docs.clients import SHOWN, clients
-from docs.fidelity import FIDELITY, fidelity
+from docs.fidelity import FIDELITY, FIDELITY_DATA, fidelity, fidelity_data
 from docs.generate import CONFIGURATION, HOW_IT_WORKS, configuration
 from docs.state_machine import state_machine
 from docs.store_prices import PAGE as STORES
@@ -37,7 +37,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
         ),
         pytest.param(CLI.read_text("utf-8"), cli, id="command line"),
         pytest.param(SHOWN.read_text("utf-8"), clients, id="lines of clients"),
-        pytest.param(FIDELITY.read_text("utf-8"), fidelity, id="rules of the simulator"),
+        pytest.param(FIDELITY.read_text("utf-8"), fidelity, id="fidelity"),
+        pytest.param(FIDELITY_DATA.read_text("utf-8"), fidelity_data, id="rules of the simulator"),
         pytest.param(STORES.read_text(), lambda: with_prices(STORES.read_text()), id="prices"),
     ],
 )

@@ -12,7 +12,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.opensearch.rules import (
+from docs.opensearch_rules import (
     AOSS_DIMENSION,
     AOSS_ENGINE,
     OPENSEARCH_FIELD,

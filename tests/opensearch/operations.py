@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from docs.opensearch_rules import OPENSEARCH_MALFORMED, Refused
 from tests.opensearch.indexes import Indexes
 from tests.opensearch.queries import Dsl, searched
-from tests.opensearch.rules import OPENSEARCH_MALFORMED, Refused
 
 Answers = Callable[[str, str, bytes], Any]  # of a collection's id, an index and a body
 

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.opensearch.indexes import NUMBERS, Document, Mappings, engine_of, field_at, space_of
-from tests.opensearch.rules import (
+from docs.opensearch_rules import (
     KNN_DIMENSION,
     KNN_ENGINE_FILTER,
     KNN_FIELD,
@@ -29,6 +28,7 @@ from tests.opensearch.rules import (
     OPENSEARCH_QUERY,
     OPENSEARCH_WINDOW,
 )
+from tests.opensearch.indexes import NUMBERS, Document, Mappings, engine_of, field_at, space_of
 
 # BM25 as Lucene ranks a field of text: rule opensearch.match.
 

@@ -22,15 +22,15 @@ from typing import Any
 
 from bedrock_kb_simulator.service_errors import ConnectionDropped
 from bedrock_kb_simulator.signatures import Request, Signature
-from tests.opensearch.operations import Operations
-from tests.opensearch.queries import partial_answer
-from tests.opensearch.rules import (
+from docs.opensearch_rules import (
     AOSS_ACCESS,
     AOSS_COLLECTION,
     AOSS_OPERATION,
     AOSS_SIGNATURE,
     Refused,
 )
+from tests.opensearch.operations import Operations
+from tests.opensearch.queries import partial_answer
 
 PREFIX = "/aoss/"
 REGION = "us-east-1"

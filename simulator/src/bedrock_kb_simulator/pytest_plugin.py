@@ -12,7 +12,7 @@ is, and sets limits:
 
     @pytest.mark.bedrock_kb(speed=20, limits={"knowledge-base.per-account": 2, "Retrieve": 2})
 
-`speed` is how many of AWS's seconds pass in one; `limits` are rules by name, as docs/fidelity.md
+`speed` is how many of AWS's seconds pass in one; `limits` are rules by name, as docs/fidelity.json
 has them, or operations with their requests per second.
 """
 

@@ -198,7 +198,7 @@ class StepTold(JsonAnswer):
 
 
 class AssumptionTold(JsonAnswer):
-    """What the product believes of AWS; docs/fidelity.md has all of each."""
+    """An assumption about AWS; docs/fidelity.json has every field of it."""
 
     name: str
     believed: str

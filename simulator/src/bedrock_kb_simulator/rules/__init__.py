@@ -3,8 +3,8 @@ Every limit, delay and error text that the simulator enforces, by name and with 
 
 Sources: `model` is the botocore service model, `quotas` the AWS General Reference page "Amazon
 Bedrock endpoints and quotas", `guide` the Bedrock or S3 Vectors user guide, `observed` what users
-of the real service reported, `assumed` our choice where nothing says. docs/fidelity.md is
-generated from `RULES`.
+of the real service reported, `assumed` our choice where nothing says. docs/fidelity.json
+is generated from `RULES`.
 """
 
 # One table in several parts: whoever uses a rule need not know in which it is written.

@@ -1,8 +1,9 @@
 """
-What the product believes of AWS that AWS doesn't say, or that users saw otherwise.
+Assumptions about AWS that its documentation doesn't confirm, or that users have contradicted.
 
-Where the code relies on one stands a mark, `[assumed: its name]`; docs/fidelity.md has the table,
-and a test holds the two together. Those that the simulator enforces have its rule's name.
+Code that relies on one has a comment with `[assumed: its name]`, and a test holds comments and
+table together. An assumption that the simulator enforces has the name of its rule there.
+docs/fidelity.md lists them, docs/fidelity.json has every field.
 """
 
 from collections.abc import Mapping
@@ -24,8 +25,8 @@ class Assumption:
 _ALL = (
     Assumption(
         name="refresh.session",
-        believed="`origin_jti` of an access token stays the same over a refresh, also where refresh"
-        " tokens are rotated, and a rotated one holds for the grace period of a minute",
+        believed="`origin_jti` of an access token survives a refresh, also with rotated refresh"
+        " tokens, and a rotated one works for a grace period of a minute",
         evidence="Cognito guide, amazon-cognito-user-pools-using-the-refresh-token, read 2026-11:"
         " rotation adds the claim; that it survives a rotation AWS doesn't say",
         breaks="a catalog that an agent selected is forgotten with each refresh; a client whose"
@@ -35,8 +36,8 @@ _ALL = (
     ),
     Assumption(
         name="policy.username-tag",
-        believed="a user's access token carries `username`, which Cedar reads as a tag, and"
-        " tools/list shows who signed in all tools",
+        believed="a user's access token carries `username`, which Cedar reads as a tag, so that"
+        " tools/list shows a signed-in user every tool",
         evidence="AgentCore guide, example-policies, read 2026-11",
         breaks="nobody is offered any tool",
         do="see the claims of the token (stackroom token), and mend the condition in"
@@ -45,8 +46,8 @@ _ALL = (
     ),
     Assumption(
         name="cognito.resource-audience",
-        believed="a client that sends the gateway's URL as `resource` is signed in, as a resource"
-        " server of the pool has that name, and its token's audience is that URL, or none",
+        believed="a client that sends the gateway's URL as `resource` can sign in, because a"
+        " resource server of the pool has that name; its token's audience is that URL, or absent",
         evidence="Cognito guide, cognito-user-pools-define-resource-servers, Resource binding, read"
         " 2026-11; refused without such a resource server: fastmcp 2149, claude-ai-mcp 309",
         breaks="clients that sign in by MCP's specification are refused, at the sign-in or at their"
@@ -57,7 +58,7 @@ _ALL = (
     ),
     Assumption(
         name="gateway.denial-body",
-        believed="what the interceptor answers in the tool's stead reaches the agent as it is",
+        believed="the interceptor's answer in place of the tool's reaches the agent unchanged",
         evidence="AgentCore guide, gateway-interceptors-types, read 2026-11; a user saw it without"
         " its body in eu-central-1: bedrock-agentcore-sdk-python 409, 2026-04",
         breaks="who is refused sees a broken connection, and not why; nothing gets through",
@@ -67,7 +68,7 @@ _ALL = (
     ),
     Assumption(
         name="gateway.unauthorized-body",
-        believed="a token that doesn't verify is answered 401, with a body that says why",
+        believed="an invalid token is answered with 401 and a body that gives the reason",
         evidence="AgentCore guide for the status, read 2026-11; for a body nobody",
         breaks="clients can't tell people to sign in again",
         do="nothing is unsafe; docs/sign-in.md must say that clients are told nothing",
@@ -75,7 +76,8 @@ _ALL = (
     ),
     Assumption(
         name="function.resource-deny",
-        believed="a Deny in a function's resource policy keeps out even who may invoke all",
+        believed="a Deny in a function's resource policy also excludes principals that may invoke"
+        " every function",
         evidence="IAM guide, reference_policies_evaluation-logic, read 2026-11; of"
         " AWS::Lambda::ResourcePolicy no user has told yet",
         breaks="whoever may invoke functions of the account can ask as any user",
@@ -85,10 +87,10 @@ _ALL = (
     ),
     Assumption(
         name="direct.long-uri",
-        believed="a CUSTOM data source takes an object by a URI of up to 1,024 characters",
+        believed="a CUSTOM data source accepts an object by a URI of up to 1,024 characters",
         evidence="botocore 1.44.5 for CustomS3Location, read 2026-11; S3 data sources take 128",
         breaks="files with long names fail, each with Bedrock's own reason",
-        do="have MAX_FILENAME_BYTES in src/stackroom/uploads/descriptions.py made smaller",
+        do="lower MAX_FILENAME_BYTES in src/stackroom/uploads/descriptions.py",
         step="index",
     ),
     Assumption(
@@ -111,8 +113,8 @@ _ALL = (
     ),
     Assumption(
         name="vectors.denied",
-        believed="a Deny in a vector bucket's policy that spares roles by aws:PrincipalArn holds"
-        " for all others, and Bedrock reads and writes as the knowledge base's role",
+        believed="a Deny in a vector bucket's policy that exempts roles by aws:PrincipalArn"
+        " applies to everyone else, and Bedrock reads and writes as the knowledge base's role",
         evidence="S3 guide, s3-vectors-resource-based-policies, and IAM guide,"
         " reference_policies_condition-keys, read 2026-11; a job's failure that names the role:"
         " generative-ai-cdk-constructs 1305, 2026-04; of such a Deny no user has told yet",
@@ -124,8 +126,8 @@ _ALL = (
     ),
     Assumption(
         name="vector.source-uri",
-        believed="Bedrock's vectors of a CUSTOM document tell by x-amz-bedrock-kb-source-uri what"
-        " they are from",
+        believed="Bedrock's vectors of a CUSTOM document name its source in"
+        " x-amz-bedrock-kb-source-uri",
         evidence="S3 guide, s3-vectors-bedrock-kb, read 2026-11, for the key; of CUSTOM documents"
         " Retrieve was seen to show none: README of ballerinax ai.aws.bedrock, 2026-09",
         breaks="nothing that users notice: a passage's catalog is proven by its data source alone",
@@ -134,7 +136,7 @@ _ALL = (
     ),
     Assumption(
         name="vector.data-source-id",
-        believed="with each of Bedrock's vectors stands x-amz-bedrock-kb-data-source-id",
+        believed="each of Bedrock's vectors carries x-amz-bedrock-kb-data-source-id",
         evidence="S3 guide, s3-vectors-bedrock-kb, read 2026-11; awslabs/mcp filters by it",
         breaks="where it and the source URI are missing, indexes aren't searched themselves: each"
         " question costs one of Retrieve's 20 a second, and words don't count",
@@ -143,8 +145,8 @@ _ALL = (
     ),
     Assumption(
         name="metadata.filterable-size",
-        believed="a knowledge base works whose index filters by none of Bedrock's own keys but the"
-        " data source's, so that ours have room in S3 Vectors' 2,048 bytes",
+        believed="a knowledge base works with an index that filters by none of Bedrock's own keys"
+        " except the data source's, which leaves ours room in S3 Vectors' 2,048 bytes",
         evidence="S3 guide, s3-vectors-limitations, read 2026-11, for the bytes; a user's index"
         " with five such keys: src/stackroom_constructs/created_knowledge_base.py, 2026-03; which"
         " a PDF gets nobody lists",
@@ -155,7 +157,7 @@ _ALL = (
     ),
     Assumption(
         name="page.first",
-        believed="where Bedrock notes a passage's page, it counts from 1",
+        believed="page numbers that Bedrock attaches to passages count from 1",
         evidence="aws-samples count from 0, other repositories from 1, read 2026-11; that there is"
         " such a key on S3 Vectors AWS doesn't say",
         breaks="passages are cited one page off",
@@ -164,8 +166,8 @@ _ALL = (
     ),
     Assumption(
         name="gateway.identity-headers",
-        believed="the headers that the interceptor writes arrive at the tool's function, and the"
-        " client's own of these names don't",
+        believed="the interceptor's headers reach the tool's function, and the client's own"
+        " headers of the same names don't",
         evidence="AgentCore guide, gateway-headers, read 2026-11; its samples disagree on the"
         " client's",
         breaks="nobody's documents are found; or, were the client's taken, another user's",
@@ -175,7 +177,8 @@ _ALL = (
     ),
     Assumption(
         name="filter.list",
-        believed="a filter finds a document by one text of an attribute that is a list",
+        believed="a filter on one value matches a document whose attribute is a list with that"
+        " value",
         evidence="S3 guide, s3-vectors-metadata-filtering, for $eq over lists, read 2026-11; of"
         " Retrieve's listContains one user told that S3 Vectors takes it",
         breaks="what is shared with a group, its members don't find",
@@ -184,8 +187,8 @@ _ALL = (
     ),
     Assumption(
         name="index.bedrock-text",
-        believed="the text that Bedrock keeps in an index, AMAZON_BEDROCK_TEXT, can be made"
-        " searchable by words, though it is not filterable",
+        believed="AMAZON_BEDROCK_TEXT, in which Bedrock keeps a passage's text, can be made"
+        " searchable by words although it is not filterable",
         evidence="botocore 1.44.5 for such keys, read 2026-11; nobody has told of an index that"
         " Bedrock fills",
         breaks="questions are searched through Retrieve, by meaning alone",
@@ -194,8 +197,8 @@ _ALL = (
     ),
     Assumption(
         name="embedding.same",
-        believed="the vector that we have Titan make of a question is the one that Retrieve makes:"
-        " similarities of one passage agree to 0.02",
+        believed="Titan's vector of a question, as we request it, is the one that Retrieve uses:"
+        " similarities of one passage agree to within 0.02",
         evidence="Bedrock guide, titan-embedding-models (normalize, dimensions), read 2026-11; that"
         " Retrieve asks with these nobody says",
         breaks="searches by meaning are worse than Retrieve's, and the least score means another",
@@ -204,7 +207,7 @@ _ALL = (
     ),
     Assumption(
         name="index.query-warms",
-        believed="a query behind a filter that nothing passes warms an S3 Vectors index for others",
+        believed="a query whose filter matches nothing warms an S3 Vectors index for later queries",
         evidence="S3 guide, s3-vectors-best-practices, read 2026-11, for warm and cold queries;"
         " what warms an index, and for how long, AWS doesn't say",
         breaks="prewarm_minutes costs its few cents and saves nothing",
@@ -213,7 +216,7 @@ _ALL = (
     ),
     Assumption(
         name="gateway.request-size",
-        believed="a tool's call as large as upload_to_catalog offers goes through gateway,"
+        believed="a tool call of the largest size that upload_to_catalog offers passes gateway,"
         " interceptor and function",
         evidence="AgentCore guide, gateway-interceptors-types and -configuration, read 2026-11: the"
         " interceptor's event has the request twice, its answer once more, 6 MB for both",
@@ -223,23 +226,23 @@ _ALL = (
     ),
     Assumption(
         name="document.during-job",
-        believed="a job and direct requests keep each other out of a knowledge base, with texts"
-        " that we take for back-pressure",
+        believed="a job and direct requests exclude each other in a knowledge base, with error"
+        " texts that we treat as back-pressure",
         evidence="Bedrock guide, kb-direct-ingestion, and for the texts"
         " HatmanStack/RAGStack-Lambda, lib/ragstack_common/ingestion.py, read 2026-11; that it may"
         ' say "in progress", "try again" or "retry your request" nobody has reported',
         breaks="if they don't, catalogs wait in vain; if the text is another, documents fail that"
         " only had to wait, once each was refused alone twice",
-        do="have the texts that were seen in _BUSY_TEXTS of aws/bedrock/back_pressure.py",
+        do="add the texts that were seen to _BUSY_TEXTS in aws/bedrock/back_pressure.py",
         step="contention",
     ),
     Assumption(
         name="managed.direct-or-job",
-        believed="in a managed knowledge base a job and a direct request are both taken, or refused"
-        " with a text that we take for back-pressure; whoever waits, waits at most in vain",
+        believed="a managed knowledge base accepts a job and a direct request at once, or refuses"
+        " one with an error text that we treat as back-pressure",
         evidence="Bedrock guide, kb-direct-ingestion, read 2026-11, which names no type",
         breaks="documents fail that only had to wait",
-        do="have the texts that were seen in _BUSY_TEXTS of aws/bedrock/back_pressure.py",
+        do="add the texts that were seen to _BUSY_TEXTS in aws/bedrock/back_pressure.py",
         step="contention",
     ),
     Assumption(

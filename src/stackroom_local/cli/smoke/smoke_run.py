@@ -45,42 +45,43 @@ class Step:
 
 _PEOPLE, _DROP, _INDEX = "people", "drop", "index"
 STEPS = (
-    Step(_PEOPLE, "makes two users in a group, and signs them in", gateway_steps.people),
-    Step("tools", "has every tool listed", gateway_steps.tools, _PEOPLE),
-    Step("resource", "signs in with `resource`, calls a tool", gateway_steps.resource, _PEOPLE),
+    Step(_PEOPLE, "creates two users in one group and signs them in", gateway_steps.people),
+    Step("tools", "lists every tool", gateway_steps.tools, _PEOPLE),
+    Step("resource", "signs in with `resource` and calls a tool", gateway_steps.resource, _PEOPLE),
     Step(
         "refusals",
-        "sends a bad token and a batch, invokes a function",
+        "sends a bad token and a batch, and invokes a function directly",
         gateway_steps.refusals,
         _PEOPLE,
     ),
-    Step(_DROP, "drops three files by links", document_steps.drop, _PEOPLE),
-    Step(_INDEX, "waits until they are found, and takes the times", document_steps.index, _DROP),
-    Step("vectors", "reads their vectors in the index itself", document_steps.vectors, _INDEX),
-    Step("question", "asks as their owner", search_steps.question, _INDEX),
+    Step(_DROP, "uploads three files by links", document_steps.drop, _PEOPLE),
+    Step(_INDEX, "waits until the files are found, and times it", document_steps.index, _DROP),
+    Step("vectors", "reads the files' vectors in the index", document_steps.vectors, _INDEX),
+    Step("question", "asks as the files' owner", search_steps.question, _INDEX),
     Step(
-        "stranger", "asks as the other one, with the owner's id, too", search_steps.stranger, _INDEX
+        "stranger",
+        "asks as the other user, also with the owner's id",
+        search_steps.stranger,
+        _INDEX,
     ),
-    Step("sharing", "asks as the other one for what is shared", search_steps.sharing, _INDEX),
+    Step("sharing", "asks as the other user for a shared file", search_steps.sharing, _INDEX),
     Step(
         "agreement",
         "compares the tool's first passage with Retrieve's",
         search_steps.agreement,
         _INDEX,
     ),
-    Step(
-        "content", "uploads a file as large as a tool's call may hold", search_steps.content, _DROP
-    ),
-    Step("contention", "has a job and a direct call meet", contention.contention, _INDEX),
+    Step("content", "uploads the largest file that a tool call takes", search_steps.content, _DROP),
+    Step("contention", "makes a job and a direct call meet", contention.contention, _INDEX),
     Step(
         "deletion",
-        "deletes a document, until its receipt is closed",
+        "deletes a document and waits for its receipt to close",
         document_steps.deletion,
         _INDEX,
     ),
     Step(
         "reconcile",
-        "compares bucket, records and index, in a dry run",
+        "compares bucket, records and index in a dry run",
         document_steps.reconcile,
         _DROP,
     ),

@@ -1,10 +1,7 @@
-"""What the stand-in enforces of OpenSearch Serverless and OpenSearch, each with its source."""
+"""What tests/opensearch enforces of OpenSearch Serverless and OpenSearch, each with its source."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
-
-Test = TypeVar("Test", bound=Callable[..., None])
+from typing import Any
 
 
 class Refused(Exception):
@@ -45,12 +42,6 @@ RULES: dict[str, Rule] = {}
 def rule(name: str, says: str, source: str, **details: Any) -> Rule:
     RULES[name] = Rule(name=name, says=says, source=source, **details)
     return RULES[name]
-
-
-def holds(*names: str) -> Callable[[Test], Test]:
-    """Says that the test fails where the stand-in breaks these rules; for docs/fidelity.md."""
-    assert RULES.keys() >= set(names)
-    return lambda test: test
 
 
 _DOCS = "OpenSearch documentation"
