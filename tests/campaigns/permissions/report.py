@@ -1,56 +1,53 @@
-"""What came of the comparison: docs/permissions.md."""
+"""docs/permissions.md, from the comparison of recorded calls with rights."""
 
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from docs.tables import table
 from tests.campaigns.permissions.roles import Comparison, Grant, Role, Use, is_on_purpose
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "permissions.md"
 _HEAD = """\
-# Least privilege, seen
+# Least privilege
 
-Every right of every function, and the part of the product that used it. `make permissions` writes
-this page: it has each function do all that it does, in a running local mode and, what is rare, in
-simulated time; it records each call of AWS, and holds the calls against the policies of the
-synthesised roles and of both buckets. Of {calls} calls, {denied} were not allowed; of {granted}
-rights, {unused} were not used, but for the runner's to ask a model without a stream, which is for
-models that use tools in none.
+This page lists every right of every function, by resource, and in parentheses the modules that used
+it (names without `stackroom.`). `make permissions` writes it: it has each function do all that it
+does, in a running local mode and, for rare events, in simulated time, records each AWS call, and
+checks the calls against the policies of the synthesised roles and of both buckets. Of {calls}
+calls, {denied} were not allowed; of {granted} rights, {unused} were not used, apart from the agent
+runner's right to ask a model without a stream, which is for models that can't use tools in one.
 
-Not in the tables: what Lambda itself does with a function's role, which is to write its log and its
-traces and to read its queue. Calls count for what they need: a look at an object that is not there
-needs `s3:ListBucket` too, or S3 answers 403; a transaction needs the rights of its items; a link
-the right of whoever signed it.
+The tables leave out what Lambda itself does with a function's role: write its log and traces, and
+read its queue. A call needs more than one right where AWS asks for more: a look at a missing object
+also needs `s3:ListBucket`, or S3 answers 403; a transaction needs the rights of its items; a link
+needs the right of its signer.
 
-`prewarm` is deployed with the setting `prewarm_minutes` alone. One function is deployed where it is
-asked for alone, and is not here: `opensearch-retrieve`
-([a stack of its own](opensearch.md)) may `aoss:APIAccessAll` and `bedrock:InvokeModel`.
+`prewarm` is deployed only with the setting `prewarm_minutes`. `opensearch-retrieve`, which
+[a stack of its own](opensearch.md) deploys, is not listed: it may `aoss:APIAccessAll` and
+`bedrock:InvokeModel`.
 """
 # Where the page goes on with agents.
-_AGENTS = "# Agents, seen"
-_HEAD_OF_AGENTS = """\
-The same of three agents by `BatchAgent` (tests/campaigns/permissions/agent_stack.py), whose handler
-runs in a process of its own, with the environment and against the role of its template: `clerk` has
-two knowledge bases, one with a guardrail and one that tells groups apart, a tool and documents in
-S3 with rights that the app states, a queue of questions and one of answers; `librarian` has the
-knowledge bases alone. Of {calls} calls, {denied} were not allowed; of
-{granted} rights, {unused} were not used, but for {on_purpose} on purpose:
-`bedrock:RetrieveAndGenerate`, which the clerk's knowledge bases grant by default for an app's own
-tools that have answers written, and the librarian's leave out with `generation=False`. Stackroom's
-own tool only searches.
-"""
-_OF_LAMBDA = "Used by Lambda itself:\n\n| action | on | for |\n|---|---|---|"
-# By the action's service, and where it is said that Lambda needs it of the function's role.
+_AGENTS = "# Agents"
 _GUIDE = "https://docs.aws.amazon.com/lambda/latest/dg"
-_SOURCES = {
-    "dynamodb": f"[to read the stream]({_GUIDE}/services-dynamodb-eventsourcemapping.html)",
-    "kms": "[to read the environment](https://repost.aws/knowledge-center/lambda-kmsaccessdeniedexception-errors)",
-    "logs": f"[its log]({_GUIDE}/monitoring-cloudwatchlogs.html)",
-    "sqs": f"[to read the queue]({_GUIDE}/services-sqs-configure.html)",
-    "xray": f"[its traces]({_GUIDE}/services-xray.html)",
-}
-_A_TOOL = "the tool that came with it"
-_ROW = re.compile(r"^\| `(?P<action>[a-z0-9-]+:\w+)` \| `(?P<resource>[^`]+)` \|")
+_HEAD_OF_AGENTS = f"""\
+The same for three agents by `BatchAgent` (tests/campaigns/permissions/agent_stack.py). Each handler
+runs in a process of its own, with the environment and the role of its template. `clerk` has two
+knowledge bases (one with a guardrail, one that distinguishes groups), a tool and documents in S3
+with rights that the app states, a queue of questions and one of answers; `librarian` has only the
+knowledge bases. Of {{calls}} calls, {{denied}} were not allowed; of {{granted}} rights, {{unused}}
+were not used, apart from {{on_purpose}} granted on purpose: the clerk's knowledge bases grant
+`bedrock:RetrieveAndGenerate` by default, for an app's own tools that have answers written; the
+librarian's leave it out with `generation=False`. Stackroom's own tool only searches.
+
+Lambda itself uses an agent's role to write [logs]({_GUIDE}/monitoring-cloudwatchlogs.html) and
+[traces]({_GUIDE}/services-xray.html), to read the [queue]({_GUIDE}/services-sqs-configure.html) or
+the [stream]({_GUIDE}/services-dynamodb-eventsourcemapping.html), and to decrypt the
+[environment](https://repost.aws/knowledge-center/lambda-kmsaccessdeniedexception-errors).
+"""
+_A_TOOL = "its own tool"
+_ROW = re.compile(r"^\| `(?P<resource>[^`]+)` \| (?P<rights>.+) \|$")
+_ACTION = re.compile(r"`([a-z0-9-]+:\w+)`")
 
 
 def document(comparison: Comparison, agents: Comparison) -> str:
@@ -74,7 +71,7 @@ def _of_agents(comparison: Comparison) -> str:
         denied=len(comparison.denied),
         granted=len(comparison.uses),
         unused=len(comparison.unused) - len(on_purpose),
-        on_purpose=f"{len(on_purpose)} that is granted",
+        on_purpose=len(on_purpose),
     )
     sections = [
         part
@@ -85,11 +82,8 @@ def _of_agents(comparison: Comparison) -> str:
 
 
 def _by_lambda(role: Role) -> str:
-    rows = [
-        f"| `{each.action}` | `{each.resource}` | {_SOURCES[each.action.partition(':')[0]]} |"
-        for each in sorted(role.used_by_lambda)
-    ]
-    return "\n".join([_OF_LAMBDA, *rows, ""])
+    rights = _table((each.resource, f"`{each.action}`") for each in sorted(role.used_by_lambda))
+    return f"Lambda itself:\n\n{rights}"
 
 
 def documented(text: str) -> set[Grant]:
@@ -108,24 +102,32 @@ def _rows(text: str) -> Iterator[Grant]:
         if line.startswith("## "):
             function = line.removeprefix("## ")
         elif found := _ROW.match(line):
-            yield Grant(function, found["action"], found["resource"])
+            for action in _ACTION.findall(found["rights"]):
+                yield Grant(function, action, found["resource"])
 
 
 def _section(comparison: Comparison, function: str) -> str:
     uses = {each: use for each, use in comparison.uses.items() if each.function == function}
     if not uses:
-        return f"## {function}\n\nIt calls nothing, and may call nothing.\n"
-    rows = (_row(*each) for each in uses.items())
-    head = "| action | on | calls | for |\n|---|---|---|---|"
-    return "\n".join([f"## {function}\n", head, *rows, ""])
+        return f"## {function}\n\nIt has no rights, and makes no calls.\n"
+    rights = _table((grant.resource, _right(grant, use)) for grant, use in uses.items())
+    return f"## {function}\n\n{rights}"
 
 
-def _row(grant: Grant, use: Use) -> str:
+def _table(rights: Iterable[tuple[str, str]]) -> str:
+    by_resource: dict[str, list[str]] = {}
+    for resource, right in rights:
+        by_resource.setdefault(resource, []).append(right)
+    rows = ((f"`{resource}`", ", ".join(found)) for resource, found in by_resource.items())
+    return table(("resource", "actions"), rows)
+
+
+def _right(grant: Grant, use: Use) -> str:
     if use.calls:
-        wanted_by = ", ".join(f"`{each}`" if each else _A_TOOL for each in _short(use.wanted_by))
+        used_by = ", ".join(f"`{each}`" if each else _A_TOOL for each in _short(use.wanted_by))
     else:
-        wanted_by = "nobody, on purpose" if is_on_purpose(grant) else "nobody"
-    return f"| `{grant.action}` | `{grant.resource}` | {use.calls} | {wanted_by} |"
+        used_by = "unused on purpose" if is_on_purpose(grant) else "unused"
+    return f"`{grant.action}` ({used_by})"
 
 
 def _short(modules: Iterable[str]) -> list[str]:
