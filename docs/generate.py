@@ -1,9 +1,7 @@
 """
-Pages, and parts of pages, made from what they describe.
+Pages and parts of pages that `make docs` generates from the code that they describe.
 
-    make docs       writes them anew; tests fail when they are out of step
-
-Configuration comes from the functions' settings classes.
+Tests fail when a page is out of date. Configuration comes from the functions' settings classes.
 """
 
 import importlib
@@ -43,84 +41,79 @@ MEANINGS = {
     "KB_DOCS_BUCKET": "S3 bucket of the documents",
     "KB_POOL": (
         "JSON list of `knowledge_base_id`, `data_source_id`, `type` and `index`; or, shorter, an"
-        " object of `ids` (`KB/DS` of each), `indexes` (an ARN up to the number of each) and what"
-        " all have in common"
+        " object with `ids` (`KB/DS` each), `indexes` (an ARN without each one's number) and common"
+        " fields"
     ),
     "STATE_MACHINE_ARN": "state machine that ingests a catalog",
-    "ADMISSION_JOBS": "ingestion jobs at a time in the account",
-    "ADMISSION_DIRECT_CALLS": "direct calls, ingesting or deleting, at a time in the account",
-    "ADMISSION_SECONDS_BETWEEN_STARTS": "from the start of one ingestion job to the next",
-    "RECONCILER_REQUESTS_A_SECOND": "of the reconciler for documents of knowledge bases; below 5",
-    "INGEST_SPEED": "how much faster than AWS the simulator's clock is, in the local mode",
+    "ADMISSION_JOBS": "concurrent ingestion jobs in the account",
+    "ADMISSION_DIRECT_CALLS": "concurrent direct ingestions and deletions in the account",
+    "ADMISSION_SECONDS_BETWEEN_STARTS": "seconds between starts of ingestion jobs",
+    "RECONCILER_REQUESTS_A_SECOND": ("the reconciler's requests per second for documents, below 5"),
+    "INGEST_SPEED": "AWS seconds per second in the local mode",
     "VECTOR_INGESTION": (
-        "JSON of the API's `vectorIngestionConfiguration` for the data sources it makes: how their"
-        " documents are read and cut"
+        "JSON `vectorIngestionConfiguration` of new data sources: parsing and chunking"
     ),
-    "KB_DOCS_OWNER": (
-        "the AWS account that has that bucket; where a knowledge base of the pool is `MANAGED`"
-    ),
-    "PARSES_IMAGES": "`true`: the knowledge bases read images, so a PDF of scans is no defect",
-    "INSPECT_SECONDS_PER_FILE": "how long one file may be looked at",
-    "RETRIEVE_MAX_TOKENS": "budget of an answer's passages, unless the caller says otherwise",
+    "KB_DOCS_OWNER": "AWS account of that bucket; for `MANAGED` knowledge bases",
+    "PARSES_IMAGES": "`true` if the knowledge bases read images: scanned PDFs are then accepted",
+    "INSPECT_SECONDS_PER_FILE": "time limit of one file's inspection",
+    "RETRIEVE_MAX_TOKENS": "token budget of an answer's passages, unless the caller sets one",
     "RETRIEVE_PRIORITIZE_BY": (
-        "which passages come first in it, unless the caller says otherwise: `similarity`, `recency`"
-        " or `balanced`"
+        "order of passages, unless the caller sets one: `similarity`, `recency` or `balanced`"
     ),
-    "RETRIEVE_LEAST_SCORE": (
-        "passages that score less are left out, unless the caller says otherwise"
-    ),
-    "RERANK_MODEL_ARN": "a model of Bedrock that puts what was found in order",
-    "RETRIEVE_VIA": "`s3vectors`: search each index itself; `bedrock`: through Retrieve",
-    "EMBEDDING_MODEL": "model of the documents' vectors, and so of the questions'",
-    "EMBEDDING_DIMENSIONS": "how many numbers such a vector has",
-    "REDIS_URL": "Valkey or Redis, where questions' vectors are kept; in the process if not set",
-    "RETRIEVE_FIRST_PAGE": "the number that Bedrock gives a document's first page",
-    "SEARCH_INDEXES": "JSON list of the names of indexes that are to be searched by words",
-    "SEARCH_LANGUAGE": "the language of their words, or `none`",
-    "VECTOR_BUCKET_ARN": "the S3 Vectors bucket that they are in",
-    "GUARDRAIL_ID": "Bedrock guardrail over questions, passages and answers; none if not set",
+    "RETRIEVE_LEAST_SCORE": "minimum score of passages, unless the caller sets one",
+    "RERANK_MODEL_ARN": "Bedrock model that reranks passages",
+    "RETRIEVE_VIA": "`s3vectors`: search the indexes directly; `bedrock`: through Retrieve",
+    "EMBEDDING_MODEL": "model that embeds documents and questions",
+    "EMBEDDING_DIMENSIONS": "dimensions of its vectors",
+    "REDIS_URL": "Valkey or Redis that caches questions' vectors, else process memory",
+    "RETRIEVE_FIRST_PAGE": "number that Bedrock gives a document's first page",
+    "SEARCH_INDEXES": "JSON list of indexes to make searchable by words",
+    "SEARCH_LANGUAGE": "language of their words, or `none`",
+    "VECTOR_BUCKET_ARN": "their S3 Vectors bucket",
+    "GUARDRAIL_ID": "Bedrock guardrail for questions, passages and answers",
     "GUARDRAIL_VERSION": "its version: a number, or `DRAFT`",
-    "ANSWER_MODEL_ARN": "foundation model or inference profile that answers questions",
-    "ANSWER_PROMPT": (
-        "template of what it is told; the one in src/stackroom/aws/bedrock/answer_prompt.py"
-    ),
-    "RETRIEVE_SHARING": "`on`: callers find what others share with their groups, too",
+    "ANSWER_MODEL_ARN": "foundation model or inference profile that writes answers",
+    "ANSWER_PROMPT": "its prompt, else that in src/stackroom/aws/bedrock/answer_prompt.py",
+    "RETRIEVE_SHARING": "`on`: callers also find what others share with their groups",
     "KNOWLEDGE_BASES_CONFIG": (
-        "JSON list of knowledge bases and how each is searched: what everybody's agents may be"
-        " linked to; or the one collection"
+        "JSON list of knowledge bases that agents may link to, and how to search each; or the one"
+        " collection"
     ),
-    "QUEUE_URL": "SQS queue that the function takes from; a full batch is sent there once more",
-    "QUEUE_BATCH": "how many messages a full batch of it has",
-    "INSPECTIONS_QUEUE_URL": "SQS queue of what is to be inspected",
-    "AGENT_RUNS_QUEUE_URL": "SQS queue of what users have told their agents",
-    "AGENT_MODELS": "JSON list of the models that agents may be given, the usual one first; without"
-    " any, they may have any model, and the usual one is that of `ANSWER_MODEL_ARN`",
-    "WEBHOOKS_QUEUE_URL": "SQS queue of what webhooks are to be told",
-    "WEBHOOK_KEY_ARN": "the secret that webhooks' secrets are derived from",
+    "QUEUE_URL": "SQS queue that invokes the function; it sends full batches there again",
+    "QUEUE_BATCH": "messages in a full batch",
+    "INSPECTIONS_QUEUE_URL": "SQS queue of inspections",
+    "AGENT_RUNS_QUEUE_URL": "SQS queue of agents' runs",
+    "AGENT_MODELS": (
+        "JSON list of models for agents, the default first; else any, by default `ANSWER_MODEL_ARN`"
+    ),
+    "WEBHOOKS_QUEUE_URL": "SQS queue of webhook deliveries",
+    "WEBHOOK_KEY_ARN": "secret from which webhooks' secrets are derived",
     "WEBHOOK_REACH": (
-        "`public`: addresses of the Internet alone; `anywhere`: private ones, plain HTTP and every"
-        " port, too, as in the local mode"
+        "`public`: Internet addresses only; `anywhere`: also private addresses, plain HTTP and any"
+        " port"
     ),
-    "DASHBOARD_NAME": "the CloudWatch dashboard whose figures operators are shown",
-    "CONSOLE_URL": "where browsers find the console, without a path",
-    "CONSOLE_CLIENT_ID": "the app client that signs people in there",
-    "CONSOLE_KEY_ARN": "the secret that sessions are encrypted with",
-    "MCP_URL": "the gateway's address, as clients are told it",
-    "COMMAND_LINE": (
-        "how the local mode's command line is called, `{}` in place of the verb; a deployment's, if"
-        " not set"
-    ),
-    "IDENTITY_ISSUER": "the only issuer whose tokens count",
-    "IDENTITY_JWKS_URL": "where that issuer's public keys are",
-    "IDENTITY_AUDIENCES": "JSON list of URLs that a token may be for; `*` ends a gateway's id",
-    "IDENTITY_CLIENT_IDS": "JSON list of the app clients whose tokens count",
+    "DASHBOARD_NAME": "CloudWatch dashboard that operators see",
+    "CONSOLE_URL": "the console's address, without a path",
+    "CONSOLE_CLIENT_ID": "app client of the console's sign-in",
+    "CONSOLE_KEY_ARN": "secret that encrypts sessions",
+    "MCP_URL": "the gateway's address for clients",
+    "COMMAND_LINE": ("the local mode's command, with `{}` for the verb; else a deployment's"),
+    "IDENTITY_ISSUER": "only issuer of valid tokens",
+    "IDENTITY_JWKS_URL": "address of its public keys",
+    "IDENTITY_AUDIENCES": "JSON list of valid audiences (URLs); `*` ends a gateway's id",
+    "IDENTITY_CLIENT_IDS": "JSON list of valid app clients",
+}
+# How the page calls functions that read the same variables.
+SHARED = {
+    "*search*": ("retrieve", "catalog_tools", "console", "agent_runner"),
+    "*admission*": ("ingest", "status_poller", "catalog_tools", "console"),
 }
 _HEAD = """\
-# What the functions read
+# Environment variables of the functions
 
-Made by `make docs` from the settings classes of functions: environment variables, which
-`make deploy` and `make up` set. What you choose is CDK context, of which most of them follow
-([deploy.md](deploy.md#settings)).
+`make deploy` and `make up` set these variables. To change a deployment, set the CDK context that
+most of them follow from ([deploy.md](deploy.md)). `make docs` writes this page. Defaults stand in
+parentheses; variables without one are required.
 
 """
 
@@ -134,11 +127,23 @@ def configuration() -> str:
         settings = getattr(importlib.import_module(f"functions.{package}.{module}"), name)
         for field, about in settings.model_fields.items():
             readers.setdefault(field.upper(), []).append(package)
-            defaults[field.upper()] = "" if about.is_required() else f"`{about.default}`"
+            defaults[field.upper()] = "" if about.is_required() else _default(about.default)
     rows = (
-        (f"`{name}`", MEANINGS[name], defaults[name], ", ".join(readers[name])) for name in readers
+        (f"`{name}`", MEANINGS[name] + defaults[name], _readers(readers[name])) for name in readers
     )
-    return _HEAD + table(("variable", "what it is", "default", "read by"), rows)
+    shared = (f"{name}: {', '.join(found)}" for name, found in SHARED.items())
+    return f"{_HEAD}{'; '.join(shared)}.\n\n{table(('variable', 'meaning', 'read by'), rows)}"
+
+
+def _readers(packages: list[str]) -> str:
+    for name, shared in SHARED.items():
+        if set(shared) <= set(packages):
+            return ", ".join([name, *(each for each in packages if each not in shared)])
+    return ", ".join(packages)
+
+
+def _default(value: object) -> str:
+    return " (none)" if value in (None, "", ()) else f" (`{value}`)"
 
 
 def main() -> None:
