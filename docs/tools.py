@@ -1,4 +1,4 @@
-"""docs/tools.md: every tool that agents find, what it takes, and what can go wrong."""
+"""docs/tools.md: the tools for agents, their arguments and error codes."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,20 +11,21 @@ from stackroom.tools.calls import REFUSALS, UNAVAILABLE
 
 TOOLS = Path(__file__).with_name("tools.md")
 
-_HEAD = """# The tools that agents find
+_HEAD = """# Tools for agents
 
-Made by `make tools` from the definitions in src/stackroom/tools and
-src/stackroom/search. At the gateway a tool's name begins with its target's, and three
-underscores: `catalogs___create_catalog`. Whose documents a call reaches follows from the access
-token; no tool takes a user. A chat front end can show the catalog tools by
-[tools-config.json](tools-config.json), made by the same command.
+`make tools` writes this page from the definitions in src/stackroom/tools and src/stackroom/search.
+At the gateway a tool's name is its target's, three underscores and its own:
+`catalogs___create_catalog`. The access token decides whose documents a call reaches; no tool takes
+a user.
 
-An argument that is null or empty is as good as left out. So OpenAI's [strict mode][strict] can be
-on: [tools-strict.json](tools-strict.json) has the tools as it takes them, for `tools` of the
-Responses API. `filter` and `metadata` are lists there, `[{"name": "domain", "value": "finance"}]`.
-What a model then asks for is called at the gateway as it is, by the same name and arguments. A
-client that makes such schemas itself, of what the gateway lists, can give these two nothing: strict
-mode has no object whose names its caller chooses.
+Two files in this folder have the same tools in other forms: [tools-config.json](tools-config.json)
+for chat front ends, and [tools-strict.json](tools-strict.json) for OpenAI's [strict mode][strict],
+as `tools` of the Responses API. In strict mode `filter` and `metadata` are lists,
+`[{"name": "domain", "value": "finance"}]`, and a model's call goes to the gateway unchanged. A
+client that derives strict schemas from the gateway's own list can't use these two arguments.
+
+Arguments are strings unless a type is named, and optional unless *required*. Null or empty means
+left out.
 
 [strict]: https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
 
@@ -33,12 +34,10 @@ _ANSWERS = """
 ## Answers
 
 A catalog tool answers `{"content": [{"text": ...}], "status": "success", "metadata": {...}}`. The
-text has every id that the next call needs, for many frameworks show a model nothing else. What
-can't be done has `"status": "error"`, a text that begins with "Error: ", and in `metadata` an
-`error_code` and `error_details`. What is throttled says there in `retry_after_seconds` when to call
-again, where that is known
-([scaling.md](scaling.md#when-more-questions-come-than-bedrock-takes)). `NO_RESULTS` names in
-`nearest` up to three sources of what was found:
+text contains every id that the next call needs, because many frameworks show models only the text.
+On failure `status` is `"error"`, the text begins with "Error: ", and `metadata` has `error_code`
+and `error_details`; if throttled, also `retry_after_seconds` where that is known
+([scaling.md](scaling.md#when-more-questions-come-than-bedrock-takes)); with `NO_RESULTS`, also up to three sources in `nearest`.
 
 """
 
@@ -58,12 +57,16 @@ def tools() -> str:
 def _described(tool: Tool[Any]) -> str:
     schema: Mapping[str, Any] = tool.definition()["inputSchema"]
     required = schema.get("required", [])
-    rows = [
-        (f"`{name}`", member["type"], "yes" if name in required else "", member["description"])
+    arguments = "".join(
+        f"- {_marked(name, member['type'], name in required)}: {member['description']}\n"
         for name, member in schema.get("properties", {}).items()
-    ]
-    arguments = table(("argument", "type", "required", "what it is"), rows)
+    )
     return f"### {tool.name}\n\n{tool.description}\n\n{arguments}\n"
+
+
+def _marked(name: str, kind: str, is_required: bool) -> str:
+    marks = [*([] if kind == "string" else [kind]), *(["*required*"] if is_required else [])]
+    return f"`{name}` ({', '.join(marks)})" if marks else f"`{name}`"
 
 
 if __name__ == "__main__":
