@@ -1,25 +1,28 @@
-"""docs/cli.md: the command line on a deployment, and the keys of each verb's JSON."""
+"""docs/cli.md, the reference of the command line, and docs/cli-schema.json, of its JSON."""
 
 import inspect
+import json
 from collections.abc import Iterator
 from pathlib import Path
-from types import NoneType
-from typing import Any, get_args, get_origin
+from typing import Any, get_args
 
 from pydantic import BaseModel
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from docs.tables import table
-from stackroom_local.cli.commands import EXIT_CODES, FAILS_WHEN, VERBS, ListedCommand
-from stackroom_local.cli.json_output import ANSWERS, Changed, Failed, JsonAnswer
+from stackroom_local.cli.commands import EXIT_CODES, FAILS_WHEN, VERBS, ListedCommand, Need
+from stackroom_local.cli.json_output import ANSWERS, Changed, Failed
 
-CLI = Path(__file__).parents[1] / "docs" / "cli.md"
+CLI = Path(__file__).with_name("cli.md")
+CLI_SCHEMA = Path(__file__).with_name("cli-schema.json")
 
 _HEAD = """# The command line
 
-Made by `make docs` from src/stackroom_local/cli. `stackroom VERB --help` has the options.
+This page lists the verbs, exit codes and JSON of `stackroom`. `stackroom VERB --help` describes the
+options. `make docs` writes the page from src/stackroom_local/cli.
 
-`stackroom VERB` works on the local mode of this machine, `stackroom --deployment NAME VERB` on a
-deployment on AWS (or set `STACKROOM_DEPLOYMENT`). A deployment is added once:
+`stackroom VERB` works on this machine's local mode, `stackroom --deployment NAME VERB` on a
+deployment on AWS; `STACKROOM_DEPLOYMENT` can name it instead. Add a deployment once:
 
 ```sh
 stackroom deployments add prod --outputs cdk.out/outputs.json   # what `make deploy` wrote
@@ -27,87 +30,149 @@ stackroom deployments add prod --project stackroom --region eu-central-1   # or 
 stackroom --deployment prod doctor
 ```
 
-What is kept of it are names and addresses, no secret. They stand in `deployments.json` of
-`~/.config/stackroom` (below `XDG_CONFIG_HOME`; on macOS and Windows where these keep such files; or
-in the folder that `STACKROOM_CONFIG` names), the tokens of whoever signed in beside it, mode 0600.
+Its names and addresses, but no secrets, are saved in `deployments.json` in `~/.config/stackroom`
+(or below `XDG_CONFIG_HOME`; on macOS and Windows in the usual place; or in the folder that
+`STACKROOM_CONFIG` names). Tokens of signed-in users are saved beside it with mode 0600.
 
-Two kinds of people use it:
+On a deployment:
 
-- **whoever has documents** signs in with `stackroom --deployment prod login`, in a browser, and
-  needs no AWS credentials. `ask`, `evaluate`, `drop`, `status`, `catalogs` and `delete` are then
-  about their own documents, by the gateway's tools;
-- **operators** use their AWS credentials, as the AWS CLI does (`AWS_PROFILE`, `aws sso login`).
-  They name whose documents they mean with `--user`, or all with `--everybody`.
+- **Users** sign in with `stackroom --deployment prod login`, in a browser, and need no AWS
+  credentials. `ask`, `evaluate`, `drop`, `status`, `catalogs` and `delete` then use the gateway's
+  tools on the user's own documents. Files are uploaded by links, one after another.
+- **Operators** use AWS credentials like the AWS CLI (`AWS_PROFILE`, `aws sso login`), and name a
+  user with `--user`, or all with `--everybody`. The deployed reconciler does the work of
+  `reconcile`, continuing the round that is under way, and deletes catalogs for operators.
 
-In the local mode neither is needed: whoever may read its directory may be anybody (`--user`).
+The local mode needs neither: whoever can read its directory can act as any user (`--user`).
 
-What differs on a deployment: `reconcile` is the work of the deployed function, which goes on with
-the round that is under way, and the same function deletes a catalog for an operator; files that
-somebody signed in drops go by links, one after the other.
+## Verbs
+
+What a verb needs on a deployment: *sign-in* is `stackroom login`; *operator* is AWS credentials;
+*either* is a sign-in, or AWS credentials with one of the options named; *local* verbs work only in
+the local mode.
+
+"""
+_NEEDS = {
+    Need.LOCAL: "local",
+    Need.APART: "a database",
+    Need.SIGN_IN_FOR_CATALOG: "sign-in with `--catalog`",
+    Need.NOTHING: "nothing",
+    Need.SIGN_IN: "sign-in",
+    Need.OPERATOR: "operator",
+    Need.OUTPUTS: "operator with `--project`",
+    Need.SIGN_IN_OR_GIVEN: "sign-in or `--token`",
+    Need.EITHER: "either (`--user`)",
+    Need.EITHER_OR_ALL: "either (`--user`, `--everybody`)",
+}
+_FAILS_WHEN = """
+Any verb exits with 1 when nothing is up, the deployment is unknown, a sign-in or right is missing,
+or a service does not answer. Beyond that:
 
 """
 _JSON = """
 ## JSON
 
-Every verb takes `--json`: one document on standard output and nothing else; `events`, and what
-takes `--watch` or `--until-settled`, one a line. No key is renamed or changes its meaning; later
-versions may add some. Times are ISO 8601, sizes bytes. A verb that fails says why on standard
-error, with its [exit code](#exit-codes) as without `--json`:
+With `--json` a verb prints one JSON document on standard output and nothing else; `events`,
+`--watch` and `--until-settled` print one per line. A verb that fails prints `Failed` on standard
+error and exits with the same [code](#exit-codes) as without `--json`; its own answer may still be
+on standard output. Keys are never renamed and keep their meaning; later versions may add keys.
+Times are ISO 8601, sizes are bytes.
+
+[cli-schema.json](cli-schema.json) is a JSON Schema with the type and meaning of every key, and the
+answer of every verb. In short, with the type of nested objects in brackets:
 
 """
 
 
 def cli() -> str:
-    return "".join((_HEAD, _verbs(), _exit_codes(), _JSON, "\n".join(_shapes()), "\n"))
+    return "".join((_HEAD, _verbs(), _exit_codes(), _JSON, *_keys()))
+
+
+def cli_schema() -> str:
+    """The text of docs/cli-schema.json: which answer each command has, and their definitions."""
+    models: list[tuple[type[BaseModel], JsonSchemaMode]]
+    models = [(each, "serialization") for each in _answers()]
+    _, schema = models_json_schema(models)
+    answers = {**ANSWERS, "status --watch": Changed, "status --until-settled": Changed}
+    by_verb = {
+        typed: {"$ref": f"#/$defs/{answer.__name__}"} for typed, answer in answers.items() if answer
+    }
+    content = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "answers": by_verb,
+        "$defs": _plain(schema["$defs"]),
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def _plain(schema: Any) -> Any:
+    """Without titles, which repeat names; keys may be added, whatever the models say of others."""
+    if isinstance(schema, list):
+        return [_plain(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: _plain(value)
+        for key, value in schema.items()
+        if not (key == "title" and isinstance(value, str))
+        and not (key == "additionalProperties" and value is False)
+    }
 
 
 def _verbs() -> str:
     rows = []
     for typed, listed in VERBS.items():
         answer = ANSWERS[typed]
-        shape = "the tool's own answer" if answer is None else f"`{answer.__name__}`"
-        rows.append((f"`{typed}`", _said(listed), _need(listed), shape))
-    return "## Verbs\n\n" + table(("verb", "what it does", "on a deployment", "JSON"), rows)
+        shape = "the tool's answer" if answer is None else f"`{answer.__name__}`"
+        rows.append((f"`{typed}`", _summary(listed), _NEEDS[listed.need], shape))
+    with_options = (
+        f"`{typed}` (`{answer.__name__}`)"
+        for typed, answer in ANSWERS.items()
+        if answer and typed not in VERBS
+    )
+    verbs = table(("verb", "what it does", "needs", "JSON"), rows)
+    return f"{verbs}\nOptions with an answer of their own: {', '.join(with_options)}.\n"
 
 
 def _exit_codes() -> str:
     codes = ((f"`{code}`", text) for code, text in EXIT_CODES.items())
-    verbs = ((f"`{verb}`", when) for verb, when in FAILS_WHEN.items())
-    return "\n".join(
+    verbs: dict[str, list[str]] = {}
+    for verb, when in FAILS_WHEN.items():
+        if when != "nothing is up":
+            verbs.setdefault(when, []).append(f"`{verb}`")
+    rows = ((", ".join(found), when) for when, found in verbs.items())
+    return "".join(
         (
-            "\n## Exit codes\n",
-            table(("exit code", "meaning"), codes),
-            table(("verb", "exits with 1 when"), verbs),
+            "\n## Exit codes\n\n",
+            table(("code", "meaning"), codes),
+            _FAILS_WHEN,
+            table(("verb", "exits with 1 when"), rows),
         )
     )
 
 
-def _need(listed: ListedCommand) -> str:
-    return listed.need.removeprefix("Needs, on a deployment: ")
+def _summary(listed: ListedCommand) -> str:
+    text = inspect.getdoc(listed.verb) or ""
+    return " ".join(text.partition("\n\n")[0].split()).replace("|", "\\|")
 
 
-def _said(listed: ListedCommand) -> str:
-    told = inspect.getdoc(listed.verb) or ""
-    return " ".join(told.partition("\n\n")[0].split()).replace("|", "\\|")
+def _answers() -> list[type[BaseModel]]:
+    found: dict[type[BaseModel], None] = dict.fromkeys([Failed, Changed])
+    found.update(dict.fromkeys(each for each in ANSWERS.values() if each))
+    return list(found)
 
 
-def _shapes() -> Iterator[str]:
-    told: dict[type[BaseModel], None] = {Failed: None}
-    for answer in (*ANSWERS.values(), Changed):
-        if answer is not None:
-            told.setdefault(answer)
-    for shape in _with_parts(told):
-        yield f"### {shape.__name__}\n"
-        if (about := inspect.getdoc(shape)) and shape.__doc__ != JsonAnswer.__doc__:
-            yield f"{' '.join(about.partition(chr(10) * 2)[0].split())}\n"
-        yield "| key | type | |"
-        yield "| --- | --- | --- |"
-        for name, field in shape.model_fields.items():
-            yield f"| `{name}` | {_type(field.annotation)} | {field.description or ''} |"
-        yield ""
+def _keys() -> Iterator[str]:
+    for shape in _with_parts(_answers()):
+        keys = (f"`{name}`{_part(field)}" for name, field in shape.model_fields.items())
+        yield f"- **{shape.__name__}**: {', '.join(keys)}\n"
 
 
-def _with_parts(shapes: dict[type[BaseModel], None]) -> list[type[BaseModel]]:
+def _part(field: Any) -> str:
+    return "".join(f" [{each.__name__}]" for each in _models(field.annotation))
+
+
+def _with_parts(shapes: list[type[BaseModel]]) -> list[type[BaseModel]]:
     """Each shape once, followed by those that it is made of."""
     found: dict[type[BaseModel], None] = {}
     waiting = list(shapes)
@@ -128,17 +193,3 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
         yield annotation
     for each in get_args(annotation):
         yield from _models(each)
-
-
-def _type(annotation: Any) -> str:
-    arguments = [each for each in get_args(annotation) if each is not NoneType]
-    optional = " or null" if NoneType in get_args(annotation) else ""
-    origin = get_origin(annotation)
-    if origin in (list, tuple, dict):
-        inner = ", ".join(_type(each) for each in arguments if each is not ...)
-        name = "dict" if origin is dict else "list"  # as JSON has them
-        return f"{name} of {inner}{optional}"
-    if optional:
-        return f"{_type(arguments[0])}{optional}"
-    name = getattr(annotation, "__name__", str(annotation))
-    return name if name in {"str", "int", "bool", "float", "datetime"} else f"`{name}`"

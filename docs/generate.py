@@ -7,7 +7,7 @@ Tests fail when a page is out of date. Configuration comes from the functions' s
 import importlib
 from pathlib import Path
 
-from docs.cli import CLI, cli
+from docs.cli import CLI, CLI_SCHEMA, cli, cli_schema
 from docs.clients import SHOWN, clients
 from docs.fidelity import FIDELITY, FIDELITY_DATA, fidelity, fidelity_data
 from docs.state_machine import state_machine
@@ -151,6 +151,7 @@ def main() -> None:
     FIDELITY.write_text(fidelity(), "utf-8")
     FIDELITY_DATA.write_text(fidelity_data(), "utf-8")
     CLI.write_text(cli(), "utf-8")
+    CLI_SCHEMA.write_text(cli_schema(), "utf-8")
     SHOWN.write_text(clients(), "utf-8")
     text = HOW_IT_WORKS.read_text("utf-8")
     HOW_IT_WORKS.write_text(replaced(text, "state-machine", state_machine()), "utf-8")

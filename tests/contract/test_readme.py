@@ -10,7 +10,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from docs.cli import CLI, cli
+from docs.cli import CLI, CLI_SCHEMA, cli, cli_schema
 from docs.clients import SHOWN, clients
 from docs.fidelity import FIDELITY, FIDELITY_DATA, fidelity, fidelity_data
 from docs.generate import CONFIGURATION, HOW_IT_WORKS, configuration
@@ -36,6 +36,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
             id="state machine",
         ),
         pytest.param(CLI.read_text("utf-8"), cli, id="command line"),
+        pytest.param(CLI_SCHEMA.read_text("utf-8"), cli_schema, id="JSON of the command line"),
         pytest.param(SHOWN.read_text("utf-8"), clients, id="lines of clients"),
         pytest.param(FIDELITY.read_text("utf-8"), fidelity, id="fidelity"),
         pytest.param(FIDELITY_DATA.read_text("utf-8"), fidelity_data, id="rules of the simulator"),

@@ -1,8 +1,8 @@
 """
-What the verbs answer with --json: the keys that programs may count on, held to docs/cli.md.
+The verbs' answers with --json, from which docs/cli.md and docs/cli-schema.json are generated.
 
-A key is never renamed and never changes its meaning; later versions may add some. Times are ISO
-8601 in UTC, sizes bytes.
+Keys are never renamed and keep their meaning; later versions may add keys. Times are ISO 8601 in
+UTC, sizes are bytes.
 """
 
 from datetime import datetime
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
 from stackroom.events.webhooks import Webhook
 
-_PERSON = "null where a signed-in person asks"
+_PERSON = "null for a signed-in user"
 
 
 class JsonAnswer(BaseModel):
@@ -21,28 +21,32 @@ class JsonAnswer(BaseModel):
 
 
 class ErrorTold(JsonAnswer):
-    type: Annotated[str, Field(description="what kind of error it is: a name of our own")]
-    message: Annotated[str, Field(description="a sentence for people, with what to do")]
+    type: Annotated[str, Field(description="the kind of error, a name of Stackroom's own")]
+    message: Annotated[str, Field(description="a sentence for people that says what to do")]
 
 
 class Failed(JsonAnswer):
-    """On standard error, of any verb that failed; its own answer may stand on standard output."""
+    """Printed on standard error by a verb that failed."""
 
     error: ErrorTold
 
 
 class DocumentTold(JsonAnswer):
     user_id: str
-    catalog: Annotated[str | None, Field(description="its name; null of what belongs to none")]
+    catalog: Annotated[
+        str | None, Field(description="the catalog's name; null if it belongs to none")
+    ]
     document_id: str
     filename: str
     key: Annotated[str | None, Field(description=f"in the bucket; {_PERSON}")]
-    size: Annotated[int, Field(description="rounded where a signed-in person asks")]
+    size: Annotated[int, Field(description="rounded for a signed-in user")]
     status: DocumentStatus
-    status_reason: Annotated[str | None, Field(description="why it failed, or waits over a cap")]
-    gaps: Annotated[tuple[str, ...], Field(description="what of its text can't be found")] = ()
-    stage: Annotated[str | None, Field(description="how far it is, until it has settled")] = None
-    eta_seconds: Annotated[int | None, Field(description="AWS's; null if nobody knows")] = None
+    status_reason: Annotated[
+        str | None, Field(description="why it failed, or that it waits over a cap")
+    ]
+    gaps: Annotated[tuple[str, ...], Field(description="what of its text cannot be found")] = ()
+    stage: Annotated[str | None, Field(description="current stage, until it has settled")] = None
+    eta_seconds: Annotated[int | None, Field(description="AWS's estimate; null if unknown")] = None
     uploaded_at: datetime
     updated_at: Annotated[datetime | None, Field(description=_PERSON)]
     indexed_at: Annotated[datetime | None, Field(description=_PERSON)]
@@ -74,16 +78,19 @@ class Trouble(JsonAnswer):
 
 class StatusAnswer(JsonAnswer):
     documents: list[DocumentTold]
-    unlisted: Annotated[int, Field(description="documents of large catalogs, most of them indexed")]
-    waiting: Annotated[list[str], Field(description="keys of uploads that wait to be taken up")]
+    unlisted: Annotated[
+        int,
+        Field(description="number of unlisted documents of large catalogs, most of them indexed"),
+    ]
+    waiting: Annotated[list[str], Field(description="keys of uploads that wait to be processed")]
     troubles: Annotated[list[Trouble], Field(description="catalogs whose records can't be read")]
 
 
 class Changed(JsonAnswer):
-    """Of `--watch`: a line for each document at first, and then for each change of one."""
+    """A line of `--watch` or `--until-settled`: each document at first, then each change."""
 
     document: DocumentTold
-    gone: Annotated[bool, Field(description="whether it has no record any more")] = False
+    gone: Annotated[bool, Field(description="whether its record is gone")] = False
 
 
 class KnowledgeBaseTold(JsonAnswer):
@@ -92,8 +99,8 @@ class KnowledgeBaseTold(JsonAnswer):
     own_sources_taken: int
     own_sources_most: int
     shared: Annotated[list[str], Field(description="catalogs on the shared data source")]
-    running: Annotated[list[str], Field(description="whose runs are at work")]
-    waiting: Annotated[list[str], Field(description="whose runs wait, the oldest first")]
+    running: Annotated[list[str], Field(description="catalogs with active runs")]
+    waiting: Annotated[list[str], Field(description="catalogs with waiting runs, the oldest first")]
 
 
 class PoolAnswer(JsonAnswer):
@@ -101,32 +108,38 @@ class PoolAnswer(JsonAnswer):
 
 
 class FileTold(JsonAnswer):
-    filename: Annotated[str, Field(description="within the catalog")]
+    filename: Annotated[str, Field(description="name within the catalog")]
     key: Annotated[str | None, Field(description=f"in the bucket; {_PERSON}")]
     dropped: bool
     version_id: str | None = None
     reason: Annotated[str | None, Field(description="why it was not dropped, or failed")] = None
-    status: Annotated[DocumentStatus | None, Field(description="with --wait: indexed, failed")] = (
-        None
-    )
+    status: Annotated[
+        DocumentStatus | None, Field(description="with --wait: indexed or failed")
+    ] = None
 
 
 class DropAnswer(JsonAnswer):
     prefix: Annotated[str | None, Field(description=f"in the bucket; {_PERSON}")]
     files: list[FileTold]
-    left_out: Annotated[list[str], Field(description="hidden files, and sidecars")]
+    left_out: Annotated[
+        list[str], Field(description="hidden files and sidecars, which are skipped")
+    ]
 
 
 class ReceiptsAnswer(JsonAnswer):
-    receipts: Annotated[list[Receipt], Field(description="the newest first")]
+    receipts: Annotated[list[Receipt], Field(description="newest first")]
 
 
 class DeleteAnswer(JsonAnswer):
-    receipts: Annotated[list[Receipt], Field(description="of what was asked for")]
-    removed: Annotated[list[str], Field(description="keys of what belonged to no catalog")] = []
-    catalog: Annotated[str | None, Field(description="its id, if all of it was meant")] = None
+    receipts: Annotated[list[Receipt], Field(description="receipts of the requested deletions")]
+    removed: Annotated[
+        list[str], Field(description="keys of deleted objects that belonged to no catalog")
+    ] = []
+    catalog: Annotated[
+        str | None, Field(description="the catalog's id, if the whole catalog is deleted")
+    ] = None
     catalog_status: Annotated[
-        CatalogStatus | None, Field(description="of that catalog; null once it is gone")
+        CatalogStatus | None, Field(description="that catalog's status; null once it is gone")
     ] = None
 
 
@@ -136,14 +149,14 @@ class NotAgain(JsonAnswer):
 
 
 class RetryAnswer(JsonAnswer):
-    again: Annotated[list[str], Field(description="keys of what is tried again")]
+    again: Annotated[list[str], Field(description="keys of retried documents")]
     refused: list[NotAgain]
 
 
 class DiscrepancyTold(JsonAnswer):
     kind: str
     what: str
-    remedy: Annotated[str, Field(description="what was done about it, or would be")]
+    remedy: Annotated[str, Field(description="what was done about it, or would be in a dry run")]
     outcome: str
 
 
@@ -158,7 +171,7 @@ class CatalogTold(JsonAnswer):
     name: str
     status: CatalogStatus
     document_count: int
-    total_bytes: Annotated[int, Field(description="rounded where a signed-in person asks")]
+    total_bytes: Annotated[int, Field(description="rounded for a signed-in user")]
     updated_at: datetime
 
     @classmethod
@@ -194,7 +207,7 @@ class StepTold(JsonAnswer):
     name: str
     outcome: Annotated[str, Field(description="done, failed or not here")]
     seconds: float
-    text: Annotated[str, Field(description="what was seen, or why it was not")]
+    text: Annotated[str, Field(description="what was seen, or why nothing was")]
 
 
 class AssumptionTold(JsonAnswer):
@@ -202,56 +215,56 @@ class AssumptionTold(JsonAnswer):
 
     name: str
     believed: str
-    step: Annotated[str, Field(description="that settles it")]
+    step: Annotated[str, Field(description="the step of the smoke that settles it")]
     verdict: Annotated[str, Field(description="confirmed, refuted or not seen")]
     seen: str
-    do: Annotated[str | None, Field(description="of one that is refuted: what to do about it")]
+    do: Annotated[str | None, Field(description="what to do about it, if it is refuted")]
 
 
 class SmokeAnswer(JsonAnswer):
-    """The report of a run, also written to a file."""
+    """The report of a smoke run, also written to a file."""
 
     deployment: str
-    run: Annotated[str, Field(description="what the names of all that it made hold")]
+    run: Annotated[str, Field(description="id that is part of the name of everything the run made")]
     began: datetime
     seconds: float
     steps: list[StepTold]
-    measured: Annotated[dict[str, float], Field(description="seconds, of what is said")]
+    measured: Annotated[dict[str, float], Field(description="seconds by what was measured")]
     assumptions: list[AssumptionTold]
-    left: Annotated[list[str], Field(description="what could not be swept up, and why")]
+    left: Annotated[list[str], Field(description="what could not be removed, and why")]
 
 
 class VariablesAnswer(JsonAnswer):
-    """Of `env`: what a shell would export, secrets among it."""
+    """The environment variables to export, including secrets."""
 
     variables: dict[str, str]
 
 
 class ServingAnswer(JsonAnswer):
-    """Of `up`, once it serves; it then goes on until Ctrl-C."""
+    """Printed by `up` once it serves; it then runs until Ctrl-C."""
 
     aws_endpoint: str
     simulator_endpoint: str
     mcp_url: str
-    console_url: Annotated[str | None, Field(description="null if it was left out")]
+    console_url: Annotated[str | None, Field(description="null if the console was left out")]
     bucket: str
     state_dir: str
 
 
 class DoneAnswer(JsonAnswer):
-    """Of a verb that has nothing else to tell."""
+    """The answer of a verb that returns nothing else."""
 
     done: bool = True
 
 
 class DemoAnswer(JsonAnswer):
-    seconds: Annotated[dict[str, float], Field(description="what each part of it took")]
+    seconds: Annotated[dict[str, float], Field(description="seconds that each part took")]
 
 
 class LineTold(JsonAnswer):
     label: str
     points: list[tuple[datetime, float]]
-    trouble: Annotated[str | None, Field(description="why it has no points, if that is known")]
+    trouble: Annotated[str | None, Field(description="why it has no points, if known")]
 
 
 class WidgetTold(JsonAnswer):
@@ -263,13 +276,16 @@ class DashboardAnswer(JsonAnswer):
     dashboard: str
     start: datetime
     end: datetime
-    alarms: Annotated[dict[str, str | None], Field(description="states; null of one not made here")]
-    alarms_trouble: Annotated[str | None, Field(description="why alarms could not be read")]
+    alarms: Annotated[
+        dict[str, str | None],
+        Field(description="states; null for an alarm that is not deployed here"),
+    ]
+    alarms_trouble: Annotated[str | None, Field(description="why the alarms could not be read")]
     widgets: list[WidgetTold]
 
 
 class LoadAnswer(JsonAnswer):
-    loaded: Annotated[list[str], Field(description="names of files")]
+    loaded: Annotated[list[str], Field(description="names of loaded files")]
     unchanged: list[str]
     not_loaded: dict[str, str]
     passages: int
@@ -279,58 +295,71 @@ class InsteadTold(JsonAnswer):
     file: str
     page: int | None
     score: float
-    text: Annotated[str, Field(description="its beginning")]
+    text: Annotated[str, Field(description="the beginning of the passage")]
 
 
 class MissTold(JsonAnswer):
     question: str
-    rank: Annotated[int | None, Field(description="of the right passage; null if it did not come")]
-    file: Annotated[str | None, Field(description="that answers; null if none does")]
-    shown: Annotated[list[InsteadTold], Field(description="the first three that came")]
+    rank: Annotated[
+        int | None, Field(description="rank of the right passage; null if it was not found")
+    ]
+    file: Annotated[
+        str | None, Field(description="file that answers the question; null if none does")
+    ]
+    shown: Annotated[list[InsteadTold], Field(description="the first three passages found")]
 
 
 class ComparedTold(JsonAnswer):
-    """Of two runs, or of one and plain Retrieve, in pairs, over the questions that both have."""
+    """A paired comparison of two runs, or of a run and plain Retrieve, over common questions."""
 
-    measure: Annotated[str, Field(description="as in `figures`")]
+    measure: Annotated[str, Field(description="name of a measure, as in `figures`")]
     questions: int
-    before: Annotated[float, Field(description="of the run that was named, or plain Retrieve's")]
+    before: Annotated[float, Field(description="the value of the named run, or of plain Retrieve")]
     after: float
-    low: Annotated[float, Field(description="of the difference, with 95 % up to `high`")]
+    low: Annotated[
+        float, Field(description="lower end of the difference's 95 % interval; `high` is the upper")
+    ]
     high: float
-    chance: Annotated[float, Field(description="how often chance makes as large a difference")]
-    noise: Annotated[bool, Field(description="whether that is more often than one in twenty")]
+    chance: Annotated[
+        float, Field(description="probability that chance makes as large a difference")
+    ]
+    noise: Annotated[bool, Field(description="whether `chance` exceeds one in twenty")]
 
 
 class BarTold(JsonAnswer):
-    """With `--calibrate`: a least score that a passage may be held to; 0 if none is worth it."""
+    """With `--calibrate`: a suggested minimum score of passages; 0 if none is worth it."""
 
     least_score: float
     unanswerable_nothing: Annotated[
-        float, Field(description="share of the unanswerable that get nothing, 0 to 1")
+        float, Field(description="share of unanswerable questions that find nothing, 0 to 1")
     ]
     answerable_lost: Annotated[
-        float, Field(description="share of the answerable that lose every right passage, 0 to 1")
+        float,
+        Field(description="share of answerable questions that lose every right passage, 0 to 1"),
     ]
-    context: Annotated[str, Field(description="to deploy it: `-c` and this")]
+    context: Annotated[str, Field(description="the CDK context that deploys it, after `-c`")]
 
 
 class GateTold(JsonAnswer):
-    measure: Annotated[str, Field(description="as in `figures`")]
-    threshold: Annotated[float, Field(description="of shares in percent")]
-    measured: Annotated[float | None, Field(description="in the same; null if nothing tells")]
+    measure: Annotated[str, Field(description="name of a measure, as in `figures`")]
+    threshold: Annotated[float, Field(description="in percent for shares")]
+    measured: Annotated[
+        float | None, Field(description="in the same unit; null if it can't be measured")
+    ]
     passed: bool
 
 
 class EvaluateAnswer(JsonAnswer):
-    answerable: Annotated[int, Field(description="questions that have an answer")]
+    answerable: Annotated[int, Field(description="number of questions that have an answer")]
     unanswerable: int
-    unaccepted: Annotated[int, Field(description="questions left out, for nobody accepted them")]
+    unaccepted: Annotated[
+        int, Field(description="number of questions left out because nobody accepted them")
+    ]
     figures: Annotated[
         dict[str, float | None],
         Field(
             description="`top1`, `top3`, `top5`, `top10`, `mrr`, `nothing`, `answerable_weak`,"
-            " `unanswerable_weak`, `pages`: 0 to 1; `p50`: seconds; null where no question tells"
+            " `unanswerable_weak`, `pages`: 0 to 1; `p50`: seconds; null if no question applies"
         ),
     ]
     plain: Annotated[
@@ -338,7 +367,7 @@ class EvaluateAnswer(JsonAnswer):
         Field(description="`top1` to `top10` of plain Retrieve (`before`) and of this run"),
     ]
     not_compared: Annotated[
-        str | None, Field(description="why plain Retrieve could not be asked; else null")
+        str | None, Field(description="why plain Retrieve could not be asked, or null")
     ]
     misses: list[MissTold]
     compared: Annotated[list[ComparedTold], Field(description="with `--compare`")]
@@ -354,43 +383,54 @@ class DraftAnswer(JsonAnswer):
 
 class LeftOut(JsonAnswer):
     page: int | None
-    text: Annotated[str, Field(description="the line; empty of a page that has none")]
+    text: Annotated[str, Field(description="the line; empty for a page without text")]
     reason: str
 
 
 class PassageTold(JsonAnswer):
     number: Annotated[int, Field(description="in the order of the document, from 1")]
-    page: Annotated[int | None, Field(description="that has most of it; null where none is known")]
+    page: Annotated[int | None, Field(description="the page with most of it; null if unknown")]
     page_first: int | None
     page_last: int | None
     section: Annotated[str | None, Field(description="the heading above it")]
-    tokens: Annotated[int, Field(description="as they are counted where documents are cut")]
-    is_navigation: Annotated[bool, Field(description="contents or index: comes last in answers")]
+    tokens: Annotated[int, Field(description="counted as in chunking")]
+    is_navigation: Annotated[
+        bool,
+        Field(
+            description="whether it is a table of contents or an index, which come last in answers"
+        ),
+    ]
     text: str
-    left_out: Annotated[list[LeftOut], Field(description="of it, where it is shown")]
+    left_out: Annotated[
+        list[LeftOut], Field(description="what was left out of it, where that is shown")
+    ]
 
 
 class PassagesAnswer(JsonAnswer):
     filename: str
-    parser: Annotated[str, Field(description="local: on AWS Bedrock parses, maybe otherwise")]
-    max_tokens: Annotated[int | None, Field(description="of a passage")]
-    overlap_percentage: Annotated[int, Field(description="of it, that neighbours share")]
-    pages: Annotated[int | None, Field(description="null of a format without pages")]
+    parser: Annotated[
+        str, Field(description="always local; on AWS Bedrock parses, perhaps differently")
+    ]
+    max_tokens: Annotated[int | None, Field(description="maximum tokens of a passage")]
+    overlap_percentage: Annotated[int, Field(description="overlap of neighbouring passages")]
+    pages: Annotated[
+        int | None, Field(description="number of pages; null for a format without pages")
+    ]
     passages: list[PassageTold]
-    left_out: Annotated[list[LeftOut], Field(description="what no passage has")]
+    left_out: Annotated[list[LeftOut], Field(description="what is in no passage")]
 
 
 class KeptAnswer(JsonAnswer):
     path: Annotated[str, Field(description="the file of questions")]
-    added: Annotated[int, Field(description="questions that were written, none accepted")]
-    unanswered: Annotated[int, Field(description="those of them whose answer is to be filled in")]
-    known: Annotated[int, Field(description="questions that stood there already")]
+    added: Annotated[int, Field(description="number of questions written, none accepted yet")]
+    unanswered: Annotated[int, Field(description="those whose answer must be filled in")]
+    known: Annotated[int, Field(description="number of questions that were there already")]
 
 
 class EventTold(JsonAnswer):
-    """A line for each event; docs/events.md says what is in it."""
+    """One event, as docs/events.md describes it."""
 
-    sequence: Annotated[int, Field(description="its number in the log")]
+    sequence: Annotated[int, Field(description="the event's number in the log")]
     id: str
     detail_type: str
     time: str
@@ -413,7 +453,9 @@ class DeploymentsAnswer(JsonAnswer):
 
 class WebhookAnswer(JsonAnswer):
     webhook: Webhook
-    secret: Annotated[str, Field(description="what its calls are signed with: tell its receiver")]
+    secret: Annotated[
+        str, Field(description="the secret that signs its calls; its receiver needs it")
+    ]
 
 
 class WebhooksAnswer(JsonAnswer):
@@ -421,14 +463,14 @@ class WebhooksAnswer(JsonAnswer):
 
 
 class RedeliveredAnswer(JsonAnswer):
-    calls: Annotated[int, Field(description="that are tried again")]
+    calls: Annotated[int, Field(description="number of retried deliveries")]
 
 
 class CapsTold(JsonAnswer):
-    user_id: Annotated[str, Field(description='"*" for whoever has none of their own')]
-    documents: Annotated[int | None, Field(description="at most; null without end")]
-    bytes: Annotated[int | None, Field(description="at most; null without end")]
-    dollars: Annotated[float | None, Field(description="a month; null without end")]
+    user_id: Annotated[str, Field(description='"*": everybody without caps of their own')]
+    documents: Annotated[int | None, Field(description="at most; null means unlimited")]
+    bytes: Annotated[int | None, Field(description="at most; null means unlimited")]
+    dollars: Annotated[float | None, Field(description="per month; null means unlimited")]
 
 
 class CapsAnswer(JsonAnswer):
@@ -436,34 +478,34 @@ class CapsAnswer(JsonAnswer):
 
 
 class UsedTold(JsonAnswer):
-    documents: Annotated[int, Field(description="that Bedrock took to ingest, each time")]
+    documents: Annotated[int, Field(description="ingestions that Bedrock accepted")]
     bytes: int
     passages: Annotated[int, Field(description="estimated")]
     embedded_tokens: Annotated[int, Field(description="estimated, of the texts of documents")]
     questions: int
     question_tokens: Annotated[int, Field(description="embedded; estimated")]
-    model_input_tokens: Annotated[int, Field(description="of answers and agents' runs")]
+    model_input_tokens: Annotated[int, Field(description="used by answers and agents' runs")]
     model_output_tokens: int
 
 
 class CatalogUsageTold(JsonAnswer):
-    catalog_id: Annotated[str, Field(description='"-" for questions to several')]
-    catalog_name: Annotated[str | None, Field(description="null if it is gone")]
+    catalog_id: Annotated[str, Field(description='"-": questions to several catalogs')]
+    catalog_name: Annotated[str | None, Field(description="null if the catalog is gone")]
     documents: Annotated[int, Field(description="now")]
     bytes: Annotated[int, Field(description="now")]
-    waiting: Annotated[int, Field(description="documents over a cap")]
-    dollars: Annotated[float, Field(description="of the month, by the price list")]
+    waiting: Annotated[int, Field(description="number of documents waiting over a cap")]
+    dollars: Annotated[float, Field(description="cost of the month, by the price list")]
     used: Annotated[UsedTold, Field(description="in the month")]
 
 
 class UsageTold(JsonAnswer):
     user_id: str
-    documents: Annotated[int, Field(description="now, without those that wait")]
-    bytes: Annotated[int, Field(description="now, without those that wait")]
-    waiting: Annotated[int, Field(description="documents over a cap")]
-    dollars: Annotated[float, Field(description="of the month, by the price list")]
-    prices_of: Annotated[str, Field(description="when the price list was read")]
-    caps: Annotated[CapsTold, Field(description="that hold for the user")]
+    documents: Annotated[int, Field(description="now, without waiting documents")]
+    bytes: Annotated[int, Field(description="now, without waiting documents")]
+    waiting: Annotated[int, Field(description="number of documents waiting over a cap")]
+    dollars: Annotated[float, Field(description="cost of the month, by the price list")]
+    prices_of: Annotated[str, Field(description="date of the price list")]
+    caps: Annotated[CapsTold, Field(description="caps that apply to the user")]
     used: Annotated[UsedTold, Field(description="in the month")]
     catalogs: list[CatalogUsageTold]
 

@@ -63,9 +63,9 @@ def set_caps(
     as_json: Json = False,
 ) -> None:
     """
-    Set a user's caps, or everybody's, in place of those that were set before.
+    Set a user's caps, or everybody's, replacing those that were set before.
 
-    What is over a cap waits in the bucket, and goes on once there is room.
+    Documents over a cap wait in the bucket until there is room.
     """
     given = {"documents": documents, "bytes": size, "dollars": dollars}
     if unlimited == any(each is not None for each in given.values()):
@@ -83,7 +83,7 @@ def show(*, state_dir: StateDir, as_json: Json = False) -> None:
 
 
 def remove(*, state_dir: StateDir, user: Whose = None, as_json: Json = False) -> None:
-    """Take a user's own caps away, so that everybody's hold, or those of everybody."""
+    """Remove a user's own caps, so that everybody's apply, or everybody's caps."""
     from stackroom_local.cli import cap_administration
 
     cap_administration.remove(site_of(state_dir), user, told=output(as_json))
@@ -106,7 +106,7 @@ def usage(
     everybody: Everybody = False,
     as_json: Json = False,
 ) -> None:
-    """Show what users have, what they used in a month, what that costs, and their caps."""
+    """Show users' documents, their usage in a month, its cost, and their caps."""
     from stackroom_local.cli import cap_administration
     from stackroom_local.cli.own_documents import SignedInPerson
 

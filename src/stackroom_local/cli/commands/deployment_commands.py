@@ -34,7 +34,7 @@ def add(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Keep where a deployment is, from its stacks' outputs; one of that name is replaced."""
+    """Save a deployment's addresses, from its stacks' outputs, replacing one of the same name."""
     if (outputs is None) == (project is None):
         raise typer.BadParameter(
             "say where its outputs are: --outputs cdk.out/outputs.json, or --project stackroom"
@@ -51,14 +51,14 @@ def add(
 
 
 def show(as_json: Json = False) -> None:
-    """List the deployments that were added."""
+    """List the saved deployments."""
     from stackroom_local.cli import deployments
 
     deployments.show(told=output(as_json))
 
 
 def remove(name: Name, as_json: Json = False) -> None:
-    """Forget a deployment, and the sign-in to it; nothing on AWS is touched."""
+    """Remove a saved deployment and its sign-in; nothing on AWS changes."""
     from stackroom_local.cli import deployments
 
     deployments.remove(name, told=output(as_json))
@@ -79,7 +79,7 @@ def login(
     as_json: Json = False,
 ) -> None:
     """
-    Sign in to a deployment, in the browser of this machine.
+    Sign in to a deployment, in this machine's browser.
 
     From a machine without one: ssh -L 8976:localhost:8976, and --no-browser there.
     """
@@ -89,7 +89,7 @@ def login(
 
 
 def logout(state_dir: StateDir, as_json: Json = False) -> None:
-    """Sign out of a deployment, and forget the tokens."""
+    """Sign out of a deployment, and delete the tokens."""
     from stackroom_local.cli import callers
 
     callers.logout(site_of(state_dir), told=output(as_json))
@@ -110,7 +110,7 @@ def token(
     as_json: Json = False,
 ) -> None:
     """
-    Print an access token, for any MCP client: of the local issuer, or of whoever is signed in.
+    Print an access token for an MCP client: the local issuer's, or the signed-in user's.
 
     On a deployment it is renewed where it would not last another minute.
     """
@@ -132,7 +132,7 @@ def whoami(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Tell the user of a token, and with it the prefix to drop files under."""
+    """Show a token's user, and the prefix for that user's files."""
     from stackroom_local.cli import callers
 
     given = token

@@ -45,7 +45,7 @@ def drop(
     wait: Annotated[bool, typer.Option("--wait", help="Until each is indexed or failed.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Put files into the bucket, as `aws s3 cp` would; folders keep their structure."""
+    """Upload files to the bucket, as `aws s3 cp` would; folders keep their structure."""
     from stackroom_local.cli import operator_documents, own_documents
     from stackroom_local.cli.own_documents import SignedInPerson
 
@@ -74,9 +74,9 @@ def status(
     as_json: Json = False,
 ) -> None:
     """
-    Show documents and how far they have come; on a terminal, until all have settled.
+    Show documents and their progress; on a terminal, until all have settled.
 
-    Of a catalog of 200 and more, those that are open or failed.
+    Of a catalog with 200 documents or more, only those that are pending or failed.
     """
     from stackroom_local.cli import operator_documents, own_documents, pool_status
     from stackroom_local.cli.own_documents import SignedInPerson
@@ -113,7 +113,7 @@ def delete(
     ] = True,
     as_json: Json = False,
 ) -> None:
-    """Remove documents, or a catalog, from the bucket and the index; prints the receipts."""
+    """Delete documents, or a catalog, from the bucket and the index; prints the receipts."""
     from stackroom_local.cli import deletion, own_documents
     from stackroom_local.cli.own_documents import SignedInPerson
 
@@ -139,7 +139,7 @@ def receipts(
     user: SomeUser = None,
     as_json: Json = False,
 ) -> None:
-    """Show what was deleted or lost: searchable before, asked for, and not searchable since."""
+    """Show receipts of deleted or lost documents: last searchable, requested, not found since."""
     from stackroom_local.cli import deletion
 
     deletion.receipts(site_of(state_dir), receipt_id, user=user, told=output(as_json))
@@ -148,7 +148,7 @@ def receipts(
 def catalogs(
     state_dir: StateDir, user: SomeUser = None, everybody: Everybody = False, as_json: Json = False
 ) -> None:
-    """List catalogs: how many documents they have, and whether they are ready."""
+    """List catalogs, their numbers of documents, and whether they are ready."""
     from stackroom_local.cli import operator_documents, own_documents
     from stackroom_local.cli.own_documents import SignedInPerson
 
@@ -171,7 +171,7 @@ def retry(
     catalog: CatalogId = None,
     as_json: Json = False,
 ) -> None:
-    """Have what failed tried again, as it lies there."""
+    """Retry failed documents with the files that are in the bucket."""
     from stackroom_local.cli import operator_documents
 
     site = site_of(state_dir)
@@ -185,7 +185,7 @@ def reconcile(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Compare bucket, records and index, and mend what they tell differently."""
+    """Compare bucket, records and index, and repair the differences."""
     from stackroom_local.cli import run_reconciler
 
     run_reconciler.reconcile(site_of(state_dir), dry_run=dry_run, told=output(as_json))
@@ -204,7 +204,7 @@ def ask(
     top: Annotated[int, typer.Option(min=1, max=20, help="How many passages.")] = 3,
     as_json: Json = False,
 ) -> None:
-    """Ask as an agent would, over MCP with the user's token: passages with file, page and score."""
+    """Ask as an agent would, over MCP; prints passages with file, page and score."""
     from stackroom_local.cli import retrieve_tool
     from stackroom_local.cli.callers import Asker
 
@@ -271,7 +271,7 @@ def passages(
     overlap: Annotated[int, typer.Option(min=0, max=99, help="Of neighbours, in percent.")] = 20,
     as_json: Json = False,
 ) -> None:
-    """Show what the local parser makes of a file: passages, their places, and what is left out."""
+    """Show the passages that the local parser makes of a file, and what it leaves out."""
     from bedrock_kb_simulator.chunk_strategies import Chunking
     from stackroom_local.cli import document_lookup, passage_inspection
     from stackroom_local.cli.callers import Asker
@@ -334,7 +334,7 @@ def load(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Put a folder's documents into PostgreSQL with pgvector; those that are there are replaced."""
+    """Load a folder's documents into PostgreSQL with pgvector, replacing earlier versions."""
     if shared == (user is not None):
         raise typer.BadParameter("say whose they are: --user alice, or --shared for everybody's")
     if not create_tables and (reader or language != "english"):
@@ -376,7 +376,7 @@ def dashboard(
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Keep showing.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show what the deployed CloudWatch dashboard shows: alarms, and the lines of each widget."""
+    """Show the deployed CloudWatch dashboard: its alarms, and the lines of each widget."""
     if watch and as_json:
         raise typer.BadParameter("--json prints once; leave out --watch, or --json")
     from stackroom_local.cli import dashboard as shown

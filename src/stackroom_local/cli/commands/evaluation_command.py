@@ -75,7 +75,7 @@ def evaluate(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Ask questions whose answers are known, and tell how often the answers are right."""
+    """Ask questions with known answers, and report how often the answers are right."""
     from stackroom_local.cli import evaluations, kept_questions
     from stackroom_local.cli.callers import Asker
     from stackroom_local.cli.failures import WrongUsage

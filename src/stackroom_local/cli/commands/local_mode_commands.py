@@ -136,7 +136,7 @@ def up(
     as_json: Json = False,
 ) -> None:
     """
-    Serve until Ctrl-C; what was ingested is there again at the next start.
+    Serve until Ctrl-C; the next start finds everything that was ingested.
 
     Answers of Converse and RetrieveAndGenerate are extracted from the passages, unless
     STACKROOM_OPENAI_BASE_URL and STACKROOM_OPENAI_MODEL name an OpenAI-compatible endpoint and its
@@ -168,7 +168,7 @@ def up(
 
 
 def down(state_dir: StateDir, as_json: Json = False) -> None:
-    """Stop what is up, wherever it was started."""
+    """Stop the running local mode, wherever it was started."""
     from stackroom_local.cli import lifecycle
 
     lifecycle.down(state_dir, told=output(as_json))
@@ -207,7 +207,7 @@ def doctor(
     ] = Path("stackroom-smoke.json"),
     as_json: Json = False,
 ) -> None:
-    """Look for what could keep it from working here, and say what to do about it."""
+    """Check what could keep Stackroom from working here, and say what to do about it."""
     told, name = output(as_json), named_deployment.get()
     if smoke:
         from stackroom_local.cli.smoke import smoke_run
@@ -225,7 +225,7 @@ def doctor(
 
 
 def demo(speed: Speed = 20.0, as_json: Json = False) -> None:
-    """Show it all: start, drop the examples of two users, ask as an agent, stop."""
+    """Start, drop two users' example documents, ask as an agent, and stop."""
     from stackroom_local.cli import demo as demonstration
 
     demonstration.run(speed=speed, told=output(as_json))

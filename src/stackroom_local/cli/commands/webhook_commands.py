@@ -22,7 +22,7 @@ def add(
     ] = "document,catalog,deletion,cap",
     as_json: Json = False,
 ) -> None:
-    """Tell an address of changes, and show the secret that its calls are signed with."""
+    """Add a webhook for changes, and show the secret that signs its calls."""
     from stackroom_local.cli import webhook_administration
 
     webhook_administration.add(
@@ -31,28 +31,28 @@ def add(
 
 
 def show(state_dir: StateDir, as_json: Json = False) -> None:
-    """List the webhooks of all users, and those that are told of everybody's changes."""
+    """List the webhooks of all users, and those for everybody's changes."""
     from stackroom_local.cli import webhook_administration
 
     webhook_administration.show(site_of(state_dir), told=output(as_json))
 
 
 def remove(state_dir: StateDir, webhook_id: WebhookId, as_json: Json = False) -> None:
-    """Tell an address no more, not even of what waits."""
+    """Remove a webhook and its pending deliveries."""
     from stackroom_local.cli import webhook_administration
 
     webhook_administration.remove(site_of(state_dir), webhook_id, told=output(as_json))
 
 
 def secret(state_dir: StateDir, webhook_id: WebhookId, as_json: Json = False) -> None:
-    """Show the secret that a webhook's calls are signed with, once more."""
+    """Show the secret that signs a webhook's calls."""
     from stackroom_local.cli import webhook_administration
 
     webhook_administration.secret(site_of(state_dir), webhook_id, told=output(as_json))
 
 
 def redeliver(state_dir: StateDir, as_json: Json = False) -> None:
-    """Try again what was set aside after a day of failures, of all webhooks."""
+    """Retry all webhooks' deliveries that were set aside after a day of failures."""
     from stackroom_local.cli import webhook_administration
 
     webhook_administration.redeliver(site_of(state_dir), told=output(as_json))
