@@ -1,9 +1,9 @@
 """
-The arguments of the importable constructs, in docs/agents.md: from signatures and docstrings.
+The arguments of the importable constructs, in docs/agents.md, from signatures and docstrings.
 
-    make docs       writes them anew; a test fails when they are out of step
+    make docs       writes them; a test fails when they are out of step
 
-A docstring tells of an argument in a paragraph that begins with its name and a colon.
+A docstring describes an argument in lines that begin with its name, or several names, and a colon.
 """
 
 import inspect
@@ -15,7 +15,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Literal
 
-from docs.tables import table
+from aws_cdk import aws_lambda as lambda_
+
 from stackroom_constructs import (
     AgentDefinitionProps,
     AgentNetwork,
@@ -35,53 +36,75 @@ from stackroom_constructs import (
 )
 
 PAGE = Path(__file__).with_name("agents.md")
-CLASSES: tuple[type, ...] = (
-    BatchAgent,
-    InteractiveAgent,
-    AgentDefinitionProps,
-    AgentNetwork,
-    BedrockKnowledgeBase,
-    KnowledgeBaseCreation,
-    OpenSearchServerlessStore,
-    RdsStore,
-    VectorIndexKnowledgeBase,
-    PgvectorKnowledgeBase,
-    OpenSearchKnowledgeBase,
-    Reranking,
-    ImplicitFilter,
-    MetadataAttribute,
-    RetrievalTool,
-)
+# Each with the class, further up, whose arguments it is compared with: equal ones are only named.
+CLASSES: Mapping[type, type | None] = {
+    BatchAgent: None,
+    InteractiveAgent: BatchAgent,
+    AgentDefinitionProps: None,
+    AgentNetwork: None,
+    BedrockKnowledgeBase: None,
+    KnowledgeBaseCreation: None,
+    OpenSearchServerlessStore: None,
+    RdsStore: None,
+    VectorIndexKnowledgeBase: BedrockKnowledgeBase,
+    PgvectorKnowledgeBase: VectorIndexKnowledgeBase,
+    OpenSearchKnowledgeBase: VectorIndexKnowledgeBase,
+    Reranking: None,
+    ImplicitFilter: None,
+    MetadataAttribute: None,
+    RetrievalTool: None,
+}
 _FIRST, _LAST = "<!-- arguments -->", "<!-- /arguments -->"
-_ARGUMENT = re.compile(r"(?P<name>[a-z_]+): (?P<text>.+)")
+_ARGUMENT = re.compile(r"(?P<names>[a-z_]+(?:, [a-z_]+)*): (?P<text>.+)")
 # Every construct has them, and they mean the same everywhere.
 _OF_CONSTRUCTS = ("self", "scope", "construct_id")
+_PLAIN = (str, int, bool, float)  # the default or the text shows the type
 
 
 def arguments() -> str:
-    """What stands between the marks."""
+    """Return the generated part of the page."""
     parts = ((f"### {each.__name__}", _summary(each), arguments_of(each)) for each in CLASSES)
     return "\n\n".join(part for each in parts for part in each if part)
 
 
 def with_arguments(page: str) -> str:
-    """The page with its tables as they are now, at its end if it has no place for them."""
-    if _FIRST not in page:
-        page = f"{page.rstrip()}\n\n## Arguments\n\n{_FIRST}\n{_LAST}\n"
+    """Return the page with its generated part replaced."""
     before, _, rest = page.partition(_FIRST)
     _, _, after = rest.partition(_LAST)
     return f"{before}{_FIRST}\n{arguments()}\n{_LAST}{after}"
 
 
 def arguments_of(described: type) -> str:
-    """A row for each argument. Raises LookupError for one that no docstring tells of."""
-    texts = _texts(described)
-    rows = []
-    for name, each in _parameters(described).items():
-        if name not in texts:
+    """Return a list of the arguments. Raises LookupError for one that no docstring describes."""
+    rows, like = _rows(described), CLASSES[described]
+    known = _rows(like) if like is not None else {}
+    lines = [f"- {row}" for names, row in rows.items() if known.get(names) != row]
+    if like is not None:
+        same = (
+            f"`{name}`" for names, row in rows.items() if known.get(names) == row for name in names
+        )
+        lines.append(f"- As for `{like.__name__}`: {', '.join(same)}.")
+    return "\n".join(lines)
+
+
+def _rows(described: type) -> Mapping[tuple[str, ...], str]:
+    """Return a line for each argument, or group of arguments, that the docstrings describe."""
+    parameters, texts = _parameters(described), _texts(described)
+    rows: dict[tuple[str, ...], str] = {}
+    for name in parameters:
+        names, text = texts.get(name, ((), ""))
+        if not names:
             raise LookupError(f"the docstring of {described.__name__} doesn't tell of {name}")
-        rows.append((f"`{name}`", _type(each.annotation), _default(each.default), texts[name]))
-    return table(("argument", "type", "default", "what it is"), rows).rstrip()
+        signatures = ", ".join(f"`{_signature(parameters[each])}`" for each in names)
+        rows[names] = f"{signatures}: {text}"
+    return rows
+
+
+def _signature(parameter: inspect.Parameter) -> str:
+    kind = _type(parameter.annotation)
+    typed = f"{parameter.name}: {kind}" if kind else parameter.name
+    is_required = parameter.default is inspect.Parameter.empty
+    return typed if is_required else f"{typed}={_default(parameter.default)}"
 
 
 def _parameters(described: type) -> Mapping[str, inspect.Parameter]:
@@ -96,21 +119,22 @@ def _parameters(described: type) -> Mapping[str, inspect.Parameter]:
     return {name: each for name, each in found.items() if name not in _OF_CONSTRUCTS}
 
 
-def _texts(described: type) -> Mapping[str, str]:
-    """By argument; a class tells of those that it has beside its parents'."""
-    found: dict[str, str] = {}
+def _texts(described: type) -> Mapping[str, tuple[tuple[str, ...], str]]:
+    """By argument: the names that share a text, and the text. A class inherits its parents'."""
+    found: dict[str, tuple[tuple[str, ...], str]] = {}
     for each in reversed(described.__mro__):
-        name = ""
+        names: tuple[str, ...] = ()
+        text = ""
         for line in inspect.cleandoc(each.__dict__.get("__doc__") or "").splitlines():
             begun = _ARGUMENT.fullmatch(line)
             if begun:
-                name = begun["name"]
-                found[name] = begun["text"]
-            elif name and line.startswith("    "):
-                found[name] += f" {line.strip()}"
+                names, text = tuple(begun["names"].split(", ")), begun["text"]
+            elif names and line.startswith("    "):
+                text += f" {line.strip()}"
             else:
-                name = ""
-    return {name: text.replace("|", "\\|") for name, text in found.items()}
+                names = ()
+            found |= dict.fromkeys(names, (names, text))
+    return found
 
 
 def _summary(described: type) -> str:
@@ -120,28 +144,33 @@ def _summary(described: type) -> str:
 
 
 def _type(annotation: Any) -> str:
+    """Return how a signature names the type; nothing for a plain one."""
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Literal:
-        return ", ".join(f"`{each}`" for each in inner)
+        return "|".join(f'"{each}"' for each in inner)
     if origin in (typing.Union, types.UnionType):
-        return " or ".join(_type(each) for each in inner if each is not type(None))
-    if origin is Mapping:
-        return origin.__name__
-    if origin is not None:
-        return f"{origin.__name__} of {' and '.join(_type(e) for e in inner if e is not Ellipsis)}"
-    return str(annotation.__name__)
+        given = [each for each in inner if each is not type(None)]
+        return _type(given[0]) if len(given) == 1 else "|".join(map(_name, given))
+    return "" if annotation in _PLAIN else _name(annotation)
+
+
+def _name(annotation: Any) -> str:
+    origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is None or origin is Mapping:
+        return str((origin or annotation).__name__)
+    return f"{origin.__name__}[{','.join('...' if e is Ellipsis else _name(e) for e in inner)}]"
 
 
 def _default(value: Any) -> str:
     match value:
-        case inspect.Parameter.empty:
-            return "required"
-        case str() | int() | float() if value != "":
-            return f"`{value}`"
+        case str():
+            return f'"{value}"'
         case Enum():
-            return f"`{value.name}`"
+            return value.name
+        case lambda_.Architecture():
+            return value.name
         case _:
-            return ""  # what it means is in the words beside it
+            return str(value)
 
 
 if __name__ == "__main__":

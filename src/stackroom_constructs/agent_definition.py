@@ -28,22 +28,18 @@ _ASSET = "an Asset of aws_cdk.aws_s3_assets"
 @dataclass(frozen=True, kw_only=True)
 class AgentDefinitionProps:
     """
-    What an agent is told and may use.
+    The definition of an agent.
 
-    bedrock_model: id of a foundation model, or of a system-defined inference profile
-        (`global.amazon.nova-2-lite-v1:0`). The agent may invoke it and no other.
-    system_prompt: a text file. The agent is told it byte for byte; what the knowledge bases add
-        comes behind it, at run time.
-    tools: .py files, zips or folders of them, whose Strands tools the agent has.
-    lambda_layers: what the tools need; a function has at most five, those of knowledge bases too.
-    additional_policy_statements_for_tools: rights that the tools need, word for word.
-    knowledge_bases: what the agent may search: knowledge bases, or mappings with the arguments of
-        a BedrockKnowledgeBase. Default: none, and nothing of them in the function or its role.
-    additional_policy_statements_for_knowledge_bases: rights beside those that each states itself.
-    retrieve_max_tokens: how much text of passages a search answers, unless the model asks for
-        another amount: 1 to 100,000, four characters being one.
-    retrieve_prioritize_by: which of them come first, and are kept where not all fit, unless the
-        model says otherwise: `similarity`, `recency` or `balanced`.
+    bedrock_model: The only foundation model or system-defined inference profile it may invoke.
+    system_prompt: Text file, passed unchanged; knowledge bases' descriptions follow it.
+    tools: .py files, zips or folders with Strands tools.
+    lambda_layers: For the tools; at most five, with those of knowledge bases.
+    additional_policy_statements_for_tools, additional_policy_statements_for_knowledge_bases: IAM
+        statements added to the role unchanged.
+    knowledge_bases: A mapping has the arguments of a `BedrockKnowledgeBase`.
+    retrieve_max_tokens: Text per search, in tokens of 4 characters, 1 to 100,000; the model may
+        override it.
+    retrieve_prioritize_by: What to keep if not all fits: `similarity`, `recency` or `balanced`.
     """
 
     bedrock_model: str | BedrockModel

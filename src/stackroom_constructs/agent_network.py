@@ -15,11 +15,11 @@ from stackroom_constructs.acknowledgments import accept_wildcard
 @dataclass(frozen=True, kw_only=True)
 class AgentNetwork:
     """
-    A VPC for an agent's function.
+    The VPC of an agent.
 
-    vpc: it must let the function reach Bedrock, S3, KMS and CloudWatch Logs, by endpoints or a NAT.
-    subnets: which of its subnets. Default: the private ones with a way out.
-    security_groups: at least one if given. Default: a new one that lets everything out.
+    vpc: Must reach Bedrock, S3, KMS and CloudWatch Logs, by endpoints or NAT.
+    subnets, security_groups: By default private subnets with egress, and a new group that allows
+        all egress.
     """
 
     vpc: ec2.IVpc

@@ -133,15 +133,12 @@ class BaseAgent(Construct):
     """
     The half that agents share; `BatchAgent` adds a function to it, `InteractiveAgent` a runtime.
 
-    agent_name: what logs and metrics call it: 1 to 64 letters, digits, spaces, `.`, `_`, `-`.
-    agent_definition: model, prompt, tools, knowledge bases.
-    enable_observability: logs questions to knowledge bases and what came of them, with personal
-        data masked, and counts them. Default: off, and no text of a question is in any log.
-    network: a VPC for the function. Default: none.
-    encryption_key: for the function's environment and the log group. Default: a new one that
-        rotates.
-    removal_policy: of the key and the log group. Default: they go with the stack.
-    agent_architecture: of the function. Default: ARM_64.
+    agent_name: Name in logs and metrics: 1 to 64 letters, digits, spaces, `.`, `_`, `-`.
+    agent_definition: Model, prompt, tools, knowledge bases.
+    enable_observability: Log questions, with personal data masked, and count results.
+    network, encryption_key: VPC and KMS key; by default no VPC and a new, rotating key.
+    removal_policy: Of key and logs.
+    agent_architecture: Of the function.
 
     The role may read the prompt and the tools, by their exact keys. If the account's bootstrap
     bucket has a KMS key of its own, `additional_policy_statements_for_tools` must allow kms:Decrypt

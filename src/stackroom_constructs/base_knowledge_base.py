@@ -40,14 +40,14 @@ DEFAULT_TOOL = "retrieve_from_knowledge_base"
 @dataclass(frozen=True, kw_only=True)
 class RetrievalTool:
     """
-    What searches a knowledge base inside the agent. The default is Stackroom's own tool, which
-    serves every knowledge base whose configuration names a `vectorStoreType` that it knows.
+    The tool that searches a knowledge base; Stackroom's own by default.
 
-    name: the tool's name, as the model sees it: 1 to 64 letters, digits, `_`, `-`.
-    asset: a .py file, or a zip of them, with Strands tools; for a tool of one's own.
-    module: the dotted name of a module with them, importable in the function; instead of an asset.
-    layers: Lambda layers that the tool needs.
-    packages: Python packages that it needs, as pip spells them (`opensearch-py>=3`).
+    Stackroom's tool serves every knowledge base whose configuration names a `vectorStoreType` that
+    it knows.
+
+    name: 1 to 64 letters, digits, `_`, `-`.
+    asset, module: Strands tools: a .py file or zip, or an importable module.
+    layers, packages: What it needs; packages such as `opensearch-py>=3`.
     """
 
     name: str = DEFAULT_TOOL
@@ -101,13 +101,13 @@ class BaseKnowledgeBase(Construct, metaclass=jsii.JSIIAbstractClass):
     """
     The half that knowledge bases share: the name, and how results are chosen.
 
-    name: what people and the model call it; not blank.
-    description: what is to be found there; a model decides by it whether to ask. Not blank.
-    number_of_results: passages of one search, 1 to 100.
-    retrieval_filter: a condition on documents' attributes that always holds, in the grammar of
-        Bedrock's RetrievalFilter. Default: none.
-    enable_acl: whether a document is found only by members of the groups that it names.
-    acl_metadata_field: the attribute in which a document lists these groups, 1 to 100 characters.
+    name: Shown to people and the model.
+    description: What it contains, for the model.
+    number_of_results: Passages per search, 1 to 100.
+    retrieval_filter: An attribute filter that always applies, as Bedrock's RetrievalFilter:
+        groups of 2 to 5, nested once.
+    enable_acl, acl_metadata_field: Return documents only to the groups in this attribute;
+        without it, to nobody.
 
     Raises InvalidArgument.
     """

@@ -30,20 +30,17 @@ class InvokeType(StrEnum):
 
 class BatchAgent(BaseAgent):
     """
-    A function of 1,024 MB and at most 10 minutes that runs a Strands agent on its event, and
-    answers text or JSON. It bundles Stackroom's own code and packages; with the CDK context
-    `stackroom:bundling` = `none` without packages: enough to read, test and run locally.
+    A Lambda function (1,024 MB, at most 10 minutes) that runs a Strands agent on its event.
 
-    prompt: what the agent is to do with every event; not blank.
-    expect_json: the answer is parsed as JSON, asked for once more if it isn't any, and then fails.
-        Default: off, the answer is text.
-    invoke_type: `batch`: the text of an event stands apart behind the prompt;
-        `attach-directly`: right behind it, as if it were its end.
-    identity_from_event: the event's `identity` says for whom is searched, so that whoever may
-        invoke the function, or send to a queue that it consumes, answers for it. Default: off, and
-        such an event is refused.
-    answers_queue: where answers to messages of a queue go. Default: nowhere, so that an agent
-        which consumes a queue should have tools to do something with.
+    It bundles Stackroom's own code and packages; with the CDK context `stackroom:bundling` = `none`
+    without packages: enough to read, test and run locally.
+
+    prompt: What the agent does with every event.
+    expect_json: Parse the answer as JSON; ask once more if it isn't.
+    invoke_type: `batch` separates the event's text from the prompt, `attach-directly` appends it.
+    identity_from_event: Search as the user in the event's `identity`, which is otherwise
+        refused.
+    answers_queue: For answers to a queue's messages; dropped by default.
 
     For the other arguments see BaseAgent.
     """

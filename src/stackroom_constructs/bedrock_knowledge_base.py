@@ -27,7 +27,7 @@ _LONGEST_DESCRIPTION = 200  # of one that is made; API model of bedrock-agent, b
 
 class BedrockKnowledgeBase(BaseKnowledgeBase):
     """
-    What an agent needs to search a knowledge base of Amazon Bedrock, and nothing beyond.
+    A knowledge base of Amazon Bedrock, existing or made.
 
         BedrockKnowledgeBase(stack, "Handbook", knowledge_base_id="ABCDE12345")
         BedrockKnowledgeBase(
@@ -39,35 +39,23 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
     that is made lets others refer to it: `.knowledge_base_arn`, `.knowledge_base_id`,
     `.data_source_id`, and `.created` with role, index, knowledge base and data source.
 
-    name: what people and the model call it; with `create` also its name in Bedrock, so letters,
-        digits, single - and _. Default: the construct's id; in Bedrock a unique one.
-    knowledge_base_id: of one that exists, in the same account and region; 10 letters and digits,
-        or a token. Either this or `create`.
-    create: what is to be made.
-    description: what is to be found there; a model decides by it whether to ask. At most 200
-        characters with `create`. Default: its name in a sentence.
-    number_of_results: passages of one search, 1 to 100.
-    retrieval_filter: a condition on documents' attributes that always holds, in the grammar of
-        Bedrock's RetrievalFilter: groups of 2 to 5, one group within another. Default: none.
-    enable_acl: whether a document is found only by members of the groups that it names. One that
-        names none is found by nobody.
-    acl_metadata_field: the attribute in which a document lists these groups, 1 to 100 characters.
-    guardrail_id: of a guardrail in the same account and region that every search goes through.
-        Default: none.
-    guardrail_version: its version, a number or DRAFT.
-    vector_store_type: what the knowledge base stands on.
-    generation: whether the agent may call RetrieveAndGenerate as well, for a tool of your own. IAM
-        can't limit the action to a knowledge base, so it is granted on `*`, in a statement of its
-        own; `False` leaves it out. MANAGED never gets it, because Bedrock refuses it there.
-    override_search_type: SEMANTIC, or HYBRID with OPENSEARCH_SERVERLESS or RDS. Default: Bedrock's
-        choice. Not with MANAGED.
-    min_score: passages that score less are left out, 0 to 1. Default: none are.
-    reranking: a model that puts what was found in order. Default: none does.
-    managed_reranking: of MANAGED: `MANAGED`, its service's own model does, or `NONE`; then scores
-        are relative, the best result's is 1. Not beside reranking. Default: Bedrock's choice,
-        MANAGED where its own model embeds.
-        https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-retrieve.html
-    implicit_filter: a model that makes a filter of the question. Default: none does.
+    name: By default the construct's id. With `create`, also the name in Bedrock: letters, digits,
+        single - and _.
+    knowledge_base_id, create: An existing one in the same account and region, or what to make.
+    description: What it contains, for the model; at most 200 characters with `create`.
+    reranking: Reorders results.
+    guardrail_id, guardrail_version: Applies to every search; in the same account and region,
+        its version a number or `DRAFT`.
+    vector_store_type: What the knowledge base stands on.
+    generation: Also grant bedrock:RetrieveAndGenerate, on `*`, for your own tools; never with
+        MANAGED.
+    override_search_type: HYBRID on OPENSEARCH_SERVERLESS and RDS only; none with MANAGED.
+    min_score: Leave out passages that score less, 0 to 1.
+    managed_reranking: MANAGED only, instead of `reranking`; the service's model scores relative to
+        the best result.
+    implicit_filter: Derives a filter from each question.
+
+    https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-retrieve.html
 
     Raises InvalidArgument.
     """

@@ -27,18 +27,14 @@ _LOGS = "/aws/bedrock-agentcore/runtimes/"
 
 class InteractiveAgent(BaseAgent):
     """
-    A process in AgentCore Runtime that answers signed-in users, word by word as the model writes,
-    and remembers what was said in a session.
+    A process in AgentCore Runtime that streams answers to signed-in users and remembers sessions.
 
-    user_pool: whose users may ask. Only what a verified token says counts for who is asking.
-    user_pool_clients: of the pool; a token of any other client is refused. At least one.
-    session_ttl: how long after its last turn a session is remembered, in whole days.
-    encryption_key: for the bucket of sessions. Default: a new one that rotates.
-    network: a VPC for the runtime. Default: none.
-    removal_policy: of the key and the bucket of sessions. Default: they go with the stack, the
-        bucket if it is empty.
+    user_pool: Cognito pool whose users may ask.
+    user_pool_clients: Its app clients whose tokens are accepted.
+    session_ttl: Whole days that sessions are kept after their last turn; 1 by default.
+    removal_policy: Of key and session bucket, which is deleted only if empty.
 
-    invocations_url: where it is asked, once it is deployed.
+    `.invocations_url` is its address once it is deployed.
 
     For the other arguments see BaseAgent. It has no layers, since a runtime takes none, and no text
     of a question is in any log.

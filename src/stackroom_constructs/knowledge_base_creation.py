@@ -29,9 +29,9 @@ _LONGEST_PREFIX = 300
 @dataclass(frozen=True, kw_only=True)
 class KnowledgeBaseCreation:
     """
-    What `BedrockKnowledgeBase(create=...)` makes: a vector index, a service role with the rights
-    that follow from the rest, the knowledge base, and one data source. Chunking and parsing can't
-    be changed later: CloudFormation would replace the data source, and fail on its name.
+    What `create` makes: a vector index, a service role, the knowledge base and a data source.
+    Chunking and parsing can't be changed later: CloudFormation would replace the data source and
+    fail on its name.
 
     A document of an S3 data source is found after an ingestion job (StartIngestionJob, with
     `.knowledge_base_id` and `.data_source_id`); nothing starts one but `ingest_on_upload`. Bedrock
@@ -44,60 +44,39 @@ class KnowledgeBaseCreation:
     The knowledge base has the tag `mcp-multirag-kb`, by which AWS Labs' MCP server finds it; a
     stack takes it away with `Tags.of(construct).remove("mcp-multirag-kb")`.
 
-    bucket: where the documents are; in the same account and region. If it has a KMS key, the role
-        may decrypt with it.
-    prefix: which keys are read, at most 300 characters. In the role's rights `*`, `?` and `${`
-        stand for more than themselves: a prefix with one takes `readable_objects`. Default: all.
-    data_source_type: `S3`: ingestion jobs read what lies below the prefix; `CUSTOM`: documents
-        are handed over one by one, by IngestKnowledgeBaseDocuments; whoever calls it, or
-        DeleteKnowledgeBaseDocuments, needs the right to StartIngestionJob, too.
-    data_source_name: its name, unlike that of any other in the knowledge base.
-    data_source_description: at most 200 characters. Default: none.
-    ingest_on_upload: whether an ingestion job starts by itself when files come, are replaced or go:
-        a rule of EventBridge, a queue and a function of a few lines. While Bedrock takes no job, as
-        one runs or others have the account's, events wait in the queue. Of `S3`. A bucket that the
-        app doesn't make must send its events to EventBridge already. Default: off.
-    most_deleted: percent of the documents that one ingestion job of a MANAGED knowledge base may
-        delete, 0 to 100: one that finds more of them gone deletes none, and ends all the same. Of
-        `S3`. Default: any number goes, as everywhere else.
-        https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent_DeletionProtectionConfiguration.html
-    readable_objects: ARN, or pattern of it, of the objects that the role may read. Default: those
-        below the prefix.
-    embedding_model: id of the model that embeds chunks and questions; `managed` leaves the choice
-        to a MANAGED knowledge base.
-    dimensions: numbers of an embedding, 1 to 4,096; Titan Text Embeddings V2 has 256, 512, 1,024.
-    chunking: how documents are cut: `fixed` size; `hierarchical`: small chunks are found, their
-        parents shown; `semantic`: where the subject changes; `none`: a document is one chunk;
-        `default`: Bedrock's own, about 300 tokens that end with a sentence. A MANAGED knowledge
-        base with the embedding model `managed` takes no other than 300 tokens, 20 % of overlap.
-    max_tokens: of a chunk, 1 to 8,192. Of `fixed` and `semantic`.
-    overlap_percentage: how much of a chunk the next one repeats, 1 to 99. Of `fixed`.
-    parent_tokens: of a parent, 1 to 8,192; on S3 Vectors at most 8,000 together with
-        child_tokens. Of `hierarchical`.
-    child_tokens: of a child, 1 to 8,192, and no more than a parent's. Of `hierarchical`.
-    overlap_tokens: how many tokens a chunk repeats of the one before it, at least 1. Of
-        `hierarchical`.
-    buffer_size: sentences on each side that a sentence is compared with, 0 or 1. Of `semantic`,
-        which costs calls of a model.
-    breakpoint_percentile: a chunk ends where two sentences are less alike than this share of all
-        neighbours, 50 to 99. Of `semantic`.
-    parsing: what makes text of a document: `default`, which needs text in it;
-        `bedrock_data_automation` or `foundation_model`, which read pictures of text, too, and cost
-        by the page. A job takes at most 1,000 files with either; one that they can't read is
-        parsed by default. https://docs.aws.amazon.com/general/latest/gr/bedrock.html
-    parsing_model: id of the model of `foundation_model`.
-    parsing_prompt: what it is told, at most 10,000 characters. Default: Bedrock's own words.
-    store: where vectors are kept, for the vector_store_type of the same name. Default: for
-        S3_VECTORS an index made for it; MANAGED needs none.
-    vector_bucket_arn: S3 Vectors bucket of the index; not that of Stackroom's own pool, whose
-        policy admits its own roles alone. Default: one made for it.
-    vector_key: KMS key of that bucket, which the role may then decrypt with. Its policy must let
-        S3 Vectors do so, too.
-        https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-data-encryption.html
-    index_name: of that index, 3 to 63 lower-case letters, digits, `.`, `-`. Default:
-        CloudFormation's choice.
-    removal_policy: what becomes of it all with the stack. Kept, by default: an index is the result
-        of paid work.
+    bucket: In the same account and region; the role may use its KMS key.
+    prefix: At most 300 characters; with `*`, `?` or `${` also pass `readable_objects`.
+    readable_objects: ARN or pattern of what the role may read, instead of the prefix.
+    data_source_type: Jobs read `S3`; `CUSTOM` takes IngestKnowledgeBaseDocuments, whose caller also
+        needs bedrock:StartIngestionJob.
+    data_source_name, data_source_description: Description: at most 200 characters.
+    ingest_on_upload: Start jobs when objects change; `S3` only. A bucket from outside the app must
+        already send events to EventBridge.
+    most_deleted: MANAGED with `S3` only: jobs that would delete more than this percentage delete
+        nothing.
+    embedding_model: For chunks and questions; `managed` lets a MANAGED knowledge base choose.
+    dimensions: 1 to 4,096; Titan V2: 256, 512, 1,024.
+    chunking: `hierarchical` finds small chunks and returns their parents, `semantic` cuts where the
+        subject changes, `none` not at all, `default` after about 300 tokens at a sentence's end.
+        Model `managed`: only 300 tokens, 20 % overlap.
+    max_tokens, overlap_percentage: Size of `fixed` and `semantic` chunks, 1 to 8,192; overlap of
+        `fixed` ones, 1 to 99.
+    parent_tokens, child_tokens, overlap_tokens: `hierarchical`: 1 to 8,192; on S3 Vectors parent
+        plus child at most 8,000.
+    buffer_size, breakpoint_percentile: `semantic`: sentences compared on each side, 0 or 1;
+        percentile of difference that ends a chunk, 50 to 99.
+    parsing: `default` reads text only; the others also images, cost per page and take at most 1,000
+        files a job.
+    parsing_model, parsing_prompt: For `foundation_model`; prompt: at most 10,000 characters.
+    store: For the `vector_store_type` of that name.
+    vector_bucket_arn, vector_key, index_name: A bucket other than Stackroom's; its KMS key, whose
+        policy must admit S3 Vectors; the index's name: 3 to 63 lower-case letters,
+        digits, `.`, `-`.
+    removal_policy: Of everything made.
+
+    https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent_DeletionProtectionConfiguration.html
+    https://docs.aws.amazon.com/general/latest/gr/bedrock.html
+    https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-data-encryption.html
 
     Raises InvalidArgument.
     """

@@ -26,7 +26,7 @@ _READING = ("aoss:DescribeIndex", "aoss:ReadDocument")
 
 class OpenSearchKnowledgeBase(OwnStoreKnowledgeBase):
     """
-    What an agent needs to search an index of OpenSearch Serverless without Bedrock's Retrieve.
+    An index of OpenSearch Serverless that the agent searches itself.
 
         ledgers = OpenSearchKnowledgeBase(
             stack, "Ledgers", collection_arn=collection.attr_arn, collection_name="finance",
@@ -38,21 +38,11 @@ class OpenSearchKnowledgeBase(OwnStoreKnowledgeBase):
     for a role. The index may be anybody's, with vectors of length one, exact values of its
     attributes, and Faiss, whose search a filter is a part of (docs/opensearch.md).
 
-    collection_arn: of the collection, in the same account and region.
-    collection_name: its name, by which data access policies speak of it.
-    collection_endpoint: its https:// endpoint.
-    index_name: of the index.
-    vector_field: the field with a passage's vector.
-    text_field: the field with its text.
-    metadata_field: the object with its attributes.
-    source_key: the attribute that says where a passage is from: a URI, or any text.
-    knowledge_base_id: what the model names to search this one alone. Default: its name.
-    embedding_dimensions: numbers of a vector in the index; Titan Text Embeddings V2 has 256, 512,
-        1,024.
-    override_search_type: SEMANTIC for by meaning alone, HYBRID for by words, too. Default:
-        SEMANTIC.
-    min_score: passages that score less are left out, 0 to 1, by (1 + cosine) / 2. None leaves none
-        out.
+    collection_arn, collection_name, collection_endpoint: In the same account and region.
+    index_name, vector_field, text_field, metadata_field, source_key: Index and fields;
+        `source_key` is an attribute.
+    override_search_type: By default SEMANTIC.
+    min_score: Leave out passages that score less, 0 to 1: (1 + cosine) / 2.
 
     Raises InvalidArgument.
     """

@@ -77,25 +77,18 @@ class OwnStoreKnowledgeBase(BaseKnowledgeBase):
     """
     What every knowledge base has that is searched in its store.
 
-    tenancy: whose the documents are: `shared` for everybody's who may ask the agent, `user` if each
-        is one user's, and found by nobody else. There is no default.
-    tenant_key: the attribute that names the user, with `user`.
-    name: what people and the model call it; not blank. Default: the construct's id.
-    knowledge_base_id: what the model names to search this one alone. Default: its name.
-    description: what is to be found there; a model decides by it whether to ask. Default: its name
-        in a sentence.
-    embedding_model: id of the model that embeds questions: the one that embedded the documents.
-    embedding_dimensions: numbers of a vector in the store; Titan Text Embeddings V2 has 256, 512,
-        1,024.
-    override_search_type: SEMANTIC for by meaning alone, HYBRID for by words, too. Default: the
-        better of what the store can.
-    min_score: passages that score less are left out, 0 to 1. Default: none are.
-    reranking: a model that puts what was found in order; a `Reranking` of a model and a number of
-        results. Bedrock charges for each question (amazon.rerank-v1:0: $1 for 1,000 of them, with
-        up to 100 passages each). Default: none does.
-    guardrail_id: of a guardrail in the same account and region that every question goes through.
-        Default: none.
-    guardrail_version: its version, a number or DRAFT.
+    tenancy: `shared`: callers find everything; `user`: only documents whose `tenant_key` is their
+        user id.
+    tenant_key: An attribute.
+    name: By default the construct's id.
+    knowledge_base_id: By default the name.
+    embedding_model: What embedded the documents.
+    embedding_dimensions: 256, 512 or 1,024.
+    override_search_type: By default HYBRID, by meaning and words, where the store can.
+    min_score: Leave out passages that score less, 0 to 1.
+    reranking: Reorders results.
+    guardrail_id, guardrail_version: Applies to every search; in the same account and region,
+        its version a number or `DRAFT`.
 
     Raises InvalidArgument.
     """

@@ -32,7 +32,7 @@ _USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,62}")
 
 class PgvectorKnowledgeBase(OwnStoreKnowledgeBase):
     """
-    What an agent needs to search a knowledge base in PostgreSQL with pgvector, in RDS or Aurora.
+    Tables of PostgreSQL in RDS or Aurora that the agent searches itself.
 
         PgvectorKnowledgeBase(
             stack, "Handbook", tenancy="user",
@@ -44,18 +44,13 @@ class PgvectorKnowledgeBase(OwnStoreKnowledgeBase):
     have IAM authentication, and the agent's function must reach it: give the agent the `network` of
     the database. Meaning and words both count, unless override_search_type is SEMANTIC.
 
-    host: the endpoint of the instance, the cluster or the proxy.
-    resource_id: which one that is for IAM: db-..., cluster-... or prx-....
-    database: the database's name, 1 to 63 characters.
-    user: who connects: a database user with the roles rds_iam and stackroom_reader.
-    certificates: the file of AWS's certificates that the server is verified by, on this machine:
-        https://truststore.pki.rds.amazonaws.com/global/global-bundle.pem. It goes along as a layer.
-    port: of the endpoint, 1 to 65535.
-    schema: the schema of the tables, 1 to 63 characters.
-    knowledge_base_id: its id in the tables. Default: its name.
-    embedding_dimensions: numbers of a vector in the tables; Titan Text Embeddings V2 has 256, 512,
-        1,024.
-    min_score: passages that score less are left out, 0 to 1: by the cosine. Default: none are.
+    host, resource_id: Endpoint of instance, cluster or proxy; its id: `db-...`, `cluster-...` or
+        `prx-...`.
+    database, user: The user needs the roles rds_iam, stackroom_reader.
+    certificates: Local path of [AWS's bundle](https://truststore.pki.rds.amazonaws.com/global/global-bundle.pem),
+        deployed as a layer.
+    port, schema: Of the tables.
+    min_score: Leave out passages that score less, 0 to 1: the cosine.
 
     Raises InvalidArgument.
     """

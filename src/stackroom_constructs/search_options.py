@@ -32,7 +32,7 @@ _MOST_FIELDS = 100  # FieldsForReranking
 @dataclass(frozen=True, kw_only=True)
 class Reranking:
     """
-    A model that puts what was found in order, by how well it answers the question.
+    A model that reorders results by how well they answer the question.
 
     At Retrieve it is the knowledge base's service role that asks the model, not the agent: with
     `knowledge_base_id` see to it that the role may `bedrock:Rerank` on `*` and
@@ -42,13 +42,11 @@ class Reranking:
     For a store that the agent searches itself it asks the model itself, and may. All but `model`
     and `number_of_results` are for Retrieve.
 
-    model: its id, such as `amazon.rerank-v1:0` or `cohere.rerank-v3-5:0`.
-    number_of_results: how many it leaves, 1 to 100. Default: as many as are asked for.
-    reads_attributes: whether it reads all of a document's attributes beside the text. Default: off.
-    fields_to_include: names of the attributes that it reads, at most 100. Default: none.
-    fields_to_exclude: names of those that it doesn't read, of all. Only one of the two. Default:
-        none.
-    model_fields: what the model is told beside, as its maker has it. Default: nothing.
+    model: Such as `amazon.rerank-v1:0` or `cohere.rerank-v3-5:0`.
+    number_of_results: How many to keep, 1 to 100.
+    reads_attributes, fields_to_include, fields_to_exclude: With Retrieve: read all
+        attributes beside the text, only these or all but these, at most 100.
+    model_fields: With Retrieve: other request fields of the model.
 
     Raises InvalidArgument.
     """
@@ -103,11 +101,7 @@ class Reranking:
 @dataclass(frozen=True, kw_only=True)
 class MetadataAttribute:
     """
-    An attribute of documents that a model may make a filter of.
-
-    key: its name, 1 to 256 characters.
-    type: STRING, NUMBER, BOOLEAN or STRING_LIST.
-    description: what it says of a document, for the model; 1 to 1,024 characters.
+    key, type, description: 1 to 256 characters; description, for the model: 1 to 1,024.
 
     Raises InvalidArgument.
     """
@@ -125,14 +119,14 @@ class MetadataAttribute:
 @dataclass(frozen=True, kw_only=True)
 class ImplicitFilter:
     """
-    A model that makes a filter of each question. Not for a MANAGED knowledge base.
+    A model that derives a filter from each question. Not for MANAGED knowledge bases.
 
     AWS doesn't say whether the caller asks the model or the knowledge base's service role: the
     agent may, and so may the role of a knowledge base made by `create`.
     https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
 
-    model: its id; Anthropic's Claude models can.
-    attributes: what it may filter by, 1 to 25.
+    model: A Claude model of Anthropic's.
+    attributes: 1 to 25.
 
     Raises InvalidArgument.
     """

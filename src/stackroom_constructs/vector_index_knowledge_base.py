@@ -30,7 +30,7 @@ _SOURCE = "x-amz-bedrock-kb-source-uri"
 
 class VectorIndexKnowledgeBase(OwnStoreKnowledgeBase):
     """
-    What an agent needs to search an index of S3 Vectors without Bedrock's Retrieve.
+    An index of S3 Vectors that the agent searches itself.
 
         VectorIndexKnowledgeBase(
             stack, "Parts", index_arn=index.attr_index_arn, tenancy="shared", text_key="text"
@@ -40,16 +40,9 @@ class VectorIndexKnowledgeBase(OwnStoreKnowledgeBase):
     It is not under Retrieve's 20 calls a second, and where the index has text search on the text
     key, words count beside meaning. The index may be one that Bedrock fills, or anybody's.
 
-    index_arn: of the index, in the same account and region.
-    text_key: the key of a vector's metadata that has the text, 1 to 63 characters; a vector without
-        it is not shown. Default: Bedrock's.
-    source_key: the key that says where the text is from: the URI of an S3 object, or any text. 1 to
-        63 characters. Default: Bedrock's.
-    knowledge_base_id: what the model names to search this one alone. Default: its name.
-    embedding_dimensions: numbers of a vector in the index; Titan Text Embeddings V2 has 256, 512,
-        1,024.
-    min_score: passages that score less are left out, 0 to 1: by the cosine, or where the index
-        measures by the Euclidean distance d by 1 / (1 + d). Default: none are.
+    index_arn: In the same account and region.
+    text_key, source_key: Metadata keys of the text (vectors without it are skipped) and its source.
+    min_score: Leave out passages that score less, 0 to 1: the cosine, or 1 / (1 + distance).
 
     Raises InvalidArgument.
     """

@@ -15,14 +15,10 @@ from stackroom_constructs.bedrock_model import Right
 @dataclass(frozen=True, kw_only=True)
 class OpenSearchServerlessStore:
     """
-    An index in a collection of OpenSearch Serverless. Both must exist before the knowledge base,
-    and the collection's data access policy must let its service role (`.role`) read and write.
+    An existing index, which the collection's data access policy lets `.role` read and write.
 
-    collection_arn: ARN of the collection.
-    index_name: name of the index, which has a vector field of the right dimensions.
-    vector_field: field of the index for embeddings.
-    text_field: field for the text of chunks.
-    metadata_field: field for what Bedrock notes of them.
+    collection_arn, index_name: Its vector field must have the right dimensions.
+    vector_field, text_field, metadata_field: Its fields.
 
     Raises InvalidArgument.
     """
@@ -64,19 +60,13 @@ class OpenSearchServerlessStore:
 @dataclass(frozen=True, kw_only=True)
 class RdsStore:
     """
-    A table in Aurora PostgreSQL with pgvector, asked through the Data API. It must exist before
-    the knowledge base, in the same account.
+    An existing table with pgvector in Aurora PostgreSQL, in the same account.
 
-    cluster_arn: ARN of the DB cluster, whose Data API is on.
-    secret_arn: ARN of the secret with the user's name and password.
-    database_name: the database, at most 63 characters.
-    table_name: the table with its schema, such as `bedrock.chunks`, at most 63 characters.
-    primary_key_field: column of the chunk's id, a uuid.
-    vector_field: column of the embedding.
-    text_field: column of the chunk's text.
-    metadata_field: column of what Bedrock notes of it, a json.
-    custom_metadata_field: column of the documents' own attributes, a jsonb. Default: none; every
-        attribute then has a column of its own.
+    cluster_arn, secret_arn: The Data API must be on; the secret has user and password.
+    database_name, table_name: At most 63 characters; table with schema.
+    primary_key_field, vector_field, text_field, metadata_field: Columns; key: uuid, metadata:
+        json.
+    custom_metadata_field: jsonb column of attributes; by default each has its own column.
 
     Raises InvalidArgument.
     """
