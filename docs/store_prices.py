@@ -1,11 +1,11 @@
 """
-The prices in docs/stores.md: what a million chunks cost a month, and a thousand questions.
+The prices in docs/stores.md: a million chunks a month, and a thousand questions.
 
-    make docs       writes them anew; a test fails when they are out of step
+    make docs       writes them; a test fails when they are out of step
 
-All in dollars, us-east-1, on demand, as read in November 2026. AWS shows its price pages by script,
-so most figures were read where others quote them; each says where. What is assumed of the chunks
-stands in `CHUNK`; nothing here was billed to anybody.
+All in dollars, us-east-1, on demand, as read in November 2026. AWS renders its price pages by
+script, so most figures come from pages that quote them; each names its source. `CHUNK` has the
+assumptions about chunks. None of this was billed.
 """
 
 from collections.abc import Sequence
@@ -66,9 +66,9 @@ PROCESSED = (
         "S3 Vectors, processed, the first 100,000 vectors",
         round(core.PRICES[core.PROCESSED].dollars * 1e12, 6),
         "a TB",
-        "at second hand",
+        "secondary source",
     ),
-    Price("S3 Vectors, processed, those beyond", 0.002, "a TB", "at second hand"),
+    Price("S3 Vectors, processed, those beyond", 0.002, "a TB", "secondary source"),
 )
 MANAGED_STORED = Price(
     "a managed knowledge base, raw data",
@@ -83,19 +83,19 @@ OCU = Price("OpenSearch Serverless, an OCU", 0.24, "an hour", "c3x.dev, 2026")
 COLLECTION = Price("OpenSearch Serverless, stored", 0.024, "a GB and month", "c3x.dev, 2026")
 ACU = Price("Aurora Serverless v2, an ACU", 0.12, "an hour", "c3x.dev, 2026")
 AURORA = Price(
-    "Aurora, stored", 0.10, "a GB and month", "aws.amazon.com/rds/aurora/pricing, at second hand"
+    "Aurora, stored", 0.10, "a GB and month", "aws.amazon.com/rds/aurora/pricing, secondary source"
 )
 TITAN = Price(
     "Titan Text Embeddings V2",
     round(core.PRICES[core.TITAN].dollars * 1e6, 6),
     "a million tokens",
-    "at second hand",
+    "secondary source",
 )
 RERANK = Price(
     "Rerank by Amazon's model, up to 100 passages",
     core.PRICES[core.RERANK].dollars * 1_000,
     "for 1,000 calls; by Cohere's $2",
-    "at second hand",
+    "secondary source",
 )
 PRICES = (
     STORED,
@@ -132,37 +132,34 @@ def costs() -> Sequence[Cost]:
             "S3_VECTORS",
             f"${stored:.2f}",
             f"${query:.3f}",
-            f"{_vectors_bytes(1_024):,} bytes a vector; each query is billed for all of the index"
-            " that it stands for",
+            f"{_vectors_bytes(1_024):,} bytes a vector; a query is billed for the whole index",
         ),
         Cost(
             "S3_VECTORS_DIRECT",
             f"${stored:.2f}",
-            f"${query:.3f}, less what the cache of embeddings saves",
-            "the same; what a search by words is billed beyond the query, AWS doesn't say",
+            f"${query:.3f}, less what the cache saves",
+            "the same; AWS documents no price for search by words",
         ),
         Cost(
             "MANAGED",
             f"${raw * MANAGED_STORED.dollars:.2f} and more",
             f"${QUESTIONS * MANAGED_QUERY.dollars:.2f}",
-            f"raw data is billed: {raw:.2f} GB if all of it is plain text, a PDF has more bytes",
+            f"raw data: {raw:.2f} GB of plain text; a PDF has more bytes",
         ),
         Cost(
             "OPENSEARCH_SERVERLESS",
             f"${2 * OCU.dollars * _HOURS + collection * COLLECTION.dollars:.0f} (Classic);"
             f" ${2 * OCU.dollars * 176:.0f} (NextGen, busy for 8 hours on 22 days)",
             f"${embedding:.4f}",
-            "two OCUs, of which Classic keeps that many awake and NextGen none when idle (its price"
-            " taken for the same); the graph of 256 dimensions fits one's memory",
+            "two OCUs, always awake in Classic, none when idle in NextGen (assumed at one price);"
+            " 256 dimensions",
         ),
         Cost(
             "PGVECTOR",
             f"${4 * ACU.dollars * _HOURS + pages * AURORA.dollars:.0f};"
-            f" ${0.5 * ACU.dollars * _HOURS + pages * AURORA.dollars:.0f} at the least that stays"
-            " awake",
+            f" ${0.5 * ACU.dollars * _HOURS + pages * AURORA.dollars:.0f} at least, never paused",
             f"${embedding:.4f}",
-            "8 GB hold the HNSW graph of 1,024 dimensions in memory, which is 4 ACUs; half an ACU"
-            " reads it from storage",
+            "4 ACUs, whose 8 GB hold the HNSW graph in memory; half an ACU reads it from storage",
         ),
     )
 
@@ -182,7 +179,7 @@ def _processed(dimensions: int) -> float:
 def table() -> str:
     """What stands between the marks."""
     rows = [
-        "| store | a million chunks, a month | 1,000 questions | what that counts |",
+        "| store | a million chunks, a month | 1,000 questions | assuming |",
         "|---|---|---|---|",
         *(f"| {each.store} | {each.month} | {each.questions} | {each.why} |" for each in costs()),
     ]
