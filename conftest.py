@@ -16,7 +16,7 @@ import botocore.loaders
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.processes import Watch
+from tests.support.process_watch import Watch
 from tests.tiers import is_run, path_of
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _shared(item: pytest.Item, fixtures: set[str]) -> str | None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    from tests.schedule import ByFile  # noqa: PLC0415 - only where there is xdist
+    from tests.support.worker_schedule import ByFile  # noqa: PLC0415 - only where there is xdist
 
     return ByFile(config, log)
 

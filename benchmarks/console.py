@@ -29,7 +29,7 @@ from benchmarks.serving import (
 from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.gateway.browser import Browser
-from tests.large_catalogs import filled
+from tests.support.large_catalogs import filled
 
 AIM_BYTES, AIM_MILLISECONDS = 150 * 1024, 200.0
 REQUESTS, OF_CATALOGS = 200, 20

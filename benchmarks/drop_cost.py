@@ -33,7 +33,7 @@ from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.documents.keys import Location, locate
 from stackroom.documents.model import Document, DocumentStatus
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE, create_tables
-from tests.records import a_catalog, a_document
+from tests.support.records import a_catalog, a_document
 
 SIZES = (10, 1_000, 100_000, 1_000_000)
 ON_THE_WIRE = (10, 1_000, 10_000)

@@ -31,7 +31,7 @@ from simulator.tests.world import client
 from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
 from stackroom.aws.redis.embedding_cache import LONGEST, RedisEmbeddingCache
 from stackroom.search.cached_embeddings import CachedEmbeddings, Embeddings, Vector, asked_by
-from tests.valkey import valkey_server
+from tests.support.valkey import valkey_server
 
 MODEL, DIMENSIONS = "amazon.titan-embed-text-v2:0", 1024
 QUESTIONS = 10_000

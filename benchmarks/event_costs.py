@@ -23,7 +23,7 @@ from infra.events import BATCH
 from stackroom.aws.dynamodb.event_records import PAGE
 from stackroom.documents.model import CatalogStatus, DocumentStatus
 from stackroom.events.changes import change_of
-from tests.records import NOW, a_catalog, a_document
+from tests.support.records import NOW, a_catalog, a_document
 
 # A custom event: https://aws.amazon.com/eventbridge/pricing/ ($1.00 a million in us-east-1,
 # November 2026; of up to 64 KB each).

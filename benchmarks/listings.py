@@ -10,7 +10,7 @@ from boto3.session import Session
 from stackroom.wiring.use_cases import UseCases
 from stackroom_local.sites.site_services import SiteServices, StoreSettings
 from stackroom_local.state import REGION, Instance
-from tests.large_catalogs import filled
+from tests.support.large_catalogs import filled
 
 CATALOGS, DOCUMENTS = 100, 1500
 USER = "librarian"

@@ -16,7 +16,7 @@ from stackroom.stores.pgvector.document_loading import Documents, NewDocument
 from stackroom.stores.pgvector.pgvector_adapter import PgvectorKnowledgeBase
 from stackroom.stores.pgvector.pgvector_filters import rendered
 from stackroom.stores.pgvector.repository import Repository
-from tests.postgresql import LOADING, READING, postgresql
+from tests.support.postgresql import LOADING, READING, postgresql
 
 DIMENSIONS = 1024
 _DATABASE, _ID = "bench", "passages"

@@ -17,7 +17,7 @@ from stackroom_agents.batch import event_agent
 from tests.agents.linked import FakeRetrieve
 from tests.agents.models import PlayedModel, Said
 from tests.functions.printed import Printed, listening
-from tests.lambda_context import Context
+from tests.support.lambda_context import Context
 
 BUCKET = "assets"
 ANSWERS = "answers"

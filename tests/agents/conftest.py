@@ -23,7 +23,7 @@ from tests.functions.conftest import (  # noqa: F401
 )
 from tests.functions.pipeline import Pipeline
 from tests.functions.tools import Tools
-from tests.strict_requests import strict_requests
+from tests.support.strict_requests import strict_requests
 from tests.workflow.functions import forget_clients
 
 __all__ = ["strict_requests"]  # a fixture of all tests here

@@ -24,8 +24,8 @@ from stackroom.wiring.use_cases import UseCases
 from tests.agents.conftest import logging_taken_back
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
 from tests.functions.printed import Printed, listening
-from tests.lambda_context import Context
-from tests.records import NOW, a_document
+from tests.support.lambda_context import Context
+from tests.support.records import NOW, a_document
 
 pytestmark = pytest.mark.processes  # of the simulator, on a port of this machine
 

@@ -19,7 +19,7 @@ from stackroom_agents.batch import event_agent, run_limits
 from tests.agents.batch_world import BUCKET, PROMPT, World, data, file, zipped
 from tests.agents.linked import LAWS, configured
 from tests.agents.models import Asked, PlayedModel, Said, Stopped
-from tests.lambda_context import Context
+from tests.support.lambda_context import Context
 
 ECHO = """
 from strands import tool

@@ -10,7 +10,7 @@ from botocore.stub import Stubber
 from moto import mock_aws
 
 from tests.aws.stores import create_bucket, create_tables
-from tests.strict_requests import strict_requests
+from tests.support.strict_requests import strict_requests
 
 __all__ = ["strict_requests"]  # a fixture of all tests here
 

@@ -19,7 +19,7 @@ from stackroom.documents.model import DataSource, DataSourceType, DocumentStatus
 from stackroom.errors import StoreUnavailable
 from stackroom.ingestion.inventory import ListingExpired
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
-from tests.records import NOW, a_catalog, a_document
+from tests.support.records import NOW, a_catalog, a_document
 from tests.workflow.answering import answered
 
 

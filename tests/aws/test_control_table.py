@@ -26,7 +26,7 @@ from stackroom.runs.run_leases import RunLeases
 from stackroom.search.rate_limiter import Share, Turns
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeExecutions
-from tests.records import NOW, a_receipt
+from tests.support.records import NOW, a_receipt
 
 
 @pytest.fixture

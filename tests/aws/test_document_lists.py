@@ -20,7 +20,7 @@ from stackroom.reconciler.count_audit import CountAudit
 from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome
 from stackroom.reconciler.mending import Mending
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
-from tests.records import NOW, a_catalog, a_document
+from tests.support.records import NOW, a_catalog, a_document
 
 CATALOG = a_catalog()
 STATUSES = (DocumentStatus.PENDING, DocumentStatus.INDEXED, DocumentStatus.FAILED)

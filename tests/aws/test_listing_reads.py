@@ -12,7 +12,7 @@ from stackroom.wiring.use_cases import UseCases
 from stackroom_local.sites.site_services import StoreSettings
 from tests.aws.conftest import ONCE
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
-from tests.large_catalogs import filled
+from tests.support.large_catalogs import filled
 
 PAGE = 3
 

@@ -22,7 +22,7 @@ from stackroom.aws.redis.embedding_cache import RedisEmbeddingCache
 from stackroom.aws.redis.redis_url import redis_url
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
 from stackroom.wiring.function_settings import SearchSettings
-from tests.valkey import valkey_server
+from tests.support.valkey import valkey_server
 
 SERVICE = "bedrock-runtime"  # of the fixture `client`
 

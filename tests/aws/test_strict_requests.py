@@ -5,7 +5,7 @@ from typing import Any
 import boto3
 import pytest
 
-from tests.strict_requests import violations
+from tests.support.strict_requests import violations
 
 SOURCE = {"knowledgeBaseId": "KB12345678", "dataSourceId": "DS12345678"}
 NAMED = {"dataSourceType": "CUSTOM", "custom": {"id": "doc-1"}}

@@ -12,7 +12,7 @@ from stackroom_local.state import Instance
 from tests.browser.conftest import SignedIn
 from tests.browser.visitors import Visitor
 from tests.e2e.people import Person, eventually
-from tests.large_catalogs import filled
+from tests.support.large_catalogs import filled
 
 
 def test_a_file_that_is_chosen_is_sent_and_seen_as_it_comes(

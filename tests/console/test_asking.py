@@ -30,7 +30,7 @@ from tests.console.browser import URL, Browser
 from tests.console.things import dropped, indexed, new_catalog
 from tests.fakes.usage import a_meter
 from tests.functions.pipeline import Pipeline
-from tests.records import NOW
+from tests.support.records import NOW
 
 LEAVE = "Annual leave is thirty days for everyone."
 QUESTION = "How long is annual leave?"

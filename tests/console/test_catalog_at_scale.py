@@ -14,7 +14,7 @@ from tests.console.browser import Browser
 from tests.console.test_catalogs import failing, heading, rows, walked
 from tests.console.things import dropped, new_catalog
 from tests.functions.pipeline import Pipeline
-from tests.large_catalogs import filled
+from tests.support.large_catalogs import filled
 
 MANY = 12
 FAILED = 11  # its name comes last

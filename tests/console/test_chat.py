@@ -19,7 +19,7 @@ from stackroom.aws import session
 from stackroom_console.console import Console
 from tests.console.browser import Browser
 from tests.console.things import AGENT, new_catalog
-from tests.records import NOW
+from tests.support.records import NOW
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 

@@ -13,7 +13,7 @@ from tests.console.browser import Browser
 from tests.console.test_asking import LEAVE, QUESTION, read
 from tests.console.things import AGENT, indexed, new_catalog
 from tests.functions.pipeline import Pipeline
-from tests.records import NOW
+from tests.support.records import NOW
 
 HOSTILE = "</textarea><img src=x onerror=alert(1)>{{ 7*7 }}\n\"'&amp; \N{SNOWMAN}"
 

@@ -1,6 +1,6 @@
 """The whole deployment, synthesised as tests/infra does it."""
 
 from tests.infra.conftest import assembly
-from tests.strict_requests import strict_requests
+from tests.support.strict_requests import strict_requests
 
 __all__ = ["assembly", "strict_requests"]

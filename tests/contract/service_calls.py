@@ -36,7 +36,7 @@ from stackroom.ingestion.bedrock_calls import Submission
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
 from stackroom.stores.s3vectors.index_presence import IndexPresence
-from tests.records import NOW, a_document
+from tests.support.records import NOW, a_document
 
 Call = Callable[[Any], object]
 

@@ -9,7 +9,7 @@ from stackroom.events.webhooks import WebhookCall
 from stackroom_local.state import Instance
 from tests.e2e.people import eventually
 from tests.local.running import stackroom
-from tests.receivers import receiving
+from tests.support.webhook_receivers import receiving
 
 
 def test_a_receiver_is_called_in_the_order_of_a_record_whatever_fails_first(

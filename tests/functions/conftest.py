@@ -22,7 +22,7 @@ from tests.fakes.place_maps import FakePlaceMaps
 from tests.functions.pipeline import FUNCTIONS, Pipeline
 from tests.functions.printed import Printed, listening
 from tests.functions.tools import MODEL, Tools
-from tests.strict_requests import strict_requests
+from tests.support.strict_requests import strict_requests
 from tests.workflow.bedrock import Bedrock, pool
 from tests.workflow.functions import forget, forget_clients
 

@@ -18,7 +18,7 @@ from stackroom.documents.keys import Location, locate
 from stackroom.documents.model import Document
 from stackroom.runs.run_leases import worklist_of
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
-from tests.lambda_context import Context
+from tests.support.lambda_context import Context
 from tests.workflow.bedrock import Bedrock
 
 FUNCTIONS: dict[str, Any] = {

@@ -24,7 +24,7 @@ from tests.console.provider import CLIENT, ISSUER, Provider
 from tests.functions.pipeline import Pipeline
 from tests.functions.printed import listening
 from tests.functions.tools import MODEL
-from tests.lambda_context import Context
+from tests.support.lambda_context import Context
 
 HOST = "abc123.execute-api.us-east-1.amazonaws.com"
 SECRET = "a" * 64

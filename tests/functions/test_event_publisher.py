@@ -12,8 +12,8 @@ from stackroom.aws.dynamodb.event_records import DynamoEvents
 from stackroom.aws.dynamodb.items import to_item
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.functions.tools import Tools, text_of
-from tests.lambda_context import Context
-from tests.streams import recorded
+from tests.support.lambda_context import Context
+from tests.support.table_streams import recorded
 from tests.unit.test_event_changes import NEAR, REACHED
 
 Answer = dict[str, Any]

@@ -7,7 +7,7 @@ from stackroom.events.changes import Stated, change_of
 from stackroom.events.event_log import EventLog
 from tests.aws.stores import CONTROL_TABLE
 from tests.functions.tools import Tools, text_of, told_of
-from tests.records import NOW, a_catalog, a_document
+from tests.support.records import NOW, a_catalog, a_document
 
 HOSTILE = "a.pdf'\n- 2026: paid\N{RIGHT-TO-LEFT OVERRIDE}"
 

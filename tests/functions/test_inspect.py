@@ -16,8 +16,8 @@ from stackroom.aws.s3.place_maps import S3PlaceMaps
 from stackroom.documents.keys import Location, locate
 from tests.aws.stores import BUCKET, CONTROL_TABLE, ENVIRONMENT, create_bucket, create_tables
 from tests.functions.printed import listening
-from tests.lambda_context import Context
-from tests.records import a_document
+from tests.support.lambda_context import Context
+from tests.support.records import a_document
 
 pytestmark = pytest.mark.processes
 

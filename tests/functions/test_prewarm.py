@@ -10,7 +10,7 @@ from bedrock_kb_simulator.faults import Kind
 from stackroom.errors import RetrievalFailed
 from tests.functions.pipeline import Pipeline
 from tests.functions.printed import Printed
-from tests.lambda_context import Context
+from tests.support.lambda_context import Context
 
 CONTEXT: Any = Context()
 

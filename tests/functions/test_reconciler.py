@@ -30,7 +30,7 @@ from tests.aws.stores import (
     create_tables,
 )
 from tests.functions.printed import Printed, listening
-from tests.lambda_context import Context
+from tests.support.lambda_context import Context
 from tests.workflow.answering import answered
 
 MOTO: Any = {"stepfunctions": {"execute_state_machine": False}}

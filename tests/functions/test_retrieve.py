@@ -29,7 +29,7 @@ from tests.aws.stores import (
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.functions.printed import Printed
 from tests.functions.tools import GatewayContext
-from tests.records import a_catalog, a_document
+from tests.support.records import a_catalog, a_document
 
 KNOWLEDGE = "knowledge___knowledge_base_retrieve"
 EQUALS_ALICE = {"equals": {"key": "user_id", "value": "alice"}}

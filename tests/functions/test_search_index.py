@@ -16,7 +16,7 @@ from stackroom.errors import SearchIndexBusy, SearchIndexGone, ServiceRefused, S
 from stackroom.search.index_setup import IndexSetup, Readiness
 from tests.fakes.search_index import BUCKET, INDEX, FakeSearchIndexes
 from tests.functions.printed import Printed
-from tests.lambda_context import Context
+from tests.support.lambda_context import Context
 
 pytestmark = pytest.mark.processes
 

@@ -27,8 +27,8 @@ from stackroom_client.errors import WebhookNotVerified
 from tests.aws.stores import CONTROL_TABLE, ENVIRONMENT, create_tables
 from tests.fakes.webhooks import FakeWebhooks
 from tests.functions.printed import Printed, listening
-from tests.lambda_context import Context
-from tests.receivers import Receiver, receiving
+from tests.support.lambda_context import Context
+from tests.support.webhook_receivers import Receiver, receiving
 
 pytestmark = pytest.mark.processes
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import functions.catalog_tools.handler as catalog_tools
 from tests.functions.pipeline import Pipeline, body
-from tests.lambda_context import Context
+from tests.support.lambda_context import Context
 
 Answer = dict[str, Any]
 MODEL = "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0"

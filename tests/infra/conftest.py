@@ -4,7 +4,7 @@ import pytest
 
 from tests.infra.assembly import Assembly
 from tests.infra.synthesis import deployment
-from tests.strict_requests import strict_requests
+from tests.support.strict_requests import strict_requests
 
 __all__ = ["strict_requests"]  # a fixture of all tests here
 

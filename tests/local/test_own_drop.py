@@ -11,7 +11,7 @@ import pytest
 from stackroom_client.answers import Document, Upload
 from stackroom_local.cli import own_documents
 from stackroom_local.cli.output import Output, TerminalConsole
-from tests.records import NOW
+from tests.support.records import NOW
 
 OVER_CAP = "waits: 1 of 1 documents; until some are deleted or the operator raises the cap"
 

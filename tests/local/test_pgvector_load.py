@@ -27,7 +27,7 @@ from stackroom.stores.pgvector.repository import Match, Repository
 from stackroom_local.cli.pgvector_load import Loaded, Loading, NotLoaded, Outcome, Unchanged
 from stackroom_local.sites.file_drop import find
 from tests.local.running import within
-from tests.postgresql import LOADING, READING, PostgreSQL, postgresql
+from tests.support.postgresql import LOADING, READING, PostgreSQL, postgresql
 
 pytestmark = pytest.mark.processes
 

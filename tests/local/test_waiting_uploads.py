@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 from stackroom.documents.model import Document
 from stackroom.ingestion.inventory import ListedObject
 from stackroom_local.cli.operator_documents import waiting
-from tests.records import a_document
+from tests.support.records import a_document
 
 AT = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 

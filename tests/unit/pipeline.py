@@ -49,7 +49,7 @@ from tests.fakes.pipeline import (
 )
 from tests.fakes.usage import FakeUsage
 from tests.fakes.worklists import FakeWorklists
-from tests.records import NOW, a_document
+from tests.support.records import NOW, a_document
 
 KEY = "alice/research/report.pdf"
 PARKED = "AdmitIngestion"  # where an execution stays that others are before

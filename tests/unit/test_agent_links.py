@@ -26,7 +26,7 @@ from stackroom.errors import (
 from tests.contract.ports.test_agents import TOOLS, an_agent
 from tests.fakes.agents import FakeAgents
 from tests.fakes.pipeline import FakeCatalogs
-from tests.records import NOW, a_catalog
+from tests.support.records import NOW, a_catalog
 
 DEFINITION = AgentDefinition(name="Planner", model="amazon.nova-lite-v1:0")
 MODELS = Models(usual="amazon.nova-lite-v1:0", allowed=("amazon.nova-lite-v1:0", "m-2"))

@@ -24,7 +24,7 @@ from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
 from tests.fakes.usage import a_meter
-from tests.records import a_catalog
+from tests.support.records import a_catalog
 
 CATALOG = a_catalog(catalog_id="cat-1", s3_prefix="alice/cat-1/", knowledge_base_id="KB1")
 

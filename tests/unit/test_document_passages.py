@@ -12,7 +12,7 @@ from stackroom.inspection.place_map import PlaceMap
 from stackroom.search.document_passages import CutDocument, DocumentPassages
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs, FakeDocuments
-from tests.records import a_catalog, a_document
+from tests.support.records import a_catalog, a_document
 
 CATALOG = a_catalog(catalog_id="cat-1", s3_prefix="alice/research/", knowledge_base_id="KB1")
 

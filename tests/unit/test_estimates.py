@@ -25,7 +25,7 @@ from stackroom.ingestion.estimates import (
 from stackroom.quota.ledger import Mode, Rate
 from stackroom.quota.schedule import Limits
 from stackroom.tools.of_questions import GET_INDEXING_STATUS
-from tests.records import a_catalog, a_document
+from tests.support.records import a_catalog, a_document
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline
 from tests.unit.test_schedule import a_waiter
 

@@ -9,7 +9,7 @@ import pytest
 from stackroom.documents.model import CapKind, CatalogStatus, DocumentStatus
 from stackroom.events.changes import DocumentChanged, Stated, change_of
 from stackroom.quota.caps import CapReached
-from tests.records import NOW, a_catalog, a_document, a_receipt
+from tests.support.records import NOW, a_catalog, a_document, a_receipt
 
 LATER = NOW + timedelta(hours=1)
 INDEXING = a_document(status=DocumentStatus.INDEXING, version=8)

@@ -10,7 +10,7 @@ from stackroom.errors import RecordChanged
 from stackroom.events.changes import Event, change_of
 from stackroom.events.event_log import KEPT, EventLog, LogEntry, Numbered
 from tests.fakes.events import FakeEvents
-from tests.records import NOW, a_catalog, a_document
+from tests.support.records import NOW, a_catalog, a_document
 
 MIDNIGHT = int(datetime(2026, 2, 3, tzinfo=UTC).timestamp() * 1000)
 

@@ -14,7 +14,7 @@ from stackroom.catalogs.feedback import (
 from stackroom.errors import CatalogNotFound
 from tests.fakes.feedback import FakeFeedback
 from tests.fakes.pipeline import FakeCatalogs
-from tests.records import NOW, a_catalog
+from tests.support.records import NOW, a_catalog
 
 
 def said(number: int = 0, *, user_id: str = "alice", catalog_id: str | None = None) -> Feedback:

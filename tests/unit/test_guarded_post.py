@@ -11,7 +11,7 @@ import pytest
 
 from stackroom.errors import WebhookRefused
 from stackroom.events.guarded_post import TOO_SLOW, Answer, GuardedPost, checked, is_public
-from tests.receivers import HOST, certificate, receiving, serving_with, speaking
+from tests.support.webhook_receivers import HOST, certificate, receiving, serving_with, speaking
 
 listens = pytest.mark.processes
 REFUSED = Answer(problem="address refused")

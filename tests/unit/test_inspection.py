@@ -14,7 +14,7 @@ from stackroom.inspection.extraction.apart import read_pages_apart
 from stackroom.inspection.inspection import Inspection, InspectionOutcome, InspectionResult
 from tests.fakes.inspection import FakeFiles, FakeInspections, FakeMapShelf
 from tests.fakes.pipeline import FakeCatalogs, FakeDocuments
-from tests.records import a_catalog
+from tests.support.records import a_catalog
 from tests.unit.pipeline import document_at, place_of
 
 KEY = "alice/handbook/travel.pdf"

@@ -22,7 +22,7 @@ from stackroom.search.search_arguments import Budget
 from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
-from tests.records import NOW, a_catalog
+from tests.support.records import NOW, a_catalog
 
 ALICE = Caller("alice")
 GONE = {

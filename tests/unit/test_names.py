@@ -10,7 +10,7 @@ from stackroom.documents.repositories import NamedDocument
 from stackroom.errors import StoreUnavailable
 from stackroom.search.names import NamedDocuments, NameIndex, QuestionNames
 from tests.fakes.pipeline import FakeCatalogs
-from tests.records import a_catalog
+from tests.support.records import a_catalog
 
 FILES = (
     "BESTBUY_2023_10K.pdf",

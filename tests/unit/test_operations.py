@@ -27,7 +27,7 @@ from stackroom.ingestion.inventory import Inventory
 from stackroom.runs.lease import SeenRun
 from tests.fakes.admission import FakeAdmissionBook
 from tests.fakes.pipeline import FakeSlots
-from tests.records import NOW, a_catalog, a_document
+from tests.support.records import NOW, a_catalog, a_document
 
 NOON = NOW.replace(hour=12, minute=0)
 

@@ -14,7 +14,7 @@ from stackroom.events.publishing import Publishing
 from stackroom.events.webhooks import Webhook, WebhookCall, WebhookType
 from tests.fakes.events import FakeEvents
 from tests.fakes.webhooks import FakeWebhooks
-from tests.records import NOW, a_catalog, a_document
+from tests.support.records import NOW, a_catalog, a_document
 
 
 class Unforeseen(Exception):

@@ -21,7 +21,7 @@ from tests.fakes.caps import FakeCaps
 from tests.fakes.clock import FakeClock
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.usage import FakeUsage, a_meter
-from tests.records import a_catalog
+from tests.support.records import a_catalog
 from tests.unit.test_retrieval import a_retrieval
 
 ALICE = Caller("alice")

@@ -13,7 +13,7 @@ from stackroom.reconciler.bucket_audit import IdWindow, ListedFile
 from stackroom.reconciler.discrepancies import Kind, Outcome
 from stackroom.reconciler.index_audit import IndexPosition
 from stackroom.reconciler.set_reconciliation import CAPACITY, Sketch
-from tests.records import NOW
+from tests.support.records import NOW
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, place_of
 from tests.unit.reconciling import LONG, SHARED, Reconciled
 

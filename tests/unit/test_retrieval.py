@@ -30,7 +30,7 @@ from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
 from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
-from tests.records import a_catalog
+from tests.support.records import a_catalog
 
 ALICE = Caller("alice")
 

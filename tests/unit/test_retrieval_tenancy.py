@@ -16,7 +16,7 @@ from stackroom.documents.model import Catalog, DataSourceType
 from stackroom.documents.passages import Passage
 from stackroom.errors import KnowledgeBaseUnavailable
 from tests.fakes.knowledge_base import FakeKnowledgeBase, matches
-from tests.records import a_catalog
+from tests.support.records import a_catalog
 
 KEYS = st.sampled_from(["user_id", "catalog_id", "orAll", "equals", "domain", "city"]) | st.text()
 

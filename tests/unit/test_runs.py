@@ -6,7 +6,7 @@ from stackroom.documents.model import DocumentStatus
 from stackroom.errors import CatalogNotFound, DocumentNotFound, StoreUnavailable
 from stackroom.runs.run import DirectCall, DocumentName, Run, RunOutcome, RunProgress
 from stackroom.runs.run_leases import MAX_FAILURES
-from tests.records import NOW
+from tests.support.records import NOW
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline, place_of
 
 

@@ -23,7 +23,7 @@ from stackroom.quota.workload import (
     whole,
     with_measured,
 )
-from tests.records import NOW, a_document
+from tests.support.records import NOW, a_document
 
 
 def documents(

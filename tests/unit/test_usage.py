@@ -10,7 +10,7 @@ from stackroom.quota.caps import Caps
 from stackroom.quota.usage import NO_CATALOG, Used
 from stackroom.tools.of_usage import GET_USAGE
 from tests.fakes.usage import FakeUsage
-from tests.records import NOW
+from tests.support.records import NOW
 from tests.unit.pipeline import KEY, Pipeline, document_at, place_of
 
 BOB = "bob/own/b.txt"

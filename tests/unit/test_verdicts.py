@@ -22,10 +22,10 @@ from stackroom.ingestion.evidence import (
     data_source_evidence,
 )
 from stackroom.ingestion.verdicts import DocumentOutcome, verdict
-from tests import records
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import FakeInspectionResults
-from tests.records import NOW, a_catalog
+from tests.support import records
+from tests.support.records import NOW, a_catalog
 from tests.unit.pipeline import CATALOG, KEY, FoundAtOnce, document_at, place_of
 
 URIS = ["s3://b/a.txt", "s3://b/a.txt copy.txt", "s3://b/a.txt, old.txt", "s3://b/résumé.pdf"]

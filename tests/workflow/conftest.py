@@ -26,7 +26,7 @@ from tests.aws.stores import (
     create_bucket,
     create_tables,
 )
-from tests.strict_requests import strict_requests
+from tests.support.strict_requests import strict_requests
 from tests.workflow.bedrock import Bedrock, pool
 from tests.workflow.engine import calling
 from tests.workflow.functions import Functions, forget, forget_clients

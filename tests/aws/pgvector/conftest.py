@@ -13,7 +13,7 @@ from stackroom.search.cached_embeddings import Vector
 from stackroom.stores.pgvector.connections import Connections
 from stackroom.stores.pgvector.document_loading import Chunk, Documents, NewDocument
 from stackroom.stores.pgvector.repository import Repository
-from tests.postgresql import LOADING, READING, PostgreSQL, postgresql
+from tests.support.postgresql import LOADING, READING, PostgreSQL, postgresql
 
 _numbers = itertools.count()
 

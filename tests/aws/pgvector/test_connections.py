@@ -11,7 +11,7 @@ from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
 from stackroom.stores.pgvector.connections import Connections
 from tests.aws.pgvector.conftest import EAST, Database
-from tests.postgresql import READING
+from tests.support.postgresql import READING
 
 pytestmark = pytest.mark.processes
 

@@ -13,7 +13,7 @@ from stackroom.stores.pgvector.pgvector_adapter import PgvectorKnowledgeBase
 from stackroom.stores.pgvector.schema import Tables, create
 from tests.aws.pgvector.conftest import EAST, Database
 from tests.fakes.embeddings import FixedEmbeddings
-from tests.postgresql import LOADING, READING
+from tests.support.postgresql import LOADING, READING
 
 pytestmark = pytest.mark.processes
 

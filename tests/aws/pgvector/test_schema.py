@@ -5,7 +5,7 @@ import pytest
 from stackroom.errors import SearchRefused
 from stackroom.stores.pgvector.schema import Tables, create
 from tests.aws.pgvector.conftest import EAST, Database
-from tests.postgresql import READING
+from tests.support.postgresql import READING
 
 pytestmark = pytest.mark.processes
 

@@ -30,7 +30,7 @@ from stackroom.stores.pgvector.connections import Connections
 from stackroom.stores.pgvector.pgvector_entry import Address
 from tests.aws.pgvector.conftest import EAST, Database, opened
 from tests.contract.stores.wire import Wire
-from tests.postgresql import READING, PostgreSQL
+from tests.support.postgresql import READING, PostgreSQL
 
 ENTRY: dict[str, Any] = {
     "knowledgeBaseId": "handbook",

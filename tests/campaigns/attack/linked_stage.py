@@ -24,7 +24,7 @@ from simulator.tests.world import REGION, World
 from stackroom_agents.batch import event_agent
 from stackroom_local.clients import endpoint_variables
 from tests.agents.models import Asked, PlayedModel, Said
-from tests.lambda_context import Context
+from tests.support.lambda_context import Context
 from tests.workflow.functions import forget_clients
 
 QUESTION = "What does the harbour secret say?"

@@ -25,7 +25,7 @@ from tests.campaigns.chaos.disruptions import Disruptions
 from tests.campaigns.chaos.kills import Kill, Kills, Work
 from tests.campaigns.chaos.wire import AccountLine, Outbox
 from tests.campaigns.chaos.world import World
-from tests.streams import Record
+from tests.support.table_streams import Record
 
 STEP = "event_publisher"
 _SHARDS = 5  # of a table

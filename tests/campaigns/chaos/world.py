@@ -24,7 +24,7 @@ from tests.campaigns.chaos.disruptions import Disruptions
 from tests.campaigns.chaos.handlers import simulated
 from tests.campaigns.chaos.kills import Kills
 from tests.campaigns.chaos.wire import AccountLine, Wire, clear_stores
-from tests.streams import Record, recorded
+from tests.support.table_streams import Record, recorded
 
 
 class BucketShelves:

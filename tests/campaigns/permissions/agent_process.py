@@ -12,7 +12,7 @@ import os
 import sys
 
 from stackroom_local.function_processes.aws_call_recorder import record_if_asked
-from tests.lambda_context import Context
+from tests.support.lambda_context import Context
 
 
 def main() -> None:

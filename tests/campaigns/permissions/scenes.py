@@ -36,10 +36,10 @@ from tests.e2e.people import Person, eventually
 from tests.e2e.test_recovery import held_back, index_missing, lose_inspections
 from tests.gateway.browser import Browser
 from tests.gateway.mcp_client import call_tool
-from tests.large_catalogs import filled
 from tests.local.running import stackroom
 from tests.local.test_search_index import age, by_hand
-from tests.receivers import receiving
+from tests.support.large_catalogs import filled
+from tests.support.webhook_receivers import receiving
 
 
 @contextmanager

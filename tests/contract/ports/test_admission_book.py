@@ -14,7 +14,7 @@ from stackroom.search.rate_limiter import Share, TurnBook, Turns
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeAdmissionBook
 from tests.fakes.turns import FakeTurnBook
-from tests.records import NOW
+from tests.support.records import NOW
 
 LATER = NOW + timedelta(minutes=15)
 JOB = Grant(

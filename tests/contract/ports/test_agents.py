@@ -25,7 +25,7 @@ from stackroom.aws.dynamodb.agent_records import KEPT, DynamoAgentRuns, DynamoAg
 from stackroom.errors import RecordChanged
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.agents import FakeAgentRuns, FakeAgents, FakeChats
-from tests.records import NOW
+from tests.support.records import NOW
 
 TOOLS = (
     LinkedTool(

@@ -11,7 +11,7 @@ from stackroom.documents.repositories import CatalogRegister
 from stackroom.errors import CatalogLimitReached, RecordChanged
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.fakes.pipeline import FakeCatalogs
-from tests.records import NOW, a_catalog
+from tests.support.records import NOW, a_catalog
 
 LATER = NOW + timedelta(minutes=1)
 

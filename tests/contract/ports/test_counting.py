@@ -21,8 +21,8 @@ from stackroom.documents.repositories import (
 from stackroom.errors import RecordChanged
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.fakes.pipeline import FakeCatalogs, FakeDocuments
-from tests.records import NOW, a_catalog
-from tests.records import a_document as a_document_of_cat_1
+from tests.support.records import NOW, a_catalog
+from tests.support.records import a_document as a_document_of_cat_1
 
 CATALOG = "cat-alice-1"
 LATER = NOW + timedelta(minutes=1)

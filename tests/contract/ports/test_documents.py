@@ -10,7 +10,7 @@ from stackroom.documents.repositories import Documents
 from stackroom.errors import RecordChanged
 from tests.aws.stores import CATALOG_TABLE
 from tests.fakes.pipeline import FakeDocuments
-from tests.records import NOW, a_document
+from tests.support.records import NOW, a_document
 
 LATER = NOW + timedelta(seconds=1)
 

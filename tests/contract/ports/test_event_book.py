@@ -11,7 +11,7 @@ from stackroom.events.changes import Event, change_of
 from stackroom.events.event_log import EventBook, Numbered
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.events import FakeEvents
-from tests.records import NOW, a_catalog, a_document, a_receipt
+from tests.support.records import NOW, a_catalog, a_document, a_receipt
 
 UNTIL = NOW + timedelta(days=7)
 HOSTILE = '\N{CYRILLIC SMALL LETTER O}?\n{"nothing": true}\n<script>\'; {{ 7*7 }} # pk'

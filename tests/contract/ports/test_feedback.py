@@ -15,7 +15,7 @@ from stackroom.catalogs.feedback import (
 )
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.feedback import FakeFeedback
-from tests.records import NOW
+from tests.support.records import NOW
 
 HOSTILE = '\N{CYRILLIC SMALL LETTER O}?\n{"nothing": true}\n<script>\'; {{ 7*7 }} # pk'
 

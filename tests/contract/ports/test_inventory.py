@@ -19,7 +19,7 @@ from tests.fakes.bedrock import FakeBedrock
 from tests.fakes.clock import FakeClock
 from tests.fakes.inventory import FakeInventory
 from tests.fakes.pipeline import FakeBucket, FakeCatalogs, FakeDocuments
-from tests.records import a_catalog, a_document
+from tests.support.records import a_catalog, a_document
 
 KEYS = ["alice/a/b.txt", "alice/a.txt", "alice/a/b-2.txt", "bob/résumé.txt", "alice/a/b.txt2"]
 

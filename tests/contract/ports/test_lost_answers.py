@@ -33,7 +33,7 @@ from tests.fakes.pipeline import (
     FakeReceipts,
     FakeSlots,
 )
-from tests.records import NOW, a_catalog, a_document, a_receipt
+from tests.support.records import NOW, a_catalog, a_document, a_receipt
 
 LATER = NOW + timedelta(minutes=15)
 SOURCE = DataSource(knowledge_base_id="KB1", data_source_id="DS1", type=DataSourceType.S3)

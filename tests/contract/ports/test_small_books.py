@@ -20,7 +20,7 @@ from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.inventory import FakeBookmark
 from tests.fakes.pipeline import FakeInspectionResults, FakeReceipts
 from tests.fakes.worklists import FakeWorklists
-from tests.records import NOW, a_document, a_receipt
+from tests.support.records import NOW, a_document, a_receipt
 
 LATER = NOW + timedelta(minutes=1)
 SHARED = "shared-KB1"

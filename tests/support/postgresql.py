@@ -15,7 +15,7 @@ from psycopg.sql import SQL, Identifier
 
 from stackroom.stores.pgvector.connections import Connections
 from stackroom.stores.pgvector.schema import READER, WRITER, Tables, create
-from tests.orphans import never_left_behind
+from tests.support.orphans import never_left_behind
 
 READING, LOADING = "agent", "loader"  # users, who may read and write
 
