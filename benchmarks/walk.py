@@ -32,8 +32,8 @@ from stackroom.runs.run import Run
 from statemachines.ingest_catalog import STATES
 from tests.functions.pipeline import body
 from tests.functions.tools import GatewayContext
+from tests.support.retrieval import World
 from tests.unit.pipeline import KEY, Pipeline, place_of
-from tests.unit.test_retrieval import World
 
 PLACE = place_of(KEY)
 IDS = (KEY, PLACE.document_id, PLACE.catalog_id)

@@ -13,7 +13,7 @@ from stackroom.agents.agent_repositories import Brief, Exchange, ModelTurn
 from stackroom.errors import AgentUnfinished, ModelRefused, ModelThrottled
 from stackroom_agents.strands_conversations import StrandsConversations
 from tests.agents.models import PlayedModel, Said, Stopped
-from tests.unit.test_linked_tools import a_tool
+from tests.support.linked_tools import a_tool
 
 SEARCH = Call("search_plans", {"query": "leave"})
 

@@ -1,7 +1,6 @@
 """An index of S3 Vectors: what GetIndex says of it, how it is changed, and how it is watched."""
 
 import logging
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -14,12 +13,9 @@ from stackroom.search.index_setup import IndexState, Readiness
 from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
 from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch
 from tests.fakes.clock import FakeSeconds
-from tests.fakes.search_index import INDEX
+from tests.fakes.search_index import INDEX, SEARCHABLE, an_index
 
 SERVICE = "s3vectors"  # of the fixture `client`
-
-ARN = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"
-SEARCHABLE = {"metadataKey": "AMAZON_BEDROCK_TEXT", "language": "en", "status": "ACTIVE"}
 
 
 @pytest.fixture
@@ -27,29 +23,14 @@ def clock() -> FakeSeconds:
     return FakeSeconds(0.0)
 
 
-def an_index(*searchable: dict[str, str], **members: object) -> dict[str, Any]:
-    index: dict[str, Any] = {
-        "vectorBucketName": "vectors",
-        "indexName": "passages",
-        "indexArn": ARN,
-        "creationTime": datetime(2026, 11, 1, tzinfo=UTC),
-        "dataType": "float32",
-        "dimension": 1024,
-        "distanceMetric": "cosine",
-        "indexMode": "ENHANCED",
-        "metadataConfiguration": {"textSearchConfigurations": list(searchable or (SEARCHABLE,))},
-    }
-    return {"index": {**index, **members}}
-
-
 def watching(client: Any, clock: FakeSeconds, search: Search = Search.HYBRID) -> IndexWatch:
-    return IndexWatch(client, ARN, search=search, dimensions=1024, now=clock)
+    return IndexWatch(client, INDEX, search=search, dimensions=1024, now=clock)
 
 
 def test_an_index_that_is_made_for_it_is_looked_up_now_and_then(
     client: Any, stubber: Stubber, clock: FakeSeconds
 ) -> None:
-    stubber.add_response("get_index", an_index(), {"indexArn": ARN})
+    stubber.add_response("get_index", an_index(), {"indexArn": INDEX})
     watch = watching(client, clock)
 
     told = [watch.why_not()]
@@ -128,7 +109,7 @@ def test_the_operator_is_told_once_in_a_while_and_of_each_reason(
         "it is in CLASSIC mode, not ENHANCED",
     ]
     assert [each.getMessage() for each in caplog.records] == [
-        f"index {ARN!r} is not searched as is meant: {reason}" for reason in reasons
+        f"index {INDEX!r} is not searched as is meant: {reason}" for reason in reasons
     ]
 
 

@@ -1,7 +1,6 @@
 """The S3 Vectors adapter against botocore's own model of `QueryVectors`."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import boto3
@@ -15,44 +14,27 @@ from stackroom.aws.bedrock.question_guard import QuestionGuard
 from stackroom.documents.filters import Has
 from stackroom.documents.passages import Passage, Search
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
-from stackroom.search.cached_embeddings import Vector
 from stackroom.stores.s3vectors.s3vectors_adapter import (
     S3VectorsKnowledgeBase,
     words_in,
 )
 from stackroom.stores.s3vectors.vector_passages import VectorReading
 from tests.aws.conftest import ONCE
-from tests.aws.test_index_watch import ARN, an_index
+from tests.fakes.embeddings import BY_MEANING, FakeEmbeddings
 from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.fakes.search_index import INDEX, an_index
 
 SERVICE = "s3vectors"  # of the fixture `client`
 
 ALICE = Has("user_id", "alice")
-VECTOR = (1.0, 0.0)
 DATA_SOURCE = "x-amz-bedrock-kb-data-source-id"
 OF_NOBODY = {"x-amz-bedrock-kb-source-uri": None}
-BY_MEANING = {"queryVector": {"float32": [1.0, 0.0]}}
-
-
-@dataclass
-class FakeEmbeddings:
-    provider: str = "fake"
-    model: str = "fake"
-    dimensions: int = 1024
-    error: Exception | None = None
-    asked: list[str] = field(default_factory=list)
-
-    def embed(self, text: str) -> Vector:
-        self.asked.append(text)
-        if self.error is not None:
-            raise self.error
-        return VECTOR
 
 
 @pytest.fixture
 def s3vectors(client: Any) -> Iterator[Stubber]:
     with Stubber(client) as stubber:
-        stubber.add_response("get_index", an_index(), {"indexArn": ARN})
+        stubber.add_response("get_index", an_index(), {"indexArn": INDEX})
         yield stubber
         stubber.assert_no_pending_responses()
 
@@ -77,7 +59,7 @@ def made(client: Any, embeddings: FakeEmbeddings, fallback: FakeKnowledgeBase) -
     def made(search: Search = Search.HYBRID, **options: Any) -> S3VectorsKnowledgeBase:
         return S3VectorsKnowledgeBase(
             client,
-            ARN,
+            INDEX,
             embeddings=embeddings,
             fallback=fallback,
             search=search,
@@ -89,7 +71,7 @@ def made(client: Any, embeddings: FakeEmbeddings, fallback: FakeKnowledgeBase) -
 
 def expected(**members: Any) -> dict[str, Any]:
     return {
-        "indexArn": ARN,
+        "indexArn": INDEX,
         "filter": {"user_id": {"$eq": "alice"}},
         "returnMetadata": True,
         "topK": 5,

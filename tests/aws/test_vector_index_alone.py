@@ -11,14 +11,14 @@ from stackroom.documents.passages import Passage, Search
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
 from stackroom.stores.s3vectors.vector_passages import VectorReading
-from tests.aws.test_index_watch import ARN, an_index
-from tests.aws.test_vector_index import BY_MEANING, FakeEmbeddings
+from tests.fakes.embeddings import BY_MEANING, FakeEmbeddings
+from tests.fakes.search_index import INDEX, an_index
 
 SERVICE = "s3vectors"  # of the fixture `client`
 
 SEARCHABLE = {"metadataKey": "body", "status": "ACTIVE"}
 PUMP = {"body": "Grease the pump.", "url": "https://parts.test/manuals/pump", "maker": "ada"}
-INDEX = an_index(SEARCHABLE)
+DESCRIBED = an_index(SEARCHABLE)
 FOREIGN = VectorReading(text_key="body", source_key="url")
 BY_WORDS = {
     "queryTexts": [{"text": "pump", "metadataKey": "body"}],
@@ -39,7 +39,7 @@ def made(client: Any, embeddings: FakeEmbeddings) -> Made:
         search: Search = Search.HYBRID, reading: VectorReading = FOREIGN
     ) -> S3VectorsKnowledgeBase:
         return S3VectorsKnowledgeBase(
-            client, ARN, embeddings=embeddings, search=search, reading=reading
+            client, INDEX, embeddings=embeddings, search=search, reading=reading
         )
 
     return made
@@ -54,7 +54,7 @@ def pump(distance: float = 0.25, **metadata: Any) -> dict[str, Any]:
 
 
 def asked(by: dict[str, Any]) -> dict[str, Any]:
-    return {"indexArn": ARN, "returnMetadata": True, "topK": 5, **by}
+    return {"indexArn": INDEX, "returnMetadata": True, "topK": 5, **by}
 
 
 def test_the_text_and_the_source_are_where_whoever_filled_it_put_them(
@@ -197,7 +197,7 @@ def test_a_model_that_can_not_be_asked_leaves_nothing_to_search_with(
 class Answering:
     """Whatever it is told to answer, which botocore's model would not let through."""
 
-    def __init__(self, answer: Any, *, index: Any = INDEX) -> None:
+    def __init__(self, answer: Any, *, index: Any = DESCRIBED) -> None:
         self.answer = answer
         self.index = index
 
@@ -210,7 +210,7 @@ class Answering:
 
 def searched(answering: Answering) -> S3VectorsKnowledgeBase:
     client: Any = answering
-    return S3VectorsKnowledgeBase(client, ARN, embeddings=FakeEmbeddings(), reading=FOREIGN)
+    return S3VectorsKnowledgeBase(client, INDEX, embeddings=FakeEmbeddings(), reading=FOREIGN)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from tests.browser.builders import (
     stocked,
 )
 from tests.browser.conftest import SignedIn
-from tests.browser.test_catalogs import make
+from tests.browser.visitors import make_catalog
 
 CHANGED = "was changed in another window; nothing of yours was saved"
 
@@ -26,7 +26,7 @@ CHANGED = "was changed in another window; nothing of yours was saved"
 def test_what_is_typed_of_an_agent_stays_while_its_tools_are_changed(signed_in: SignedIn) -> None:
     una = signed_in("una-types")
     for name in ("Tide tables", "Harbours"):
-        make(una, name)
+        make_catalog(una, name)
     agent = make_agent(una, "Typed")
     page = una.page
     prompt, dialog = page.get_by_label("Prompt", exact=True), page.get_by_role("dialog")

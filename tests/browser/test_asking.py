@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from stackroom_local.state import Instance
 from tests.browser.builders import caller, card, stocked
 from tests.browser.conftest import SignedIn
-from tests.browser.test_catalogs import make
+from tests.browser.visitors import make_catalog
 
 QUESTION = "When does the pilot boat leave Vlissingen?"
 BINDERS = [f"The binder of quay {number} is green, in room {number + 40}. " for number in range(40)]
@@ -24,7 +24,7 @@ def test_a_source_is_opened_at_its_passage_and_the_answer_is_there_on_the_way_ba
 ) -> None:
     visitor = signed_in("nora")
     page = visitor.page
-    make(visitor, "Pilots")
+    make_catalog(visitor, "Pilots")
     file = tmp_path / "Pilots.md"
     file.write_text(TEXT)
     page.locator("#files").set_input_files(file)

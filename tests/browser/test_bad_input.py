@@ -9,8 +9,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from stackroom_local.state import Instance
 from tests.browser.conftest import SignedIn
-from tests.browser.test_catalogs import make
-from tests.browser.visitors import Visitor, answer_issuer
+from tests.browser.visitors import Visitor, answer_issuer, make_catalog
 
 UNREACHED = "The console can't be reached. Nothing was lost here: try again in a moment."
 TYPED = "Tides & “Ebb” <of> the harbour"
@@ -85,7 +84,7 @@ def test_files_that_do_not_come_through_are_sent_again_by_a_click(
     signed_in: SignedIn, instance: Instance, tmp_path: Path
 ) -> None:
     visitor = signed_in("ben-of-files")
-    make(visitor, "Buoys")
+    make_catalog(visitor, "Buoys")
     page, files = visitor.page, [tmp_path / "buoys.txt", tmp_path / "beacons.txt"]
     for file in files:
         file.write_text(f"This is of {file.name}.")

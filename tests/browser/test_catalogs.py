@@ -10,7 +10,7 @@ from stackroom.documents.model import Document, DocumentStatus
 from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.browser.conftest import SignedIn
-from tests.browser.visitors import Visitor
+from tests.browser.visitors import make_catalog
 from tests.e2e.people import Person, eventually
 from tests.support.large_catalogs import filled
 
@@ -22,7 +22,7 @@ def test_a_file_that_is_chosen_is_sent_and_seen_as_it_comes(
     tide = tmp_path / "Fluth und Ebbe – 潮汐.txt"
     tide.write_text("The tide at Ostend is four metres.", "utf-8")
 
-    make(tom, "Sent by hand")
+    make_catalog(tom, "Sent by hand")
     tom.page.locator("#files").set_input_files(tide)
 
     documents = tom.page.locator("#documents")
@@ -69,14 +69,3 @@ def test_the_failed_one_of_a_thousand_is_found_and_tried_again(
 def _settled(person: Person, path: str) -> Document | None:
     found = person.record(path)
     return found if found is not None and found.status is DocumentStatus.INDEXED else None
-
-
-def make(visitor: Visitor, name: str) -> str:
-    """A new catalog by way of the dialog; answers its page, which is shown."""
-    page = visitor.open("/catalogs")
-    page.get_by_role("button", name="New catalog").click()
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Name", exact=True).fill(name)
-    dialog.get_by_role("button", name="Create").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text(name)
-    return page.url

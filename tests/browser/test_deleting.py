@@ -8,7 +8,7 @@ from playwright.sync_api import Route, expect
 from stackroom.catalogs.deletions import CatalogDeletion
 from stackroom_console.rendering import _environment
 from tests.browser.conftest import SignedIn
-from tests.browser.test_catalogs import make
+from tests.browser.visitors import make_catalog
 
 
 def unfinished(catalog_id: str, csrf: str) -> str:
@@ -27,7 +27,7 @@ def unfinished(catalog_id: str, csrf: str) -> str:
 
 def test_a_deletion_goes_on_by_itself_until_all_is_asked_for(signed_in: SignedIn) -> None:
     tom = signed_in("tom")
-    catalog_id = make(tom, "Large").rpartition("/")[2]
+    catalog_id = make_catalog(tom, "Large").rpartition("/")[2]
     steps: list[Route] = []
 
     def answered(route: Route) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from tests.browser.conftest import SignedIn
-from tests.browser.test_catalogs import make
+from tests.browser.visitors import make_catalog
 
 HANDBOOK = Path("examples/alice/handbook/employee-handbook.pdf")
 
@@ -17,7 +17,7 @@ def test_passages_lead_to_their_page_of_the_file_beside_them_and_come_anew(
     """The frame leads by a redirect to the bucket, whose origin alone the page's policy lets in."""
     visitor = signed_in("petra")
     page = visitor.page
-    make(visitor, "Handbook")
+    make_catalog(visitor, "Handbook")
     page.locator("#files").set_input_files(HANDBOOK)
     expect(page.locator("#documents td .state.searchable")).to_be_visible()
 

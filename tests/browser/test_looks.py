@@ -14,8 +14,7 @@ from tests.browser.belongings import MODEL
 from tests.browser.builders import open_choice
 from tests.browser.conftest import SignedIn
 from tests.browser.looks import Looks
-from tests.browser.test_catalogs import make
-from tests.browser.visitors import Visitor
+from tests.browser.visitors import Visitor, make_catalog
 
 PAGES = {
     each.path
@@ -132,7 +131,7 @@ def test_every_page_can_be_read_and_keeps_nobody_out(
 
 def catalogs(stage: Stage) -> None:
     page = stage.look_at("/catalogs", "catalogs-none")
-    make(stage.visitor, "Tide tables")
+    make_catalog(stage.visitor, "Tide tables")
     stage.look("catalog-empty")
     page.locator("#files").set_input_files(
         [
@@ -178,7 +177,7 @@ def catalogs(stage: Stage) -> None:
     stage.look("document-text")
     stage.look_at("/ask/test-questions", "test-questions")
 
-    make(stage.visitor, LONG)
+    make_catalog(stage.visitor, LONG)
     stage.look_at("/catalogs", "catalogs")
     dialog = stage.look_at_dialog(page.get_by_role("button", name="New catalog"), "catalog-new")
     dialog.get_by_label("Name", exact=True).fill(LONG)

@@ -17,7 +17,7 @@ from tests.browser.attempts import Attempts
 from tests.browser.belongings import Belongings, belongings_of
 from tests.browser.conftest import SignedIn
 from tests.browser.visitors import Visitor
-from tests.console.test_access import CHANGES, told
+from tests.console.things import CHANGES, name_of
 
 # Of one site and of two: ports make another origin, and names another site, which gets no cookie
 # that is SameSite=Lax but with a link that is followed.
@@ -151,7 +151,7 @@ def changes_nothing(hers: Belongings, site: Elsewhere, host: str) -> None:
                 page.goto(site.address(host, "/form"))
             page.wait_for_load_state()
             tried.note(
-                f"{told(endpoint)} by {encoding}: {sent.value.status}", got_in=is_in(sent.value)
+                f"{name_of(endpoint)} by {encoding}: {sent.value.status}", got_in=is_in(sent.value)
             )
 
     attacker = hers.owner.page.context.new_page()
@@ -170,7 +170,7 @@ def changes_nothing(hers: Belongings, site: Elsewhere, host: str) -> None:
             read = attacker.evaluate(SEND, [target, endpoint.method, of_type, mode])
             let_in = [each.status for each in answers if is_in(each)]
             tried.note(
-                f"{told(endpoint)} as {of_type}, {mode}: {let_in} {read}",
+                f"{name_of(endpoint)} as {of_type}, {mode}: {let_in} {read}",
                 got_in=bool(let_in or read),
             )
 
@@ -188,7 +188,7 @@ def reads_and_frames_nothing(hers: Belongings, site: Elsewhere, host: str) -> No
         attacker.goto(site.address(host))
         for way in READ:
             read = attacker.evaluate(way, target)
-            tried.note(f"{told(endpoint)} by {way}: {read}", got_in=bool(read))
+            tried.note(f"{name_of(endpoint)} by {way}: {read}", got_in=bool(read))
 
         for element in ("<iframe src", "<object data"):
             site.pages["/frame"] = f'<p>Win a prize</p>{element}="{target}"></iframe>'
@@ -196,7 +196,7 @@ def reads_and_frames_nothing(hers: Belongings, site: Elsewhere, host: str) -> No
             shown = [
                 each.url for each in attacker.frames[1:] if each.url.startswith(hers.owner.url)
             ]
-            tried.note(f"{told(endpoint)} in {element}: {shown}", got_in=bool(shown))
+            tried.note(f"{name_of(endpoint)} in {element}: {shown}", got_in=bool(shown))
 
     assert len(LOOKS) == len(SOME)
     tried.none_succeeded(least=(len(READ) + 2) * len(LOOKS))

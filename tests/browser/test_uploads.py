@@ -6,8 +6,7 @@ from playwright.sync_api import Dialog, Locator, Page, expect
 
 from stackroom_local.state import Instance
 from tests.browser.conftest import SignedIn
-from tests.browser.test_catalogs import make
-from tests.browser.visitors import Visitor
+from tests.browser.visitors import Visitor, make_catalog
 from tests.e2e.people import Person
 
 MEGABYTE = 1024**2
@@ -24,7 +23,7 @@ def test_names_of_any_script_stay_as_they_are(
     signed_in: SignedIn, instance: Instance, tmp_path: Path
 ) -> None:
     zoe = signed_in("zoe-names")
-    make(zoe, "Names")
+    make_catalog(zoe, "Names")
 
     choose(zoe, *written(tmp_path, *NAMES))
 
@@ -50,7 +49,7 @@ def test_a_folder_is_walked_and_its_files_are_called_by_their_path(
     folder = tmp_path / "Harbour 港"
     names = ("top.txt", "2026/Q1/deep.txt", "2026/other.md")
     written(folder, *names, ".hidden", "2026/.DS_Store")
-    make(zoe, "Folders")
+    make_catalog(zoe, "Folders")
 
     zoe.page.locator("#folder").set_input_files(folder)
 
@@ -68,7 +67,7 @@ def test_what_no_catalog_takes_is_refused_before_it_is_sent(
     [huge, wrong] = written(tmp_path, "huge.pdf", "setup.exe")
     with huge.open("wb") as file:
         file.truncate(50 * MEGABYTE + 1)
-    make(zoe, "Refused")
+    make_catalog(zoe, "Refused")
     posted: list[str] = []
     zoe.page.on("request", lambda each: posted.append(each.url) if each.method == "POST" else None)
 
@@ -88,7 +87,7 @@ def test_a_folder_that_is_dropped_again_sends_what_is_another_now_if_that_is_wan
     folder = tmp_path / "Harbour"
     names = ("a.txt", "b.txt", "c.txt", "d.txt")
     written(folder, *names)
-    make(zoe, "Twice")
+    make_catalog(zoe, "Twice")
     summary, tray = zoe.page.locator("#upload-summary"), zoe.page.locator("#tray")
     zoe.page.locator("#folder").set_input_files(folder)
     expect(summary).to_have_text("4 of 4 uploaded")
@@ -120,7 +119,7 @@ def test_what_a_reload_cut_off_is_told_and_sent_when_it_is_chosen_again(
     folder = tmp_path / "Harbour"
     *_, last = written(folder, *(f"{number}.txt" for number in range(6)))
     last.write_text("x" * 300 * 1024, "utf-8")
-    make(zoe, "Reloaded")
+    make_catalog(zoe, "Reloaded")
     asked: list[str] = []
 
     def leave(dialog: Dialog) -> None:
@@ -155,7 +154,7 @@ def test_what_a_reload_cut_off_is_told_and_sent_when_it_is_chosen_again(
 def test_the_stores_own_reason_is_told(signed_in: SignedIn, tmp_path: Path) -> None:
     """As from a full disk, in the words of stackroom_local.ministack.room_guard."""
     zoe = signed_in("zoe-full")
-    make(zoe, "Full")
+    make_catalog(zoe, "Full")
     told = "<Error><Message>The disk has 0.2 MB left.</Message></Error>"
     zoe.page.route(
         lambda url: url.rstrip("/").endswith("-us-east-1"),

@@ -6,8 +6,7 @@ import pytest
 from playwright.sync_api import Page, Request, expect
 
 from tests.browser.conftest import SignedIn
-from tests.browser.test_catalogs import make
-from tests.browser.visitors import Visitor
+from tests.browser.visitors import Visitor, make_catalog
 
 _MINUTE = 60_000  # milliseconds of the page's own clock, which the tests turn
 
@@ -83,7 +82,7 @@ def test_what_happens_elsewhere_is_seen_without_a_reload(
     _until_next(page, looks)
     _until_next(page, looks)
 
-    make(signed_in("nora"), "Made elsewhere")
+    make_catalog(signed_in("nora"), "Made elsewhere")
     _until_next(page, looks)
 
     listed = page.get_by_role("rowheader", name="Made elsewhere", exact=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from playwright.sync_api import Browser, ConsoleMessage, Page
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from stackroom_local.state import Instance
 
@@ -56,3 +56,14 @@ def answer_issuer(visitor: Visitor, *, groups: tuple[str, ...] = ()) -> None:
     visitor.page.locator("#user").fill(visitor.name)
     visitor.page.locator("#groups").fill(", ".join(groups))
     visitor.page.get_by_role("button", name="Sign in").click()
+
+
+def make_catalog(visitor: Visitor, name: str) -> str:
+    """A new catalog by way of the dialog; answers its page, which is shown."""
+    page = visitor.open("/catalogs")
+    page.get_by_role("button", name="New catalog").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name", exact=True).fill(name)
+    dialog.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(name)
+    return page.url

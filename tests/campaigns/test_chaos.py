@@ -14,11 +14,10 @@ from tests.campaigns.chaos.deployment import Terms, place_of
 from tests.campaigns.chaos.interleavings import SETTINGS, Interleaving
 from tests.campaigns.chaos.metered import misjudged
 from tests.campaigns.chaos.scenarios import SCENARIOS
-from tests.campaigns.chaos.trials import all_of, plain
+from tests.campaigns.chaos.trials import EVERY_DAY, all_of, plain
 from tests.campaigns.chaos.truth import discrepancies
 from tests.campaigns.chaos.wire import Wire
 from tests.campaigns.chaos.world import world
-from tests.campaigns.test_stories import EVERY_DAY
 
 KEY = "alice/research/a.txt"
 INGEST = "IngestKnowledgeBaseDocuments"

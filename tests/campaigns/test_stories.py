@@ -7,19 +7,10 @@ from random import Random
 
 import pytest
 
-from tests.campaigns.chaos.trials import all_of, plain
+from tests.campaigns.chaos.trials import EVERY_DAY, all_of, plain
 from tests.campaigns.chaos.wire import Wire
 
 pytestmark = pytest.mark.slow
-
-EVERY_DAY = (
-    "first drop, by jobs",
-    "re-drop, own source",
-    "delete under way, shared source",
-    "catalog deleted, own source",
-    "reconciler mends, shared source",
-    "two compete",
-)
 
 
 @pytest.mark.parametrize("name", EVERY_DAY)

@@ -1,5 +1,6 @@
 """A person's browser at the console: keeps cookies, and follows no redirect unless told to."""
 
+import html
 import re
 from dataclasses import dataclass
 from html import unescape
@@ -62,3 +63,35 @@ class Browser:
     @property
     def session(self) -> str | None:
         return self.client.cookies.get(SESSION)
+
+
+def read(text: str) -> str:
+    """As a person reads it."""
+    return " ".join(html.unescape(re.sub("<[^>]+>", "", text.partition(">")[2])).split())
+
+
+def rows(text: str) -> list[str]:
+    """The rows of a page's table, each as a person reads it."""
+    body = text.split("<tbody>")[1].partition("</tbody>")[0] if "<tbody>" in text else ""
+    return [
+        " ".join(re.sub("<[^>]+>", " ", each).split())
+        for each in re.findall("<tr>.*?</tr>", body, re.S)
+    ]
+
+
+def heading(text: str) -> str:
+    """What stands over a catalog's documents, as a person reads it."""
+    return " ".join(
+        re.sub("<[^>]+>", " ", text.split('class="counts"')[1].split("</p>", maxsplit=1)[0]).split()
+    )
+
+
+def walked(browser: Browser, path: str) -> tuple[list[str], int]:
+    """The files on all pages from there, and how many pages these are."""
+    seen, pages = list[str](), 0
+    while path:
+        text = browser.get(path).text
+        seen += [each.split()[0] for each in rows(text)]
+        found = re.findall(r'id="next-page" href="([^"]+)"', text)
+        path, pages = (unescape(found[0]) if found else ""), pages + 1
+    return seen, pages

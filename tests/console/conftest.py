@@ -22,7 +22,7 @@ from stackroom_console.wiring import ConsoleSettings, uploads_origin
 from tests.aws.stores import CONTROL_TABLE
 from tests.console.browser import URL, Browser
 from tests.console.provider import CLIENT, ISSUER, Provider
-from tests.console.things import Things, things_of
+from tests.console.things import LEAVE, Things, indexed, new_catalog, things_of
 from tests.functions.conftest import clients, data_sources, environment, pipeline, printed
 from tests.functions.pipeline import Pipeline
 from tests.functions.tools import MODEL
@@ -132,3 +132,10 @@ def bob(new_browser: NewBrowser) -> Browser:
 @pytest.fixture
 def things(alice: Browser, pipeline: Pipeline) -> Things:
     return things_of(alice, pipeline)
+
+
+@pytest.fixture
+def catalog(alice: Browser, pipeline: Pipeline) -> str:
+    catalog = new_catalog(alice, "Handbook")
+    indexed(pipeline, "alice", catalog, "leave.txt", LEAVE)
+    return catalog

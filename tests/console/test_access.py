@@ -11,19 +11,16 @@ import pytest
 from starlette.routing import Route
 
 from stackroom.access.access_log import Access
-from stackroom.aws import session
 from stackroom_console.app import console_app
 from stackroom_console.console import Console
 from stackroom_console.endpoint import Audience, Endpoint, EndpointKind
 from stackroom_console.routes import ROUTES
-from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.console.browser import SESSION, Browser
 from tests.console.provider import Provider
-from tests.console.things import Things, dropped, indexed, new_catalog
+from tests.console.things import CHANGES, Things, dropped, indexed, name_of, new_catalog, stored
 from tests.functions.pipeline import Pipeline
 
 GUARDED = [each for each in ROUTES if each.audience is not Audience.ANYONE]
-CHANGES = [each for each in ROUTES if each.changes]
 NAMING = [each for each in GUARDED if "{" in each.path]
 NOBODYS = Things(
     catalog_id="cat-" + "0" * 24,
@@ -34,10 +31,6 @@ NOBODYS = Things(
     run_id="run-0",
     chat_id="chat-" + "0" * 27,
 )
-
-
-def told(endpoint: Endpoint) -> str:
-    return f"{endpoint.method} {endpoint.path}"
 
 
 def call(
@@ -56,23 +49,6 @@ def call(
     )
 
 
-def stored() -> str:
-    """All that the stores hold, but how often somebody has asked: that is counted, of a GET too."""
-    dynamodb, s3 = session.client("dynamodb"), session.client("s3")
-    items = [
-        each
-        for table in (CATALOG_TABLE, CONTROL_TABLE)
-        for each in dynamodb.scan(TableName=table)["Items"]
-        if not each.get("pk", {"S": ""})["S"].startswith("USAGE#")
-    ]
-    versions = s3.list_object_versions(Bucket=BUCKET)
-    keys = [
-        (each["Key"], each["VersionId"])
-        for each in (*versions.get("Versions", []), *versions.get("DeleteMarkers", []))
-    ]
-    return repr((items, keys))
-
-
 def test_nobody_gets_in_without_signing_in(browser: Browser) -> None:
     let_in = []
     for cookie in (None, "alice", "gAAAAABo"):
@@ -80,7 +56,9 @@ def test_nobody_gets_in_without_signing_in(browser: Browser) -> None:
             browser.client.cookies.set(SESSION, cookie, domain="console.test")
         answers = {each: call(browser, each, NOBODYS, "any") for each in GUARDED}
         let_in += [
-            (cookie, told(each)) for each, answer in answers.items() if not is_refused(each, answer)
+            (cookie, name_of(each))
+            for each, answer in answers.items()
+            if not is_refused(each, answer)
         ]
 
     assert let_in == []
@@ -106,7 +84,7 @@ def test_no_change_without_the_sessions_own_token(
     ]
 
     let_in = [
-        (told(each), way)
+        (name_of(each), way)
         for each in CHANGES
         for way in ways
         if call(alice, each, things, **way).status_code != 403
@@ -122,8 +100,8 @@ def test_what_is_anothers_is_as_unknown_as_what_never_was(bob: Browser, things: 
     anothers = {each: call(bob, each, things, token) for each in NAMING}
     nobodys = {each: call(bob, each, NOBODYS, token) for each in NAMING}
 
-    assert {told(each): answer.status_code for each, answer in anothers.items()} == {
-        told(each): 404 for each in NAMING
+    assert {name_of(each): answer.status_code for each, answer in anothers.items()} == {
+        name_of(each): 404 for each in NAMING
     }
     assert [shape(answer, things, token) for answer in anothers.values()] == [
         shape(answer, NOBODYS, token) for answer in nobodys.values()
@@ -147,7 +125,7 @@ def test_each_of_these_is_a_change_that_its_owner_can_make(
     changes = [each for each in NAMING if each.changes and each.kind is kind]
     changes.sort(key=removes_how_much)
 
-    answers = {told(each): call(alice, each, things, alice.csrf) for each in changes}
+    answers = {name_of(each): call(alice, each, things, alice.csrf) for each in changes}
 
     assert [
         (change, answer.text)
@@ -205,7 +183,7 @@ READING = [each for each in ROUTES if each.reads]
 
 
 def test_what_is_audited_is_what_hands_out_texts_and_files_and_an_operators_look() -> None:
-    assert {told(each): each.reads for each in READING} == {
+    assert {name_of(each): each.reads for each in READING} == {
         "GET /catalogs/{catalog_id}/documents/{document_id}": "show_document",
         "GET /catalogs/{catalog_id}/documents/{document_id}/passages/part": "show_document",
         "GET /catalogs/{catalog_id}/documents/{document_id}/file": "open_file",

@@ -1,6 +1,5 @@
 """Asking: the answer, what it stands on, what was left out; and that it comes in time."""
 
-import html
 import re
 import threading
 from collections.abc import Iterator, Sequence
@@ -11,8 +10,6 @@ from unittest.mock import Mock
 import pytest
 from starlette.testclient import TestClient
 
-from stackroom.documents.model import Catalog
-from stackroom.documents.passages import OnlyPlaces
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.search.citations import Source
 from stackroom.search.cited_answers import (
@@ -22,54 +19,29 @@ from stackroom.search.cited_answers import (
     CitedSource,
     Written,
 )
-from stackroom.search.results import Result, SearchAnswer
+from stackroom.search.results import Result
 from stackroom_console.app import console_app
 from stackroom_console.console import FOR_A_PAGE, Console
 from stackroom_console.pages.ask_page import shown
-from tests.console.browser import URL, Browser
-from tests.console.things import dropped, indexed, new_catalog
+from tests.console.browser import URL, Browser, read
+from tests.console.things import (
+    CATALOG,
+    LEAVE,
+    NO_MAPS,
+    NOTHING,
+    QUESTION,
+    dropped,
+    indexed,
+    new_catalog,
+)
 from tests.fakes.usage import a_meter
 from tests.functions.pipeline import Pipeline
-from tests.support.records import NOW
-
-LEAVE = "Annual leave is thirty days for everyone."
-QUESTION = "How long is annual leave?"
-CATALOG = Catalog(
-    catalog_id="cat-1",
-    user_id="alice",
-    name="Handbook",
-    s3_prefix="alice/cat-1/",
-    created_at=NOW,
-    updated_at=NOW,
-)
-NO_MAPS = OnlyPlaces(None)
-NOTHING = SearchAnswer(
-    results=(),
-    omitted=0,
-    withheld=0,
-    tokens=0,
-    milliseconds=0,
-    knowledge_bases=("KB1",),
-    guardrail_action="NONE",
-)
 
 
 def ask(browser: Browser, query: str = QUESTION, **more: str) -> str:
     answer = browser.ask(query, **more)
     assert answer.status_code == 200, answer.text
     return str(answer.text.split('<section id="answer"')[1])
-
-
-def read(text: str) -> str:
-    """As a person reads it."""
-    return " ".join(html.unescape(re.sub("<[^>]+>", "", text.partition(">")[2])).split())
-
-
-@pytest.fixture
-def catalog(alice: Browser, pipeline: Pipeline) -> str:
-    catalog = new_catalog(alice, "Handbook")
-    indexed(pipeline, "alice", catalog, "leave.txt", LEAVE)
-    return catalog
 
 
 def test_an_answer_names_what_it_stands_on_and_the_form_keeps_what_was_asked(

@@ -15,8 +15,7 @@ from stackroom.agents.runs import LONGEST_MESSAGE
 from stackroom_console.endpoint import MAX_BODY, Endpoint, EndpointKind
 from stackroom_console.request_body import FORM, JSON
 from tests.console.browser import Browser
-from tests.console.test_access import CHANGES, stored, told
-from tests.console.things import Things
+from tests.console.things import CHANGES, Things, name_of, stored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +151,7 @@ def test_a_field_that_is_filled_in_wrongly_is_named_and_nothing_is_kept(
             answer = sent(alice, things, endpoint, {name: value}, token)
             if answer.status_code != 400 or not is_named(endpoint, name, answer):
                 seen = (answer.status_code, sentence(answer)[:300])
-                untold.append((told(endpoint), name, str(value)[:50], *seen))
+                untold.append((name_of(endpoint), name, str(value)[:50], *seen))
 
     assert untold == []
     assert stored() == before
@@ -266,7 +265,7 @@ def test_what_can_not_be_read_is_refused_and_changes_nothing(
     one_of_each_kind = {each.kind: each for each in CHANGES}
 
     refused = {
-        (told(endpoint), why): (endpoint, posted(alice, things, endpoint, content, token))
+        (name_of(endpoint), why): (endpoint, posted(alice, things, endpoint, content, token))
         for endpoint in one_of_each_kind.values()
         for why, content in UNREADABLE[endpoint.kind].items()
     }
@@ -285,7 +284,7 @@ def test_no_change_takes_a_body_of_another_type(alice: Browser, things: Things) 
     before, token = stored(), alice.csrf
 
     answers = {
-        (told(endpoint), of_type): posted(
+        (name_of(endpoint), of_type): posted(
             alice, things, endpoint, READABLE[endpoint.kind], token, of_type=of_type
         )
         for endpoint in CHANGES
@@ -306,8 +305,8 @@ def test_no_change_takes_a_body_that_is_too_large_whether_it_says_so_or_not(
         for content in (b" " * (endpoint.max_body + 1), iter([b" " * endpoint.max_body, b" "])):
             answer = posted(alice, things, endpoint, content, token)
 
-            assert answer.status_code == 413, told(endpoint)
-            assert is_told(endpoint, answer), told(endpoint)
+            assert answer.status_code == 413, name_of(endpoint)
+            assert is_told(endpoint, answer), name_of(endpoint)
     assert stored() == before
 
 

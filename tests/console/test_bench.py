@@ -19,11 +19,8 @@ from stackroom_console.console import MAX_HEADERS, Console
 from stackroom_console.pages.ask_page import LONGEST_ADDRESS, shown
 from stackroom_console.sealed_cookies import MAX_COOKIE
 from stackroom_console.shown_citations import FoundPassage, citations_of, source_of
-from tests.console.browser import Browser
-from tests.console.test_asking import CATALOG, LEAVE, NO_MAPS, NOTHING, QUESTION, catalog, read
-from tests.console.things import AGENT
-
-__all__ = ["catalog"]
+from tests.console.browser import Browser, read
+from tests.console.things import AGENT, CATALOG, LEAVE, NO_MAPS, NOTHING, QUESTION
 
 SOURCE = source_of({"filename": "leave.pdf", "page": 4, "page_first": 4, "page_last": 5})
 

@@ -10,9 +10,8 @@ from stackroom.catalogs import browsing
 from stackroom.ingestion import estimates
 from stackroom_console.console import Console
 from stackroom_console.pages import catalog_pages
-from tests.console.browser import Browser
-from tests.console.test_catalogs import failing, heading, rows, walked
-from tests.console.things import dropped, new_catalog
+from tests.console.browser import Browser, heading, rows, walked
+from tests.console.things import dropped, failing, new_catalog
 from tests.functions.pipeline import Pipeline
 from tests.support.large_catalogs import filled
 

@@ -3,7 +3,6 @@
 import hashlib
 import re
 from datetime import UTC, datetime
-from html import unescape
 from urllib.parse import parse_qsl, urlsplit
 
 import httpx2
@@ -12,24 +11,14 @@ import pytest
 from stackroom.aws import session
 from stackroom.catalogs import browsing, deletions
 from stackroom.documents.formats import MAX_FILE_BYTES, SUPPORTED
-from stackroom.documents.model import DocumentStatus
 from stackroom_console.console import Console
 from stackroom_console.pages import catalog_pages
 from tests.aws.stores import BUCKET
-from tests.console.browser import Browser
-from tests.console.things import dropped, indexed, new_catalog
+from tests.console.browser import Browser, heading, rows, walked
+from tests.console.things import dropped, failing, indexed, new_catalog
 from tests.functions.pipeline import Pipeline
 
 MANY = 5
-
-
-def rows(text: str) -> list[str]:
-    """The rows of a page's table, each as a person reads it."""
-    body = text.split("<tbody>")[1].partition("</tbody>")[0] if "<tbody>" in text else ""
-    return [
-        " ".join(re.sub("<[^>]+>", " ", each).split())
-        for each in re.findall("<tr>.*?</tr>", body, re.S)
-    ]
 
 
 def test_catalogs_are_listed_with_counts_sizes_and_states(
@@ -153,13 +142,6 @@ def test_a_catalog_to_which_something_is_on_its_way_does_not_read_ready(
     assert after == "data-announced> 1 of 2 done, 1 left"
 
 
-def heading(text: str) -> str:
-    """What stands over a catalog's documents, as a person reads it."""
-    return " ".join(
-        re.sub("<[^>]+>", " ", text.split('class="counts"')[1].split("</p>", maxsplit=1)[0]).split()
-    )
-
-
 def test_many_documents_come_in_pages_that_leave_none_out(
     alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,17 +155,6 @@ def test_many_documents_come_in_pages_that_leave_none_out(
 
     assert sorted(seen) == sorted(names)
     assert pages == 3
-
-
-def walked(browser: Browser, path: str) -> tuple[list[str], int]:
-    """The files on all pages from there, and how many pages these are."""
-    seen, pages = list[str](), 0
-    while path:
-        text = browser.get(path).text
-        seen += [each.split()[0] for each in rows(text)]
-        found = re.findall(r'id="next-page" href="([^"]+)"', text)
-        path, pages = (unescape(found[0]) if found else ""), pages + 1
-    return seen, pages
 
 
 def test_a_form_lets_the_browser_post_just_this_file_over_another_only_if_asked(
@@ -290,16 +261,6 @@ def test_what_failed_is_tried_again_one_or_all(
 
 def waiting_in(found: list[str]) -> list[str]:
     return [each.split()[0] for each in found if "pending" in each]
-
-
-def failing(console: Console, catalog_id: str, document_id: str) -> str:
-    """A document that lay there, and that Bedrock could make nothing of."""
-    documents = console.services.deployment.documents
-    document = documents.get(catalog_id, document_id)
-    assert document is not None
-    now = console.now()
-    documents.save(document.moved(DocumentStatus.FAILED, at=now, reason="it has no text"))
-    return document_id
 
 
 def test_a_document_goes_with_a_receipt_that_its_owner_alone_can_read(

@@ -9,9 +9,8 @@ import pytest
 from stackroom.agents.agent_run import ModelStep, RunState, ShownPassage, ToolStep
 from stackroom.catalogs.feedback import Feedback, FeedbackOrigin, FeedbackVerdict
 from stackroom_console.console import Console
-from tests.console.browser import Browser
-from tests.console.test_asking import LEAVE, QUESTION, read
-from tests.console.things import AGENT, indexed, new_catalog
+from tests.console.browser import Browser, read
+from tests.console.things import AGENT, LEAVE, QUESTION, indexed, new_catalog
 from tests.functions.pipeline import Pipeline
 from tests.support.records import NOW
 

@@ -14,8 +14,7 @@ from stackroom.inspection.inspection import File
 from stackroom_console.console import Console
 from stackroom_console.pages.text_page import part_of
 from stackroom_console.shown_citations import FoundPassage, citations_of, source_of, text_path
-from tests.console.browser import Browser
-from tests.console.test_asking import read
+from tests.console.browser import Browser, read
 from tests.console.things import dropped, new_catalog
 from tests.functions.pipeline import Pipeline
 

@@ -3,12 +3,39 @@
 from dataclasses import dataclass
 
 from stackroom.aws import session
+from stackroom.documents.model import Catalog, DocumentStatus
+from stackroom.documents.passages import OnlyPlaces
+from stackroom.search.results import SearchAnswer
+from stackroom_console.console import Console
 from stackroom_console.endpoint import Endpoint
-from tests.aws.stores import BUCKET
+from stackroom_console.routes import ROUTES
+from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.console.browser import Browser
 from tests.functions.pipeline import Pipeline, body
+from tests.support.records import NOW
 
 AGENT = {"name": "Planner", "model": "amazon.nova-lite-v1:0"}
+CHANGES = [each for each in ROUTES if each.changes]
+LEAVE = "Annual leave is thirty days for everyone."
+QUESTION = "How long is annual leave?"
+CATALOG = Catalog(
+    catalog_id="cat-1",
+    user_id="alice",
+    name="Handbook",
+    s3_prefix="alice/cat-1/",
+    created_at=NOW,
+    updated_at=NOW,
+)
+NO_MAPS = OnlyPlaces(None)
+NOTHING = SearchAnswer(
+    results=(),
+    omitted=0,
+    withheld=0,
+    tokens=0,
+    milliseconds=0,
+    knowledge_bases=("KB1",),
+    guardrail_action="NONE",
+)
 _FORM: dict[str, object] = {"tool_name": "search_mine", "tool_description": "Mine"}
 # A body for each change that looks at it before it looks for what its address names.
 BODIES: dict[str, dict[str, object]] = {
@@ -117,4 +144,35 @@ def indexed(pipeline: Pipeline, user: str, catalog_id: str, filename: str, text:
     document_id = dropped(pipeline, user, catalog_id, filename, text)
     key = f"{user}/{catalog_id}/{filename}"
     pipeline.settle(key)
+    return document_id
+
+
+def name_of(endpoint: Endpoint) -> str:
+    return f"{endpoint.method} {endpoint.path}"
+
+
+def stored() -> str:
+    """All that the stores hold, but how often somebody has asked: that is counted, of a GET too."""
+    dynamodb, s3 = session.client("dynamodb"), session.client("s3")
+    items = [
+        each
+        for table in (CATALOG_TABLE, CONTROL_TABLE)
+        for each in dynamodb.scan(TableName=table)["Items"]
+        if not each.get("pk", {"S": ""})["S"].startswith("USAGE#")
+    ]
+    versions = s3.list_object_versions(Bucket=BUCKET)
+    keys = [
+        (each["Key"], each["VersionId"])
+        for each in (*versions.get("Versions", []), *versions.get("DeleteMarkers", []))
+    ]
+    return repr((items, keys))
+
+
+def failing(console: Console, catalog_id: str, document_id: str) -> str:
+    """A document that lay there, and that Bedrock could make nothing of."""
+    documents = console.services.deployment.documents
+    document = documents.get(catalog_id, document_id)
+    assert document is not None
+    now = console.now()
+    documents.save(document.moved(DocumentStatus.FAILED, at=now, reason="it has no text"))
     return document_id

@@ -10,7 +10,7 @@ from aws_cdk.assertions import Template
 from aws_cdk.aws_s3_assets import Asset
 from cdk_nag import AwsSolutionsChecks
 
-from stackroom_constructs import AgentDefinitionProps, BatchAgent, RetrievalTool
+from stackroom_constructs import AgentDefinitionProps, BatchAgent, IKnowledgeBase, RetrievalTool
 
 MODEL = "amazon.nova-lite-v1:0"
 # Of the account that a stack of these tests is in, so that ARNs can be written out.
@@ -131,3 +131,34 @@ class Wiki:
 
     def retrieval_tool(self) -> RetrievalTool:
         return self._tool
+
+
+def statements(stack: cdk.Stack, knowledge_base: IKnowledgeBase) -> list[dict[str, Any]]:
+    """As IAM would read them, with pseudo parameters in braces."""
+    found = [each.to_statement_json() for each in knowledge_base.generate_iam_permissions()]
+    return [
+        {
+            "Action": each["Action"],
+            "Resource": readable(each["Resource"]),
+            **({"Condition": readable(each["Condition"])} if "Condition" in each else {}),
+        }
+        for each in stack.resolve(found)
+    ]
+
+
+def readable(value: Any) -> Any:
+    match value:
+        case {"Fn::Join": ["", parts]}:
+            return "".join(map(readable, parts))
+        case {"Ref": str(name)} if name.startswith("AWS::"):
+            return {
+                "AWS::Partition": "{partition}",
+                "AWS::Region": "{region}",
+                "AWS::AccountId": "{account}",
+            }[name]
+        case list():
+            return [readable(each) for each in value]
+        case dict():
+            return {key: readable(each) for key, each in value.items()}
+        case _:
+            return value

@@ -9,7 +9,6 @@ from aws_cdk import aws_s3 as s3
 
 from stackroom_constructs import (
     BedrockKnowledgeBase,
-    IKnowledgeBase,
     ImplicitFilter,
     InvalidArgument,
     KnowledgeBaseCreation,
@@ -19,7 +18,7 @@ from stackroom_constructs import (
     Reranking,
 )
 from stackroom_constructs.chunking import Chunking
-from tests.constructs.agents import a_stack
+from tests.constructs.agents import a_stack, readable, statements
 from tests.constructs.made import documents
 
 ARN = "arn:{partition}:bedrock:{region}:{account}:"
@@ -35,37 +34,6 @@ def existing(stack: cdk.Stack, **arguments: Any) -> BedrockKnowledgeBase:
 
 def to_create(stack: cdk.Stack, **arguments: Any) -> KnowledgeBaseCreation:
     return KnowledgeBaseCreation(bucket=documents(stack), **arguments)
-
-
-def statements(stack: cdk.Stack, knowledge_base: IKnowledgeBase) -> list[dict[str, Any]]:
-    """As IAM would read them, with pseudo parameters in braces."""
-    found = [each.to_statement_json() for each in knowledge_base.generate_iam_permissions()]
-    return [
-        {
-            "Action": each["Action"],
-            "Resource": readable(each["Resource"]),
-            **({"Condition": readable(each["Condition"])} if "Condition" in each else {}),
-        }
-        for each in stack.resolve(found)
-    ]
-
-
-def readable(value: Any) -> Any:
-    match value:
-        case {"Fn::Join": ["", parts]}:
-            return "".join(map(readable, parts))
-        case {"Ref": str(name)} if name.startswith("AWS::"):
-            return {
-                "AWS::Partition": "{partition}",
-                "AWS::Region": "{region}",
-                "AWS::AccountId": "{account}",
-            }[name]
-        case list():
-            return [readable(each) for each in value]
-        case dict():
-            return {key: readable(each) for key, each in value.items()}
-        case _:
-            return value
 
 
 def test_generation_is_granted_in_its_own_statement_unless_turned_off(stack: cdk.Stack) -> None:

@@ -24,8 +24,8 @@ from stackroom_constructs import (
 from stackroom_constructs.agent_knowledge_bases import GivenKnowledgeBases
 from stackroom_constructs.own_store_knowledge_base import OwnStoreKnowledgeBase
 from stackroom_constructs.pgvector_knowledge_base import PACKAGES
+from tests.constructs.agents import readable, statements
 from tests.constructs.stores import COLLECTION, INDEX, in_its_store
-from tests.constructs.test_bedrock_knowledge_base import readable, statements
 
 _MODELS = "arn:{partition}:bedrock:{region}::foundation-model/"
 MADE = str(Path(__file__).with_name("made.py"))

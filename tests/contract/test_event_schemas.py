@@ -9,8 +9,7 @@ import pytest
 from functions.event_publisher.schemas import SCHEMAS, file_of, schema_file
 from stackroom.documents.model import CatalogStatus, DocumentStatus
 from stackroom.events.changes import DETAIL_TYPES, Stated, change_of
-from tests.support.records import NOW, a_catalog, a_document, a_receipt
-from tests.unit.test_event_changes import REACHED
+from tests.support.records import NOW, REACHED, a_catalog, a_document, a_receipt
 
 FAILED = a_document(status=DocumentStatus.FAILED, status_reason="it has no text", receipt_id="r")
 READY, DELETING = a_catalog(), a_catalog(status=CatalogStatus.DELETING)

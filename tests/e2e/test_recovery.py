@@ -1,7 +1,6 @@
 """Stopped, killed, and without an index: nothing is lost, in a local mode of its own."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,8 @@ import pytest
 from simulator.tests import files
 from stackroom.documents.model import UNEXPLAINED_FAILURE, DocumentStatus
 from stackroom_local.processes import Child, free_ports
-from stackroom_local.state import Instance
 from tests.e2e.people import Person, eventually
+from tests.local.mishaps import held_back, index_missing, lose_inspections
 from tests.local.running import ANY_SCORE, instance_of, kill_hard, none_left, stackroom, start
 
 pytestmark = pytest.mark.processes
@@ -124,37 +123,3 @@ def test_files_whose_inspections_were_lost_are_inspected_by_the_reconciler(
 
 def _pages(passages: list[dict[str, Any]]) -> set[int | None]:
     return {each["source"]["page"] for each in passages}
-
-
-@contextmanager
-def held_back(instance: Instance, function: str) -> Iterator[None]:
-    """What the function is to take from its queue waits there."""
-    functions: Any = instance.client("lambda")
-    [mapping] = functions.list_event_source_mappings(FunctionName=function)["EventSourceMappings"]
-    functions.update_event_source_mapping(UUID=mapping["UUID"], Enabled=False)
-    try:
-        yield
-    finally:
-        functions.update_event_source_mapping(UUID=mapping["UUID"], Enabled=True)
-
-
-def lose_inspections(instance: Instance) -> None:
-    """Those that wait, as with a queue that is killed."""
-    sqs: Any = instance.client("sqs")
-    sqs.purge_queue(QueueUrl=sqs.get_queue_url(QueueName="stackroom-inspections")["QueueUrl"])
-
-
-@contextmanager
-def index_missing(instance: Instance) -> Iterator[None]:
-    """Without the index there is nowhere to write vectors; afterwards it is there as before."""
-    s3vectors = instance.client("s3vectors")
-    bucket = s3vectors.list_vector_buckets()["vectorBuckets"][0]["vectorBucketName"]
-    name = s3vectors.list_indexes(vectorBucketName=bucket)["indexes"][0]["indexName"]
-    index: dict[str, Any] = s3vectors.get_index(vectorBucketName=bucket, indexName=name)["index"]
-    s3vectors.delete_index(vectorBucketName=bucket, indexName=name)
-    yield
-    same = ("vectorBucketName", "indexName", "dataType", "dimension", "distanceMetric")
-    s3vectors.create_index(
-        **{each: index[each] for each in same},
-        metadataConfiguration=index["metadataConfiguration"],
-    )

@@ -21,7 +21,7 @@ from stackroom_local.cli.callers import Asker
 from stackroom_local.cli.evaluations import EvaluationOrder, evaluate
 from stackroom_local.cli.kept_questions import append
 from stackroom_local.cli.output import output
-from tests.evaluation.test_ordering import ON_AWS
+from tests.local.running import ON_AWS
 
 HOSTILE = (
     'Days?\n{"question": "forged", "nothing": true}\r\n\u200b<script>alert(1)</script>'

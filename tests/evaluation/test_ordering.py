@@ -18,22 +18,10 @@ from stackroom_local.cli.callers import Asker
 from stackroom_local.cli.evaluations import EvaluationOrder, Gate
 from stackroom_local.cli.failures import WrongUsage
 from stackroom_local.cli.output import output
-from stackroom_local.sites.site import AwsSite
 from tests.evaluation.answering import evaluated
-from tests.local.running import an_instance
+from tests.local.running import ON_AWS, an_instance
 
 QUESTIONS = [KnownQuestion(question=f"question {each}?", nothing=True) for each in range(30)]
-ON_AWS = AwsSite(
-    name="prod",
-    project="docs",
-    region="eu-west-1",
-    bucket="docs-kb-docs-123456789012-eu-west-1",
-    catalog_table="docs-kb-catalog",
-    control_table="docs-kb-control",
-    mcp_url="https://gateway.example/mcp",
-    issuer="https://issuer.example",
-    client_id="client",
-)
 
 
 def test_what_it_costs_on_aws_is_told_before_anything_is_spent(

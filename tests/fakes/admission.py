@@ -2,12 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
 from stackroom.errors import RecordChanged
-from stackroom.quota.ledger import Ledger, Mode, Waiter
+from stackroom.quota.ledger import Grant, Ledger, Mode, Waiter
 from tests.fakes.disturbed import Disturbed
+from tests.support.records import NOW
 
 Place = tuple[str, Mode, str, str]  # knowledge base, mode, since, catalog
+A_GRANT = Grant(
+    worklist_id="cat-1",
+    epoch=1,
+    knowledge_base_id="KB1",
+    mode=Mode.DIRECT,
+    slots=1,
+    granted_at=NOW,
+    until=NOW,
+)
 
 
 @dataclass
@@ -75,3 +86,21 @@ class FakeExecutions(Disturbed):
 
     def is_running(self, name: str) -> bool:
         return name in self.started and name not in self.ended
+
+
+def a_waiter(name: str, at: float, mode: Mode = Mode.DIRECT, **fields: object) -> Waiter:
+    """Waiting since so many seconds before NOW."""
+    values: dict[str, object] = {
+        "worklist_id": name,
+        "epoch": 1,
+        "knowledge_base_id": "KB1",
+        "mode": mode,
+        "since": NOW - timedelta(seconds=at),
+        "calls": 1,
+        "token": f"token of {name}",
+    }
+    return Waiter(**{**values, **fields})  # type: ignore[arg-type] # values by field name
+
+
+def a_job(name: str, at: float, **fields: object) -> Waiter:
+    return a_waiter(name, at, Mode.JOB, **fields)

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from stackroom.agents.agent import Agent
+from stackroom.agents.agent import Agent, KnowledgeBaseLink, LinkedTool, OtherTool
 from stackroom.agents.agent_repositories import Brief, Listener
 from stackroom.agents.agent_run import AgentRun, Draft
 from stackroom.agents.chats import Chat
 from stackroom.errors import RecordChanged, StoreUnavailable
+from tests.support.records import NOW
 
 
 @dataclass
@@ -141,3 +142,29 @@ class FakeConversations:
     def hold(self, brief: Brief, listener: Listener) -> None:
         self.briefs.append(brief)
         self.play(brief, listener)
+
+
+TOOLS = (
+    LinkedTool(
+        id="tool_kb_1770114600000_abc1234",
+        name="search_plane",
+        description="Search Pläne knowledge base",
+        config=KnowledgeBaseLink(
+            knowledge_base_id="cat-1", knowledge_base_name="Pläne", default_min_score=0.55
+        ),
+    ),
+    OtherTool(id="t2", name="clock", description="The time", type="http", schema={"a": [1.5]}),
+)
+
+
+def an_agent(number: int = 1, user_id: str = "alice") -> Agent:
+    return Agent(
+        id=f"agent-{number}",
+        user_id=user_id,
+        name="Planner",
+        model="amazon.nova-lite-v1:0",
+        system_prompt="Answer in one sentence.\nCite.",
+        available_tools=TOOLS,
+        created_at=NOW,
+        updated_at=NOW,
+    )

@@ -1,8 +1,11 @@
 """What texts mean, for tests that choose it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from stackroom.search.cached_embeddings import Vector
+
+VECTOR = (1.0, 0.0)
+BY_MEANING = {"queryVector": {"float32": [1.0, 0.0]}}
 
 
 @dataclass(frozen=True)
@@ -19,3 +22,18 @@ class FixedEmbeddings:
 
     def embed(self, text: str) -> Vector:
         return self.vector
+
+
+@dataclass
+class FakeEmbeddings:
+    provider: str = "fake"
+    model: str = "fake"
+    dimensions: int = 1024
+    error: Exception | None = None
+    asked: list[str] = field(default_factory=list)
+
+    def embed(self, text: str) -> Vector:
+        self.asked.append(text)
+        if self.error is not None:
+            raise self.error
+        return VECTOR

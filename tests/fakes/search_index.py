@@ -1,12 +1,31 @@
 """An index and its bucket, in memory, and other people who change them too."""
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
 
 from stackroom.errors import SearchIndexBusy, SearchIndexGone
 from stackroom.search.index_setup import IndexState, Readiness
 
 INDEX = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"
 BUCKET = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors"
+SEARCHABLE = {"metadataKey": "AMAZON_BEDROCK_TEXT", "language": "en", "status": "ACTIVE"}
+
+
+def an_index(*searchable: dict[str, str], **members: object) -> dict[str, Any]:
+    """What GetIndex answers of `INDEX`; `members` stand in the place of its own."""
+    index: dict[str, Any] = {
+        "vectorBucketName": "vectors",
+        "indexName": "passages",
+        "indexArn": INDEX,
+        "creationTime": datetime(2026, 11, 1, tzinfo=UTC),
+        "dataType": "float32",
+        "dimension": 1024,
+        "distanceMetric": "cosine",
+        "indexMode": "ENHANCED",
+        "metadataConfiguration": {"textSearchConfigurations": list(searchable or (SEARCHABLE,))},
+    }
+    return {"index": {**index, **members}}
 
 
 @dataclass

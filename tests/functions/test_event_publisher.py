@@ -13,8 +13,8 @@ from stackroom.aws.dynamodb.items import to_item
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.functions.tools import Tools, text_of
 from tests.support.lambda_context import Context
+from tests.support.records import NEAR, REACHED
 from tests.support.table_streams import recorded
-from tests.unit.test_event_changes import NEAR, REACHED
 
 Answer = dict[str, Any]
 

@@ -29,6 +29,14 @@ DOMAIN = "console.example.com"
 CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/0123abcd-0000-0000-0000-000000000000"
 BREAK_GLASS = "arn:aws:iam::123456789012:role/aws-reserved/sso.amazonaws.com/Auditors_0a1b"
 NOVA = "amazon.nova-lite-v1:0"
+RIGHT: dict[str, object] = {
+    **json.loads((ROOT / "cdk.json").read_text("utf-8"))["context"],
+    "answer_model": "eu.amazon.nova-lite-v1:0",
+    "bundling": "none",
+}
+
+
+VECTORS = "arn:aws:s3vectors:{region}:{account}:bucket/stackroom-vectors-{account}-{region}"
 REDIS = "rediss://cache.example.com:6379"
 CONTEXTS: Mapping[str, Mapping[str, object]] = {
     "as in cdk.json": {},

@@ -9,8 +9,7 @@ from infra.answers import AnswerModel
 from stackroom.aws.bedrock.answer_prompt import DEFAULT
 from stackroom.wiring.function_settings import AnswerSettings
 from tests.infra.assembly import Assembly, listed
-from tests.infra.synthesis import NOVA, ROOT, deployment
-from tests.infra.test_app import RIGHT
+from tests.infra.synthesis import NOVA, RIGHT, ROOT, deployment
 
 NOVA_2 = "amazon.nova-2-lite-v1:0"
 PROFILES = "arn:aws:bedrock:{region}:{account}:inference-profile"

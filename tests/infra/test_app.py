@@ -1,7 +1,5 @@
 """Settings that are none are refused by name, and names that are made of them fit AWS."""
 
-import json
-
 import aws_cdk as cdk
 import pytest
 
@@ -11,13 +9,8 @@ from infra.fitting import MOST_TOKENS, PRIORITIES, Fitting
 from stackroom.search import search_arguments
 from stackroom.search.search_arguments import Priority
 from stackroom.wiring.function_settings import FittingSettings
-from tests.infra.synthesis import ROOT
+from tests.infra.synthesis import RIGHT
 
-RIGHT: dict[str, object] = {
-    **json.loads((ROOT / "cdk.json").read_text("utf-8"))["context"],
-    "answer_model": "eu.amazon.nova-lite-v1:0",
-    "bundling": "none",
-}
 CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/" + "0" * 36
 CALLBACK = "https://inspector.example/callback"
 GROUPS = ",".join(f"sg-0000000{number}" for number in range(6))

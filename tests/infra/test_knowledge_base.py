@@ -16,10 +16,9 @@ from stackroom.documents.model import CatalogDataSources
 from stackroom.wiring.function_settings import Pool
 from stackroom_constructs.created_knowledge_base import in_cloudformation
 from tests.infra.assembly import KEPT, Assembly
-from tests.infra.synthesis import NOVA, deployment
+from tests.infra.synthesis import NOVA, VECTORS, deployment
 
 STACK = "knowledge-base"
-VECTORS = "arn:aws:s3vectors:{region}:{account}:bucket/stackroom-vectors-{account}-{region}"
 SEARCH_INDEX = "Custom::SearchIndex"
 TITAN = "arn:aws:bedrock:{region}::foundation-model/amazon.titan-embed-text-v2:0"
 

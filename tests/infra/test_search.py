@@ -16,8 +16,7 @@ from stackroom.stores.linked_knowledge_bases import linked_settings
 from stackroom.wiring.function_settings import SearchSettings
 from stackroom_constructs import bundling
 from tests.infra.assembly import Assembly
-from tests.infra.synthesis import CONTEXTS, REDIS, deployment
-from tests.infra.test_app import RIGHT
+from tests.infra.synthesis import CONTEXTS, REDIS, RIGHT, deployment
 
 SEARCHING = ("retrieve", "catalog-tools", "console", "agent-runner")
 MODEL = "foundation-model/amazon.titan-embed-text-v2:0"

@@ -9,9 +9,9 @@ from infra.app import build_app
 from tests.campaigns.permissions.needs import Names, needs
 from tests.campaigns.permissions.roles import roles
 from tests.infra.assembly import KEPT, Assembly, listed
-from tests.infra.synthesis import BREAK_GLASS, deployment
-from tests.infra.test_knowledge_base import STACK, VECTORS
+from tests.infra.synthesis import BREAK_GLASS, VECTORS, deployment
 
+STACK = "knowledge-base"
 POLICY = "AWS::S3Vectors::VectorBucketPolicy"
 READING = ["s3vectors:GetVectors", "s3vectors:QueryVectors"]
 CHANGING = ["s3vectors:DeleteVectors", "s3vectors:ListVectors", "s3vectors:PutVectors"]

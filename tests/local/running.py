@@ -15,10 +15,23 @@ import pytest
 
 from stackroom_local.local_errors import NotUp
 from stackroom_local.processes import Child, free_ports, spawn
+from stackroom_local.sites.site import AwsSite
 from stackroom_local.state import Instance, StateDirectory
 
 STACKROOM = Path(sys.executable).with_name("stackroom")
 _START_SECONDS = 300  # a first start synthesises and compiles, beside other tests
+# A deployment where nothing answers.
+ON_AWS = AwsSite(
+    name="prod",
+    project="docs",
+    region="eu-west-1",
+    bucket="docs-kb-docs-123456789012-eu-west-1",
+    catalog_table="docs-kb-catalog",
+    control_table="docs-kb-control",
+    mcp_url="https://gateway.example/mcp",
+    issuer="https://issuer.example",
+    client_id="client",
+)
 
 
 def an_instance(state_dir: Path, *, speed: float = 1) -> Instance:

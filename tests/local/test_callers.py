@@ -9,8 +9,7 @@ import pytest
 
 from stackroom_local.cli.callers import Asker
 from stackroom_local.cli.failures import WrongUsage
-from tests.evaluation.test_ordering import ON_AWS
-from tests.local.running import an_instance
+from tests.local.running import ON_AWS, an_instance
 
 
 def test_a_token_outlasts_whoever_follows_for_days(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from stackroom.documents.model import Document, DocumentStatus
 from stackroom_local.cli.live_status import StatusWatch
 from stackroom_local.cli.output import TerminalConsole
 from stackroom_local.sites.site_records import CatalogListing
-from tests.local.test_window import a_document, some
+from tests.local.watched_documents import a_document, some
 
 INDEXED, FAILED, PENDING = DocumentStatus.INDEXED, DocumentStatus.FAILED, DocumentStatus.PENDING
 

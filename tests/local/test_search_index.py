@@ -2,9 +2,8 @@
 
 import json
 import re
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
@@ -13,12 +12,18 @@ import pytest
 from stackroom_local.deployment.assembly import Template
 from stackroom_local.deployment.cloudformation import CloudFormation
 from stackroom_local.state import Instance
+from tests.local.mishaps import (
+    SEARCH_INDEX_FUNCTION,
+    TEXT,
+    age,
+    by_hand,
+    forget_text_search,
+    index_of,
+)
 from tests.local.running import local_mode, stackroom
 
 STACK = "stackroom-knowledge-base"
-FUNCTION = "stackroom-search-index"
 OURS = "SearchIndex"  # begins the logical ids
-TEXT = "AMAZON_BEDROCK_TEXT"
 
 
 @pytest.fixture(scope="module")
@@ -39,38 +44,12 @@ def template(instance: Instance) -> Iterator[Template]:
     cloudformation.deploy(STACK, deployed)
 
 
-def index_of(instance: Instance) -> dict[str, Any]:
-    s3vectors = instance.client("s3vectors")
-    [bucket] = s3vectors.list_vector_buckets()["vectorBuckets"]
-    listed = s3vectors.list_indexes(vectorBucketName=bucket["vectorBucketName"])["indexes"]
-    [arn] = [each["indexArn"] for each in listed]
-    found: dict[str, Any] = s3vectors.get_index(indexArn=arn)["index"]
-    return found
-
-
 def searched_by(instance: Instance) -> dict[str, str]:
     """The languages by key."""
     metadata = index_of(instance)["metadataConfiguration"]
     configured = metadata.get("textSearchConfigurations", [])
     assert all(each["status"] in ("ACTIVE", "BUILDING") for each in configured)
     return {each["metadataKey"]: each.get("language", "none") for each in configured}
-
-
-def forget_text_search(instance: Instance) -> None:
-    instance.client("s3vectors").update_metadata_configuration(
-        indexArn=index_of(instance)["indexArn"],
-        delete={"textSearchConfigurations": [{"metadataKey": TEXT}]},
-    )
-
-
-def age(instance: Instance) -> None:
-    """As if bucket and index had been made before S3 Vectors knew text search."""
-    forget_text_search(instance)
-    with closing(sqlite3.connect(instance.state_dir / "simulator" / "simulator.sqlite")) as file:
-        file.execute("UPDATE vector_buckets SET created_at = '2026-01-01T00:00:00+00:00'")
-        file.commit()
-    s3vectors = instance.client("s3vectors")
-    s3vectors.update_index_mode(indexArn=index_of(instance)["indexArn"], indexMode="CLASSIC")
 
 
 def test_a_fresh_start_has_an_index_that_is_searched_by_words(instance: Instance) -> None:
@@ -149,20 +128,15 @@ def test_doctor_tells_of_an_index_without_it_and_its_command_mends_it(instance: 
     assert "index stackroom-1 is ENHANCED and its text search ACTIVE" in words(well.stdout)
     assert (well.returncode, ill.returncode, again.returncode) == (0, 1, 0)
     assert "index stackroom-1 has no text search, so searches go through" in words(ill.stdout)
-    assert f"aws lambda invoke --function-name {FUNCTION} /dev/stdout" in words(ill.stdout)
+    assert f"aws lambda invoke --function-name {SEARCH_INDEX_FUNCTION} /dev/stdout" in words(
+        ill.stdout
+    )
     assert list(mended.values()) == [{"text_search": "active", "language": "en"}]
 
 
 def custom_resources(template: Template) -> list[dict[str, Any]]:
     found = template["Resources"].values()
     return [each for each in found if each["Type"] == "Custom::SearchIndex"]
-
-
-def by_hand(instance: Instance) -> dict[str, Any]:
-    answer = instance.client("lambda").invoke(FunctionName=FUNCTION)
-    assert "FunctionError" not in answer, answer["Payload"].read()
-    told: dict[str, Any] = json.loads(answer["Payload"].read())
-    return told
 
 
 def words(text: str) -> str:

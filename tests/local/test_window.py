@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
 
 import pytest
 from rich.cells import cell_len
@@ -11,32 +10,9 @@ from stackroom.documents.model import Document, DocumentStatus
 from stackroom.ingestion.estimates import DocumentEstimate, DocumentStage
 from stackroom_local.cli.live_status import composed
 from stackroom_local.sites.site_records import CatalogListing
+from tests.local.watched_documents import NOON, a_document, some
 
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SIZES = [(80, 24), (200, 50)]
-
-
-def a_document(
-    name: str, status: DocumentStatus, *, reason: str | None = None, age: float = 0
-) -> Document:
-    at = NOON - timedelta(seconds=age)
-    return Document(
-        catalog_id="cat-1",
-        document_id=f"doc-{name}",
-        filename=name,
-        s3_key=f"ada/home/{name}",
-        status=status,
-        status_reason=reason,
-        uploaded_at=at,
-        updated_at=at,
-    )
-
-
-def some(status: DocumentStatus, count: int, *, reason: str | None = None) -> list[Document]:
-    return [
-        a_document(f"{status}-{number:04}.txt", status, reason=reason, age=number)
-        for number in range(count)
-    ]
 
 
 def shown(documents: Iterable[Document], *, width: int = 80, height: int = 24) -> list[str]:

@@ -1,11 +1,23 @@
 """Records for tests that need some and care for few of their fields."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
-from stackroom.documents.model import Catalog, Document, DocumentStatus, Receipt
+from stackroom.documents.model import CapKind, Catalog, Document, DocumentStatus, Receipt
+from stackroom.quota.caps import CapReached
 
 NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
+NEAR = CapReached(
+    user_id="alice",
+    month="2026-02",
+    cap=CapKind.BYTES,
+    percent=80,
+    used=Decimal(4),
+    limit=Decimal(5),
+    at=NOW,
+)
+REACHED = NEAR.model_copy(update={"percent": 100})
 
 
 def a_document(number: int = 1, at: datetime = NOW, **fields: Any) -> Document:

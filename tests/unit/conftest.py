@@ -1,5 +1,6 @@
 import pytest
 
+from tests.support.linked_tools import Office
 from tests.unit.pipeline import Pipeline
 from tests.unit.reconciling import Reconciled
 
@@ -26,3 +27,8 @@ def indexed(filled: Pipeline) -> Pipeline:
 @pytest.fixture
 def world() -> Reconciled:
     return Reconciled()
+
+
+@pytest.fixture
+def office() -> Office:
+    return Office()

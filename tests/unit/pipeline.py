@@ -16,6 +16,7 @@ from stackroom.documents.model import (
     DataSourceType,
     Document,
     PoolMember,
+    Receipt,
 )
 from stackroom.ingestion.estimates import Estimates
 from stackroom.ingestion.evidence import SearchCheck
@@ -377,3 +378,10 @@ def _chosen(definition: dict[str, Any], run: Run) -> str:
         if each["StringEquals"] == run.progress.outcome:
             return str(each["Next"])
     raise AssertionError(f"{run.progress.outcome} is no answer to choose by")
+
+
+EXE = "alice/research/a.exe"
+
+
+def receipts_of(pipeline: Pipeline, user_id: str = "alice") -> list[Receipt]:
+    return list(pipeline.receipts.of_user(user_id))

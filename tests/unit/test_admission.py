@@ -8,9 +8,8 @@ from stackroom.errors import StoreUnavailable
 from stackroom.quota.grants import Admission, State
 from stackroom.quota.ledger import Mode, Waiter
 from stackroom.quota.schedule import GRANT, PATIENCE
-from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
+from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens, a_waiter
 from tests.fakes.clock import FakeClock
-from tests.unit.test_schedule import a_waiter
 
 
 class Desk:

@@ -23,8 +23,7 @@ from stackroom.errors import (
     ToolNameTaken,
     ValidationError,
 )
-from tests.contract.ports.test_agents import TOOLS, an_agent
-from tests.fakes.agents import FakeAgents
+from tests.fakes.agents import TOOLS, FakeAgents, an_agent
 from tests.fakes.pipeline import FakeCatalogs
 from tests.support.records import NOW, a_catalog
 

@@ -1,19 +1,13 @@
 """A user's questions to their agents: accepted, carried out once, called off, bounded."""
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
-from stackroom.agents.agent import LinkedTool, OtherTool
-from stackroom.agents.agent_repositories import Brief, Listener, ModelTurn
-from stackroom.agents.agent_run import LONGEST_WAIT, AgentRun, ModelStep, RunState, ToolStep
-from stackroom.agents.agents import AgentDefinition, Agents, Models
-from stackroom.agents.chats import Chats
+from stackroom.agents.agent_repositories import Brief, Listener
+from stackroom.agents.agent_run import LONGEST_WAIT, ModelStep, RunState, ToolStep
 from stackroom.agents.run_bounds import (
     MOST_SECONDS,
     MOST_TOKENS,
@@ -21,8 +15,7 @@ from stackroom.agents.run_bounds import (
     MOST_TURNS,
     SECONDS_TO_END,
 )
-from stackroom.agents.runner import Runner
-from stackroom.agents.runs import MOST_AT_ONCE, NewRun, Runs
+from stackroom.agents.runs import MOST_AT_ONCE
 from stackroom.errors import (
     AgentNotFound,
     AgentRunLimitReached,
@@ -37,95 +30,7 @@ from stackroom.errors import (
 )
 from stackroom.quota.caps import Caps
 from stackroom.quota.usage import NO_CATALOG, Used
-from tests.fakes.agents import (
-    FakeAgentRunQueue,
-    FakeAgentRuns,
-    FakeAgents,
-    FakeChats,
-    FakeConversations,
-)
-from tests.fakes.caps import FakeCaps
-from tests.fakes.clock import FakeClock
-from tests.fakes.usage import FakeUsage, a_meter
-from tests.unit.test_linked_tools import Shelves, a_tool
-
-MODEL = "amazon.nova-lite-v1:0"
-QUESTION = NewRun(message="How many days of leave?")
-Play = Callable[[Brief, Listener], None]
-
-
-def turn(text: str = "", *, tokens: int = 10, is_last: bool = False) -> ModelTurn:
-    return ModelTurn(text=text, input_tokens=tokens, output_tokens=1, seconds=0.5, is_last=is_last)
-
-
-@dataclass
-class Office:
-    """Of alice, with an agent that is linked to her catalog."""
-
-    clock: FakeClock = field(default_factory=FakeClock)
-    shelves: Shelves = field(default_factory=Shelves)
-    book: FakeAgentRuns = field(default_factory=FakeAgentRuns)
-    chats_book: FakeChats = field(default_factory=FakeChats)
-    queue: FakeAgentRunQueue = field(default_factory=FakeAgentRunQueue)
-    agents_book: FakeAgents = field(default_factory=FakeAgents)
-    talk: FakeConversations = field(default_factory=FakeConversations)
-    usage: FakeUsage = field(default_factory=FakeUsage)
-    caps: FakeCaps = field(default_factory=FakeCaps)
-    agent_id: str = ""
-
-    def __post_init__(self) -> None:
-        self.agent_id = self.agent(a_tool(), OtherTool(id="t", name="x", description="", type="y"))
-
-    @property
-    def agents(self) -> Agents:
-        return Agents(book=self.agents_book, models=Models(usual=MODEL), now=self.clock)
-
-    @property
-    def runs(self) -> Runs:
-        return Runs(
-            agents=self.agents,
-            book=self.book,
-            chats=self.chats_book,
-            queue=self.queue,
-            now=self.clock,
-        )
-
-    @property
-    def chats(self) -> Chats:
-        return Chats(agents=self.agents, book=self.chats_book, runs=self.book, now=self.clock)
-
-    @property
-    def runner(self) -> Runner:
-        return Runner(
-            agents=self.agents_book,
-            book=self.book,
-            chats=self.chats_book,
-            asking=self.shelves.asking,
-            conversations=self.talk,
-            meter=a_meter(self.usage, self.caps, now=self.clock),
-            now=self.clock,
-        )
-
-    def agent(self, *tools: LinkedTool | OtherTool) -> str:
-        definition = AgentDefinition(name="Planner", model=MODEL, system_prompt="Be brief.")
-        made = self.agents.create("alice", definition)
-        return self.agents.changed("alice", made.id, lambda each: each.with_tools(tools)).id
-
-    def start(self, **more: Any) -> AgentRun:
-        return self.runs.start("alice", self.agent_id, QUESTION, **more)
-
-    def carried_out(self, play: Play, **more: Any) -> AgentRun:
-        self.talk.play = play
-        run = self.start(**more)
-        ended = self.runner.carry_out("alice", run.id)
-        assert ended is not None
-        assert ended == self.runs.get("alice", run.id)
-        return ended
-
-
-@pytest.fixture
-def office() -> Office:
-    return Office()
+from tests.support.linked_tools import MODEL, QUESTION, Office, Play, turn
 
 
 def searching(brief: Brief, listener: Listener) -> None:

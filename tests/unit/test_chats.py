@@ -10,9 +10,7 @@ from stackroom.agents.chats import NewTitle, title_of
 from stackroom.agents.run_bounds import MOST_MEMORY
 from stackroom.agents.runs import NEW, NewRun
 from stackroom.errors import AgentNotFound, ChatBusy, ChatNotFound, StoreUnavailable
-from tests.unit.test_agent_runs import Office, Play, office, turn
-
-__all__ = ["office"]
+from tests.support.linked_tools import Office, Play, turn
 
 # While it is written.
 

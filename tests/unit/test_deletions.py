@@ -6,8 +6,7 @@ from stackroom.documents.keys import Unplaced, locate
 from stackroom.documents.model import CatalogStatus, Document, DocumentStatus
 from stackroom.errors import CatalogNotFound, DocumentNotFound, RecordChanged
 from tests.fakes.pipeline import PAGE
-from tests.unit.pipeline import CATALOG, KEY, Pipeline, document_at, place_of
-from tests.unit.test_uploads import EXE, receipts_of
+from tests.unit.pipeline import CATALOG, EXE, KEY, Pipeline, document_at, place_of, receipts_of
 
 DOCUMENT = place_of(KEY).document_id
 

@@ -19,9 +19,9 @@ from stackroom.ingestion.verdicts import DocumentOutcome
 from stackroom.quota.ledger import Mode
 from stackroom.quota.workload import BATCH, LARGE
 from stackroom.runs.run import MAX_STEPS, Run, RunOutcome
+from tests.fakes.admission import a_job
 from tests.fakes.direct import DirectCall
 from tests.unit.pipeline import CATALOG, KEY, PARKED, Pipeline, place_of
-from tests.unit.test_schedule import a_job
 
 DOCUMENT = place_of(KEY).document_id
 ALL_BUSY = Busy(why="ValidationException: can't exceed (10)")

@@ -25,9 +25,9 @@ from stackroom.ingestion.estimates import (
 from stackroom.quota.ledger import Mode, Rate
 from stackroom.quota.schedule import Limits
 from stackroom.tools.of_questions import GET_INDEXING_STATUS
+from tests.fakes.admission import a_waiter
 from tests.support.records import a_catalog, a_document
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline
-from tests.unit.test_schedule import a_waiter
 
 SHARED = PoolMember(knowledge_base_id="KB1", data_source_id="SHARED1").shared_source
 # Seconds until a run begins, and of small work of which nothing has been measured.

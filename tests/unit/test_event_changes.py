@@ -1,30 +1,18 @@
 """Which changes of a record are events of its owner's, and what they tell."""
 
 from datetime import timedelta
-from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from stackroom.documents.model import CapKind, CatalogStatus, DocumentStatus
+from stackroom.documents.model import CatalogStatus, DocumentStatus
 from stackroom.events.changes import DocumentChanged, Stated, change_of
-from stackroom.quota.caps import CapReached
-from tests.support.records import NOW, a_catalog, a_document, a_receipt
+from tests.support.records import NEAR, NOW, REACHED, a_catalog, a_document, a_receipt
 
 LATER = NOW + timedelta(hours=1)
 INDEXING = a_document(status=DocumentStatus.INDEXING, version=8)
 TO_COME = a_document(status=DocumentStatus.UPLOADING, upload_until=LATER)
 REMOVED = a_receipt(not_found_at=NOW, unsearchable_since=NOW)
-NEAR = CapReached(
-    user_id="alice",
-    month="2026-02",
-    cap=CapKind.BYTES,
-    percent=80,
-    used=Decimal(4),
-    limit=Decimal(5),
-    at=NOW,
-)
-REACHED = NEAR.model_copy(update={"percent": 100})
 
 
 def told(old: Stated | None, new: Stated | None) -> dict[str, Any] | None:

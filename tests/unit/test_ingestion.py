@@ -9,8 +9,8 @@ from stackroom.ingestion.work_queue import OpenWork, WorkQueue, name_of
 from stackroom.quota.workload import BATCH, LARGE
 from stackroom.runs.run import MAX_STEPS, DocumentName, Run, RunOutcome, RunProgress
 from stackroom.runs.run_leases import MAX_FAILURES
+from tests.fakes.admission import a_waiter
 from tests.unit.pipeline import CATALOG, KEY, PARKED, SHARED_WORKLIST, Pipeline, place_of
-from tests.unit.test_schedule import a_waiter
 
 OTHER = "alice/research/other.pdf"
 

@@ -1,100 +1,23 @@
 """What a linked tool asks for its user, and what it answers a model."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from stackroom.access.access_log import Access
 from stackroom.access.identity import Caller
-from stackroom.agents.agent import KnowledgeBaseLink, LinkedTool
-from stackroom.agents.asking import Asking, success
-from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
-from stackroom.clock import NO_DEADLINE
-from stackroom.documents.model import CatalogStatus, DataSource
+from stackroom.agents.asking import success
+from stackroom.documents.model import CatalogStatus
 from stackroom.documents.passages import Passage
-from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.search.ranking import WEAK_NOTICE, Relevance
 from stackroom.search.results import SearchAnswer
-from stackroom.search.search import Retrieval
-from stackroom.search.search_arguments import Budget
-from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
-from tests.fakes.pipeline import FakeCatalogs
-from tests.fakes.place_maps import FakePlaceMaps
-from tests.support.records import NOW, a_catalog
+from tests.support.linked_tools import Shelves, a_tool
+from tests.support.records import NOW
 
-ALICE = Caller("alice")
 GONE = {
     "success": False,
     "error": True,
     "message": "Knowledge base not found. It may have been deleted.",
 }
-
-
-@dataclass
-class Shelves:
-    """Alice's catalog cat-1, Bob's cat-2, and a handbook for everyone that some groups may read."""
-
-    pool: FakeKnowledgeBase = field(default_factory=FakeKnowledgeBase)
-    handbook: FakeKnowledgeBase = field(default_factory=FakeKnowledgeBase)
-    catalogs: FakeCatalogs = field(default_factory=FakeCatalogs)
-    budget: Budget = field(default_factory=Budget)
-    least_of_handbook: float | None = None
-    lines: list[Access] = field(default_factory=list)
-    on_search: Callable[[], None] = lambda: None
-
-    def __post_init__(self) -> None:
-        for user, key in (("alice", "cat-1"), ("bob", "cat-2")):
-            self.catalogs.open(a_catalog(1, user, catalog_id=key, s3_prefix=f"{user}/{key}/"))
-            source = DataSource(knowledge_base_id="KB1", data_source_id=f"DS-{key}")
-            self.catalogs.place(key, source)
-
-    @property
-    def asking(self) -> Asking:
-        shared = LinkedKnowledgeBase(
-            knowledge_base_id="HANDBOOK01",
-            knowledge_base=self.handbook,
-            min_score=self.least_of_handbook,
-            groups_in="allowed_groups",
-        )
-        least = 0.7 if self.least_of_handbook is None else self.least_of_handbook
-        available = AvailableKnowledgeBase(
-            id="HANDBOOK01", name="Handbook", description="Rules", least_score=least
-        )
-        return Asking(
-            available=AvailableKnowledgeBases(catalogs=self.catalogs, shared=(available,)),
-            retrieval=Retrieval(
-                pool={"KB1": self.pool},
-                catalogs=self.catalogs,
-                documents=AllStaying(),
-                place_maps=FakePlaceMaps(),
-                budget=self.budget,
-            ),
-            shared=LinkedRetrieval(linked=(shared,)),
-            log=self.log,
-        )
-
-    def log(self, access: Access) -> None:
-        self.lines.append(access)
-        self.on_search()
-
-    def ask(
-        self, given: object, key: str = "cat-1", caller: Caller = ALICE, **config: Any
-    ) -> dict[str, Any]:
-        tool = a_tool(key, **config)
-        return self.asking.answer(tool, given, caller, deadline=NO_DEADLINE)
-
-
-def a_tool(key: str = "cat-1", **config: Any) -> LinkedTool:
-    return LinkedTool(
-        id="tool_kb_1_abcdefg",
-        name="search_plans",
-        description="Search Plans knowledge base",
-        config=KnowledgeBaseLink(
-            knowledge_base_id=key, knowledge_base_name="Plans", **{"default_min_score": 0, **config}
-        ),
-    )
 
 
 @pytest.fixture

@@ -26,9 +26,9 @@ from stackroom.ingestion.evidence import MAX_ATTEMPTS
 from stackroom.ingestion.work_queue import OpenWork
 from stackroom.reconciler.discrepancies import Kind, Outcome
 from stackroom.runs.run import RunOutcome
+from tests.fakes.admission import A_GRANT, a_waiter
 from tests.unit.pipeline import CATALOG, SHARED_WORKLIST, Pipeline, place_of
 from tests.unit.reconciling import Reconciled
-from tests.unit.test_schedule import A_GRANT, a_waiter
 
 POISON = "alice/poison/a.txt"
 GOOD = ["alice/research/1.txt", "zoe/research/2.txt"]  # one sorts before it, one after it

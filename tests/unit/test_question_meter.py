@@ -22,7 +22,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.usage import FakeUsage, a_meter
 from tests.support.records import a_catalog
-from tests.unit.test_retrieval import a_retrieval
+from tests.support.retrieval import a_retrieval
 
 ALICE = Caller("alice")
 QUESTION = "how many days of leave?"  # 23 characters, about 6 tokens

@@ -29,7 +29,7 @@ from stackroom.search.search_tool import knowledge_base_retrieve, retrieve_from_
 from stackroom.search.wrappers import Coalesced
 from tests.fakes.clock import FakeSeconds
 from tests.fakes.knowledge_base import FakeKnowledgeBase
-from tests.unit.test_retrieval import a_retrieval
+from tests.support.retrieval import a_retrieval
 
 KEY = "embedding:bedrock:titan:2:"
 

@@ -12,7 +12,7 @@ from stackroom.search.ranking import WEAK_NOTICE
 from stackroom.search.search import Retrieval
 from stackroom.search.search_tool import Response, knowledge_base_retrieve
 from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
-from tests.unit.test_retrieval import a_retrieval
+from tests.support.retrieval import a_retrieval
 
 
 def contents(response: Response) -> list[str]:

@@ -23,6 +23,7 @@ from stackroom.quota.workload import (
     whole,
     with_measured,
 )
+from tests.fakes.admission import A_GRANT, a_job, a_waiter
 from tests.support.records import NOW, a_document
 
 
@@ -59,15 +60,6 @@ def test_a_byte_of_a_file_is_worth_as_much_text_as_its_format_has(filename: str,
 
 
 MEGABYTE = 1_000_000
-A_GRANT = Grant(
-    worklist_id="cat-1",
-    epoch=1,
-    knowledge_base_id="KB1",
-    mode=Mode.DIRECT,
-    slots=1,
-    granted_at=NOW,
-    until=NOW,
-)
 
 
 OWN = 5.0  # what our own functions take, and until a search finds it
@@ -112,24 +104,6 @@ def test_a_jobs_time_counts_from_when_it_may_start() -> None:
 
 
 MINUTE = timedelta(seconds=60)
-
-
-def a_waiter(name: str, at: float, mode: Mode = Mode.DIRECT, **fields: object) -> Waiter:
-    """Waiting since so many seconds before NOW."""
-    values: dict[str, object] = {
-        "worklist_id": name,
-        "epoch": 1,
-        "knowledge_base_id": "KB1",
-        "mode": mode,
-        "since": NOW - timedelta(seconds=at),
-        "calls": 1,
-        "token": f"token of {name}",
-    }
-    return Waiter(**{**values, **fields})  # type: ignore[arg-type] # values by field name
-
-
-def a_job(name: str, at: float, **fields: object) -> Waiter:
-    return a_waiter(name, at, Mode.JOB, **fields)
 
 
 def a_schedule(

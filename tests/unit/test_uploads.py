@@ -1,12 +1,10 @@
 import pytest
 
 from stackroom.documents.keys import catalog_id_of, locate, unplaced_id_of, unplaced_partition
-from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
+from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.errors import ObjectRefused
 from stackroom.uploads.plan import Plan, UploadOutcome
-from tests.unit.pipeline import CATALOG, KEY, Pipeline
-
-EXE = "alice/research/a.exe"
+from tests.unit.pipeline import CATALOG, EXE, KEY, Pipeline, receipts_of
 
 
 def is_quarantined(pipeline: Pipeline, key: str) -> bool:
@@ -21,10 +19,6 @@ def is_quarantined(pipeline: Pipeline, key: str) -> bool:
 
 def rejects_of(pipeline: Pipeline, user_id: str) -> list[Document]:
     return list(pipeline.documents.of_catalog(unplaced_partition(user_id)))
-
-
-def receipts_of(pipeline: Pipeline, user_id: str = "alice") -> list[Receipt]:
-    return list(pipeline.receipts.of_user(user_id))
 
 
 def test_an_upload_opens_its_catalog_and_waits_for_a_run(pipeline: Pipeline) -> None:

@@ -12,9 +12,9 @@ from moto import mock_aws
 
 from simulator.tests.running import free_port, ministack
 from tests.workflow.conftest import MOTO, ROLE
+from tests.workflow.engines import HERE, SCRIPTS, WAYS, by_wire, strictly
 from tests.workflow.invocation_forwarder import package
 from tests.workflow.step_functions_local import ENDPOINT, WITHOUT
-from tests.workflow.test_engines import HERE, SCRIPTS, WAYS, by_wire, strictly
 
 
 @pytest.fixture(autouse=True)

@@ -279,3 +279,13 @@ def _faults_of(operation: str, count: int) -> Iterator[tuple[Fault, ...]]:
                 yield (fault,)
             if kind in _PASSING:
                 yield (replace(fault, times=ATTEMPTS),)
+
+
+EVERY_DAY = (
+    "first drop, by jobs",
+    "re-drop, own source",
+    "delete under way, shared source",
+    "catalog deleted, own source",
+    "reconciler mends, shared source",
+    "two compete",
+)

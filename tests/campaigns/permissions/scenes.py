@@ -33,11 +33,10 @@ from stackroom_local.state import Instance
 from tests.campaigns.gateways import another_gateway, configuration_of
 from tests.campaigns.permissions.tool_calls import QUESTION, call_tools, forget_runs
 from tests.e2e.people import Person, eventually
-from tests.e2e.test_recovery import held_back, index_missing, lose_inspections
 from tests.gateway.browser import Browser
 from tests.gateway.mcp_client import call_tool
+from tests.local.mishaps import age, by_hand, held_back, index_missing, lose_inspections
 from tests.local.running import stackroom
-from tests.local.test_search_index import age, by_hand
 from tests.support.large_catalogs import filled
 from tests.support.webhook_receivers import receiving
 

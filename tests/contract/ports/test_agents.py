@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.agents.agent import Agent, KnowledgeBaseLink, LinkedTool, OtherTool
+from stackroom.agents.agent import Agent
 from stackroom.agents.agent_repositories import AgentBook, AgentRunBook
 from stackroom.agents.agent_run import (
     AgentRun,
@@ -24,20 +24,9 @@ from stackroom.agents.runs import LONGEST_MESSAGE
 from stackroom.aws.dynamodb.agent_records import KEPT, DynamoAgentRuns, DynamoAgents, DynamoChats
 from stackroom.errors import RecordChanged
 from tests.aws.stores import CONTROL_TABLE
-from tests.fakes.agents import FakeAgentRuns, FakeAgents, FakeChats
+from tests.fakes.agents import FakeAgentRuns, FakeAgents, FakeChats, an_agent
 from tests.support.records import NOW
 
-TOOLS = (
-    LinkedTool(
-        id="tool_kb_1770114600000_abc1234",
-        name="search_plane",
-        description="Search Pläne knowledge base",
-        config=KnowledgeBaseLink(
-            knowledge_base_id="cat-1", knowledge_base_name="Pläne", default_min_score=0.55
-        ),
-    ),
-    OtherTool(id="t2", name="clock", description="The time", type="http", schema={"a": [1.5]}),
-)
 SAID = ModelStep(text="Ich suche.", at=NOW, seconds=1.5, input_tokens=10, output_tokens=3)
 FOUND = ToolStep(
     tool_id="tool_kb_1",
@@ -70,19 +59,6 @@ def books(request: pytest.FixtureRequest) -> Books:
         DynamoAgents(client=client, table=CONTROL_TABLE),
         DynamoAgentRuns(client=client, table=CONTROL_TABLE),
         DynamoChats(client=client, table=CONTROL_TABLE),
-    )
-
-
-def an_agent(number: int = 1, user_id: str = "alice") -> Agent:
-    return Agent(
-        id=f"agent-{number}",
-        user_id=user_id,
-        name="Planner",
-        model="amazon.nova-lite-v1:0",
-        system_prompt="Answer in one sentence.\nCite.",
-        available_tools=TOOLS,
-        created_at=NOW,
-        updated_at=NOW,
     )
 
 

@@ -10,7 +10,7 @@ from stackroom.aws.dynamodb.items import from_item
 from stackroom.quota.caps import EVERYBODY, CapBook, Caps
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.caps import FakeCaps
-from tests.unit.test_event_changes import NEAR, REACHED
+from tests.support.records import NEAR, REACHED
 
 
 @pytest.fixture(params=["fake", "dynamodb"])

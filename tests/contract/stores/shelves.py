@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from stackroom.documents.filters import Filter
 from stackroom.documents.model import Catalog
+from stackroom.documents.passages import KnowledgeBase
 from tests.support.records import NOW
 
 QUESTION = "annual leave"
@@ -164,3 +166,10 @@ ALIKE = Shelf(
         ),
     ),
 )
+
+
+def found(knowledge_base: KnowledgeBase, condition: Filter | None) -> set[str]:
+    passages = knowledge_base.retrieve(QUESTION, condition, 10).passages
+    return {
+        f"{passage.attributes['user_id']}/{passage.attributes['filename']}" for passage in passages
+    }

@@ -9,7 +9,7 @@ from stackroom.access.tenancy import Member, Tenant
 from stackroom.documents.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
 from stackroom.documents.passages import KnowledgeBase
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
-from tests.contract.stores.shelves import DOCS, QUESTION
+from tests.contract.stores.shelves import DOCS, found
 from tests.fakes.knowledge_base import matches
 
 # What alice asks for of her own, and what she finds.
@@ -75,13 +75,6 @@ CONDITIONS: dict[str, Filter] = {
     "stringContains": Compares("city", Comparison.STRING_CONTAINS, "om"),
     "contains a wildcard": Compares("city", Comparison.STRING_CONTAINS, "_"),
 }
-
-
-def found(knowledge_base: KnowledgeBase, condition: Filter | None) -> set[str]:
-    passages = knowledge_base.retrieve(QUESTION, condition, 10).passages
-    return {
-        f"{passage.attributes['user_id']}/{passage.attributes['filename']}" for passage in passages
-    }
 
 
 def found_or_refused(knowledge_base: KnowledgeBase, condition: Filter) -> set[str] | None:

@@ -14,9 +14,9 @@ from tests.contract.stores.shelves import (
     QUESTION,
     STRANGERS,
     a_catalog,
+    found,
 )
 from tests.contract.stores.table import ALL, each
-from tests.contract.stores.test_filters import found
 from tests.contract.stores.worlds import Trouble, World
 
 CATALOGS = {each.catalog: a_catalog(each.catalog, each.user) for each in DOCS.documents}

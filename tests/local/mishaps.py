@@ -1,0 +1,79 @@
+"""What can befall a local mode that runs, behind the back of whoever uses it."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+from stackroom_local.state import Instance
+
+SEARCH_INDEX_FUNCTION = "stackroom-search-index"
+TEXT = "AMAZON_BEDROCK_TEXT"
+
+
+@contextmanager
+def held_back(instance: Instance, function: str) -> Iterator[None]:
+    """What the function is to take from its queue waits there."""
+    functions: Any = instance.client("lambda")
+    [mapping] = functions.list_event_source_mappings(FunctionName=function)["EventSourceMappings"]
+    functions.update_event_source_mapping(UUID=mapping["UUID"], Enabled=False)
+    try:
+        yield
+    finally:
+        functions.update_event_source_mapping(UUID=mapping["UUID"], Enabled=True)
+
+
+def lose_inspections(instance: Instance) -> None:
+    """Those that wait, as with a queue that is killed."""
+    sqs: Any = instance.client("sqs")
+    sqs.purge_queue(QueueUrl=sqs.get_queue_url(QueueName="stackroom-inspections")["QueueUrl"])
+
+
+@contextmanager
+def index_missing(instance: Instance) -> Iterator[None]:
+    """Without the index there is nowhere to write vectors; afterwards it is there as before."""
+    s3vectors = instance.client("s3vectors")
+    bucket = s3vectors.list_vector_buckets()["vectorBuckets"][0]["vectorBucketName"]
+    name = s3vectors.list_indexes(vectorBucketName=bucket)["indexes"][0]["indexName"]
+    index: dict[str, Any] = s3vectors.get_index(vectorBucketName=bucket, indexName=name)["index"]
+    s3vectors.delete_index(vectorBucketName=bucket, indexName=name)
+    yield
+    same = ("vectorBucketName", "indexName", "dataType", "dimension", "distanceMetric")
+    s3vectors.create_index(
+        **{each: index[each] for each in same},
+        metadataConfiguration=index["metadataConfiguration"],
+    )
+
+
+def index_of(instance: Instance) -> dict[str, Any]:
+    s3vectors = instance.client("s3vectors")
+    [bucket] = s3vectors.list_vector_buckets()["vectorBuckets"]
+    listed = s3vectors.list_indexes(vectorBucketName=bucket["vectorBucketName"])["indexes"]
+    [arn] = [each["indexArn"] for each in listed]
+    found: dict[str, Any] = s3vectors.get_index(indexArn=arn)["index"]
+    return found
+
+
+def forget_text_search(instance: Instance) -> None:
+    instance.client("s3vectors").update_metadata_configuration(
+        indexArn=index_of(instance)["indexArn"],
+        delete={"textSearchConfigurations": [{"metadataKey": TEXT}]},
+    )
+
+
+def age(instance: Instance) -> None:
+    """As if bucket and index had been made before S3 Vectors knew text search."""
+    forget_text_search(instance)
+    with closing(sqlite3.connect(instance.state_dir / "simulator" / "simulator.sqlite")) as file:
+        file.execute("UPDATE vector_buckets SET created_at = '2026-01-01T00:00:00+00:00'")
+        file.commit()
+    s3vectors = instance.client("s3vectors")
+    s3vectors.update_index_mode(indexArn=index_of(instance)["indexArn"], indexMode="CLASSIC")
+
+
+def by_hand(instance: Instance) -> dict[str, Any]:
+    answer = instance.client("lambda").invoke(FunctionName=SEARCH_INDEX_FUNCTION)
+    assert "FunctionError" not in answer, answer["Payload"].read()
+    told: dict[str, Any] = json.loads(answer["Payload"].read())
+    return told

@@ -1,0 +1,184 @@
+"""The state machine at an engine of Step Functions: its ways and scripts, and how each went."""
+
+import json
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+import boto3
+
+from tests.workflow.conftest import ROLE
+from tests.workflow.engine import Invoked, calling
+from tests.workflow.functions import Payload, Reply
+from tests.workflow.machine import Machine, definition
+from tests.workflow.step_functions_local import LAMBDA_PORT, answering_invocations
+from tests.workflow.ways import Ways
+
+ACCOUNT = ROLE.split(":")[4]
+INPUT: Payload = {"worklist_id": "cat-1", "epoch": 3, "progress": {"delay": 0, "wait_seconds": 0}}
+WAYS = Ways(json.loads(definition()), INPUT)
+HERE = [each for each in WAYS.steps if each.decides and WAYS.over(each, avoiding=WAYS.waiting)]
+
+
+@dataclass(frozen=True)
+class Told:
+    """Whoever has the task token answers it, or fails with the error."""
+
+    error: str | None = None
+
+
+def fails(error: str, *, times: int = 1) -> list[Reply]:
+    payload = {"errorType": error, "errorMessage": "as the script has it"}
+    return [Reply(payload=payload, function_error=True)] * times
+
+
+def says(*outcomes: str) -> list[Reply]:
+    progress = INPUT["progress"]
+    return [Reply(payload={**INPUT, "progress": {**progress, "outcome": e}}) for e in outcomes]
+
+
+# By retries, and by tokens.
+SCRIPTS: Mapping[str, Sequence[Reply | Told]] = {
+    "retries": [
+        *fails("RecordChanged"),
+        *fails("Sandbox.Timedout"),
+        *says("ready"),
+        *fails("StoreUnavailable"),
+        *says("started"),
+        *fails("KnowledgeBaseThrottled", times=3),
+        *says("settled", "released"),
+    ],
+    "retries that run out": [
+        *says("ready"),
+        *fails("StoreUnavailable", times=7),
+        *says("recorded"),
+    ],
+    "a failure that can't be recorded": [
+        *says("ready", "started"),
+        *fails("AssertionError"),
+        *fails("RecordChanged"),
+        *fails("AssertionError"),
+    ],
+    "queued": [*says("ready", "queued"), Told(), *says("started", "settled", "released")],
+    "a turn that fails": [
+        *says("ready", "queued"),
+        Told("StoreUnavailable"),
+        Told("Odd"),
+        *says("recorded"),
+    ],
+    "a queue that can't be entered": [
+        *says("ready", "queued"),
+        *fails("StoreUnavailable"),
+        *fails("RunSuperseded"),
+    ],
+}
+
+
+@dataclass
+class Scripted:
+    """Functions that answer in order, whoever is called; `tell` is what a token is for."""
+
+    answers: deque[Reply | Told]
+    tell: Callable[[str, str | None], object]
+    events: list[Payload] = field(default_factory=list)
+
+    def invoke(self, name: str, event: Payload) -> Reply:
+        # Tokens are each engine's own, and so is the form of an error.
+        self.events.append({"function": name, **event, "token": None, "error": None})
+        answer = self.answers.popleft()
+        if isinstance(answer, Reply):
+            return answer
+        self.tell(event["token"], answer.error)
+        return Reply()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Went:
+    """How an execution went: line by line, with what functions got."""
+
+    lines: list[tuple[str, str, Any]]
+    status: str
+    error: str | None
+    output: Any
+    events: list[Payload]
+
+    @property
+    def states(self) -> list[str]:
+        return [state for what, state, _ in self.lines if what == "entered"]
+
+
+def strictly(answers: Sequence[Reply | Told]) -> Went:
+    """By moto's interpreter."""
+    return _executed(answers, calling, _client())
+
+
+def by_wire(answers: Sequence[Reply | Told], *, endpoint: str, port: int = LAMBDA_PORT) -> Went:
+    """By the engine at that endpoint, whose functions are answered at that port."""
+    return _executed(answers, partial(answering_invocations, port=port), _client(endpoint))
+
+
+def _client(endpoint: str | None = None) -> Any:
+    return boto3.client(
+        "stepfunctions",
+        endpoint_url=endpoint,
+        region_name="us-east-1",
+        aws_access_key_id=ACCOUNT,
+        aws_secret_access_key="none",
+    )
+
+
+def _executed(
+    answers: Sequence[Reply | Told],
+    calling: Callable[[Invoked], AbstractContextManager[None]],
+    client: Any,
+) -> Went:
+    def tell(token: str, error: str | None) -> None:
+        if error is None:
+            client.send_task_success(taskToken=token, output="{}")
+        else:
+            client.send_task_failure(taskToken=token, error=error, cause="as the script says")
+
+    functions = Scripted(deque(answers), tell)
+    made = client.create_state_machine(name=uuid4().hex, definition=definition(), roleArn=ROLE)
+    machine = Machine(client=client, arn=made["stateMachineArn"])
+    with calling(functions):
+        arn = client.start_execution(
+            stateMachineArn=machine.arn, name="way", input=json.dumps(INPUT)
+        )["executionArn"]
+        machine.await_end("way")
+    return went(client.describe_execution(executionArn=arn), machine.events(arn), functions)
+
+
+def went(found: Any, events: list[dict[str, Any]], functions: Scripted) -> Went:
+    return Went(
+        lines=list(_lines(events)),
+        status=found["status"],
+        error=found.get("error"),
+        output=without_causes(json.loads(found["output"]))
+        if found["status"] == "SUCCEEDED"
+        else None,
+        events=functions.events,
+    )
+
+
+def _lines(events: list[dict[str, Any]]) -> Iterator[tuple[str, str, Any]]:
+    state = ""
+    for event in events:
+        if details := event.get("stateEnteredEventDetails"):
+            state = details["name"]
+            yield "entered", state, without_causes(json.loads(details["input"]))
+        elif details := event.get("stateExitedEventDetails"):
+            yield "exited", details["name"], without_causes(json.loads(details["output"]))
+        elif details := event.get("taskFailedEventDetails"):
+            yield "failed", state, details["error"]
+
+
+def without_causes(value: Any) -> Any:
+    """Causes are texts of the engine's own; all else must be equal."""
+    if not isinstance(value, dict):
+        return value
+    return {name: without_causes(each) for name, each in value.items() if name != "Cause"}
