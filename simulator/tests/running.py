@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bedrock_kb_simulator.server import Configuration, Simulator
-from simulator.tests.world import World, eventually
+from simulator.tests.world import KEY, World, eventually
 
 FAST = 100.0
 
@@ -64,3 +64,21 @@ def simulated(
     configuration = Configuration(data_dir=data_dir, s3_endpoint=s3_endpoint, speed=speed, **more)
     with Simulator(configuration) as simulator:
         yield World(simulator.endpoint, s3_endpoint, patient=True)
+
+
+@contextmanager
+def running(data_dir: Path, s3_endpoint: str, speed: float) -> Iterator[str]:
+    """The simulator as a process of its own, killed at the end."""
+    port = free_port()
+    options = {"--port": port, "--data-dir": data_dir, "--s3-endpoint": s3_endpoint}
+    command = [sys.executable, "-m", "bedrock_kb_simulator", "--speed", str(speed)]
+    for name, value in options.items():
+        command += [name, str(value)]
+    signed = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": KEY}
+    with subprocess.Popen(command, env={**os.environ, **signed}) as process:
+        endpoint = f"http://127.0.0.1:{port}"
+        try:
+            eventually(lambda: answers(f"{endpoint}/health"))
+            yield endpoint
+        finally:
+            process.kill()

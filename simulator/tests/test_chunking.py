@@ -12,18 +12,11 @@ from hypothesis import strategies as st
 from bedrock_kb_simulator.chunk_strategies import Chunk, Chunking, strategy_of
 from bedrock_kb_simulator.embedder import Vector, ids_of, spans_of
 from simulator.tests.holding import holds
-from simulator.tests.world import World, data_source_request, eventually, invalid
+from simulator.tests.world import World, data_source_request, eventually, fixed, invalid
 
 SENTENCE = "The quick brown fox number {number} jumps over a lazy dog, twice.\n"
 STORY = "".join(SENTENCE.format(number=number) for number in range(200))
 NUMBERS = "\n\n".join(f"Rule {number} says that the door stays shut." for number in range(60))
-
-
-def fixed(tokens: int, overlap: int) -> dict[str, Any]:
-    return {
-        "chunkingStrategy": "FIXED_SIZE",
-        "fixedSizeChunkingConfiguration": {"maxTokens": tokens, "overlapPercentage": overlap},
-    }
 
 
 def hierarchical(*levels: int, overlap: int = 10) -> dict[str, Any]:

@@ -4,41 +4,11 @@ from typing import Any
 
 import pytest
 
+from simulator.tests.conversation import IMAGE, PROMPT_ARN, assistant, request, said, user
 from simulator.tests.holding import holds
-from simulator.tests.test_topics import TOPICS
-from simulator.tests.world import HAIKU, TITAN, World, invalid
+from simulator.tests.world import TITAN, TOPICS, World, invalid
 
-QUESTION = "Which city has hills?"
 OPUS = "us.anthropic.claude-opus-4-7"
-IMAGE = {"image": {"format": "png", "source": {"bytes": b"png"}}}
-PROMPT_ARN = "arn:aws:bedrock:us-east-1:123456789012:prompt/ABCDEFGHIJ:1"
-PROMPT = """\
-Answer from these.
-<passage number="1">
-Bonn lies at a river called Rhine.
-</passage>
-<passage number="2">
-Rome has seven hills. The head of marketing earns 120,000 a year.
-</passage>
-Name the numbers in brackets."""
-
-
-def user(*texts: str) -> dict[str, Any]:
-    return {"role": "user", "content": [{"text": text} for text in texts]}
-
-
-def assistant(text: str) -> dict[str, Any]:
-    return {"role": "assistant", "content": [{"text": text}]}
-
-
-def request(question: str = QUESTION, **more: Any) -> dict[str, Any]:
-    asked = {"modelId": HAIKU, "system": [{"text": PROMPT}], "messages": [user(question)]}
-    return {**asked, **more}
-
-
-def said(answer: dict[str, Any]) -> str:
-    [block] = answer["output"]["message"]["content"]
-    return str(block["text"])
 
 
 @holds("converse.stop-reason", "converse.usage")

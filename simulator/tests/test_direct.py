@@ -12,8 +12,7 @@ from bedrock_kb_simulator.indexing import bounded
 from bedrock_kb_simulator.rules import DOCUMENT_WORK
 from bedrock_kb_simulator.service_errors import Unindexable
 from simulator.tests.holding import holds
-from simulator.tests.test_chunking import fixed
-from simulator.tests.world import CUSTOM, World, at, eventually, inline, invalid, refused
+from simulator.tests.world import CUSTOM, World, at, eventually, fixed, inline, invalid, refused
 
 # Minutes of embedding; as many bytes as the parser reads in no time.
 LONG = "".join(f"{row},{row * 7919 % 10007}\n" for row in range(60_000))

@@ -8,8 +8,7 @@ import pytest
 
 from bedrock_kb_simulator import rules
 from simulator.tests.holding import holds
-from simulator.tests.test_topics import TOPICS
-from simulator.tests.world import World, guardrail_request, invalid, refused
+from simulator.tests.world import TOPICS, World, guardrail_request, invalid, refused
 
 HATE = {"type": "HATE", "inputStrength": "LOW", "outputStrength": "LOW"}
 PROFANE = {"type": "PROFANITY"}

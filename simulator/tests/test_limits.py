@@ -7,13 +7,12 @@ import pytest
 from botocore.session import get_session
 
 from bedrock_kb_simulator.assumptions import Assumptions
-from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.dispatcher import validate
 from bedrock_kb_simulator.request_rates import Quotas, Rates
 from bedrock_kb_simulator.rules import RATES
 from bedrock_kb_simulator.service_errors import ServiceError
 from simulator.tests.holding import holds
-from simulator.tests.world import data_source_request, inline
+from simulator.tests.world import HandClock, data_source_request, inline
 
 HOME = {"knowledgeBaseId": "KB00000000", "dataSourceId": "DS00000000"}
 BY_URI = {"dataSourceType": "S3", "s3": {"uri": "s3://documents/a.txt"}}
@@ -147,17 +146,6 @@ def test_what_the_model_requires_is_required() -> None:
 
     with pytest.raises(ServiceError, match="Member must not be null"):
         validate(_shape(SOURCE), nameless)
-
-
-class HandClock(Clock):
-    """Time that passes when it is told to."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.seconds = 0.0
-
-    def elapsed(self) -> float:
-        return self.seconds
 
 
 @holds("rate.[A-Z]*", "rate.exceeded")

@@ -11,8 +11,15 @@ from bedrock_kb_simulator.rules import MANAGED_RATES
 from bedrock_kb_simulator.service_errors import ServiceError
 from simulator.tests.holding import holds
 from simulator.tests.managed import CUSTOM, connected, ingested, managed, pair, places, search
-from simulator.tests.test_limits import HandClock
-from simulator.tests.world import TITAN, World, answer_request, eventually, inline, invalid
+from simulator.tests.world import (
+    TITAN,
+    HandClock,
+    World,
+    answer_request,
+    eventually,
+    inline,
+    invalid,
+)
 
 RERANK = "arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0"
 CHOSEN: dict[str, Any] = {

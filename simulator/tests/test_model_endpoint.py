@@ -17,12 +17,10 @@ from bedrock_kb_simulator.model_endpoint import (
 )
 from bedrock_kb_simulator.vectors import Hit
 from simulator.tests.chat_endpoint import KEY, Answering, ChatEndpoint, drip, says
+from simulator.tests.conversation import ASKS, OBJECT, offered, request, turn
+from simulator.tests.conversation import tool as tool_of
 from simulator.tests.holding import holds
-from simulator.tests.running import free_port
-from simulator.tests.test_conversation import request
-from simulator.tests.test_restart import running
-from simulator.tests.test_tools import ASKS, OBJECT, offered, turn
-from simulator.tests.test_tools import tool as tool_of
+from simulator.tests.running import free_port, running
 from simulator.tests.world import World, answer_request, refused
 
 QUESTION = "Where do otters sleep?"

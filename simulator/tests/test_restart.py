@@ -1,12 +1,8 @@
 """A SIGKILL loses nothing that was finished, and what was under way says so."""
 
-import os
 import sqlite3
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -16,27 +12,8 @@ from bedrock_kb_simulator.memory_indexes import Entry, MemoryIndexes
 from bedrock_kb_simulator.store import Store
 from simulator.tests.holding import holds
 from simulator.tests.managed import CUSTOM, ingested, pair, places, search
-from simulator.tests.running import answers, free_port, simulated
-from simulator.tests.test_tags import vector_bucket
-from simulator.tests.world import KEY, World, at, eventually, inline
-
-
-@contextmanager
-def running(data_dir: Path, s3_endpoint: str, speed: float) -> Iterator[str]:
-    """The simulator as a process of its own, killed at the end."""
-    port = free_port()
-    options = {"--port": port, "--data-dir": data_dir, "--s3-endpoint": s3_endpoint}
-    command = [sys.executable, "-m", "bedrock_kb_simulator", "--speed", str(speed)]
-    for name, value in options.items():
-        command += [name, str(value)]
-    signed = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": KEY}
-    with subprocess.Popen(command, env={**os.environ, **signed}) as process:
-        endpoint = f"http://127.0.0.1:{port}"
-        try:
-            eventually(lambda: answers(f"{endpoint}/health"))
-            yield endpoint
-        finally:
-            process.kill()
+from simulator.tests.running import running, simulated
+from simulator.tests.world import World, at, eventually, inline
 
 
 @holds("document.after-sync")
@@ -103,7 +80,10 @@ def test_tags_and_what_is_in_no_index_outlast_a_restart(tmp_path: Path, s3_endpo
         ingested(world, knowledge_base, source, [inline("a", "Apples are red.", kind="x")])
         eventually(lambda: places(search(world, knowledge_base, "apples")) == ["a"])
         buckets = world.s3vectors.list_vector_buckets()["vectorBuckets"]
-        arn = vector_bucket(world, {"team": "birds"}).arn
+        made = world.s3vectors.create_vector_bucket(
+            vectorBucketName=f"vectors-{uuid4().hex}", tags={"team": "birds"}
+        )
+        arn = made["vectorBucketArn"]
 
     with simulated(tmp_path, s3_endpoint) as world:
         found = places(search(world, knowledge_base, "apples"))

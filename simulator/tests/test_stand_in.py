@@ -4,9 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from simulator.tests.test_conversation import request, said, user
-from simulator.tests.test_tools import offered, results, turn, uses
-from simulator.tests.test_tools import tool as tool_of
+from simulator.tests.conversation import offered, request, results, said, turn, user, uses
+from simulator.tests.conversation import tool as tool_of
 from simulator.tests.world import World, refused
 
 QUESTION = "How often is the pump greased?"

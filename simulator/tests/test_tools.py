@@ -6,42 +6,28 @@ from typing import Any
 import pytest
 
 from simulator.tests import files
+from simulator.tests.conversation import (
+    ASKS,
+    IMAGE,
+    USE,
+    assistant,
+    offered,
+    request,
+    results,
+    said,
+    tool,
+    turn,
+    user,
+    uses,
+)
 from simulator.tests.holding import holds
-from simulator.tests.test_conversation import IMAGE, assistant, request, said, user
 from simulator.tests.world import HAIKU, World, invalid, refused
 
-ASKS = user("How often is the pump greased?")
-USE = {"toolUseId": "a", "name": "search", "input": {}}
 QUESTION = {"text": "How often is the pump greased?"}
 FACT = "The pump is greased every 200 hours."
 SONNET = "us.anthropic.claude-sonnet-4-20250514-v1:0"
 PROFILE = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3d4e5f6"
 CACHE = {"cachePoint": {"type": "default"}}
-OBJECT = {"type": "object", "properties": {"query": {"type": "string"}}}
-
-
-def tool(name: str = "search", schema: object = OBJECT) -> dict[str, Any]:
-    return {"toolSpec": {"name": name, "inputSchema": {"json": schema}}}
-
-
-def offered(*tools: Mapping[str, Any], choice: object = None) -> dict[str, Any]:
-    return {"tools": tools, **({"toolChoice": choice} if choice else {})}
-
-
-def uses(*ids: str, given: object = None) -> dict[str, Any]:
-    return turn(
-        "assistant",
-        *({"toolUse": {"toolUseId": each, "name": "search", "input": given or {}}} for each in ids),
-    )
-
-
-def results(*ids: str, **more: Any) -> dict[str, Any]:
-    made = {"content": [{"text": "Every 200 hours."}], **more}
-    return turn("user", *({"toolResult": {"toolUseId": each, **made}} for each in ids))
-
-
-def turn(role: str, *blocks: Mapping[str, Any]) -> dict[str, Any]:
-    return {"role": role, "content": blocks}
 
 
 SERVER_USE = turn("assistant", {"toolUse": {**USE, "type": "server_tool_use"}})

@@ -3,24 +3,8 @@
 from bedrock_kb_simulator.embedder import MiniLM
 from bedrock_kb_simulator.screening import Guard, Side
 from simulator.tests.holding import holds
-from simulator.tests.world import guardrail_request
+from simulator.tests.world import TOPICS, guardrail_request
 
-# By name, what they are, and questions about them.
-TOPICS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "Investment advice": (
-        "Inquiries, guidance or recommendations about the management or allocation of funds or"
-        " assets with the goal of generating returns.",
-        (
-            "Is investing in stocks better than bonds?",
-            "Should I invest in gold?",
-            "Which fund brings the best return?",
-        ),
-    ),
-    "Salaries": (
-        "What employees of the company earn: their salaries, bonuses and raises.",
-        ("What does Anna earn?", "How high is the director's bonus?", "Who got a raise?"),
-    ),
-}
 ABOUT: dict[str, tuple[str, ...]] = {
     "Investment advice": (
         "Which shares should I buy this year?",

@@ -13,6 +13,8 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
+from bedrock_kb_simulator.aws_clock import Clock
+
 REGION = "us-east-1"
 TITAN = f"arn:aws:bedrock:{REGION}::foundation-model/amazon.titan-embed-text-v2:0"
 HAIKU = f"arn:aws:bedrock:{REGION}::foundation-model/anthropic.claude-3-haiku-20240307-v1:0"
@@ -36,6 +38,22 @@ _ONCE = Config(
 )
 
 KEY = "test"  # id and secret, also of a simulator in a process of its own; no session's
+# By name, what they are, and questions about them.
+TOPICS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "Investment advice": (
+        "Inquiries, guidance or recommendations about the management or allocation of funds or"
+        " assets with the goal of generating returns.",
+        (
+            "Is investing in stocks better than bonds?",
+            "Should I invest in gold?",
+            "Which fund brings the best return?",
+        ),
+    ),
+    "Salaries": (
+        "What employees of the company earn: their salaries, bonuses and raises.",
+        ("What does Anna earn?", "How high is the director's bonus?", "Who got a raise?"),
+    ),
+}
 
 
 @cache
@@ -392,3 +410,21 @@ def inline(identifier: str, text: str, **attributes: str) -> dict[str, Any]:
             ],
         },
     }
+
+
+def fixed(tokens: int, overlap: int) -> dict[str, Any]:
+    return {
+        "chunkingStrategy": "FIXED_SIZE",
+        "fixedSizeChunkingConfiguration": {"maxTokens": tokens, "overlapPercentage": overlap},
+    }
+
+
+class HandClock(Clock):
+    """Time that passes when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds = 0.0
+
+    def elapsed(self) -> float:
+        return self.seconds
