@@ -277,6 +277,10 @@ check: setup ## format, lint, types, direction of imports, no two things of one 
 .PHONY: generated
 generated: asl tools docs ## write all of the following that is made from something else
 
+.PHONY: golden
+golden: setup ## write tests/golden and infra/*_schemas anew, after a contract has named the change
+	@$(BIN)/python -m tests.golden
+
 # Of others, for the console's pages: the versions of package-lock.json, whose integrity npm checks.
 VENDOR := .cache/vendor
 VENDORED := src/stackroom_console/static/vendor

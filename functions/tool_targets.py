@@ -4,7 +4,7 @@ Which tools the gateway finds at which target; a target is one function.
 `python -m functions.tool_targets` writes infra/tool_schemas/ anew, from which CDK makes the targets
 and the policies over their tools, docs/tools-config.json for chat front ends, and
 docs/tools-strict.json for OpenAI's strict mode.
-tests/contract/test_tool_schemas.py says when that is due.
+tests/contract says when that is due: test_golden_files.py and test_tool_schemas.py.
 """
 
 import json

@@ -2,7 +2,7 @@
 The schemas of events, as EventBridge's Schema Registry takes them.
 
 `python -m functions.event_publisher.schemas` writes infra/event_schemas anew, from which CDK
-registers them. tests/contract/test_event_schemas.py says when that is due.
+registers them. tests/contract/test_golden_files.py says when that is due.
 """
 
 import json

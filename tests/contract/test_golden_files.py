@@ -1,0 +1,64 @@
+"""What programs elsewhere count on changes only where a contract names the change."""
+
+import json
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.golden.promised import FILES
+
+ROOT = Path(__file__).parents[2]
+ABSENT = "(nothing)"
+
+
+def first_difference(kept: Any, now: Any, where: str = "") -> str | None:
+    """Return where the two differ first and what each has there, or None."""
+    if type(kept) is type(now) and isinstance(kept, dict | list):
+        for place, (old, new) in _beside(kept, now):
+            if (found := first_difference(old, new, f"{where}/{place}")) is not None:
+                return found
+        return None
+    return None if kept == now else f"at {where or '/'}: {kept!r:.100} is now {now!r:.100}"
+
+
+def _beside(kept: Any, now: Any) -> list[tuple[object, tuple[Any, Any]]]:
+    if isinstance(kept, list):
+        return list(enumerate(zip_longest(kept, now, fillvalue=ABSENT)))
+    return [(name, (kept.get(name, ABSENT), now.get(name, ABSENT))) for name in {**kept, **now}]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_code_says_what_its_golden_file_says(path: Path) -> None:
+    kept, now = path.read_text("utf-8") if path.exists() else "null", FILES[path]()
+
+    difference = first_difference(json.loads(kept), json.loads(now))
+
+    assert difference is None, (
+        f"{path.relative_to(ROOT)}, {difference}. Programs outside of this repository count on it: "
+        "change it only where a contract names the change, then write it anew with `make golden`"
+    )
+    assert kept == now, f"{path.relative_to(ROOT)} is laid out otherwise: run `make golden`"
+
+
+def test_there_is_no_other_golden_file() -> None:
+    folders = {path.parent for path in FILES}
+
+    assert {path for each in folders for path in each.glob("*.json")} == set(FILES)
+
+
+@pytest.mark.parametrize(
+    ("kept", "now", "difference"),
+    [
+        ({"a": [1, 2]}, {"a": [1, 2]}, None),
+        ({"a": [1, 2]}, {"a": [1, 3]}, "at /a/1: 2 is now 3"),
+        ({"a": 1}, {"a": 1, "b": 2}, "at /b: '(nothing)' is now 2"),
+        ([1, 2], [1], "at /1: 2 is now '(nothing)'"),
+        ([], {}, "at /: [] is now {}"),
+    ],
+)
+def test_the_first_difference_is_named_by_its_place(
+    kept: object, now: object, difference: str | None
+) -> None:
+    assert first_difference(kept, now) == difference
