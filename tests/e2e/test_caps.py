@@ -27,6 +27,6 @@ def allow(instance: Instance, person: Person, *, documents: int) -> None:
     assert answer.returncode == 0, answer.stderr
 
 
-def reason_of(person: Person, path: str) -> str | None:
+def reason_of(person: Person, path: str) -> str:
     record = person.record(path)
-    return record and record.status_reason
+    return "" if record is None else record.status_reason or ""
