@@ -10,21 +10,21 @@ export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := 1
 help: ## what there is
 	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
-# The one way to set up: everything pinned with hashes, into .venv, nothing else touched. What `make
-# demo` needs comes first. uv shows how far it is, so it is not quiet; bytecode comes with each import.
-# uv checks the hashes of constraints, too; pip takes only uv itself, by its lines of the lock.
+# Everything is installed into .venv, pinned and with hashes. `make demo` and `make up` need the first
+# part alone; the CDK, and what tests need, is the second. uv checks the hashes of constraints, too;
+# pip takes only uv itself, by its lines of the lock. uv is not quiet, so that it shows progress.
 $(BIN)/.serving: requirements.lock requirements.overrides.txt pyproject.toml
-	@echo "setting up .venv: the Python packages that serving takes (0.9 GB, once)"
+	@echo "setting up .venv: the Python packages for serving (0.6 GB, once)"
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Stackroom needs Python 3.11 or newer: make PYTHON=python3.13 ...")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@sed -n '/^uv==/,/^[^ ]/{/^uv==/p;/--hash=/p;}' requirements.lock > .venv/uv.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .venv/uv.lock
 	@HATCH_BUILD_NO_HOOKS=true $(BIN)/uv pip install --python $(BIN)/python --constraint requirements.lock \
-		--build-constraint requirements.lock --overrides requirements.overrides.txt --editable '.[brought,infra]'
+		--build-constraint requirements.lock --overrides requirements.overrides.txt --editable '.[brought]'
 	@touch $@
 
 $(BIN)/.installed: $(BIN)/.serving
-	@echo "setting up .venv: the Python packages that tests, checks and deploying take (1.2 GB more, once)"
+	@echo "setting up .venv: the Python packages for tests, checks and deploying (1.5 GB more, once)"
 	@$(BIN)/uv pip install --compile-bytecode --python $(BIN)/python --no-deps --require-hashes -r requirements.lock
 	@touch $@
 
@@ -45,7 +45,7 @@ lock: ## pin again after a change of pyproject.toml, or of what tests install be
 CDK := $(BIN)/cdk
 PROJECT ?= stackroom
 
-$(BIN)/.cdk: infra/cdk_cli/package.json infra/cdk_cli/package-lock.json $(BIN)/.serving
+$(BIN)/.cdk: infra/cdk_cli/package.json infra/cdk_cli/package-lock.json $(BIN)/.installed
 	@rm -rf .venv/cdk && mkdir -p .venv/cdk && cp $(filter %.json,$^) .venv/cdk
 	@npm ci --prefix .venv/cdk --ignore-scripts --no-audit --no-fund --silent
 	@ln -sf ../cdk/node_modules/.bin/cdk $(CDK)
@@ -205,7 +205,7 @@ demo: $(BIN)/.serving ## show it all: start, drop documents, ask as an agent, st
 	@$(BIN)/stackroom demo $(ARGS)
 
 .PHONY: up
-up: setup ## serve on this machine until Ctrl-C
+up: $(BIN)/.serving ## serve on this machine until Ctrl-C
 	@$(BIN)/stackroom up $(ARGS)
 
 # A later option wins, so that ARGS may say -n 0 (one process, for a debugger) or -n 4. Tests that
@@ -275,7 +275,7 @@ check: setup ## format, lint, types, direction of imports, no two things of one 
 	$(BIN)/python -m benchmarks.structure --check
 
 .PHONY: generated
-generated: asl tools docs ## write all of the following that is made from something else
+generated: asl tools docs templates ## write all of the following that is made from something else
 
 .PHONY: golden
 golden: setup ## write tests/golden and infra/*_schemas anew, after a contract has named the change
@@ -304,6 +304,11 @@ vendor: ## copy what the console's pages load of others anew, by its lock file
 .PHONY: asl
 asl: setup ## write statemachines/*.asl.json anew from its source, statemachines/*.py
 	@$(BIN)/python -m statemachines.generate
+
+# `make up` serves these, so that it needs neither the CDK nor Node.
+.PHONY: templates
+templates: setup ## write templates/ from infra/, statemachines/ and cdk.json
+	@$(BIN)/python -m stackroom_local.synthesis
 
 .PHONY: tools
 tools: setup ## write infra/*_schemas, docs/tools.md and docs/tools-*.json anew from tools and events

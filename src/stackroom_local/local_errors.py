@@ -8,7 +8,7 @@ LocalModeError
 ├── StillStopping      it was told to stop and has not ended yet
 ├── PortTaken          another program listens on a port we were told to use
 ├── PartMissing        this installation lacks something that every wheel holds
-├── CdkMissing         the context needs templates that no wheel holds, and the CDK is not installed
+├── CdkMissing         the templates must be synthesised, and the CDK is not installed
 ├── NodeMissing        the templates can't be synthesised without Node
 ├── SynthesisFailed    infra/app.py ended with an error
 ├── UnknownResource    a template holds what neither ministack nor a stand-in can make
@@ -105,11 +105,11 @@ class PartMissing(LocalModeError):
 
 class CdkMissing(LocalModeError):
     def __init__(self, context: Mapping[str, str]) -> None:
-        told = " ".join(f"-c {name}={value}" for name, value in context.items())
+        setting = " ".join(f"-c {name}={value}" for name, value in context.items())
         super().__init__(
-            f"{told} needs templates that are not shipped, and the AWS CDK to synthesise them is "
-            "not installed; install Stackroom with it: pipx install --force '.[infra]' "
-            "(it also needs `node`, version 20 or newer)"
+            f"{setting or 'a change of infra/'} needs templates that are not shipped, and the AWS "
+            "CDK to synthesise them is not installed; install it with `make setup` in a checkout, "
+            "or else with pipx install --force '.[infra]' (it also needs `node`, version 20 or newer)"
         )
 
 

@@ -1,8 +1,11 @@
 """
 The templates that deploy to AWS, synthesised once per content of their sources.
 
-A wheel holds those for the context that `stackroom up` has options for (SHIPPED_FOR), so that it
-serves without Node; for another context it synthesises as a checkout does, with the extra `infra`.
+Serving needs neither the CDK nor Node: a wheel holds the templates of each context that `stackroom
+up` has options for (SHIPPED_FOR), and a checkout those of cdk.json as it stands, in templates/.
+Other contexts, and changed sources, are synthesised with the extra `infra`.
+
+    python -m stackroom_local.synthesis     write templates/ again, as `make templates` does
 """
 
 import fcntl
@@ -10,6 +13,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,8 +25,10 @@ from types import MappingProxyType
 from stackroom_local import project_files
 from stackroom_local.local_errors import CdkMissing, NodeMissing, SynthesisFailed
 
-_SOURCES = ("infra", "statemachines", "cdk.json", "requirements.lock")
+_SOURCES = ("infra", "statemachines", "cdk.json")
 _KEPT = 8  # assemblies of other contents, so that switching branches to and fro stays quick
+TEMPLATES = "templates"
+_STACK = "aws:cloudformation:stack"
 _AS_IN_CDK_JSON: Mapping[str, str] = MappingProxyType({})
 SHIPPED_FOR: tuple[Mapping[str, str], ...] = (
     _AS_IN_CDK_JSON,
@@ -41,10 +47,12 @@ def assembly(context: Mapping[str, str] = _AS_IN_CDK_JSON) -> Path:
     Raises `NodeMissing`, `CdkMissing`, `SynthesisFailed`, or `PartMissing` in a broken wheel.
     """
     chosen = _chosen(context)
-    if not project_files.IS_CHECKOUT and chosen in SHIPPED_FOR:
-        return project_files.part(f"templates/{folder_of(chosen)}")
+    return _shipped(chosen) or _synthesised(chosen)
+
+
+def _synthesised(chosen: Mapping[str, str]) -> Path:
     cache = _cache()
-    outcome = cache / _fingerprint(chosen)
+    outcome = cache / fingerprint(chosen)
     with _alone(cache):
         if not (outcome / "manifest.json").exists():
             _require_cdk(chosen)
@@ -56,14 +64,27 @@ def assembly(context: Mapping[str, str] = _AS_IN_CDK_JSON) -> Path:
 
 def is_cached(context: Mapping[str, str] = _AS_IN_CDK_JSON) -> bool:
     chosen = _chosen(context)
-    if not project_files.IS_CHECKOUT and chosen in SHIPPED_FOR:
-        return True
-    return (_cache() / _fingerprint(chosen) / "manifest.json").exists()
+    return (
+        _shipped(chosen) is not None or (_cache() / fingerprint(chosen) / "manifest.json").exists()
+    )
 
 
 def folder_of(context: Mapping[str, str]) -> str:
     """The name of the folder, below `templates`, of the assembly that is shipped for a context."""
     return "-".join(f"{name}={context[name]}" for name in sorted(context)) or "default"
+
+
+def _shipped(chosen: Mapping[str, str]) -> Path | None:
+    """The templates that come with a wheel, or with a checkout whose sources are as they were."""
+    if chosen not in SHIPPED_FOR:
+        return None
+    name = f"{TEMPLATES}/{folder_of(chosen)}"
+    if not project_files.IS_CHECKOUT:
+        return project_files.part(name)
+    folder = project_files.ROOT / name
+    made_of = folder / "fingerprint"
+    is_current = made_of.exists() and made_of.read_text() == fingerprint(chosen)
+    return folder if is_current else None
 
 
 def _chosen(context: Mapping[str, str]) -> dict[str, str]:
@@ -118,7 +139,7 @@ def _synthesise(outcome: Path, context: Mapping[str, str]) -> None:
     draft.replace(outcome)
 
 
-def _fingerprint(context: Mapping[str, str]) -> str:
+def fingerprint(context: Mapping[str, str]) -> str:
     digest = hashlib.sha256(json.dumps(dict(context), sort_keys=True).encode())
     for path in _named_in(context):
         digest.update(path.read_bytes())
@@ -150,3 +171,45 @@ def _forget_old(cache: Path) -> None:
     by_use = sorted(cache.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
     for path in by_use[_KEPT:]:
         shutil.rmtree(path, ignore_errors=True)
+
+
+def without_code(assembly: Path) -> dict[str, str]:
+    """
+    The files of an assembly that are served, by name: what deploys where, and the templates.
+
+    The functions' code runs from the project, so its hashes, which change with each line of it,
+    are zeros.
+    """
+    artifacts = json.loads((assembly / "manifest.json").read_bytes())["artifacts"]
+    stacks = {name: each for name, each in artifacts.items() if each["type"] == _STACK}
+    manifest = {
+        "artifacts": {
+            name: {
+                "type": _STACK,
+                "dependencies": [each for each in stack.get("dependencies", []) if each in stacks],
+                "properties": {"templateFile": stack["properties"]["templateFile"]},
+            }
+            for name, stack in stacks.items()
+        }
+    }
+    files = {"manifest.json": json.dumps(manifest, indent=1) + "\n"}
+    for stack in stacks.values():
+        name = stack["properties"]["templateFile"]
+        text = (assembly / name).read_text("utf-8")
+        files[name] = re.sub(r"\b[0-9a-f]{64}\b", "0" * 64, text)
+    return files
+
+
+def _write() -> None:
+    chosen = _chosen(_AS_IN_CDK_JSON)
+    files = without_code(_synthesised(chosen))
+    folder = project_files.ROOT / TEMPLATES / folder_of(chosen)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, text in files.items():
+        (folder / name).write_text(text, "utf-8")
+    (folder / "fingerprint").write_text(fingerprint(chosen))
+
+
+if __name__ == "__main__":
+    _write()

@@ -1,5 +1,6 @@
 """What CloudFormation would refuse."""
 
+from stackroom_local import project_files, synthesis
 from tests.infra.assembly import KEPT, Assembly
 from tests.infra.rules import broken, unknown
 
@@ -33,3 +34,10 @@ def test_templates_are_small_and_for_any_account(assembly: Assembly) -> None:
 
     assert all(path.stat().st_size < LARGEST for path in assembly.files)
     assert "aws://unknown-account/unknown-region" in manifest
+
+
+def test_templates_that_are_kept_for_serving_are_what_infra_makes(assembly: Assembly) -> None:
+    kept = project_files.ROOT / synthesis.TEMPLATES / "default"
+
+    for name, text in synthesis.without_code(assembly.directory).items():
+        assert (kept / name).read_text("utf-8") == text, "run: make templates"

@@ -87,6 +87,31 @@ def test_a_failing_app_is_shown_with_the_end_of_what_it_said(checkout: Path) -> 
         synthesis.assembly()
 
 
+def test_shipped_templates_serve_a_checkout_until_its_sources_change(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    templates = checkout / "templates" / "default"
+    templates.mkdir(parents=True)
+    (templates / "manifest.json").write_text("{}")
+    (templates / "fingerprint").write_text(synthesis.fingerprint({}))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+
+    assert synthesis.is_cached()
+    assert synthesis.assembly() == templates
+
+    (checkout / "statemachines" / "ingest.asl.json").write_text("{}")
+
+    assert not synthesis.is_cached()
+    with pytest.raises(CdkMissing, match=r"a change of infra/ needs .* `make setup`"):
+        synthesis.assembly()
+
+
+def test_templates_of_this_checkout_are_current() -> None:
+    kept = project_files.ROOT / synthesis.TEMPLATES / "default" / "fingerprint"
+
+    assert kept.read_text() == synthesis.fingerprint({}), "run: make templates"
+
+
 @pytest.fixture
 def wheel(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same in a wheel, with templates, and without the CDK and Node."""
