@@ -5,12 +5,16 @@ import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+ROOT = Path(__file__).parents[1]
 PAGE = Path(__file__).with_name("clients.md")
-SHOWN = PAGE.parents[1] / "src" / "stackroom_console" / "clients.json"
+SHOWN = ROOT / "src" / "stackroom_console" / "clients.json"
 BEFORE = "Before"  # the heading of what is typed first, once for all clients
 # What is asked by the clients below it, by the heading that the page gives it.
 ASKED = {"The gateway": "gateway", "The knowledge base itself": "knowledge_base"}
-_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# Fenced, or a line that links to an example.
+_BLOCK = re.compile(
+    r"^```(\w*)\n(.*?)^```$|^\[examples/\S+\]\(\.\./(examples/\S+\.py)\)$", re.MULTILINE | re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,7 @@ class Block:
 
 
 def blocks() -> list[Block]:
-    """All fenced blocks of the page, in their order."""
+    """The page's blocks in their order: fenced ones, and the examples that it links to."""
     return [block for _, block in _under_parts()]
 
 
@@ -60,6 +64,9 @@ def _under_parts() -> list[tuple[str, Block]]:
         end = 0
         for block in _BLOCK.finditer(section):
             about = _without_links(section[end : block.start()])
-            found.append((part, Block(heading, block[1], block[2], about)))
+            language, text, example = block.groups()
+            if example:
+                language, text = "python", (ROOT / example).read_text("utf-8")
+            found.append((part, Block(heading, language, text, about)))
             end = block.end()
     return found

@@ -108,8 +108,8 @@ class CdkMissing(LocalModeError):
         setting = " ".join(f"-c {name}={value}" for name, value in context.items())
         super().__init__(
             f"{setting or 'a change of infra/'} needs templates that are not shipped, and the AWS "
-            "CDK to synthesise them is not installed; install it with `make setup` in a checkout, "
-            "or else with pipx install --force '.[infra]' (it also needs `node`, version 20 or newer)"
+            "CDK to synthesise them is not installed; run `make setup` in a checkout, or elsewhere "
+            "pipx install --force '.[infra]' (it also needs `node`, version 20 or newer)"
         )
 
 
