@@ -111,6 +111,7 @@ def test_it_holds_each_part_of_the_project_and_of_the_console_and_nothing_compil
         assert len(shipped) > 5
         assert shipped - set(names) == set()
     assert not [name for name in names if name.endswith(".pyc")]
+    assert [name for name in names if re.fullmatch(r"stackroom-[^/]*/licenses/LICENSE", name)]
     assert [name for name in held if re.fullmatch(r"packages/ministack-.*/LICENSE", name)]
 
 
