@@ -227,10 +227,14 @@ export CHROMIUM
 browser: ## install Chromium for tests/browser, if there is none (Debian, as root)
 	@tests/browser/install.sh
 
-# Looked at by people: they are kept only where they are asked for, since no two runs are alike.
+# For people to look at. Those of docs/console are replaced, and no others kept: no two runs are alike.
+SCREENSHOTS := .cache/screenshots
+
 .PHONY: screenshots
-screenshots: setup browser ## take docs/console/*.png anew, of every page at two widths, light and dark
-	SCREENSHOTS=docs/console $(PYTEST) tests/browser/test_looks.py $(ARGS)
+screenshots: setup browser ## take pictures of every page into .cache/screenshots, and update docs/console
+	@rm -rf $(SCREENSHOTS) && mkdir -p $(SCREENSHOTS)
+	SCREENSHOTS=$(SCREENSHOTS) $(PYTEST) tests/browser/test_looks.py $(ARGS)
+	@for picture in docs/console/*.png; do cp $(SCREENSHOTS)/$${picture##*/} $$picture || exit 1; done
 
 # How long each suite of the three tiers takes, for docs/testing.md; on a quiet machine.
 .PHONY: times

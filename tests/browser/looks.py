@@ -33,7 +33,7 @@ _FAULTS = (Path(__file__).parent / "looks.js").read_text("utf-8")
 
 @dataclass(frozen=True)
 class Looks:
-    """`folder` is where pictures go by `make screenshots`: docs/console; else there are none."""
+    """Checks of pages; `make screenshots` also keeps a picture of each in `folder`."""
 
     folder: Path | None
 
