@@ -290,7 +290,7 @@ def right_to_fill(index: s3vectors.CfnIndex) -> Right:
     https://docs.aws.amazon.com/bedrock/latest/userguide/kb-permissions.html
 
     That page doesn't name ListVectors; without it a deployment in Tokyo had 403 (2026-03):
-    github.com/Yoshiki0705/Permission-aware-RAG-FSxN-CDK, docs/s3-vectors-sid-architecture-guide.md
+    github.com/Yoshiki0705/Permission-aware-RAG-FSxN-CDK, s3-vectors-sid-architecture-guide.md
     """
     return Right(
         actions=(

@@ -23,7 +23,6 @@ from stackroom_local.cli.commands import FAILS_WHEN, VERBS
 from stackroom_local.cli.json_output import ANSWERS
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 @pytest.mark.parametrize(
@@ -61,29 +60,6 @@ def test_what_a_store_costs_is_as_worked_out_by_hand() -> None:
     assert found["S3_VECTORS"].questions == "$0.013"
     assert found["MANAGED"].month.startswith("$4.80 ")
     assert found["MANAGED"].questions == "$1.00"
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_link_leads_to_a_file_and_a_heading_that_are_there(page: Path) -> None:
-    lost = []
-    for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", page.read_text("utf-8")):
-        name, _, anchor = target.partition("#")
-        there = (page.parent / name) if name else page
-        if not there.exists() or (anchor and anchor not in _anchors(there)):
-            lost.append(target)
-
-    assert lost == []
-
-
-def _anchors(page: Path) -> set[str]:
-    """As GitHub makes them of headings."""
-    prose = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
-    headings = re.findall(r"^#+ (.+)$", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", prose), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", each.strip().lower()).replace(" ", "-") for each in headings}
-
-
-def test_the_readme_stays_what_somebody_new_reads_to_its_end() -> None:
-    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 200
 
 
 def test_every_verb_says_what_it_needs_and_takes_json(
