@@ -37,7 +37,8 @@ A catalog tool answers `{"content": [{"text": ...}], "status": "success", "metad
 text contains every id that the next call needs, because many frameworks show models only the text.
 On failure `status` is `"error"`, the text begins with "Error: ", and `metadata` has `error_code`
 and `error_details`; if throttled, also `retry_after_seconds` where that is known
-([scaling.md](scaling.md#when-more-questions-come-than-bedrock-takes)); with `NO_RESULTS`, also up to three sources in `nearest`.
+([scaling.md](scaling.md#when-more-questions-come-than-bedrock-takes)); with `NO_RESULTS`, also up
+to three sources in `nearest`.
 
 """
 

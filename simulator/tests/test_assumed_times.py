@@ -29,7 +29,7 @@ def an_account(documents: int, assumptions: Assumptions) -> Account:
         (Assumptions(direct_pdf_seconds=240), 4 + 200, 240 + 20),
     ],
 )
-def test_a_job_indexes_so_many_documents_at_a_time_and_a_direct_call_takes_its_seconds(
+def test_job_concurrency_and_call_duration_follow_the_assumptions(
     assumptions: Assumptions, of_a_job: float, of_a_call: float
 ) -> None:
     account = an_account(20, assumptions)

@@ -57,7 +57,7 @@ def by_matter(text: str) -> Vector:
 
 
 @holds("chunk.tokens", "chunk.overlap")
-def test_chunks_have_at_most_300_tokens_end_with_a_sentence_and_overlap_by_about_a_fifth() -> None:
+def test_chunks_fit_token_limit_end_with_sentences_and_overlap() -> None:
     chunks = list(Chunking().split(STORY))
     shorter = [len(ids_of(text)) for text in texts(fixed(40, 10), STORY)]
 
@@ -152,7 +152,7 @@ def test_with_a_buffer_a_sentence_is_embedded_with_its_neighbours() -> None:
 
 
 @holds("chunk.breakpoints")
-def test_what_is_alike_stays_whole_unless_it_is_too_long_and_nothing_is_lost() -> None:
+def test_semantic_chunking_keeps_similar_text_whole_up_to_token_limit() -> None:
     alike = " ".join(["Item 7 is in stock."] * 20)
     different = "One 1 two. Three 9!\n\nFour 30?  Five 3。Six 4."
 
@@ -186,7 +186,7 @@ def test_the_real_embedding_cuts_between_two_matters(world: World) -> None:
 
 
 @holds("chunk.parents", "chunk.parent-metadata", "metadata.size")
-def test_a_search_finds_children_and_shows_each_parent_once_from_what_nothing_filters(
+def test_hierarchical_search_matches_children_and_returns_parents_once(
     world: World,
 ) -> None:
     index = world.index()

@@ -12,7 +12,7 @@ OPUS = "us.anthropic.claude-opus-4-7"
 
 
 @holds("converse.stop-reason", "converse.usage")
-def test_an_answer_is_extracted_from_the_prompt_says_so_and_cites_by_number(world: World) -> None:
+def test_extracted_answer_says_so_and_cites_passages_by_number(world: World) -> None:
     answer = world.bedrock_runtime.converse(**request())
 
     text, usage = said(answer), answer["usage"]
@@ -35,7 +35,7 @@ def test_a_passage_behind_long_ones_is_read_too(world: World) -> None:
     assert "Rome has seven hills. [2]" in said(answer)
 
 
-def test_passages_are_found_between_tags_of_any_name_and_what_is_escaped_is_read(
+def test_passages_are_read_from_any_tag_name_and_unescaped(
     world: World,
 ) -> None:
     tagged = '<result number="7">\nRome has &lt;seven&gt; hills.\n</result>'
@@ -128,7 +128,7 @@ def test_a_trace_tells_what_a_guardrail_found_and_a_stream_tells_it_last(world: 
 
 
 @holds("converse.guardrail-missing")
-def test_a_guardrail_that_is_not_there_or_beside_a_stream_is_refused_and_none_is_no_guardrail(
+def test_missing_or_async_guardrail_is_refused_and_empty_id_means_none(
     world: World,
 ) -> None:
     named, asked = guarded(world, words=["a"]), world.bedrock_runtime

@@ -88,7 +88,7 @@ def settled(world: World, key: dict[str, str]) -> dict[str, dict[str, Any]] | No
 
 
 @holds("document.statuses", "document.duration")
-def test_a_document_goes_from_starting_to_indexed_and_from_deleting_to_not_found(
+def test_document_status_progresses_to_indexed_and_then_to_not_found(
     world_at: Callable[..., World],
 ) -> None:
     world = world_at(4, patient=True)  # each status must last until it is seen
@@ -145,7 +145,7 @@ def test_only_an_ignored_document_has_a_reason(world: World) -> None:
 
 
 @holds("document.object-gone")
-def test_a_long_document_whose_object_is_deleted_ends_soon_and_the_next_one_is_indexed(
+def test_document_whose_object_is_deleted_fails_and_next_is_indexed(
     world_at: Callable[..., World],
 ) -> None:
     world = world_at(100, patient=True)
@@ -161,7 +161,7 @@ def test_a_long_document_whose_object_is_deleted_ends_soon_and_the_next_one_is_i
 
 
 @holds("document.work")
-def test_a_document_of_more_work_than_is_done_for_one_is_left_out_at_once_and_says_so(
+def test_document_exceeding_work_limit_is_ignored_with_reason(
     world: World,
 ) -> None:
     ingestion = {"chunkingConfiguration": fixed(1, 20)}
@@ -228,7 +228,7 @@ def test_a_document_that_reads_indexed_is_found_a_little_later(
     "data-source.has-job",
     "job.stopping",
 )
-def test_a_job_even_one_that_is_stopping_and_direct_requests_exclude_each_other(
+def test_ingestion_jobs_and_direct_requests_exclude_each_other(
     world_at: Callable[..., World],
 ) -> None:
     world = world_at(8, patient=True)  # each must be at work while the other is tried
@@ -277,7 +277,7 @@ def test_an_account_has_ten_direct_calls_at_work(world_at: Callable[..., World])
 
 
 @holds("document.after-sync", "document.first-sync", "document.content", "document.identifier")
-def test_it_takes_direct_requests_once_a_job_was_complete_though_it_found_nothing(
+def test_direct_requests_are_accepted_only_after_a_completed_sync(
     world: World,
 ) -> None:
     key, agent = at(*world.pair("shelf/")), world.agent
@@ -318,7 +318,7 @@ def test_a_job_that_was_stopped_does_not_count_as_a_sync(world_at: Callable[...,
 
 
 @holds("document.by-uri", "document.overwritten")
-def test_a_document_is_found_by_its_uri_and_the_named_sidecar_and_replaced_by_its_uri(
+def test_document_is_identified_by_uri_and_replaced_with_its_sidecar(
     world: World,
 ) -> None:
     key = synced(world)
@@ -340,7 +340,7 @@ def test_a_document_is_found_by_its_uri_and_the_named_sidecar_and_replaced_by_it
 
 
 @holds("job.incremental")
-def test_a_sync_skips_what_was_ingested_with_its_sidecar_and_reads_a_newer_sidecar(
+def test_sync_skips_unchanged_documents_and_rereads_changed_sidecar(
     world: World,
 ) -> None:
     key = synced(world)

@@ -172,7 +172,7 @@ def test_a_start_that_is_refused_starts_nothing(
     assert world.sync(knowledge_base, source)["status"] == "COMPLETE"
 
 
-def test_a_busy_direct_call_says_so_in_both_of_awss_ways_and_a_document_fails_alone(
+def test_busy_fault_gives_both_aws_messages_and_failed_fault_one_document(
     world: World,
 ) -> None:
     key, ingest = _custom(world), world.agent.ingest_knowledge_base_documents
@@ -207,7 +207,7 @@ def test_an_answer_that_is_lost_was_meant_all_the_same(world: World, kind: Kind)
     assert [source["name"] for source in listed["dataSourceSummaries"]] == [request["name"]]
 
 
-def test_a_refusal_is_never_lost_and_the_fault_waits_for_a_call_that_says_what_it_is_for(
+def test_fault_waits_for_the_call_it_targets_and_never_masks_a_refusal(
     world: World,
 ) -> None:
     fault = Fault(operation="GetKnowledgeBase", kind=Kind.DROPPED)
@@ -235,7 +235,7 @@ def test_a_late_answer_is_right(world: World) -> None:
     assert time.monotonic() - begun >= 0.2
 
 
-def test_a_job_completes_though_documents_of_it_have_failed_and_the_next_one_mends_them(
+def test_job_completes_with_failed_documents_and_next_job_fixes_them(
     world: World,
 ) -> None:
     knowledge_base, source = world.pair()
@@ -262,7 +262,7 @@ def test_a_job_completes_though_documents_of_it_have_failed_and_the_next_one_men
     eventually(lambda: len(world.found_keys(knowledge_base, "fox")) == 3)
 
 
-def test_a_seed_brings_the_same_faults_whatever_comes_between_and_a_rate_of_one_all() -> None:
+def test_seed_makes_faults_reproducible_and_rate_one_fails_every_call() -> None:
     plain, crowded, other = (Faults(chance=Chance.even(seed, 0.1)) for seed in (7, 7, 8))
 
     first = [plain.of_call(START, {}) for _ in range(300)]

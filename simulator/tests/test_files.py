@@ -12,7 +12,7 @@ from simulator.tests.world import ASKED_FOR, NON_FILTERABLE, World, at, eventual
 
 
 @holds("file.unreadable", "file.size", "file.format", "file.script", "document.status-reason")
-def test_files_that_can_be_read_are_indexed_others_fail_or_are_ignored_and_any_name_works(
+def test_readable_files_are_indexed_and_others_fail_or_are_ignored(
     world: World,
 ) -> None:
     knowledge_base, source = world.pair()
@@ -97,7 +97,7 @@ def test_both_forms_of_a_sidecar_give_attributes_and_one_form_is_embedded(world:
 
 
 @holds("sidecar.invalid", "sidecar.size", "metadata.custom-keys")
-def test_a_document_with_an_invalid_sidecar_fails_and_with_one_too_large_is_left_out(
+def test_invalid_sidecar_fails_document_and_oversized_one_excludes_it(
     world: World,
 ) -> None:
     knowledge_base, source = world.pair()
@@ -155,7 +155,7 @@ def test_a_sidecar_that_goes_wrong_later_keeps_the_old_attributes(world: World) 
 
 
 @holds("metadata.filterable-size", "job.indexed-in-spite")
-def test_without_non_filterable_keys_long_passages_are_refused_and_still_read_indexed_or_in_part(
+def test_filterable_text_over_limit_leaves_documents_partially_indexed(
     world: World,
 ) -> None:
     knowledge_base = world.knowledge_base(world.index(non_filterable=[]))
@@ -185,7 +185,7 @@ def test_without_non_filterable_keys_long_passages_are_refused_and_still_read_in
 
 
 @holds("metadata.filterable-size", "metadata.custom-size", "job.indexed-in-spite")
-def test_the_longest_key_and_sidecar_fit_where_nothing_of_bedrocks_is_filterable(
+def test_longest_key_and_sidecar_fit_with_our_non_filterable_keys(
     world: World,
 ) -> None:
     """
@@ -207,7 +207,7 @@ def test_the_longest_key_and_sidecar_fit_where_nothing_of_bedrocks_is_filterable
     assert failed == {"ours": 0, "asked for": 2}
 
 
-def test_a_changed_document_that_fails_is_no_longer_found_and_an_equal_one_keeps_its_time(
+def test_failed_update_removes_passages_and_same_content_keeps_timestamp(
     world: World,
 ) -> None:
     knowledge_base, source = world.pair()

@@ -49,7 +49,7 @@ def test_an_answer_is_extracted_says_so_and_cites(shelf: tuple[World, str]) -> N
 
 
 @holds("generate.stream")
-def test_a_stream_tells_the_same_answer_each_citation_after_its_part_and_a_guardrail_last(
+def test_stream_matches_whole_answer_with_citations_and_guardrail_last(
     shelf: tuple[World, str],
 ) -> None:
     world, knowledge_base = shelf
@@ -95,7 +95,7 @@ def test_a_stream_tells_the_same_answer_each_citation_after_its_part_and_a_guard
 
 
 @holds("generate.nothing-found", "generate.format-instructions")
-def test_filter_and_number_of_results_are_those_of_the_search_and_nothing_is_invented(
+def test_answer_follows_search_filter_and_apologises_if_nothing_is_found(
     shelf: tuple[World, str],
 ) -> None:
     world, knowledge_base = shelf

@@ -50,7 +50,7 @@ def test_a_guardrail_reads_back_as_it_was_made_and_its_name_is_taken(world: Worl
 
 
 @holds("guardrail.replaced", "guardrail.versions", "guardrail.deleted")
-def test_an_update_leaves_the_versions_each_goes_alone_and_a_guardrail_with_all(
+def test_guardrail_update_keeps_versions_and_deletion_removes_all(
     world: World,
 ) -> None:
     id_ = world.guardrail(words=["heron"], topics=SALARIES)
@@ -149,7 +149,7 @@ def test_words_are_found_whole_in_any_case(world: World) -> None:
 
 
 @holds("guardrail.output-scope")
-def test_a_text_is_answered_as_aws_answers_it_and_the_full_scope_names_topics_not_found(
+def test_apply_guardrail_reports_as_aws_and_full_scope_lists_misses(
     world: World,
 ) -> None:
     id_ = world.guardrail(words=["heron", "egret"], topics=SALARIES)

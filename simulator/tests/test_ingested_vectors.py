@@ -63,7 +63,7 @@ def base(world: World) -> Base:
 
 
 @holds("vector.source-uri")
-def test_a_passage_is_found_by_its_words_with_its_metadata_until_it_is_replaced_or_deleted(
+def test_ingested_passage_is_found_with_metadata_until_replaced_or_deleted(
     world: World,
 ) -> None:
     here = base(world)
@@ -95,7 +95,7 @@ def test_a_passage_is_found_by_its_words_with_its_metadata_until_it_is_replaced_
 
 
 @holds("vector.source-uri")
-def test_a_custom_document_has_no_source_uri_where_the_simulator_is_told_so(
+def test_custom_document_can_omit_source_uri_by_assumption(
     world_at: Callable[..., World],
 ) -> None:
     assumed = Assumptions(custom_documents_tell_source=False)

@@ -146,7 +146,7 @@ def test_a_stopped_job_leaves_untouched_documents_as_they_were(
 
 
 @holds("job.incremental")
-def test_a_csv_is_read_again_when_its_sidecar_changes_and_a_failed_document_each_time(
+def test_sync_rereads_csv_on_sidecar_change_and_retries_failed_documents(
     world: World,
 ) -> None:
     knowledge_base, source = world.pair()

@@ -22,7 +22,7 @@ from simulator.tests.world import (
 
 
 @holds("knowledge-base.creation", "request.client-token")
-def test_a_new_knowledge_base_is_creating_then_active_and_made_once_for_a_client_token(
+def test_knowledge_base_becomes_active_and_client_token_makes_it_once(
     world: World,
 ) -> None:
     request = {**knowledge_base_request(world.index()), "clientToken": "t" * 33}
@@ -42,7 +42,7 @@ def test_a_new_knowledge_base_is_creating_then_active_and_made_once_for_a_client
 
 
 @holds("knowledge-base.index-*")
-def test_the_index_must_exist_have_the_models_dimension_and_be_named_in_one_way(
+def test_index_must_exist_match_model_dimension_and_be_named_one_way(
     world: World,
 ) -> None:
     narrow, arn = world.index(dimension=256), world.index()
@@ -71,7 +71,7 @@ def test_the_index_must_exist_have_the_models_dimension_and_be_named_in_one_way(
 
 
 @holds("knowledge-base.immutable", "knowledge-base.name-taken")
-def test_the_configuration_of_a_knowledge_base_never_changes_and_its_name_is_taken(
+def test_knowledge_base_configuration_is_immutable_and_name_unique(
     world: World,
 ) -> None:
     request = knowledge_base_request(world.index(), "taken")
@@ -90,7 +90,7 @@ def test_the_configuration_of_a_knowledge_base_never_changes_and_its_name_is_tak
 
 
 @holds("knowledge-base.per-account")
-def test_an_account_has_at_most_100_knowledge_bases_which_are_listed_in_pages(
+def test_account_limits_knowledge_bases_to_100_and_lists_them_in_pages(
     world_at: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Three stand for the hundred."""
@@ -160,7 +160,7 @@ def test_a_repeated_client_token_makes_one_data_source_for_ten_minutes(
 
 
 @holds("data-source.chunking-immutable", "data-source.replaced")
-def test_an_update_replaces_all_that_a_data_source_is_but_its_chunking_and_parser(
+def test_data_source_update_replaces_all_but_chunking_and_parser(
     world: World,
 ) -> None:
     by_pictures = {"parsingConfiguration": {"parsingStrategy": "BEDROCK_DATA_AUTOMATION"}}
@@ -184,9 +184,7 @@ def test_an_update_replaces_all_that_a_data_source_is_but_its_chunking_and_parse
 
 @holds("data-source.deletion", "data-source.retained")
 @pytest.mark.parametrize("policy", ["DELETE", "RETAIN"])
-def test_a_deleted_data_sources_passages_are_gone_or_left_in_the_index_alone(
-    world: World, policy: str
-) -> None:
+def test_deleted_data_source_deletes_or_retains_its_vectors(world: World, policy: str) -> None:
     index = world.index(searched={"AMAZON_BEDROCK_TEXT": None})
     knowledge_base = world.knowledge_base(index)
     source = world.data_source(knowledge_base, dataDeletionPolicy=policy)
@@ -209,7 +207,7 @@ def test_a_deleted_data_sources_passages_are_gone_or_left_in_the_index_alone(
 
 
 @holds("data-source.deletion-failed")
-def test_a_data_source_whose_index_is_gone_can_only_be_deleted_by_retaining(world: World) -> None:
+def test_data_source_with_missing_index_is_deleted_only_with_retain(world: World) -> None:
     index = world.index()
     knowledge_base = world.knowledge_base(index)
     key = at(knowledge_base, world.data_source(knowledge_base))

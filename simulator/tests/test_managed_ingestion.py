@@ -58,7 +58,7 @@ def test_the_first_request_into_a_knowledge_base_takes_longer(
 
 
 @holds("managed.filter-keys", "document.first-sync", "managed.file-size", "managed.sidecar-size")
-def test_a_job_takes_in_what_lies_under_the_prefixes_matches_and_is_not_too_large(
+def test_managed_job_ingests_only_matching_files_within_size_limits(
     world: World,
 ) -> None:
     parameters = s3(
@@ -130,7 +130,7 @@ def assuming(
     "managed.direct-in-account",
     "document.concurrent",
 )
-def test_more_than_five_jobs_run_in_a_managed_knowledge_base_one_in_each_data_source(
+def test_managed_knowledge_base_runs_one_job_per_data_source_up_to_limit(
     assuming: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Seven stand for fifty, which would end before all of them are started."""
@@ -161,7 +161,7 @@ def test_more_than_five_jobs_run_in_a_managed_knowledge_base_one_in_each_data_so
 
 
 @holds("managed.jobs-in-account", "job.per-account")
-def test_jobs_of_managed_knowledge_bases_may_be_told_to_count_in_the_account(
+def test_managed_jobs_count_towards_account_limit_when_assumed(
     assuming: Callable[..., World],
 ) -> None:
     world = assuming(managed_jobs_in_account=True, managed_starts_rated=False)

@@ -38,7 +38,7 @@ def home(shared: World) -> str:
 
 
 @holds("managed.creation", "managed.not-active", "managed.configuration", "managed.storage")
-def test_a_managed_knowledge_base_is_creating_for_a_while_and_takes_no_data_source_before(
+def test_managed_knowledge_base_refuses_data_sources_until_active(
     world: World,
 ) -> None:
     request = managed_request()
@@ -163,9 +163,7 @@ def test_a_connector_without_a_bucket_is_accepted_and_fails_later(world: World, 
 
 
 @holds("managed.source-creation", "managed.source-status", "managed.connector-echo")
-def test_a_data_source_is_creating_and_updating_before_it_takes_documents_and_is_echoed_as_json(
-    world: World, home: str
-) -> None:
+def test_managed_data_source_refuses_documents_until_available(world: World, home: str) -> None:
     request = source_request(home, s3(world, "a/", "b/"))
     made = world.agent.create_data_source(**request)["dataSource"]
     names = {"knowledgeBaseId": home, "dataSourceId": made["dataSourceId"]}

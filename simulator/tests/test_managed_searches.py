@@ -117,7 +117,7 @@ def test_a_passage_says_where_it_is_from_and_can_be_sought_by_it(shelf: Shelf) -
 
 
 @holds("managed.search-configuration", "retrieve.managed-configuration", "managed.user-context")
-def test_each_kind_of_knowledge_base_has_its_own_search_configuration_and_none_takes_a_user(
+def test_search_configuration_must_match_kind_and_user_context_is_refused(
     shelf: Shelf,
 ) -> None:
     retrieve = shelf.world.runtime.retrieve
@@ -135,7 +135,7 @@ def test_each_kind_of_knowledge_base_has_its_own_search_configuration_and_none_t
 
 
 @holds("managed.query-empty", "managed.query-length", "managed.generate")
-def test_a_query_has_one_to_ten_thousand_characters_and_is_never_answered_by_a_model(
+def test_managed_query_length_is_limited_and_generation_unsupported(
     shelf: Shelf,
 ) -> None:
     generation = answer_request(shelf.knowledge_base, "Which city?")
@@ -163,7 +163,7 @@ def test_a_word_of_the_question_counts_beside_its_meaning(world: World) -> None:
 
 
 @holds("managed.scores", "managed.reranking", "managed.reranking-custom")
-def test_the_best_score_is_one_unless_a_model_reranks_the_services_or_ones_own(
+def test_best_score_is_one_unless_results_are_reranked(
     shelf: Shelf,
 ) -> None:
     relative = shelf.search("hills of Rome", rerankingModelType="NONE")

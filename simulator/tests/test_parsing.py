@@ -205,7 +205,7 @@ def test_pages_with_little_with_nothing_and_with_columns_on_them_are_read(
     assert read == ("Crates", "4812", "Page 1 of 2", "", "Crates 4812\nBarrels")
 
 
-def test_a_page_that_takes_too_long_ends_the_child_and_the_next_file_has_another() -> None:
+def test_page_that_exceeds_time_limit_is_unindexable() -> None:
     parser = ChildParser(seconds=0.05)
     try:
         with pytest.raises(Unindexable):

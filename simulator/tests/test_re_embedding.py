@@ -23,7 +23,7 @@ class Other:
         return self.embed(text)
 
 
-def test_a_start_with_another_model_embeds_anew_as_the_document_was_ingested(
+def test_restart_with_another_model_re_embeds_ingested_documents_only(
     tmp_path: Path, s3_endpoint: str
 ) -> None:
     topic = {"value": {"type": "STRING", "stringValue": "otters"}, "includeForEmbedding": True}

@@ -44,7 +44,7 @@ def test_documents_are_still_found_and_directly_ingested_after_a_kill(
 
 
 @holds("job.failed")
-def test_a_job_that_was_killed_is_failed_and_the_next_one_finishes_its_work(
+def test_killed_job_is_failed_and_next_job_finishes_its_work(
     tmp_path: Path, s3_endpoint: str
 ) -> None:
     with running(tmp_path, s3_endpoint, speed=50) as endpoint:
@@ -93,7 +93,7 @@ def test_tags_and_what_is_in_no_index_outlast_a_restart(tmp_path: Path, s3_endpo
     assert tags == {"team": "birds"}
 
 
-def test_what_a_full_disk_did_not_take_is_found_by_nobody_and_as_nobody_elses(
+def test_passage_lost_to_full_disk_is_not_found_under_another_owner(
     tmp_path: Path,
 ) -> None:
     """The next passage that is written has the row that was not kept."""

@@ -208,7 +208,7 @@ def pages(world: World, asked: dict[str, Any]) -> list[list[dict[str, Any]]]:
 
 
 @holds("retrieve.page", "retrieve.next-token")
-def test_all_pages_together_are_what_was_asked_for_best_first_by_tokens_of_one_request(
+def test_result_pages_are_sorted_and_tokens_are_bound_to_one_request(
     long_texts: tuple[World, str],
 ) -> None:
     world, knowledge_base = long_texts

@@ -129,7 +129,7 @@ def test_a_stream_goes_out_as_it_is_written(world: World) -> None:
     assert len([each for each in answer["stream"] if "contentBlockDelta" in each]) == 3
 
 
-def test_conversations_at_once_do_not_mix_and_a_repeated_request_is_answered_alike(
+def test_scripts_keep_conversations_apart_and_repeat_requests_alike(
     world: World,
 ) -> None:
     script(world, SEARCHES, CITES)
@@ -151,7 +151,7 @@ def test_conversations_at_once_do_not_mix_and_a_repeated_request_is_answered_ali
     assert ordered(world, "GET") == {"scripts": []}
 
 
-def test_a_script_is_found_by_the_last_part_of_an_arn_and_for_no_other_model(world: World) -> None:
+def test_script_matches_model_by_last_part_of_arn_only(world: World) -> None:
     script(world, {"text": "Scripted.", "stop": "max_tokens"})
     arn = f"arn:aws:bedrock:us-east-1::foundation-model/{MODEL}"
     asked = {"messages": [ASKS]}
@@ -186,7 +186,7 @@ def test_a_script_that_can_not_go_on_says_why(
 
 
 @holds("script.exhausted")
-def test_the_latest_result_is_quoted_and_a_script_that_is_exhausted_says_so(world: World) -> None:
+def test_script_quotes_latest_result_and_refuses_when_exhausted(world: World) -> None:
     script(world, SEARCHES, SEARCHES, CITES)
 
     first = converse(world, ASKS)

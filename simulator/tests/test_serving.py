@@ -55,9 +55,7 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @pytest.mark.processes
-def test_its_own_s3_keeps_objects_of_any_name_and_size_and_follows_links(
-    s3: Any, tmp_path: Path
-) -> None:
+def test_simulators_own_s3_keeps_objects_of_any_name_and_size(s3: Any, tmp_path: Path) -> None:
     large = tmp_path / "large"
     large.write_bytes(bytes(9_000_000))
     key = "a b/résumé (1)+%.txt"

@@ -48,7 +48,7 @@ def asked(world: World, *content: Mapping[str, Any], **more: Any) -> dict[str, A
     return answer
 
 
-def test_a_search_tool_is_called_once_a_question_with_as_much_of_it_as_it_takes(
+def test_search_tool_is_called_once_per_question_cut_to_its_max_length(
     world: World,
 ) -> None:
     short = {"type": "object", "properties": {"query": {"type": "string", "maxLength": 9}}}
@@ -131,7 +131,7 @@ def spanning(text: str, first: int, last: int) -> dict[str, Any]:
     return {"content": text, "source": source}
 
 
-def test_a_sentence_of_passages_that_overlap_is_said_once_and_cited_as_closely_as_can_be(
+def test_overlapping_passages_are_quoted_once_with_narrowest_citation(
     world: World,
 ) -> None:
     found = [

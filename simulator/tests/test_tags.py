@@ -83,7 +83,7 @@ Make = Callable[[World, dict[str, str]], Tagged]
 @pytest.mark.parametrize("make", MAKE, ids=lambda make: make.__name__)
 @holds("tags.changed", "tags.most", "tags.most-of-guardrail", "tags.most-of-vectors")
 @holds("tags.reserved", "request.not-found", "vector-bucket.not-found", "index.not-found")
-def test_a_resource_has_fifty_tags_that_change_none_of_aws_s_own_and_none_where_it_is_not(
+def test_resource_takes_fifty_tags_and_refuses_reserved_or_missing(
     world: World, make: Make
 ) -> None:
     resource = make(world, {"mcp-multirag-kb": "true", "team": "birds"})

@@ -29,7 +29,7 @@ ORDINARY = (
 
 
 @holds("guardrail.topics")
-def test_texts_about_a_topic_are_caught_and_told_from_others_even_in_a_long_text() -> None:
+def test_guardrail_topics_are_detected_only_in_texts_about_them() -> None:
     guard = Guard(body=guardrail_request(topics=TOPICS), embedder=MiniLM())
 
     def found(text: str) -> set[str]:

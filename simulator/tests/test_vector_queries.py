@@ -201,7 +201,7 @@ def test_what_s3_vectors_refuses_is_refused(
 
 @holds("query.classic", "query.text-mode", "query.classic-filter", "vector-bucket.default-mode")
 @holds("vector-filter.starts-with")
-def test_a_classic_index_knows_vectors_only_no_prefixes_and_filters_as_it_searches(
+def test_classic_index_takes_vectors_only_and_may_miss_filtered_matches(
     world: World,
 ) -> None:
     arn = world.index(dimension=2, mode="CLASSIC")

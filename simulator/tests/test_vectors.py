@@ -18,7 +18,7 @@ SCRIPT = Path(__file__).parents[2] / "examples" / "s3_vectors_search.py"
 
 @holds("vector-bucket.not-empty", "vector-bucket.not-found", "index.not-found")
 @holds("vector-bucket.taken", "index.taken")
-def test_a_bucket_holds_indexes_and_goes_only_when_empty_and_an_index_made_again_is_new(
+def test_vector_bucket_is_deleted_only_when_empty_and_new_index_is_empty(
     world: World,
 ) -> None:
     arn = world.index(dimension=2, non_filterable=["text"], searched={"text": "en"})
@@ -98,7 +98,7 @@ def test_a_vector_comes_back_as_it_was_put(world: World) -> None:
     assert bare == [{"key": "k/ä"}]
 
 
-def test_the_last_of_a_key_takes_its_place_and_words_and_what_is_deleted_is_found_by_nothing(
+def test_vector_with_same_key_is_replaced_and_deleted_one_is_not_found(
     world: World,
 ) -> None:
     arn = world.index(dimension=2, searched={"text": "en"})
@@ -163,7 +163,7 @@ def test_a_page_ends_at_a_megabyte(world: World) -> None:
         ({"key": "x" * 1025}, "equal to 1024"),
     ],
 )
-def test_a_vector_that_s3_vectors_refuses_is_refused_with_its_whole_request(
+def test_put_vectors_refuses_whole_request_with_one_invalid_vector(
     world: World, vector: dict[str, Any], says: str
 ) -> None:
     arn = world.index(dimension=2, non_filterable=["text"])

@@ -60,7 +60,7 @@ def test_every_rate_is_counted_for_the_account(world_at: Callable[..., World]) -
     assert [error["Code"] for error in errors] == ["ThrottlingException"] * 3
 
 
-def test_titan_embeds_with_the_dimensions_and_the_length_that_are_asked_for(world: World) -> None:
+def test_titan_embeds_with_requested_dimensions_and_normalization(world: World) -> None:
     whole = titan(world)
     short, cut = (titan(world, dimensions=256, normalize=normal) for normal in (True, False))
 

@@ -237,7 +237,7 @@ def test_nothing_that_is_said_is_logged_or_stands_in_the_queue(house: World) -> 
     assert not [each for each in (QUESTION, SECRET, "200 hours", "look it up") if each in log]
 
 
-def test_anothers_catalog_is_never_searched_whatever_the_agents_record_says(house: World) -> None:
+def test_forged_tool_never_searches_another_owners_catalog(house: World) -> None:
     house.catalog("bob", "cat-bobs", "Letters", "The pump is greased every 999 hours.")
     agents = house.use_cases.agents
     [tool] = agents.get("alice", house.agent_id).available_tools
@@ -254,7 +254,7 @@ def test_anothers_catalog_is_never_searched_whatever_the_agents_record_says(hous
     assert "999 hours" not in run.model_dump_json()
 
 
-def test_an_agent_without_prompt_and_tools_answers_too_and_one_with_a_prompt_is_told_it(
+def test_agent_answers_without_prompt_and_tools_and_follows_its_prompt(
     house: World,
 ) -> None:
     agents = house.use_cases.agents
@@ -329,7 +329,7 @@ def passages(run: AgentRun) -> list[str]:
     return [passage.content for each in found(run) for passage in each.passages]
 
 
-def test_what_is_shared_is_offered_behind_their_own_and_answers_in_runs(
+def test_shared_bases_are_offered_after_own_ones_and_searched_in_runs(
     house: World, shared: dict[str, str]
 ) -> None:
     available = house.use_cases.available_knowledge_bases

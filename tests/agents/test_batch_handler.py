@@ -59,7 +59,7 @@ def test_attached_directly_a_text_stands_behind_the_prompt(world: World) -> None
     ]
 
 
-def test_a_document_reaches_the_model_under_a_neutral_name_and_a_text_as_text(
+def test_document_is_sent_under_neutral_name_and_text_file_as_text(
     world: World,
 ) -> None:
     largest = bytes(4_500_000)
@@ -137,7 +137,7 @@ def test_an_event_that_is_none_is_named_with_what_is_allowed(
 
 
 @pytest.mark.parametrize("more", [{}, {"identity": {"user_id": "../bob"}}])
-def test_without_an_identity_nothing_is_asked_where_the_function_takes_one(
+def test_event_without_identity_is_refused_if_the_function_requires_one(
     world: World, more: dict[str, object]
 ) -> None:
     world.set(IDENTITY_FROM_EVENT="true")
@@ -181,7 +181,7 @@ def test_a_model_that_answers_no_json_is_told_why_and_has_one_more_attempt(world
     assert len(again.asked) == 2
 
 
-def test_groups_of_the_event_decide_what_is_found_of_events_at_the_same_time_too(
+def test_event_groups_decide_what_is_found_even_in_parallel_events(
     world: World,
 ) -> None:
     entry = {**LAWS, "enableAcl": True}
@@ -256,7 +256,7 @@ class Hurried(Context):
 
 
 @pytest.mark.slow
-def test_an_agent_that_hangs_is_told_of_before_its_function_s_time_is_over_or_not_begun(
+def test_hanging_agent_fails_before_function_timeout_or_never_starts(
     world: World,
 ) -> None:
     released = threading.Event()
@@ -278,7 +278,7 @@ def test_an_agent_that_hangs_is_told_of_before_its_function_s_time_is_over_or_no
     assert time.monotonic() - started < 6
 
 
-def test_an_answer_that_is_none_is_told_and_what_a_guardrail_says_is_one(world: World) -> None:
+def test_cut_or_empty_answer_is_an_error_and_guardrail_text_is_an_answer(world: World) -> None:
     """And half a character ends no process."""
     for text, reason, problem in (
         ("half an ans", "max_tokens", "cut at its limit of tokens"),
@@ -351,7 +351,7 @@ def test_a_function_that_is_set_up_wrongly_says_which_variable(
     assert "a secret" not in str(raised.value)
 
 
-def test_a_prompt_that_is_none_is_refused_but_a_blank_one_beside_knowledge_bases(
+def test_invalid_prompt_is_refused_but_blank_is_fine_with_knowledge_bases(
     world: World,
 ) -> None:
     for wrong, why in ((b"a" * (1024**2 + 1), "at most 1,048,576"), (b" \r\n", "is no text in it")):
@@ -384,7 +384,7 @@ def test_a_tool_of_an_asset_is_called_and_prompt_and_tools_are_read_once(world: 
         (["tell-time", "tell_time"], "tool 'tell_time'.*there is 'tell-time', too"),
     ],
 )
-def test_names_that_strands_takes_for_the_same_are_told_when_the_function_starts(
+def test_conflicting_tool_names_are_refused_at_start(
     world: World, names: list[str], told: str
 ) -> None:
     of_each = [ECHO.replace("@tool", f"@tool(name={name!r})") for name in names]

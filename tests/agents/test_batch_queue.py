@@ -57,7 +57,7 @@ def test_each_message_is_answered_and_exactly_those_that_failed_are_named(
     assert failed(asked_world.ask(messages(data("one"), data("two")))) == ["m-1", "m-2"]
 
 
-def test_without_a_queue_for_answers_it_is_told_whether_they_failed(asked_world: World) -> None:
+def test_without_an_answers_queue_failed_messages_are_reported(asked_world: World) -> None:
     answer = asked_world.ask(messages(data("one"), data("broken")))
 
     assert failed(answer) == ["m-2"]

@@ -107,7 +107,7 @@ def test_files_of_a_zip_import_each_other_and_need_not_all_have_tools(objects: F
     assert names(tools) == ["inner", "outer"]
 
 
-def test_two_assets_may_have_files_of_one_name_and_import_when_they_are_called(
+def test_assets_may_share_file_names_and_import_lazily(
     objects: FakeObjects,
 ) -> None:
     late = NAMED.replace('return "{1} " + text', "import late_one\n    return late_one.WORD + text")
@@ -169,7 +169,7 @@ def test_names_that_are_taken_and_what_is_not_there_are_told_with_where(
             load_tools(configured, objects)
 
 
-def test_a_zip_that_leads_out_of_its_folder_or_is_none_or_unpacks_to_too_much_is_refused(
+def test_unsafe_unreadable_or_oversized_zip_is_refused(
     objects: FakeObjects, tmp_path: Path
 ) -> None:
     link, large = io.BytesIO(), io.BytesIO()

@@ -96,7 +96,7 @@ def test_what_is_no_answer_is_raised_by_its_name(
         held(Listening(), SEARCH, said)
 
 
-def test_words_are_told_as_they_are_written_and_what_was_said_before_is_told_the_model() -> None:
+def test_answer_is_streamed_and_earlier_exchanges_are_sent_to_the_model() -> None:
     listening, model = Listening(), PlayedModel(play=lambda _: "Thirty days.")
     before = [Exchange(question="And Bob?", answer="Twenty.")]
     brief = Brief(model="a-model", system_prompt="", tools=[], message="And I?", before=before)
@@ -112,7 +112,7 @@ def test_words_are_told_as_they_are_written_and_what_was_said_before_is_told_the
     ]
 
 
-def test_a_model_that_uses_no_tools_in_a_stream_is_asked_as_a_whole_from_then_on() -> None:
+def test_model_without_streaming_tool_use_is_called_unstreamed_afterwards() -> None:
     refusal = "This model doesn't support tool use in streaming mode."
     model, asked = PlayedModel(play=lambda _: "Thirty."), list[bool]()
 

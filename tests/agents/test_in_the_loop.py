@@ -53,7 +53,9 @@ def calls_of(printed: str) -> list[str]:
 STORED_AND_ASKED = ["upload_to_catalog", "get_indexing_status", "select_catalog", "query_catalog"]
 
 
-def test_over_mcp_and_in_process_it_stores_a_file_and_answers_from_it(instance: Instance) -> None:
+def test_agent_stores_a_file_and_answers_from_it_over_mcp_and_in_process(
+    instance: Instance,
+) -> None:
     over_the_gateway = run(instance, "--catalog", CATALOG, token=issuer_of(instance).mint(USER))
     in_process = run(instance, "--in-process", "--user", USER, "--catalog", CATALOG)
 

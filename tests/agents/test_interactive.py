@@ -125,7 +125,7 @@ def test_what_is_no_question_in_a_session_is_refused(talk: Talk) -> None:
         assert refusal["errorType"] == "MalformedEvent"
 
 
-def test_it_finds_what_the_tokens_groups_may_see_whatever_the_question_claims(talk: Talk) -> None:
+def test_search_is_limited_by_token_groups_whatever_the_question_claims(talk: Talk) -> None:
     law = {**LAWS, "enableAcl": True, "aclMetadataField": "allowed_groups"}
     talk.world.set(KNOWLEDGE_BASES_CONFIG=configured(law))
     for group in ("hr", "board"):
@@ -144,7 +144,7 @@ def test_it_finds_what_the_tokens_groups_may_see_whatever_the_question_claims(ta
     assert "For board." not in text
 
 
-def test_what_a_tool_found_is_not_remembered_for_when_it_may_be_seen_no_more(talk: Talk) -> None:
+def test_tool_results_are_not_kept_in_conversation_memory(talk: Talk) -> None:
     law = {**LAWS, "enableAcl": True, "aclMetadataField": "allowed_groups"}
     talk.world.set(KNOWLEDGE_BASES_CONFIG=configured(law))
     talk.world.knowledge_bases.hold(law, "For hr.", allowed_groups=["hr"])

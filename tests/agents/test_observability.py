@@ -111,7 +111,7 @@ def test_unobserved_no_exception_holds_a_question(
     assert SECRET not in written_by(asked_world, everything, capsys)
 
 
-def test_calls_are_told_with_who_and_errors_with_their_type_whether_observed_or_not(
+def test_calls_log_user_and_error_type_with_and_without_observability(
     asked_world: World,
 ) -> None:
     for observed in ("", "true"):
@@ -133,7 +133,7 @@ def test_calls_are_told_with_who_and_errors_with_their_type_whether_observed_or_
     assert shown == {"s3://theirs/a.txt"}
 
 
-def test_observed_each_search_is_told_and_each_knowledge_base_that_answered_is_counted(
+def test_observability_logs_searches_and_counts_answering_knowledge_bases(
     asked_world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked_world.set(ENABLE_OBSERVABILITY="true", POWERTOOLS_SERVICE_NAME="my-agent")

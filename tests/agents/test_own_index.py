@@ -152,7 +152,7 @@ def test_what_is_configured_narrows_every_search(index: str) -> None:
     assert contents(asked(index, ANN, **OF_USERS, **of_bob)) == set()
 
 
-def test_a_guardrail_looks_at_the_question_and_a_model_puts_what_was_found_in_order(
+def test_own_index_applies_guardrail_and_reranking_model(
     index: str,
 ) -> None:
     policies = guardrail_request(words=["greased"])

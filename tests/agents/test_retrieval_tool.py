@@ -44,7 +44,7 @@ def contents(answer: dict[str, Any]) -> set[str]:
     return {each["content"] for each in answer["results"]}
 
 
-def test_without_an_id_all_are_searched_and_with_one_that_one_if_it_is_linked(
+def test_search_covers_all_linked_knowledge_bases_or_the_requested_one(
     fake: FakeRetrieve,
 ) -> None:
     fake.hold(LAWS, "leave by law")
@@ -149,7 +149,7 @@ def test_a_model_that_calls_with_nonsense_is_told_what_is_allowed(
     assert fake.asked == []
 
 
-def test_what_a_guardrail_blocked_and_that_nothing_was_found_is_told_in_a_sentence(
+def test_guardrail_block_and_empty_result_are_each_reported_in_a_sentence(
     fake: FakeRetrieve,
 ) -> None:
     fake.hold(LAWS, "leave by law")
@@ -191,7 +191,7 @@ fake.hold(LAWS, "thirty days")
     assert ended.stdout == "s3://theirs/a.txt thirty days\n", ended.stderr
 
 
-def test_without_knowledge_bases_there_is_no_tool_and_the_prompt_is_the_users() -> None:
+def test_without_knowledge_bases_there_is_no_tool_and_prompt_is_unchanged() -> None:
     for environ in ({}, {"KNOWLEDGE_BASES_CONFIG": ""}):
         known = from_environment(environ)
 
@@ -247,7 +247,7 @@ def test_passages_are_quoted_each_under_its_source(world: World) -> None:
     assert answer["metadata"]["knowledge_bases_queried"] == ["KB1"]
 
 
-def test_a_passage_of_two_files_is_shown_once_under_both_with_their_sections(world: World) -> None:
+def test_passage_of_two_files_is_shown_once_naming_both_sections(world: World) -> None:
     world.knowledge_base.put("Annual leave is 30 days.", filename="a.md", score=0.9)
     world.knowledge_base.put("Annual leave is 30 days.", filename="b.md", score=0.8)
     for name in "ab":
@@ -287,7 +287,7 @@ def test_what_did_not_fit_is_said_too(world: World) -> None:
     assert text_of(none).strip() == "Found and left out, for want of room in max_tokens: 2."
 
 
-def test_a_call_leaves_one_line_that_names_what_was_shown_and_tells_no_text(
+def test_tool_call_logs_one_line_naming_documents_without_their_text(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "stackroom_agents")
@@ -379,7 +379,7 @@ def test_a_prompt_that_is_no_text_is_refused() -> None:
         system_prompt(b"a\xff", BOTH)
 
 
-def test_a_caller_who_is_told_otherwise_than_it_should_be_is_nobody_in_no_group() -> None:
+def test_missing_identity_means_no_caller_and_malformed_one_is_refused() -> None:
     untold: list[dict[str, Any]] = [
         {},
         {"identity": {"user_id": "root", "groups": ["hr"]}},

@@ -69,7 +69,7 @@ RATE = a_widget(
 )
 
 
-def test_all_lines_are_asked_for_and_the_visible_ones_are_told_over_all_pages() -> None:
+def test_readings_request_every_line_and_merge_visible_ones_across_pages() -> None:
     first = {"rate": [a_series("%", (T[1], 2.0))], "hits": [a_series("h", (T[0], 1.0))]}
     aws = CloudWatch(first, {"rate": [a_series("%", (T[0], 1.0))]})
 
@@ -77,7 +77,7 @@ def test_all_lines_are_asked_for_and_the_visible_ones_are_told_over_all_pages() 
     assert {each["Id"] for each in aws.asked} == {"rate", "all", "hits", "misses"}
 
 
-def test_what_cloudwatch_does_not_work_out_says_so_in_its_line_alone() -> None:
+def test_metric_that_cloudwatch_cannot_compute_says_so_in_its_own_line() -> None:
     widget = a_widget(
         [{"id": "band", "expression": "BAND(hits)", "label": "band"}],
         ["S", "Hits", "service", "ask", {"id": "hits", "label": "hits"}],

@@ -127,7 +127,7 @@ def refuse(
     ],
     ids=["SSE-C", "foreign key", "disabled key", "archived"],
 )
-def test_an_object_whose_head_is_refused_is_described_as_listed_and_says_why(
+def test_object_with_refused_head_is_described_from_listing_with_reason(
     stubbed: S3DocumentBucket, stubber: Stubber, refused: tuple[str, str, int], told: str
 ) -> None:
     refuse(stubber, "head_object", str(refused[2]), status=refused[2])
@@ -141,7 +141,7 @@ def test_an_object_whose_head_is_refused_is_described_as_listed_and_says_why(
     assert told in str(found.unreadable)
 
 
-def test_one_that_we_may_not_read_among_others_that_we_may_says_so(
+def test_single_unreadable_object_is_described_as_denied(
     stubbed: S3DocumentBucket, stubber: Stubber
 ) -> None:
     refuse(stubber, "head_object", "403")
@@ -169,7 +169,7 @@ def test_where_we_may_read_nothing_no_object_is_at_fault(
 @pytest.mark.parametrize(
     ("code", "error"), [("ExpiredToken", ServiceRefused), ("InvalidArgument", ClientError)]
 )
-def test_credentials_that_are_over_and_errors_of_another_kind_are_no_objects_fault(
+def test_expired_credentials_and_other_errors_are_not_blamed_on_the_object(
     stubbed: S3DocumentBucket, stubber: Stubber, code: str, error: type[Exception]
 ) -> None:
     refuse(stubber, "head_object", "400", status=400)
@@ -179,7 +179,7 @@ def test_credentials_that_are_over_and_errors_of_another_kind_are_no_objects_fau
         stubbed.head(SECRET)
 
 
-def test_one_that_is_gone_by_then_is_absent_and_one_replaced_by_then_is_looked_at_again(
+def test_object_gone_after_refused_head_is_absent_and_replaced_one_retried(
     stubbed: S3DocumentBucket, stubber: Stubber
 ) -> None:
     for listed in ({}, LISTED):
@@ -229,7 +229,7 @@ def test_whether_we_may_use_a_kms_key_is_tried(stubbed: S3DocumentBucket, stubbe
     assert may_not.unreadable is not None
 
 
-def test_a_sidecar_that_can_not_be_read_is_as_good_as_none_and_an_inspection_is_told_why(
+def test_unreadable_sidecar_counts_as_none_and_inspection_gets_the_reason(
     client: Any, stubbed: S3DocumentBucket, stubber: Stubber
 ) -> None:
     for _ in range(2):
@@ -240,7 +240,7 @@ def test_a_sidecar_that_can_not_be_read_is_as_good_as_none_and_an_inspection_is_
         S3Files(client=client, bucket=BUCKET).read(SECRET, limit=5)
 
 
-def test_a_sidecar_that_may_not_be_written_is_the_objects_fault_if_that_can_not_be_read_either(
+def test_refused_sidecar_write_is_the_objects_fault_only_if_unreadable(
     stubbed: S3DocumentBucket, stubber: Stubber
 ) -> None:
     refuse(stubber, "put_object", "AccessDenied")

@@ -59,7 +59,7 @@ def test_listing_and_reading_are_consistent(
     assert [each["ConsistentRead"] for each in asked] == [True] * 4
 
 
-def test_a_record_from_before_is_taken_for_counted_as_the_totals_counted_it(
+def test_records_without_newer_counters_are_counted_on_their_first_write(
     documents: DynamoDocuments, dynamodb: Any
 ) -> None:
     """They know neither what failed nor what is open; the first write of each tells them."""
@@ -122,7 +122,7 @@ def cancel(stub: Stubber, *reasons: str) -> None:
     )
 
 
-def test_openings_and_closings_that_others_were_in_the_way_of_are_tried_again_at_once(
+def test_conflicting_catalog_opening_and_closing_are_retried_at_once(
     catalogs: DynamoCatalogRegister, dynamodb: Any
 ) -> None:
     with Stubber(dynamodb) as stub:
@@ -198,7 +198,7 @@ def test_a_record_that_is_none_is_named_and_the_others_are_listed(dynamodb: Any)
     assert "somebody's" not in str(told)
 
 
-def test_a_token_that_is_taken_no_more_says_that_the_listing_must_begin_anew() -> None:
+def test_rejected_listing_token_raises_listing_expired() -> None:
     client = session.client("bedrock-agent")
     inventory = AwsInventory(
         s3=None, dynamodb=None, bedrock_agent=client, bucket=BUCKET, catalog_table=CATALOG_TABLE
@@ -251,7 +251,7 @@ def conflict(stub: Stubber, operation: str) -> None:
 
 
 @pytest.mark.parametrize("operation", WRITES)
-def test_a_write_that_met_another_is_tried_again_until_it_is_for_the_workflow_to_do_so(
+def test_conflicting_write_is_retried_until_store_is_called_unavailable(
     client: Any, pauses: list[int], operation: str
 ) -> None:
     with Stubber(client) as stub:

@@ -91,7 +91,7 @@ def receipts(dynamodb: Any) -> DynamoReceipts:
     return DynamoReceipts(client=dynamodb, table=CONTROL_TABLE)
 
 
-def test_a_receipt_is_kept_for_400_days_after_it_was_asked_for_and_is_no_run(
+def test_receipt_expires_after_400_days_and_is_not_a_lease(
     receipts: DynamoReceipts, dynamodb: Any
 ) -> None:
     receipts.keep(a_receipt(1))
@@ -112,7 +112,7 @@ def test_receipts_are_listed_over_all_pages(receipts: DynamoReceipts) -> None:
     assert list(receipts.of_user("alice")) == kept[::-1]
 
 
-def test_everybodys_open_receipts_are_listed_the_oldest_first_until_they_are_closed(
+def test_open_receipts_of_all_users_are_listed_oldest_first_until_closed(
     receipts: DynamoReceipts,
 ) -> None:
     late, closed = a_receipt(1), a_receipt(3)
@@ -187,7 +187,7 @@ def a_book(dynamodb: Any, *, table: str = CONTROL_TABLE, operation: str = "Retri
     return DynamoTurnBook(client=dynamodb, table=table, operation=operation)
 
 
-def test_each_rate_has_a_ledger_which_leaves_by_itself_an_hour_after_it_was_last_needed(
+def test_each_rate_has_its_own_ledger_that_expires_after_an_hour(
     dynamodb: Any,
 ) -> None:
     a_book(dynamodb).write(Turns(at=1_700_000_000.9, free=3.0))
@@ -209,7 +209,7 @@ def test_one_that_nobody_understands_is_begun_anew(dynamodb: Any) -> None:
     assert book.read() == Turns(version=5)
 
 
-def test_two_hundred_tenants_fit_into_three_write_units_when_few_of_them_ask(
+def test_ledger_of_two_hundred_tenants_fits_into_three_write_units(
     dynamodb: Any,
 ) -> None:
     asked_lately = {f"{number:08x}": Share(lately=0.779) for number in range(75)}
@@ -307,7 +307,7 @@ def spoil(dynamodb: Any, pk: str, sk: str, **values: Any) -> None:
     dynamodb.put_item(TableName=CONTROL_TABLE, Item=found | to_item(values))
 
 
-def test_what_cannot_be_read_stops_only_itself_and_its_key_is_logged(
+def test_invalid_items_are_skipped_alone_and_their_keys_logged(
     dynamodb: Any,
     book: DynamoAdmissionBook,
     leases: DynamoLeases,

@@ -34,7 +34,7 @@ def writer(client: Any, **more: Any) -> ConverseWriter:
     return ConverseWriter(client, model_arn=MODEL, now=lambda: NOW, **more)
 
 
-def test_the_question_is_the_users_message_and_the_passages_are_in_the_system_prompt(
+def test_question_is_the_user_message_and_passages_are_in_system_prompt(
     client: Any, stubber: Stubber
 ) -> None:
     system = rendered(DEFAULT, question="leave?", passages=PASSAGES, now=NOW)
@@ -148,7 +148,7 @@ def test_a_passage_can_close_no_tag_and_begin_no_passage(evil: str) -> None:
     assert '<passage number="2">\nLeave is 30 days.\n</passage>\n</passages>' in prompt
 
 
-def test_placeholders_are_replaced_once_and_never_in_what_they_are_replaced_by() -> None:
+def test_placeholders_are_replaced_once_and_never_within_replacements() -> None:
     template = "$query$|$other$|$current_time$|$search_results$|$output_format_instructions$"
     evil = "$output_format_instructions$ $query$"
 

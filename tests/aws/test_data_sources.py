@@ -118,7 +118,7 @@ def test_a_data_source_is_read_and_cut_as_the_deployment_says(
     stubber.assert_no_pending_responses()
 
 
-def test_one_is_created_over_the_catalogs_prefix_alone_or_for_direct_calls_over_none(
+def test_data_source_covers_catalogs_prefix_or_is_custom_for_direct_calls(
     client: Any, stubber: Stubber
 ) -> None:
     """The connector below is of a managed knowledge base; another in the pool has none."""
@@ -133,7 +133,7 @@ def test_one_is_created_over_the_catalogs_prefix_alone_or_for_direct_calls_over_
     assert create(mixed, DataSourceType.CUSTOM) == of_type(DataSourceType.CUSTOM)
 
 
-def test_data_sources_are_listed_and_found_by_name_on_any_page_unless_they_are_going(
+def test_data_sources_are_found_by_name_on_any_page_unless_being_deleted(
     data_sources: BedrockDataSources, stubber: Stubber
 ) -> None:
     asked = {"knowledgeBaseId": KB}
@@ -153,7 +153,7 @@ def test_data_sources_are_listed_and_found_by_name_on_any_page_unless_they_are_g
     assert data_sources.find(KB, NAME) is None
 
 
-def test_on_a_managed_knowledge_base_it_is_a_connector_that_holds_no_deletion_back(
+def test_managed_data_source_is_a_connector_without_deletion_protection(
     managed: BedrockDataSources, stubber: Stubber
 ) -> None:
     connector = {
@@ -178,7 +178,7 @@ def test_on_a_managed_knowledge_base_it_is_a_connector_that_holds_no_deletion_ba
     assert create(managed) == of_type(DataSourceType.S3)
 
 
-def test_a_managed_one_that_could_not_be_deleted_is_deleted_again_and_retains_nothing(
+def test_failed_managed_deletion_is_repeated_without_retaining_vectors(
     managed: BedrockDataSources, stubber: Stubber
 ) -> None:
     stubber.add_response("get_data_source", a_source("DELETE_UNSUCCESSFUL"))
@@ -242,7 +242,7 @@ def test_a_deletion_is_asked_for_once_and_waited_for(
     assert not any(data_sources.remove(KB, "DS12345678") for _ in range(3))
 
 
-def test_a_deletion_that_something_at_work_stands_in_the_way_of_is_tried_again(
+def test_deletion_blocked_by_running_work_is_retried_but_not_bad_ids(
     data_sources: BedrockDataSources, stubber: Stubber
 ) -> None:
     job = "There is at least one running ingestion job for this data source."
@@ -259,7 +259,7 @@ def test_a_deletion_that_something_at_work_stands_in_the_way_of_is_tried_again(
         data_sources.remove(KB, "DS12345678")
 
 
-def test_a_data_source_whose_vectors_cannot_be_deleted_retains_them_and_goes(
+def test_data_source_whose_vectors_cannot_be_deleted_is_set_to_retain(
     data_sources: BedrockDataSources, stubber: Stubber
 ) -> None:
     stuck = a_source("DELETE_UNSUCCESSFUL")

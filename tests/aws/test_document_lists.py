@@ -126,7 +126,7 @@ def pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("pages")
-def test_a_catalog_that_counts_wrongly_is_counted_anew_unless_nothing_is_to_be_changed(
+def test_wrong_catalog_counts_are_corrected_except_in_a_dry_run(
     kept: Kept,
 ) -> None:
     before = kept.client.scan(TableName=CATALOG_TABLE)["Items"]
@@ -180,7 +180,7 @@ def test_what_is_counted_meanwhile_leaves_the_sum_behind(
     assert kept.catalog.document_count == 77
 
 
-def test_what_lists_a_document_that_is_not_so_is_removed_and_one_that_nothing_lists_is_listed(
+def test_stray_listings_are_removed_and_unlisted_documents_are_listed(
     kept: Kept,
 ) -> None:
     right = kept.sort_keys("")
@@ -200,7 +200,7 @@ def test_what_lists_a_document_that_is_not_so_is_removed_and_one_that_nothing_li
         assert kept.sort_keys("") == right
 
 
-def test_what_changed_since_it_was_read_is_neither_listed_again_nor_removed(kept: Kept) -> None:
+def test_records_changed_since_read_are_neither_relisted_nor_removed(kept: Kept) -> None:
     settled, failed = kept.document(0), kept.document(1)
     kept.documents.save(settled.moved(DocumentStatus.INDEXED, at=NOW))
     kept.documents.save(failed.moved(DocumentStatus.FAILED, at=NOW, reason="no text"))

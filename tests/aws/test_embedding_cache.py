@@ -240,7 +240,7 @@ def test_a_server_killed_and_back_again_is_asked_after_a_second(clock: FakeSecon
     assert later == Kept(vector=VECTOR)
 
 
-def test_a_server_that_stands_still_has_nothing_and_is_asked_after_a_second(
+def test_stalled_cache_server_counts_as_empty_and_is_retried_later(
     served: ValkeyServer,
     valkey: "redis.Redis",
     clock: FakeSeconds,

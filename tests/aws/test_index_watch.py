@@ -68,7 +68,7 @@ def test_what_an_index_lacks_is_told(
     assert watching(client, clock).why_not() == reason
 
 
-def test_an_index_that_is_being_built_or_not_told_of_is_not_ready_and_looked_up_again_soon(
+def test_index_not_ready_or_not_described_is_checked_again_soon(
     client: Any, stubber: Stubber, clock: FakeSeconds
 ) -> None:
     """And one from before there were modes is classic."""
@@ -155,7 +155,7 @@ def of_text(**configured: str) -> dict[str, Any]:
         (of_text(metadataKey="title", status="ACTIVE"), True, Readiness.MISSING),
     ],
 )
-def test_only_what_is_built_of_bedrocks_text_in_an_enhanced_index_can_be_searched(
+def test_index_is_text_searchable_only_when_enhanced_and_text_is_active(
     client: Any, stubber: Stubber, told: dict[str, Any], is_enhanced: bool, text_search: Readiness
 ) -> None:
     stubber.add_response("get_index", described(**told), {"indexArn": INDEX})

@@ -73,7 +73,7 @@ def a_document(uri: str, status: str = "INDEXED", **members: Any) -> dict[str, A
     return {**IDS, "identifier": identifier, "status": status, "updatedAt": NOW, **members}
 
 
-def test_a_start_that_failed_or_was_not_answered_is_tried_again_under_its_token(
+def test_failed_or_unanswered_start_means_knowledge_base_unavailable(
     jobs: BedrockIngestionJobs, stubber: Stubber, client: Any, monkeypatch: Any
 ) -> None:
     def refuse(**_: Any) -> None:
@@ -88,7 +88,7 @@ def test_a_start_that_failed_or_was_not_answered_is_tried_again_under_its_token(
         start(jobs)
 
 
-def test_answers_that_mean_later_are_back_pressure_and_those_that_mean_never_are_not(
+def test_busy_answers_are_back_pressure_and_other_errors_are_raised(
     jobs: BedrockIngestionJobs, stubber: Stubber
 ) -> None:
     for code, message, status in BUSY:
@@ -110,7 +110,7 @@ def test_each_status_of_the_api_model_is_known(client: Any) -> None:
         assert state is over.get(status, JobState.RUNNING)
 
 
-def test_a_jobs_statistics_and_reasons_are_read_and_one_that_is_not_known_is_none(
+def test_job_statistics_and_reasons_are_read_and_unknown_job_is_none(
     jobs: BedrockIngestionJobs, stubber: Stubber
 ) -> None:
     job = a_job("FAILED", statistics={"numberOfDocumentsFailed": 2}, failureReasons=["one", "two"])
@@ -169,7 +169,7 @@ def test_verdicts_are_asked_for_in_tens(jobs: BedrockIngestionJobs, stubber: Stu
     assert verdicts == {uri: DocumentDetail(status="INDEXED", updated_at=NOW) for uri in uris}
 
 
-def test_many_verdicts_are_listed_and_only_those_asked_for_answered(
+def test_details_of_many_documents_are_listed_and_only_asked_ones_returned(
     jobs: BedrockIngestionJobs, stubber: Stubber
 ) -> None:
     uris = [f"s3://docs/alice/r/{number:02}.txt" for number in range(51)]

@@ -147,7 +147,7 @@ def test_throttling_is_told_apart_from_other_errors_on_any_page(
         knowledge_base.retrieve("annual leave", ALICE, 5)
 
 
-def test_a_fixed_filter_holds_beside_what_is_demanded_and_nothing_is_no_filter(
+def test_fixed_filter_is_combined_with_the_callers_and_may_be_absent(
     client: Any, stubber: Stubber
 ) -> None:
     fixed = {"startsWith": {"key": "city", "value": "R"}}
@@ -268,7 +268,7 @@ RERANKED = RetrieveOptions(
         (RERANKED, None, [0.75, 1.0]),
     ],
 )
-def test_what_is_no_cosine_is_no_similarity_and_a_reranking_models_scores_are_relevances(
+def test_non_cosine_scores_are_no_similarity_and_reranked_are_relevance(
     client: Any,
     stubber: Stubber,
     options: RetrieveOptions,
@@ -286,7 +286,7 @@ def test_what_is_no_cosine_is_no_similarity_and_a_reranking_models_scores_are_re
     assert retrieved.passages[0].score == 0.75
 
 
-def test_a_managed_knowledge_base_tells_in_its_own_words_where_a_passage_is_from(
+def test_managed_knowledge_base_sources_come_from_its_own_metadata_keys(
     client: Any, stubber: Stubber
 ) -> None:
     """And what the uploader calls by another kind's words is an attribute like others."""

@@ -238,7 +238,7 @@ AOSS = "abcdefghij.us-east-1.aoss.amazonaws.com"
         7,
     ],
 )
-def test_what_is_no_collections_endpoint_is_refused_without_a_secret(endpoint: object) -> None:
+def test_invalid_collection_endpoint_is_refused_without_showing_secrets(endpoint: object) -> None:
     told = refusal({**COLLECTION, "collectionEndpoint": endpoint})
 
     assert "entry 0 ('KB12345678'): collectionEndpoint" in told

@@ -45,7 +45,7 @@ def test_what_a_get_refuses_is_told(client: Any) -> None:
                 S3Objects(client=client).read("b", "k.pdf", limit=3)
 
 
-def test_what_is_too_large_not_there_or_may_not_be_seen_is_not_fetched(client: Any) -> None:
+def test_oversized_missing_or_forbidden_object_is_refused(client: Any) -> None:
     objects = S3Objects(client=client)
     with Stubber(client) as stub:
         stub.add_response("head_object", HEAD, NAMED)

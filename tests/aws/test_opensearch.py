@@ -130,7 +130,7 @@ def _texts(collection: Collection, condition: Filter | None, limit: int = 10) ->
     return [each.text for each in found.passages]
 
 
-def test_passages_come_nearest_first_with_their_cosine_and_all_that_is_known_of_them(
+def test_passages_come_nearest_first_with_cosine_and_metadata(
     filled: Collection,
 ) -> None:
     metadata = {"source": "s3://docs/x/handbook.pdf", "page": 3, "chunk_id": "c-7"}
@@ -152,7 +152,7 @@ def test_passages_come_nearest_first_with_their_cosine_and_all_that_is_known_of_
 
 
 @pytest.mark.parametrize("space", ["l2", "innerproduct"])
-def test_a_cosine_is_told_alike_whatever_the_space_unless_vectors_have_another_length_than_one(
+def test_cosine_is_the_same_in_any_space_and_needs_unit_vectors(
     collection: Collection, space: str
 ) -> None:
     body = creation(dimensions=2)
@@ -202,7 +202,7 @@ def test_a_list_is_told_from_a_bare_text_and_more_is_asked_for_instead(
     assert len(_texts(collection, Has("groups", "staff"), 10)) == 6
 
 
-def test_an_index_that_opensearch_mapped_by_itself_is_compared_by_its_keywords(
+def test_index_with_dynamic_mapping_is_filtered_by_its_keyword_fields(
     collection: Collection,
 ) -> None:
     body = creation(dimensions=2)
@@ -252,9 +252,7 @@ def test_half_an_answer_and_nonsense_are_no_answer(
         ({"total": True, "successful": True, "failed": False}, "no count of shards"),
     ],
 )
-def test_what_some_shards_did_not_say_is_not_left_out_without_a_word(
-    shards: dict[str, object], message: str
-) -> None:
+def test_answer_of_only_some_shards_is_unavailable(shards: dict[str, object], message: str) -> None:
     answer = {"timed_out": False, "_shards": shards, "hits": {"hits": []}}
 
     with pytest.raises(KnowledgeBaseUnavailable, match=message):
@@ -277,7 +275,7 @@ def test_nmslib_is_searched_without_a_filter_and_by_meaning_alone(collection: Co
     ("kind", "error"),
     [(Kind.THROTTLE, KnowledgeBaseThrottled), (Kind.DROPPED, KnowledgeBaseUnavailable)],
 )
-def test_what_passes_is_tried_twice_again_unless_that_would_be_late(
+def test_transient_search_error_is_retried_twice_within_the_deadline(
     filled: Collection, kind: Kind, error: type[Exception]
 ) -> None:
     knowledge_base = _knowledge_base(filled)
@@ -452,7 +450,7 @@ def test_the_request_that_goes_out_is_right_field_by_field(filled: Collection) -
     }
 
 
-def test_without_credentials_or_a_region_nothing_can_be_signed_and_nobody_there_is_told() -> None:
+def test_missing_credentials_or_region_is_refused_and_no_host_unavailable() -> None:
     nowhere = "http://127.0.0.1:1"
     for credentials, region in ((None, REGION), (Credentials("a", "b"), None)):
         with pytest.raises(SearchRefused, match="to sign searches with"):

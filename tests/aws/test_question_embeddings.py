@@ -166,7 +166,7 @@ def test_another_provider_is_refused(titan: Titan) -> None:
         get_embedding("leave", "text-embedding-3", "openai", client=titan.client)
 
 
-def test_a_url_of_redis_is_taken_and_not_shown_and_without_one_there_is_none() -> None:
+def test_redis_url_is_accepted_without_showing_its_secret_and_is_optional() -> None:
     for url in (
         "redis://localhost",
         "rediss://cache.example.com:6379",

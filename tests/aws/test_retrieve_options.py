@@ -40,7 +40,7 @@ def passes_the_model(client: Any, configuration: Any) -> None:
         )
 
 
-def test_no_more_is_asked_for_than_retrieve_gives_nor_reranked_than_there_are_passages() -> None:
+def test_result_count_is_capped_by_retrieve_and_reranking_by_passages() -> None:
     asked: Any = RetrieveOptions().configuration(250, None)
     reranking: Any = reranked(numberOfRerankedResults=50).configuration(5)
 
@@ -301,7 +301,7 @@ def test_an_address_elsewhere_is_never_taken_for_an_object() -> None:
     assert uri_of(location, {SOURCE: "https://a"}) is None
 
 
-def test_of_a_custom_document_there_is_its_id_and_the_object_that_bedrock_notes() -> None:
+def test_custom_document_yields_its_id_and_the_noted_s3_uri() -> None:
     location: Any = {"type": "CUSTOM", "customDocumentLocation": {"id": "doc-1"}}
 
     assert custom_id_of(location) == "doc-1"
@@ -310,7 +310,7 @@ def test_of_a_custom_document_there_is_its_id_and_the_object_that_bedrock_notes(
     assert custom_id_of(None) is None
 
 
-def test_of_each_kind_of_knowledge_base_only_its_own_word_is_taken() -> None:
+def test_source_uri_is_read_only_from_the_key_of_that_kind_of_base() -> None:
     """The other's word may stand in a sidecar, where whoever uploads has chosen it."""
     location: Any = {"type": "CUSTOM", "customDocumentLocation": {"id": "doc-1"}}
     of_managed = {"_source_uri": "s3://docs/a"}

@@ -24,7 +24,7 @@ def turns(client: Any) -> StepFunctionsTaskTokens:
     return StepFunctionsTaskTokens(client=client)
 
 
-def test_a_run_is_told_that_it_is_admitted_unless_step_functions_does_not_take_its_token(
+def test_wake_reports_admission_and_is_false_for_a_token_no_longer_valid(
     turns: StepFunctionsTaskTokens, stubber: Stubber
 ) -> None:
     told = {"taskToken": "token", "output": json.dumps({"admitted": True})}

@@ -33,7 +33,7 @@ def put(transfers: S3Transfers, body: bytes, *, replace: bool = False) -> str | 
     )
 
 
-def test_a_file_is_written_with_its_attributes_and_replaced_only_if_that_is_asked_for(
+def test_file_is_stored_with_attributes_and_replaced_only_on_request(
     transfers: S3Transfers, s3: Any
 ) -> None:
     etag = put(transfers, b"first")

@@ -206,7 +206,7 @@ def test_who_searches_for_somebody_does_it_as_is_configured(
 
 
 @pytest.mark.parametrize("settings", [IngestSettings, PollerSettings, ReconcilerSettings])
-def test_who_looks_whether_something_is_found_asks_the_index_itself(
+def test_presence_of_documents_is_checked_in_the_index_itself(
     settings: type[Settings],
 ) -> None:
     made = use_cases(settings, {"index": INDEX}).deployment
@@ -219,7 +219,7 @@ def test_who_looks_whether_something_is_found_asks_the_index_itself(
 
 
 @pytest.mark.parametrize("member", [{}, {"type": "MANAGED", "index": INDEX}])
-def test_where_it_has_no_index_of_ours_bedrock_is_asked_about_fewer_at_once(
+def test_knowledge_base_without_our_index_checks_fewer_documents_at_once(
     member: dict[str, str],
 ) -> None:
     made = use_cases(PollerSettings, member, KB_DOCS_OWNER="123456789012").deployment
@@ -247,7 +247,7 @@ def test_knowledge_bases_share_the_vectors_of_questions() -> None:
     assert vars(one)["_embeddings"] is vars(other)["_embeddings"]
 
 
-def test_who_shows_passages_to_people_is_guarded_and_who_looks_for_them_is_not() -> None:
+def test_guardrail_applies_to_searches_for_people_and_not_to_the_poller() -> None:
     """Over an index, too, both there and where it falls back to."""
     guardrail = Guardrail(id="gr123", version="2")
     by_retrieve = [
@@ -262,7 +262,7 @@ def test_who_shows_passages_to_people_is_guarded_and_who_looks_for_them_is_not()
     assert vars(found_in(directly["_fallback"]))["_guardrail"] == guardrail
 
 
-def test_who_writes_answers_has_the_patience_of_a_client_of_its_own() -> None:
+def test_answer_writer_has_a_client_and_guardrail_of_its_own() -> None:
     made = use_cases(Answers, **GUARDED)
 
     answering = made.answering
@@ -302,7 +302,7 @@ def test_jobs_at_a_time_are_those_of_each_members_type() -> None:
         IngestSettings.from_env(variables)
 
 
-def test_who_only_looks_at_the_stores_lists_what_lies_there_without_a_pool() -> None:
+def test_store_settings_list_the_inventory_without_a_pool() -> None:
     settings = StoreSettings(
         kb_catalog_table="catalogs",
         kb_control_table="control",
@@ -316,7 +316,7 @@ def test_who_only_looks_at_the_stores_lists_what_lies_there_without_a_pool() -> 
 
 
 @pytest.mark.parametrize("member", [{}, {"type": "MANAGED"}, {"index": INDEX}])
-def test_who_searches_for_somebody_takes_turns_and_who_does_for_nobody_takes_none(
+def test_searches_for_users_are_paced_and_the_pollers_are_not(
     member: dict[str, str],
 ) -> None:
     variables = {"RETRIEVE_VIA": "s3vectors"}

@@ -17,7 +17,7 @@ from stackroom.stores.s3vectors.s3vectors_filters import (
 )
 
 
-def test_what_is_asked_for_is_added_to_the_tenant_and_never_replaces_it() -> None:
+def test_conditions_are_added_to_the_tenant_filter_and_never_replace_it() -> None:
     assert rendered(Tenant("alice").filter()) == {"user_id": {"$eq": "alice"}}
 
     asked = conditions({"city": ["Rome", "Paris"], "year": 2026, "current": True})
@@ -98,7 +98,7 @@ def test_a_comparison_is_said_with_nothing_left_to_what_aws_does_not_tell(
         ),
     ],
 )
-def test_what_s3_vectors_can_not_say_is_refused_and_never_left_out(
+def test_filter_that_s3_vectors_cannot_express_is_refused_not_dropped(
     condition: Filter, why: str
 ) -> None:
     with pytest.raises(SearchRefused, match=why):
@@ -139,7 +139,7 @@ def test_what_is_excluded_is_left_out_whatever_the_store_says() -> None:
         (any_of([Has("city", "Oslo"), Has("years", 2025)]), True),
     ],
 )
-def test_what_was_let_through_for_a_bare_text_must_be_right_by_another_choice(
+def test_value_listed_as_bare_text_must_match_by_another_filter_branch(
     choice: Filter, expected: bool
 ) -> None:
     found = {"team": "staff", "city": "Rome", "years": [2025, 2026], "flag": True}

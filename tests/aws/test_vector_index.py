@@ -171,7 +171,7 @@ def test_passages_stay_in_the_order_of_both_rankings(made: Made, s3vectors: Stub
     assert [each.similarity for each in passages] == [None, 0.8, 0.0]
 
 
-def test_a_document_without_an_object_is_known_by_its_id_or_is_of_its_data_source(
+def test_vector_without_object_is_identified_by_custom_id_or_data_source(
     made: Made, s3vectors: Stubber
 ) -> None:
     of_id = a_vector(metadata={"x-amz-bedrock-kb-source-uri": "doc-1"})
@@ -199,7 +199,7 @@ def test_an_index_of_anybodys_is_read_as_its_owner_says(made: Made, s3vectors: S
 
 
 @pytest.mark.parametrize("told", [{}, {DATA_SOURCE: ["DS12345678"]}])
-def test_where_any_source_is_not_told_retrieve_is_asked_and_the_answer_and_the_log_say_why(
+def test_vectors_without_source_fall_back_to_retrieve_with_logged_notice(
     made: Made, s3vectors: Stubber, told: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     found = answer(a_vector(), a_vector("2", metadata={**OF_NOBODY, **told}))
@@ -259,7 +259,7 @@ def test_what_should_be_a_list_and_is_none_is_made_up_for(made: Made, s3vectors:
 
 
 @pytest.mark.parametrize("search", [Search.HYBRID, Search.TEXT])
-def test_a_question_without_a_letter_or_digit_is_searched_by_meaning_if_at_all(
+def test_question_without_letters_or_digits_is_searched_by_meaning_only(
     made: Made, s3vectors: Stubber, search: Search
 ) -> None:
     if search is Search.HYBRID:
@@ -339,7 +339,7 @@ def test_what_s3_vectors_refuses_retrieve_answers(
     assert f"QueryVectors answered {code}" in caplog.text
 
 
-def test_what_a_model_refuses_or_no_filter_can_say_is_left_to_retrieve_and_no_throttle_is(
+def test_refused_embedding_or_filter_falls_back_to_retrieve_not_a_throttle(
     made: Made, s3vectors: Stubber, fallback: FakeKnowledgeBase, embeddings: FakeEmbeddings
 ) -> None:
     knowledge_base = made()

@@ -92,7 +92,7 @@ def test_a_foreign_source_is_shown_as_what_it_is_and_is_no_documents_id(
     assert told == [("pump", None), (None, None), (None, None)]
 
 
-def test_what_can_not_be_searched_by_words_is_searched_by_meaning_and_says_so(
+def test_index_without_text_search_is_searched_by_meaning_with_a_notice(
     made: Made, stubber: Stubber
 ) -> None:
     stubber.add_response("get_index", an_index(metadataConfiguration={}))
@@ -152,7 +152,7 @@ def test_a_euclidean_distance_makes_a_score_and_no_similarity(
     assert (passage.score, passage.similarity) == (score, None)
 
 
-def test_an_index_that_is_refused_is_unavailable_and_a_filter_that_it_can_not_express_too(
+def test_refused_index_is_unavailable_and_inexpressible_filter_is_refused(
     made: Made, stubber: Stubber, embeddings: FakeEmbeddings
 ) -> None:
     for operation in ("get_index", "query_vectors", "get_index"):
@@ -165,7 +165,7 @@ def test_an_index_that_is_refused_is_unavailable_and_a_filter_that_it_can_not_ex
         made().retrieve("pump", None, 5)
 
 
-def test_credentials_that_expire_in_between_are_told_and_the_next_search_looks_anew(
+def test_expired_credentials_are_reported_and_next_search_rechecks_index(
     made: Made, stubber: Stubber
 ) -> None:
     stubber.add_response("get_index", an_index(SEARCHABLE))
@@ -234,7 +234,7 @@ def test_half_an_answer_and_nonsense_are_none(answer: Any) -> None:
         searched(Answering(answer)).retrieve("pump", None, 5)
 
 
-def test_an_index_that_says_nothing_of_itself_is_left_to_the_query_or_not_searched() -> None:
+def test_undescribed_index_is_searched_by_meaning_or_unavailable() -> None:
     nameless: list[Any] = [{"index": {}}, {"index": {"dimension": "many"}}]
     for index in nameless:
         with pytest.raises(KnowledgeBaseUnavailable, match="dimensions"):

@@ -23,7 +23,7 @@ from tests.browser.visitors import make_catalog
 CHANGED = "was changed in another window; nothing of yours was saved"
 
 
-def test_what_is_typed_of_an_agent_stays_while_its_tools_are_changed(signed_in: SignedIn) -> None:
+def test_unsaved_agent_edits_stay_while_its_tools_are_changed(signed_in: SignedIn) -> None:
     una = signed_in("una-types")
     for name in ("Tide tables", "Harbours"):
         make_catalog(una, name)
@@ -101,7 +101,7 @@ def test_who_links_on_a_page_of_before_loses_nobodys_tool(
     assert names == {"search_first", "search_second"}
 
 
-def test_who_saves_a_form_of_before_is_told_and_keeps_what_was_typed(
+def test_saving_an_outdated_agent_form_is_refused_and_keeps_typed_text(
     signed_in: SignedIn, instance: Instance
 ) -> None:
     here, there = signed_in("ola-saves"), signed_in("ola-saves")
@@ -128,7 +128,7 @@ def test_who_saves_a_form_of_before_is_told_and_keeps_what_was_typed(
     expect(card(there, "First")).to_be_visible()
 
 
-def test_what_is_wrong_is_in_view_where_the_list_of_knowledge_bases_is_long(
+def test_link_error_is_in_view_in_a_long_list_of_knowledge_bases(
     signed_in: SignedIn, instance: Instance
 ) -> None:
     una = signed_in("una-of-many")

@@ -19,7 +19,7 @@ TEXT = (
 )
 
 
-def test_a_source_is_opened_at_its_passage_and_the_answer_is_there_on_the_way_back(
+def test_source_opens_at_its_passage_and_going_back_restores_the_answer(
     signed_in: SignedIn, tmp_path: Path
 ) -> None:
     visitor = signed_in("nora")
@@ -78,7 +78,7 @@ def test_a_source_is_opened_at_its_passage_and_the_answer_is_there_on_the_way_ba
     assert visitor.said == []
 
 
-def test_what_was_tried_on_a_question_is_kept_for_an_agent_and_as_a_test(
+def test_threshold_tried_on_a_question_is_saved_to_agent_and_as_a_test(
     signed_in: SignedIn, instance: Instance
 ) -> None:
     visitor = signed_in("nora-at-the-bench")

@@ -25,7 +25,7 @@ def delete(hers: Belongings, path: str) -> None:
     page.close()
 
 
-def test_what_is_typed_of_a_tool_that_is_gone_stays_and_its_dialog_opens_no_more(
+def test_edit_of_deleted_tool_keeps_typed_text_and_cannot_be_reopened(
     hers: Belongings,
 ) -> None:
     page, things = hers.owner.page, hers.things

@@ -75,9 +75,7 @@ class Keys:
         self.page.wait_for_load_state()
 
 
-def test_everything_is_done_by_keyboard_from_signing_in_to_signing_out(
-    stranger: Visitor, tmp_path: Path
-) -> None:
+def test_whole_console_can_be_used_by_keyboard(stranger: Visitor, tmp_path: Path) -> None:
     page = stranger.open("/")
     keys = Keys(page)
 

@@ -96,7 +96,7 @@ def alarm_at(page: Page) -> Alarm:
     return alarm
 
 
-def test_what_is_let_in_is_heard_and_a_page_that_is_well_is_silent(chromium: Browser) -> None:
+def test_alarm_hears_executed_payloads_and_stays_silent_on_escaped_text(chromium: Browser) -> None:
     """Else the tests below would prove nothing."""
     page = chromium.new_page()
     alarm = alarm_at(page)

@@ -80,7 +80,7 @@ def test_what_no_catalog_takes_is_refused_before_it_is_sent(
     assert posted == []
 
 
-def test_a_folder_that_is_dropped_again_sends_what_is_another_now_if_that_is_wanted(
+def test_folder_dropped_again_sends_changed_files_only_after_confirmation(
     signed_in: SignedIn, tmp_path: Path
 ) -> None:
     zoe = signed_in("zoe-twice")
@@ -112,7 +112,7 @@ def test_a_folder_that_is_dropped_again_sends_what_is_another_now_if_that_is_wan
     expect(tray).not_to_have_attribute("open", "")
 
 
-def test_what_a_reload_cut_off_is_told_and_sent_when_it_is_chosen_again(
+def test_upload_cut_off_by_a_reload_is_named_and_sent_when_chosen_again(
     signed_in: SignedIn, tmp_path: Path
 ) -> None:
     zoe = signed_in("zoe-reload")

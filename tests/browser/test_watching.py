@@ -55,7 +55,7 @@ def test_nothing_new_is_asked_for_more_and_more_seldom(watcher: Visitor) -> None
     assert watcher.said == []
 
 
-def test_a_tab_that_nobody_sees_asks_nothing_and_looks_at_once_when_it_is_seen(
+def test_hidden_tab_sends_no_requests_and_refreshes_when_shown(
     watcher: Visitor,
 ) -> None:
     page, looks = watcher.page, Looks(watcher.page)

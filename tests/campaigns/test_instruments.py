@@ -171,7 +171,7 @@ def test_the_truth_sees_what_does_not_agree(
 # The soak.
 
 
-def test_an_unanswered_call_may_have_been_carried_out_until_its_key_is_read_back() -> None:
+def test_unanswered_call_leaves_both_outcomes_possible_until_read_back() -> None:
     model, after = Model(), Content("etag 2", "second")
     model.acknowledged("a", Content("etag 1", "first"))
     model.unanswered("a", after)
@@ -186,7 +186,7 @@ def test_an_unanswered_call_may_have_been_carried_out_until_its_key_is_read_back
     assert model.read_back("b", "etag 1") == "bucket: 'b' must hold nothing, and holds etag 1"
 
 
-def test_text_of_what_is_gone_is_seen_in_the_index_though_no_answer_shows_it(
+def test_judge_finds_unexpected_index_text_that_no_answer_shows(
     tmp_path: Path,
 ) -> None:
     model = Model()
@@ -243,7 +243,7 @@ SUCCESS = told({"content": [{"text": "Found 1 catalog:"}], "status": "success", 
         (answer(refusal(code="UNAVAILABLE")), False, True),
     ],
 )
-def test_a_leak_is_told_from_a_refusal_and_that_from_one_that_nobody_can_act_on(
+def test_answer_is_judged_a_leak_or_an_unstructured_refusal(
     given: Answer, leaks: bool, is_unstructured: bool
 ) -> None:
     attempt = Attempt(kind="k", tool="t", name="n", act=lambda: given)
@@ -275,7 +275,7 @@ def made(operation: str, given: dict[str, Any], **more: str) -> list[Need]:
     return needs({**line, "parameters": given, "wanted_by": wanted_by, **more}, NAMES)
 
 
-def test_a_call_needs_more_where_it_found_nothing_and_has_the_context_of_its_partition() -> None:
+def test_call_for_missing_object_needs_list_right_and_keys_are_context() -> None:
     found = made("s3.HeadObject", OBJECT, error="404")
     [item] = made("dynamodb.PutItem", {"TableName": "control", "Item": {"pk": {"S": "TURNS"}}})
 
@@ -369,7 +369,7 @@ def test_what_the_bucket_denies_no_role_allows(tmp_path: Path, exempt: str, allo
     assert role_of(tmp_path, READ, denied=(denied,)).allows(need(*READING)) is allowed
 
 
-def test_a_call_without_a_right_is_denied_and_a_right_without_a_call_unused(tmp_path: Path) -> None:
+def test_call_without_grant_is_denied_and_grant_without_call_is_unused(tmp_path: Path) -> None:
     reads = {**READ, "Resource": [f"{HELD}/maps/*", f"{HELD}/files/*"]}
     comparison = Comparison({"reader": role_of(tmp_path, reads, LIST)})
     written = need("s3:PutObject", f"{HELD}/maps/a")

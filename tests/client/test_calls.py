@@ -242,7 +242,7 @@ def uploading(request: httpx.Request) -> httpx.Response:
     return httpx.Response(204, headers={"ETag": '"e1"', "Date": "Thu, 26 Nov 2026 08:00:00 GMT"})
 
 
-def test_a_file_is_read_as_it_is_sent_by_the_link_alone_and_without_the_token() -> None:
+def test_upload_streams_the_file_by_the_link_alone_without_the_token() -> None:
     gateway, file, seen = Gateway(uploading), Told(b"x" * 200_000), list[tuple[int, int]]()
 
     sent = gateway.client().upload(
@@ -334,7 +334,7 @@ def a_document(
     }
 
 
-def test_what_replaces_a_file_is_waited_for_and_not_what_was_there() -> None:
+def test_wait_follows_the_replacing_upload_not_the_earlier_version() -> None:
     gateway = Gateway(
         uploading,
         uploading,
@@ -351,7 +351,7 @@ def test_what_replaces_a_file_is_waited_for_and_not_what_was_there() -> None:
     assert (document.indexing_status, len(gateway.requests)) == ("failed", 6)
 
 
-def test_the_same_file_again_is_not_waited_for_and_one_that_is_gone_is_told() -> None:
+def test_wait_skips_unchanged_document_and_raises_for_a_missing_one() -> None:
     gateway = Gateway(uploading, uploading, listed(a_document(at="07:00:00")), listed())
     client = gateway.client()
     sent = client.upload("c", b"b", name="a.txt", replace=True)
@@ -460,7 +460,7 @@ def test_a_call_may_be_a_task_and_whoever_follows_may_stop_in_between() -> None:
     assert [each.document_id for each in asyncio.run(both())] == ["doc-1", "doc-1"]
 
 
-def test_what_waits_over_a_cap_has_settled_and_usage_tells_the_cap() -> None:
+def test_document_waiting_over_a_cap_is_settled_and_usage_shows_the_cap() -> None:
     waits = {**a_document("pending"), "status_reason": "waits: 3 of 3 documents"}
     month = {"month": "2026-11", "documents": 3, "bytes": 9, "waiting": 1, "dollars": 0.5}
     month |= {
@@ -521,7 +521,7 @@ def test_whoever_follows_goes_on_once_the_gateway_is_back() -> None:
         list(Gateway(back, *away, end).client().events())
 
 
-def test_whoever_follows_goes_on_once_the_issuer_of_tokens_is_back() -> None:
+def test_following_events_resumes_once_the_token_issuer_is_back() -> None:
     begun, back = told({"events": [], "next_after": 7}), told({"events": [], "next_after": 8})
     tokens = iter(["t", "away", "t", "over"])
 
@@ -566,7 +566,7 @@ def test_a_token_that_no_header_takes_is_told_and_never_shown(token: str) -> Non
     assert "secret" not in str(raised.value)
 
 
-def test_what_a_transport_of_ones_own_would_add_or_follow_is_left_out() -> None:
+def test_custom_transport_adds_no_credentials_and_follows_no_redirect() -> None:
     moved = httpx.Response(307, headers={"Location": "https://elsewhere.example/"})
     transport, away = Gateway(uploading), Gateway(moved)
     own: dict[str, Any] = {"auth": ("a", "b"), "follow_redirects": True}

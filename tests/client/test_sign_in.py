@@ -156,7 +156,7 @@ def test_an_issuer_that_speaks_for_another_or_in_the_clear_gets_no_token(
     assert issuer.posted == []
 
 
-def test_who_signs_out_is_forgotten_and_revoked_even_if_nobody_answers(issuer: Issuer) -> None:
+def test_sign_out_revokes_and_forgets_tokens_even_without_an_answer(issuer: Issuer) -> None:
     there, gone = SignIn(ISSUER, "c", kept=kept()), SignIn(ISSUER, "c", kept=kept())
 
     assert (there.end(), there.end(), issuer.posted[0]["token"]) == (True, False, "r0")

@@ -182,7 +182,7 @@ TEXT = "Annual leave is thirty days for everyone."
 READING = [each for each in ROUTES if each.reads]
 
 
-def test_what_is_audited_is_what_hands_out_texts_and_files_and_an_operators_look() -> None:
+def test_audited_endpoints_are_those_that_show_texts_files_or_operations() -> None:
     assert {name_of(each): each.reads for each in READING} == {
         "GET /catalogs/{catalog_id}/documents/{document_id}": "show_document",
         "GET /catalogs/{catalog_id}/documents/{document_id}/passages/part": "show_document",
@@ -195,7 +195,7 @@ def test_what_is_audited_is_what_hands_out_texts_and_files_and_an_operators_look
     }
 
 
-def test_a_file_or_question_is_told_with_who_and_which_documents_and_never_by_its_words(
+def test_access_is_logged_with_user_and_documents_but_without_the_words(
     alice: Browser, pipeline: Pipeline, accesses: list[Access]
 ) -> None:
     catalog = new_catalog(alice)

@@ -102,7 +102,7 @@ def test_a_knowledge_base_is_linked_once_changed_and_removed(
     assert error_of(alice.call("PATCH", path, {})) == (404, "Tool not found")
 
 
-def test_anothers_knowledge_base_is_not_linked_and_a_field_that_there_is_not_is_named(
+def test_linking_refuses_anothers_knowledge_base_and_names_unknown_field(
     alice: Browser, console: Console, agent: str, catalog: str
 ) -> None:
     letters = console.services.creation.create("bob", "Letters").catalog_id
@@ -120,7 +120,7 @@ def make(browser: Browser, name: str = "Planner", **more: str) -> str:
     return str(answer.headers["location"])
 
 
-def test_an_agent_is_exported_and_imported_by_another_who_has_not_its_knowledge_base(
+def test_agent_is_imported_by_a_user_without_its_knowledge_base(
     alice: Browser, bob: Browser, catalog: str
 ) -> None:
     path = make(alice, name="Plänner", system_prompt="Cite.")
@@ -143,7 +143,7 @@ def test_an_agent_is_exported_and_imported_by_another_who_has_not_its_knowledge_
     assert "The file is no agent as Export gives it: " in refused.text
 
 
-def test_an_agent_gets_the_usual_model_and_the_api_takes_what_the_form_takes(
+def test_agent_gets_default_model_and_api_and_form_refuse_unknown_one(
     alice: Browser,
 ) -> None:
     made = alice.call("POST", "/api/agents", {"name": "Planner"})
@@ -164,7 +164,7 @@ def test_an_agent_gets_the_usual_model_and_the_api_takes_what_the_form_takes(
     ]
 
 
-def test_an_agent_of_a_deployment_with_other_models_is_imported_and_this_is_told(
+def test_importing_agent_with_unknown_model_uses_default_and_says_so(
     alice: Browser,
 ) -> None:
     agent = {"name": "Pilot", "model": "a.third-v1:0"}
@@ -178,7 +178,7 @@ def test_an_agent_of_a_deployment_with_other_models_is_imported_and_this_is_told
     assert "a.third" not in shown
 
 
-def test_what_is_linked_is_shown_as_linked_and_cannot_be_added_again(
+def test_linked_knowledge_base_is_shown_as_linked_without_an_add_button(
     alice: Browser, console: Console, agent: str, catalog: str
 ) -> None:
     other = console.services.creation.create("alice", "Letters").catalog_id
@@ -192,7 +192,7 @@ def test_what_is_linked_is_shown_as_linked_and_cannot_be_added_again(
     assert 'aria-label="Quick Add Letters"' in rows[other]
 
 
-def test_knowledge_bases_are_searched_for_by_name_and_an_error_stands_in_the_dialogs_head(
+def test_knowledge_bases_are_searched_by_name_in_the_dialog(
     alice: Browser, console: Console, agent: str
 ) -> None:
     for number in range(6):
@@ -235,7 +235,7 @@ def test_without_a_script_what_was_typed_stays_when_it_is_refused(alice: Browser
     assert alice.post(gone, **typed).status_code == 404
 
 
-def test_without_a_script_a_template_fills_the_prompt_and_nothing_of_ones_own_is_overwritten(
+def test_without_script_a_template_fills_the_prompt_but_keeps_own_text(
     alice: Browser,
 ) -> None:
     ours, other = PROMPT_TEMPLATES[:2]
@@ -253,7 +253,7 @@ def test_without_a_script_a_template_fills_the_prompt_and_nothing_of_ones_own_is
     assert alice.get("/api/agents").json()["data"]["agents"] == []
 
 
-def test_an_agent_is_tried_beside_its_form_and_the_list_of_chats_has_nothing_of_it(
+def test_agent_is_tried_beside_its_form_without_appearing_among_chats(
     alice: Browser, console: Console, agent: str
 ) -> None:
     path = f"/agents/{agent}"

@@ -44,7 +44,7 @@ def ask(browser: Browser, query: str = QUESTION, **more: str) -> str:
     return str(answer.text.split('<section id="answer"')[1])
 
 
-def test_an_answer_names_what_it_stands_on_and_the_form_keeps_what_was_asked(
+def test_answer_cites_its_passages_and_form_keeps_what_was_asked(
     alice: Browser, catalog: str
 ) -> None:
     text = ask(alice)
@@ -112,7 +112,7 @@ def test_a_busy_knowledge_base_says_when_to_ask_again(
     assert f"Try again in {told}." in read(answer.text)
 
 
-def test_a_catalog_with_nothing_indexed_or_that_is_being_deleted_is_not_asked(
+def test_catalog_that_is_unindexed_or_being_deleted_cannot_be_asked(
     alice: Browser, pipeline: Pipeline
 ) -> None:
     catalog = new_catalog(alice)
@@ -253,7 +253,7 @@ def test_a_model_that_hangs_costs_nobody_the_passages(
     assert "too late" not in answer.text
 
 
-def test_whoever_asks_what_hangs_is_told_in_a_sentence_and_by_the_log(
+def test_hanging_store_yields_503_with_explanation_and_log_line(
     alice: Browser, console: Console, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Of a change, too, that may be done by now."""

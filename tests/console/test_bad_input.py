@@ -220,7 +220,7 @@ def is_named(endpoint: Endpoint, name: str, answer: httpx2.Response) -> bool:
     return called in text and is_bounded
 
 
-def test_a_line_break_counts_once_as_in_the_browser_that_sends_two_characters(
+def test_line_break_counts_as_one_character_though_browser_sends_two(
     alice: Browser,
 ) -> None:
     lines = "a\r\n" * (_ABOUT.longest // 2)
@@ -296,7 +296,7 @@ def test_no_change_takes_a_body_of_another_type(alice: Browser, things: Things) 
     assert stored() == before
 
 
-def test_no_change_takes_a_body_that_is_too_large_whether_it_says_so_or_not(
+def test_every_change_refuses_too_large_a_body_whether_announced_or_not(
     alice: Browser, things: Things
 ) -> None:
     before, token = stored(), alice.csrf
@@ -310,7 +310,7 @@ def test_no_change_takes_a_body_that_is_too_large_whether_it_says_so_or_not(
     assert stored() == before
 
 
-def test_a_body_of_64_kib_is_read_and_no_byte_more_however_its_length_is_announced(
+def test_body_limit_of_64_kib_holds_whatever_content_length_is_announced(
     alice: Browser,
 ) -> None:
     headers = {"Content-Type": FORM, "X-CSRF-Token": alice.csrf}

@@ -95,7 +95,7 @@ def test_a_question_too_long_for_an_address_is_answered_all_the_same(
     assert 3 * LONGEST_ADDRESS + MAX_COOKIE + 1_500 < MAX_HEADERS
 
 
-def test_who_signs_in_on_the_way_to_a_long_address_comes_to_the_page_of_it(
+def test_sign_in_on_the_way_to_a_long_address_returns_to_its_page(
     browser: Browser,
 ) -> None:
     answer = browser.get(f"/ask?q={quote('How long is it? ' * 40)}")
@@ -124,7 +124,7 @@ def test_a_threshold_is_a_number_from_0_to_1(alice: Browser, wrong: str) -> None
         ("most=7&threshold=9", "Similarity threshold", ("7", "9")),
     ],
 )
-def test_a_wrong_number_in_an_address_is_told_at_the_form_beside_the_question(
+def test_invalid_number_in_address_is_reported_in_the_form(
     alice: Browser, catalog: str, given: str, wrong: str, kept: tuple[str, str]
 ) -> None:
     answer = alice.get(f"/ask?q=How+long%3F&catalog={catalog}&{given}")
@@ -235,7 +235,7 @@ def test_weak_passages_are_shown_with_a_sentence_that_says_so(
     assert "may not answer" not in strong
 
 
-def test_a_question_in_an_address_is_kept_by_no_cache_and_told_to_no_other_site(
+def test_question_in_address_is_not_cached_nor_sent_to_other_sites(
     alice: Browser, catalog: str
 ) -> None:
     headers = alice.ask(QUESTION).headers
@@ -271,7 +271,7 @@ def test_a_long_passage_is_folded_to_the_sentence_with_the_questions_words() -> 
     assert (long.anchor, long.label) == ("step-1-1", "leave.pdf, pages 4 to 5")
 
 
-def test_what_an_answer_cites_is_folded_to_the_sentence_that_it_has_said() -> None:
+def test_cited_passage_is_folded_to_the_sentence_the_answer_used() -> None:
     other = "The annual report has the days of leave in it, and who took annual leave. " * 5
     said, early = "Everybody may stay home for 31 days.", "Whoever asks early gets the dates."
     cited = [
@@ -287,7 +287,7 @@ def test_what_an_answer_cites_is_folded_to_the_sentence_that_it_has_said() -> No
     assert hearts == [said, early]
 
 
-def test_a_passage_that_an_answer_cites_again_is_folded_to_what_it_says_of_it_first() -> None:
+def test_passage_cited_twice_is_folded_to_its_first_cited_sentence() -> None:
     first = "The rope is greased every 250 hours."
     then = "Between two greasings the rope is inspected by eye along the whole of its length."
     long = f"{LEAVE} " * 20 + f"{first} {then}"
@@ -317,7 +317,7 @@ def test_a_sentence_of_a_pdf_goes_on_where_its_page_ended_a_line() -> None:
     assert "".join(each.text for each in txt.heart) == text
 
 
-def test_a_pdf_opens_at_the_page_of_the_sentence_not_at_that_of_most_of_its_passage() -> None:
+def test_pdf_citation_opens_at_the_page_of_the_cited_sentence() -> None:
     told = "The canteen opens at seven, and it closes at three in the afternoon. " * 8
     place_map = PlaceMap.of("etag", [Page(4, told), Page(5, f"{LEAVE} Ask early.")])
     text = f"{told}\n{LEAVE} Ask early."
@@ -360,9 +360,7 @@ def test_a_source_that_was_kept_before_it_had_all_its_parts_can_be_shown() -> No
     )
 
 
-def test_what_was_asked_comes_back_from_a_form_as_no_more_than_a_question(
-    alice: Browser, catalog: str
-) -> None:
+def test_feedback_form_redirects_only_to_the_ask_page(alice: Browser, catalog: str) -> None:
     """Whatever a form beside the answer says, it leads to the page Ask and nowhere else."""
     for asked in ("q=Why&x=%0d%0aSet-Cookie:1", "https://evil.test", "q=Why&most=99", "=&&"):
         answer = alice.post("/ask/feedback", question=QUESTION, verdict="up", asked=asked)

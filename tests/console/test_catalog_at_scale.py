@@ -126,7 +126,7 @@ def test_what_failed_of_a_very_large_catalog_is_shown_whole(
     assert "Go on" not in text
 
 
-def test_what_is_on_its_way_into_a_large_catalog_is_counted_and_under_way(
+def test_expected_uploads_of_a_large_catalog_are_counted_as_under_way(
     alice: Browser, console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(browsing, "WHOLE", 2)

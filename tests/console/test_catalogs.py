@@ -76,7 +76,7 @@ def test_a_deletion_names_what_goes_and_then_it_goes(alice: Browser, pipeline: P
     assert session.client("s3").list_objects_v2(Bucket=BUCKET).get("Contents", []) == []
 
 
-def test_a_large_catalog_goes_in_steps_each_asked_for_by_the_page_of_the_one_before(
+def test_large_catalog_is_deleted_in_steps_each_requested_by_the_page(
     alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(catalog_pages, "FOR_A_STEP", 0.0)  # time for a slice of its documents
@@ -157,7 +157,7 @@ def test_many_documents_come_in_pages_that_leave_none_out(
     assert pages == 3
 
 
-def test_a_form_lets_the_browser_post_just_this_file_over_another_only_if_asked(
+def test_upload_form_allows_only_that_file_and_overwriting_only_if_asked(
     alice: Browser, pipeline: Pipeline, console: Console
 ) -> None:
     catalog = new_catalog(alice)
@@ -204,7 +204,7 @@ def test_the_very_file_that_lies_there_is_not_sent_again(
         assert refused.json()["error"]["code"] == "VALIDATION_ERROR"
 
 
-def test_a_pdf_is_opened_by_the_browser_and_any_other_file_on_a_page_of_ours_as_text(
+def test_pdf_opens_in_the_browser_and_other_files_on_our_text_page(
     alice: Browser, pipeline: Pipeline, console: Console
 ) -> None:
     """What a browser makes of a file hangs on these headers: of the bucket, and never as a page."""

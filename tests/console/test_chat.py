@@ -199,7 +199,7 @@ def watched(page: str) -> str:
     return str(re.findall(r'data-watch hx-get="(.*?)"', page)[0]).replace("&amp;", "&")
 
 
-def test_one_that_is_stopped_has_stopped_at_once_and_shows_what_was_written(
+def test_stopped_run_is_cancelled_at_once_and_shows_what_was_written(
     alice: Browser, console: Console, agent: str
 ) -> None:
     path = begin(alice, agent)
@@ -292,7 +292,7 @@ def test_a_cited_passage_is_folded_to_what_the_answer_has_from_it(
     }
 
 
-def test_a_question_that_another_knowledge_base_was_asked_does_not_read_cached(
+def test_cached_question_embedding_is_not_mentioned_in_the_chat(
     alice: Browser, console: Console, agent: str
 ) -> None:
     """What is cached is the question's vector: of no interest to whoever reads the answer."""
@@ -350,7 +350,7 @@ def test_a_conversation_is_renamed_and_deleted_with_its_answers(
     assert path not in alice.get(f"/agents/{agent}/chat").text
 
 
-def test_nobody_reads_or_asks_in_anothers_conversation_even_with_an_agent_of_the_same_name(
+def test_nobody_reads_or_asks_in_another_users_conversation(
     alice: Browser, bob: Browser, agent: str
 ) -> None:
     path = begin(alice, agent, "My secret plan")
@@ -416,7 +416,7 @@ def test_a_long_conversation_opens_at_its_newest_and_leads_back(
     assert "Question 31." not in earlier
 
 
-def test_a_judged_answer_is_not_lost_without_a_script_and_may_be_a_test_question(
+def test_answer_stays_shown_after_feedback_that_keeps_a_test_question(
     alice: Browser, console: Console, agent: str
 ) -> None:
     path = begin(alice, agent)

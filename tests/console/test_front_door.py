@@ -25,7 +25,7 @@ STEPS = "Three steps to your first answer"
 SAMPLE = 4
 
 
-def test_who_has_no_document_is_shown_the_way_and_who_has_one_is_not(
+def test_first_steps_are_shown_until_a_user_has_a_document(
     alice: Browser, pipeline: Pipeline
 ) -> None:
     nothing = alice.get("/catalogs").text
@@ -83,7 +83,7 @@ def test_a_catalog_of_ones_own_that_has_the_name_gets_no_sample(alice: Browser) 
     assert session.client("s3").list_objects_v2(Bucket=BUCKET).get("Contents", []) == []
 
 
-def test_the_sample_is_deleted_as_any_catalog_and_comes_back_only_when_it_is_gone(
+def test_sample_catalog_cannot_be_made_again_while_it_is_being_deleted(
     alice: Browser, pipeline: Pipeline
 ) -> None:
     path = alice.post("/catalogs/sample").headers["location"]

@@ -184,7 +184,7 @@ def test_the_file_is_of_the_version_that_is_locked() -> None:
         assert version in (VENDORED / file).read_text("utf-8")
 
 
-def test_what_a_style_sheet_names_is_asked_for_by_an_address_that_is_kept() -> None:
+def test_files_named_in_style_sheets_have_cacheable_static_addresses() -> None:
     """Else a browser asks for it anew with each page, or keeps one that is no more."""
     named = [
         address

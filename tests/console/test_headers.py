@@ -24,7 +24,7 @@ THREE_HUNDRED = [f"Department of Works, section {number}" for number in range(30
 BYTES_OF_A_BROWSER = 720
 
 
-def test_a_session_names_many_groups_and_of_more_the_sign_in_says_what_is_allowed(
+def test_session_holds_hundreds_of_groups_and_refuses_more_with_the_limit(
     new_browser: NewBrowser, console: Console
 ) -> None:
     for groups in (AS_MANY_AS_COGNITO_HAS, THREE_HUNDRED):

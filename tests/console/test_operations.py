@@ -136,7 +136,7 @@ def test_a_run_leads_to_its_execution_and_says_which_state_it_is_in(
     assert shown.runs[0].link is None
 
 
-def test_nothing_to_tell_is_one_line_and_a_part_that_can_not_be_had_is_named(
+def test_quiet_operations_page_is_one_line_and_names_missing_parts(
     olga: Browser, accesses: list[Access]
 ) -> None:
     """No dashboard is deployed here."""
@@ -229,7 +229,7 @@ def test_graphs_begin_where_their_figures_do(olga: Browser, board: Any) -> None:
     assert 250 < float(last) < 320  # of the 320 that it is wide
 
 
-def test_what_users_have_and_used_this_month_stands_beside_their_caps(
+def test_monthly_usage_of_users_is_shown_next_to_their_caps(
     olga: Browser, alice: Browser, pipeline: Pipeline, board: Any, console: Console
 ) -> None:
     indexed(pipeline, "alice", new_catalog(alice), "a.txt", "thirty days " * 1000)

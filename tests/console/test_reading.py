@@ -39,7 +39,7 @@ def shown(browser: Browser, path: str) -> str:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_text_is_shown_with_its_passage_marked_and_nothing_of_it_is_markup(
+def test_text_page_marks_the_passage_and_escapes_all_markup(
     alice: Browser, pipeline: Pipeline, console: Console, name: str, body: bytes
 ) -> None:
     """Where a citation leads."""
@@ -62,7 +62,7 @@ def test_a_text_is_shown_with_its_passage_marked_and_nothing_of_it_is_markup(
     assert f'href="/catalogs/{catalog}/documents/{document}/file?save"' in page
 
 
-def test_a_passage_that_is_not_there_is_told_and_the_text_shown_all_the_same(
+def test_missing_passage_is_reported_and_the_text_still_shown(
     alice: Browser, pipeline: Pipeline
 ) -> None:
     catalog = new_catalog(alice)
@@ -94,7 +94,7 @@ def test_what_cannot_be_read_says_why_and_can_be_saved(
     assert "/file?save" in page
 
 
-def test_of_a_document_with_pages_the_passage_says_which_and_may_go_over_two() -> None:
+def test_passage_across_two_pages_names_its_pages() -> None:
     pages = [Page(1, "One."), Page(2, "Two begins\nand ends here"), Page(3, "on three. Four.")]
 
     part = part_of(pages, first="ends here", last="on three.")

@@ -34,7 +34,7 @@ def open_session(console: Console, browser: Browser) -> Session:
     return opened
 
 
-def test_the_provider_is_asked_with_pkce_state_and_nonce_of_this_sign_in_alone(
+def test_each_sign_in_uses_its_own_pkce_challenge_state_and_nonce(
     browser: Browser,
 ) -> None:
     queries = [parse_qs(urlsplit(begun(browser)).query) for _ in range(2)]
@@ -49,7 +49,7 @@ def test_the_provider_is_asked_with_pkce_state_and_nonce_of_this_sign_in_alone(
         assert queries[0][name] != queries[1][name]
 
 
-def test_a_sign_in_leads_back_with_a_sealed_cookie_that_no_script_reads_and_holds_no_token(
+def test_sign_in_returns_with_a_sealed_http_only_cookie_without_token(
     console: Console, browser: Browser
 ) -> None:
     answer = browser.sign_in("alice", "people", return_to="/catalogs?after=cat-0")
@@ -85,7 +85,7 @@ def test_each_sign_in_is_another_session_whatever_cookie_came_before(
     assert browser.send("/catalogs", {"name": "Mine", "csrf_token": token}).status_code == 403
 
 
-def test_an_answer_is_for_the_browser_that_began_and_its_code_for_that_sign_in(
+def test_sign_in_answer_is_valid_only_in_the_browser_that_began_it(
     browser: Browser, new_browser: NewBrowser, provider: Provider
 ) -> None:
     """Else one could be signed in, unknowing, as whoever sent the address."""
@@ -180,7 +180,7 @@ def test_a_sign_in_that_took_too_long_is_none(
     assert late.session is None
 
 
-def test_when_the_token_is_over_so_is_the_session_and_the_next_sign_in_is_silent(
+def test_session_ends_with_its_token_and_next_sign_in_is_silent(
     console: Console, alice: Browser
 ) -> None:
     token, late = alice.csrf, later(console, alice, hours=1, seconds=1)
@@ -195,7 +195,7 @@ def test_when_the_token_is_over_so_is_the_session_and_the_next_sign_in_is_silent
     assert "your session is over" in part.text
 
 
-def test_what_a_form_sends_too_late_is_kept_on_its_page_until_its_user_has_signed_in_again(
+def test_form_sent_after_session_end_is_kept_until_its_user_signs_in(
     console: Console, alice: Browser, new_browser: NewBrowser, provider: Provider
 ) -> None:
     """Without script there is no other place for it; it used to be lost."""
@@ -232,7 +232,7 @@ def test_what_a_form_sends_too_late_is_kept_on_its_page_until_its_user_has_signe
     assert new_browser().send("/agents", kept).headers["location"].startswith("/sign-in?")
 
 
-def test_signing_out_ends_the_session_here_and_leads_to_where_the_provider_ends_its_own(
+def test_sign_out_ends_the_session_here_and_at_the_provider(
     alice: Browser,
 ) -> None:
     answer = alice.post("/sign-out")
@@ -242,7 +242,7 @@ def test_signing_out_ends_the_session_here_and_leads_to_where_the_provider_ends_
     assert f"{ISSUER}/logout?client_id=console" in alice.get(answer.headers["location"]).text
 
 
-def test_signing_out_everywhere_ends_the_users_other_sessions_and_nobody_elses(
+def test_sign_out_everywhere_ends_only_that_users_other_sessions(
     alice: Browser, bob: Browser, new_browser: NewBrowser
 ) -> None:
     elsewhere = new_browser()
@@ -257,7 +257,7 @@ def test_signing_out_everywhere_ends_the_users_other_sessions_and_nobody_elses(
     assert bob.get("/catalogs").status_code == 200
 
 
-def test_after_that_a_proof_given_later_begins_a_session_and_an_older_one_does_not(
+def test_sign_in_after_signing_out_everywhere_needs_a_newer_proof(
     console: Console, alice: Browser, provider: Provider
 ) -> None:
     alice.post("/sign-out/everywhere")

@@ -60,7 +60,7 @@ def test_no_knowledge_bases_are_as_if_nothing_was_said_of_them(
     assert "bedrock:Retrieve" not in json.dumps(plain)
 
 
-def test_two_are_two_entries_and_searched_by_their_two_arns_and_change_nothing_else(
+def test_two_knowledge_bases_add_two_entries_and_grants_and_nothing_else(
     stack: cdk.Stack,
     tmp_path: Path,
     two: list[BedrockKnowledgeBase],
@@ -107,7 +107,7 @@ def test_what_they_state_stays_apart_whatever_the_app_minimises(tmp_path: Path) 
     ]
 
 
-def test_plain_props_are_those_of_knowledge_bases_of_bedrock_even_of_one_name(
+def test_plain_props_make_bedrock_knowledge_bases_even_of_the_same_name(
     stack: cdk.Stack, tmp_path: Path
 ) -> None:
     props = [
@@ -122,7 +122,7 @@ def test_plain_props_are_those_of_knowledge_bases_of_bedrock_even_of_one_name(
     assert ("bedrock:Retrieve", f"{HERE}:knowledge-base/AAAAAAAAAA") in granted(stack)
 
 
-def test_somebody_elses_knowledge_base_brings_its_tool_and_grants_and_no_class_of_ours_knows_it(
+def test_custom_knowledge_base_brings_its_own_tool_layers_and_grants(
     stack: cdk.Stack, tmp_path: Path
 ) -> None:
     asset = Asset(stack, "Tool", path=a_file(tmp_path, "search_wiki.py", "TOOL = 1\n"))
@@ -151,7 +151,7 @@ def test_somebody_elses_knowledge_base_brings_its_tool_and_grants_and_no_class_o
     }
 
 
-def test_a_tool_that_the_agent_has_anyway_is_told_once_and_a_module_by_its_name(
+def test_retrieval_tool_is_configured_once_and_a_module_by_its_name(
     stack: cdk.Stack, tmp_path: Path
 ) -> None:
     asset = Asset(stack, "Tool", path=a_file(tmp_path, "search_parts.py", "TOOL = 1\n"))
@@ -178,7 +178,7 @@ def with_a_configuration_of(bytes_: int, stack: cdk.Stack) -> list[BedrockKnowle
     return [described(stack, "ä" * two + "x" * one)]
 
 
-def test_a_configuration_of_3500_bytes_fits_and_a_byte_more_is_refused_with_what_to_shorten(
+def test_configuration_over_3500_bytes_is_refused_naming_what_to_shorten(
     stack: cdk.Stack, tmp_path: Path
 ) -> None:
     an_agent(stack, tmp_path, knowledge_bases=with_a_configuration_of(3500, stack))
@@ -192,7 +192,7 @@ def test_a_configuration_of_3500_bytes_fits_and_a_byte_more_is_refused_with_what
     assert "'Long' with 3,499" in str(refused.value)
 
 
-def test_the_variables_together_are_held_to_the_4096_bytes_that_lambda_measures(
+def test_environment_over_4096_bytes_is_refused_naming_the_variable(
     stack: cdk.Stack, tmp_path: Path
 ) -> None:
     probe = a_stack()

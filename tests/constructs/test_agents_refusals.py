@@ -51,7 +51,7 @@ class Served(Wiki):
         ({"retrievalFilter": {"like": 1}}, "retrieval_filter .* must be made of the operators"),
     ],
 )
-def test_what_stackrooms_tool_would_refuse_of_anybodys_class_is_told(
+def test_invalid_configuration_of_a_custom_knowledge_base_is_refused(
     stack: cdk.Stack, tmp_path: Path, members: dict[str, Any], told: str
 ) -> None:
     with pytest.raises(ValueError, match=f"Stack/Agent: configuration of 'The wiki': {told}"):
@@ -140,7 +140,7 @@ def test_groups_without_an_identity_are_warned_of(
         (600, {"max_concurrency": 1}, "max_concurrency 1 must be"),
     ],
 )
-def test_a_queue_that_shows_a_message_too_soon_or_a_batch_that_lambda_refuses_is_refused(
+def test_too_short_visibility_timeout_or_invalid_batch_is_refused(
     stack: cdk.Stack, tmp_path: Path, seconds: int | None, given: dict[str, int], told: str
 ) -> None:
     timeout = cdk.Duration.seconds(seconds) if seconds is not None else None

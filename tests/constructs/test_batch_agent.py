@@ -93,7 +93,7 @@ def test_without_knowledge_bases_it_may_do_this_and_nothing_else(plain: cdk.Stac
     }
 
 
-def test_the_log_is_under_the_key_which_only_it_may_use_and_both_go_with_the_stack_unless_said(
+def test_log_is_encrypted_with_its_own_key_and_follows_removal_policy(
     plain: cdk.Stack, stack: cdk.Stack, tmp_path: Path
 ) -> None:
     group = properties(plain, "AWS::Logs::LogGroup")
@@ -241,7 +241,7 @@ def test_inside_a_vpc_it_may_have_network_interfaces(stack: cdk.Stack, tmp_path:
     ]
 
 
-def test_it_takes_messages_of_a_queue_and_answers_go_to_one_under_its_key(
+def test_agent_consumes_a_queue_and_answers_to_an_encrypted_one(
     stack: cdk.Stack, tmp_path: Path
 ) -> None:
     queue = sqs.Queue(stack, "Questions", visibility_timeout=cdk.Duration.minutes(10))

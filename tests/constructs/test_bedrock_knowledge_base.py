@@ -97,7 +97,7 @@ def test_a_managed_one_is_searched_and_never_has_a_model_answer(stack: cdk.Stack
         BedrockKnowledgeBase(stack, "Made", create=to_create(stack), **reranked)
 
 
-def test_a_guardrail_and_models_that_filter_or_rank_are_asked_by_right_on_them_alone() -> None:
+def test_guardrail_and_models_are_granted_by_exact_resource() -> None:
     """One that ranks is asked by who generates, and otherwise by the service."""
     models = "arn:{partition}:bedrock:{region}::foundation-model"
     ranked = {"reranking": Reranking(model="amazon.rerank-v1:0")}
@@ -321,7 +321,7 @@ def test_what_cant_be_made_is_named(stack: cdk.Stack, arguments: dict[str, Any],
         KnowledgeBaseCreation(**{"bucket": documents(stack), **arguments})
 
 
-def test_a_prefix_with_a_wildcard_is_read_by_the_right_that_is_said_or_known_only_on_deployment(
+def test_prefix_with_wildcard_needs_stated_objects_or_a_deploy_time_value(
     stack: cdk.Stack,
 ) -> None:
     bucket, prefix = documents(stack), cdk.CfnParameter(stack, "Prefix").value_as_string
@@ -331,7 +331,7 @@ def test_a_prefix_with_a_wildcard_is_read_by_the_right_that_is_said_or_known_onl
     assert KnowledgeBaseCreation(bucket=bucket, prefix=prefix).prefix == prefix
 
 
-def test_up_to_8000_tokens_in_two_levels_are_warned_of_in_s3_vectors_and_more_are_refused() -> None:
+def test_parents_near_token_limit_are_warned_of_and_over_it_refused() -> None:
     most = Chunking(strategy="hierarchical", parent_tokens=7700, child_tokens=300)
     largest = Chunking(strategy="hierarchical", parent_tokens=8192, child_tokens=8192)
 

@@ -100,7 +100,7 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 
-def test_a_zip_takes_what_every_function_imports_and_the_extras_that_are_named() -> None:
+def test_zip_requires_function_packages_and_the_named_extras() -> None:
     stated = PROJECT["project"]["optional-dependencies"]
 
     assert sorted(requirements(())) == sorted(stated["functions"])
@@ -114,7 +114,7 @@ def test_the_types_of_what_anyone_imports_are_told(package: str) -> None:
     assert (source_of(package) / "py.typed").is_file()
 
 
-def test_packages_that_contradict_the_project_are_refused_in_the_words_of_uv(
+def test_packages_that_contradict_the_project_are_refused_by_uv(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("UV_OFFLINE", "1")
@@ -144,7 +144,7 @@ def unpacked(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_services_that_nobody_calls_and_records_of_the_installation_are_left_out(
+def test_uncalled_botocore_services_and_install_records_are_pruned(
     unpacked: Path,
 ) -> None:
     prune(unpacked, None)
@@ -159,7 +159,7 @@ def test_services_that_nobody_calls_and_records_of_the_installation_are_left_out
     assert [path.name for path in (unpacked / "boto3-1.0.dist-info").iterdir()] == ["METADATA"]
 
 
-def test_what_opensearch_py_never_imports_is_left_out_and_nobody_elses(unpacked: Path) -> None:
+def test_grpc_is_pruned_only_from_bundles_with_opensearch_py(unpacked: Path) -> None:
     prune(unpacked, {"s3"})
     of_others = (unpacked / "grpc").is_dir()
     (unpacked / "opensearchpy").mkdir()

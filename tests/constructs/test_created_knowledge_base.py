@@ -62,7 +62,7 @@ def test_every_one_carries_the_tag_by_which_an_mcp_server_finds_it(created: Asse
     assert all(each["mcp-multirag-kb"] == "true" for each in tags)
 
 
-def test_its_documents_lie_below_the_prefix_and_its_role_may_read_them_and_fill_its_index(
+def test_created_base_reads_below_its_prefix_and_may_fill_its_index(
     created: Assembly,
 ) -> None:
     found = source(created, "defaults", "Handbook")
@@ -90,7 +90,7 @@ def test_its_documents_lie_below_the_prefix_and_its_role_may_read_them_and_fill_
     }
 
 
-def test_it_is_kept_when_the_stack_goes_unless_said_and_goes_before_its_role_and_index(
+def test_created_base_is_retained_by_default_and_depends_on_role_and_index(
     created: Assembly,
 ) -> None:
     kept = {each.raw["DeletionPolicy"] for each in created.all("defaults")}
@@ -275,7 +275,7 @@ def test_the_role_may_what_searches_have_it_do(created: Assembly) -> None:
     assert "amazon.rerank-v1:0" in str(invoked)
 
 
-def test_no_template_breaks_a_rule_or_names_an_action_or_value_that_is_none(
+def test_created_templates_break_no_rule_and_name_no_unknown_action(
     created: Assembly,
 ) -> None:
     assert (broken(created), unknown(created)) == ([], [])

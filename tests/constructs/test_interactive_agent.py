@@ -35,7 +35,7 @@ def an_agent(stack: cdk.Stack, folder: Path, **given: Any) -> InteractiveAgent:
     return InteractiveAgent(stack, "Agent", **arguments(stack, folder, **said))
 
 
-def test_a_runtime_checks_tokens_hands_them_on_and_may_stream_keep_sessions_and_log(
+def test_runtime_validates_tokens_and_has_exactly_the_needed_grants(
     tmp_path: Path,
 ) -> None:
     stack = a_stack()

@@ -41,7 +41,7 @@ RIGHTS: dict[type[OwnStoreKnowledgeBase], dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("made", RIGHTS)
-def test_it_may_reach_exactly_its_store_and_ask_exactly_its_models_and_guardrail(
+def test_own_store_grants_exactly_its_store_models_and_guardrail(
     stack: cdk.Stack, made: type[OwnStoreKnowledgeBase]
 ) -> None:
     rerank = Reranking(model="amazon.rerank-v1:0")
@@ -89,7 +89,7 @@ def test_an_error_names_the_argument_and_what_is_allowed(
     assert allowed in str(raised.value)
 
 
-def test_what_retrieve_alone_tells_a_model_and_a_field_without_a_name_are_refused(
+def test_reranking_fields_and_blank_field_name_are_refused_for_own_store(
     stack: cdk.Stack,
 ) -> None:
     chosen = Reranking(model="amazon.rerank-v1:0", fields_to_include=("title",))
@@ -107,7 +107,7 @@ def test_the_package_of_a_collection_is_in_the_bundle_of_whoever_uses_it(stack: 
     assert [each.partition(">")[0] for each in tool.packages] == ["opensearch-py"]
 
 
-def test_a_role_is_allowed_to_read_the_index_of_a_collection_and_nothing_else(
+def test_collection_policy_allows_a_role_only_to_read_the_index(
     stack: cdk.Stack,
 ) -> None:
     ledgers = in_its_store(stack, OpenSearchKnowledgeBase)
@@ -148,7 +148,7 @@ def test_what_another_stack_knows_of_a_database_may_be_handed_on(stack: cdk.Stac
     assert exported["port"] == {"Fn::ImportValue": "port"}
 
 
-def test_the_tool_of_a_database_comes_with_packages_and_certificates_where_the_entry_says(
+def test_pgvector_tool_brings_packages_and_certificates_as_configured(
     tmp_path: Path,
 ) -> None:
     pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
@@ -203,7 +203,7 @@ def test_the_index_of_a_knowledge_base_that_is_made_is_searched_as_that_is(
     assert exported["sourceKey"] == "x-amz-bedrock-kb-source-uri"
 
 
-def test_what_has_no_index_of_its_own_making_can_not_be_searched_in_it(stack: cdk.Stack) -> None:
+def test_index_is_searchable_only_if_its_base_was_created_with_s3_vectors(stack: cdk.Stack) -> None:
     existing = BedrockKnowledgeBase(stack, "Existing", knowledge_base_id="ABCDE12345")
     managed = made_by_bedrock(
         stack, "Managed", vector_store_type="MANAGED", creation={"dimensions": 1024}
@@ -218,7 +218,7 @@ def test_what_has_no_index_of_its_own_making_can_not_be_searched_in_it(stack: cd
         VectorIndexKnowledgeBase.of(foreign, tenancy="shared")
 
 
-def test_an_index_given_beside_its_knowledge_base_is_refused_by_their_names(
+def test_index_given_along_with_its_knowledge_base_is_refused_by_name(
     stack: cdk.Stack,
 ) -> None:
     handbook = made_by_bedrock(stack, "Handbook")

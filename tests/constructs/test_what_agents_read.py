@@ -151,7 +151,7 @@ def test_an_agent_reads_each_member_that_is_exported(
     assert all(each in changed.values() for each in plain)
 
 
-def test_a_model_that_ranks_and_one_that_makes_filters_are_told_in_the_words_of_retrieve(
+def test_reranking_and_filter_models_are_exported_in_retrieve_syntax(
     stack: cdk.Stack,
 ) -> None:
     entry = of_bedrock(
@@ -249,7 +249,7 @@ def test_nobody_is_told_apart_by_what_an_index_can_not_be_asked(stack: cdk.Stack
 
 
 @pytest.mark.parametrize("made", OWN_STORES)
-def test_whose_documents_a_store_has_must_be_said_by_whoever_configures_it(
+def test_tenancy_of_a_store_must_be_configured(
     stack: cdk.Stack, made: type[OwnStoreKnowledgeBase]
 ) -> None:
     entry = in_its_store(stack, made).export_configuration()

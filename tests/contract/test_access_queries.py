@@ -74,7 +74,7 @@ def test_a_query_names_fields_that_each_function_prints_with_that_event(
     assert set(re.findall(r'outcome != "(\w+)"', text)) <= {SUCCESS}
 
 
-def test_queries_read_the_logs_of_whatever_hands_out_documents_and_no_other(
+def test_access_queries_read_exactly_the_logs_of_document_readers(
     assembly: Assembly,
 ) -> None:
     made = {

@@ -92,7 +92,7 @@ def world(request: pytest.FixtureRequest, shelf: World) -> World:
 
 
 @each_way_in
-def test_an_answer_cites_the_catalogs_own_files_with_the_scores_of_a_search(world: World) -> None:
+def test_answer_cites_files_of_the_catalog_with_their_search_scores(world: World) -> None:
     catalog = world.catalog("cat-1")
 
     answer = world.answering.ask("annual leave in rome.txt", catalog)
@@ -118,7 +118,7 @@ def test_model_that_refuses_temperature_answers(shelf: World) -> None:
 
 
 @each_way_in
-def test_what_no_sentence_answers_has_no_answer_and_names_the_nearest(world: World) -> None:
+def test_question_without_an_answer_has_none_and_names_nearest_files(world: World) -> None:
     with pytest.raises(NoResults) as raised:
         world.answering.ask("Who won the world cup of 1998?", world.catalog("cat-1"))
 

@@ -44,7 +44,7 @@ def read(assembly: Assembly) -> dict[str, set[frozenset[str]]]:
     return found
 
 
-def test_every_figure_that_is_read_is_reported_and_the_other_way_round_but_for_the_unseen(
+def test_every_metric_read_is_reported_and_only_unseen_ones_are_not_read(
     read: dict[str, set[frozenset[str]]],
 ) -> None:
     assert read.keys() - reported().keys() == set()

@@ -78,7 +78,7 @@ def test_the_gateway_accepts_the_schemas(target: str) -> None:
 
 
 @pytest.mark.parametrize(("target", "tool"), TOOLS)
-def test_a_tools_name_fits_every_argument_is_described_and_none_asks_who_calls(
+def test_tool_name_fits_bedrock_and_arguments_are_described_without_user(
     target: str, tool: Tool[Arguments]
 ) -> None:
     # Bedrock Converse: toolSpec.name, at most 64 of [a-zA-Z0-9_-]
@@ -131,7 +131,7 @@ def test_openai_s_strict_mode_takes_all_of_them() -> None:
 @pytest.mark.parametrize(
     ("target", "tool"), [(target, tool) for target, tool in TOOLS if target in TARGETS]
 )
-def test_null_is_as_good_as_left_out_and_a_list_of_names_and_values_as_an_object(
+def test_null_equals_omission_and_name_value_list_equals_an_object(
     target: str, tool: Tool[Arguments]
 ) -> None:
     schema = STRICT[f"{target}___{tool.name}"]["parameters"]["properties"]

@@ -98,7 +98,7 @@ def test_what_aws_refuses_is_refused_at_the_start(ingestion: dict[str, Any]) -> 
     assert not _is_taken_by_aws(ingestion)
 
 
-def test_what_is_no_configuration_names_the_variable_the_member_and_no_value() -> None:
+def test_invalid_vector_ingestion_names_variable_and_member_not_value() -> None:
     for text in ("", "no json", "[]", "{}", '{"chunking": "NONE"}'):
         with pytest.raises(ValidationError, match="vector_ingestion"):
             DataSourceSettings.from_env({"VECTOR_INGESTION": text})

@@ -57,7 +57,7 @@ PASSING = {
 FUNCTIONS = {"${IngestFunctionArn}": tasks, "${StatusPollerFunctionArn}": status_poller}
 
 
-def test_the_file_that_deploys_is_the_one_that_its_source_makes_with_names_to_fill_in() -> None:
+def test_workflow_file_matches_its_source_and_has_only_known_placeholders() -> None:
     assert definition() == TEXT, "run: make asl"
     # The file was parsed above before any substitution; these are the only ones CDK fills in.
     assert set(re.findall(r'"[^"]*\$\{[^"]*"', TEXT)) == {f'"{name}"' for name in FUNCTIONS}
@@ -66,7 +66,7 @@ def test_the_file_that_deploys_is_the_one_that_its_source_makes_with_names_to_fi
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_a_task_outwaits_its_function_retries_what_passes_and_catches_all_else_in_the_end(
+def test_task_outlasts_its_function_retries_transient_and_catches_the_rest(
     name: str,
 ) -> None:
     # Step Functions matches names exactly, so naming `Unavailable` itself would match nothing.
@@ -127,7 +127,7 @@ def test_the_machine_asks_a_function_for_just_the_actions_that_it_has(function: 
 
 
 @pytest.mark.parametrize("name", sorted(TASKS.keys() - SILENT))
-def test_the_choice_after_a_task_names_all_that_the_task_may_answer_and_fails_on_any_other(
+def test_choice_after_a_task_covers_its_outcomes_and_fails_on_others(
     name: str,
 ) -> None:
     choice = CHOICES[TASKS[name]["Next"]]
@@ -144,7 +144,7 @@ def test_every_outcome_is_some_tasks_answer_and_every_choice_some_tasks() -> Non
     assert {TASKS[name]["Next"] for name in TASKS.keys() - SILENT} == set(CHOICES)
 
 
-def test_every_state_is_reached_and_every_wait_takes_its_seconds_from_progress() -> None:
+def test_every_state_is_reachable_and_waits_take_seconds_from_progress() -> None:
     reached, ahead = set(), [MACHINE["StartAt"]]
     while ahead:
         state = ahead.pop()

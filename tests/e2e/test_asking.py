@@ -99,7 +99,7 @@ def test_another_users_catalog_is_not_found_as_one_that_never_was(
     ],
     ids=str,
 )
-def test_what_is_shared_with_a_group_is_found_by_who_is_in_it_by_their_token(
+def test_group_documents_are_found_by_members_according_to_their_token(
     instance: Instance, groups: tuple[str, ...], shown: list[str]
 ) -> None:
     member = Person(instance, "bob", groups)

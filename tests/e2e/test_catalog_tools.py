@@ -78,7 +78,7 @@ def test_every_way_in_leads_to_the_same_documents(agent: Agent, uploaded: dict[s
     )
 
 
-def test_what_a_model_in_strict_mode_writes_goes_through_the_gateway_as_it_is(
+def test_strict_mode_arguments_pass_through_the_gateway_unchanged(
     uploaded: dict[str, str], instance: Instance
 ) -> None:
     ask, retrieve = "catalogs___query_catalog", "knowledge___knowledge_base_retrieve"

@@ -42,7 +42,7 @@ def host(folder: Path) -> Iterator[Person]:
         yield host
 
 
-def test_a_few_ingestion_jobs_take_in_whatever_lies_under_a_catalog_s_prefix(ann: Person) -> None:
+def test_few_ingestion_jobs_take_in_everything_under_a_catalogs_prefix(ann: Person) -> None:
     crowd, reef = ann.catalog("crowd"), ann.catalog("reef")
 
     described = ann.instance.client("bedrock-agent").get_data_source(
@@ -78,7 +78,7 @@ def test_a_sidecar_that_an_operator_forged_shows_nobody_anothers_document(ann: P
     assert PILOT in log.read_text()
 
 
-def test_a_managed_pool_shows_a_file_and_no_notes_of_the_store_to_its_owner_alone_until_deleted(
+def test_managed_pool_shows_a_file_only_to_its_owner_until_deleted(
     host: Person,
 ) -> None:
     [found] = host.find("a piano", catalog_id=host.catalog("room 3").catalog_id)

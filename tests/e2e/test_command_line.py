@@ -69,7 +69,7 @@ def test_a_verb_that_failed_exits_with_1_and_says_why(
     assert problem in told.splitlines()[-1]
 
 
-def test_what_a_dead_letter_queue_holds_is_told_with_the_commands_that_mend_it(
+def test_doctor_reports_dead_letter_queue_with_commands_that_empty_it(
     run: Run, instance: Instance
 ) -> None:
     sqs = instance.client("sqs")

@@ -123,7 +123,7 @@ def test_the_fifth_catalog_and_whatever_follows_share_a_data_source(
     assert pool["shared"] == ["alice/recipes", "alice/songs"]
 
 
-def test_a_deleted_catalog_takes_its_data_source_along_and_the_next_new_one_has_its_place(
+def test_deleted_catalog_frees_its_data_source_for_the_next_new_one(
     aws: Aws, beyond: Person, instance: Instance
 ) -> None:
     catalog, home = beyond.catalog("field notes"), home_of(beyond)

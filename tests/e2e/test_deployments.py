@@ -253,7 +253,7 @@ def test_a_token_that_has_expired_is_renewed_or_it_says_how_to_get_another(
     assert "sign in with: stackroom --deployment here login" in told
 
 
-def test_whoever_has_no_credentials_or_is_not_signed_in_is_told_so(nobody: Shell) -> None:
+def test_missing_credentials_or_sign_in_is_reported(nobody: Shell) -> None:
     alone = Shell({**nobody.environment, "STACKROOM_CONFIG": f"{nobody.environment['HOME']}/new"})
     outputs = f"{nobody.environment['HOME']}/outputs.json"
     alone.run("deployments", "add", "here", "--outputs", outputs)

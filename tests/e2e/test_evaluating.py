@@ -118,7 +118,7 @@ def test_a_draft_is_measured_once_somebody_has_accepted_it(
     assert (measured.returncode, measured.stderr) == (0, "")
 
 
-def test_nobody_measures_another_users_catalog_or_files_that_are_not_there(
+def test_evaluation_refuses_foreign_catalogs_and_missing_files(
     instance: Instance, tmp_path: Path
 ) -> None:
     path = tmp_path / "questions.jsonl"

@@ -70,7 +70,7 @@ def uploader(instance: Instance) -> Callable[[str], Any]:
     return clients_of(instance, exported["AWS_ACCESS_KEY_ID"], exported["AWS_SECRET_ACCESS_KEY"])
 
 
-def test_an_uploader_reads_lists_and_removes_what_lies_under_the_own_prefix(
+def test_uploader_reads_lists_and_deletes_under_their_own_prefix(
     frank: Person, uploader: Callable[[str], Any]
 ) -> None:
     s3, bucket, key = uploader("s3"), frank.instance.bucket, "frank/papers/passing.exe"
@@ -135,7 +135,7 @@ def test_keys_are_made_anew_when_they_were_lost_on_either_side(
 
 
 @pytest.mark.parametrize("who", ["administrator", "uploader"])
-def test_nobody_but_its_function_writes_or_deletes_a_sidecar_or_a_place_map(
+def test_only_its_function_may_write_or_delete_a_sidecar_or_place_map(
     frank: Person, request: pytest.FixtureRequest, who: str
 ) -> None:
     s3 = request.getfixturevalue(who)("s3")

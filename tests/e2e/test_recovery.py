@@ -73,7 +73,7 @@ def test_every_document_ends_indexed_wherever_a_kill_cut_it_off(running: Running
     ) == ["letter 7.txt"]
 
 
-def test_what_failed_for_want_of_an_index_says_so_until_a_retry_has_it_found(
+def test_document_that_failed_without_an_index_is_found_after_a_retry(
     running: Running,
 ) -> None:
     """What is dropped next to it doesn't try it again: direct calls name their own documents."""

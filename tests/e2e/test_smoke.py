@@ -46,7 +46,7 @@ def left_of_runs(instance: Instance) -> list[str]:
     ]
 
 
-def test_a_whole_run_goes_through_confirms_what_is_believed_and_leaves_nothing(
+def test_whole_smoke_run_confirms_assumptions_and_leaves_nothing(
     instance: Instance,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -77,7 +77,7 @@ def test_a_whole_run_goes_through_confirms_what_is_believed_and_leaves_nothing(
     assert (told["left"], left_of_runs(instance)) == ([], [])
 
 
-def test_a_run_that_ctrl_c_ends_midway_sweeps_up_and_reports_how_far_it_came(
+def test_smoke_run_ended_by_ctrl_c_cleans_up_and_reports_its_steps(
     instance: Instance, tmp_path: Path
 ) -> None:
     def interrupted(_: Scene) -> StepOutcome:
@@ -109,7 +109,7 @@ def test_what_a_killed_run_left_the_next_one_sweeps_up(
     assert left_of_runs(instance) == []
 
 
-def test_a_user_stays_while_their_documents_do_so_that_the_next_run_finds_these(
+def test_sweep_keeps_a_user_whose_documents_are_still_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """On AWS their files lie below an id that only the user pool has."""

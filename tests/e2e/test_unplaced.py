@@ -27,7 +27,7 @@ def strays(instance: Instance) -> None:
     Person(instance, "!none").settle([each for each in dropped if not each.key.startswith("eve/")])
 
 
-def test_unplaced_objects_are_recorded_with_the_reason_and_shown_to_their_user_and_the_operator(
+def test_unplaced_objects_fail_with_a_reason_shown_to_user_and_operator(
     instance: Instance, strays: None
 ) -> None:
     records = {**Person(instance, "eve").records(), **Person(instance, "!none").records()}

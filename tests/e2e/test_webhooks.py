@@ -12,7 +12,7 @@ from tests.local.running import stackroom
 from tests.support.webhook_receivers import receiving
 
 
-def test_a_receiver_is_called_in_the_order_of_a_record_whatever_fails_first(
+def test_webhooks_of_a_record_arrive_in_order_despite_failures(
     instance: Instance,
 ) -> None:
     sqs = instance.client("sqs")

@@ -24,7 +24,7 @@ PAGES = {
 }
 
 
-def test_a_draft_asks_for_sentences_of_every_document_and_for_what_none_has() -> None:
+def test_draft_asks_about_every_document_and_about_what_none_has() -> None:
     found = drafted(PAGES, count=30)
 
     asked = [each.question for each in found if each.file == "guide.md"]
@@ -59,7 +59,7 @@ def test_a_draft_is_the_same_again_and_is_read_as_it_was_written(tmp_path: Path)
     assert len(found) == 4
 
 
-def test_a_model_asks_in_its_own_words_and_what_is_no_question_is_left_as_it_was() -> None:
+def test_model_rewrites_drafted_questions_and_invalid_ones_are_kept() -> None:
     said = iter(["Who has the keys?\n", "", "\ud800"])
     prompts: list[str] = []
 

@@ -40,7 +40,7 @@ def said(question: str = "How many days?", verdict: str = "up", **more: Any) -> 
     }
 
 
-def test_what_was_good_or_kept_has_its_place_and_what_was_bad_says_what_to_fill_in() -> None:
+def test_good_feedback_keeps_its_place_and_bad_one_says_what_to_fill_in() -> None:
     down, kept, nothing_shown, up = kept_questions(
         [
             said("up?", page=None, origin="chat"),
@@ -117,7 +117,7 @@ def test_of_two_runs_at_once_both_are_kept(tmp_path: Path) -> None:
     assert [each.question for each in read(path).values()] == ["ours?", "theirs?"]
 
 
-def test_a_link_stays_a_link_its_file_keeps_its_mode_and_what_is_no_file_is_left_alone(
+def test_append_keeps_link_and_file_mode_and_refuses_what_is_no_file(
     tmp_path: Path,
 ) -> None:
     file, link, pipe = (tmp_path / each for each in ("file.jsonl", "link", "pipe"))
@@ -173,7 +173,7 @@ def test_where_nothing_can_be_written_it_is_said(tmp_path: Path, name: str) -> N
         append(tmp_path / name, kept_questions([said()]))
 
 
-def test_a_question_without_an_answer_is_never_measured_and_not_accepted_as_it_is(
+def test_question_without_an_answer_is_neither_measured_nor_accepted(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "questions.jsonl"

@@ -43,7 +43,7 @@ def test_what_it_costs_on_aws_is_told_before_anything_is_spent(
     assert "about $0.0037; $0.09 more where a reranking model" in told.err
 
 
-def test_without_credentials_the_run_stays_and_a_line_says_what_is_missing(
+def test_evaluation_without_credentials_keeps_its_run_and_says_why(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
@@ -68,7 +68,7 @@ def test_nothing_is_asked_where_nothing_is_spent(tmp_path: Path) -> None:
     evaluations._confirm(asker, QUESTIONS, EvaluationOrder(options={}))
 
 
-def test_twice_as_many_calls_cost_twice_as_much_and_every_price_has_its_source() -> None:
+def test_cost_doubles_with_the_calls_and_every_price_has_its_source() -> None:
     once, twice = (spending(["How many days?"], times=each) for each in (1, 2))
 
     assert twice.dollars == pytest.approx(2 * once.dollars)
@@ -120,7 +120,7 @@ def test_what_no_tool_takes_is_refused_before_anything_is_asked(typed: str) -> N
 
 
 @pytest.mark.processes
-def test_a_model_that_is_configured_here_writes_the_draft_and_no_deployments(
+def test_draft_is_written_by_the_locally_configured_model_only(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with chat_endpoint() as endpoint:

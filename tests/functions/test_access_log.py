@@ -78,7 +78,7 @@ def test_a_search_leaves_who_asked_and_which_documents_were_shown(
         ),
     ],
 )
-def test_a_refused_search_asks_no_store_leaves_its_line_and_is_no_fault_of_ours(
+def test_refused_search_asks_no_store_and_is_logged_without_a_fault(
     knowledge_base: FakeKnowledgeBase,
     ask: Ask,
     printed: Printed,
@@ -123,7 +123,7 @@ def test_a_fault_of_ours_is_counted_beside_its_latency(
     ]
 
 
-def test_each_call_of_a_catalog_tool_leaves_who_asked_and_which_document_was_read_and_no_text(
+def test_catalog_tool_calls_log_user_and_documents_without_text(
     tools: Tools, printed: Printed
 ) -> None:
     catalog_id = tools.create("Secret name")

@@ -206,7 +206,7 @@ def test_no_results_names_the_nearest_sources(
     ]
 
 
-def test_a_link_for_a_file_names_all_that_the_upload_may_be_and_holds_nobody_up(
+def test_upload_link_names_all_fields_and_does_not_hold_up_the_catalog(
     tools: Tools,
 ) -> None:
     catalog_id = tools.create()
@@ -237,7 +237,7 @@ def test_a_link_for_a_file_names_all_that_the_upload_may_be_and_holds_nobody_up(
     assert status["metadata"]["eta_seconds"] == 0
 
 
-def test_a_list_and_a_status_tell_of_what_failed_and_what_waits_in_two_round_trips(
+def test_list_and_status_report_failed_and_waiting_in_few_round_trips(
     tools: Tools,
 ) -> None:
     catalog_id = tools.create()
@@ -305,7 +305,7 @@ def test_list_and_status_tell_the_gaps_of_indexed_documents(tools: Tools) -> Non
     assert named == {"document_id": document_id, "filename": "lease.txt", "gaps": gaps[0]}
 
 
-def test_a_selection_is_of_one_user_in_one_session_for_twelve_hours_or_until_it_is_taken_back(
+def test_catalog_selection_is_per_session_until_expiry_or_deselection(
     tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     catalog_id = tools.create()
@@ -330,7 +330,7 @@ def test_a_selection_is_of_one_user_in_one_session_for_twelve_hours_or_until_it_
     assert "Specify catalog_id" in text
 
 
-def test_a_document_has_a_link_for_a_quarter_of_an_hour_until_it_is_deleted(tools: Tools) -> None:
+def test_download_link_lasts_15_minutes_and_deleted_document_has_none(tools: Tools) -> None:
     catalog_id = tools.create()
     document_id = tools.upload(catalog_id, "2026/Größe.txt")
     named = {"catalog_id": catalog_id, "document_id": document_id}

@@ -100,7 +100,7 @@ def call(
     return function.handler(event, Context())  # type: ignore[arg-type] # as far as it is looked at
 
 
-def test_who_signs_in_at_the_issuer_and_comes_back_has_a_session_and_is_logged_as_tools_log_it(
+def test_sign_in_through_function_makes_a_session_and_logs_file_access(
     console: None,
     provider: Provider,
     monkeypatch: pytest.MonkeyPatch,

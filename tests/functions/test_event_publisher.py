@@ -39,7 +39,7 @@ def states(user_id: str = "alice") -> list[str]:
     return [str(each.event.detail.state) for each in book.after(user_id, 0)]
 
 
-def test_what_tools_and_uploads_change_is_told_once_however_often_it_is_delivered(
+def test_changes_by_tools_and_uploads_are_published_once_if_redelivered(
     tools: Tools, queue_url: str
 ) -> None:
     with recorded() as streams:

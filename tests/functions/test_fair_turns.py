@@ -49,7 +49,7 @@ def received(url: str) -> list[dict[str, Any]]:
     return list(answer.get("Messages", []))
 
 
-def test_of_a_full_batch_each_message_is_sent_again_once_in_its_users_name(queue: str) -> None:
+def test_messages_of_a_full_batch_are_resent_once_in_their_users_group(queue: str) -> None:
     told = [body("alice/a/1.txt"), body("alice/b/2.txt"), body("bob/a/1.txt")]
 
     left = left_of(batch(*told, "malformed"))

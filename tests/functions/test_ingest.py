@@ -31,7 +31,7 @@ def breakdown(run: Event) -> Event:
     return {"worklist_id": run["worklist_id"], "epoch": run["epoch"], "error": ERROR}
 
 
-def test_each_step_is_logged_with_where_its_run_went_and_an_accepted_call_is_counted(
+def test_each_step_logs_its_run_and_accepted_direct_call_is_counted(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop()
@@ -53,7 +53,7 @@ def test_each_step_is_logged_with_where_its_run_went_and_an_accepted_call_is_cou
 
 
 @pytest.mark.parametrize("data_sources", ["s3"])
-def test_a_job_queues_up_is_granted_what_is_free_and_counted_when_it_is_accepted(
+def test_job_is_queued_then_admitted_and_counted_when_accepted(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop()
@@ -102,7 +102,7 @@ def test_what_goes_with_a_data_source_is_reported(pipeline: Pipeline, printed: P
 
 
 @pytest.mark.parametrize("data_sources", ["shared"])
-def test_after_the_first_sweep_it_is_known_at_the_first_upload_that_there_is_no_room(
+def test_first_upload_after_a_sweep_of_a_full_pool_runs_as_shared(
     pipeline: Pipeline,
 ) -> None:
     pipeline.call("ingest", {"action": "sweep"})
@@ -113,7 +113,7 @@ def test_after_the_first_sweep_it_is_known_at_the_first_upload_that_there_is_no_
     assert execution.startswith("shared-")
 
 
-def test_a_run_that_broke_is_told_and_followed_until_its_documents_have_failed_for_it(
+def test_broken_run_is_logged_and_followed_until_its_documents_fail(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     event_id = pipeline.drop()
@@ -136,7 +136,7 @@ def test_a_run_that_broke_is_told_and_followed_until_its_documents_have_failed_f
     assert printed.figures("DocumentsSettled") == [figure("DocumentsSettled", 1, outcome="failed")]
 
 
-def test_an_execution_that_ended_badly_is_followed_once_and_one_started_by_hand_never(
+def test_ended_execution_is_followed_once_and_one_started_by_hand_never(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop()
@@ -173,7 +173,7 @@ def test_a_sweep_counts_the_runs_that_it_has_followed(pipeline: Pipeline, printe
     assert [(each.values, each.unit) for each in waited] == [((0.0,), "Seconds")] * 2
 
 
-def test_a_thorough_sweep_follows_at_once_what_was_stopped_with_everything_else(
+def test_thorough_sweep_follows_a_stopped_execution_at_once(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop()

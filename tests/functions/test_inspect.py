@@ -93,7 +93,7 @@ def reason(key: str, etag: str) -> str | None:
     return None if found is None else found.reason
 
 
-def test_a_sound_pdf_gets_a_place_map_and_a_defect_is_kept_told_and_counted(
+def test_sound_pdf_gets_a_place_map_and_defective_one_a_counted_reason(
     s3: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     printed = listening([function.logger], monkeypatch, capsys)

@@ -62,7 +62,7 @@ def call(event: Any, **context: Any) -> dict[str, Any]:
     return answered
 
 
-def test_each_result_tells_its_content_score_metadata_and_source_whoever_calls(
+def test_result_has_content_score_metadata_and_source_for_any_caller(
     knowledge_base: FakeKnowledgeBase,
 ) -> None:
     about = {"domain": "finance", "taxonomy": "GL", "source": "s3://docs/0.pdf", "chunk_id": "c-7"}
@@ -81,7 +81,7 @@ def test_each_result_tells_its_content_score_metadata_and_source_whoever_calls(
     assert answer["metadata"]["total_results"] == 1
 
 
-def test_a_filter_is_anded_top_k_is_the_limit_and_nothing_below_the_threshold_is_shown(
+def test_filter_top_k_and_score_threshold_limit_the_results(
     knowledge_base: FakeKnowledgeBase,
 ) -> None:
     in_gl = {"domain": "finance", "taxonomy": "GL"}
@@ -97,7 +97,7 @@ def test_a_filter_is_anded_top_k_is_the_limit_and_nothing_below_the_threshold_is
     assert knowledge_base.filters == [condition] * 2
 
 
-def test_wrong_arguments_are_told_by_name_and_only_the_gateway_calls_it_for_this_tool_alone(
+def test_invalid_arguments_are_named_and_only_the_gateway_may_call(
     knowledge_base: FakeKnowledgeBase,
 ) -> None:
     wrong: list[tuple[Any, str]] = [

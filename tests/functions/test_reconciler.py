@@ -116,7 +116,7 @@ def executions() -> int:
     return len(listed["executions"])
 
 
-def test_a_lost_upload_is_registered_run_told_and_counted_and_found_no_second_time(
+def test_lost_upload_is_registered_run_and_counted_only_once(
     world: None, later: None, printed: Printed
 ) -> None:
     put(KEY, "loose.txt", "alice/research/never.txt.metadata.json")
@@ -139,7 +139,7 @@ def test_a_lost_upload_is_registered_run_told_and_counted_and_found_no_second_ti
     assert [(each.values, each.unit) for each in altogether] == [((3,), "Count"), ((0,), "Count")]
 
 
-def test_what_was_never_inspected_is_asked_for_as_s3_would_tell_of_it(
+def test_uninspected_file_is_queued_for_inspection_like_an_s3_event(
     world: None, later: None, printed: Printed
 ) -> None:
     put(KEY)
@@ -281,7 +281,7 @@ def test_every_look_tells_which_indexes_can_be_searched_by_words(
     assert told == ([] if state == "active" else [(arn, state)])
 
 
-def test_a_dry_run_tells_all_changes_nothing_and_goes_on_where_its_time_ran_out(
+def test_dry_run_changes_nothing_and_resumes_where_its_time_ran_out(
     world: None, later: None, printed: Printed
 ) -> None:
     put(KEY)

@@ -145,7 +145,7 @@ def test_half_a_character_and_no_number_get_an_answer_that_can_be_sent(
         {"top_k": 5.0, "min_score": "0.5"},
     ],
 )
-def test_what_is_left_out_takes_the_default_and_numbers_may_be_written_as_text(
+def test_omitted_arguments_take_defaults_and_numbers_may_be_text(
     knowledge_base: FakeKnowledgeBase, arguments: dict[str, object]
 ) -> None:
     knowledge_base.put("annual leave is 30 days", score=0.5)
@@ -278,7 +278,7 @@ def test_the_function_searches_with_what_its_environment_says(deployed: None) ->
     assert response["metadata"]["knowledge_bases_queried"] == ["KB12345678"]
 
 
-def test_the_budget_is_the_environment_s_and_one_that_is_none_is_refused_by_name(
+def test_budget_comes_from_environment_and_invalid_one_is_refused_by_name(
     deployed: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RETRIEVE_PRIORITIZE_BY", "balanced")
@@ -291,7 +291,7 @@ def test_the_budget_is_the_environment_s_and_one_that_is_none_is_refused_by_name
         function.retrieval()
 
 
-def test_what_an_index_of_its_own_is_asked_with_is_counted_for_the_function(
+def test_embeddings_for_a_vector_index_are_tallied_for_the_function(
     deployed: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"

@@ -114,7 +114,7 @@ def ask(
     return asked
 
 
-def test_a_new_resource_is_an_index_that_is_searched_by_words_and_no_address_is_logged(
+def test_created_resource_adds_text_search_and_logs_no_response_address(
     ask: Ask, cloudformation: CloudFormation, indexes: FakeSearchIndexes, printed: Printed
 ) -> None:
     ask("Create")
@@ -147,7 +147,7 @@ def test_nothing_is_done_to_the_index_of_a_resource_that_goes(
     assert indexes.changes == []
 
 
-def test_a_failure_is_told_and_tried_again_and_does_not_break_off_the_deployment(
+def test_failure_is_raised_for_a_retry_without_failing_the_deployment(
     ask: Ask, cloudformation: CloudFormation, indexes: FakeSearchIndexes
 ) -> None:
     for error, told in (
@@ -168,7 +168,7 @@ def test_a_failure_is_told_and_tried_again_and_does_not_break_off_the_deployment
         assert len(json.dumps(answer)) <= 4096
 
 
-def test_an_answer_that_did_not_arrive_is_given_three_times_and_then_lambdas_to_repeat(
+def test_undelivered_answer_is_retried_and_then_left_for_lambda_to_repeat(
     ask: Ask, cloudformation: CloudFormation
 ) -> None:
     cloudformation.refusals = [503] * 5

@@ -24,7 +24,7 @@ def settled(printed: Printed) -> list[Figure]:
     return printed.figures("DocumentsSettled")
 
 
-def test_a_document_is_followed_from_its_event_until_it_is_indexed_and_told_of_once(
+def test_document_is_polled_until_indexed_and_reported_once(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     event_id = pipeline.drop()
@@ -55,7 +55,7 @@ def test_a_document_is_followed_from_its_event_until_it_is_indexed_and_told_of_o
     ]
 
 
-def test_what_counts_as_indexed_though_no_search_finds_it_is_counted(
+def test_document_indexed_but_not_found_by_search_is_counted(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop()
@@ -70,7 +70,7 @@ def test_what_counts_as_indexed_though_no_search_finds_it_is_counted(
 
 
 @by_jobs
-def test_of_one_round_the_failed_document_is_told_with_its_reason_and_no_waiting_time(
+def test_failed_document_is_reported_with_its_reason_and_no_waiting_time(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop("alice/research/notes.txt")
@@ -91,7 +91,7 @@ def test_of_one_round_the_failed_document_is_told_with_its_reason_and_no_waiting
 
 
 @by_jobs
-def test_failures_that_nothing_but_statistics_tells_of_are_counted_and_warned_of(
+def test_failures_known_only_from_statistics_are_counted_and_logged(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop()

@@ -33,7 +33,7 @@ def event_id(message: str) -> str:
     return str(json.loads(message)["id"])
 
 
-def test_an_upload_is_logged_and_counted_and_starts_a_run_and_so_is_its_removal(
+def test_upload_and_removal_are_logged_and_an_upload_starts_a_run(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.put()
@@ -78,7 +78,7 @@ def test_a_rejected_upload_is_logged_with_its_reason_and_counted(
     assert pipeline.executions() == []
 
 
-def test_what_goes_wrong_with_one_key_fails_its_messages_and_no_others(
+def test_failure_of_one_key_fails_only_its_own_messages(
     pipeline: Pipeline, printed: Printed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All of them are at work beside each other."""
@@ -158,7 +158,7 @@ def test_malformed_messages_fail_alone_and_nothing_of_them_is_logged(
     assert '"Records"' not in printed.log.getvalue()
 
 
-def test_messages_whose_run_could_not_be_asked_for_are_delivered_again_and_find_it(
+def test_messages_whose_run_could_not_start_are_redelivered_and_start_it(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.put()

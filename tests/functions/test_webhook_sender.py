@@ -134,7 +134,7 @@ def ids(receiver: Receiver) -> list[str]:
     return [headers["webhook-id"] for headers, _ in receiver.got]
 
 
-def test_what_is_told_is_the_event_signed_with_the_webhooks_own_secret(sending: Sending) -> None:
+def test_webhook_delivers_the_event_signed_with_its_own_secret(sending: Sending) -> None:
     told = event(1, text="r\u00e9sum\u00e9.pdf")
     with receiving() as receiver:
         webhook = added(sending, receiver)
@@ -166,7 +166,7 @@ def test_any_name_that_a_file_may_have_can_be_told(sending: Sending) -> None:
     assert json.loads(body) == told
 
 
-def test_a_signature_is_the_one_that_the_library_of_standard_webhooks_makes() -> None:
+def test_signature_matches_the_standard_webhooks_library() -> None:
     headers = signature_headers(
         b'{"test": 2432232314}',
         event_id="msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -178,7 +178,7 @@ def test_a_signature_is_the_one_that_the_library_of_standard_webhooks_makes() ->
     assert headers["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 
-def test_what_fails_first_keeps_the_order_of_its_record_and_no_other_waiting(
+def test_failing_webhook_keeps_record_order_and_next_record_is_sent(
     sending: Sending,
 ) -> None:
     with receiving() as receiver:
@@ -232,9 +232,7 @@ def test_the_log_tells_ids_and_outcomes_and_nothing_of_url_body_or_secret(
         assert hidden not in said
 
 
-def test_nobody_is_told_of_anothers_documents_whatever_a_message_says(
-    sending: Sending, printed: Printed
-) -> None:
+def test_webhook_never_delivers_events_of_another_user(sending: Sending, printed: Printed) -> None:
     with receiving() as receiver:
         bobs, everybodys = added(sending, receiver, "bob"), added(sending, receiver, OPERATORS)
         removed = added(sending, receiver)
@@ -256,7 +254,7 @@ def test_what_no_publisher_sends_fails_by_itself(sending: Sending, body: str) ->
     assert answer["batchItemFailures"] == [{"itemIdentifier": "m0"}]
 
 
-def test_one_that_was_too_slow_rests_and_keeps_nobody_else_waiting() -> None:
+def test_slow_webhook_is_put_off_without_delaying_others() -> None:
     webhooks, tried = FakeWebhooks(), list[str]()
 
     def post(url: str, *_: object) -> Answer:

@@ -174,7 +174,7 @@ def test_a_request_that_is_wrong_goes_back_to_the_client_with_the_reason(flow: F
         assert (answer["error"], "code" in answer) == (error, False), name
 
 
-def test_nobody_is_sent_where_no_client_may_listen_or_for_one_that_is_unknown(flow: Flow) -> None:
+def test_invalid_redirect_or_client_is_refused_without_a_redirect(flow: Flow) -> None:
     redirects = (
         "https://attacker.example/callback",
         "http://localhost.attacker.example/callback",
@@ -279,7 +279,7 @@ def test_a_body_that_is_none_or_that_nobody_needs_is_the_callers_mistake(
     assert "Traceback" not in (gateway.data_dir / "gateway.log").read_text()
 
 
-def test_a_name_of_somebody_elses_that_leads_here_gets_neither_a_sign_in_nor_an_answer(
+def test_request_with_a_foreign_host_gets_no_sign_in_and_no_answer(
     gateway: RunningGateway, flow: Flow
 ) -> None:
     there, token = {"Host": "attacker.example"}, gateway.issuer.mint("alice")
@@ -313,7 +313,7 @@ def test_the_page_can_be_neither_framed_nor_scripted_nor_kept(flow: Flow) -> Non
     assert {"httponly", "samesite=strict"} <= {each.strip() for each in cookie.split(";")}
 
 
-def test_one_page_is_good_for_one_answer_and_who_cancels_goes_back_without_a_code(
+def test_cancelled_sign_in_returns_no_code_and_its_page_is_used_up(
     flow: Flow,
 ) -> None:
     with a_browser() as browser:

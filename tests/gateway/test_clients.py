@@ -15,7 +15,7 @@ from tests.gateway.mcp_client import (
 from tests.gateway.serving import TOOL, RunningGateway
 
 
-def test_our_own_client_lists_tools_with_their_schemas_and_returns_what_the_function_returned(
+def test_our_client_lists_tool_schemas_and_returns_the_functions_answer(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:
     token = issuer.mint("alice")

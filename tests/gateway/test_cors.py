@@ -60,7 +60,7 @@ def tells_of_origins(response: httpx2.Response) -> bool:
 
 
 @pytest.mark.processes
-def test_a_page_may_read_how_to_sign_in_and_what_a_tool_answers_unless_its_origin_is_foreign(
+def test_page_of_allowed_origin_may_read_answers_and_foreign_one_may_not(
     lenient_gateway: RunningGateway,
 ) -> None:
     token = lenient_gateway.issuer.mint("alice")

@@ -31,7 +31,7 @@ def test_identity_headers_of_the_client_never_reach_the_function(
     assert token not in str(seen)
 
 
-def test_neither_a_session_header_nor_a_user_argument_takes_the_place_of_the_tokens(
+def test_session_header_and_user_argument_never_override_the_token(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:
     token = resigned(issuer, origin_jti=None)

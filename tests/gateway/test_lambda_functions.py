@@ -56,7 +56,7 @@ def error(function: LambdaFunction, **event: Any) -> dict[str, Any]:
     return dict(json.loads(outcome.payload))
 
 
-def test_as_many_processes_as_allowed_serve_at_once_and_the_rest_wait(make: Make) -> None:
+def test_allowed_number_of_processes_serves_at_once_and_the_rest_wait(make: Make) -> None:
     function = make(max_environments=2)
 
     with ThreadPoolExecutor(max_workers=8) as pool:
@@ -77,7 +77,7 @@ def test_a_full_disk_takes_no_log_and_no_answer_fails_for_it(make: Make, tmp_pat
     assert first["process"] == second["process"], "it died of what it logged"
 
 
-def test_a_function_finds_its_own_variables_its_deadline_and_a_client_context_as_it_was_sent(
+def test_function_gets_its_variables_deadline_and_client_context(
     make: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("SECRET_OF_THE_PARENT", "value")
@@ -108,7 +108,7 @@ def test_an_error_is_told_and_its_process_lives_on(make: Make) -> None:
     assert answer(function)["process"] == before
 
 
-def test_a_stuck_invocation_is_ended_at_its_timeout_and_the_next_one_served(make: Make) -> None:
+def test_stuck_invocation_ends_at_its_timeout_and_next_one_is_served(make: Make) -> None:
     function = make(timeout_seconds=2)
     before = answer(function)["process"]
 
@@ -120,7 +120,7 @@ def test_a_stuck_invocation_is_ended_at_its_timeout_and_the_next_one_served(make
     assert answer(function)["process"] != before
 
 
-def test_a_crash_answers_the_invocation_it_interrupts_and_who_died_idle_is_replaced(
+def test_crash_answers_its_invocation_and_dead_process_is_replaced(
     make: Make,
 ) -> None:
     function = make()

@@ -96,7 +96,7 @@ def test_mcp_remote_signs_in_by_itself_and_refreshes_what_has_expired(tmp_path: 
     assert kept_by_mcp_remote(home)["refresh_token"] != token
 
 
-def test_a_client_of_the_typescript_sdk_refreshes_an_expired_token_by_itself(
+def test_typescript_sdk_client_refreshes_an_expired_token_by_itself(
     gateway: RunningGateway,
 ) -> None:
     tokens = Flow(gateway=gateway).tokens("frank", "staff")

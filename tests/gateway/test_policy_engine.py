@@ -51,7 +51,7 @@ def test_a_tool_is_called_and_seen_by_those_alone_whom_a_policy_permits_it(
     assert [tool["name"] for tool in list_tools(gateway.url, alice)] == [TOOL]
 
 
-def test_a_denied_call_is_told_what_denied_it_and_never_reaches_its_function(
+def test_denied_call_names_the_policy_and_never_reaches_its_function(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:
     token, message = issuer.mint("alice"), a_call(query="a loud word", times=4)
@@ -70,7 +70,7 @@ def test_a_denied_call_is_told_what_denied_it_and_never_reaches_its_function(
     assert "a loud word" not in gateway.log_of("echo")
 
 
-def test_the_interceptor_comes_first_and_a_program_without_a_user_finds_no_tool(
+def test_interceptor_runs_before_policies_and_program_finds_no_tool(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:
     intercepted = gateway.call({"query": "hi", "times": 4}, token=resigned(issuer, token_use="id"))
@@ -96,7 +96,7 @@ def test_an_engine_that_only_logs_denies_nothing_and_hides_nothing(
     assert f"would deny a call of {TOOL}: {DEFAULT}" in log
 
 
-def test_without_any_policy_everything_is_denied_and_so_are_arguments_too_deep_for_cedar() -> None:
+def test_call_without_policy_or_with_too_deep_arguments_is_denied() -> None:
     deep: Any = "hi"
     for _ in range(190):
         deep = [deep]

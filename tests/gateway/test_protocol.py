@@ -23,7 +23,7 @@ from tests.gateway.serving import (
 )
 
 
-def test_a_function_gets_the_arguments_alone_and_the_rest_in_its_client_context(
+def test_function_gets_only_arguments_and_the_rest_as_client_context(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:
     """Though they break the schema."""
@@ -84,7 +84,7 @@ def test_without_debug_mode_a_functions_error_stays_inside(
     assert "_meta" not in result
 
 
-def test_tools_are_listed_with_no_handshake_and_there_is_no_stream_or_session(
+def test_tools_are_listed_without_handshake_stream_or_session(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:
     token = issuer.mint("alice")
@@ -99,7 +99,7 @@ def test_tools_are_listed_with_no_handshake_and_there_is_no_stream_or_session(
         assert (told.status_code, told.headers["allow"]) == (405, "POST")
 
 
-def test_the_largest_file_of_a_call_passes_and_six_megabytes_in_three_copies_do_not(
+def test_largest_file_of_a_call_passes_and_larger_bodies_are_refused(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:
     """The interceptor meets a body twice, and answers it; in MIME's lines it is the longest."""
@@ -166,7 +166,7 @@ MISUNDERSTOOD = [
 ]
 
 
-def test_what_can_not_be_understood_is_told_in_json_rpc_and_no_process_ends(
+def test_malformed_request_gets_a_json_rpc_error_and_ends_no_process(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:
     token = issuer.mint("alice")

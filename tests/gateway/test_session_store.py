@@ -65,7 +65,7 @@ def test_lost_answer_is_asked_for_again_within_the_grace_period(tmp_path: Path) 
     assert later.session(lost)  # Cognito has issued it, whoever has it
 
 
-def test_a_session_ends_a_month_after_its_sign_in_however_often_it_was_refreshed(
+def test_session_ends_a_month_after_sign_in_whatever_refreshes_it_had(
     tmp_path: Path,
 ) -> None:
     sign_ins = opened(tmp_path)

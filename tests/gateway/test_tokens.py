@@ -39,7 +39,7 @@ def with_a_header_too_deep(_issuer: Issuer, _directory: Path) -> str:
         (with_a_header_too_deep, "is malformed"),
     ],
 )
-def test_a_token_that_does_not_verify_is_a_401_that_says_why_and_how_to_get_another(
+def test_unverifiable_token_gets_401_with_reason_and_how_to_get_another(
     gateway: RunningGateway,
     issuer: Issuer,
     tmp_path: Path,
@@ -127,7 +127,7 @@ def test_a_token_has_the_claims_of_a_cognito_access_token(tmp_path: Path) -> Non
     assert len({each["jti"] for each in (first, *others)}) == 4
 
 
-def test_issuers_opened_at_the_same_time_agree_on_one_key_that_is_its_owners_alone(
+def test_issuers_opened_concurrently_share_one_owner_only_key(
     tmp_path: Path,
 ) -> None:
     with ThreadPoolExecutor(max_workers=4) as pool:
@@ -138,7 +138,7 @@ def test_issuers_opened_at_the_same_time_agree_on_one_key_that_is_its_owners_alo
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
 
 
-def test_discovery_leads_to_the_key_that_verifies_a_token_and_to_no_private_part_of_it(
+def test_discovery_publishes_the_verifying_key_without_private_parts(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:
     discovery = httpx2.get(f"{gateway.base}/issuer/.well-known/openid-configuration").json()

@@ -97,7 +97,7 @@ def prompted(tmp_path: Path, text: str) -> str | None:
     return AnswerModel.from_context(app).prompt
 
 
-def test_the_products_own_prompt_would_pass_and_one_without_room_is_refused(tmp_path: Path) -> None:
+def test_default_prompt_is_accepted_and_too_long_one_refused(tmp_path: Path) -> None:
     long = "ü" * 1000 + " $search_results$ $output_format_instructions$"
 
     assert prompted(tmp_path, DEFAULT) == DEFAULT

@@ -76,7 +76,7 @@ def test_a_wrong_setting_is_named(name: str, value: object) -> None:
         Deployment.from_context(app)
 
 
-def test_a_setting_that_there_is_not_is_named_and_what_the_cdk_says_is_taken() -> None:
+def test_unknown_setting_is_refused_by_name_and_cdk_context_is_accepted() -> None:
     with pytest.raises(ValueError, match=r"'answer_via', 'pool_size' is no setting .*admission"):
         app_of(None, {"answer_via": "converse", "pool_size": 2, "retrieve_via": "bedrock"})
 

@@ -12,7 +12,7 @@ from stackroom.aws.session import ALIASES
 from tests.infra.assembly import Assembly
 
 
-def test_an_asset_holds_the_functions_and_the_product_but_not_the_local_mode(
+def test_asset_holds_functions_and_product_without_local_mode(
     assembly: Assembly,
 ) -> None:
     assets = [each for each in assembly.directory.glob("asset.*") if each.is_dir()]

@@ -67,7 +67,7 @@ def test_tokens_of_both_clients_open_the_api_and_the_first_signs_in(assembly: As
     assert variables["MCP_URL"] == assembly.outputs("gateway")["McpUrl"]
 
 
-def test_the_key_of_sessions_is_made_by_aws_and_operators_are_the_group_that_the_app_asks_for(
+def test_session_key_is_generated_and_operators_group_is_the_apps(
     assembly: Assembly,
 ) -> None:
     secret = assembly.one("console", "AWS::SecretsManager::Secret")

@@ -30,7 +30,7 @@ def test_the_bucket_is_private_encrypted_versioned_and_tells_eventbridge(
     assert "ExpirationInDays" not in rule
 
 
-def test_what_is_encrypted_with_anybodys_own_key_or_not_on_the_way_is_refused(
+def test_foreign_encryption_keys_and_unencrypted_transport_are_refused(
     assembly: Assembly,
 ) -> None:
     policy = assembly.one("data", "AWS::S3::BucketPolicy").properties["PolicyDocument"]
@@ -98,7 +98,7 @@ def test_a_table_is_on_demand_encrypted_and_recoverable_and_has_its_index(
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
 
 
-def test_documents_are_indexed_by_name_with_nothing_that_changes_while_they_are_ingested(
+def test_name_index_projects_nothing_that_changes_during_ingestion(
     assembly: Assembly,
 ) -> None:
     """Each write of what is projected costs one of the index, too."""
@@ -126,7 +126,7 @@ def test_what_is_kept_outlives_its_stack(assembly: Assembly, stack: str) -> None
     assert kinds <= {"AWS::S3::BucketPolicy", "AWS::IAM::ManagedPolicy", api}
 
 
-def test_what_is_protected_is_made_last_since_a_failed_creation_can_not_take_it_back(
+def test_user_pool_is_created_last_and_tables_are_not_yet_protected(
     assembly: Assembly, otherwise: Assembly
 ) -> None:
     for made in (assembly, otherwise):  # the other one keeps backups

@@ -12,7 +12,7 @@ from tests.infra.assembly import Assembly
 from tests.infra.opensearch import kept
 
 
-def test_what_a_month_costs_while_nobody_does_anything_is_counted_in_the_templates(
+def test_idle_monthly_cost_table_matches_the_templates(
     assembly: Assembly,
 ) -> None:
     templates = [assembly.template(stack) for stack in assembly.stacks]
@@ -20,14 +20,14 @@ def test_what_a_month_costs_while_nobody_does_anything_is_counted_in_the_templat
     assert idle_table(templates) in PAGE.read_text("utf-8"), "run: make bench-costs"
 
 
-def test_a_small_document_that_is_written_alone_is_billed_for_128_kb_of_vectors() -> None:
+def test_small_document_written_alone_is_billed_for_128_kb_of_vectors() -> None:
     together, alone = vectors_written(1_000), vectors_written(1_000, writes=1_000)
 
     assert together == pytest.approx(0.012, abs=5e-4)
     assert alone == pytest.approx(0.0262, abs=5e-5)
 
 
-def test_the_page_tells_the_rights_of_what_is_deployed_where_it_is_asked_for() -> None:
+def test_page_names_exactly_the_rights_granted_to_opensearch_retrieve() -> None:
     told = re.search(r"`opensearch-retrieve`[^;]*? may ([^;.]*)", DOCUMENT.read_text("utf-8"))
 
     granted = {each.action for each in roles(kept())["opensearch-retrieve"].used_by_code}

@@ -16,7 +16,7 @@ from tests.infra.assembly import Assembly
 TARGET = "AWS::BedrockAgentCore::GatewayTarget"
 
 
-def test_the_gateway_takes_access_tokens_of_our_client_and_so_does_the_interceptor(
+def test_gateway_and_interceptor_accept_access_tokens_of_our_client(
     assembly: Assembly,
 ) -> None:
     gateway = assembly.one("gateway", "AWS::BedrockAgentCore::Gateway").properties
@@ -157,7 +157,7 @@ def test_cedar_permits_people_each_tool_by_a_policy_of_its_own(assembly: Assembl
         ("when", "wen", "invalid policy condition"),
     ],
 )
-def test_a_policy_of_more_than_one_tool_or_of_more_than_people_is_not_synthesised(
+def test_policy_for_several_tools_or_for_programs_is_not_synthesised(
     before: str, after: str, reason: str | None
 ) -> None:
     statement = a_permit("a___b").replace(before, after)

@@ -28,7 +28,7 @@ def hierarchical() -> Assembly:
     return deployment("hierarchical")
 
 
-def test_a_knowledge_base_keeps_vectors_of_one_model_and_takes_documents_directly(
+def test_knowledge_base_has_one_embedding_model_and_custom_data_source(
     assembly: Assembly,
 ) -> None:
     knowledge_base = assembly.one(STACK, "AWS::Bedrock::KnowledgeBase").properties
@@ -50,7 +50,7 @@ def test_a_knowledge_base_keeps_vectors_of_one_model_and_takes_documents_directl
     }
 
 
-def test_bedrock_on_behalf_of_this_account_embeds_reads_its_documents_and_fills_its_index(
+def test_ingestion_role_embeds_reads_documents_and_fills_the_index(
     assembly: Assembly,
 ) -> None:
     role = assembly.one(STACK, "AWS::IAM::Role", "Role1").properties
@@ -188,7 +188,7 @@ def test_catalogs_own_data_sources_are_as_the_shared_one(
     }
 
 
-def test_the_knowledge_bases_may_ask_the_model_that_reads_and_pdfs_need_no_text_where_it_does(
+def test_parsing_model_is_granted_and_then_pdfs_need_no_text(
     assembly: Assembly, otherwise: Assembly, hierarchical: Assembly
 ) -> None:
     role = hierarchical.one(STACK, "AWS::IAM::Role", "Role1").properties

@@ -41,7 +41,7 @@ def test_there_are_no_vectors_of_ours_and_nobody_may_touch_any(managed: Assembly
     assert "titan" not in "".join(whole.values())
 
 
-def test_its_role_reads_documents_alone_and_what_is_kept_has_the_ids_of_a_vector_pool(
+def test_managed_role_only_reads_documents_and_ids_match_a_vector_pool(
     managed: Assembly,
 ) -> None:
     role = managed.one("knowledge-base", "AWS::IAM::Role", "Role1").properties
@@ -94,7 +94,7 @@ GONE = {
 NEW = {(function, "bedrock:Retrieve") for function in ("ingest", "status-poller", "reconciler")}
 
 
-def test_functions_have_the_rights_that_they_have_over_a_vector_pool_but_those(
+def test_functions_over_managed_pool_differ_only_in_the_listed_rights(
     assembly: Assembly, managed: Assembly
 ) -> None:
     before, now = rights(assembly), rights(managed)

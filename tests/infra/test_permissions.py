@@ -24,7 +24,7 @@ def test_the_page_of_recorded_use_lists_these_rights_and_a_use_of_each() -> None
     assert "(unused)" not in text
 
 
-def test_who_hands_documents_over_or_deletes_them_may_do_all_that_it_needs(
+def test_functions_that_ingest_or_delete_documents_have_both_rights(
     assembly: Assembly,
 ) -> None:
     names, given = Names(account="0" * 12, region="-"), {"knowledgeBaseId": "KnowledgeBase1"}

@@ -111,7 +111,7 @@ def test_what_the_context_says_otherwise_is_what_functions_read(otherwise: Assem
 
 
 @pytest.mark.parametrize("name", ["uploads", "inspections"])
-def test_a_message_stays_hidden_while_it_is_worked_on_and_leaves_after_five_failures(
+def test_queue_hides_messages_in_work_and_gives_up_after_five_failures(
     assembly: Assembly, name: str
 ) -> None:
     queue, dead = _queue(assembly, name), _queue(assembly, f"{name}-dead")
@@ -131,7 +131,7 @@ def test_a_message_stays_hidden_while_it_is_worked_on_and_leaves_after_five_fail
     assert queue["SqsManagedSseEnabled"] is dead["SqsManagedSseEnabled"] is True
 
 
-def test_queues_leave_most_functions_of_an_account_to_who_waits_for_an_answer(
+def test_queues_leave_most_lambda_concurrency_to_synchronous_callers(
     assembly: Assembly, otherwise: Assembly
 ) -> None:
     shares = [
@@ -163,7 +163,7 @@ def test_a_webhook_is_tried_for_a_day_in_the_order_of_each_record(assembly: Asse
     assert queue["FifoThroughputLimit"] == "perMessageGroupId"
 
 
-def test_both_tables_tell_the_publisher_what_changes_from_their_beginning_for_a_day(
+def test_streams_of_both_tables_reach_the_publisher_for_nearly_a_day(
     assembly: Assembly,
 ) -> None:
     tables = assembly.all("data", "AWS::DynamoDB::GlobalTable")
@@ -218,7 +218,7 @@ def test_documents_reach_both_queues_and_our_own_files_neither(assembly: Assembl
     }
 
 
-def test_a_run_that_broke_is_recovered_and_what_a_crash_forgot_looked_for_again_and_again(
+def test_broken_runs_are_recovered_and_sweep_and_reconcile_are_scheduled(
     assembly: Assembly,
 ) -> None:
     broke, swept, reconciled = (

@@ -272,7 +272,7 @@ def test_an_account_without_bootstrap_or_with_an_old_one_is_told_how(world: Worl
     assert {old.lines, none.lines} == {("make cdk", line)}
 
 
-def test_what_cloudformation_can_say_of_an_index_decides_whether_a_function_must(
+def test_cloudformation_index_properties_decide_if_function_is_needed(
     world: World,
 ) -> None:
     told = {}
@@ -287,7 +287,7 @@ def test_what_cloudformation_can_say_of_an_index_decides_whether_a_function_must
     ]
 
 
-def test_a_new_account_of_ten_functions_is_told_that_questions_may_find_no_place(
+def test_new_account_with_ten_concurrent_functions_gets_a_warning(
     world: World, otherwise: Assembly
 ) -> None:
     """Its queues and streams are made for as few."""
@@ -300,7 +300,7 @@ def test_a_new_account_of_ten_functions_is_told_that_questions_may_find_no_place
     assert (found.mark, found.text) == ("warn", f"{told}: questions may find no place")
 
 
-def test_what_a_caller_may_not_ask_is_a_warning_that_names_the_right(world: World) -> None:
+def test_check_that_is_denied_becomes_a_warning_naming_the_right(world: World) -> None:
     for right in (
         "bedrock:Converse",
         "lambda:GetAccountSettings",

@@ -202,7 +202,7 @@ def test_jobs_stop_before_their_data_source_goes_and_a_role_goes_last(account: A
     assert (iam.list_roles()["Roles"], account.bedrock.names()) == ([], [])
 
 
-def test_vectors_that_the_store_refuses_to_delete_are_given_up_and_hold_nothing_up(
+def test_purge_gives_up_on_vectors_that_cannot_be_deleted_and_goes_on(
     account: Account,
 ) -> None:
     account.bedrock.add("stackroom-1")
@@ -239,7 +239,7 @@ def test_every_version_of_every_document_goes(account: Account) -> None:
     assert "deleted 3 object versions" in account.said
 
 
-def test_tables_users_and_the_stacks_that_were_kept_go_and_other_projects_stay(
+def test_purge_removes_tables_users_and_kept_stacks_of_its_project_only(
     account: Account,
 ) -> None:
     dynamodb = account.client("dynamodb")

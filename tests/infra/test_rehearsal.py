@@ -51,7 +51,7 @@ def test_what_a_schema_does_not_allow_is_refused(
     assert cloud.standing() == {}
 
 
-def test_after_a_creation_that_failed_nothing_is_left_and_the_next_deploy_works(
+def test_failed_creation_leaves_nothing_and_the_next_deploy_works(
     cloud: Cloud, assembly: Assembly
 ) -> None:
     with rehearsed() as elsewhere:
@@ -75,7 +75,7 @@ def test_after_a_creation_that_failed_nothing_is_left_and_the_next_deploy_works(
         ("console off", ("operations", "AWS::CloudWatch::Dashboard")),
     ],
 )
-def test_an_update_that_failed_leaves_what_there_was_and_the_next_one_works(
+def test_failed_update_leaves_what_was_there_and_the_next_one_works(
     cloud: Cloud, assembly: Assembly, other: str, refused: tuple[str, ...]
 ) -> None:
     changed, stack = deployment(other), f"stackroom-{refused[0]}"
@@ -117,7 +117,7 @@ def test_settings_change_over_a_deployment_and_back(
 
 
 @pytest.mark.parametrize("other", ["managed", "hierarchical"])
-def test_what_the_page_says_can_not_be_changed_fails_and_changes_nothing(
+def test_documented_immutable_change_fails_and_changes_nothing(
     cloud: Cloud, assembly: Assembly, other: str
 ) -> None:
     stack = "stackroom-knowledge-base"

@@ -72,7 +72,7 @@ def test_the_largest_pool_fits_under_the_longest_names(
     assert 200 - of_a_member < outputs <= 200  # one more member has no room
 
 
-def test_what_a_function_has_no_room_for_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+def test_too_large_function_environment_is_refused_before_deployment(tmp_path: Path) -> None:
     shared = tmp_path / "shared.json"
     law = {"name": "Laws", "description": "a" * 1000, "knowledge_base_id": "ABCDE12345"}
     shared.write_text(json.dumps([law]))

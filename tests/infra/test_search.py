@@ -41,7 +41,7 @@ def cached() -> Assembly:
     return deployment("cached and sharing")
 
 
-def test_who_searches_an_index_may_ask_it_and_the_model_and_retrieve_where_that_fails(
+def test_searching_functions_may_query_index_and_model_beside_retrieve(
     by_retrieve: Assembly, assembly: Assembly
 ) -> None:
     for function in SEARCHING:
@@ -51,7 +51,7 @@ def test_who_searches_an_index_may_ask_it_and_the_model_and_retrieve_where_that_
         assert (after - before, before - after) == (DIRECTLY, set())
 
 
-def test_nobody_else_gets_a_right_by_it_and_who_searches_reads_how(
+def test_vector_search_changes_rights_and_settings_of_searchers_only(
     by_retrieve: Assembly, assembly: Assembly
 ) -> None:
     # The vector bucket's policy spares them (tests/infra/test_vector_bucket_policy.py).
@@ -73,7 +73,7 @@ def test_nobody_else_gets_a_right_by_it_and_who_searches_reads_how(
             assert MODEL.endswith(f"/{read.embedding_model}")
 
 
-def test_without_a_cache_there_is_nothing_of_it_and_with_one_only_where_questions_are_embedded(
+def test_cache_appears_only_if_configured_and_where_questions_are_embedded(
     assembly: Assembly, cached: Assembly
 ) -> None:
     for stack in assembly.stacks:
@@ -93,7 +93,7 @@ def test_without_a_cache_there_is_nothing_of_it_and_with_one_only_where_question
         ("console", False),  # it needs Cognito, which is outside
     ],
 )
-def test_who_embeds_is_told_of_it_and_stands_in_its_vpc_with_interfaces_and_nobody_else(
+def test_only_embedding_functions_have_the_cache_url_and_join_its_vpc(
     cached: Assembly, function: str, embeds: bool
 ) -> None:
     subnets, groups = (

@@ -16,7 +16,7 @@ def test_no_template_names_an_action_or_value_that_is_none(assembly: Assembly) -
     assert unknown(assembly) == []
 
 
-def test_what_outlives_its_stack_does_not_outlive_a_failed_creation(
+def test_retained_resources_are_still_removed_after_a_failed_creation(
     assembly: Assembly, otherwise: Assembly
 ) -> None:
     policies = {

@@ -53,9 +53,7 @@ def test_other_keys_follow_from_the_roots_and_from_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("service", CALLS)
-def test_no_service_answers_whoever_guesses_a_key_or_signs_with_another_secret(
-    instance: Instance, service: str
-) -> None:
+def test_services_refuse_guessed_keys_and_wrong_secrets(instance: Instance, service: str) -> None:
     root = instance.root_key.access_key_id
 
     for access_key_id in (*GUESSES, root):

@@ -124,7 +124,7 @@ def processes_of(runtime_id: str) -> list[Path]:
     return found
 
 
-def test_words_come_while_the_model_writes_for_verified_users_each_with_sessions_of_their_own(
+def test_answer_streams_to_verified_users_each_with_own_sessions(
     instance: Instance,
 ) -> None:
     aws, s3, issuer = instance.client("cloudformation"), instance.client("s3"), issuer_of(instance)
@@ -197,7 +197,7 @@ def test_an_object_of_a_bucket_by_the_name_of_the_path_is_no_question(tmp_path: 
 
 
 @pytest.mark.processes
-def test_an_agent_that_is_gone_or_was_never_there_is_told_in_the_runtimes_words(
+def test_dead_or_unknown_agent_is_reported_in_the_runtimes_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = "http://issuer.invalid"

@@ -30,7 +30,7 @@ def test_weak_passages_are_printed_with_a_sentence_that_says_so() -> None:
     assert printed() == ["nothing found in this user's documents"]
 
 
-def test_a_score_stands_beside_each_passage_where_they_fall_else_only_their_range() -> None:
+def test_scores_are_shown_per_passage_if_descending_else_as_a_range() -> None:
     best, worst = ({"content": "Text.", "source": a_source(), "score": each} for each in (0.9, 0.2))
 
     assert printed(best, worst) == [

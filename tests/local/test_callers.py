@@ -22,7 +22,7 @@ def test_a_token_outlasts_whoever_follows_for_days(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("whom", [{"user": "bob"}, {"user": None, "groups": ["sales"]}])
-def test_nobody_is_answered_with_their_own_where_a_deployment_is_asked_for_anothers(
+def test_asking_a_deployment_as_another_user_or_group_is_refused(
     whom: dict[str, Any],
 ) -> None:
     with pytest.raises(WrongUsage, match="as whoever is signed in: leave --user and --group out"):

@@ -84,7 +84,7 @@ def test_doctor_needs_nothing_to_be_up(stackroom: Stackroom) -> None:
     assert "ministack 1.5.33" in answer.stdout
 
 
-def test_what_is_wrong_with_a_command_is_told_as_json_where_that_is_asked_for(
+def test_command_errors_are_reported_as_json_on_request(
     stackroom: Stackroom, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("STACKROOM_CONFIG", str(tmp_path / "config"))

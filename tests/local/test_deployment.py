@@ -140,7 +140,7 @@ def s3vectors(instance: Instance) -> Any:
     return instance.client("s3vectors")
 
 
-def test_a_stack_makes_a_knowledge_base_that_can_be_used_and_takes_all_of_it_away(
+def test_stack_creates_a_usable_knowledge_base_and_deletes_all_of_it(
     cloudformation: Any, bedrock_agent: Any, s3vectors: Any
 ) -> None:
     with stack(cloudformation, "whole", a_knowledge_base("whole")) as made:
@@ -192,7 +192,7 @@ def test_what_can_be_changed_is_changed_in_place(cloudformation: Any, bedrock_ag
     bedrock_agent.delete_knowledge_base(knowledgeBaseId=made["Id"])
 
 
-def test_what_can_not_be_changed_is_replaced_and_the_old_one_deleted(
+def test_resource_with_an_immutable_change_is_replaced_and_deleted(
     cloudformation: Any, bedrock_agent: Any
 ) -> None:
     template = a_knowledge_base("replaced")
@@ -231,7 +231,7 @@ def test_a_refusal_of_bedrock_rolls_the_stack_back_and_says_why(
     assert not [name for name in names if name.startswith("refused-")]
 
 
-def test_a_vector_bucket_with_another_index_in_it_is_not_deleted_and_the_stack_says_so(
+def test_vector_bucket_with_another_index_is_not_deleted_and_reason_given(
     cloudformation: Any, s3vectors: Any
 ) -> None:
     template = {
@@ -255,7 +255,7 @@ def test_a_vector_bucket_with_another_index_in_it_is_not_deleted_and_the_stack_s
         s3vectors.get_vector_bucket(vectorBucketName="somebody-uses-it")
 
 
-def test_a_bucket_with_a_document_in_it_is_not_deleted_and_the_stack_says_so(
+def test_bucket_with_a_document_is_not_deleted_and_reason_is_given(
     instance: Instance, cloudformation: Any
 ) -> None:
     s3 = instance.client("s3")

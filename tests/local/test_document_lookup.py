@@ -82,7 +82,7 @@ def test_a_file_that_belongs_to_no_catalog_is_chosen_by_its_key(
     assert is_unplaced(document.catalog_id)
 
 
-def test_a_rejected_file_below_a_catalogs_prefix_is_chosen_as_one_of_the_catalog(
+def test_rejected_file_under_a_catalogs_prefix_is_found_in_that_catalog(
     pipeline: Pipeline, choosing: DocumentLookup
 ) -> None:
     pipeline.drop("alice/research//x.txt")

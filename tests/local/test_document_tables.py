@@ -48,7 +48,7 @@ def listing(estimate: DocumentEstimate, position: QueuePosition | None = None) -
     )
 
 
-def test_a_waiting_document_is_shown_with_its_position_its_attempt_and_the_time_it_takes() -> None:
+def test_waiting_document_shows_queue_position_attempt_and_time_left() -> None:
     estimate = DocumentEstimate(
         document=WAITING, stage=DocumentStage.WAITING, attempt=2, eta_seconds=1200, so_far_seconds=0
     )
@@ -109,7 +109,7 @@ def test_a_receipt_says_removed_only_when_no_search_finds_the_document(
     assert times.split("asked 2026-03-01 12:00:00Z  ")[1] == end
 
 
-def test_a_pipe_reads_cells_between_tabs_and_a_narrow_terminal_the_whole_reason() -> None:
+def test_pipe_gets_tab_separated_cells_and_narrow_terminal_whole_reasons() -> None:
     reason = "it has no catalog folder; drop it under ada/{catalog}/ and it is taken up at once"
     failed = WAITING.moved(DocumentStatus.FAILED, at=NOON, reason=reason)
     shown = overview([CatalogListing("ada", "home", (failed,))], speed=1)

@@ -26,7 +26,7 @@ def test_a_function_is_ours_by_its_runtime_and_handler(config: dict[str, Any], o
     assert is_ours(config) is ours
 
 
-def test_a_package_has_our_executable_the_functions_files_and_what_layers_hold_for_python() -> None:
+def test_package_has_our_bootstrap_the_code_and_the_layers_python_files() -> None:
     code = zipped({"mine.py": "mine", "bootstrap": "somebody's"})
     layer = zipped({"python/tool.py": "tool", "python/sub/part.py": "part", "lib/other.so": "no"})
 

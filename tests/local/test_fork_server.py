@@ -93,7 +93,7 @@ class Forking:
         return False
 
 
-def test_a_forked_process_has_the_environment_directory_and_output_of_its_launcher(
+def test_forked_process_has_its_launchers_environment_directory_and_output(
     shared: Forking,
 ) -> None:
     launcher = shared.launch(END_WITH="3", COLOUR="grün")
@@ -125,7 +125,7 @@ def test_a_launcher_ends_as_its_killed_process_did(shared: Forking) -> None:
     assert launcher.wait(SECONDS) == -signal.SIGKILL
 
 
-def test_without_a_process_to_fork_from_a_launcher_becomes_the_function_itself(
+def test_launcher_runs_the_function_itself_without_a_process_to_fork(
     tmp_path: Path,
 ) -> None:
     killed = Forking(tmp_path)

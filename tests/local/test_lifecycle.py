@@ -39,7 +39,7 @@ def note(tmp_path: Path) -> Path:
     return path
 
 
-def test_what_was_ingested_is_found_again_after_down_and_up_and_forgotten_by_a_fresh_start(
+def test_ingested_documents_survive_down_and_up_but_not_a_fresh_start(
     state_dir: Path, note: Path
 ) -> None:
     with local_mode(state_dir) as instance:
@@ -81,7 +81,7 @@ def test_a_drop_that_a_stop_cut_off_is_taken_up_again_at_another_port(
     assert settled
 
 
-def test_what_was_put_just_before_a_server_died_is_taken_up_by_the_next_start(
+def test_objects_put_just_before_a_crash_are_ingested_by_the_next_start(
     state_dir: Path,
 ) -> None:
     up = start(state_dir, "--port", str(free_ports(4)))

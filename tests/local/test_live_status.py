@@ -30,7 +30,7 @@ def told(*looks: list[CatalogListing], every_document: bool) -> list[str]:
     return [line.partition(" s  ")[2] or line for line in printed(out).splitlines()]
 
 
-def test_a_pipe_is_told_what_moves_and_failed_at_first_and_then_every_change_alone() -> None:
+def test_pipe_gets_moving_and_failed_documents_first_and_then_each_change() -> None:
     waiting, failed = a_document("a.txt", PENDING), a_document("b.txt", FAILED, reason="empty")
     settled = some(INDEXED, 3)
 

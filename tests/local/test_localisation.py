@@ -35,7 +35,7 @@ def a_function() -> dict[str, Any]:
     }
 
 
-def test_a_function_runs_from_the_checkout_with_everything_else_as_synthesised() -> None:
+def test_function_runs_from_the_checkout_and_is_otherwise_as_synthesised() -> None:
     template = a_template(
         Function=a_function(),
         Role={"Type": "AWS::IAM::Role", "Properties": {}},
@@ -60,7 +60,7 @@ def test_a_function_runs_from_the_checkout_with_everything_else_as_synthesised()
 
 
 @pytest.mark.parametrize(("speed", "seconds"), [(1, 365), (2, 182), (3, 121), (100, 121)])
-def test_a_message_of_a_dead_function_comes_sooner_but_never_while_one_may_be_at_work(
+def test_visibility_timeout_shrinks_with_speed_but_outlasts_a_function(
     speed: float, seconds: int
 ) -> None:
     queue = {"Type": "AWS::SQS::Queue", "Properties": {"VisibilityTimeout": 365}}
@@ -70,7 +70,7 @@ def test_a_message_of_a_dead_function_comes_sooner_but_never_while_one_may_be_at
     assert made["Properties"]["VisibilityTimeout"] == seconds
 
 
-def test_a_task_that_waits_for_its_token_is_soon_given_up_for_nobody_tells_of_its_failure() -> None:
+def test_task_waiting_for_its_token_gets_a_short_timeout() -> None:
     states = {
         "Waits": {"Resource": "arn:aws:states:::lambda:invoke.waitForTaskToken"},
         "Works": {"Resource": "arn:aws:states:::lambda:invoke", "TimeoutSeconds": 150},
@@ -90,7 +90,7 @@ def test_a_task_that_waits_for_its_token_is_soon_given_up_for_nobody_tells_of_it
 @pytest.mark.parametrize(
     ("named", "arn"), [({}, ":alarm:Math"), ({"AlarmName": "errors"}, ":alarm:errors")]
 )
-def test_an_alarm_on_metric_math_is_left_out_and_its_references_still_stand(
+def test_alarm_on_metric_math_is_left_out_and_references_to_it_resolve(
     named: dict[str, str], arn: str
 ) -> None:
     template = a_template(
@@ -108,7 +108,7 @@ def test_an_alarm_on_metric_math_is_left_out_and_its_references_still_stand(
     assert resources["Board"]["Properties"]["DashboardBody"].endswith(arn)
 
 
-def test_the_bootstrap_is_an_executable_that_runs_the_handler_from_the_checkout() -> None:
+def test_bootstrap_is_an_executable_that_runs_the_checkouts_handler() -> None:
     archive = zipfile.ZipFile(io.BytesIO(bootstrap_archive(Path("/here"))))
 
     [entry] = archive.infolist()

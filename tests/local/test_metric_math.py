@@ -90,7 +90,7 @@ def answered(*queries: dict[str, Any]) -> list[dict[str, Any]]:
     return MetricDataQueries(queries=queries, ask=ask, metrics=lambda _namespace: METRICS).results()
 
 
-def test_an_expression_is_worked_out_from_what_it_names_whatever_is_returned() -> None:
+def test_expression_is_computed_from_its_inputs_whether_returned_or_not() -> None:
     results = answered(
         {"Id": "rate", "Expression": "100 * hits / all", "Label": "%"},
         {"Id": "all", "Expression": "SUM([hits, misses])", "ReturnData": False},
@@ -102,7 +102,7 @@ def test_an_expression_is_worked_out_from_what_it_names_whatever_is_returned() -
     assert told == [("rate", "%", [600], [25.0]), ("misses", "misses", [600], [3.0])]
 
 
-def test_what_only_aws_works_out_is_refused_and_the_rest_is_answered() -> None:
+def test_metric_math_of_aws_alone_is_refused_and_the_rest_answered() -> None:
     band, hits = answered(
         {"Id": "band", "Expression": "ANOMALY_DETECTION_BAND(hits)"}, single("hits", "Hits")
     )

@@ -130,7 +130,7 @@ def test_to_a_policy_every_request_came_over_tls(
 
 
 @pytest.mark.usefixtures("mended")
-def test_who_changes_what_was_read_of_an_expression_changes_it_for_nobody_else() -> None:
+def test_changing_a_tokenized_expression_affects_nobody_else() -> None:
     whole = list(dynamodb._tokenize("sk = :sk"))
 
     dynamodb._tokenize("sk = :sk").clear()
@@ -168,7 +168,7 @@ def named(path: str) -> str:
     return str(iam_actions.extract_resource_arn("s3", "PUT", path, {}, b"", {}, "", ""))
 
 
-def test_ministack_itself_still_is_done_with_what_a_function_failed_at_of_a_stream() -> None:
+def test_ministack_itself_still_ignores_batch_item_failures_of_a_stream() -> None:
     assert "batchItemFailures" not in inspect.getsource(lambda_svc._poll_dynamodb_streams)
 
 
@@ -196,7 +196,7 @@ def test_ministack_itself_still_forgets_its_streams_when_it_stops() -> None:
     assert "_stream_records" not in inspect.getsource(dynamodb.get_state)
 
 
-def test_ministack_itself_still_waits_for_a_stream_s_function_between_its_queues() -> None:
+def test_ministack_itself_still_polls_streams_synchronously_with_queues() -> None:
     assert "_execute_function(" in inspect.getsource(lambda_svc._poll_dynamodb_streams)
     assert "_poll_dynamodb_streams()" in inspect.getsource(lambda_svc._poll_loop)
 

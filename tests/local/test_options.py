@@ -48,7 +48,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         ((), "allowed_origins", []),
     ],
 )
-def test_context_and_origins_are_told_as_given_and_an_option_of_its_own_wins_over_context(
+def test_context_and_origins_are_passed_on_and_a_dedicated_option_wins(
     served: list[dict[str, Any]], arguments: tuple[str, ...], name: str, told: Any
 ) -> None:
     assert CliRunner().invoke(commands, ["up", *arguments]).exit_code == 0
@@ -68,7 +68,7 @@ def test_context_and_origins_are_told_as_given_and_an_option_of_its_own_wins_ove
         ("--allow-origin", "http://x:80", "'http://x:80'"),
     ],
 )
-def test_what_is_no_pair_or_origin_is_refused_before_anything_starts(
+def test_invalid_context_or_origin_is_refused_before_anything_starts(
     served: list[dict[str, Any]], option: str, wrong: str, told: str
 ) -> None:
     outcome = CliRunner().invoke(commands, ["up", option, wrong])
@@ -124,14 +124,14 @@ def test_the_console_is_told_how_fast_time_goes_here(servers: Servers) -> None:
     assert command[command.index("--speed") + 1] == "10"
 
 
-def test_what_is_assumed_of_aws_is_an_option_of_the_simulator_alone(tmp_path: Path) -> None:
+def test_assumption_about_aws_is_an_option_of_the_simulator_only(tmp_path: Path) -> None:
     assuming = Servers(directory(tmp_path), Ports(aws=4566), 10.0, assumed=("--omit-source-uri",))
 
     assert assuming.simulator().command[-1] == "--omit-source-uri"
     assert "--omit-source-uri" not in assuming.gateway().command
 
 
-def test_the_model_that_embeds_is_an_option_of_the_simulator_and_of_what_embeds_anew(
+def test_embedding_model_option_reaches_simulator_and_re_embedding(
     tmp_path: Path,
 ) -> None:
     servers = Servers(directory(tmp_path), Ports(aws=4566), 10.0, model="multilingual")

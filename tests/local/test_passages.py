@@ -24,7 +24,7 @@ def stackroom(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
     return partial(within, monkeypatch, capsys)
 
 
-def test_passages_come_in_order_with_their_places_and_what_is_left_out_of_them(
+def test_passages_command_lists_passages_with_places_and_omissions(
     stackroom: Stackroom, tmp_path: Path
 ) -> None:
     book = tmp_path / "book.pdf"

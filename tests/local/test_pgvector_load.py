@@ -157,7 +157,7 @@ def test_what_is_there_already_is_not_embedded_again(
     assert [each.content for each in there(reading)] == ["Forty days."]
 
 
-def test_without_a_source_a_document_says_from_which_file_it_was_loaded(
+def test_document_without_a_source_has_the_uri_of_its_file(
     make: Make, reading: Repository, tmp_path: Path
 ) -> None:
     file = tmp_path / "Night ferry.txt"
@@ -377,7 +377,7 @@ def test_a_command_line_that_is_wrong_is_told_so(
     assert "secret" not in said.stderr
 
 
-def test_the_lines_of_the_page_load_a_folder_and_find_it_for_its_owner_alone(
+def test_documented_pgvector_lines_load_a_folder_for_its_owner_alone(
     model: dict[str, str],
 ) -> None:
     page = (ROOT / "docs" / "pgvector.md").read_text("utf-8")

@@ -60,7 +60,7 @@ def test_a_policy_of_another_engine_is_none_of_this_gateway() -> None:
     assert deployed(a_permit(), PolicyEngineId="other-local00000").policies == []
 
 
-def test_a_policy_that_only_logs_decides_nothing_and_is_checked_all_the_same() -> None:
+def test_log_only_policy_decides_nothing_but_is_still_validated() -> None:
     assert deployed(a_permit(), EnforcementMode="ACTIVE").policies
     assert deployed(a_permit(), EnforcementMode="LOG_ONLY").policies == []
     with pytest.raises(DeploymentFailed, match="echo___sing_it"):

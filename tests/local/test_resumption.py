@@ -17,7 +17,7 @@ def a_queue(
     return {"payload": {"queues": {"data": {url: {"messages": list(messages)}}}}}
 
 
-def test_a_message_in_flight_becomes_visible_and_its_delivery_does_not_count(queues: Path) -> None:
+def test_message_in_flight_becomes_visible_without_counting_its_delivery(queues: Path) -> None:
     waiting = {"visible_at": 5.0, "receive_count": 0}
     queues.write_text(json.dumps(a_queue({"visible_at": 9e9, "receive_count": 2}, waiting)))
 

@@ -75,7 +75,7 @@ def test_an_index_of_an_older_deployment_gains_it(instance: Instance, template: 
     assert searched_by(instance) == {TEXT: "en"}
 
 
-def test_another_language_is_a_deployment_that_waits_for_what_is_being_built(
+def test_changed_search_language_is_deployed_once_the_index_is_built(
     instance: Instance, template: Template
 ) -> None:
     cloudformation = CloudFormation.of(instance.client)

@@ -31,7 +31,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_two_that_start_at_once_synthesise_once_and_later_ones_need_no_node(
+def test_concurrent_starts_synthesise_once_and_later_ones_need_no_node(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with ThreadPoolExecutor(2) as pool:

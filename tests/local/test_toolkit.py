@@ -28,7 +28,7 @@ def test_a_stack_that_somebody_deployed_stands(instance: Instance) -> None:
     assert not cloudformation.stands("nobody-made-it")
 
 
-def test_nothing_but_what_cloudformation_itself_may_do_is_allowed_everywhere() -> None:
+def test_only_cloudformation_actions_are_allowed_on_all_resources() -> None:
     roles = {
         name: each["Properties"]
         for name, each in toolkit()["Resources"].items()

@@ -45,7 +45,7 @@ def test_a_json_text_stays_the_same_json() -> None:
     assert json.loads(printed) == {"a": text}
 
 
-def test_whatever_is_printed_only_our_own_styles_reach_the_terminal() -> None:
+def test_hostile_text_in_output_never_styles_the_terminal() -> None:
     hostile = f"in{OF_FORMAT}\x1b\x9bvoice"
     out = TerminalConsole(file=StringIO(), force_terminal=True, color_system="standard", width=400)
     table = Table()

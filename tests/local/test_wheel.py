@@ -94,7 +94,7 @@ def _newcomer(
 
 
 @pytest.mark.processes
-def test_it_holds_each_part_of_the_project_and_of_the_console_and_nothing_compiled(
+def test_wheel_holds_all_project_and_console_files_and_nothing_compiled(
     wheel: Path,
 ) -> None:
     names = zipfile.ZipFile(wheel).namelist()
@@ -130,7 +130,7 @@ def test_it_holds_the_same_stacks_for_every_option_of_up(wheel: Path, tmp_path: 
 
 
 @pytest.mark.processes
-def test_whoever_installed_it_synthesises_an_agent_with_its_bundle(
+def test_installed_wheel_synthesises_an_agent_with_its_packages(
     wheel: Path, tmp_path: Path
 ) -> None:
     installed = tmp_path / "installed"

@@ -40,9 +40,7 @@ def test_the_window_is_never_outgrown_and_always_ends_with_the_totals(
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
-def test_what_moves_comes_first_and_what_failed_next_and_what_was_indexed_last_in_what_is_left(
-    width: int, height: int
-) -> None:
+def test_window_shows_moving_then_failed_then_indexed_documents(width: int, height: int) -> None:
     documents = [
         *some(DocumentStatus.INDEXED, 500),
         *some(DocumentStatus.PENDING, 2),

@@ -112,7 +112,7 @@ def test_scores_follow_from_the_space(
 
 
 @holds("knn.k", "opensearch.document-field")
-def test_k_counts_what_the_filter_within_lets_through_and_documents_fit_the_mapping(
+def test_knn_counts_only_filtered_documents_and_writes_must_fit_mapping(
     shelf: Collection,
 ) -> None:
     west = {"term": {"metadata.domain": "west"}}

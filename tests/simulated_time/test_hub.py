@@ -55,7 +55,7 @@ APART = {
 }
 
 
-def test_the_simulator_begins_nothing_and_waits_for_nothing_but_by_its_clock() -> None:
+def test_simulator_starts_and_awaits_nothing_except_through_its_clock() -> None:
     texts = {path.name: path.read_text("utf-8") for path in ROOT.glob("*.py")}
 
     beginners = {name for name, text in texts.items() if BEGINS.search(text)}

@@ -49,7 +49,7 @@ def test_a_run_for_many_documents_writes_the_ledger_less_often() -> None:
     assert together.writes_per_document < alone.writes_per_document / 5
 
 
-def test_requests_for_runs_are_limited_by_what_the_index_of_live_ones_takes() -> None:
+def test_run_requests_are_limited_by_the_live_run_index() -> None:
     few, many = (asks(rate, worklists=100, seconds=5, seed=1) for rate in (500, 1_500))
 
     assert not few.bends
@@ -66,7 +66,7 @@ def others_p99(world: World) -> float:
     return percentile(sorted(took for at, took in world.told[False].answered if at > HEARD), 0.99)
 
 
-def test_a_flood_is_sent_away_and_costs_nobody_else_an_answer_or_their_patience() -> None:
+def test_flooding_tenant_is_shed_without_delaying_other_tenants() -> None:
     random.seed(1)  # of the pauses
     quiet, flooded = World(paced=True, seed=0), World(paced=True, seed=0)
     quiet.asked(SECONDS, 0.0)

@@ -30,7 +30,7 @@ def test_the_same_seed_is_the_same_run() -> None:
     assert first.bill == second.bill
 
 
-def test_a_large_document_holds_up_no_small_ones_and_each_job_by_no_more_than_itself() -> None:
+def test_large_document_delays_no_small_ones_and_jobs_by_itself_at_most() -> None:
     outcome = large_documents(large=3, seconds=600, seed=1)
 
     siblings = sorted(outcome.observation.waits["user-4/shelf"])
@@ -54,14 +54,14 @@ def test_a_storm_of_deletions_leaves_nothing_to_be_found(pool_size: int | None) 
     )
 
 
-def test_a_run_that_waits_ten_hours_goes_through_few_more_states_than_one_of_a_minute() -> None:
+def test_run_that_waits_ten_hours_passes_few_more_states_than_a_minute() -> None:
     minute, _ = parked(60, seed=1)
     ten_hours, _ = parked(36_000, seed=1)
 
     assert ten_hours - minute <= 2
 
 
-def test_the_naive_design_loses_nothing_tells_nothing_untrue_and_has_one_sync_at_a_time() -> None:
+def test_naive_design_loses_nothing_and_runs_one_sync_at_a_time() -> None:
     outcome = naive(Shape(uploads=60, catalogs=6, within=20).planned(seed=1), seed=1)
 
     assert (outcome.lost, outcome.false_failures, outcome.broken) == (0, 0, 0)
@@ -129,7 +129,7 @@ def test_pdfs_of_four_minutes_a_call_are_indexed_and_sent_once() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_is_unseen_missed_or_slow_is_neither_lost_nor_sent_twice_and_stays_gone(
+def test_unseen_missed_or_slow_calls_lose_resend_and_restore_nothing(
     seed: int,
 ) -> None:
     rates = {Kind.UNSEEN: 0.3, Kind.MISSED: 0.3, Kind.SLOW: 0.2}

@@ -77,7 +77,7 @@ def test_a_partition_takes_a_thousand_units_a_second_and_then_makes_wait(table: 
     assert table.used["write ONE"] <= WRITE_UNITS * (1 + table.hub.time) + kilobytes
 
 
-def test_who_meets_a_transaction_is_refused_and_who_comes_after_it_is_not(table: Table) -> None:
+def test_write_during_a_transaction_is_refused_and_a_later_one_is_not(table: Table) -> None:
     def transaction() -> Any:
         counting = {
             "Key": KEY,

@@ -11,7 +11,7 @@ from stackroom_local.sites.site import AwsSite
 from stackroom_local.sites.site_errors import NotKept
 
 
-def test_what_is_kept_is_there_for_the_next_one_and_one_of_its_name_takes_its_place(
+def test_kept_deployment_is_found_later_and_replaced_by_one_of_its_name(
     deployments: KnownDeployments, site: AwsSite
 ) -> None:
     moved = site.model_copy(update={"mcp_url": "https://another.example/mcp"})
@@ -24,7 +24,7 @@ def test_what_is_kept_is_there_for_the_next_one_and_one_of_its_name_takes_its_pl
     assert deployments.all() == [moved]
 
 
-def test_files_are_their_owners_alone_and_what_is_forgotten_takes_the_sign_in_with_it(
+def test_deployment_files_are_private_and_forgetting_removes_the_sign_in(
     deployments: KnownDeployments, site: AwsSite
 ) -> None:
     deployments.keep(site)

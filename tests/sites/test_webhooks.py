@@ -61,7 +61,7 @@ def queue_url(site: AwsSite, name: str) -> str:
     return str(answer["QueueUrl"])
 
 
-def test_one_that_is_added_is_listed_with_its_owner_and_its_secret_told_again(
+def test_added_webhook_is_listed_with_owner_and_its_secret_shown_again(
     site: AwsSite, told: Any
 ) -> None:
     mine = told(webhooks.add, site, PLACE, user="alice", types="deletion, catalog")

@@ -80,7 +80,7 @@ def test_a_run_claims_its_grant_once_it_is_woken_and_no_other_can(desk: Desk) ->
     assert (others, older) == (None, None)
 
 
-def test_a_dispatcher_that_died_before_it_woke_the_run_is_made_good_by_the_next(desk: Desk) -> None:
+def test_next_dispatcher_wakes_the_run_that_a_dead_one_did_not(desk: Desk) -> None:
     desk.dies_before_it_wakes("first")
 
     desk.admission.dispatch()
@@ -137,7 +137,7 @@ def test_a_grant_nobody_gives_back_expires(desk: Desk) -> None:
     assert desk.admission.claim("lost", 1) is None
 
 
-def test_one_that_is_alone_gets_more_slots_and_gives_them_back_when_others_come(desk: Desk) -> None:
+def test_lone_run_extends_its_slots_and_returns_them_when_others_come(desk: Desk) -> None:
     desk.enter("big", Mode.DIRECT, calls=2)
     mine = desk.admission.claim("big", 1)
     assert mine is not None
@@ -164,7 +164,7 @@ def test_giving_back_twice_or_what_one_never_had_changes_nothing(desk: Desk) -> 
     assert before.grants == ()
 
 
-def test_two_who_write_the_ledger_at_once_do_not_overwrite_each_other(desk: Desk) -> None:
+def test_concurrent_ledger_writes_do_not_overwrite_each_other(desk: Desk) -> None:
     desk.book.before("write", lambda _: desk.enter("quicker"), times=1)
 
     desk.enter("slower")
@@ -194,7 +194,7 @@ def test_none_enters_at_once_where_a_job_is_at_work_or_waits(desk: Desk, before:
     assert desk.holders() == (before or ["job"])
 
 
-def test_who_enters_at_once_leaves_to_those_who_wait_what_falls_to_them(desk: Desk) -> None:
+def test_entering_at_once_leaves_waiting_runs_their_share(desk: Desk) -> None:
     waiting = desk.waiter("waits", Mode.DIRECT)
     desk.book.enqueue(waiting)
 
@@ -206,7 +206,7 @@ def test_who_enters_at_once_leaves_to_those_who_wait_what_falls_to_them(desk: De
     assert desk.task_tokens.woken == ["token of waits"]
 
 
-def test_while_a_large_document_is_at_work_calls_go_on_though_a_job_waits(desk: Desk) -> None:
+def test_calls_go_on_during_a_large_document_though_a_job_waits(desk: Desk) -> None:
     mine = desk.admission.enter_at_once(desk.waiter("calls", Mode.DIRECT, calls=4))
     assert mine is not None
     at_a_large = desk.admission.begin_large(mine, since=desk.clock())
@@ -241,7 +241,7 @@ def test_a_large_document_is_begun_before_jobs_that_came_much_later(
     assert held.is_large is begins
 
 
-def test_who_acquires_is_let_in_at_once_and_then_keeps_what_it_has(desk: Desk) -> None:
+def test_acquire_grants_at_once_and_later_extends_the_same_grant(desk: Desk) -> None:
     waiter = desk.waiter("calls", Mode.DIRECT, calls=4)
 
     first = desk.admission.acquire(waiter)
@@ -256,7 +256,7 @@ def test_who_acquires_is_let_in_at_once_and_then_keeps_what_it_has(desk: Desk) -
     assert again.granted_at == first.granted_at
 
 
-def test_who_acquires_claims_what_it_was_woken_for_and_leaves_what_it_can_not_use(
+def test_acquire_claims_granted_slots_and_leaves_those_it_cannot_use(
     desk: Desk,
 ) -> None:
     waiter = desk.enter("calls", Mode.DIRECT, calls=10)

@@ -226,7 +226,7 @@ def test_a_tool_is_called_by_what_its_knowledge_bases_name_says(
     assert tool_name_of(name, taken=taken) == called
 
 
-def test_an_agent_has_the_usual_model_unless_it_is_given_another_that_may_be(house: House) -> None:
+def test_agent_gets_the_default_model_or_an_allowed_one(house: House) -> None:
     usual = house.agents.create("alice", AgentDefinition(name="Planner"))
     other = house.agents.create("alice", AgentDefinition(name="Planner", model="m-2"))
     with pytest.raises(ValidationError, match="Model: Allowed: amazon"):

@@ -53,7 +53,7 @@ def test_another_user_finds_neither_run_nor_agent(office: Office) -> None:
     assert office.runs.get("alice", run.id) == run
 
 
-def test_so_many_are_at_work_at_once_and_one_that_is_over_makes_room(office: Office) -> None:
+def test_user_has_a_limit_of_concurrent_runs_and_ended_ones_make_room(office: Office) -> None:
     runs = [office.start() for _ in range(MOST_AT_ONCE)]
 
     with pytest.raises(AgentRunLimitReached, match="5 of your runs are not over yet"):
@@ -112,7 +112,7 @@ def test_a_run_is_kept_step_by_step_and_ends_with_an_answer(office: Office) -> N
     assert office.runs.cancel("alice", run.id) == run, "it stays as it ended"
 
 
-def test_a_run_is_counted_once_with_all_that_its_model_and_its_searches_took(
+def test_run_is_counted_once_with_all_its_model_and_search_tokens(
     office: Office,
 ) -> None:
     office.shelves.pool.put("30 days", score=0.9)
@@ -215,7 +215,7 @@ def test_a_runner_that_comes_back_too_late_changes_nothing(office: Office) -> No
     assert office.runs.get("alice", run.id).state is RunState.FAILED
 
 
-def test_one_that_nobody_began_has_failed_after_a_while_and_is_not_begun(office: Office) -> None:
+def test_run_that_nobody_started_fails_after_a_while(office: Office) -> None:
     run = office.start()
     office.clock.pass_by(LONGEST_WAIT.total_seconds())
 
@@ -227,7 +227,7 @@ def test_one_that_nobody_began_has_failed_after_a_while_and_is_not_begun(office:
     assert office.talk.briefs == []
 
 
-def test_one_that_is_stopped_is_over_at_once_with_what_was_written_and_searches_no_more(
+def test_cancelled_run_ends_at_once_keeps_its_text_and_searches_no_more(
     office: Office,
 ) -> None:
     heard: list[object] = []

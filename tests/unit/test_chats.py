@@ -210,7 +210,7 @@ def test_a_run_whose_conversation_is_removed_ends_and_leaves_nothing(office: Off
     assert (office.book.kept, office.book.drafts, office.chats_book.kept) == ({}, {}, {})
 
 
-def test_an_agent_goes_with_its_conversations_and_a_failure_on_the_way_is_made_good(
+def test_agent_is_removed_with_conversations_even_after_a_failed_try(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(3):

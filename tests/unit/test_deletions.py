@@ -97,7 +97,7 @@ def test_a_document_dropped_again_meanwhile_has_a_superseded_receipt(filled: Pip
 
 
 @pytest.mark.parametrize(("user_id", "catalog_id"), [("bob", CATALOG), ("alice", "cat-none")])
-def test_somebody_elses_catalog_and_what_is_not_there_are_not_found(
+def test_foreign_or_missing_catalog_or_document_is_not_found(
     filled: Pipeline, user_id: str, catalog_id: str
 ) -> None:
     with pytest.raises(CatalogNotFound, match="not found"):
@@ -222,7 +222,7 @@ def test_what_is_dropped_in_the_second_of_the_asking_stays(pipeline: Pipeline) -
     assert not {*old} & {*pipeline.bucket.objects}
 
 
-def test_what_s3s_clock_dates_later_than_ours_is_removed_all_the_same(pipeline: Pipeline) -> None:
+def test_object_dated_later_than_our_clock_is_removed_with_its_catalog(pipeline: Pipeline) -> None:
     pipeline.clock.pass_by(2)
     pipeline.bucket.upload(KEY)
     pipeline.clock.pass_by(-2)

@@ -219,7 +219,7 @@ def test_a_document_that_is_found_late_is_indexing_until_then(searched: Pipeline
     ]
 
 
-def test_a_document_that_no_search_finds_for_a_minute_counts_as_indexed_and_that_is_told(
+def test_document_not_found_by_search_for_a_minute_is_indexed_but_unfound(
     searched: Pipeline,
 ) -> None:
     searched.drop()
@@ -236,7 +236,7 @@ def test_a_document_that_no_search_finds_for_a_minute_counts_as_indexed_and_that
 # Removals
 
 
-def test_what_is_still_found_is_not_called_removed_and_holds_up_no_job(filled: Pipeline) -> None:
+def test_deleted_document_still_found_stays_deleting_without_a_grant(filled: Pipeline) -> None:
     filled.execute()
     filled.delete()
     filled.is_searchable()  # for some time yet
@@ -255,7 +255,7 @@ def test_what_is_still_found_is_not_called_removed_and_holds_up_no_job(filled: P
     assert not filled.documents.kept
 
 
-def test_what_is_found_for_ever_is_removed_some_times_and_then_left(filled: Pipeline) -> None:
+def test_document_found_for_ever_is_removed_several_times_and_then_left(filled: Pipeline) -> None:
     filled.execute()
     filled.delete()
     filled.is_searchable()
@@ -281,7 +281,7 @@ def test_a_file_dropped_again_just_before_its_record_goes_is_kept(filled: Pipeli
 
 
 @pytest.mark.parametrize("is_hidden", [False, True])
-def test_what_is_deleted_while_its_call_is_at_work_is_removed_once_that_ends(
+def test_document_deleted_during_its_direct_call_is_removed_afterwards(
     filled: Pipeline, *, is_hidden: bool
 ) -> None:
     filled.bedrock.direct_seconds = 100.0
@@ -298,7 +298,7 @@ def test_what_is_deleted_while_its_call_is_at_work_is_removed_once_that_ends(
     assert not filled.documents.kept
 
 
-def test_text_that_turns_up_after_its_deletion_is_removed_before_that_is_told(
+def test_late_text_of_deleted_document_is_removed_before_receipt_closes(
     filled: Pipeline,
 ) -> None:
     """The call that brings it was accepted, is shown to nobody, and its run is no more."""
@@ -327,7 +327,7 @@ def test_text_that_turns_up_after_its_deletion_is_removed_before_that_is_told(
     assert receipt.unsearchable_since >= receipt.waited_until > sent_at
 
 
-def test_what_was_found_once_is_gone_as_soon_as_no_search_finds_it(indexed: Pipeline) -> None:
+def test_document_once_found_is_gone_as_soon_as_no_search_finds_it(indexed: Pipeline) -> None:
     deleted_at = indexed.clock()
     indexed.delete()
 
@@ -530,7 +530,7 @@ def test_a_poll_whose_answer_was_lost_settles_nothing_twice(pipeline: Pipeline) 
     assert done.progress.outcome is RunOutcome.RELEASED
 
 
-def test_what_a_run_that_broke_had_at_work_is_done_by_its_successor(pipeline: Pipeline) -> None:
+def test_documents_of_a_broken_run_are_indexed_by_its_successor(pipeline: Pipeline) -> None:
     drop(pipeline, 5)
     broken = pipeline.work()
 

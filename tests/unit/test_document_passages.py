@@ -93,7 +93,7 @@ def test_neighbours_that_overlap_are_put_in_order() -> None:
     assert shelf.read == []
 
 
-def test_those_with_nothing_in_common_stand_as_they_do_in_the_file() -> None:
+def test_passages_without_overlap_keep_the_order_of_the_file() -> None:
     shelf = Shelf()
     cut = [f"{number}. Of ferry {number} nothing else is told." for number in (3, 1, 2)]
     shelf.put(*cut)

@@ -148,7 +148,7 @@ def test_what_is_more_than_a_call_waits_for_more_turns(pipeline: Pipeline) -> No
     assert seen.eta_seconds == BEGINS + 3 * 3 * CALL  # three of its own, with others' between
 
 
-def test_what_is_more_than_all_calls_take_waits_for_those_before_it(pipeline: Pipeline) -> None:
+def test_documents_beyond_the_concurrent_calls_wait_for_those_before(pipeline: Pipeline) -> None:
     for number in range(PAGE - 2):
         pipeline.drop(f"alice/research/{number}.txt")
     pipeline.catalogs.place(CATALOG, replace(OWN, type=DataSourceType.CUSTOM))
@@ -171,7 +171,7 @@ def test_a_position_far_behind_is_told_as_behind_what_was_looked_at(pipeline: Pi
     assert seen.eta_seconds == 1000 * JOB + JOB
 
 
-def test_what_is_being_ingested_tells_its_attempt_and_what_is_left_or_how_late_it_is(
+def test_ingesting_document_shows_attempt_and_time_left_or_how_late(
     pipeline: Pipeline,
 ) -> None:
     pipeline.work()
@@ -257,7 +257,7 @@ def test_a_job_behind_a_large_document_is_told_what_is_left_of_it(pipeline: Pipe
     assert late.documents[0].remaining(speed=1) == "21m so far"
 
 
-def test_what_is_much_larger_than_all_that_was_measured_has_no_time(pipeline: Pipeline) -> None:
+def test_document_far_larger_than_any_measured_has_no_estimate(pipeline: Pipeline) -> None:
     pipeline.drop("alice/research/a.csv", "x" * 1_000_000)
     pipeline.catalogs.place(CATALOG, OWN)
 

@@ -86,7 +86,7 @@ def test_what_is_told_twice_is_there_once(log: EventLog) -> None:
     assert ids(log) == ["e-1", "e-2", "e-3"]
 
 
-def test_what_is_told_twice_is_there_once_however_much_came_between(log: EventLog) -> None:
+def test_event_appended_twice_is_logged_once_whatever_came_between(log: EventLog) -> None:
     log.append("alice", [event(number) for number in range(1, 300)])
 
     log.append("alice", [event(1)])
@@ -94,7 +94,7 @@ def test_what_is_told_twice_is_there_once_however_much_came_between(log: EventLo
     assert len(log.page("alice", after=0, catalog_id=None, limit=999).events) == 299
 
 
-def test_what_was_added_before_an_event_happened_is_not_looked_through(
+def test_append_does_not_search_entries_older_than_the_event(
     log: EventLog, book: Contended, clock: Clock
 ) -> None:
     log.append("alice", [event(number) for number in range(1, 300)])
@@ -137,7 +137,7 @@ def test_after_an_idle_week_numbers_go_on_above_all_that_were_read(
     assert ids(log, after=read) == ["e-9"]
 
 
-def test_who_has_read_more_than_a_restored_log_has_is_told_all_of_it(
+def test_reader_ahead_of_a_restored_log_gets_all_events_again(
     log: EventLog, book: Contended
 ) -> None:
     log.append("alice", [event(1)])
@@ -164,7 +164,7 @@ def test_a_page_goes_on_where_the_last_one_ended(log: EventLog) -> None:
     assert (last.events, last.next_after) == ((), second.next_after)
 
 
-def test_what_is_looked_through_in_vain_is_not_looked_through_again(log: EventLog) -> None:
+def test_page_without_matches_moves_on_past_what_was_searched(log: EventLog) -> None:
     made = change_of(None, a_catalog(), event_id="e-1", at=NOW)
     assert made is not None
     log.append("alice", [made])

@@ -131,7 +131,7 @@ def test_text_is_read_in_whatever_encoding_it_was_saved(body: bytes, expected: s
     assert text_of(body, "notes.txt") == expected
 
 
-def test_a_csv_in_latin_1_is_read_and_one_with_broken_quoting_keeps_every_row() -> None:
+def test_latin_1_csv_is_read_and_broken_quoting_keeps_every_row() -> None:
     broken = files.csv_with_broken_quoting()
 
     assert "Jürgen Größl;Köln;12,50" in text_of(files.latin1_csv(), "fees.csv")

@@ -52,7 +52,7 @@ def test_the_newest_comes_first_and_the_oldest_leave(feedback: FeedbackKeeping) 
     assert feedback.of_user("bob") == [said(user_id="bob")]
 
 
-def test_of_one_catalog_is_what_was_said_of_it_or_of_none_in_particular(
+def test_feedback_of_a_catalog_includes_feedback_without_a_catalog(
     feedback: FeedbackKeeping,
 ) -> None:
     one, other = a_catalog(1).catalog_id, a_catalog(2).catalog_id

@@ -70,7 +70,7 @@ def test_a_name_with_a_private_address_among_its_addresses_is_not_called(
     assert connected == []
 
 
-def test_the_address_that_was_checked_is_the_one_that_is_called_whatever_dns_says_next(
+def test_post_connects_to_the_checked_address_despite_changed_dns(
     connected: list[Any],
 ) -> None:
     answers = [found(PUBLIC), found("127.0.0.1")]
@@ -99,7 +99,7 @@ def test_the_address_that_was_checked_is_the_one_that_is_called_whatever_dns_say
         *("https://0x7f000001/", "https://169.254.43518/", "https://0251.0376.0251.0376/"),
     ],
 )
-def test_what_is_no_public_address_over_tls_can_not_be_added_and_is_not_called(
+def test_url_that_is_not_public_https_is_refused_and_never_called(
     url: str, connected: list[Any]
 ) -> None:
     with pytest.raises(WebhookRefused):
@@ -151,7 +151,7 @@ def test_no_redirect_is_followed() -> None:
 
 
 @listens
-def test_a_name_is_called_at_its_address_and_its_certificate_must_be_for_the_name(
+def test_post_uses_the_resolved_address_and_verifies_name_in_certificate(
     tmp_path: Path,
 ) -> None:
     file = certificate(tmp_path, "hook.example.com")
@@ -208,7 +208,7 @@ def _continuing(connection: socket.socket, over: threading.Event) -> None:
     ("speak", "scheme"),
     [(_silent, "http"), (_silent, "https"), (_dripping, "http"), (_continuing, "http")],
 )
-def test_whoever_is_slow_keeps_us_no_longer_than_the_whole_call_may_take(
+def test_slow_receiver_is_given_up_within_the_time_of_the_whole_call(
     speak: Any, scheme: str
 ) -> None:
     with speaking(speak) as url:

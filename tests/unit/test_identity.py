@@ -31,7 +31,7 @@ def test_a_call_names_its_tool_without_the_target_and_its_caller() -> None:
     assert tool_call(a_context("docs___read___all", x_user_sub="alice")).tool == "read___all"
 
 
-def test_header_names_may_come_in_any_casing_and_two_that_differ_count_as_none() -> None:
+def test_header_names_match_in_any_case_and_contradicting_ones_are_ignored() -> None:
     context = a_context(X_USER_Sub="alice", X_User_GROUPS="staff, legal")
     doubtful = a_context(**{"x-user-sub": "alice", "x-user-groups": "a", "X-User-Groups": "b"})
 

@@ -200,7 +200,7 @@ def test_a_document_changed_while_its_job_was_started_waits_for_the_next(jobs: P
     assert (jobs.document().status, run.progress.job_id) == (DocumentStatus.INDEXING, "JOB2")
 
 
-def test_what_comes_while_the_job_is_being_started_may_have_missed_it(jobs: Pipeline) -> None:
+def test_document_added_while_a_job_is_started_stays_pending(jobs: Pipeline) -> None:
     jobs.bedrock.before("start", lambda *_, **__: jobs.drop(OTHER), times=1)
 
     jobs.work()
@@ -326,7 +326,7 @@ def test_each_catalog_has_a_turn_of_one_call_before_anybody_has_another(shared: 
     assert work.is_more
 
 
-def test_where_few_calls_are_granted_each_catalog_has_them_in_turn(shared: Pipeline) -> None:
+def test_catalogs_take_turns_where_few_calls_are_granted(shared: Pipeline) -> None:
     for user in range(5):
         drop_many(shared, 3 * BATCH, f"user-{user}/notes")
     others = a_waiter("others", 0, knowledge_base_id="KB2", since=shared.clock(), calls=7)

@@ -98,7 +98,7 @@ def failed_document(documents: FakeDocuments, *, etag: str, reason: str) -> None
         ("e1", "another reason", "another reason"),
     ],
 )
-def test_a_document_that_failed_before_its_inspection_ended_is_told_why_if_it_is_the_same_version(
+def test_unexplained_failure_gets_reason_from_inspection_of_same_version(
     house: House, *, etag: str, reason: str, told: str
 ) -> None:
     failed_document(house.documents, etag=etag, reason=reason)
@@ -124,7 +124,7 @@ def test_a_sound_pdf_gets_a_place_map_and_no_reason(house: House) -> None:
     assert house.inspections.found == {document_id(): ("e1", Inspected(title_words=words))}
 
 
-def test_a_defective_file_gets_its_reason_and_loses_the_map_of_its_earlier_version(
+def test_defective_file_gets_its_reason_and_loses_its_old_place_map(
     house: House,
 ) -> None:
     house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
@@ -139,7 +139,7 @@ def test_a_defective_file_gets_its_reason_and_loses_the_map_of_its_earlier_versi
     assert house.place_maps.maps == {}
 
 
-def test_a_file_with_headings_gets_a_map_of_its_sections_and_one_without_none(house: House) -> None:
+def test_file_with_headings_gets_a_section_map_and_one_without_none(house: House) -> None:
     house.bucket.put("alice/handbook/notes.txt", "e1", b"Meals are 48 euros")
     key = "alice/handbook/travel.md"
     house.bucket.put(key, "e1", b"above\n# Meals\nMeals are 48 euros\n# Trains\nTrains are fast")
@@ -158,7 +158,7 @@ def test_a_file_with_headings_gets_a_map_of_its_sections_and_one_without_none(ho
     assert house.place_maps.maps[document_id(key)].place_of("48 euros").section == "Meals"
 
 
-def test_a_file_that_is_removed_or_that_s3_keeps_from_us_loses_its_place_map(house: House) -> None:
+def test_removed_or_unreadable_file_loses_its_place_map(house: House) -> None:
     for goes, outcome in (
         (house.bucket.objects.clear, InspectionOutcome.GONE),
         (lambda: house.bucket.keep_from_us(KEY, "it is archived"), InspectionOutcome.REFUSED),

@@ -99,7 +99,7 @@ def test_a_key_that_is_unplaced_says_why_and_whose_it_is(
     assert reason in place.reason
 
 
-def test_what_stackroom_writes_and_empty_folder_markers_are_no_documents() -> None:
+def test_sidecars_page_maps_and_folder_markers_are_not_documents() -> None:
     assert is_ours("alice/research/a.pdf.metadata.json")
     assert is_ours("_pagemaps/doc-1.json.gz")
     assert not is_ours("alice/research/metadata.json")

@@ -85,7 +85,7 @@ def test_scores_that_do_not_compare_are_ordered_by_rank_and_it_is_said(
     assert metadata["ordered_by"] == "rank"
 
 
-def test_of_one_knowledge_base_nothing_is_said_since_its_own_order_stands() -> None:
+def test_search_of_one_base_reports_no_ordering() -> None:
     answer = search(base("A", [0.4, 0.6]))
 
     assert answer.ordered_by is None

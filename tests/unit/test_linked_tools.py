@@ -154,7 +154,7 @@ def test_what_can_not_be_asked_is_told_to_the_model(
     assert shelves.pool.filters == []
 
 
-def test_a_catalog_that_is_gone_going_or_anothers_is_told_of_in_the_same_words(
+def test_missing_deleted_or_foreign_catalog_is_reported_in_same_words(
     shelves: Shelves,
 ) -> None:
     shelves.pool.put("leave", user_id="bob", catalog_id="cat-2", score=0.9)
@@ -175,7 +175,7 @@ def hold(shelves: Shelves, text: str, score: float, *groups: str) -> None:
     shelves.handbook.passages.append(passage)
 
 
-def test_what_the_deployment_shares_is_searched_for_the_callers_groups(shelves: Shelves) -> None:
+def test_shared_base_is_searched_for_the_callers_groups_only(shelves: Shelves) -> None:
     hold(shelves, "leave for all of hr", 0.9, "hr")
     hold(shelves, "leave of the board", 0.8, "board")
 
@@ -186,7 +186,7 @@ def test_what_the_deployment_shares_is_searched_for_the_callers_groups(shelves: 
     assert nobody["results"] == []
 
 
-def test_the_tools_limits_hold_for_what_is_shared_too_and_never_below_the_deployments(
+def test_tool_limits_apply_to_shared_bases_but_never_below_deployments(
     shelves: Shelves,
 ) -> None:
     for number in range(9):

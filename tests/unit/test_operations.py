@@ -157,7 +157,7 @@ def test_failures_are_counted_by_reason_with_some_ids() -> None:
     assert (seen.failed_documents, seen.unexplained, seen.next) == (9, 0, "later")
 
 
-def test_no_more_is_read_than_a_page_takes_and_the_rest_is_told_as_a_number(
+def test_operations_read_only_what_the_page_shows_and_count_the_rest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(overview, "LOOKED_INTO", 2)

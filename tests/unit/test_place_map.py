@@ -38,7 +38,7 @@ def mapped(*texts: str) -> PlaceMap:
         ("...", (None,) * 3),
     ],
 )
-def test_a_passage_is_on_the_page_that_has_most_of_it_and_reaches_from_page_to_page(
+def test_passage_is_on_the_page_with_most_of_it_and_spans_first_to_last(
     passage: str, pages: tuple[int | None, ...]
 ) -> None:
     place = mapped(TRAVEL, LEAVE, PAGER).place_of(passage)
@@ -89,7 +89,7 @@ def test_a_passage_that_could_be_on_several_pages_is_on_none() -> None:
     ],
     ids=["no headings", "not looked at", "too long"],
 )
-def test_what_has_neither_pages_nor_headings_that_are_told_has_no_map(
+def test_file_without_pages_or_readable_headings_has_no_place_map(
     body: bytes, filename: str
 ) -> None:
     pages = read_pages(body, filename)
@@ -254,7 +254,7 @@ NOWHERE = "Nothing of the kind is written anywhere in these few pages of ours."
         (NOWHERE, None, (7, None, None)),
     ],
 )
-def test_a_source_says_on_which_pages_its_passage_is_or_the_stores_own_page(
+def test_source_has_pages_from_the_place_map_or_the_stores_own_page(
     text: str, place_map: PlaceMap | None, pages: tuple[int | None, ...]
 ) -> None:
     (found,) = cited([found_passage(text, page=7)], Maps(place_map))

@@ -84,7 +84,7 @@ def test_an_operator_says_what_new_catalogs_get(
     assert (source.type, source.is_shared) == (type_, is_shared)
 
 
-def test_in_a_mixed_pool_the_emptiest_has_the_least_share_of_its_slots_taken() -> None:
+def test_mixed_pool_prefers_the_base_with_the_least_share_of_slots_taken() -> None:
     managed = PoolMember(knowledge_base_id="KB9", data_source_id="SHARED9", type="MANAGED")
     pipeline = Pipeline(pool=(*a_pool(1).pool, managed))
     pipeline.bedrock.source_limit = 199
@@ -109,7 +109,7 @@ def test_a_data_source_whose_id_a_crash_lost_is_adopted_by_name(filled: Pipeline
     assert filled.slots.holders("KB1") == {CATALOG}
 
 
-def test_a_slot_held_before_a_crash_is_used_though_another_knowledge_base_is_emptier() -> None:
+def test_slot_held_before_a_crash_is_used_despite_an_emptier_base() -> None:
     pipeline = a_pool(2)
     pipeline.slots.take("KB2", CATALOG, limit=4)
 
@@ -117,7 +117,7 @@ def test_a_slot_held_before_a_crash_is_used_though_another_knowledge_base_is_emp
 
 
 @pytest.mark.parametrize("is_old", [False, True])
-def test_whatever_comes_back_first_after_the_tables_were_lost_all_data_sources_are_adopted(
+def test_existing_data_sources_are_adopted_after_tables_are_lost(
     pipeline: Pipeline, *, is_old: bool
 ) -> None:
     keys = [f"alice/shelf {number}/a.txt" for number in range(7)]
@@ -173,7 +173,7 @@ def test_a_data_source_being_deleted_is_waited_for_and_costs_no_slot(pipeline: P
 # Where there is no room
 
 
-def test_strangers_data_sources_count_as_taken_and_the_next_knowledge_base_is_used() -> None:
+def test_foreign_data_sources_count_as_taken_and_next_base_is_used() -> None:
     pipeline = a_pool(2)
     for number in range(5):
         make(pipeline, f"stranger-{number}")
@@ -198,7 +198,7 @@ def test_where_all_is_taken_catalogs_join_without_asking_bedrock(pipeline: Pipel
     assert asked == []
 
 
-def test_who_places_a_catalog_elsewhere_meanwhile_is_not_overruled() -> None:
+def test_catalog_placed_elsewhere_meanwhile_is_not_moved() -> None:
     pipeline = Pipeline(shared=True)
     pipeline.bucket.upload(KEY)
     pipeline.uploads.reconcile(KEY, correlation_id="event-1")
@@ -213,7 +213,7 @@ def test_who_places_a_catalog_elsewhere_meanwhile_is_not_overruled() -> None:
 
 
 @pytest.mark.parametrize("becomes", ["closed", "shared"])
-def test_a_data_source_that_its_catalog_no_longer_wants_when_it_is_made_goes_again(
+def test_data_source_no_longer_wanted_once_created_is_removed(
     filled: Pipeline, becomes: str
 ) -> None:
     catalog = filled.catalogs.kept[CATALOG]

@@ -234,7 +234,7 @@ def test_a_piece_that_fails_as_a_whole_keeps_no_other_stage_waiting() -> None:
 
 
 @pytest.mark.parametrize("error", INDISPENSABLE)
-def test_what_nobody_can_do_without_ends_the_piece_and_is_told_once(error: Exception) -> None:
+def test_indispensable_failure_ends_the_reconciliation_piece(error: Exception) -> None:
     world = Reconciled()
     uploaded(world)
     world.documents.fails("save", error)
@@ -257,7 +257,7 @@ def test_dead_runs_are_followed_though_nothing_can_be_handed_out() -> None:
     assert "what is free, to be handed out" in swept.failures
 
 
-def test_a_document_that_others_keep_changing_is_told_and_the_rest_tried_again() -> None:
+def test_document_that_keeps_changing_is_reported_and_others_are_retried() -> None:
     world = Reconciled()
     keys = [f"alice/research/{number}.txt" for number in range(3)]
     for key in keys:
@@ -279,7 +279,7 @@ def test_a_document_that_others_keep_changing_is_told_and_the_rest_tried_again()
     ]
 
 
-def test_a_key_that_can_not_be_removed_leaves_the_rest_of_its_catalog_removed() -> None:
+def test_failed_removal_of_one_key_still_removes_the_rest_of_the_catalog() -> None:
     world = Reconciled()
     keys = [f"alice/research/{number}.txt" for number in range(4)]
     world.dropped_and_indexed(*keys)
@@ -372,7 +372,7 @@ def test_a_refusal_that_passes_fails_no_document_of_its_calls() -> None:
     assert run.progress.documents.failed == 0
 
 
-def test_what_goes_alone_takes_one_call_behind_what_has_not_been_tried() -> None:
+def test_document_tried_alone_takes_one_call_after_untried_ones() -> None:
     shared, others = dropped(count=80)
     documents = [shared.document(key) for key in others]
     work = OpenWork(small=deque(documents[:50]), alone=deque(documents[50:]))
@@ -383,7 +383,7 @@ def test_what_goes_alone_takes_one_call_behind_what_has_not_been_tried() -> None
     assert work.is_more
 
 
-def test_a_refusal_that_may_be_everybodys_fails_no_document_until_it_came_every_time() -> None:
+def test_shared_refusal_fails_documents_only_after_every_attempt() -> None:
     shared, others = dropped(count=3)
     refusal = DocumentsRefused("the role may not")
     shared.bedrock.fails("ingest", refusal)
@@ -430,7 +430,7 @@ def test_a_catalog_that_can_not_be_read_keeps_nobody_else_waiting() -> None:
     assert left(shared) == {POISON_CATALOG}
 
 
-def test_a_call_that_can_not_be_looked_at_is_left_to_a_later_run_with_its_documents() -> None:
+def test_unreadable_call_leaves_its_documents_to_a_later_run() -> None:
     shared, _ = dropped(count=0)
     looking = shared.bedrock.fails("details", Poisoned())
     run = shared.execute(SHARED_WORKLIST)
@@ -465,7 +465,7 @@ def test_a_catalog_that_can_not_be_settled_keeps_nobody_else_waiting(
 @pytest.mark.parametrize(
     "body", [b"", b"null", b"[]", b"{}", b"no JSON", b'{"metadataAttributes": {"a": 1}}']
 )
-def test_a_sidecar_that_is_none_of_ours_leaves_its_document_out_and_no_other(body: bytes) -> None:
+def test_foreign_sidecar_leaves_only_its_own_document_out(body: bytes) -> None:
     shared, others = dropped(count=3)
     shared.bucket.write_sidecar(POISON, body)
 

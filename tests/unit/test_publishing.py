@@ -133,7 +133,7 @@ def refuse_in_queue(world: World) -> None:
 
 @pytest.mark.parametrize("refuse", [refuse_in_log, refuse_on_bus, refuse_in_queue])
 @pytest.mark.parametrize("error", [None, Unforeseen()])
-def test_what_fails_stops_those_behind_it_and_comes_again_with_them(
+def test_failed_event_stops_later_ones_and_all_are_published_next_time(
     refuse: Callable[[World], None], error: Exception | None
 ) -> None:
     world = World()

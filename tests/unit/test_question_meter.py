@@ -110,7 +110,7 @@ def test_what_has_no_answer_is_counted_as_far_as_it_came(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("way", [Desk.search, Desk.ask, Desk.ask_all])
-def test_what_can_not_be_counted_or_looked_up_costs_nobody_an_answer(
+def test_failing_usage_or_caps_store_costs_nobody_an_answer(
     desk: Desk, way: Callable[[Desk], object]
 ) -> None:
     desk.usage.fails("add", ValueError("down"))
@@ -120,7 +120,7 @@ def test_what_can_not_be_counted_or_looked_up_costs_nobody_an_answer(
 
 
 @pytest.mark.parametrize("way", [Desk.search, Desk.ask, Desk.ask_all])
-def test_over_the_months_dollars_a_question_is_refused_until_the_next(
+def test_question_over_the_monthly_cap_is_refused_until_next_month(
     desk: Desk, way: Callable[[Desk], object]
 ) -> None:
     desk.caps.keep(EVERYBODY, Caps(dollars=Decimal("0.02")))

@@ -19,7 +19,7 @@ def matching(question: str, *texts: str) -> list[bool]:
     return [share > 0 for share in matched(question, texts).shares]
 
 
-def test_the_more_words_of_the_question_a_passage_has_the_better_it_matches() -> None:
+def test_passage_matches_better_the_more_question_words_it_has() -> None:
     matches = matched("How often is the pump greased?", PUMPS)
 
     both, one, none = matches.shares
@@ -55,7 +55,7 @@ def test_a_question_is_about_the_words_that_it_is_not_asked_with() -> None:
     assert words("休暇は何日ですか") == ["休暇", "暇は", "は何", "何日", "日で"]
 
 
-def test_a_rare_word_is_more_of_the_question_than_one_that_many_passages_have() -> None:
+def test_rare_question_word_weighs_more_than_a_common_one() -> None:
     common, both = matched("pump greased", PUMPS).shares[1::-1]
     greased = matched("greased hall", PUMPS).shares[0]
     missing = matched("greased stolen", PUMPS).shares[0]

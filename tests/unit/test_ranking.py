@@ -10,13 +10,13 @@ from stackroom.search.fan_out import Reply
 from stackroom.search.ranking import Ranking, Relevance, distinct, fused, ranked, relevance_of
 
 
-def test_what_several_orders_put_first_is_first_and_nothing_is_lost() -> None:
+def test_fused_order_puts_common_leaders_first_and_loses_nothing() -> None:
     assert fused([0, 1, 2], [1, 2]) == [1, 2, 0]
     assert fused([0, 1], []) == [0, 1]
     assert fused() == []
 
 
-def test_the_first_copy_of_a_text_is_kept_and_the_same_text_of_another_file_too() -> None:
+def test_first_copy_of_a_text_is_kept_for_each_file() -> None:
     found = [
         Passage(text="same", score=0.3, uri="s3://d/a"),
         Passage(text="same", score=0.2, uri="s3://d/a"),
@@ -151,7 +151,7 @@ def test_what_was_found_by_meaning_is_ranked_by_words_and_says_so() -> None:
     assert searches == [(Search.RANKED, Search.HYBRID), (Search.SEMANTIC,), ()]
 
 
-def test_what_a_model_has_read_scores_what_it_says_and_comes_in_that_order() -> None:
+def test_relevance_from_a_reranking_model_sets_score_and_order() -> None:
     first = reply(passage("a", 0.9, relevance=0.2), passage("b", 0.8, relevance=0.1))
     second = reply(passage("pump greased", 0.1, relevance=0.7))
 

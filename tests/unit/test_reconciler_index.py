@@ -39,7 +39,7 @@ def crowded() -> Reconciled:
 
 
 @pytest.mark.parametrize("status", ["FAILED", "METADATA_UPDATE_FAILED", "IGNORED", "NOT_FOUND"])
-def test_an_indexed_document_of_which_the_index_says_otherwise_is_pending_again(
+def test_indexed_document_missing_from_the_index_becomes_pending_again(
     world: Reconciled, status: str
 ) -> None:
     world.dropped_and_indexed(KEY)
@@ -58,7 +58,7 @@ def test_a_failed_document_that_was_indexed_since_is_looked_at_again(world: Reco
     assert world.document().status is DocumentStatus.PENDING
 
 
-def test_what_the_index_said_before_the_document_failed_counts_no_more(world: Reconciled) -> None:
+def test_index_status_from_before_a_failure_is_ignored(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     world.clock.pass_by(1)
     failed = {"status": DocumentStatus.FAILED, "status_reason": "its vectors were not written"}
@@ -67,7 +67,7 @@ def test_what_the_index_said_before_the_document_failed_counts_no_more(world: Re
     assert world.found() == []
 
 
-def test_what_is_indexed_without_object_gets_a_record_to_be_deleted_by(world: Reconciled) -> None:
+def test_indexed_document_without_object_gets_a_record_and_is_deleted(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY, KEYS[0])
     world.leaves_behind(KEY)
 
@@ -91,7 +91,7 @@ def removed(world: Reconciled) -> None:
     world.go_on(run)
 
 
-def test_what_is_found_after_its_deletion_was_proven_is_removed_once_more(
+def test_document_found_after_its_proven_deletion_is_removed_again(
     world: Reconciled,
 ) -> None:
     deleted_and_proven(world)
@@ -111,7 +111,7 @@ def test_what_is_found_after_its_deletion_was_proven_is_removed_once_more(
     assert world.found() == []
 
 
-def test_of_a_file_that_was_deleted_twice_the_last_deletion_is_open_again(
+def test_last_of_two_deletions_is_reopened_when_the_file_is_found(
     world: Reconciled,
 ) -> None:
     deleted_and_proven(world)
@@ -126,7 +126,7 @@ def test_of_a_file_that_was_deleted_twice_the_last_deletion_is_open_again(
     assert [each.is_open for each in world.receipts.of_user("alice")] == [True, False]
 
 
-def test_a_receipt_that_could_not_be_opened_again_tells_what_was_found_all_the_same(
+def test_receipt_that_failed_to_reopen_still_records_the_finding(
     world: Reconciled,
 ) -> None:
     deleted_and_proven(world)
@@ -276,7 +276,7 @@ def test_what_somebody_else_put_there_is_reported_and_kept(crowded: Reconciled, 
     assert crowded.bedrock.details(source, [theirs])[theirs].status == "INDEXED"
 
 
-def test_what_was_put_there_a_moment_ago_is_left_for_the_next_time(crowded: Reconciled) -> None:
+def test_index_entry_added_a_moment_ago_is_left_for_the_next_time(crowded: Reconciled) -> None:
     crowded.clock.pass_by(LONG)
     crowded.bedrock.put(SHARED, ORPHAN)
 
@@ -353,7 +353,7 @@ def test_records_that_cannot_be_read_cost_their_data_source_alone(crowded: Recon
     ]
 
 
-def test_what_was_ingested_after_the_records_were_read_is_no_orphan(crowded: Reconciled) -> None:
+def test_document_ingested_after_the_records_were_read_is_no_orphan(crowded: Reconciled) -> None:
     """Its file was gone, and its index held it still; then it is dropped again."""
     key, document_id = KEYS[3], place_of(KEYS[3]).document_id
     kept = crowded.leaves_behind(key)
@@ -541,7 +541,7 @@ def test_a_throttled_request_makes_room_for_others_and_the_pace_comes_back(watch
     assert waits == [0.5, 1.0, 2.0, 2.0, 1.0, 0.5]
 
 
-def test_however_often_it_is_throttled_it_asks_again_after_half_a_minute(watch: Watch) -> None:
+def test_throttled_listing_waits_at_most_half_a_minute(watch: Watch) -> None:
     port = Port(watch, throttles=range(100))
     asked = paced(port)
     for _ in range(20):

@@ -25,7 +25,7 @@ IN_A_ROUND_OR_BETWEEN = pytest.mark.parametrize(
 
 @IN_A_ROUND_OR_BETWEEN
 @pytest.mark.parametrize("status", UNFINISHED)
-def test_a_document_that_no_run_works_on_gets_one_unless_it_may_be_about_to(
+def test_stalled_document_gets_a_run_once_none_could_be_coming(
     world: Reconciled, status: DocumentStatus, look: Look
 ) -> None:
     world.dropped_and_indexed(KEY)
@@ -41,7 +41,7 @@ def test_a_document_that_no_run_works_on_gets_one_unless_it_may_be_about_to(
     assert look(world) == []
 
 
-def test_a_stalled_document_that_its_catalog_does_not_count_is_found_in_the_same_round(
+def test_stalled_document_missing_from_counts_is_found_in_the_same_round(
     world: Reconciled,
 ) -> None:
     world.dropped_and_indexed(KEY)
@@ -195,7 +195,7 @@ def test_a_young_object_may_still_have_its_event_under_way(world: Reconciled) ->
     assert world.documents.kept == {}
 
 
-def test_what_is_as_it_was_rejected_or_no_document_is_no_disagreement(world: Reconciled) -> None:
+def test_unchanged_rejected_and_internal_objects_are_no_discrepancy(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     world.drop("alice/research/setup.exe")
     world.clock.pass_by(1)
@@ -216,7 +216,7 @@ def test_a_sidecar_without_its_document_is_removed(world: Reconciled) -> None:
 
 
 @pytest.mark.parametrize("is_lost", [True, False])
-def test_a_missing_object_is_told_as_lost_unless_the_bucket_says_that_somebody_deleted_it(
+def test_missing_object_is_reported_lost_unless_its_deletion_was_seen(
     world: Reconciled, is_lost: bool
 ) -> None:
     world.dropped_and_indexed(KEY)
@@ -243,7 +243,7 @@ def test_a_deleted_object_is_deleted_from_the_index_too(world: Reconciled) -> No
 
 
 @pytest.mark.parametrize("others", [(), (KEYS[0],)])
-def test_after_a_power_cut_a_missing_object_is_found_though_a_run_wrote_its_record_since(
+def test_missing_object_is_found_after_a_restart_despite_newer_record(
     world: Reconciled, others: tuple[str, ...]
 ) -> None:
     """The event of its deletion went with the queue, and the run fails what lies there no more."""
@@ -295,7 +295,7 @@ def test_what_a_limit_keeps_out_is_recorded_once_and_taken_later(world: Reconcil
 
 
 @given(data=st.data())
-def test_whatever_the_keys_are_a_second_reconciliation_finds_nothing(data: st.DataObject) -> None:
+def test_second_reconciliation_finds_nothing_whatever_the_keys(data: st.DataObject) -> None:
     world = Reconciled(page=data.draw(st.integers(1, 4)), capacity=data.draw(st.integers(1, 4)))
     for key in data.draw(st.sets(ODD_KEYS, max_size=8)):
         if key.endswith(SIDECAR_SUFFIX):
@@ -357,7 +357,7 @@ def test_one_that_jobs_crawl_stays_as_nobodys() -> None:
     assert not world.document(REJECTED).lingering
 
 
-def test_one_that_is_listed_is_taken_out_though_no_search_finds_it(world: Reconciled) -> None:
+def test_rejected_file_listed_as_indexed_is_removed_though_not_found(world: Reconciled) -> None:
     world.dropped_and_indexed(GOOD)
     world.drop(REJECTED)
     world.says(REJECTED, "INDEXED")
@@ -376,7 +376,7 @@ def test_one_that_a_run_sees_to_is_in_good_hands(world: Reconciled) -> None:
     assert Kind.REJECTED_IN_INDEX not in [kind for kind, _ in world.found()]
 
 
-def test_what_a_rejected_version_left_of_an_indexed_file_is_replaced(world: Reconciled) -> None:
+def test_indexed_remains_of_a_rejected_version_are_replaced(world: Reconciled) -> None:
     world.dropped_and_indexed(GOOD)
     indexed_as_nobodys(world, GOOD)
 

@@ -54,7 +54,7 @@ def test_a_caller_finds_their_own_passages_and_nobody_elses(world: World) -> Non
     assert contents(search(world.retrieval, Caller("carol"))) == []
 
 
-def test_what_is_being_deleted_is_not_found_and_nothing_is_where_nobody_can_tell(
+def test_document_being_deleted_is_hidden_and_unknown_state_fails_search(
     world: World,
 ) -> None:
     world.kb.put("annual leave is 30 days", filename="old.txt", score=0.9)
@@ -86,7 +86,7 @@ def test_a_knowledge_base_that_ignores_the_filter_is_not_believed(world: World) 
 @pytest.mark.parametrize(
     "key", ["bob/cat-1/plan.txt", "alicel/cat-1/plan.txt", "Alice/cat-1/plan.txt", "alice"]
 )
-def test_a_passage_from_outside_the_callers_prefix_is_withheld_and_reported(
+def test_passage_outside_the_callers_prefix_is_withheld_and_logged(
     world: World, caplog: pytest.LogCaptureFixture, key: str
 ) -> None:
     world.kb.put("annual leave is 30 days", user_id="alice")
@@ -100,7 +100,7 @@ def test_a_passage_from_outside_the_callers_prefix_is_withheld_and_reported(
     assert "12 days" not in caplog.text
 
 
-def test_what_tells_its_data_source_alone_is_found_with_its_object(world: World) -> None:
+def test_passage_with_only_its_data_source_is_resolved_to_its_object(world: World) -> None:
     world.catalogs.put("cat-1", "KB1", source="DS1")
     for name in ("a.txt", "b.txt"):
         attributes = {"document_id": document_id_of("cat-1", name)}
@@ -233,7 +233,7 @@ def test_one_of_two_failing_is_a_partial_answer_that_says_so(world: World) -> No
     }
 
 
-def test_of_a_whole_document_that_is_cut_the_pages_are_those_of_what_is_shown(world: World) -> None:
+def test_cut_document_names_only_the_pages_of_what_is_shown(world: World) -> None:
     opening = "The first page says this. " * 15
     rest = f"The last pages say that, {'and that' * 20}, and more. " * 10
     world.kb.put(opening + rest, filename="whole.pdf")
@@ -281,7 +281,7 @@ def deployed() -> Deployed:
     return deployed
 
 
-def test_a_caller_finds_their_own_and_what_anybody_shares_with_a_group_of_theirs(
+def test_caller_finds_own_documents_and_those_shared_with_their_groups(
     deployed: Deployed,
 ) -> None:
     deployed.first.put("own", user_id="bob", score=0.5)
@@ -300,7 +300,7 @@ def test_a_caller_finds_their_own_and_what_anybody_shares_with_a_group_of_theirs
     assert answer.results[0].source.uri == "s3://docs/alice/cat-1/handbook.txt"
 
 
-def test_nothing_is_shared_where_the_deployment_does_not_say_so_or_with_who_is_in_no_group(
+def test_nothing_is_shared_if_disabled_or_with_a_caller_without_groups(
     deployed: Deployed,
 ) -> None:
     deployed.sharing = False
@@ -328,7 +328,7 @@ def test_naming_a_group_in_the_filter_makes_nobody_a_member_of_it(deployed: Depl
     assert contents(outsider) == []
 
 
-def test_a_named_catalog_is_the_callers_own_and_nothing_shared_is_searched_beside_it(
+def test_named_catalog_must_be_the_callers_own_and_excludes_shared_ones(
     deployed: Deployed,
 ) -> None:
     deployed.catalogs.put("cat-1", "KB1")
@@ -345,7 +345,7 @@ def test_a_named_catalog_is_the_callers_own_and_nothing_shared_is_searched_besid
     assert str(shared.value).replace("cat-1", "cat-nix") == str(absent.value)
 
 
-def test_a_sidecar_that_shares_somebody_elses_document_is_withheld_and_counted_once(
+def test_forged_share_of_anothers_document_is_withheld_and_counted_once(
     deployed: Deployed, caplog: pytest.LogCaptureFixture
 ) -> None:
     groups = tuple(f"group {n}" for n in range(6))
@@ -382,7 +382,7 @@ def test_a_throttled_query_for_groups_makes_a_partial_answer_that_says_so(
 
 
 @pytest.mark.parametrize("nobody", ["", " ", "!rejected", "alice/cat-1", "*"])
-def test_nobody_finds_nothing_whatever_groups_they_are_said_to_be_in(
+def test_caller_without_a_valid_user_id_is_refused_despite_groups(
     deployed: Deployed, nobody: str
 ) -> None:
     with pytest.raises(MissingIdentity):
@@ -415,7 +415,7 @@ def world_of_reports(world: World) -> Retrieval:
     return replace(world.retrieval, named=NamedDocuments(OneName(), world.catalogs))
 
 
-def test_document_that_a_question_names_is_asked_where_nothing_of_it_was_found(
+def test_document_named_in_the_question_is_searched_if_it_was_not_found(
     world: World,
 ) -> None:
     retrieval = world_of_reports(world)

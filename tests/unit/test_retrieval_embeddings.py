@@ -74,7 +74,7 @@ def test_vectors_of_different_models_are_never_taken_for_each_other(other: Lengt
     assert other.asked == ["leave"]
 
 
-def test_the_key_is_the_same_wherever_it_is_kept_and_holds_no_word_of_the_question() -> None:
+def test_cache_key_is_a_hash_that_holds_no_word_of_the_question() -> None:
     kept: dict[str, Vector] = {}
 
     class Shelf:
@@ -134,7 +134,7 @@ def cached() -> CachedEmbeddings:
     return CachedEmbeddings(embeddings=Lengths(), cache=MemoryEmbeddingCache())
 
 
-def test_a_tenant_is_told_of_what_this_tenant_asked_before_and_of_nobody_elses(
+def test_cache_hit_is_reported_only_for_the_tenants_own_questions(
     cached: CachedEmbeddings,
 ) -> None:
     assert [told(cached, "alice", "leave") for _ in range(2)] == [False, True]
@@ -343,7 +343,7 @@ class Waiting:
         ({}, {"limit": 6}),
     ],
 )
-def test_nobody_gets_the_answer_to_another_question_or_to_who_does_not_say_who_asks(
+def test_different_or_anonymous_searches_are_never_coalesced(
     one: dict[str, Any], other: dict[str, Any]
 ) -> None:
     held = Held()
@@ -373,7 +373,7 @@ def test_a_failure_is_not_shared_for_the_reason_may_be_the_others() -> None:
     assert second.result() == TOLD
 
 
-def test_who_waits_for_anothers_answer_waits_to_their_own_deadline() -> None:
+def test_coalesced_search_waits_only_to_its_own_deadline() -> None:
     held = Held()
     knowledge_base = Coalesced(held)
     with ThreadPoolExecutor(2) as threads:
@@ -387,7 +387,7 @@ def test_who_waits_for_anothers_answer_waits_to_their_own_deadline() -> None:
     assert held.count == 1
 
 
-def test_while_one_tenant_floods_another_gets_their_own_answers_and_nothing_else() -> None:
+def test_flood_of_one_tenant_leaves_another_only_its_own_answers() -> None:
     """The attack: everybody asks the same at once, over and over, of one process."""
     store = FakeKnowledgeBase(delay=0.002)
     for user in ("alice", "mallory"):

@@ -95,7 +95,7 @@ def test_passages_that_touch_become_one_if_their_places_say_so(
     assert (shelf.texts() == [both]) is (len(shelf.texts()) == 1) is is_one
 
 
-def test_what_begins_below_another_heading_is_an_excerpt_of_its_own(shelf: Shelf) -> None:
+def test_passage_under_another_heading_is_an_excerpt_of_its_own(shelf: Shelf) -> None:
     shelf.find(sentences(1, 4), of="manual.md", place=Place(section="Crew"))
     shelf.find(sentences(3, 6), of="manual.md", place=Place(section="Cargo"))
     shelf.find(sentences(5, 8), of="manual.md", place=Place(section="Cargo"))
@@ -109,7 +109,7 @@ def test_what_begins_below_another_heading_is_an_excerpt_of_its_own(shelf: Shelf
     ]
 
 
-def test_what_two_documents_say_in_the_same_words_is_shown_once_with_both(shelf: Shelf) -> None:
+def test_passage_shared_by_two_documents_is_shown_once_with_both_sources(shelf: Shelf) -> None:
     shelf.find(sentences(1, 4))
     shelf.find(sentences(1, 4).replace(" ", "\n"), of="copy.pdf")
     shelf.find(sentences(1, 4), of="copy.pdf")
@@ -180,7 +180,7 @@ WEIGHED = "CEFBD"
     ("prioritize_by", "kept"),
     [(Priority.SIMILARITY, "ABCDE"), (Priority.RECENCY, NEWEST), (Priority.BALANCED, WEIGHED)],
 )
-def test_of_eight_long_passages_the_first_of_each_order_fill_the_budget(
+def test_passages_that_fill_the_budget_follow_the_chosen_priority(
     prioritize_by: Priority, kept: str
 ) -> None:
     found = [
@@ -194,7 +194,7 @@ def test_of_eight_long_passages_the_first_of_each_order_fill_the_budget(
     assert not any(each.is_cut for each in selection.results)
 
 
-def test_the_passage_that_overflows_is_cut_and_what_comes_behind_is_left_out() -> None:
+def test_overflowing_passage_is_cut_and_later_ones_are_omitted() -> None:
     # 18 characters 100 times are 450 tokens. 148 are left for the second, so there is room for
     # 592 - 3 = 589 characters: 32 sentences of 18, without the last one's space, are 575.
     selection = fitted([SENTENCE * 100, SENTENCE * 100, "Short."], 598)

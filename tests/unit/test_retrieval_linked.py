@@ -70,7 +70,7 @@ def contents(answer: SearchAnswer) -> list[str]:
     return [result.content for result in answer.results]
 
 
-def test_an_adapter_that_breaks_costs_nobody_elses_answer_and_tells_no_question(
+def test_broken_adapter_spares_other_answers_and_logs_no_question(
     laws: Shelf, news: Shelf, caplog: pytest.LogCaptureFixture
 ) -> None:
     broken = Shelf()
@@ -140,7 +140,7 @@ def test_six_groups_take_two_queries_and_their_answers_are_one(laws: Shelf) -> N
 
 
 @pytest.mark.parametrize("caller", [None, Caller(""), Caller("!rejected", ("staff",))])
-def test_without_an_identity_nothing_is_asked_that_tells_callers_apart(
+def test_base_that_separates_callers_is_not_searched_without_identity(
     laws: Shelf, news: Shelf, caller: Caller | None
 ) -> None:
     bases = (linked("LAWS", laws, groups_in="team"), linked("NEWS", news))
@@ -174,7 +174,7 @@ def test_a_store_that_ignores_the_filter_is_believed_in_nothing(laws: Shelf, new
     assert list(answer.failures) == ["LAWS"]
 
 
-def test_a_users_documents_stay_theirs_in_a_pool_that_was_linked_by_mistake(laws: Shelf) -> None:
+def test_users_documents_stay_private_in_a_pool_linked_by_mistake(laws: Shelf) -> None:
     laws.put("annual leave of alice", user_id="alice", catalog_id="cat-1")
     laws.hold("annual leave is a right")
 
@@ -267,7 +267,7 @@ def test_a_store_that_shows_anothers_document_is_believed_in_nothing(
     assert raised.value.failures == {"LAWS": "Retrieve answered passages outside the filter"}
 
 
-def test_a_list_of_owners_makes_none_of_them_owner_and_costs_no_other_document(
+def test_document_with_a_list_of_owners_is_withheld_and_others_are_found(
     laws: Shelf, caplog: pytest.LogCaptureFixture
 ) -> None:
     laws.hold("annual leave of ann", name="ann", attributes={"owner": "ann"})
@@ -279,7 +279,7 @@ def test_a_list_of_owners_makes_none_of_them_owner_and_costs_no_other_document(
     assert "passages kept back: 'owner' of theirs is a list" in caplog.text
 
 
-def test_in_one_of_ours_an_attribute_of_the_uploaders_choice_makes_nobody_owner(
+def test_uploaders_own_attribute_never_makes_an_owner_in_our_pool(
     laws: Shelf,
 ) -> None:
     ours = {"user_id": "bob", "catalog_id": "cat-1", "document_id": "doc-1"}

@@ -51,7 +51,7 @@ def test_one_who_is_alone_gets_the_whole_rate() -> None:
     assert served({"a": 100.0})["a"] == pytest.approx(20 * 60, rel=0.05)
 
 
-def test_those_who_want_more_than_there_is_get_equal_parts_whatever_they_try() -> None:
+def test_tenants_over_the_rate_get_equal_shares_however_much_they_ask() -> None:
     got = served({"a": 200.0, "b": 30.0, "c": 2.0})
 
     assert got["c"] == pytest.approx(2 * 60, rel=0.2)
@@ -76,7 +76,7 @@ def served(tries: dict[str, float], *, seconds: float = 60.0) -> Counter[str]:
     return got
 
 
-def test_whoever_comes_anew_does_not_pass_those_of_the_same_tenant_who_wait() -> None:
+def test_newcomer_does_not_pass_waiting_requests_of_the_same_tenant() -> None:
     waits = turn_of(EMPTY, "a", rate=RATE, now=NOW, is_waiting=False, longest=2.0)
     later = replace(waits.turns, free=5.0)
 
@@ -95,7 +95,7 @@ def test_aws_knows_better_whether_anything_is_free() -> None:
     assert is_calm(seen, rate=RATE, now=NOW + 11)
 
 
-def test_it_is_not_calm_while_somebody_waits_or_half_of_the_rate_is_asked_for() -> None:
+def test_pacing_is_not_calm_while_someone_waits_or_half_the_rate_is_used() -> None:
     waits = replace(FULL, shares={"a": Share(lately=1.0, due=NOW + 1)})
     busy = replace(FULL, shares={"a": Share(lately=30.0), "b": Share(lately=25.0)})
 
@@ -171,7 +171,7 @@ def throttle() -> KnowledgeBaseThrottled:
     return KnowledgeBaseThrottled("Retrieve")
 
 
-def test_while_all_is_calm_the_ledger_is_looked_at_once_and_never_written() -> None:
+def test_ledger_is_read_once_and_never_written_while_calm() -> None:
     world = World()
 
     for _ in range(5):
@@ -209,7 +209,7 @@ def test_a_process_goes_on_taking_turns_until_all_is_calm() -> None:
     assert world.book.calls[2:] == ["read"]
 
 
-def test_who_would_wait_too_long_is_sent_away_before_anything_is_asked() -> None:
+def test_request_that_would_wait_too_long_is_throttled_before_searching() -> None:
     world = World()
     world.flooded_by("alice")
 
@@ -234,7 +234,7 @@ def test_a_flood_of_one_does_not_keep_another_waiting() -> None:
 
 
 @pytest.mark.parametrize("without_ledger", [None, StoreUnavailable("GetItem", "RequestTimeout")])
-def test_what_is_throttled_on_and_on_is_sent_away_when_patience_ends(
+def test_persistent_throttling_is_reported_within_the_patience(
     without_ledger: Exception | None,
 ) -> None:
     world = World(*(throttle() for _ in range(999)))
@@ -310,7 +310,7 @@ def failure() -> KnowledgeBaseUnavailable:
     ("repeats", "fails", "asked"),
     [(True, [failure, failure], 2), (False, [failure], 1), (True, [throttle, failure, failure], 3)],
 )
-def test_what_fails_otherwise_is_asked_once_more_where_nobody_else_repeats(
+def test_other_failures_are_retried_once_only_if_the_store_does_not(
     repeats: bool, fails: list[Callable[[], Unavailable]], asked: int
 ) -> None:
     world = World(*(each() for each in fails), repeats_failures=repeats)

@@ -21,7 +21,7 @@ from tests.support.records import a_catalog
 KEYS = st.sampled_from(["user_id", "catalog_id", "orAll", "equals", "domain", "city"]) | st.text()
 
 
-def test_what_was_asked_is_added_to_the_tenant_and_never_replaces_it() -> None:
+def test_conditions_are_added_to_the_tenant_filter_and_never_replace_it() -> None:
     asked = conditions({"domain": "hr", "city": ["Berlin", "Rome"]})
 
     whole = Tenant("alice", "cat-1").filter(asked)
@@ -99,7 +99,7 @@ def test_a_member_is_asked_for_by_groups_of_at_most_five_each_of_them_once() -> 
     assert Member.of(Caller("bob")) == ()
 
 
-def test_one_group_needs_no_group_of_filters_and_what_was_asked_is_added_to_it() -> None:
+def test_one_group_filters_without_any_of_and_conditions_are_added() -> None:
     [one], [two] = Member.of(Caller("bob", ("hr",))), Member.of(Caller("bob", ("hr", "it")))
 
     assert one.filter() == Lists("allowed_groups", "hr")
@@ -153,7 +153,7 @@ def test_a_member_is_shown_what_names_a_group_of_theirs_to_the_character(
         (["alice"], "alice/hr/plan.txt"),
     ],
 )
-def test_what_says_it_is_shared_by_somebody_whose_it_is_not_is_kept_from_a_member(
+def test_passage_shared_by_someone_who_does_not_own_it_is_withheld(
     owner: object, key: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     attributes = {"user_id": owner, "allowed_groups": ["finance"]}
@@ -182,7 +182,7 @@ def test_no_filter_makes_a_member_of_a_group_that_the_token_does_not_name(
         assert not matches(member.filter(narrowed), foreign)
 
 
-def test_an_operator_believes_of_a_document_what_its_own_id_proves_and_nothing_else() -> None:
+def test_operator_accepts_only_the_origin_that_the_documents_id_proves() -> None:
     asked, other = (document_id_of("cat-1", name) for name in ("asked.txt", "other.txt"))
     shelf, attributes = FakeKnowledgeBase(), {"document_id": asked}
     for name, custom_id in (
@@ -261,7 +261,7 @@ def is_shown(passage: Passage, view: View) -> bool:
 
 
 @pytest.mark.parametrize(("catalog_id", "source"), [("cat-shared", SHARED), ("cat-own", OWN)])
-def test_the_data_source_that_the_record_names_and_our_own_id_prove_a_passage(
+def test_passage_is_proven_by_recorded_data_source_and_our_own_id(
     catalog_id: str, source: str
 ) -> None:
     passage = a_passage(catalog_id, source)
@@ -340,7 +340,7 @@ def test_what_proves_less_is_kept_from_everybody(passage: Passage) -> None:
     named=st.sampled_from([*CATALOGS, "cat-gone"]),
     filename=st.sampled_from(["plan.txt", "other.txt"]),
 )
-def test_whatever_a_foreign_document_says_of_itself_it_is_not_hers(
+def test_foreign_document_is_never_shown_whatever_its_sidecar_says(
     source: str | None, catalog_id: str, named: str, filename: str
 ) -> None:
     """A sidecar may say anything; the object, or the data source, is another's all the same."""

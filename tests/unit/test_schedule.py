@@ -153,7 +153,7 @@ def test_busy_catalogs_come_after_each_other_with_some_slots_each() -> None:
     assert [each.slots for each in schedule.ledger.grants] == [4, 4]
 
 
-def test_slots_are_saved_for_the_oldest_and_not_given_to_whoever_needs_fewer() -> None:
+def test_slots_are_saved_for_the_oldest_rather_than_given_to_smaller_calls() -> None:
     ledger = at_work(*(a_waiter(f"c{number}", 9) for number in range(8)))
     waiting = [a_waiter("large", 5, calls=30), a_waiter("small", 4)]
 
@@ -172,7 +172,7 @@ def test_a_job_has_its_knowledge_base_alone_and_others_go_on_beside_it() -> None
     assert names(schedule.grant()) == ["job", "elsewhere"]
 
 
-def test_a_job_that_waits_longest_lets_no_direct_call_in_and_has_the_others_yield() -> None:
+def test_longest_waiting_job_keeps_direct_calls_out_and_makes_them_yield() -> None:
     ledger = at_work(a_waiter("at work", 20))
 
     schedule = a_schedule(a_job("job", 10), a_waiter("later", 5), ledger=ledger)
@@ -181,7 +181,7 @@ def test_a_job_that_waits_longest_lets_no_direct_call_in_and_has_the_others_yiel
     assert schedule.must_yield(ledger.grants[0], after=MINUTE)
 
 
-def test_a_job_that_came_after_the_first_began_waits_for_older_direct_calls() -> None:
+def test_job_that_came_after_the_first_began_waits_for_older_calls() -> None:
     waiting = (a_waiter("direct", -10), a_job("late", -20))
     later = NOW + timedelta(seconds=60)
 
@@ -200,7 +200,7 @@ def test_two_jobs_start_ten_seconds_apart_and_a_third_is_not_reserved_yet() -> N
     assert starts == [NOW, NOW + timedelta(seconds=10)]
 
 
-def test_a_managed_knowledge_base_runs_jobs_beside_each_other_and_beside_no_direct_call() -> None:
+def test_managed_base_runs_jobs_side_by_side_but_no_direct_call_with_them() -> None:
     limits = Limits(seconds_between_starts=0, jobs_in_one={"KB1": 3})
     jobs = [a_job(f"j{number}", 20 - number) for number in range(4)]
 
@@ -209,7 +209,7 @@ def test_a_managed_knowledge_base_runs_jobs_beside_each_other_and_beside_no_dire
     assert names(schedule.grant()) == ["j0", "j1", "j2"]
 
 
-def test_the_accounts_five_jobs_bind_a_managed_knowledge_base_unless_configured() -> None:
+def test_account_limit_of_five_jobs_binds_managed_base_unless_configured() -> None:
     in_one = {"KB1": 50}
     jobs = [a_job(f"j{number}", 70 - number) for number in range(60)]
 
@@ -220,7 +220,7 @@ def test_the_accounts_five_jobs_bind_a_managed_knowledge_base_unless_configured(
     assert len(free.grant()) == 50
 
 
-def test_a_newer_run_of_the_same_catalog_replaces_the_one_that_had_the_grant() -> None:
+def test_newer_run_of_a_catalog_replaces_the_one_that_had_the_grant() -> None:
     ledger = at_work(a_job("catalog", 10, epoch=1))
 
     newer = a_schedule(a_job("catalog", 5, epoch=2), ledger=ledger)
@@ -228,7 +228,7 @@ def test_a_newer_run_of_the_same_catalog_replaces_the_one_that_had_the_grant() -
     assert [each.epoch for each in newer.grant()] == [2]
 
 
-def test_shares_are_rounded_up_and_never_so_small_that_waiting_for_them_is_dear() -> None:
+def test_fair_shares_are_rounded_up_and_never_below_four() -> None:
     assert [fair_share(10, runs) for runs in (0, 1, 2, 3, 6, 46)] == [10, 10, 5, 4, 4, 4]
     assert fair_share(2, 46) == 2
 
@@ -239,7 +239,7 @@ def at_a_large_one(*waiters: Waiter) -> Ledger:
     return replace(ledger, grants=tuple(replace(each, is_large=True) for each in ledger.grants))
 
 
-def test_small_calls_go_on_beside_a_large_document_while_a_job_waits_for_it() -> None:
+def test_small_calls_go_on_beside_a_large_document_while_a_job_waits() -> None:
     ledger = at_a_large_one(a_waiter("large", 30))
 
     schedule = a_schedule(a_job("job", 10), a_waiter("came later", 5), ledger=ledger)

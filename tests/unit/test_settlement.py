@@ -196,7 +196,7 @@ def test_an_inspection_that_ends_while_we_write_is_not_missed(pipeline: Pipeline
 @pytest.mark.parametrize(
     ("found", "status"), [(True, DocumentStatus.INDEXED), (False, DocumentStatus.FAILED)]
 )
-def test_indexed_against_our_inspection_is_believed_only_if_a_search_finds_it(
+def test_indexed_status_against_inspection_is_believed_only_if_found(
     searched: Pipeline, *, found: bool, status: DocumentStatus
 ) -> None:
     searched.findings.reasons["etag of text"] = "no text was found in the PDF"
@@ -271,7 +271,7 @@ def test_a_job_adopted_after_a_crash_speaks_for_no_newer_version(filled: Pipelin
 
 
 @pytest.mark.parametrize("state", [JobState.FAILED, JobState.STOPPED])
-def test_jobs_that_end_badly_are_followed_by_others_and_then_the_documents_fail(
+def test_failed_or_stopped_jobs_are_repeated_before_documents_fail(
     pipeline: Pipeline, run: Run, state: JobState
 ) -> None:
     for _ in range(MAX_ATTEMPTS):

@@ -90,7 +90,7 @@ def test_attributes_come_from_object_metadata_of_our_prefix_alone() -> None:
     assert attributes == {"domain": "hr", "taxonomy": ["pay", "leave", "travel"], "author": "René"}
 
 
-def test_the_groups_that_a_document_is_shared_with_are_a_list_also_if_it_is_but_one() -> None:
+def test_allowed_groups_attribute_is_a_list_even_for_one_group() -> None:
     one = user_attributes({"kb-allowed_groups": "Research, Berlin"})
     several = user_attributes({"kb-list-allowed_groups": "=?UTF-8?Q?finance,_Caf=C3=A9?="})
 

@@ -62,7 +62,7 @@ def test_nothing_is_called_gone_while_a_search_finds_it(pipeline: Pipeline) -> N
     assert (pipeline.catalogs.kept, pipeline.documents.kept) == ({}, {})
 
 
-def test_what_is_found_for_ever_is_left_and_its_receipt_stays_open(pipeline: Pipeline) -> None:
+def test_document_found_for_ever_is_left_with_its_receipt_open(pipeline: Pipeline) -> None:
     pipeline.is_searchable()
     pipeline.deletions.delete_catalog("alice", CATALOG)
 
@@ -80,7 +80,7 @@ def test_what_is_found_for_ever_is_left_and_its_receipt_stays_open(pipeline: Pip
     assert pipeline.catalogs.kept == {}
 
 
-def test_it_is_not_gone_before_its_data_source_and_not_placed_on_one_that_goes(
+def test_deleted_catalog_closes_after_its_data_source_and_is_not_placed(
     pipeline: Pipeline,
 ) -> None:
     pipeline.bedrock.deletion_seconds = 100

@@ -14,7 +14,7 @@ from tests.unit.pipeline import CATALOG, KEY, Pipeline, document_at, place_of
 from tests.unit.reconciling import Reconciled
 
 
-def test_a_plan_tells_every_step_in_order_and_writes_nothing_until_it_is_done(
+def test_plan_lists_every_step_in_order_and_writes_nothing(
     pipeline: Pipeline,
 ) -> None:
     pipeline.bucket.upload(KEY)
@@ -126,7 +126,7 @@ def test_each_sidecar_is_there_before_its_record(pipeline: Pipeline) -> None:
     assert seen == [True] * 5
 
 
-def test_what_somebody_else_has_written_meanwhile_is_looked_at_anew(pipeline: Pipeline) -> None:
+def test_record_written_meanwhile_is_read_again_and_registered(pipeline: Pipeline) -> None:
     dropped(pipeline, *KEYS)
     for key in KEYS[:2]:
         pipeline.bucket.upload(key, "other")
@@ -203,7 +203,7 @@ def announce(pipeline: Pipeline, key: str = KEY, *, seconds: float = MINUTES) ->
 
 
 @pytest.mark.parametrize("after", [0, 2 * MINUTES])
-def test_the_upload_makes_it_a_document_like_any_other_however_late_it_comes(
+def test_upload_turns_announced_document_pending_however_late_it_comes(
     pipeline: Pipeline, after: float
 ) -> None:
     pipeline.drop(BESIDE)

@@ -67,7 +67,7 @@ def test_an_indexed_file_that_is_as_it_was_is_left_alone(indexed: Pipeline) -> N
         ("alice/research/a.txt", "x", {"kb_a": "y" * 2000}, "at most 1024 are allowed"),
     ],
 )
-def test_a_file_that_cannot_be_taken_fails_with_a_reason_and_is_quarantined(
+def test_rejected_upload_fails_with_a_reason_and_is_quarantined(
     pipeline: Pipeline, key: str, body: str, attributes: dict[str, str], reason: str
 ) -> None:
     reconciled = pipeline.drop(key, body, **attributes)
@@ -79,7 +79,7 @@ def test_a_file_that_cannot_be_taken_fails_with_a_reason_and_is_quarantined(
 
 
 @pytest.mark.parametrize("is_indexed", [True, False])
-def test_a_bad_version_over_one_that_may_be_in_the_index_asks_for_runs_and_so_does_its_removal(
+def test_bad_version_over_an_indexed_one_asks_for_runs_as_does_removal(
     pipeline: Pipeline, *, is_indexed: bool
 ) -> None:
     pipeline.drop()  # pending, and lying under the prefix while a job of the catalog may run
@@ -253,9 +253,7 @@ def test_a_file_once_shown_in_no_catalog_is_shown_in_its_own(pipeline: Pipeline)
 
 
 @pytest.mark.parametrize("by_jobs", [True, False])
-def test_what_is_rejected_where_jobs_crawl_may_be_in_the_index_and_is_not_just_forgotten(
-    *, by_jobs: bool
-) -> None:
+def test_rejected_file_is_taken_for_indexed_only_where_jobs_crawl(*, by_jobs: bool) -> None:
     """One may have gone over it before its sidecar lay there."""
     pipeline = Pipeline(by_jobs=by_jobs)
     pipeline.drop()
@@ -290,7 +288,7 @@ def test_with_an_object_whose_record_was_lost_its_sidecar_goes(filled: Pipeline)
     assert filled.uploads.reconcile(KEY).outcome is UploadOutcome.IGNORED
 
 
-def test_an_object_put_anew_while_its_lost_record_is_looked_for_keeps_its_sidecar(
+def test_object_put_again_during_lookup_of_its_record_keeps_its_sidecar(
     filled: Pipeline,
 ) -> None:
     filled.documents.kept.clear()
@@ -337,7 +335,7 @@ def test_a_catalog_closed_while_a_file_is_taken_in_is_opened_anew(pipeline: Pipe
 
 
 @pytest.mark.parametrize("key", [KEY, EXE, "alice/stray.txt"])
-def test_a_file_deleted_before_its_first_record_was_there_is_not_shown_as_if_it_lay_there(
+def test_file_deleted_before_its_first_record_is_not_shown_as_present(
     pipeline: Pipeline, key: str
 ) -> None:
     """Whoever hears of the deletion finds no record yet."""
@@ -409,7 +407,7 @@ WHY = "it is encrypted with a key that you hold (SSE-C)"
 
 
 @pytest.mark.parametrize("sidecars_denied", [False, True])
-def test_what_s3_keeps_from_us_fails_with_the_reason_and_heals_with_another_upload(
+def test_unreadable_object_fails_with_reason_and_recovers_by_new_upload(
     pipeline: Pipeline, *, sidecars_denied: bool
 ) -> None:
     pipeline.bucket.upload(KEY)

@@ -193,7 +193,7 @@ def test_a_lowered_cap_on_documents_lets_nothing_past_another(pipeline: Pipeline
     assert waiting(pipeline) == []
 
 
-def test_never_more_is_sent_than_fits_though_runs_are_at_it_together() -> None:
+def test_concurrent_runs_never_send_more_than_the_cap_allows() -> None:
     pipeline = Pipeline()  # each catalog has a run of its own
     pipeline.cap_book.keep("alice", Caps(documents=25))
     keys = [each for name in ("a", "b", "c") for each in drop(pipeline, 20, catalog=name)]
@@ -239,7 +239,7 @@ def test_more_than_one_turn_holds_back_are_all_held_back() -> None:
     assert len(waiting(pipeline)) == 695
 
 
-def test_what_waits_is_no_stalled_document_and_goes_on_where_nobody_asked() -> None:
+def test_documents_over_the_cap_are_not_stalled_and_resume_when_raised() -> None:
     pipeline = Reconciled()
     pipeline.cap_book.keep("alice", Caps(documents=3))
     keys = drop(pipeline, 5)
@@ -383,7 +383,7 @@ def test_once_the_months_dollars_are_spent_all_waits_until_the_next() -> None:
     assert waiting(pipeline) == []
 
 
-def test_what_has_its_place_goes_on_in_the_next_month_whatever_the_cap_on_documents_is() -> None:
+def test_placed_documents_resume_next_month_despite_the_document_cap() -> None:
     pipeline = Reconciled()
     first, second = drop(pipeline, 2)
     go(pipeline)
@@ -468,7 +468,7 @@ def test_a_user_comes_to_a_part_of_a_cap_once_a_month(pipeline: Pipeline) -> Non
     assert (reached.percent, int(reached.used), int(reached.limit)) == (100, 5, 5)
 
 
-def test_what_waits_has_reached_the_cap_however_much_is_left_of_it(pipeline: Pipeline) -> None:
+def test_waiting_documents_mark_the_cap_as_reached(pipeline: Pipeline) -> None:
     pipeline.cap_book.keep("alice", Caps(bytes=9))
     drop(pipeline, 3)  # of four bytes each
 

@@ -91,7 +91,7 @@ def test_a_status_that_nobody_knows_is_no_proof_of_a_removal() -> None:
     assert verdict(tired, said).outcome is DocumentOutcome.LEFT
 
 
-def test_one_task_proves_five_hundred_by_searches_and_leaves_the_others_to_the_next() -> None:
+def test_one_task_proves_five_hundred_by_search_and_defers_the_rest() -> None:
     investigation = Investigation(
         inspections=FakeInspectionResults(everything=True),
         search_check=SearchCheck(knowledge_base=lambda _: FakeKnowledgeBase()),
@@ -123,7 +123,7 @@ def test_a_removal_is_believed_only_of_a_search() -> None:
     ("reason", "seconds", "is_due"),
     [(None, 59, False), (None, 60, True), ("no text", 9, False), ("no text", 10, True)],
 )
-def test_a_document_should_be_found_a_minute_after_bedrocks_word_and_one_in_doubt_sooner(
+def test_document_is_due_a_minute_after_bedrocks_word_or_sooner_in_doubt(
     *, reason: str | None, seconds: float, is_due: bool
 ) -> None:
     document = a_document().model_copy(update={"etag": "e"})
@@ -148,7 +148,7 @@ def test_a_document_should_be_found_a_minute_after_bedrocks_word_and_one_in_doub
         ("a.txt", False, 1, DocumentOutcome.INDEXED, False),  # it has no places
     ],
 )
-def test_what_is_found_waits_a_while_for_the_inspection_that_makes_its_place_map(
+def test_found_document_waits_for_inspection_that_makes_its_place_map(
     *,
     filename: str,
     inspected: bool,
@@ -246,7 +246,7 @@ def test_what_may_be_on_its_way_in_unseen_is_gone_only_later(
         (True, 601, DocumentOutcome.AGAIN),
     ],
 )
-def test_what_went_with_its_data_source_is_gone_once_no_search_finds_it(
+def test_document_of_a_deleted_data_source_is_gone_once_not_found(
     *, found: bool, seconds: float, outcome: DocumentOutcome
 ) -> None:
     document = a_document(DocumentStatus.DELETING)
@@ -303,7 +303,7 @@ def test_a_documents_own_passage_is_found(
 @pytest.mark.parametrize(
     "source", [{"key": f"mallory/{KEY}"}, {"custom_id": "doc-" + "0" * 24}, {"custom_id": "a.txt"}]
 )
-def test_a_passage_of_somebody_elses_document_is_no_proof_whatever_its_attributes_say(
+def test_passage_from_anothers_document_is_no_proof_despite_attributes(
     knowledge_base: FakeKnowledgeBase, source: dict[str, str], caplog: pytest.LogCaptureFixture
 ) -> None:
     put(knowledge_base, **source)

@@ -29,7 +29,7 @@ def test_a_deadline_that_has_passed_names_what_was_to_be_called(seconds: float) 
     assert (deadline.has_passed, deadline.left()) == (True, 0)
 
 
-def test_direct_calls_are_first_asked_for_after_two_seconds_and_a_job_after_ten() -> None:
+def test_direct_calls_are_first_polled_after_two_seconds_jobs_after_ten() -> None:
     assert [until_first_look(mode) for mode in (Mode.DIRECT, Mode.JOB)] == [2, 10]
 
 
@@ -37,13 +37,13 @@ def test_direct_calls_are_first_asked_for_after_two_seconds_and_a_job_after_ten(
     ("mode", "waits"),
     [(Mode.DIRECT, [1, 1, 2, 6, 20, 60, 60]), (Mode.JOB, [5, 5, 5, 6, 20, 60, 60])],
 )
-def test_what_has_run_for_long_is_asked_for_the_later_up_to_a_minute(
+def test_long_running_work_is_polled_less_often_up_to_a_minute(
     mode: Mode, waits: list[int]
 ) -> None:
     assert [until_next_look(mode, age) for age in (0, 5, 10, 30, 100, 300, 36_000)] == waits
 
 
-def test_a_job_is_asked_for_twice_as_often_while_others_wait_for_its_knowledge_base() -> None:
+def test_job_is_polled_twice_as_often_while_others_want_its_base() -> None:
     assert until_next_look(Mode.JOB, 100, wanted=True) == 10
     assert until_next_look(Mode.DIRECT, 100, wanted=True) == 20
 

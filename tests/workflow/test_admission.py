@@ -34,7 +34,7 @@ def drop_and_park(world: World, key: str) -> str:
     return name
 
 
-def test_a_catalog_waits_for_anothers_job_in_one_state_and_is_woken_by_the_poll_that_ends_it(
+def test_catalog_waits_for_anothers_job_in_one_state_and_is_woken_by_it(
     world: World,
 ) -> None:
     world.bedrock.hold(KEY)

@@ -163,7 +163,7 @@ def test_a_way_leads_over_the_same_states_to_the_same_end(step: Step) -> None:
     assert transitions == len(way.states)
 
 
-def test_a_way_leads_over_every_step_to_every_end_but_from_behind_a_token() -> None:
+def test_paths_without_tokens_cover_all_steps_but_known_ones_and_all_ends() -> None:
     ways = [way for step in HERE if (way := WAYS.over(step, avoiding=WAYS.waiting))]
     ends = {name for name, state in WAYS.states.items() if state["Type"] in ("Succeed", "Fail")}
 

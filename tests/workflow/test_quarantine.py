@@ -68,9 +68,7 @@ def test_a_version_that_is_rejected_takes_the_indexed_one_along(
     assert "reserved" in str(document.status_reason)
 
 
-def test_one_that_a_job_has_crawled_before_anybody_knew_it_becomes_nobodys(
-    by_jobs: str, world: World
-) -> None:
+def test_rejected_file_crawled_before_its_event_is_quarantined(by_jobs: str, world: World) -> None:
     put(world, REJECTED)
     world.drop(GOOD)
     world.executions()

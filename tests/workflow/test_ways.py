@@ -169,9 +169,7 @@ def test_a_run_that_broke_is_followed_by_one_that_ends_the_work(
 
 
 @pytest.mark.parametrize("action", TASKS)
-def test_a_run_that_another_has_taken_the_lease_of_ends_and_touches_nothing_more(
-    world: World, action: str
-) -> None:
+def test_run_whose_lease_was_taken_ends_and_touches_nothing_more(world: World, action: str) -> None:
     def take() -> None:
         assert world.leases.take(world.lease(KEY), until=utc_now(), failures=0)
 

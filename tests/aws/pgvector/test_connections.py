@@ -28,7 +28,7 @@ def asked(connections: Connections, work: Any = backend, **options: Any) -> Any:
     return connections.read("Search", work, user_id="alice", **options)
 
 
-def test_connections_are_kept_and_those_that_the_server_has_closed_made_anew(
+def test_connections_are_reused_and_reopened_after_the_server_closes_them(
     database: Database,
 ) -> None:
     database.put("there", user_id="alice")
@@ -41,7 +41,7 @@ def test_connections_are_kept_and_those_that_the_server_has_closed_made_anew(
         assert of_alice.search_similar("handbook", EAST) == first
 
 
-def test_a_connection_that_is_lost_in_the_middle_is_made_anew_once_and_never_to_write(
+def test_connection_lost_mid_query_is_retried_once_but_never_for_writes(
     database: Database,
 ) -> None:
     lost: list[int] = []
@@ -115,7 +115,7 @@ def test_many_threads_share_few_connections(database: Database) -> None:
     assert 1 <= max(at_once) <= 4
 
 
-def test_while_all_connections_are_busy_or_taken_the_rest_are_throttled(
+def test_search_without_a_free_connection_is_throttled(
     database: Database,
 ) -> None:
     with database.server.connections(READING, database.name, most=1) as connections:
@@ -145,7 +145,7 @@ def test_while_all_connections_are_busy_or_taken_the_rest_are_throttled(
         asked(connections)
 
 
-def test_who_may_not_connect_is_told_at_once_and_nothing_of_a_password(
+def test_refused_connection_is_reported_without_password_or_statement(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
     secret = "not-to-be-told"

@@ -54,7 +54,7 @@ def rows(connection: psycopg.Connection[Any], user_id: str | None = None) -> lis
     return [content for [content] in connection.execute(EVERYTHING)]
 
 
-def test_a_statement_that_forgets_its_tenant_finds_nothing_of_others_in_any_table(
+def test_statement_without_tenant_finds_no_other_users_rows_in_any_table(
     filled: Database,
 ) -> None:
     filled.documents("bob", "his")

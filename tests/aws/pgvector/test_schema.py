@@ -10,7 +10,7 @@ from tests.support.postgresql import READING
 pytestmark = pytest.mark.processes
 
 
-def test_a_user_or_language_of_no_such_name_changes_nothing_and_no_tables_say_so(
+def test_unknown_reader_or_language_changes_nothing_and_no_tables_is_named(
     database: Database,
 ) -> None:
     tables = Tables(schema="new")

@@ -93,7 +93,7 @@ def found_for(database: Database, caller: Caller | None, **members: Any) -> list
 
 
 @pytest.mark.processes
-def test_each_user_finds_their_own_documents_behind_the_filter_that_always_holds(
+def test_each_user_finds_only_own_documents_within_the_fixed_filter(
     database: Database,
 ) -> None:
     for user, year in (("alice", 2026), ("bob", 2019)):
@@ -159,7 +159,7 @@ def an_address(certificates: str | None = None) -> Address:
     )
 
 
-def test_a_database_is_connected_to_with_a_token_and_its_certificate_verified() -> None:
+def test_database_connection_uses_token_and_verifies_certificate() -> None:
     address = an_address()
 
     first, second = (address.connecting(rds)() for _ in range(2))
@@ -187,7 +187,7 @@ def refusal_of(connecting: Any) -> str:
     return str(raised.value)
 
 
-def test_without_certificates_or_credentials_nobody_is_told_to_wait(tmp_path: Path) -> None:
+def test_missing_certificates_or_credentials_are_refused_not_unavailable(tmp_path: Path) -> None:
     def nobody(_service: str) -> Any:
         raise NoCredentialsError
 

@@ -84,7 +84,7 @@ def names(waiters: list[Waiter]) -> list[str]:
 
 
 @pytest.mark.parametrize("ledger", [LEDGER, TURNS], ids=["admission", "turns"])
-def test_a_ledger_is_as_it_was_written_last_and_of_two_who_read_the_same_one_writes(
+def test_ledger_reads_back_as_last_written_and_refuses_stale_writes(
     book: AdmissionBook, turns: TurnBook, ledger: Ledger | Turns
 ) -> None:
     kept: Any = book if isinstance(ledger, Ledger) else turns
@@ -103,7 +103,7 @@ def test_a_ledger_is_as_it_was_written_last_and_of_two_who_read_the_same_one_wri
     assert kept.read() == second == replace(empty, version=2)
 
 
-def test_the_oldest_waits_first_whoever_came_in_first_and_as_many_are_read_as_were_asked_for(
+def test_waiters_are_read_oldest_first_up_to_the_limit(
     book: AdmissionBook,
 ) -> None:
     for seconds in (2, 0, 0.5, 1, 0.000001):

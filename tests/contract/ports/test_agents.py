@@ -90,7 +90,7 @@ each_kind = pytest.mark.parametrize(
 
 
 @each_kind
-def test_a_record_reads_back_whole_and_nobody_elses_and_no_late_write_undoes_another(
+def test_record_reads_back_for_its_user_only_and_refuses_stale_writes(
     books: Books, kind: str, record: Agent | AgentRun, change: dict[str, Any]
 ) -> None:
     book: Any = getattr(books, kind)
@@ -116,7 +116,7 @@ def test_a_user_sees_the_own_agents(books: Books) -> None:
     assert list(books.agents.of_user("carol")) == []
 
 
-def test_what_is_removed_by_its_user_is_gone_and_no_late_write_brings_it_back(
+def test_agent_is_removed_only_by_its_user_and_not_restored_by_late_write(
     books: Books,
 ) -> None:
     read = books.agents.save(an_agent())
@@ -168,7 +168,7 @@ def test_a_record_goes_a_month_after_the_run_is_over(dynamodb: Any) -> None:
     assert item["expires_at"] == {"N": str(int((ended + KEPT).timestamp()))}
 
 
-def test_runs_are_found_by_their_ids_and_one_that_is_removed_is_gone_with_its_draft(
+def test_runs_are_found_by_id_and_a_removed_run_loses_its_draft(
     books: Books,
 ) -> None:
     first, second, third = (books.runs.save(a_run(minutes)) for minutes in (1, 2, 3))
@@ -222,7 +222,7 @@ def test_a_conversation_is_its_users_and_its_agents(books: Books) -> None:
     assert books.chats.get("alice", "agent-2", "chat-1") is None
 
 
-def test_a_conversation_that_was_changed_is_neither_overwritten_nor_removed(books: Books) -> None:
+def test_changed_conversation_is_neither_overwritten_nor_removed(books: Books) -> None:
     read = books.chats.save(a_chat())
     changed = books.chats.save(read.asked("run-2", NOW))
 

@@ -46,7 +46,7 @@ def test_a_cap_that_was_reached_is_noted_once_as_it_was_first(dynamodb: Any) -> 
     assert [to_reached(from_item(each)) for each in sorted(kept, key=str)] == [REACHED, NEAR]
 
 
-def test_what_another_version_has_written_is_read_as_far_as_it_is_known(dynamodb: Any) -> None:
+def test_caps_written_by_another_version_are_read_as_far_as_known(dynamodb: Any) -> None:
     strange = {"pk": {"S": "CAPS"}, "documents": {"N": "3"}}
     later = strange | {"sk": {"S": "alice"}, "pages": {"N": "7"}}
     broken = strange | {"sk": {"S": "bob"}, "documents": {"S": "many"}}

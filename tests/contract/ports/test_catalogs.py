@@ -45,7 +45,7 @@ def found(catalogs: CatalogRegister) -> Catalog:
     return catalog
 
 
-def test_an_opened_catalog_reads_back_whole_and_opening_it_again_answers_it_as_it_is(
+def test_opened_catalog_reads_back_and_reopening_returns_it_unchanged(
     catalogs: CatalogRegister,
 ) -> None:
     first = catalogs.open(a_catalog(at=NOW))
@@ -62,7 +62,7 @@ def test_an_opened_catalog_reads_back_whole_and_opening_it_again_answers_it_as_i
 
 
 @pytest.mark.slow  # so many transactions take moto seconds
-def test_a_user_has_a_hundred_catalogs_of_which_each_counts_once_until_it_is_closed(
+def test_user_has_at_most_a_hundred_catalogs_counted_until_closed(
     catalogs: CatalogRegister,
 ) -> None:
     opened = [catalogs.open(a_catalog(number)) for number in range(MAX_CATALOGS - 1)]
@@ -97,7 +97,7 @@ def test_a_user_sees_the_own_catalogs(catalogs: CatalogRegister) -> None:
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_a_data_source_is_stored_storing_it_again_is_safe_and_no_other_takes_its_place(
+def test_stored_data_source_can_be_stored_again_but_not_replaced(
     catalogs: CatalogRegister, shared: bool
 ) -> None:
     source = DataSource(
@@ -155,7 +155,7 @@ def test_only_a_marked_catalog_loses_its_slot_and_may_be_given_another(
     assert found(catalogs).data_source_id == "DS2"
 
 
-def test_a_marked_catalog_is_closed_for_good_and_none_that_was_unmarked_or_opened_anew(
+def test_only_a_marked_catalog_is_closed_and_never_one_opened_anew(
     catalogs: CatalogRegister,
 ) -> None:
     old = catalogs.open(a_catalog(at=NOW))

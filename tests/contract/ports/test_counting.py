@@ -89,7 +89,7 @@ def indexed(document: Document) -> Document:
     return document.moved(INDEXED, at=LATER)
 
 
-def test_a_document_is_open_and_counted_since_it_was_registered_until_it_is_indexed(
+def test_document_is_open_and_counted_from_registration_until_indexed(
     shelf: Shelf,
 ) -> None:
     pending = shelf.documents.save(a_document(updated_at=LATER))
@@ -123,7 +123,7 @@ def test_what_is_to_be_removed_is_open_and_counts_no_more(shelf: Shelf) -> None:
     assert shelf.catalog.status is CatalogStatus.READY
 
 
-def test_what_failed_is_counted_and_listed_as_such_until_it_is_tried_again(shelf: Shelf) -> None:
+def test_failed_document_is_counted_and_listed_until_it_is_retried(shelf: Shelf) -> None:
     one = shelf.documents.save(failed(shelf.documents.save(a_document())))
     shelf.documents.save(indexed(shelf.documents.save(a_document(2))))
     while_failed = shelf.failed_ids, shelf.counts
@@ -144,7 +144,7 @@ def test_a_rejected_file_whose_earlier_version_lingers_is_open_and_failed(shelf:
     assert (shelf.open_ids, shelf.failed_ids, shelf.counts) == ([], ["doc-0001"], (1, 10, 1, 0, 0))
 
 
-def test_what_is_to_come_is_not_open_and_counts_once_a_tool_has_written_it(shelf: Shelf) -> None:
+def test_expected_upload_is_not_open_and_counts_once_a_tool_wrote_it(shelf: Shelf) -> None:
     uploading = DocumentStatus.UPLOADING
     shelf.documents.save(a_document(size=0, status=uploading, upload_until=LATER))
     by_a_link = shelf.counts, shelf.catalog
@@ -155,7 +155,7 @@ def test_what_is_to_come_is_not_open_and_counts_once_a_tool_has_written_it(shelf
     assert shelf.catalog.status is CatalogStatus.INDEXING
 
 
-def test_what_is_open_is_listed_longest_first_and_what_failed_by_id_up_to_a_limit(
+def test_open_documents_are_listed_oldest_first_and_failed_by_id(
     shelf: Shelf,
 ) -> None:
     shelf.documents.save(a_document(1, updated_at=LATEST))
@@ -174,7 +174,7 @@ def test_what_is_open_is_listed_longest_first_and_what_failed_by_id_up_to_a_limi
     assert list(shelf.documents.failed_in("cat-alice-2")) == []
 
 
-def test_many_are_counted_as_one_by_one_and_more_than_a_transaction_takes(shelf: Shelf) -> None:
+def test_more_documents_than_a_transaction_takes_are_counted_correctly(shelf: Shelf) -> None:
     many = shelf.documents.save_all(a_document(number) for number in range(55))
     changed = [indexed(each) for each in many[:54]]
 
@@ -210,7 +210,7 @@ def test_what_a_caller_says_is_counted_is_not_believed(shelf: Shelf) -> None:
     assert (shelf.open_ids, shelf.counts) == ([], (1, 10, 0, 0, 0))
 
 
-def test_a_document_whose_catalog_is_gone_is_kept_and_counted_once_that_is_there_again(
+def test_document_without_catalog_is_kept_and_counted_once_it_reopens(
     shelf: Shelf,
 ) -> None:
     opened = a_catalog(2)
@@ -239,7 +239,7 @@ def test_an_object_of_no_catalog_is_counted_nowhere(shelf: Shelf) -> None:
     assert shelf.counts == (0, 0, 0, 0, 0)
 
 
-def test_what_comes_into_a_catalog_that_goes_counts_and_has_it_indexing_once_it_stays(
+def test_documents_added_to_deleting_catalog_count_and_index_if_it_stays(
     shelf: Shelf,
 ) -> None:
     shelf.catalogs.mark_deleting(CATALOG, at=NOW)
@@ -287,7 +287,7 @@ def test_a_settled_catalog_is_ready_unless_all_that_stay_failed(
     assert (shelf.catalog.status, shelf.catalog.updated_at) == (status, LATEST)
 
 
-def test_settling_leaves_a_catalog_in_which_one_waits_or_that_goes_or_is_gone_as_it_is(
+def test_settling_leaves_waiting_deleting_or_missing_catalog_unchanged(
     shelf: Shelf,
 ) -> None:
     shelf.documents.save(a_document())
@@ -305,7 +305,7 @@ def test_settling_leaves_a_catalog_in_which_one_waits_or_that_goes_or_is_gone_as
     assert shelf.catalogs.get("cat-alice-2") is None
 
 
-def test_what_waits_over_a_cap_is_listed_by_itself_and_its_catalog_is_ready(shelf: Shelf) -> None:
+def test_documents_over_a_cap_are_listed_apart_and_catalog_is_ready(shelf: Shelf) -> None:
     first, second = shelf.documents.save_all(a_document(number) for number in range(2))
 
     held = [
@@ -375,7 +375,7 @@ def test_a_catalog_is_counted_anew_unless_it_counts_something_else_by_now(shelf:
     assert shelf.catalog.status is CatalogStatus.INDEXING
 
 
-def test_what_stays_is_on_record_and_neither_it_nor_its_catalog_is_to_go(shelf: Shelf) -> None:
+def test_only_documents_not_being_deleted_in_open_catalogs_are_staying(shelf: Shelf) -> None:
     shelf.catalogs.open(a_catalog(catalog_id="cat-2", name="goes"))
     shelf.documents.save(a_document())
     shelf.documents.save(a_document(2, status=DocumentStatus.DELETING))

@@ -84,7 +84,7 @@ def removed(pool: Pool, source: DataSource) -> bool:
         return False
 
 
-def test_a_data_source_is_made_once_found_by_its_name_and_becomes_available(
+def test_data_source_is_created_once_found_by_name_and_becomes_available(
     pool: Pool,
 ) -> None:
     here, elsewhere = pool.knowledge_base(), pool.knowledge_base()
@@ -104,7 +104,7 @@ def test_a_data_source_is_made_once_found_by_its_name_and_becomes_available(
     assert [create(pool, here, "cat-1", token=each) for each in ("first", "other")] == [created] * 2
 
 
-def test_a_knowledge_base_has_so_many_data_sources_and_room_again_once_one_is_gone(
+def test_knowledge_base_refuses_data_sources_over_limit_until_one_is_gone(
     pool: Pool,
 ) -> None:
     here, elsewhere = pool.knowledge_base(), pool.knowledge_base()
@@ -128,7 +128,7 @@ def test_a_knowledge_base_has_so_many_data_sources_and_room_again_once_one_is_go
     assert create(pool, here, "cat-999") not in made
 
 
-def test_removing_what_is_gone_or_never_was_is_safe_and_its_name_can_be_used_anew(
+def test_removing_missing_data_source_is_safe_and_its_name_is_reusable(
     pool: Pool,
 ) -> None:
     here = pool.knowledge_base()

@@ -48,7 +48,7 @@ def there(shelf: Shelf, key: str = KEY) -> StoredObject:
     return found
 
 
-def test_an_object_is_described_as_it_is_now_and_the_same_content_again_is_another_version(
+def test_head_describes_current_object_and_same_content_is_new_version(
     shelf: Shelf,
 ) -> None:
     shelf.put(KEY, "tëxt", kb_domain="hr")
@@ -85,7 +85,7 @@ def test_a_deleted_or_removed_object_reads_as_absent_until_it_is_put_again(shelf
     assert shelf.port.head("alice/research/other.txt") is not None
 
 
-def test_a_sidecar_is_read_as_it_was_written_last_and_outlives_its_document_until_it_is_removed(
+def test_sidecar_reads_back_as_last_written_and_outlives_its_document(
     shelf: Shelf,
 ) -> None:
     shelf.put(KEY, "text")
@@ -105,7 +105,7 @@ def test_a_sidecar_is_read_as_it_was_written_last_and_outlives_its_document_unti
     assert shelf.port.sidecar_of(KEY) is None
 
 
-def test_sidecars_are_read_together_but_for_those_that_are_not_there_or_can_not_be(
+def test_sidecars_are_read_together_except_missing_or_too_long_keys(
     shelf: Shelf,
 ) -> None:
     longest = "alice/research/" + "é" * 497  # with the suffix 1,023 bytes of S3's 1,024
@@ -122,7 +122,7 @@ def test_sidecars_are_read_together_but_for_those_that_are_not_there_or_can_not_
     assert shelf.port.sidecar_of(too_long) is None
 
 
-def test_a_prefix_holds_and_a_purge_takes_all_under_it_and_nothing_beside_it(shelf: Shelf) -> None:
+def test_purge_deletes_all_under_its_prefix_and_nothing_beside_it(shelf: Shelf) -> None:
     gone = ["alice/research/a.txt", "alice/research/sub/b.txt"]
     kept = ["alice/research 2/a.txt", "alice/researcher.txt", "bob/research/a.txt"]
     for key in gone + kept:
@@ -142,7 +142,7 @@ def test_a_prefix_holds_and_a_purge_takes_all_under_it_and_nothing_beside_it(she
     assert list(shelf.port.purge("alice/research/", before=LATER)) == []
 
 
-def test_of_what_is_recent_a_purge_takes_what_was_there_when_it_was_asked_for(
+def test_purge_of_recent_objects_spares_those_added_after_it_was_asked(
     shelf: Shelf,
 ) -> None:
     shelf.put("alice/research/before.txt", "text")

@@ -26,7 +26,7 @@ def changed(document: Document, etag: str = "new") -> Document:
     return document.model_copy(update={"etag": etag})
 
 
-def test_a_document_reads_back_whole_a_version_up_each_time_without_what_became_none(
+def test_saved_document_reads_back_with_next_version_and_cleared_fields(
     documents: Documents,
 ) -> None:
     before = documents.get("cat-1", "doc-0001"), list(documents.of_catalog("cat-1"))
@@ -44,7 +44,7 @@ def test_a_document_reads_back_whole_a_version_up_each_time_without_what_became_
     assert documents.get("cat-1", "doc-0001") == second
 
 
-def test_nobody_overwrites_or_removes_what_changed_since_he_read_it_or_was_there_before(
+def test_document_changed_since_it_was_read_is_not_overwritten_or_removed(
     documents: Documents,
 ) -> None:
     read = documents.save(a_document())
@@ -59,7 +59,7 @@ def test_nobody_overwrites_or_removes_what_changed_since_he_read_it_or_was_there
     assert documents.get("cat-1", "doc-0001") == first
 
 
-def test_who_read_a_document_before_it_was_removed_or_made_anew_neither_saves_nor_removes_it(
+def test_document_removed_since_it_was_read_is_neither_saved_nor_removed(
     documents: Documents,
 ) -> None:
     read = documents.save(a_document())

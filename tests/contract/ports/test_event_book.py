@@ -73,7 +73,7 @@ def test_the_newest_are_told_first(book: EventBook) -> None:
     assert list(book.newest_first("bob")) == []
 
 
-def test_what_another_version_has_written_is_left_out_and_keeps_its_number(dynamodb: Any) -> None:
+def test_event_written_by_another_version_is_skipped_and_keeps_its_number(dynamodb: Any) -> None:
     book = DynamoEvents(client=dynamodb, table=CONTROL_TABLE)
     add(book, 1)
     dynamodb.put_item(

@@ -46,7 +46,7 @@ def machine(request: pytest.FixtureRequest) -> Machine:
     return Machine(StepFunctionsExecutions(client=client, state_machine_arn=arn), started, end)
 
 
-def test_a_name_is_started_once_with_its_first_input_however_often_it_is_asked_for(
+def test_execution_name_starts_once_with_its_first_input(
     machine: Machine,
 ) -> None:
     machine.port.start("cat-1-1", {"catalog_id": "cat-1", "epoch": 1})

@@ -87,7 +87,7 @@ def test_dynamodb_lets_it_go_after_some_months(dynamodb: Any) -> None:
     assert timedelta(days=90) == KEPT
 
 
-def test_what_another_version_has_written_is_left_out_and_costs_nobody_the_rest(
+def test_feedback_written_by_another_version_is_skipped(
     dynamodb: Any,
 ) -> None:
     book = DynamoFeedback(client=dynamodb, table=CONTROL_TABLE)

@@ -67,7 +67,7 @@ def refusal(home: Home, source: DataSource) -> Busy | None:
     return None if answer.why.startswith("Throttling") else answer
 
 
-def test_a_job_runs_and_is_found_by_its_id_by_its_token_and_by_its_description(home: Home) -> None:
+def test_running_job_is_found_by_id_token_and_description(home: Home) -> None:
     job = home.start("cat-1 run 1 round 0")
     found = home.jobs.get(home.crawled, job.job_id)
 
@@ -85,7 +85,7 @@ def test_a_job_runs_and_is_found_by_its_id_by_its_token_and_by_its_description(h
     assert home.jobs.running(home.beside, description="cat-1 run 1 round 0") is None
 
 
-def test_a_knowledge_base_is_busy_while_a_job_runs_on_any_of_its_data_sources(home: Home) -> None:
+def test_knowledge_base_is_busy_while_any_of_its_data_sources_has_a_job(home: Home) -> None:
     for number in range(60):  # enough to be at work when the rate allows another start
         home.put(f"{number}.txt")
     job = home.start()
@@ -101,9 +101,7 @@ def test_a_knowledge_base_is_busy_while_a_job_runs_on_any_of_its_data_sources(ho
 
 
 @pytest.mark.parametrize("others", [0, 60])  # few are asked for one by one, many are listed
-def test_a_job_that_is_over_says_of_each_document_what_became_of_it_and_can_be_stopped(
-    home: Home, others: int
-) -> None:
+def test_finished_job_reports_each_document_and_can_be_stopped(home: Home, others: int) -> None:
     uri = home.put("report.txt")
     job = home.start()
     home.end(job)
@@ -119,7 +117,7 @@ def test_a_job_that_is_over_says_of_each_document_what_became_of_it_and_can_be_s
     assert home.jobs.details(home.crawled, []) == {}
 
 
-def test_documents_of_a_call_are_indexed_in_time_again_if_sent_again_and_deleted_alone(
+def test_direct_documents_are_indexed_again_when_resent_and_deleted_alone(
     home: Home,
 ) -> None:
     both = submission(home, 1), submission(home, 2)

@@ -96,7 +96,7 @@ def records(stores: Stores) -> list[Catalog | Document]:
     return list(every(stores.port.records(None), stores.port.records))
 
 
-def test_objects_come_in_the_order_of_their_keys_with_their_sidecars_or_those_under_a_prefix(
+def test_objects_are_listed_in_key_order_with_sidecars_under_a_prefix(
     stores: Stores,
 ) -> None:
     for key in KEYS:

@@ -51,7 +51,7 @@ def test_data_sources_are_known_with_their_kind_name_and_prefix(home: Home) -> N
     assert (shared.source, shared.prefix) == (home.custom, "")
 
 
-def test_an_s3_data_source_lists_nothing_before_its_first_job_and_then_its_documents_by_uri(
+def test_s3_data_source_lists_documents_by_uri_after_its_first_job(
     home: Home,
 ) -> None:
     before = home.inventory.indexed(home.crawled, None)

@@ -28,7 +28,7 @@ def taken(leases: Leases, worklist_id: str = "cat-1", *, failures: int = 0) -> L
     return lease
 
 
-def test_of_two_who_saw_the_same_lease_or_the_same_dead_run_one_takes_it_and_each_ask_counts(
+def test_lease_is_taken_once_and_each_ask_is_counted(
     leases: Leases,
 ) -> None:
     before = leases.get("cat-1")
@@ -68,7 +68,7 @@ def test_a_free_lease_is_asked_for_and_taken_in_one(leases: Leases) -> None:
     assert leases.get("cat-1") == second
 
 
-def test_a_lease_that_is_held_is_not_claimed_and_one_that_was_only_asked_for_is(
+def test_asked_lease_can_be_claimed_and_held_one_cannot(
     leases: Leases,
 ) -> None:
     held = taken(leases, failures=2)
@@ -83,7 +83,7 @@ def test_a_lease_that_is_held_is_not_claimed_and_one_that_was_only_asked_for_is(
     assert (claimed.requested, claimed.epoch) == (2, 1)
 
 
-def test_a_lease_seen_held_is_not_taken_once_released_nor_one_seen_free_once_held(
+def test_lease_released_or_taken_since_it_was_seen_is_not_taken(
     leases: Leases,
 ) -> None:
     held = taken(leases)
@@ -112,7 +112,7 @@ def test_a_started_run_is_marked_unless_it_has_ended(leases: Leases) -> None:
     assert (found.held, found.started) == (False, False)
 
 
-def test_renewing_moves_the_expiry_reads_the_counter_and_forgets_failures_if_it_is_well(
+def test_renewal_extends_lease_reads_requests_and_clears_failures_if_well(
     leases: Leases,
 ) -> None:
     taken(leases, failures=3)
@@ -141,7 +141,7 @@ def test_only_the_holder_renews_and_no_run_of_the_past_releases(leases: Leases) 
     assert (found.epoch, found.until, found.held) == (2, NOW, True)
 
 
-def test_a_release_is_refused_while_a_request_is_not_served_and_then_told_however_often(
+def test_release_is_refused_until_all_requests_are_served(
     leases: Leases,
 ) -> None:
     taken(leases, failures=3)

@@ -47,7 +47,7 @@ def _made(s3vectors: Any) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("language", ["ja", None])
-def test_it_is_searched_by_words_once_it_is_told_to_in_the_language_that_was_said(
+def test_text_search_is_added_on_request_in_the_given_language(
     held: Held, language: str | None
 ) -> None:
     before = held.port.state(held.index)
@@ -60,7 +60,7 @@ def test_it_is_searched_by_words_once_it_is_told_to_in_the_language_that_was_sai
     assert state.readiness in (Readiness.BUILDING, Readiness.ACTIVE)
 
 
-def test_a_second_text_search_of_the_text_is_refused_as_long_as_there_is_one(held: Held) -> None:
+def test_second_text_search_is_refused_until_the_first_is_removed(held: Held) -> None:
     held.port.add_text_search(held.index, "en")
     with pytest.raises(SearchIndexBusy):
         held.port.add_text_search(held.index, "de")

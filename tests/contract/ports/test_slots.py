@@ -58,7 +58,7 @@ def test_a_slot_that_bedrock_refused_is_lost_to_everyone_and_so_may_all_be(slots
     assert not slots.take("KB1", "cat-9", limit=4)
 
 
-def test_a_slot_that_was_freed_is_taken_by_another_and_freeing_it_again_frees_no_other(
+def test_freed_slot_is_taken_again_and_freeing_it_twice_frees_no_other(
     slots: Slots,
 ) -> None:
     for number in range(4):
@@ -96,7 +96,7 @@ def test_a_lost_slot_is_no_catalogs_and_held_until_it_is_freed(slots: Slots) -> 
     assert not slots.take("KB1", "cat-8", limit=4)
 
 
-def test_what_surveys_found_takes_slots_and_is_noted_by_name_until_it_is_freed(
+def test_surveyed_data_sources_take_slots_until_they_are_freed(
     slots: Slots,
 ) -> None:
     slots.take("KB1", "cat-1", limit=4)

@@ -138,7 +138,7 @@ def test_a_user_sees_the_own_receipts_the_newest_first(receipts: Receipts) -> No
     assert list(receipts.of_user("carol")) == []
 
 
-def test_defects_are_told_by_document_and_are_those_of_the_version_that_has_them(
+def test_inspection_results_are_found_by_document_and_its_version(
     books: Books,
 ) -> None:
     books.find(a_document(1, etag="etag-1"), "the PDF is encrypted")
@@ -188,7 +188,7 @@ def only(worklists: Worklists) -> WorklistEntry:
     return entry
 
 
-def test_catalogs_are_listed_by_their_ids_each_once_in_pages_of_their_own_worklist(
+def test_worklist_lists_its_catalogs_once_by_id_in_pages(
     worklists: Worklists,
 ) -> None:
     before = listed(worklists)

@@ -20,7 +20,7 @@ SHORT = 0.2  # seconds: of nothing that is asked here more than one call can hav
 
 # The fake answers whenever it is asked: tests of who waits want late answers of it.
 @each(lambda store: store.is_process and not store.is_variant)
-def test_a_deadline_that_is_far_changes_nothing_and_behind_one_nothing_is_called(
+def test_distant_deadline_changes_nothing_and_passed_one_calls_nothing(
     world: World, docs: KnowledgeBase
 ) -> None:
     by_then = docs.retrieve(QUESTION, ALICE, 5, deadline=Deadline.after(3600))

@@ -157,7 +157,7 @@ def groups(members: st.SearchStrategy[Filter]) -> st.SearchStrategy[Filter]:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(condition=st.recursive(SINGLE, groups, max_leaves=6))
-def test_a_filter_that_nobody_thought_of_lets_through_what_it_says_or_is_refused(
+def test_generated_filter_returns_exactly_what_it_means_or_is_refused(
     docs: KnowledgeBase, condition: Filter
 ) -> None:
     assert found_or_refused(docs, condition) in (meant(condition), None)

@@ -32,7 +32,7 @@ def test_nothing_is_found_where_nothing_is(bare: KnowledgeBase) -> None:
 
 
 @ALL
-def test_passages_come_best_first_no_more_than_asked_for_and_say_where_they_stand(
+def test_passages_come_best_first_up_to_the_limit_with_their_source(
     docs: KnowledgeBase,
 ) -> None:
     retrieved = docs.retrieve("annual leave in rome.txt", Tenant("alice").filter(), 2)
@@ -80,7 +80,7 @@ def test_one_match_is_found_behind_a_hundred_that_are_nearer(crowd: KnowledgeBas
     assert [passage.text for passage in found] == [HIDDEN.text]
 
 
-def test_as_many_are_found_as_are_asked_for_each_once_and_fewer_are_what_more_begin_with(
+def test_requested_number_is_found_without_repeats_and_fewer_are_the_best(
     crowd: KnowledgeBase,
 ) -> None:
     rome = Has("city", "Rome")
@@ -107,7 +107,7 @@ QUESTIONS = {
 
 
 @ALL
-def test_no_question_is_an_error_or_finds_what_is_not_the_callers_or_scores_beyond_one(
+def test_any_question_finds_only_the_callers_and_scores_up_to_one(
     docs: KnowledgeBase,
 ) -> None:
     for name, question in QUESTIONS.items():
