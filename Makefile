@@ -180,8 +180,8 @@ bench-watch: setup ## what `status --watch` takes of a core, at 170 and at 3,850
 
 .PHONY: structure
 structure: setup ## lines and files of each package, homonyms, how far one thing walks through the code
-	@$(BIN)/python -m benchmarks.structure
-	@$(BIN)/python -m benchmarks.walk
+	@$(BIN)/python -m checks.structure
+	@$(BIN)/python -m tests.structure.walk
 
 .PHONY: bench-constructs
 bench-constructs: setup ## the same agent with our constructs and with a blueprint's, side by side
@@ -276,7 +276,7 @@ check: setup ## format, lint, types, direction of imports, no two things of one 
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m benchmarks.structure --check
+	$(BIN)/python -m checks.structure --check
 
 .PHONY: generated
 generated: asl tools docs templates ## write all of the following that is made from something else

@@ -1,7 +1,7 @@
 """
 How far one thing walks through the code: modules entered, and returns to one that was left before.
 
-    python -m benchmarks.walk    (a part of `make structure`)
+    python -m tests.structure.walk    (a part of `make structure`)
 
 Four ways are gone in memory, from the function's handler over the fakes of the tests, and a profile
 hook notes each function of src/stackroom and functions that is given the thing: the key or its ids,

@@ -1,0 +1,1 @@
+"""What developers measure of the code itself: `make structure` and `make check`."""
