@@ -94,10 +94,6 @@ endif
 bench-cold: setup ## import time and zip size of each function
 	@$(BIN)/python -m benchmarks.cold
 
-.PHONY: bench-local
-bench-local: setup ## time from a start to up, and from a drop to searchable; peak of memory
-	@$(BIN)/python -m benchmarks.local
-
 .PHONY: bench-burst
 bench-burst: setup ## the pipeline under load in simulated time; ARGS=--full takes the full sizes
 	@$(BIN)/python -m benchmarks.burst $(ARGS)
@@ -106,86 +102,22 @@ bench-burst: setup ## the pipeline under load in simulated time; ARGS=--full tak
 bench-reconciler: setup ## a full round of the reconciler, simulated; ARGS=--full up to 5 million documents
 	@$(BIN)/python -m benchmarks.reconciler $(ARGS)
 
-.PHONY: bench-drops
-bench-drops: setup ## what one drop costs by what lies in its catalog: read and write units, memory
-	@$(BIN)/python -m benchmarks.drop_cost
-
-.PHONY: bench-ledger
-bench-ledger: setup ## at which rate the items bend that everybody writes; ARGS=--points prints all
-	@$(BIN)/python -m benchmarks.ledger $(ARGS)
-
-.PHONY: bench-registration
-bench-registration: setup ## files registered a second, of 10,000 dropped into one catalog and into 50
-	@$(BIN)/python -m benchmarks.registration $(ARGS)
-
-.PHONY: bench-cells
-bench-cells: setup ## a million users over several accounts, and a tenant's move between two
-	@$(BIN)/python -m benchmarks.cells $(ARGS)
-
 .PHONY: bench-costs
 bench-costs: setup ## write what a deployment costs into docs/deploy.md, idle and by the document
 	@$(BIN)/python -m benchmarks.running_costs
-
-.PHONY: bench-events
-bench-events: setup ## what events cost for a thousand documents, by AWS's prices
-	@$(BIN)/python -m benchmarks.event_costs
-
-.PHONY: bench-ingest
-bench-ingest: setup ## chunks per second through the pipeline, against bare embedding
-	@$(BIN)/python -m benchmarks.ingest
-
-.PHONY: bench-retrieve
-bench-retrieve: setup ## what the retrieve function adds to the knowledge base's answer
-	@$(BIN)/python -m benchmarks.retrieve
 
 .PHONY: bench-load
 bench-load: setup ## 200 tenants ask one knowledge base in simulated time, one of them far too much
 	@$(BIN)/python -m benchmarks.retrieval_load $(ARGS)
 
-.PHONY: bench-agents
-bench-agents: setup ## what an agent's retrieval tool adds to 1, 3 and 10 knowledge bases' answers
-	@$(BIN)/python -m benchmarks.agents
-
-.PHONY: bench-questions
-bench-questions: setup ## how long an agent waits for passages and answers, with 1 and 5 knowledge bases
-	@$(BIN)/python -m benchmarks.questions
-
-.PHONY: bench-embeddings
-bench-embeddings: setup ## how often a question's vector is there already, and what a dead cache costs
-	@$(BIN)/python -m benchmarks.embedding_cache
-
 .PHONY: bench-answers
 bench-answers: setup ## what plain Retrieve and Stackroom find, over many sets; DATA=FOLDER ARGS=--help
 	@$(BIN)/python -m benchmarks.answers $(DATA) $(ARGS)
-
-.PHONY: bench-stores
-bench-stores: setup ## what our code adds to each store's client, and to a start; ARGS="--passages 300"
-	@$(BIN)/python -m benchmarks.vector_stores $(ARGS)
-
-.PHONY: bench-tools
-bench-tools: setup ## the tools under the load of 50 agents; ARGS="--seconds 20 --agents 10"
-	@$(BIN)/python -m benchmarks.tools $(ARGS)
-
-.PHONY: bench-console
-bench-console: setup ## what the console's pages weigh and take, and a page of 10,000 documents
-	@$(BIN)/python -m benchmarks.console
-
-.PHONY: bench-streaming
-bench-streaming: setup ## how soon a chat's page has the words that a model writes
-	@$(BIN)/python -m benchmarks.streaming
-
-.PHONY: bench-watch
-bench-watch: setup ## what `status --watch` takes of a core, at 170 and at 3,850 documents
-	@$(BIN)/python -m benchmarks.watch
 
 .PHONY: structure
 structure: setup ## lines and files of each package, homonyms, how far one thing walks through the code
 	@$(BIN)/python -m checks.structure
 	@$(BIN)/python -m tests.structure.walk
-
-.PHONY: bench-constructs
-bench-constructs: setup ## the same agent with our constructs and with a blueprint's, side by side
-	@$(BIN)/python -m benchmarks.constructs
 
 # What people get who have no checkout: the wheel, with what it needs by the pins that we have, too.
 WHEEL := .cache/wheel

@@ -8,9 +8,11 @@ wastes nothing; it begins nothing before the first document is there. docs/scali
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import accumulate
 from math import inf
+from statistics import median
 from typing import Self
 
 from bedrock_kb_simulator.assumptions import Assumptions
@@ -21,10 +23,13 @@ from bedrock_kb_simulator.rules import (
     JOB_STARTING,
     JOBS_PER_ACCOUNT,
     RATES,
+    SEARCHABLE_LAG,
 )
-from benchmarks.simulated_time.account import CALL
-from benchmarks.simulated_time.functions import OVERHEAD
-from benchmarks.simulated_time.walk import TRANSITION
+from benchmarks.traffic import Upload
+from simulated_time.account import CALL, CREATED, event_delay
+from simulated_time.bedrock import Durations
+from simulated_time.functions import OVERHEAD
+from simulated_time.walk import TRANSITION
 
 # Seconds from an event until Bedrock can have been told: one state or one warm function, one call.
 TELLING = min(OVERHEAD, TRANSITION) + CALL
@@ -87,6 +92,60 @@ def bound(
 def alone(work: Work, limits: Limits = LIMITS) -> float:
     """Seconds from its arrival, by a direct call or a job that nothing else is in the way of."""
     return work.told - work.at + min(limits.call, limits.starting) + work.seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Least:
+    """
+    How soon a search could find all of that which can be indexed at all: by Bedrock's limits, and
+    by these where nobody knows of an upload before its event, and what he does about it takes its
+    least time.
+    """
+
+    works: Sequence[Work]  # told at once
+    told: Sequence[Work]  # told after that
+    pool_size: int
+    limits: Limits
+
+    @classmethod
+    def of(
+        cls, planned: Sequence[Upload], durations: Durations, pool_size: int, limits: Limits
+    ) -> Self:
+        works = [
+            (Work(at=each.at, told=each.at, seconds=durations.seconds(each.size, each.etag)), each)
+            for each in planned
+            if not each.is_broken
+        ]
+        return cls(
+            works=[work for work, _ in works],
+            told=[
+                replace(work, told=work.at + delay + TELLING)
+                for work, each in works
+                for delay in [event_delay(durations.seed, CREATED, each.key)]
+            ],
+            pool_size=pool_size,
+            limits=limits,
+        )
+
+    @cached_property
+    def of_all(self) -> tuple[float, float]:
+        """Seconds for everything; none where there was nothing to be done."""
+        if not self.works:
+            return 0.0, 0.0
+        by_limits, with_latency = (
+            SEARCHABLE_LAG.value + bound(each, pool_size=self.pool_size, limits=self.limits)
+            for each in (self.works, self.told)
+        )
+        return by_limits, with_latency
+
+    @cached_property
+    def of_median(self) -> tuple[float, float]:
+        """Seconds for the middle one, if each is alone."""
+        by_limits, with_latency = (
+            SEARCHABLE_LAG.value + median(alone(work, self.limits) for work in each)
+            for each in (self.works, self.told)
+        )
+        return by_limits, with_latency
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from statistics import median
 
-from benchmarks.simulated_time.searching import SearchableDocuments
 from benchmarks.traffic import LARGEST, Upload, catalog_of
+from simulated_time.searching import SearchableDocuments
 
 ETAG = re.compile(r"bytes of (.+)")
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from statistics import median
 
 from bedrock_kb_simulator.rules import SEARCHABLE_LAG
-from benchmarks.answers.layout import Row
+from benchmarks.layout import Row
 from benchmarks.limits import Work, alone
 from benchmarks.serving import verdict
-from benchmarks.simulated_time.functions import KEPT
 from benchmarks.stage import Stage
 from benchmarks.traffic import Upload
+from simulated_time.functions import KEPT
 
 _AIM = 3.0  # seconds beside Bedrock's own
 _STEP = 0.01  # seconds, as exact as the moments are

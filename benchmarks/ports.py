@@ -1,25 +1,29 @@
 """The product's ports over the account's state machine and bucket, as thin as they can be."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from bedrock_kb_simulator.metadata_filters import Sought
-from benchmarks.simulated_time.account import CALL, Account
-from benchmarks.simulated_time.executions import (
+from simulated_time.account import CALL, Account
+from simulated_time.executions import (
     ExecutionAlreadyExists,
     TaskDoesNotExist,
     TaskTimedOut,
 )
-from benchmarks.simulated_time.workflow import Workflow
-from benchmarks.stores import Bucket
+from simulated_time.stores import Bucket
+from simulated_time.workflow import Workflow
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.filters import AllOf, AnyOf, Filter, Has
+from stackroom.documents.model import Document
 from stackroom.documents.passages import Passage, Retrieved
+from stackroom.documents.repositories import Inspected
 from stackroom.inspection.inspection import File
+from stackroom.inspection.place_map import PlaceMap
+from stackroom.quota.caps import Caps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +73,46 @@ class StoredFiles:
     def etag_of(self, key: str) -> str | None:
         found = self.bucket.objects.get(key)
         return None if found is None else found.etag
+
+
+class SoundFiles:
+    """What inspections found: every file, and nothing wrong with it."""
+
+    def record(self, document_id: str, etag: str, found: Inspected) -> None:
+        """Nothing is kept, for all of them read the same."""
+
+    def results_for(self, documents: Iterable[Document]) -> dict[str, Inspected]:
+        return {each.document_id: Inspected(reason=None) for each in documents}
+
+
+@dataclass
+class PlaceMapShelf:
+    """The port `PlaceMaps`."""
+
+    maps: dict[str, PlaceMap] = field(default_factory=dict)
+
+    def get(self, document_id: str) -> PlaceMap | None:
+        return self.maps.get(document_id)
+
+    def put(self, document_id: str, place_map: PlaceMap) -> None:
+        self.maps[document_id] = place_map
+
+    def remove(self, document_id: str) -> None:
+        self.maps.pop(document_id, None)
+
+
+class NoCaps:
+    """The port `CapBook`, without any cap."""
+
+    def all(self) -> Mapping[str, Caps]:
+        return {}
+
+
+class UncountedUsage:
+    """The port `UsageBook`, which nobody reads here."""
+
+    def add(self, *_arguments: object, **_named: object) -> None:
+        """Only what the call costs is of interest."""
 
 
 @dataclass(frozen=True, kw_only=True)

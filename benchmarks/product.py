@@ -7,11 +7,11 @@ The functions' handlers are stood for by what they call, without their logs and 
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from benchmarks.simulated_time.account import Account
-from benchmarks.simulated_time.executions import Execution
-from benchmarks.simulated_time.functions import Function
-from benchmarks.simulated_time.queues import Queue
 from benchmarks.use_cases import Stores, UseCases
+from simulated_time.account import Account
+from simulated_time.executions import Execution
+from simulated_time.functions import Function
+from simulated_time.queues import Queue
 from stackroom.documents.model import CatalogDataSources, PoolMember
 from stackroom.runs.run import Run
 from stackroom.runs.run_requests import RunRequests

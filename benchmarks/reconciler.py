@@ -22,23 +22,26 @@ from typing import Any
 
 from benchmarks.reconciling.ports import (
     Bookmarks,
+    Clock,
     MadeUp,
     MadeUpBucket,
     MadeUpCatalogs,
     MadeUpDocuments,
     Meter,
+    NeverAsked,
+    in_turn,
 )
-from benchmarks.reconciling.shelves import Planted, Shelves
+from benchmarks.reconciling.shelves import SHARED, Planted, Shelves
 from benchmarks.serving import verdict
+from simulated_time.memory import MemoryLeases, MemoryReceipts, MemorySlots, MemoryWorklists
+from simulated_time.stores import AdmissionBook
+from stackroom.documents.model import PoolMember
 from stackroom.reconciler.audit_rounds import Reconciliation, Rounds
 from stackroom.reconciler.audited import Audited
 from stackroom.reconciler.bedrock_requests import RequestPace
 from stackroom.reconciler.discrepancies import Kind
 from stackroom.reconciler.mending import Mending
 from stackroom.uploads.reconcile import Uploads
-from tests.fakes.clock import FakeClock, in_turn
-from tests.fakes.inspection import FakeInspectionRequests
-from tests.unit.pipeline import Pipeline
 
 SIZES, FULL = (10_000, 200_000), (10_000, 1_000_000, 5_000_000)
 _INVOCATION, _ENOUGH = 900, 60  # seconds, as in functions/reconciler
@@ -51,18 +54,21 @@ def reconciliation(
     shelves: Shelves, meter: Meter, bookmark: Bookmarks, kept_round: Bookmarks
 ) -> Reconciliation:
     """The product's, over shelves; nothing but these has anything in it."""
-    pipeline = Pipeline(clock=meter.clock)
     # Each answers what is asked of it; what else its port promises, a dry run never asks.
+    never: Any = NeverAsked()
     made_up: Any = MadeUp(shelves=shelves, meter=meter)
     catalogs: Any = MadeUpCatalogs(shelves=shelves, meter=meter)
     documents: Any = MadeUpDocuments(shelves=shelves, meter=meter)
     bucket: Any = MadeUpBucket(shelves=shelves, meter=meter)
+    leases, receipts, slots = MemoryLeases(), MemoryReceipts(), MemorySlots()
+    slots.survey(SHARED.knowledge_base_id, ())
+    pool = (
+        PoolMember(
+            knowledge_base_id=SHARED.knowledge_base_id, data_source_id=SHARED.data_source_id
+        ),
+    )
     uploads = Uploads(
-        catalogs=catalogs,
-        documents=documents,
-        bucket=bucket,
-        receipts=pipeline.receipts,
-        now=meter.clock,
+        catalogs=catalogs, documents=documents, bucket=bucket, receipts=receipts, now=meter.clock
     )
     audited = Audited(
         inventory=made_up,
@@ -70,34 +76,34 @@ def reconciliation(
         documents=documents,
         listing_items=made_up,
         bucket=bucket,
-        leases=pipeline.leases,
-        executions=pipeline.executions,
-        receipts=pipeline.receipts,
-        requests=pipeline.requests,
-        caps=pipeline.caps,
-        inspections=FakeInspectionRequests(),
-        worklists=pipeline.worklists,
-        restart=pipeline.restart,
+        leases=leases,
+        executions=never,
+        receipts=receipts,
+        requests=never,
+        caps=never,
+        inspections=never,
+        worklists=MemoryWorklists(),
+        restart=never,
         mending=Mending(
             uploads=uploads,
             documents=documents,
-            requests=pipeline.requests,
+            requests=never,
             dry_run=True,
             beside=in_turn,
             now=meter.clock,
         ),
-        book=pipeline.book,
-        slots=pipeline.slots,
-        data_sources=pipeline.bedrock,
+        book=AdmissionBook(),
+        slots=slots,
+        data_sources=never,
         direct=made_up,
-        knowledge_base=lambda _: pipeline.knowledge_base,
-        pool=pipeline.pool,
+        knowledge_base=lambda _: made_up,
+        pool=pool,
     )
     return Reconciliation.over(
         audited,
         bookmark=bookmark,
         rounds=Rounds(kept=kept_round),
-        pace=RequestPace(sleep=meter.clock.pass_by, now=lambda: meter.clock().timestamp()),
+        pace=RequestPace(sleep=meter.clock.pass_by, now=meter.clock.since_1970),
     )
 
 
@@ -107,7 +113,7 @@ def measured(size: int) -> dict[str, Any]:
     shelves = Shelves(size=size, planted=planted)
     assert shelves.catalogs, "made before memory is looked at"
     before = _peak()
-    meter = Meter(FakeClock())
+    meter = Meter(Clock())
     bookmark, kept_round = Bookmarks(meter=meter), Bookmarks(meter=meter)
     began, computed = meter.clock(), time.process_time()
     found: Counter[Kind] = Counter()

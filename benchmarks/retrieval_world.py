@@ -2,32 +2,31 @@
 
 import math
 import random
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from benchmarks.simulated_time.account import Account
-from benchmarks.simulated_time.bedrock import Durations
-from benchmarks.simulated_time.client import Client
-from benchmarks.simulated_time.functions import COLD_START, OVERHEAD
-from benchmarks.simulated_time.hub import START, Hub
+from simulated_time.account import Account
+from simulated_time.bedrock import Durations
+from simulated_time.client import Client
+from simulated_time.functions import COLD_START, OVERHEAD
+from simulated_time.hub import START, Hub
+from simulated_time.memory import MemoryCatalogs
 from stackroom.access.identity import Caller
 from stackroom.documents.keys import document_id_of
 from stackroom.documents.model import Catalog
 from stackroom.documents.passages import KnowledgeBase
-from stackroom.errors import RetrievalError, Throttled
+from stackroom.documents.repositories import DocumentKey
+from stackroom.errors import RecordChanged, RetrievalError, Throttled
 from stackroom.quota.capacity import RETRIEVES
 from stackroom.search.rate_limiter import Clocks, Paced, TurnRate, Turns, TurnTaking
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import RetrieveArguments
 from stackroom.search.wrappers import Coalesced
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
-from tests.fakes.knowledge_base import AllStaying
-from tests.fakes.pipeline import FakeCatalogs
-from tests.fakes.place_maps import FakePlaceMaps
-from tests.fakes.turns import FakeTurnBook
 
 TENANTS, EACH = 200, 0.05  # questions a second
 _WARMING = 30.0  # seconds, in which the first environments start
@@ -71,6 +70,16 @@ class NoShelves:
         return None
 
 
+class NothingElse:
+    """The documents' records and place maps: none is being deleted, and none has a map."""
+
+    def staying(self, keys: Iterable[DocumentKey]) -> dict[DocumentKey, str]:
+        return dict.fromkeys(keys, "")
+
+    def get(self, document_id: str) -> None:  # noqa: ARG002 - the port's argument
+        return None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Searches:
     """Bedrock's client of one environment: what is taken is searched, and that takes its time."""
@@ -90,14 +99,13 @@ class SharedBook:
     """The ledger as DynamoDB keeps it: each call takes its time, and is billed."""
 
     account: Account
-    book: FakeTurnBook = field(default_factory=FakeTurnBook)
+    turns: Turns = field(default_factory=Turns)
     largest: int = 0
 
     def read(self) -> Turns:
         self.account.hub.sleep(_DYNAMODB)
-        turns = self.book.read()
-        self.account.bill.add("dynamodb reads", math.ceil(self._size(turns) / (4 * _KIB)))
-        return turns
+        self.account.bill.add("dynamodb reads", math.ceil(self._size(self.turns) / (4 * _KIB)))
+        return self.turns
 
     def write(self, turns: Turns) -> Turns:
         self.account.hub.sleep(_DYNAMODB / 2)
@@ -105,7 +113,10 @@ class SharedBook:
         self.account.bill.add("dynamodb writes", math.ceil(size / _KIB))
         self.largest = max(self.largest, size)
         try:
-            return self.book.write(turns)
+            if turns.version != self.turns.version:
+                raise RecordChanged("the turns")
+            self.turns = replace(turns, version=turns.version + 1)
+            return self.turns
         finally:
             self.account.hub.sleep(_DYNAMODB / 2)
 
@@ -129,7 +140,7 @@ class World:
         self._idle: list[Retrieval] = []
         self._start = 0.0
         self._home, source = self.account.knowledge_base()
-        self._catalogs = FakeCatalogs(
+        self._catalogs = MemoryCatalogs(
             kept={f"cat-{number}": _catalog(number) for number in range(TENANTS)}
         )
         self.hub.spawn(partial(self._ingest, source))
@@ -209,8 +220,8 @@ class World:
         return Retrieval(
             pool={self._home: Coalesced(found)},
             catalogs=self._catalogs,
-            documents=AllStaying(),
-            place_maps=FakePlaceMaps(),
+            documents=NothingElse(),
+            place_maps=NothingElse(),
         )
 
     def _ingest(self, source: str) -> None:

@@ -4,7 +4,7 @@ What a deployment costs: a month in which nobody does anything, and a thousand d
     make bench-costs        writes the tables into docs/deploy.md, within a minute
 
 What stands by itself is counted in the synthesised templates. Documents are ingested in simulated
-time, the product's own code, and billed call by call (benchmarks/simulated_time/bill.py has the
+time, the product's own code, and billed call by call (simulated_time/bill.py has the
 prices and their date); what they are is assumed below. Free tiers are left out.
 """
 
@@ -18,10 +18,11 @@ from typing import Any
 from benchmarks.scenarios import settle
 from benchmarks.serving import measure
 from benchmarks.shapes import Shape
-from benchmarks.simulated_time.bill import LOGGED, METRIC, PRICES, Bill
-from benchmarks.simulated_time.queues import IDLE_REQUESTS
 from benchmarks.stage import Stage
-from docs.store_prices import CHUNK, STORED, TITAN
+from simulated_time.bill import LOGGED, METRIC, PRICES, Bill
+from simulated_time.queues import IDLE_REQUESTS
+from stackroom.quota.prices import PRICES as MODEL_PRICES
+from stackroom.quota.prices import TITAN
 from stackroom_local import synthesis
 
 PAGE = Path(__file__).parents[1] / "docs" / "deploy.md"
@@ -43,11 +44,12 @@ _RATE = re.compile(r"rate\((\d+) minutes\)")
 DOCUMENT_BYTES, _TEXT_SHARE = 50_000, 0.2  # of them that are text (quota/workload.py)
 _BYTES_A_TOKEN = 4
 _TOKENS_A_CHUNK, _NEW_TOKENS = 300, 240  # 20 % were said before
-# S3 Vectors, a GB written, and the bytes that a PutVectors is billed for at least:
-# aws.amazon.com/s3/pricing, by
+_CHUNK_BYTES = 1_200 + 500 + 4 * 1_024  # text, filterable attributes with the key, vector
+# S3 Vectors: a GB written, one stored for a month, the bytes that a PutVectors is billed for at
+# least, aws.amazon.com/s3/pricing, by
 # https://caylent.com/blog/architecting-gen-ai-at-scale-lessons-from-aws-s-3-vector-store-and-the-nuances-of-hybrid-vector-storage
 # S3, a GB kept for a month: https://aws.amazon.com/s3/pricing/ (November 2026).
-_WRITTEN_GB, _KEPT_GB = 0.20, 0.023
+_WRITTEN_GB, _STORED_GB, _KEPT_GB = 0.20, 0.06, 0.023
 _LEAST_WRITTEN = 128 * 1024
 _THOUSAND = 1_000
 _BURST = Shape(uploads=1_000, catalogs=50)
@@ -114,7 +116,7 @@ def _rounds(minutes: int) -> float:
 
 
 def embedding(documents: int) -> float:
-    return _tokens(documents) * TITAN.dollars / 1e6
+    return _tokens(documents) * MODEL_PRICES[TITAN].dollars
 
 
 def vectors_written(documents: int, *, writes: int = 0) -> float:
@@ -128,8 +130,7 @@ def _tokens(documents: int) -> float:
 
 
 def _vector_bytes(documents: int) -> float:
-    chunk = CHUNK.text + CHUNK.attributes + CHUNK.vector(1_024)
-    return _tokens(documents) / _TOKENS_A_CHUNK * chunk
+    return _tokens(documents) / _TOKENS_A_CHUNK * _CHUNK_BYTES
 
 
 def billed(shape: Shape, *, seed: int = 1) -> Bill:
@@ -160,7 +161,7 @@ def thousand_table(burst: Bill, apart: Bill) -> str:
     rows = [f"| {what} | ${first:.3f} | ${second:.3f} |" for what, first, second in lines]
     first, second = sum(each for _, each, _ in lines), sum(each for _, _, each in lines)
     kept = _THOUSAND * DOCUMENT_BYTES / _GB * _KEPT_GB
-    vectors = _vector_bytes(_THOUSAND) / _GB * STORED.dollars
+    vectors = _vector_bytes(_THOUSAND) / _GB * _STORED_GB
     return "\n".join(
         [
             "| a thousand documents of 50 KB | a thousand at once | one each 30 s |",

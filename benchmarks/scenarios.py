@@ -1,26 +1,19 @@
 """The scenarios in simulated time, each on an account of its own."""
 
 import random
-import time
 from collections.abc import Sequence
 
-from benchmarks.simulated_time.bedrock import Durations
 from benchmarks.stage import Outcome, Stage
 from benchmarks.traffic import Traffic, Upload
-
-
-def burst(uploads: int, catalogs: int, *, within: float, seed: int, pool_size: int = 1) -> Outcome:
-    planned = Traffic(random.Random(seed)).burst(uploads, catalogs, within=within)
-    return settle(Stage(seed=seed, pool_size=pool_size), planned)
+from simulated_time.bedrock import Durations
 
 
 def settle(stage: Stage, planned: Sequence[Upload]) -> Outcome:
     """Drop them all, each at its moment, and wait until nothing is left to do."""
-    began = time.perf_counter()
     stage.plan(planned)
     stage.run(at_most=planned[-1].at, until=lambda: False)
     stage.settle()
-    return stage.outcome(began, planned)
+    return stage.outcome(planned)
 
 
 def large_documents(*, large: int, seconds: float, seed: int) -> Outcome:
@@ -28,7 +21,6 @@ def large_documents(*, large: int, seconds: float, seed: int) -> Outcome:
     Several large documents, each of so many seconds, in a catalog on the shared data source with a
     dozen small ones; a small one a minute into each of four catalogs with their own.
     """
-    began = time.perf_counter()
     size = 10_000_000
     stage = Stage(seed=seed, durations=Durations(seed=seed, rate=size / seconds, spread=0.0))
     for catalog in range(5):  # whoever comes first has a data source of its own
@@ -41,7 +33,7 @@ def large_documents(*, large: int, seconds: float, seed: int) -> Outcome:
     stage.plan(together + apart)
     stage.run(at_most=apart[-1].at, until=lambda: False)
     stage.settle()
-    return stage.outcome(began)
+    return stage.outcome()
 
 
 def _text(catalog: int, name: str, *, size: int = 1_000, at: float = 0.0) -> Upload:
@@ -50,7 +42,6 @@ def _text(catalog: int, name: str, *, size: int = 1_000, at: float = 0.0) -> Upl
 
 
 def trickle(*, days: float, daily: int, catalogs: int, files: int, seed: int) -> Outcome:
-    began = time.perf_counter()
     stage = Stage(seed=seed)
     arrivals = Traffic(random.Random(seed)).trickle(
         days=days, daily=daily, catalogs=catalogs, files=files
@@ -66,7 +57,7 @@ def trickle(*, days: float, daily: int, catalogs: int, files: int, seed: int) ->
     stage.run(at_most=days * 86_400, until=lambda: False)
     stage.run(at_most=86_400, until=stage.is_quiet)
     stage.account.charge_idle_polling(days * 86_400)
-    return stage.outcome(began)
+    return stage.outcome()
 
 
 def parked(seconds: float, *, seed: int) -> tuple[int, float]:

@@ -1,30 +1,18 @@
-"""What the benchmarks of the local mode share: one of their own to measure, an agent, and facts."""
+"""What the benchmarks share: a local mode of their own, what the machine is, and how they end."""
 
-import json
 import os
 import platform
 import random
-import shutil
 import socket
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from statistics import quantiles
-from typing import Any
-
-import httpx2
-import mcp_types
-from mcp.client.client import Client
-from mcp.client.streamable_http import streamable_http_client
 
 from stackroom.documents.model import DocumentStatus
 from stackroom.errors import StackroomError
-from stackroom_client.calls import SEARCH
-from stackroom_local.cli.callers import issuer_of
 from stackroom_local.processes import HOST
 from stackroom_local.servers import Ports
 from stackroom_local.sites.site_records import SiteRecords
@@ -57,18 +45,15 @@ def _innermost(error: Exception) -> Exception:
 
 
 @contextmanager
-def serving(speed: float, **context: str) -> Iterator[Instance]:
-    """
-    A fresh local mode on free ports, in a directory that goes with it; `context` is of CDK.
-    """
-    with scratch() as folder:
-        state = StateDirectory(folder / "state")
+def serving(speed: float) -> Iterator[Instance]:
+    """A fresh local mode on free ports, in a directory that goes with it."""
+    with tempfile.TemporaryDirectory(prefix="stackroom-bench-") as folder:
+        state = StateDirectory(Path(folder) / "state")
         mode = LocalMode(
             state=state,
             ports=Ports(aws=free_ports()),
             speed=speed,
             announce=lambda _text: None,
-            context=context,
         )
         with state.held(), mode.running() as instance:
             yield instance
@@ -94,69 +79,17 @@ def wait_until_indexed(instance: Instance, user: str, keys: Collection[str]) -> 
     raise NotMeasured(f"{', '.join(keys)} not indexed within {_PATIENCE:g} s")
 
 
-@contextmanager
-def scratch() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="stackroom-bench-"))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def free_ports() -> int:
     """The first of four free ports in a row, below those that outgoing connections take."""
     for first in random.sample(range(10_000, 32_000), 50):
-        if all(is_free(first + offset) for offset in range(4)):
+        if all(_is_free(first + offset) for offset in range(4)):
             return first
     raise NotMeasured("there are no four free ports in a row")
 
 
-def is_free(port: int) -> bool:
+def _is_free(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex((HOST, port)) != 0
-
-
-@dataclass(frozen=True)
-class Agent:
-    """An MCP client that stays connected, as an agent's does between its calls."""
-
-    client: Client
-
-    async def search(self, **arguments: Any) -> dict[str, Any]:
-        """The retrieve tool's answer."""
-        answer = await self.call(SEARCH, **arguments)
-        if not answer["success"]:
-            raise NotMeasured(f"the search answered {answer['errorType']}: {answer['error']}")
-        return answer
-
-    async def ask(self, **arguments: Any) -> dict[str, Any]:
-        """What query_catalog answers."""
-        answer = await self.call("catalogs___query_catalog", **arguments)
-        if answer["status"] != "success":
-            raise NotMeasured(f"the question was answered {answer['content'][0]['text']}")
-        return answer
-
-    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        result = await self.client.call_tool(tool, arguments)
-        [content] = result.content
-        assert isinstance(content, mcp_types.TextContent), "the gateway answers with text"
-        if result.is_error:
-            raise NotMeasured(f"the tool answered {content.text}")
-        return dict(json.loads(content.text))
-
-
-@asynccontextmanager
-async def agent_of(instance: Instance, user: str) -> AsyncIterator[Agent]:
-    headers = {"Authorization": f"Bearer {issuer_of(instance).mint(user)}"}
-    async with (
-        httpx2.AsyncClient(headers=headers, timeout=60) as http,
-        Client(streamable_http_client(instance.mcp_url, http_client=http)) as client,
-    ):
-        yield Agent(client)
-
-
-def percentile(values: Sequence[float], percent: int) -> float:
-    return quantiles(values, n=100, method="inclusive")[percent - 1]
 
 
 def print_machine() -> None:

@@ -1,45 +1,55 @@
-"""The shapes of load that every design is put under, in every world."""
+"""The shapes of load that `make bench-burst` puts the pipeline under, and what came of each."""
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Self
 
-from benchmarks.figures import Figures
-from benchmarks.naive import naive
+from benchmarks.layout import Row
+from benchmarks.observation import spread
 from benchmarks.scenarios import settle
-from benchmarks.stage import Stage
+from benchmarks.serving import verdict
+from benchmarks.stage import Outcome, Stage
 from benchmarks.traffic import Traffic, Upload
+from benchmarks.worlds import ASSUMED
 
+SOURCES = ("custom", "s3", "shared")  # values of `catalog_data_sources`
 _LARGE_BYTES = 45_000_000
+_MANY, _RATIO_OF_MANY, _RATIO = 2_000, 1.25, 1.6  # uploads, and times the bound
+_BESIDE = 4.0  # seconds beside Bedrock's own, where documents come one by one
+_LONGEST, _DOLLARS = 2.2, 0.04
+NOTES = f"""\
+Times are seconds, each the median of the seeds. They end when a search finds the last document that
+can be indexed and its record says so; where documents come one by one, they are the median wait.
+bound: the least that Bedrock's limits allow, whichever way, with the latencies before them (event,
+one state, one call); where documents come one by one, what Bedrock takes. longest: of the catalogs'
+last waits, against their median, large files aside. untrue: documents lost, false failures, dead
+letters, of all seeds. Aims: at most {_RATIO_OF_MANY:g} of the bound from {_MANY:,} uploads on,
+{_RATIO:g} below, with a pool of 1, and larger pools no slower; one by one {_BESIDE:g} s beside
+Bedrock's own; longest {_LONGEST:g}; a burst ${_DOLLARS:g}."""
+_HEADS = (
+    "catalog_data_sources, pool",
+    "settled",
+    "bound",
+    "beside the bound",
+    "a pool of 1 takes",
+    "longest",
+    "$ per 1,000",
+    "untrue",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """Ours by what `catalog_data_sources` is; the naive one needs no more than one of a pool."""
+    """How catalogs are given data sources, and how many knowledge bases there are."""
 
-    catalog_data_sources: str | None
+    catalog_data_sources: str
     pool_size: int = 1
 
     @property
     def name(self) -> str:
-        if self.catalog_data_sources is None:
-            return "naive"
-        return f"Stackroom, {self.catalog_data_sources}, {self.pool_size}"
-
-
-NAIVE = Design(catalog_data_sources=None)
-BY_JOBS = Design(catalog_data_sources="s3")
-NAMES = ("custom", "s3", "shared", NAIVE.name)  # ours by what `catalog_data_sources` is
-
-
-def designs(names: Sequence[str], pools: Sequence[int]) -> list[Design]:
-    ours = [
-        Design(catalog_data_sources=each, pool_size=pool_size)
-        for each in names
-        if each != NAIVE.name
-        for pool_size in pools
-    ]
-    return [*ours, NAIVE] if NAIVE.name in names else ours
+        return f"{self.catalog_data_sources}, {self.pool_size}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,16 +102,77 @@ FULL = (
 )
 
 
-def put_under(shape: Shape, design: Design, world: str, seed: int) -> Figures:
-    planned = shape.planned(seed)
-    if design.catalog_data_sources is None:
-        outcome = naive(planned, seed=seed, world=world)
-    else:
-        stage = Stage(
-            seed=seed,
-            pool_size=design.pool_size,
-            catalog_data_sources=design.catalog_data_sources,
-            world=world,
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """
+    What one run came to, in figures that can be sent between processes.
+
+    Times are seconds. `bounds` are of `settled`: by Bedrock's limits, and with the latencies before
+    them; where work comes one by one, all three are of medians.
+    """
+
+    settled: float
+    bounds: tuple[float, float]
+    longest: float  # of the catalogs' last waits, against their median, large files aside
+    dollars: float  # per 1,000 uploads
+    untrue: int  # uploads that were lost, failed or set aside without a reason
+
+    @classmethod
+    def of(cls, outcome: Outcome, *, by_median: bool) -> Self:
+        seen = outcome.observation
+        return cls(
+            settled=median(seen.all_waits()) if by_median else outcome.settled,
+            bounds=outcome.least.of_median if by_median else outcome.least.of_all,
+            longest=spread(max(each) for each in seen.waits.values()),
+            dollars=1_000 * outcome.bill.total / seen.uploads,
+            untrue=outcome.lost + outcome.false_failures + outcome.dead_letters,
         )
-        outcome = settle(stage, planned)
+
+    @classmethod
+    def middle(cls, seeds: Sequence[Self]) -> Self:
+        """The medians of several seeds; what is untrue of any counts."""
+        by_limits, with_latency = zip(*(each.bounds for each in seeds), strict=True)
+        return cls(
+            settled=median(each.settled for each in seeds),
+            bounds=(median(by_limits), median(with_latency)),
+            longest=median(each.longest for each in seeds),
+            dollars=median(each.dollars for each in seeds),
+            untrue=sum(each.untrue for each in seeds),
+        )
+
+
+def put_under(shape: Shape, design: Design, world: str, seed: int) -> Figures:
+    stage = Stage(
+        seed=seed,
+        pool_size=design.pool_size,
+        catalog_data_sources=design.catalog_data_sources,
+        world=world,
+    )
+    outcome = settle(stage, shape.planned(seed))
     return Figures.of(outcome, by_median=shape.apart is not None)
+
+
+def table(shape: Shape, measured: Mapping[Design, Figures], world: str) -> list[Row]:
+    """A row for each design, each aim beside its figure; in other worlds there are no aims."""
+    return [_HEADS, *(_row(shape, design, measured, world) for design in measured)]
+
+
+def _row(shape: Shape, design: Design, measured: Mapping[Design, Figures], world: str) -> Row:
+    def judged(figure: str, reached: bool, has_aim: bool = True) -> str:
+        return f"{figure} {verdict(reached)}" if has_aim and world == ASSUMED else figure
+
+    here, is_alone, one_by_one = measured[design], design.pool_size == 1, shape.apart is not None
+    bound = here.bounds[0 if one_by_one else 1]
+    beside = here.settled - bound if one_by_one else here.settled / bound
+    most = _BESIDE if one_by_one else _RATIO_OF_MANY if shape.uploads >= _MANY else _RATIO
+    of_one = measured[replace(design, pool_size=1)].settled / here.settled
+    return (
+        design.name,
+        f"{here.settled:,.1f}",
+        f"{bound:,.1f}",
+        judged(f"{beside:,.2f}{' s' if one_by_one else ''}", beside <= most, is_alone),
+        "" if is_alone else judged(f"{of_one:,.2f} x", round(of_one, 2) >= 1),
+        judged(f"{here.longest:,.2f}", here.longest <= _LONGEST),
+        judged(f"{here.dollars:.4f}", here.dollars <= _DOLLARS, not one_by_one),
+        judged(f"{here.untrue}", not here.untrue),
+    )

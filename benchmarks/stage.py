@@ -1,7 +1,6 @@
 """An account in simulated time with Stackroom on it, and what came of a scenario."""
 
 import random
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -10,21 +9,20 @@ from pathlib import Path
 
 from bedrock_kb_simulator.faults import Faults
 from bedrock_kb_simulator.rules import SEARCHABLE_LAG
-from benchmarks.least import Least
-from benchmarks.limits import Limits
+from benchmarks.limits import Least, Limits
 from benchmarks.observation import Observation, unsearchable
 from benchmarks.product import WINDOW, Stackroom
-from benchmarks.simulated_time.account import CREATED, DELETED, Account
-from benchmarks.simulated_time.bedrock import Durations
-from benchmarks.simulated_time.bill import Bill
-from benchmarks.simulated_time.hub import Hub
-from benchmarks.stores import AdmissionBook, Bucket, Catalogs, Documents, HubClock, Leases
 from benchmarks.traffic import Upload, put
 from benchmarks.use_cases import Stores
 from benchmarks.worlds import ASSUMED, WORLDS
+from simulated_time.account import CREATED, DELETED, Account
+from simulated_time.bedrock import Durations
+from simulated_time.bill import Bill
+from simulated_time.hub import Hub
+from simulated_time.memory import MemoryReceipts
+from simulated_time.stores import AdmissionBook, Bucket, Catalogs, Documents, Leases
 from stackroom.documents.model import CatalogDataSources, Document
 from stackroom.quota.ledger import Grant, Mode
-from tests.fakes.pipeline import FakeReceipts
 
 DEFINITION = Path(__file__).parents[1] / "statemachines" / "ingest_catalog.asl.json"
 _MONTH = 30 * 86_400.0  # seconds; longer than anything here may take
@@ -47,12 +45,6 @@ class Outcome:
     lost: int  # uploads that no search finds, or whose record never said how they ended
     false_failures: int
     dead_letters: int
-    simulated: float
-    took: float  # seconds for real
-
-    @property
-    def ratio(self) -> float:
-        return self.settled / self.least.of_all[1] if self.least.works else 0.0
 
 
 class Stage:
@@ -65,19 +57,15 @@ class Stage:
         pool_size: int = 1,
         durations: Durations | None = None,
         window: float = WINDOW,
-        hub: Hub | None = None,
         catalog_data_sources: str = "custom",
         world: str = ASSUMED,
         faults: Faults | None = None,
     ) -> None:
-        """
-        With the `hub` of another stage, both are at work at the same time. What is measured meets
-        no `faults`.
-        """
+        """What is measured meets no `faults`."""
         # The use cases draw their jitter from the one generator that all modules share.
         random.seed(seed)
-        self.hub = hub or Hub()
-        self.bucket = Bucket(clock=HubClock(hub=self.hub))
+        self.hub = Hub()
+        self.bucket = Bucket(self.hub.now)
         self.account = Account(
             shelves=self.bucket,
             durations=durations or Durations(seed=seed),
@@ -93,7 +81,7 @@ class Stage:
             catalogs=catalogs,
             documents=Documents(catalogs, watch=self._watch),
             leases=Leases(),
-            receipts=FakeReceipts(),
+            receipts=MemoryReceipts(),
             book=AdmissionBook(),
         )
         self.observation = Observation(
@@ -156,7 +144,7 @@ class Stage:
         """Until nothing is left to do, or for so many seconds."""
         self.run(at_most=at_most, until=self.is_quiet)
 
-    def outcome(self, began: float, planned: Sequence[Upload] = ()) -> Outcome:
+    def outcome(self, planned: Sequence[Upload] = ()) -> Outcome:
         # What was indexed a moment ago can be searched a moment later.
         self.hub.run(until=self.hub.time + SEARCHABLE_LAG.value + 1)
         seen, workflow = self.observation, self.stackroom.workflow
@@ -170,8 +158,6 @@ class Stage:
             lost=seen.waiting + unsearchable(self._indexed(), self.account.searchable),
             false_failures=seen.false_failures,
             dead_letters=sum(len(queue.dead) for queue in self.account.queues),
-            simulated=self.hub.time,
-            took=time.perf_counter() - began,
         )
 
     def _indexed(self) -> dict[str, str]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from benchmarks.simulated_time.bedrock import BROKEN
-from benchmarks.stores import Bucket
+from simulated_time.bedrock import BROKEN
+from simulated_time.stores import Bucket
 
 # Sizes, assumed: log-normal around 50 KB, at most 10 MB.
 _MEDIAN, _SPREAD, LARGEST = 50_000, 1.0, 10_000_000

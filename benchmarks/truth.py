@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 from benchmarks.scenarios import settle
 from benchmarks.serving import serving, wait_until_indexed
-from benchmarks.simulated_time.bedrock import Durations
 from benchmarks.stage import Outcome, Stage
 from benchmarks.traffic import Traffic, Upload
+from simulated_time.bedrock import Durations
 from stackroom_local.state import Instance
 
 _UPLOADS, _CATALOGS, _WITHIN = 120, 12, 30.0

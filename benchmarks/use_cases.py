@@ -6,17 +6,21 @@ from functools import cached_property
 from typing import Any, cast
 
 from benchmarks import metering
-from benchmarks.document_metering import MeteredDocuments
-from benchmarks.metering import Cost, Metered
+from benchmarks.metering import Cost, Metered, MeteredDocuments
 from benchmarks.ports import (
+    NoCaps,
+    PlaceMapShelf,
     SearchedIndex,
+    SoundFiles,
     StoredFiles,
+    UncountedUsage,
     WorkflowExecutions,
     WorkflowTaskTokens,
 )
-from benchmarks.simulated_time.account import Account
-from benchmarks.simulated_time.workflow import Workflow
-from benchmarks.stores import AdmissionBook, Bucket, Catalogs, Documents, Leases
+from simulated_time.account import Account
+from simulated_time.memory import MemoryReceipts, MemorySlots, MemoryWorklists
+from simulated_time.stores import AdmissionBook, Bucket, Catalogs, Documents, Leases
+from simulated_time.workflow import Workflow
 from stackroom.aws.bedrock.bedrock_data_sources import BedrockDataSources
 from stackroom.aws.bedrock.bedrock_ingestion_jobs import BedrockIngestionJobs
 from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
@@ -28,11 +32,6 @@ from stackroom.stores.s3vectors.index_presence import AT_ONCE
 from stackroom.uploads.reconcile import Uploads
 from stackroom.wiring.function_settings import AdmissionSettings
 from stackroom.wiring.run_use_cases import RunUseCases
-from tests.fakes.caps import FakeCaps
-from tests.fakes.inspection import FakeInspections, FakeMapShelf
-from tests.fakes.pipeline import FakeInspectionResults, FakeReceipts, FakeSlots
-from tests.fakes.usage import FakeUsage
-from tests.fakes.worklists import FakeWorklists
 
 # Of an inspection, in seconds and bytes a second: a process of its own, which starts as fast as any
 # Python does, then what pypdfium2 was measured at on a corpus of PDFs.
@@ -45,7 +44,7 @@ class Stores:
     catalogs: Catalogs
     documents: Documents
     leases: Leases
-    receipts: FakeReceipts
+    receipts: MemoryReceipts
     book: AdmissionBook
 
 
@@ -70,18 +69,16 @@ class MeteredDeployment:
         )
         self.bucket = self._metered(stores.bucket, metering.BUCKET, free=("uri_of",))
         self.leases = self._metered(stores.leases, metering.LEASES)
-        slots = FakeSlots()
+        slots = MemorySlots()
         for each in pool:  # as they are five minutes after a deployment
             slots.survey(each.knowledge_base_id, ())
         self.slots = self._metered(slots, metering.SLOTS)
-        self.worklists = self._metered(FakeWorklists(), metering.WORKLISTS)
+        self.worklists = self._metered(MemoryWorklists(), metering.WORKLISTS)
         self.receipts = self._metered(stores.receipts, metering.RECEIPTS)
-        self.inspections = self._metered(
-            FakeInspectionResults(everything=True), metering.INSPECTION_RESULTS
-        )
+        self.inspections = self._metered(SoundFiles(), metering.INSPECTION_RESULTS)
         self.admission_book = self._metered(stores.book, metering.BOOK)
-        self.caps = self._metered(FakeCaps(), metering.CAPS)
-        self.usage = self._metered(FakeUsage(), metering.USAGE)
+        self.caps = self._metered(NoCaps(), metering.CAPS)
+        self.usage = self._metered(UncountedUsage(), metering.USAGE)
         self.task_tokens = self._metered(
             WorkflowTaskTokens(workflow=workflow), metering.TASK_TOKENS
         )
@@ -90,8 +87,8 @@ class MeteredDeployment:
         self.jobs = BedrockIngestionJobs(client=agent)
         self.direct_documents = BedrockDirectDocuments(client=agent)
         self.files = self._metered(StoredFiles(bucket=stores.bucket), metering.FILES)
-        self.place_maps = self._metered(FakeMapShelf(), metering.PLACE_MAPS)
-        self.kept_inspections = self._metered(FakeInspections(), metering.INSPECTIONS)
+        self.place_maps = self._metered(PlaceMapShelf(), metering.PLACE_MAPS)
+        self.kept_inspections = self._metered(SoundFiles(), metering.INSPECTIONS)
 
     def knowledge_base(self, knowledge_base_id: str) -> KnowledgeBase:
         return SearchedIndex(account=self._account, knowledge_base_id=knowledge_base_id)

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from bedrock_kb_simulator.assumptions import Assumptions
 
 ASSUMED = "jobs 1, calls 4 s"  # what the local mode simulates
-PARALLEL_JOBS = ("jobs 8", "jobs 16")
 WORLDS: Mapping[str, Assumptions] = {
     ASSUMED: Assumptions(),
     "jobs 8": Assumptions(job_documents=8),

@@ -12,5 +12,4 @@ Whether what answers a question is found: plain Retrieve and the retrieval tool,
 - measuring: every question asked, and what came of it
 - tables: the figures, and whether a difference is more than chance
 - local: a local mode with a catalog for each set, kept in .cache/answers with the vectors
-- layout: tables for a terminal or in Markdown
 """

@@ -11,12 +11,12 @@ from typing import get_args
 
 from bedrock_kb_simulator.embedding_models import DEFAULT_MODEL, ModelName
 from benchmarks.answers.corpus import CACHE
-from benchmarks.answers.layout import aligned, markdown
 from benchmarks.answers.local import ingested, local_mode
 from benchmarks.answers.measuring import Outcome, outcomes
 from benchmarks.answers.sets import PUBLISHED, MeasuredSet, sets_of
 from benchmarks.answers.tables import differences, figures, losses
 from benchmarks.answers.ways import as_function, plain_of, retrieval_of, tool_of, without
+from benchmarks.layout import aligned, markdown
 from benchmarks.serving import NotMeasured, measure, print_machine
 
 KEPT = CACHE / "outcomes.jsonl"

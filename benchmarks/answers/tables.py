@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, median
 
-from benchmarks.answers.layout import Row
 from benchmarks.answers.measuring import AT, PLAIN, TOOL, Outcome, of_way
+from benchmarks.layout import Row
 from stackroom_evaluation.comparing import NOISE, chance
 
 # By the name of the set.

@@ -8,7 +8,6 @@ from typing import Any
 from unittest.mock import patch
 
 from benchmarks.answers.local import USER
-from benchmarks.retrieve import retrieve_function
 from benchmarks.serving import NotMeasured
 from stackroom.access.identity import Caller
 from stackroom.aws import session
@@ -18,9 +17,11 @@ from stackroom.documents.passages import KnowledgeBase, Retrieved
 from stackroom.search.search import Retrieval
 from stackroom.search.search_tool import knowledge_base_retrieve
 from stackroom.wiring.use_cases import UseCases
+from stackroom_client.calls import SEARCH
 from stackroom_evaluation.evaluation import passages_of
 from stackroom_evaluation.judging import Shown
 from stackroom_evaluation.plain_retrieve import PlainRetrieve
+from stackroom_local.gateway.gateway_configuration import GatewayConfiguration
 from stackroom_local.state import REGION, Instance
 
 MOST = 10  # passages that are asked for
@@ -40,8 +41,11 @@ Way = Callable[[str], Given]
 @contextmanager
 def as_function(instance: Instance) -> Iterator[None]:
     """The retrieve function's environment, as the gateway gives it: its tables, bucket and role."""
+    written = (instance.state_dir / "gateway.json").read_bytes()
+    targets = GatewayConfiguration.model_validate_json(written).targets
+    [function] = [each.function for each in targets if SEARCH.startswith(f"{each.name}___")]
     region = {"AWS_REGION": REGION, "AWS_DEFAULT_REGION": REGION}
-    with patch.dict(os.environ, {**retrieve_function(instance).environment, **region}):
+    with patch.dict(os.environ, {**function.environment, **region}):
         yield
 
 

@@ -3,18 +3,21 @@
 import math
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from itertools import islice
+from typing import NoReturn, TypeVar
 
 from benchmarks.reconciling.shelves import LONG_AGO, OF_A_CATALOG, SHARED, Shelves
 from stackroom.documents.bucket import StoredObject, StoredSidecar
 from stackroom.documents.model import Catalog, DataSource, Document
+from stackroom.documents.passages import Retrieved
 from stackroom.documents.repositories import DocumentPage, ListingItem, ListingPage
 from stackroom.ingestion.bedrock_calls import DocumentDetail
 from stackroom.ingestion.inventory import KnownSource, ListedDocument, ListedObject
-from tests.fakes.clock import FakeClock
 
+START = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 _PAGE = 1000
 _DOCUMENT_BYTES = 900  # as in benchmarks/metering.py
 # What a 512 MB function sees of a call, assumed.
@@ -35,11 +38,42 @@ _SECONDS = {
 }
 
 
+T = TypeVar("T")
+
+
+def in_turn(actions: Sequence[Callable[[], T]]) -> list[T]:
+    """`Beside` without threads: each sees what time the one before it took."""
+    return [action() for action in actions]
+
+
+class NeverAsked:
+    """A port that a dry run over shelves that agree has no use for."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AssertionError(f"asked for {name}")
+
+
+@dataclass
+class Clock:
+    """It goes on only when somebody lets time pass."""
+
+    time: datetime = START
+
+    def __call__(self) -> datetime:
+        return self.time
+
+    def since_1970(self) -> float:
+        return self.time.timestamp()
+
+    def pass_by(self, seconds: float) -> None:
+        self.time += timedelta(seconds=seconds)
+
+
 @dataclass
 class Meter:
     """Requests by operation, DynamoDB's units, and the simulated time that they take."""
 
-    clock: FakeClock
+    clock: Clock
     requests: Counter[str] = field(default_factory=Counter)
     reads: float = 0.0
     writes: float = 0.0
@@ -154,6 +188,11 @@ class MadeUp:
     ) -> dict[str, DocumentDetail]:
         self.meter.count("GetKnowledgeBaseDocuments")
         return self.shelves.details(document_ids)
+
+    def retrieve(self, *_arguments: object, **_named: object) -> Retrieved:
+        """What only the listing has, no search finds."""
+        self.meter.count("Retrieve")
+        return Retrieved(passages=())
 
 
 @dataclass(kw_only=True)

@@ -3,10 +3,10 @@
 import pytest
 
 from bedrock_kb_simulator.assumptions import Assumptions
-from benchmarks.simulated_time.account import Account
-from benchmarks.simulated_time.bedrock import Durations
-from benchmarks.simulated_time.hub import Hub
-from benchmarks.stores import Bucket, HubClock
+from simulated_time.account import Account
+from simulated_time.bedrock import Durations
+from simulated_time.hub import Hub
+from simulated_time.stores import Bucket
 from simulator.tests.holding import holds
 
 TEN_SECONDS = Durations(base=10.0, rate=1e12, spread=0.0)
@@ -14,7 +14,7 @@ TEN_SECONDS = Durations(base=10.0, rate=1e12, spread=0.0)
 
 def an_account(documents: int, assumptions: Assumptions) -> Account:
     hub = Hub()
-    bucket = Bucket(clock=HubClock(hub=hub))
+    bucket = Bucket(hub.now)
     for number in range(documents):
         bucket.put(f"user/shelf/{number}.pdf", size=1, etag=f"{number}")
     return Account(shelves=bucket, durations=TEN_SECONDS, seed=1, hub=hub, assumptions=assumptions)
@@ -33,8 +33,8 @@ def test_job_concurrency_and_call_duration_follow_the_assumptions(
     assumptions: Assumptions, of_a_job: float, of_a_call: float
 ) -> None:
     account = an_account(20, assumptions)
-    source = account.whole_bucket()
     agent = account.client("bedrock-agent", unpaced=True)
+    source = whole_bucket(account)
 
     agent.start_ingestion_job(**source)
     began = account.hub.time
@@ -63,3 +63,21 @@ def a_document(key: str) -> dict[str, object]:
         "sourceType": "S3_LOCATION",
     }
     return {"content": {"dataSourceType": "CUSTOM", "custom": custom}}
+
+
+def whole_bucket(account: Account) -> dict[str, str]:
+    """The ids of a new knowledge base and its S3 data source over the whole bucket."""
+    knowledge_base_id, _ = account.knowledge_base()
+    account.hub.run(until=account.hub.time + 5)
+    made = account.client("bedrock-agent", unpaced=True).create_data_source(
+        knowledgeBaseId=knowledge_base_id,
+        name="everything",
+        dataSourceConfiguration={
+            "type": "S3",
+            "s3Configuration": {"bucketArn": "arn:aws:s3:::docs"},
+        },
+    )
+    return {
+        "knowledgeBaseId": knowledge_base_id,
+        "dataSourceId": made["dataSource"]["dataSourceId"],
+    }

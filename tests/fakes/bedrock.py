@@ -4,12 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from simulated_time import memory
 from stackroom.documents.model import DataSource, DataSourceType
 from stackroom.errors import DataSourceBroken, DataSourceLimit, KnowledgeBaseThrottled
 from stackroom.ingestion.bedrock_calls import Busy, DocumentDetail, Job, JobState
 from tests.fakes.direct import FakeDirectDocuments
 
-BUCKET = "docs"
+BUCKET = memory.BUCKET
 DIRECT_CALLS_RUN = Busy(
     why="ValidationException: There is an ongoing KnowledgeBaseDocuments API request"
 )

@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from benchmarks.simulated_time.account import Account
-from benchmarks.simulated_time.bedrock import Durations
-from benchmarks.simulated_time.functions import COLD_START, Function
-from benchmarks.simulated_time.hub import Hub
-from benchmarks.stores import Bucket, HubClock
+from simulated_time.account import Account
+from simulated_time.bedrock import Durations
+from simulated_time.functions import COLD_START, Function
+from simulated_time.hub import Hub
+from simulated_time.stores import Bucket
 
 
 @pytest.fixture
 def account() -> Account:
     hub = Hub()
-    bucket = Bucket(clock=HubClock(hub=hub))
+    bucket = Bucket(hub.now)
     return Account(shelves=bucket, durations=Durations(), seed=1, hub=hub)
 
 

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from benchmarks.simulated_time.bill import Bill
-from benchmarks.simulated_time.definition import definition_of
-from benchmarks.simulated_time.executions import (
+from simulated_time.bill import Bill
+from simulated_time.definition import definition_of
+from simulated_time.executions import (
     Execution,
     ExecutionAlreadyExists,
     TaskDoesNotExist,
     TaskTimedOut,
 )
-from benchmarks.simulated_time.functions import Function, Functions
-from benchmarks.simulated_time.hub import Hub
-from benchmarks.simulated_time.workflow import Workflow
+from simulated_time.functions import Function, Functions
+from simulated_time.hub import Hub
+from simulated_time.workflow import Workflow
 
 PARKING = """{
   "StartAt": "Park", "TimeoutSeconds": 1000, "States": {"Park": {

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import bedrock_kb_simulator
-from benchmarks.simulated_time.clock import VirtualClock
-from benchmarks.simulated_time.hub import START, Hub, Killed
+from simulated_time.clock import VirtualClock
+from simulated_time.hub import START, Hub, Killed
 
 
 def test_tasks_go_in_the_order_of_time_and_then_of_coming() -> None:
@@ -37,8 +37,8 @@ def test_a_killed_task_ends_where_it_waits_and_cleans_up() -> None:
 
     task = hub.spawn(work)
     unborn = hub.spawn(lambda: seen.append("born"), after=50)
-    hub.call_at(2, task.kill)
-    hub.call_at(2, unborn.kill)
+    hub.spawn(task.kill, after=2)
+    hub.spawn(unborn.kill, after=2)
     hub.run()
 
     assert seen == ["killed at 2", "cleaned up"]

@@ -7,12 +7,11 @@ from functools import partial
 import pytest
 
 from bedrock_kb_simulator.faults import Chance, Faults, Kind
-from benchmarks.naive import naive
 from benchmarks.observation import Observation
 from benchmarks.passage import CASES, Case, passage
 from benchmarks.removals import delete_storm
-from benchmarks.scenarios import burst, large_documents, parked, settle
-from benchmarks.shapes import NAIVE, Design, Shape, put_under
+from benchmarks.scenarios import large_documents, parked, settle
+from benchmarks.shapes import SOURCES, Design, Shape, put_under
 from benchmarks.stage import Stage
 from benchmarks.traffic import Traffic, Upload
 from benchmarks.worlds import WORLDS
@@ -20,11 +19,12 @@ from stackroom.documents.model import DocumentStatus
 from stackroom.quota.schedule import PATIENCE
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-OURS = Design(catalog_data_sources="custom")
 
 
 def test_the_same_seed_is_the_same_run() -> None:
-    first, second = (burst(30, 6, within=20, seed=7) for _ in range(2))
+    planned = Traffic(random.Random(7)).burst(30, 6, within=20)
+
+    first, second = (settle(Stage(seed=7), planned) for _ in range(2))
 
     assert first.observation.waits == second.observation.waits
     assert first.bill == second.bill
@@ -42,8 +42,8 @@ def test_large_document_delays_no_small_ones_and_jobs_by_itself_at_most() -> Non
     assert siblings[-1] < 3 * (600 + 180 + PATIENCE.total_seconds())
 
 
-@pytest.mark.parametrize("pool_size", [1, 5, None])
-def test_a_storm_of_deletions_leaves_nothing_to_be_found(pool_size: int | None) -> None:
+@pytest.mark.parametrize("pool_size", [1, 5])
+def test_a_storm_of_deletions_leaves_nothing_to_be_found(pool_size: int) -> None:
     removal = delete_storm(60, 6, seed=1, pool_size=pool_size)
 
     assert len(removal.unsearchable) == len(removal.receipted) == removal.asked == 60
@@ -59,16 +59,6 @@ def test_run_that_waits_ten_hours_passes_few_more_states_than_a_minute() -> None
     ten_hours, _ = parked(36_000, seed=1)
 
     assert ten_hours - minute <= 2
-
-
-def test_naive_design_loses_nothing_and_runs_one_sync_at_a_time() -> None:
-    outcome = naive(Shape(uploads=60, catalogs=6, within=20).planned(seed=1), seed=1)
-
-    assert (outcome.lost, outcome.false_failures, outcome.broken) == (0, 0, 0)
-    assert len(outcome.observation.all_waits()) == 60
-    started = outcome.bill.accepted["StartIngestionJob"]
-    assert started == outcome.bill.calls["StartIngestionJob"]
-    assert 2 <= started <= 5
 
 
 def test_a_wait_ends_when_the_record_says_so_and_a_search_finds_it() -> None:
@@ -87,17 +77,16 @@ def test_a_wait_ends_when_the_record_says_so_and_a_search_finds_it() -> None:
     assert seen.waiting == 1
 
 
-@pytest.mark.parametrize("design", [OURS, NAIVE], ids=lambda design: design.name)
-def test_broken_files_fail_and_the_healthy_ones_are_found(design: Design) -> None:
+def test_broken_files_fail_and_the_healthy_ones_are_found() -> None:
     planned = Shape(uploads=20, catalogs=4, within=5, half_broken=True).planned(seed=1)
 
-    outcome = naive(planned, seed=1) if design == NAIVE else settle(Stage(seed=1), planned)
+    outcome = settle(Stage(seed=1), planned)
 
     assert len(outcome.observation.failed) == len(outcome.observation.all_waits()) == 10
     assert (outcome.lost, outcome.false_failures, outcome.dead_letters) == (0, 0, 0)
 
 
-@pytest.mark.parametrize("sources", ["custom", "s3", "shared", None])
+@pytest.mark.parametrize("sources", SOURCES)
 @pytest.mark.parametrize(
     "shape",
     [
@@ -108,7 +97,7 @@ def test_broken_files_fail_and_the_healthy_ones_are_found(design: Design) -> Non
     ],
     ids=lambda shape: shape.name,
 )
-def test_no_design_is_faster_than_the_bound_in_any_world(shape: Shape, sources: str | None) -> None:
+def test_no_design_is_faster_than_the_bound_in_any_world(shape: Shape, sources: str) -> None:
     for seed, (world, pool_size) in enumerate(zip(WORLDS, (1, 2, 6, 1, 2, 1, 2), strict=True)):
         design = Design(catalog_data_sources=sources, pool_size=pool_size)
         figures = put_under(shape, design, world, seed)
@@ -121,7 +110,7 @@ def test_pdfs_of_four_minutes_a_call_are_indexed_and_sent_once() -> None:
     stage = Stage(seed=1, world="PDF calls 240 s")
 
     settle(stage, Traffic(random.Random(1)).burst(60, 6, within=60))
-    outcome = stage.outcome(0.0)
+    outcome = stage.outcome()
 
     documents = stage.stores.documents.kept.values()
     assert (outcome.lost, outcome.false_failures, outcome.broken, outcome.dead_letters) == (0,) * 4
@@ -141,7 +130,7 @@ def test_unseen_missed_or_slow_calls_lose_resend_and_restore_nothing(
 
     settle(stage, planned)
     stage.run(at_most=100, until=lambda: False)  # until the last that was missed is found
-    outcome = stage.outcome(0.0)
+    outcome = stage.outcome()
 
     documents = stage.stores.documents.kept.values()
     found = {attributes["document_id"] for attributes, _ in stage.account.searchable.found()}

@@ -23,10 +23,10 @@ from bedrock_kb_simulator.identifiers import Arns
 from bedrock_kb_simulator.rules import MANAGED_CREATION
 from bedrock_kb_simulator.service_errors import ServiceError
 from bedrock_kb_simulator.store import Store
-from benchmarks.simulated_time.bedrock import Durations, NothingToParse, WaitInsteadOfEmbedding
-from benchmarks.simulated_time.clock import VirtualClock
-from benchmarks.simulated_time.hub import Hub
-from benchmarks.simulated_time.searching import SearchableDocuments
+from simulated_time.bedrock import Durations, NothingToParse, WaitInsteadOfEmbedding
+from simulated_time.clock import VirtualClock
+from simulated_time.hub import Hub
+from simulated_time.searching import SearchableDocuments
 from simulator.tests.world import ROLE, knowledge_base_request
 from tests.workflow.answering import Members
 

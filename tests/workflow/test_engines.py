@@ -20,11 +20,11 @@ import pytest
 from ministack.services import stepfunctions as ministack
 from moto import mock_aws
 
-from benchmarks.simulated_time import functions as simulated
-from benchmarks.simulated_time.bill import Bill
-from benchmarks.simulated_time.definition import definition_of
-from benchmarks.simulated_time.hub import Hub
-from benchmarks.simulated_time.workflow import Workflow
+from simulated_time import functions as simulated
+from simulated_time.bill import Bill
+from simulated_time.definition import definition_of
+from simulated_time.hub import Hub
+from simulated_time.workflow import Workflow
 from tests.workflow.conftest import MOTO
 from tests.workflow.engine import bare
 from tests.workflow.engines import (

@@ -31,7 +31,7 @@ class Clock:
 
     Every delay, window and life cycle of the simulator is given in AWS seconds and goes through
     here, and so does whatever is done beside something else: a faster clock never changes a rule,
-    and one whose time is simulated (`benchmarks.simulated_time`) needs nothing changed but itself.
+    and one whose time is simulated (`simulated_time`) needs nothing changed but itself.
     """
 
     def __init__(self, speed: float = 1.0) -> None:

@@ -203,7 +203,7 @@ def _cut(text: str, width: int) -> Text:
 
 
 # Of one core, what looking and drawing may take: embedding wants the rest. What the server does
-# for a look is a fraction of that (`make bench-watch`).
+# for a look is a fraction of that.
 _SHARE = 0.02
 _LEAST_SECONDS = 0.5
 _MOST_SECONDS = 10.0

@@ -13,12 +13,12 @@ from functools import partial
 from typing import Any, Literal
 
 from bedrock_kb_simulator.faults import Faults
-from benchmarks.simulated_time.account import Account
-from benchmarks.simulated_time.bedrock import ACCOUNT, REGION
-from benchmarks.simulated_time.executions import Execution
-from benchmarks.simulated_time.functions import Function, FunctionFailed
-from benchmarks.simulated_time.hub import Hub
 from functions.upload_handler.handler import UploadSettings
+from simulated_time.account import Account
+from simulated_time.bedrock import ACCOUNT, REGION
+from simulated_time.executions import Execution
+from simulated_time.functions import Function, FunctionFailed
+from simulated_time.hub import Hub
 from stackroom.aws.dynamodb.slot_records import DynamoSlots
 from stackroom.documents.keys import Location, locate
 from stackroom.documents.model import CatalogDataSources, PoolMember

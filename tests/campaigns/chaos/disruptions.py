@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from bedrock_kb_simulator.faults import Fault, Faults, Kind
-from benchmarks.simulated_time.queues import Message, Queue
+from simulated_time.queues import Message, Queue
 
 # A client of ours asks four times in all before its caller hears of a passing error.
 ATTEMPTS = 4

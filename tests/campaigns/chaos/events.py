@@ -16,7 +16,7 @@ from typing import Any
 
 from greenlet import getcurrent
 
-from benchmarks.simulated_time.functions import Crash, FunctionFailed
+from simulated_time.functions import Crash, FunctionFailed
 from stackroom.aws.dynamodb.event_records import DynamoEvents
 from stackroom.aws.dynamodb.webhook_records import DynamoWebhooks
 from stackroom.events.webhooks import OPERATORS, Webhook

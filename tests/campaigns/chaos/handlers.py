@@ -28,9 +28,9 @@ import stackroom.catalogs.deletions
 import stackroom.clock
 import stackroom.concurrency
 import stackroom.reconciler.bedrock_requests
-from benchmarks.simulated_time.functions import Invocation, Pace
 from functions.ingest import deployed, recovery, tasks
 from functions.reconciler import search_indexes
+from simulated_time.functions import Invocation, Pace
 from stackroom.aws import session
 from tests.campaigns.chaos.wire import Wire
 

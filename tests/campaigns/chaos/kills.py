@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from greenlet import getcurrent, greenlet
 
-from benchmarks.simulated_time.functions import Crash
+from simulated_time.functions import Crash
 
 # What Step Functions calls a function that died: the first in older runtimes, and the other by the
 # error type of newer ones [Step Functions guide: concepts-error-handling, Lambda.Unknown].

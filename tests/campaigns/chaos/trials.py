@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from bedrock_kb_simulator.faults import BY_CHANCE, DOCUMENTS_BY_CHANCE, Chance, Fault, Kind
-from benchmarks.simulated_time.hub import Hub
+from simulated_time.hub import Hub
 from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
 from stackroom.errors import RecordChanged
 from stackroom.quota.ledger import Ledger

@@ -32,14 +32,14 @@ from moto.dynamodb.models import dynamodb_backends
 from moto.s3.models import s3_backends
 
 from bedrock_kb_simulator.faults import AFTER_THE_EFFECT, Kind
-from benchmarks.simulated_time.account import Account
-from benchmarks.simulated_time.executions import (
+from simulated_time.account import Account
+from simulated_time.executions import (
     ExecutionAlreadyExists,
     TaskDoesNotExist,
     TaskTimedOut,
 )
-from benchmarks.simulated_time.hub import Task
-from benchmarks.simulated_time.workflow import Workflow
+from simulated_time.hub import Task
+from simulated_time.workflow import Workflow
 from stackroom.aws import session
 from tests.aws.stores import ENVIRONMENT
 from tests.campaigns.chaos.disruptions import Disruptions

@@ -11,10 +11,10 @@ from moto.s3.models import FakeDeleteMarker, s3_backends
 
 from bedrock_kb_simulator.bucket_objects import SUFFIX
 from bedrock_kb_simulator.faults import Faults
-from benchmarks.simulated_time.account import Account
-from benchmarks.simulated_time.bedrock import ACCOUNT, Durations
-from benchmarks.simulated_time.functions import FunctionFailed
-from benchmarks.simulated_time.hub import Hub
+from simulated_time.account import Account
+from simulated_time.bedrock import ACCOUNT, Durations
+from simulated_time.functions import FunctionFailed
+from simulated_time.hub import Hub
 from stackroom.aws.dynamodb.bookmark import DynamoBookmark
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.documents.model import Document, DocumentStatus

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from bedrock_kb_simulator.faults import Fault, Kind
-from benchmarks.simulated_time.bedrock import ACCOUNT, REGION
+from simulated_time.bedrock import ACCOUNT, REGION
 from stackroom.aws.dynamodb.catalog_records import METADATA, DynamoCatalogs
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.documents.keys import SIDECAR_SUFFIX

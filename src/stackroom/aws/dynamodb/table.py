@@ -157,7 +157,7 @@ _CONFLICTED = "TransactionConflictException"
 _TRIES = 12
 _among_writers = random_pauses(0.02, 0.8)
 # A busy partition stays so for as long as others want more than it takes, and each try that comes
-# too soon takes units of theirs: `benchmarks.registration` tells what shorter pauses come to.
+# too soon takes units of theirs.
 _while_busy = random_pauses(0.8, 0.8)
 
 

@@ -1,0 +1,240 @@
+"""An AWS account under simulated time: what the services share, and how they are wired."""
+
+import json
+import random
+import zlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any, TypeVar
+
+from bedrock_kb_simulator.assumptions import Assumptions
+from bedrock_kb_simulator.faults import Faults
+from bedrock_kb_simulator.store import Store
+from simulated_time.bedrock import Durations, Shelves, bedrock
+from simulated_time.bill import Bill
+from simulated_time.client import Client
+from simulated_time.definition import definition_of
+from simulated_time.functions import Function, FunctionEnded, Functions, Pace
+from simulated_time.hub import Hub, Signal
+from simulated_time.queues import IDLE_REQUESTS, Queue
+from simulated_time.queues import Mapping as SourceMapping
+from simulated_time.searching import SearchableDocuments
+from simulated_time.workflow import Workflow
+
+T = TypeVar("T")
+
+CREATED, DELETED = "Object Created", "Object Deleted"
+
+# Seconds, assumed: from a request to S3 until its event is in the queue, and what a function sees
+# of a call of Bedrock's.
+EVENT_DELAY = (0.3, 1.5)
+CALL = 0.1
+_SEARCH = 0.3
+
+
+class Account:
+    """Everything random in it comes from the seed."""
+
+    def __init__(
+        self,
+        *,
+        shelves: Shelves,
+        durations: Durations,
+        seed: int,
+        hub: Hub,
+        faults: Faults | None = None,
+        assumptions: Assumptions | None = None,
+    ) -> None:
+        self.hub = hub
+        self.bill = Bill()
+        self.chance = random.Random(seed)
+        self.functions = Functions(hub, self.bill)
+        self.pace = Pace(hub=hub)
+        self.durations = durations
+        self.queues: list[Queue] = []
+        self.searchable = SearchableDocuments(hub)
+        self.embedded: list[int] = []  # sizes of documents
+        self._bedrock = partial(
+            bedrock,
+            hub,
+            shelves,
+            durations,
+            self.searchable,
+            store=Store(Path(":memory:")),
+            embedded=self.embedded,
+            faults=faults,
+            assumptions=assumptions,
+        )
+        self._services = self._bedrock()
+        self._events = count(1)
+        self._seed = seed
+        self._told: Counter[tuple[str, str]] = Counter()
+
+    def restart_bedrock(self) -> None:
+        """What is under way is cut off, as when the simulator is started again; takes a second."""
+        self._services.close()
+        self.hub.sleep(1)
+        self._services = self._bedrock()
+
+    def client(self, service: str, *, unpaced: bool = False) -> Client:
+        """Of a simulated service; an unpaced one is for setting things up, before time passes."""
+        return Client(
+            service=service,
+            dispatcher=self._services.dispatcher,
+            spend=(lambda _seconds: None) if unpaced else self.pace.spend,
+            bill=self.bill,
+            latency=_SEARCH if service == "bedrock-agent-runtime" else CALL,
+            chance=self.chance,
+        )
+
+    def knowledge_base(self) -> tuple[str, str]:
+        """A new one, and its shared CUSTOM data source; let time pass before the next."""
+        vectors, agent = (
+            self.client(each, unpaced=True) for each in ("s3vectors", "bedrock-agent")
+        )
+        name = f"kb-{next(self._events)}"
+        vectors.create_vector_bucket(vectorBucketName=name)
+        index = vectors.create_index(
+            vectorBucketName=name,
+            indexName=name,
+            dataType="float32",
+            dimension=1024,
+            distanceMetric="cosine",
+            metadataConfiguration={
+                "nonFilterableMetadataKeys": ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"]
+            },
+        )
+        made = agent.create_knowledge_base(**_knowledge_base(name, index["indexArn"]))
+        knowledge_base_id = made["knowledgeBase"]["knowledgeBaseId"]
+        source = agent.create_data_source(
+            knowledgeBaseId=knowledge_base_id,
+            name="shared",
+            dataSourceConfiguration={"type": "CUSTOM"},
+        )
+        return knowledge_base_id, source["dataSource"]["dataSourceId"]
+
+    def function(self, function: Function) -> None:
+        self.functions.add(function)
+
+    def consumed_queue(
+        self,
+        name: str,
+        function: str,
+        *,
+        batch_size: int,
+        window: float,
+        batches: int | None = None,
+    ) -> Queue:
+        """As infra/queues.py makes one: five receives, six times the function's timeout."""
+        queue = Queue(
+            hub=self.hub,
+            bill=self.bill,
+            name=name,
+            visibility=6 * self.functions.known[function].timeout + window,
+            receives=5,
+        )
+        SourceMapping(
+            hub=self.hub,
+            functions=self.functions,
+            queue=queue,
+            function=function,
+            batch_size=batch_size,
+            window=window,
+            batches=batches,
+        )
+        self.queues.append(queue)
+        return queue
+
+    def beside(self, actions: Sequence[Callable[[], T]]) -> list[T]:
+        """
+        As `stackroom.concurrency.in_threads`, in tasks of one function. They take as long as the
+        slowest of them, also if that has only read and owes its time.
+        """
+        if len(actions) < 2:
+            return [action() for action in actions]
+        answers: dict[int, T] = {}
+        errors: dict[int, BaseException] = {}
+        over = Signal(self.hub)
+        self.pace.settle()
+        caller = self.hub.current().context
+
+        def begin(number: int) -> None:
+            try:
+                answer = actions[number]()
+                self.pace.settle()
+                answers[number] = answer
+            except (Exception, FunctionEnded) as error:  # it is the caller's
+                errors[number] = error
+            if len(answers) + len(errors) == len(actions):
+                over.set()
+
+        for number in range(len(actions)):
+            self.hub.spawn(partial(begin, number)).context = caller and caller.strand()
+        over.wait()
+        for number in sorted(errors):
+            raise errors[number]
+        return [answers[number] for number in range(len(actions))]
+
+    def workflow(self, text: str, functions: Mapping[str, str]) -> Workflow:
+        return Workflow(
+            hub=self.hub,
+            bill=self.bill,
+            functions=self.functions,
+            definition=definition_of(text, functions),
+            chance=self.chance,
+        )
+
+    def notify(self, kind: str, key: str) -> None:
+        """As S3, EventBridge and SQS tell of an object: `kind` is CREATED or DELETED."""
+        number = next(self._events)
+        body = json.dumps(
+            {
+                "id": f"event-{number}",
+                "detail-type": kind,
+                "detail": {"bucket": {"name": "docs"}, "object": {"key": key}},
+            }
+        )
+        self._told[kind, key] += 1
+        for queue in self.queues:
+            delay = self.event_delay(kind, key, target=queue.name)
+            self.hub.spawn(partial(queue.send, body), after=delay)
+
+    def event_delay(self, kind: str, key: str, target: str = "uploads") -> float:
+        """Of the latest of its events."""
+        number = self._told[kind, key]
+        return event_delay(self._seed, kind, key, number=number, target=target)
+
+    def charge_idle_polling(self, seconds: float) -> None:
+        """What the queues' pollers ask for in vain, all the time."""
+        self.bill.add("sqs requests", IDLE_REQUESTS * len(self.queues) * seconds)
+
+
+def event_delay(
+    seed: int, kind: str, key: str, *, number: int = 1, target: str = "uploads"
+) -> float:
+    """
+    Seconds until that event of an object, counted from 1, is with its target: drawn by its name, so
+    that all designs wait for it alike, and a bound knows it.
+    """
+    drawn = zlib.crc32(f"{seed}/{kind}/{key}/{number}/{target}".encode()) / 2**32
+    shortest, longest = EVENT_DELAY
+    return shortest + drawn * (longest - shortest)
+
+
+def _knowledge_base(name: str, index_arn: str) -> dict[str, Any]:
+    model = "arn:aws:bedrock:us-east-1::foundation-model/amazon.titan-embed-text-v2:0"
+    return {
+        "name": name,
+        "roleArn": "arn:aws:iam::123456789012:role/knowledge-base",
+        "knowledgeBaseConfiguration": {
+            "type": "VECTOR",
+            "vectorKnowledgeBaseConfiguration": {"embeddingModelArn": model},
+        },
+        "storageConfiguration": {
+            "type": "S3_VECTORS",
+            "s3VectorsConfiguration": {"indexArn": index_arn},
+        },
+    }
