@@ -136,8 +136,9 @@ wheel: $(WHEEL)/.built ## write .cache/wheel/stackroom-*.whl, which serves witho
 demo: $(BIN)/.serving ## show it all: start, drop documents, ask as an agent, stop
 	@$(BIN)/stackroom demo $(ARGS)
 
+# Options that change the templates take the CDK, which is in the second part.
 .PHONY: up
-up: $(BIN)/.serving ## serve on this machine until Ctrl-C
+up: $(BIN)/$(if $(filter -c --context% --sharing --retrieve-via% --least-score%,$(ARGS)),.installed,.serving) ## serve on this machine until Ctrl-C
 	@$(BIN)/stackroom up $(ARGS)
 
 # A later option wins, so that ARGS may say -n 0 (one process, for a debugger) or -n 4. Tests that
