@@ -7,8 +7,11 @@ export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := 1
 
 .PHONY: help
-help: ## what there is
-	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
+help: # list the targets by what they are for
+	@for group in Run Test Deploy Measure Develop; do \
+		echo "$$group:"; \
+		sed -nE "s/^([a-z-]+):.*## $$group: (.*)/  \1	\2/p" Makefile | expand -t 22; \
+	done
 
 # Everything is installed into .venv, pinned and with hashes. `make demo` and `make up` need the first
 # part alone; the CDK, and what tests need, is the second. uv checks the hashes of constraints, too;
@@ -29,12 +32,12 @@ $(BIN)/.installed: $(BIN)/.serving
 	@touch $@
 
 .PHONY: setup
-setup: $(BIN)/.installed ## install what the project needs into .venv
+setup: $(BIN)/.installed ## Develop: install everything into .venv
 
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet
 
 .PHONY: lock
-lock: ## pin again after a change of pyproject.toml, or of what tests install beside it
+lock: # pin again after a change of pyproject.toml, or of what tests install beside it
 	$(LOCK) pyproject.toml --overrides requirements.overrides.txt --all-extras -o requirements.lock
 	for set in tests/clients/requirements/*.in; do $(LOCK) "$$set" -o "$${set%.in}.lock" || exit 1; done
 	for set in tests/clients/npm infra/cdk_cli; do \
@@ -52,10 +55,10 @@ $(BIN)/.cdk: infra/cdk_cli/package.json infra/cdk_cli/package-lock.json $(BIN)/.
 	@touch $@
 
 .PHONY: cdk
-cdk: $(BIN)/.cdk ## install the CDK's CLI, by its lock file, as .venv/bin/cdk
+cdk: $(BIN)/.cdk # install the CDK's CLI, by its lock file, as .venv/bin/cdk
 
 .PHONY: synth
-synth: setup ## write the CloudFormation templates to cdk.out, offline
+synth: setup ## Deploy: write the CloudFormation templates to cdk.out, offline
 	$(BIN)/python infra/app.py -c project=$(PROJECT) $(ARGS)
 
 # What the account's quotas say is part of what is checked, and of what is deployed.
@@ -63,11 +66,11 @@ PREFLIGHT = limits="$$($(BIN)/python infra/limits.py)" && \
 	$(BIN)/python infra/preflight.py -c project=$(PROJECT) $$limits $(ARGS)
 
 .PHONY: preflight
-preflight: setup ## what would stop a deployment: asks the account, changes nothing
+preflight: setup ## Deploy: list what would stop a deployment; reads from the account, changes nothing
 	@$(PREFLIGHT)
 
 .PHONY: deploy
-deploy: setup cdk ## deploy all stacks to the AWS account of your credentials
+deploy: setup cdk ## Deploy: deploy all stacks to the AWS account of your credentials
 	@$(PREFLIGHT) && \
 	$(CDK) deploy --all --require-approval never --outputs-file cdk.out/outputs.json -c project=$(PROJECT) $$limits $(ARGS)
 	@$(BIN)/python infra/protect.py cdk.out/outputs.json
@@ -77,13 +80,13 @@ deploy: setup cdk ## deploy all stacks to the AWS account of your credentials
 OPENSEARCH_APP := $(BIN)/python infra/opensearch_app.py --bundle
 
 .PHONY: deploy-opensearch
-deploy-opensearch: setup cdk ## let a gateway search a collection; ARGS="-c collection_arn=... -c gateway_id=... -c tenancy=shared"
+deploy-opensearch: setup cdk ## Deploy: let a gateway search an OpenSearch collection (docs/opensearch.md)
 	facts="$$($(BIN)/python infra/opensearch_facts.py $(ARGS))" && \
 	$(CDK) deploy --app "$(OPENSEARCH_APP)" --output cdk.out/opensearch --require-approval never -c project=$(PROJECT) $$facts $(ARGS)
 
 # Data and knowledge bases stay, in stacks of their own, so that `make deploy` finds them again.
 .PHONY: destroy
-destroy: setup cdk ## remove what runs and keep the data; PURGE=yes deletes that too
+destroy: setup cdk ## Deploy: remove the deployment and keep its data; PURGE=yes deletes the data too
 	$(CDK) destroy --force -c project=$(PROJECT) -c bundling=none $(ARGS) $(PROJECT)-operations $(PROJECT)-console $(PROJECT)-gateway $(PROJECT)-pipeline
 ifeq ($(PURGE),yes)
 	@$(BIN)/python infra/purge.py --project $(PROJECT)
@@ -91,31 +94,31 @@ endif
 
 # What is claimed of speed is measured here, never in a test.
 .PHONY: bench-cold
-bench-cold: setup ## import time and zip size of each function
+bench-cold: setup ## Measure: print import time and zip size of each function
 	@$(BIN)/python -m benchmarks.cold
 
 .PHONY: bench-burst
-bench-burst: setup ## the pipeline under load in simulated time; ARGS=--full takes the full sizes
+bench-burst: setup ## Measure: load the pipeline in simulated time; ARGS=--full takes the full sizes
 	@$(BIN)/python -m benchmarks.burst $(ARGS)
 
 .PHONY: bench-reconciler
-bench-reconciler: setup ## a full round of the reconciler, simulated; ARGS=--full up to 5 million documents
+bench-reconciler: setup ## Measure: run a full round of the reconciler in simulated time; ARGS=--full
 	@$(BIN)/python -m benchmarks.reconciler $(ARGS)
 
 .PHONY: bench-costs
-bench-costs: setup ## write what a deployment costs into docs/deploy.md, idle and by the document
+bench-costs: setup ## Measure: write what a deployment costs into docs/deploy.md
 	@$(BIN)/python -m benchmarks.running_costs
 
 .PHONY: bench-load
-bench-load: setup ## 200 tenants ask one knowledge base in simulated time, one of them far too much
+bench-load: setup ## Measure: have 200 tenants ask one knowledge base in simulated time
 	@$(BIN)/python -m benchmarks.retrieval_load $(ARGS)
 
 .PHONY: bench-answers
-bench-answers: setup ## what plain Retrieve and Stackroom find, over many sets; DATA=FOLDER ARGS=--help
+bench-answers: setup ## Measure: compare answers with plain Retrieve on published sets; DATA=FOLDER ARGS=--help
 	@$(BIN)/python -m benchmarks.answers $(DATA) $(ARGS)
 
 .PHONY: structure
-structure: setup ## lines and files of each package, homonyms, how far one thing walks through the code
+structure: setup ## Measure: print lines, imports and how far one request walks through the code
 	@$(BIN)/python -m checks.structure
 	@$(BIN)/python -m tests.structure.walk
 
@@ -129,16 +132,16 @@ $(WHEEL)/.built: $(PACKED) hatch_build.py cdk.json README.md $(BIN)/.installed
 	@touch $@
 
 .PHONY: wheel
-wheel: $(WHEEL)/.built ## write .cache/wheel/stackroom-*.whl, which serves without checkout, make and Node
+wheel: $(WHEEL)/.built # write .cache/wheel/stackroom-*.whl, which serves without checkout, make and Node
 
 # The local mode and what proves it. ARGS reach the command: make up ARGS="--speed 20 --port 4566"
 .PHONY: demo
-demo: $(BIN)/.serving ## show it all: start, drop documents, ask as an agent, stop
+demo: $(BIN)/.serving ## Run: start it, index two users' documents, ask about them as an agent, and stop
 	@$(BIN)/stackroom demo $(ARGS)
 
 # Options that change the templates take the CDK, which is in the second part.
 .PHONY: up
-up: $(BIN)/$(if $(filter -c --context% --sharing --retrieve-via% --least-score%,$(ARGS)),.installed,.serving) ## serve on this machine until Ctrl-C
+up: $(BIN)/$(if $(filter -c --context% --sharing --retrieve-via% --least-score%,$(ARGS)),.installed,.serving) ## Run: serve on this machine until Ctrl-C; ARGS="--speed 20 --port 4566"
 	@$(BIN)/stackroom up $(ARGS)
 
 # A later option wins, so that ARGS may say -n 0 (one process, for a debugger) or -n 4. Tests that
@@ -149,7 +152,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=3 --di
 
 # tests/tiers.py says which tests are whose.
 .PHONY: quick
-quick: setup ## run the tests that need no server or process, in a minute
+quick: setup ## Test: run the tests that need no server and no process
 	$(PYTEST) --tier=quick -m "not processes and not slow" $(ARGS)
 
 # The browser that tests/browser drives. Where it can't be installed, those tests say what to do.
@@ -157,54 +160,54 @@ CHROMIUM ?= /usr/bin/chromium
 export CHROMIUM
 
 .PHONY: browser
-browser: ## install Chromium for tests/browser, if there is none (Debian, as root)
+browser: # install Chromium for tests/browser, if there is none (Debian, as root)
 	@tests/browser/install.sh
 
 # For people to look at. Those of docs/console are replaced, and no others kept: no two runs are alike.
 SCREENSHOTS := .cache/screenshots
 
 .PHONY: screenshots
-screenshots: setup browser ## take pictures of every page into .cache/screenshots, and update docs/console
+screenshots: setup browser # take pictures of every page into .cache/screenshots, and update docs/console
 	@rm -rf $(SCREENSHOTS) && mkdir -p $(SCREENSHOTS)
 	SCREENSHOTS=$(SCREENSHOTS) $(PYTEST) tests/browser/test_looks.py $(ARGS)
 	@for picture in docs/console/*.png; do cp $(SCREENSHOTS)/$${picture##*/} $$picture || exit 1; done
 
 # How long each suite of the three tiers takes, for docs/testing.md; on a quiet machine.
 .PHONY: times
-times: ## run the three tiers, and write the table of docs/testing.md from what they took
+times: # run the three tiers, and write the table of docs/testing.md from what they took
 	for tier in quick test prove; do $(MAKE) $$tier ARGS="--junitxml=.cache/times/$$tier.xml" || exit 1; done
 	$(BIN)/python -m docs.test_times .cache/times
 
 .PHONY: test
-test: setup browser ## run the tests of every change; ARGS="-k foo" some
+test: setup browser ## Test: run the tests of every change; ARGS="-k purge" selects some
 	$(PYTEST) --tier=test $(ARGS)
 
 .PHONY: prove
-prove: setup browser ## run all other tests, as before a release: kills, attacks, browsers, other programs
+prove: setup browser ## Test: run all other tests, as before a release: crashes, attacks, browsers, clients
 	$(PYTEST) --tier=prove $(ARGS)
 
 .PHONY: clients
-clients: setup ## run every block of docs/clients.md
+clients: setup # run every block of docs/clients.md
 	$(PYTEST) --numprocesses=0 tests/clients $(ARGS)
 
 .PHONY: chaos
-chaos: setup ## kill, lose, repeat and expire everything; count what disagrees afterwards
+chaos: setup ## Test: crash, lose, repeat and expire everything, and count what disagrees afterwards
 	$(BIN)/python -m tests.campaigns.chaos $(ARGS)
 
 .PHONY: soak
-soak: setup ## use a real local mode for 10 minutes, kill all of it in turn; ARGS="--minutes 1 --seed 1"
+soak: setup ## Test: use a local mode for 10 minutes and kill its processes; ARGS="--minutes 1 --seed 1"
 	$(BIN)/python -m tests.campaigns.soak $(ARGS)
 
 .PHONY: permissions
-permissions: setup ## hold what each function does against its rights; writes docs/permissions.md
+permissions: setup ## Test: compare what each function calls with its IAM rights; writes docs/permissions.md
 	@$(BIN)/python -m tests.campaigns.permissions
 
 .PHONY: attack
-attack: setup ## try to reach another user's data in every way; ARGS="--seed 1 --only filter"
+attack: setup ## Test: try to reach another user's data; ARGS="--seed 1 --only filter"
 	$(BIN)/python -m tests.campaigns.attack $(ARGS)
 
 .PHONY: check
-check: setup ## format, lint, types, direction of imports, no two things of one name
+check: setup ## Test: check format, lint, types, import contracts and structure
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -212,10 +215,10 @@ check: setup ## format, lint, types, direction of imports, no two things of one 
 	$(BIN)/python -m checks.structure --check
 
 .PHONY: generated
-generated: asl tools docs templates ## write all of the following that is made from something else
+generated: asl tools docs templates ## Develop: write all files that are made from code: schemas, pages, state machine, templates
 
 .PHONY: golden
-golden: setup ## write tests/golden and infra/*_schemas anew, after a contract has named the change
+golden: setup ## Develop: write tests/golden anew, after a contract has named the change
 	@$(BIN)/python -m tests.golden
 
 # Of others, for the console's pages: the versions of package-lock.json, whose integrity npm checks.
@@ -223,7 +226,7 @@ VENDOR := .cache/vendor
 VENDORED := src/stackroom_console/static/vendor
 
 .PHONY: vendor
-vendor: ## copy what the console's pages load of others anew, by its lock file
+vendor: # copy what the console's pages load of others anew, by its lock file
 	@rm -rf $(VENDOR) && mkdir -p $(VENDOR)
 	@cp src/stackroom_console/package.json src/stackroom_console/package-lock.json $(VENDOR)
 	@npm ci --prefix $(VENDOR) --ignore-scripts --no-audit --no-fund --silent
@@ -239,22 +242,22 @@ vendor: ## copy what the console's pages load of others anew, by its lock file
 	@cd $(VENDORED) && sha256sum *.js *.css *.woff2 *.LICENSE > SHA256SUMS
 
 .PHONY: asl
-asl: setup ## write statemachines/*.asl.json anew from its source, statemachines/*.py
+asl: setup # write statemachines/*.asl.json anew from its source, statemachines/*.py
 	@$(BIN)/python -m statemachines.generate
 
 # `make up` serves these, so that it needs neither the CDK nor Node.
 .PHONY: templates
-templates: setup ## write templates/ from infra/, statemachines/ and cdk.json
+templates: setup # write templates/ from infra/, statemachines/ and cdk.json
 	@$(BIN)/python -m stackroom_local.synthesis
 
 .PHONY: tools
-tools: setup ## write infra/*_schemas, docs/tools.md and docs/tools-*.json anew from tools and events
+tools: setup # write infra/*_schemas, docs/tools.md and docs/tools-*.json anew from tools and events
 	@$(BIN)/python -m functions.tool_targets
 	@$(BIN)/python -m functions.event_publisher.schemas
 	@$(BIN)/python -m docs.tools
 
 .PHONY: docs
-docs: setup ## write docs/cli.md, configuration.md, fidelity.md, their JSON, and the tables of other pages
+docs: setup # write docs/cli.md, configuration.md, fidelity.md, their JSON, and the tables of other pages
 	@AWS_DEFAULT_REGION=us-east-1 $(BIN)/python -m docs.generate
 	@$(BIN)/python -m docs.constructs
 	@$(BIN)/python -m docs.store_prices

@@ -19,7 +19,7 @@ from stackroom.access.identity import Caller
 from stackroom.documents.keys import document_id_of
 from stackroom.documents.model import Catalog
 from stackroom.documents.passages import KnowledgeBase
-from stackroom.documents.repositories import DocumentKey
+from stackroom.documents.repositories import DocumentKey, DocumentNotes
 from stackroom.errors import RecordChanged, RetrievalError, Throttled
 from stackroom.quota.capacity import RETRIEVES
 from stackroom.search.rate_limiter import Clocks, Paced, TurnRate, Turns, TurnTaking
@@ -73,8 +73,8 @@ class NoShelves:
 class NothingElse:
     """The documents' records and place maps: none is being deleted, and none has a map."""
 
-    def staying(self, keys: Iterable[DocumentKey]) -> dict[DocumentKey, str]:
-        return dict.fromkeys(keys, "")
+    def staying(self, keys: Iterable[DocumentKey]) -> dict[DocumentKey, DocumentNotes]:
+        return dict.fromkeys(keys, DocumentNotes())
 
     def get(self, document_id: str) -> None:  # noqa: ARG002 - the port's argument
         return None

@@ -201,12 +201,14 @@ def _rules(rules: Mapping[str, Any], tests: Path) -> list[Mapping[str, Any]]:
 
 def _areas() -> Iterator[tuple[str, ...]]:
     rules: dict[str, list[Counter[str]]] = {area: [] for area in AREAS}
-    for rule in (*RULES.values(), *OPENSEARCH_RULES.values()):
-        rules[rule.name.partition(".")[0]].append(Counter(_sources(rule.source)))
+    sources = [(rule.name, rule.source) for rule in RULES.values()]
+    sources += [(rule.name, rule.source) for rule in OPENSEARCH_RULES.values()]
+    for name, source in sources:
+        rules[name.partition(".")[0]].append(Counter(_sources(source)))
     for area, covers in AREAS.items():
         counted = sum(rules[area], Counter[str]()).most_common()
-        sources = ", ".join(f"{source} {count}" for source, count in counted)
-        yield f"`{area}`", covers, str(len(rules[area])), sources
+        counts = ", ".join(f"{source} {count}" for source, count in counted)
+        yield f"`{area}`", covers, str(len(rules[area])), counts
 
 
 def _assumed() -> Iterator[tuple[str, ...]]:

@@ -20,7 +20,7 @@ from functions.telemetry import NAMESPACE
 from functions.tool_targets import ALONE, SCHEMAS, TARGETS
 from functions.tool_targets import schema_file as tools_of
 from stackroom.documents.model import DocumentStatus
-from stackroom.events.changes import DETAIL_TYPES, change_of
+from stackroom.events.changes import DETAIL_TYPES, Stated, change_of
 from stackroom_local.cli.commands import EXIT_CODES
 from stackroom_local.cli.json_output import ANSWERS, Failed
 from stackroom_local.cli.program import commands
@@ -36,7 +36,12 @@ def event_examples() -> dict[str, Any]:
     failed = a_document(
         status=DocumentStatus.FAILED, status_reason="it has no text", receipt_id="r"
     )
-    changes = [(a_document(), failed), (None, a_catalog()), (None, a_receipt()), (None, REACHED)]
+    changes: list[tuple[Stated | None, Stated]] = [
+        (a_document(), failed),
+        (None, a_catalog()),
+        (None, a_receipt()),
+        (None, REACHED),
+    ]
     told = [change_of(old, new, event_id="e-1", at=NOW) for old, new in changes]
     examples = {event.detail_type: event.told() for event in told if event is not None}
     assert list(examples) == list(DETAIL_TYPES), "each type has an example"
