@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import aclosing, closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -65,9 +66,9 @@ class Gateway:
 
 @pytest.fixture(autouse=True)
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long it would have slept."""
+    """How long it would have slept; threads of others sleep as they do."""
     slept: list[float] = []
-    monkeypatch.setattr("time.sleep", slept.append)
+    monkeypatch.setattr("stackroom_client.client.time", SimpleNamespace(sleep=slept.append))
     return slept
 
 
@@ -366,7 +367,8 @@ def test_wait_skips_unchanged_document_and_raises_for_a_missing_one() -> None:
 def test_a_timeout_is_over_when_it_says_and_looks_once_more_then(
     monkeypatch: pytest.MonkeyPatch, pauses: list[float]
 ) -> None:
-    monkeypatch.setattr("time.monotonic", lambda: sum(pauses))
+    monotonic = SimpleNamespace(monotonic=lambda: sum(pauses))
+    monkeypatch.setattr("stackroom_client.steps.time", monotonic)
     gateway = Gateway(listed(a_document("pending")))
 
     with pytest.raises(TimeoutError, match="not within 5 s"):
