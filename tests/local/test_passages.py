@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.tests.files import encrypted_pdf, pdf
+from simulator.tests.files import encrypted_pdf, pdf, scanned_pdf
 from tests.local.running import Said, within
 
 pytestmark = pytest.mark.processes
@@ -47,6 +47,19 @@ def test_passages_command_lists_passages_with_places_and_omissions(
     assert "On AWS Bedrock parses and cuts by itself" in as_text.stdout
     assert "page number: searched, and not shown: The pump book" in as_text.stdout
     assert "page 5: no text" in as_text.stdout
+
+
+def test_passages_command_lists_what_of_a_file_cannot_be_found(
+    stackroom: Stackroom, tmp_path: Path
+) -> None:
+    lease = tmp_path / "lease.pdf"
+    lease.write_bytes(scanned_pdf("nine weeks", read=["Lease Agreement"]))
+
+    told = json.loads(stackroom("passages", str(lease), "--json").stdout)
+    as_text = stackroom("passages", str(lease))
+
+    assert told["gaps"] == ["1 of 2 pages has no text, or hardly any, beside an image: 1"]
+    assert f"gap: {told['gaps'][0]}" in as_text.stdout
 
 
 def test_a_passage_of_a_file_with_headings_has_its_section(

@@ -68,8 +68,16 @@ def test_page_of_private_characters_looks_garbled() -> None:
 @pytest.mark.parametrize(
     ("name", "body", "gaps"),
     [
-        ("a.csv", "Müller;Königstraße".encode("cp1252"), ("read as Windows-1252, a guess",)),
-        ("a.txt", "notice: nine weeks".encode("utf-16-le"), ("read as UTF-16-LE, a guess",)),
+        (
+            "a.csv",
+            "Müller;Königstraße".encode("cp1252"),
+            ("read as Windows-1252, a guess; save it as UTF-8",),
+        ),
+        (
+            "a.txt",
+            "notice: nine weeks".encode("utf-16-le"),
+            ("read as UTF-16-LE, a guess; save it as UTF-8",),
+        ),
         ("a.txt", "Müller".encode(), ()),
         ("a.csv", "Müller;1200".encode("utf-16"), ()),
         ("a.html", "<meta charset=cp1251><p>Срок".encode("cp1251"), ()),

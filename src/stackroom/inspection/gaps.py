@@ -23,7 +23,7 @@ def gaps_of(pages: Sequence[Page]) -> tuple[str, ...]:
     """Return a sentence for each kind of gap that a file's pages have."""
     found = [_of_pages(gap, pages) for gap in PageGap]
     encodings = [each.guessed_encoding for each in pages if each.guessed_encoding]
-    guesses = [f"read as {_encoding(each)}, a guess" for each in encodings]
+    guesses = [f"read as {_encoding(each)}, a guess; save it as UTF-8" for each in encodings]
     return (*filter(None, found), *guesses)
 
 

@@ -418,6 +418,7 @@ class PassagesAnswer(JsonAnswer):
     ]
     passages: list[PassageTold]
     left_out: Annotated[list[LeftOut], Field(description="what is in no passage")]
+    gaps: Annotated[tuple[str, ...], Field(description="what of its text cannot be found")]
 
 
 class KeptAnswer(JsonAnswer):

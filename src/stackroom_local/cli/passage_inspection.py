@@ -23,6 +23,7 @@ from stackroom.documents.passages import OnlyPlaces, Passage
 from stackroom.errors import Unreadable
 from stackroom.inspection.extraction import Page
 from stackroom.inspection.extraction.apart import read_pages_apart
+from stackroom.inspection.gaps import gaps_of
 from stackroom.inspection.place_map import PlaceMap
 from stackroom.search.citations import Cited, cited
 from stackroom.search.document_passages import told_apart
@@ -58,6 +59,7 @@ def passages(body: bytes, filename: str, *, chunking: Chunking, told: Output) ->
             for page in pages
             if page.number is not None and not page.text.strip()
         ],
+        gaps=gaps_of(pages),
     )
     _print(told.people, answer)
     told.answer(answer)
@@ -159,6 +161,8 @@ def _print(out: TerminalConsole, answer: PassagesAnswer) -> None:
             out.print(f"    [dim]{_RUNNING}: {escape(lines)}[/dim]")
     for left in answer.left_out:
         out.print(f"\n[yellow]page {left.page}: {left.reason}[/yellow]")
+    for gap in answer.gaps:
+        out.print(f"\n[yellow]gap: {escape(one_line(gap))}[/yellow]")
 
 
 def _stands(passage: PassageTold) -> str:
