@@ -63,7 +63,10 @@ class Dashboard:
         ]
         return [
             graph("From upload to searchable (s)", delays),
-            graph("Documents settled, by outcome", [found("DocumentsSettled", "outcome")]),
+            graph(
+                "Documents settled, by outcome",
+                [found("DocumentsSettled", "outcome"), found("IndexedWithGaps")],
+            ),
             graph(
                 "Bedrock polled, and how often it was busy",
                 [found("Polls"), found("BusyAnswers")],

@@ -98,13 +98,14 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Passage:
-    """`other_sources` say exactly the same."""
+    """`other_sources` say exactly the same; `gaps` say what of its document can't be found."""
 
     content: str
     source: Source
     score: float
     metadata: Mapping[str, Any] = field(default_factory=dict)
     other_sources: tuple[Source, ...] = ()
+    gaps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,12 +207,15 @@ def passage_of(told: Mapping[str, Any]) -> Passage:
     others = tuple(made(Source, each) for each in told.get("other_sources", ()))
     if "chunk_text" in told:
         content, score, source = told["chunk_text"], told["relevance_score"], told
+        gaps = told.get("gaps", ())
     else:
         content, score, source = told["content"], told["score"], told["source"]
+        gaps = told.get("metadata", {}).get("gaps", ())
     return Passage(
         content=content,
         source=made(Source, source),
         score=score,
         metadata=told.get("metadata", {}),
         other_sources=others,
+        gaps=tuple(gaps),
     )

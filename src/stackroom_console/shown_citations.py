@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from stackroom.documents.formats import extension_of
-from stackroom.documents.model import Catalog
+from stackroom.documents.model import Catalog, with_gaps
 from stackroom.documents.passages import Passage, PlaceMapReader
 from stackroom.search.citations import Source, sources_of
 from stackroom.search.question_words import MarkedPiece, marked_pieces
@@ -52,7 +52,8 @@ class Citation:
     """
     `anchor` is its id on the page. `stands` is the first source, and who says the same. `score` is
     empty where the numbers wouldn't be in order. `heart` is the sentence that matters, or all of a
-    short text. `why` says why it stands where it does, as far as that is known.
+    short text. `why` says why it stands where it does, as far as that is known; `gaps`, what of the
+    first source's document can't be found.
     """
 
     number: int
@@ -63,6 +64,7 @@ class Citation:
     heart: tuple[MarkedPiece, ...]
     after: tuple[MarkedPiece, ...]
     why: str = ""
+    gaps: str = ""
 
     @property
     def is_folded(self) -> bool:
@@ -78,8 +80,8 @@ class Citation:
 @dataclass(frozen=True, kw_only=True)
 class FoundPassage:
     """
-    What is to be shown: the first of the `sources` is the passage's own. `said` is what an answer
-    has from it, by `said_by`.
+    What is to be shown: the first of the `sources` is the passage's own, and the `gaps` are of its
+    document. `said` is what an answer has from it, by `said_by`.
     """
 
     sources: Sequence[Source]
@@ -87,6 +89,7 @@ class FoundPassage:
     score: float
     why: str = ""
     said: str = ""
+    gaps: tuple[str, ...] = ()
 
 
 def said_by(answer: str) -> dict[int, str]:
@@ -132,6 +135,7 @@ def citations_of(
             heart=tuple(_between(shown.pieces, shown.begin, shown.end)),
             after=tuple(_between(shown.pieces, shown.end, len(shown.text))),
             why=each.why,
+            gaps=with_gaps(each.gaps),
         )
         for number, (each, shown, score) in enumerate(zip(found, folded, told, strict=True), 1)
     )

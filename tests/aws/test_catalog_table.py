@@ -11,6 +11,7 @@ from botocore.stub import Stubber
 from bedrock_kb_simulator.service_errors import ServiceError
 from stackroom.aws import session
 from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister, DynamoCatalogs
+from stackroom.aws.dynamodb.document_names import DynamoDocumentNames
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.items import to_item
 from stackroom.aws.dynamodb.table import DynamoTable, transact
@@ -41,6 +42,22 @@ def test_a_catalog_lists_its_documents_and_nothing_else_over_all_pages(
     listed = list(documents.of_catalog("cat-1"))
 
     assert sorted(listed, key=lambda each: each.document_id) == saved
+
+
+def test_names_tell_which_document_has_gaps(dynamodb: Any) -> None:
+    documents = DynamoDocuments(client=dynamodb, table=CATALOG_TABLE)
+    names = DynamoDocumentNames(client=dynamodb, table=CATALOG_TABLE)
+    scan = documents.save(
+        a_document(1, status=DocumentStatus.INDEXED, gaps=("1 of 2 pages looks garbled: 2",))
+    )
+    documents.save(a_document(2, status=DocumentStatus.INDEXED))
+
+    before = names.named("cat-1", limit=2)
+    documents.save(scan.model_copy(update={"gaps": ()}))  # another version, which has none
+    after = names.named("cat-1", limit=2)
+
+    assert [each.has_gaps for each in before] == [True, False]
+    assert [each.has_gaps for each in after] == [False, False]
 
 
 def test_listing_and_reading_are_consistent(

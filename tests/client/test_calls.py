@@ -17,7 +17,7 @@ import pytest
 
 from stackroom.tools.calls import REFUSALS
 from stackroom_client import AsyncClient, Client, calls, errors
-from stackroom_client.answers import Document, Source
+from stackroom_client.answers import Document, Source, passage_of
 
 URL = "https://gateway.example/mcp"
 BUCKET = "https://bucket.example"
@@ -601,3 +601,13 @@ def test_a_search_that_fails_is_told_by_the_same_errors(
 
     with pytest.raises(error, match="no"):
         gateway.client().search("q")
+
+
+def test_passage_and_source_have_the_gaps_of_their_document() -> None:
+    gaps = ["1 of 2 pages looks garbled: 2"]
+    source = {"document_id": "doc-1", "filename": "scan.pdf", "page": 1, "section": None}
+    result = {"content": "c", "source": source, "score": 0.5, "metadata": {"gaps": gaps}}
+    cited = {**source, "chunk_text": "c", "relevance_score": 0.5, "gaps": gaps}
+
+    for passage in (result, cited):
+        assert passage_of(passage).gaps == (gaps[0],)

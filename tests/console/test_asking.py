@@ -63,6 +63,23 @@ def test_answer_cites_its_passages_and_form_keeps_what_was_asked(
     assert 'value="3"' in asked
 
 
+def test_a_source_says_what_of_its_document_cannot_be_found(
+    alice: Browser, pipeline: Pipeline, console: Console, catalog: str
+) -> None:
+    whole = indexed(pipeline, "alice", catalog, "whole.txt", "Annual leave is due in March.")
+    documents = console.services.deployment.documents
+    for each in list(documents.of_catalog(catalog)):
+        if each.document_id != whole:
+            documents.save(each.model_copy(update={"gaps": ("1 of 2 pages looks garbled: 2",)}))
+
+    text = ask(alice)
+
+    passages = re.findall('<li id="passage-[0-9]".*?</li>', text, re.S)
+    told = {re.findall(r"\w+\.txt", each)[0]: 'class="gaps"' in each for each in passages}
+    assert told == {"leave.txt": True, "whole.txt": False}
+    assert "leave.txt Handbook with gaps: 1 of 2 pages looks garbled: 2 " in read(text)
+
+
 def test_a_question_of_one_catalog_is_answered_from_it_alone(
     alice: Browser, pipeline: Pipeline, catalog: str
 ) -> None:

@@ -13,10 +13,11 @@ from stackroom_console.pages import catalog_pages
 from tests.console.browser import Browser, heading, rows, walked
 from tests.console.things import dropped, failing, new_catalog
 from tests.functions.pipeline import Pipeline
-from tests.support.large_catalogs import filled
+from tests.support.large_catalogs import GAP, filled
 
 MANY = 12
 FAILED = 11  # its name comes last
+WITH_GAPS = 1
 HTMX = {"HX-Request": "true"}
 
 
@@ -24,12 +25,15 @@ HTMX = {"HX-Request": "true"}
 def catalog(
     request: pytest.FixtureRequest, console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> str:
-    """One document failed; read as a whole, by its list of names, or by a part of that."""
+    """
+    One document failed, and one has gaps; read as a whole, by its list of names, or by a part of
+    that.
+    """
     if request.param != "whole":
         monkeypatch.setattr(browsing, "WHOLE", 2)
     if request.param == "very large":
         monkeypatch.setattr(browsing, "LOOKED_THROUGH", 5)
-    return filled(console.services, "alice", "Many", MANY, failed={FAILED})
+    return filled(console.services, "alice", "Many", MANY, failed={FAILED}, with_gaps={WITH_GAPS})
 
 
 def shown(browser: Browser, catalog_id: str, query: str = "") -> list[int]:
@@ -41,9 +45,53 @@ def shown(browser: Browser, catalog_id: str, query: str = "") -> list[int]:
 def test_what_failed_comes_first_wherever_its_name_stands(alice: Browser, catalog: str) -> None:
     first = shown(alice, catalog)
 
-    assert first[:4] == [FAILED, 0, 1, 2]
+    assert first[:4] == [FAILED, WITH_GAPS, 0, 2]
     assert shown(alice, catalog, "?state=failed") == [FAILED]
     assert FAILED not in shown(alice, catalog, "?state=searchable")
+
+
+def test_documents_with_gaps_are_marked_and_shown_alone_on_request(
+    alice: Browser, catalog: str
+) -> None:
+    text = alice.get(f"/catalogs/{catalog}").text
+
+    told = [each for each in rows(text) if "with gaps" in each]
+    assert len(told) == 1
+    assert f"report 00001.pdf 120.6 KB searchable, with gaps {GAP} " in told[0]
+    assert '<span class="state searchable with-gaps">searchable, with gaps</span>' in text
+    assert shown(alice, catalog, "?state=with-gaps") == [WITH_GAPS]
+    assert WITH_GAPS in shown(alice, catalog, "?state=searchable")
+
+
+@pytest.mark.parametrize(
+    ("looked_through", "chip", "over_the_rows"),
+    [(1000, "With gaps <b>2</b>", "11 searchable 2 with gaps 1 failed"), (5, "With gaps", "")],
+)
+def test_documents_with_gaps_are_counted_where_all_names_are_read(
+    alice: Browser,
+    console: Console,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    looked_through: int,
+    chip: str,
+    over_the_rows: str,
+) -> None:
+    monkeypatch.setattr(browsing, "WHOLE", 2)
+    monkeypatch.setattr(browsing, "LOOKED_THROUGH", looked_through)
+    catalog = filled(console.services, "alice", "Many", MANY, failed={FAILED}, with_gaps={1, 10})
+
+    for query in ("", "?state=failed", "?state=with-gaps"):
+        text = alice.get(f"/catalogs/{catalog}{query}").text
+
+        assert re.findall(r'id="show-with-gaps".*?>(.*?)</a>', text) == [chip], query
+        assert over_the_rows in heading(text), query
+        assert over_the_rows or "with gaps" not in heading(text), query
+
+
+def test_a_catalog_without_gaps_has_no_filter_for_them(alice: Browser, console: Console) -> None:
+    catalog = filled(console.services, "alice", "Whole", 2)
+
+    assert "with-gaps" not in alice.get(f"/catalogs/{catalog}").text
 
 
 def test_a_document_is_found_by_the_beginning_of_its_name(alice: Browser, catalog: str) -> None:

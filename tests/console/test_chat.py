@@ -77,9 +77,16 @@ def found(*passages: ShownPassage, query: str = "leave", **more: Any) -> ToolSte
     )
 
 
-def passage(content: str = "Leave is 30 days.", number: int | None = 1, **source: Any) -> Any:
+def passage(
+    content: str = "Leave is 30 days.",
+    number: int | None = 1,
+    gaps: tuple[str, ...] = (),
+    **source: Any,
+) -> Any:
     told = {"filename": "plan.pdf", "page": 4, "section": None, **source}
-    return ShownPassage(rank=1, number=number, content=content, source=told, similarity=0.812)
+    return ShownPassage(
+        rank=1, number=number, content=content, source=told, similarity=0.812, gaps=gaps
+    )
 
 
 def test_a_run_is_accepted_queued_and_shown(alice: Browser, console: Console, agent: str) -> None:
@@ -242,6 +249,24 @@ def test_one_that_failed_shows_what_was_written_with_its_sources(
     assert "Half an <strong>answer</strong>" in said
     assert f'href="#{run}-source-1"' in said
     assert "The model did not answer." in shown
+
+
+def test_a_source_says_what_of_its_document_cannot_be_found(
+    alice: Browser, console: Console, agent: str
+) -> None:
+    path = begin(alice, agent)
+    run = run_of(alice, path)
+    scan = passage("Scanned.", 1, gaps=("1 of 2 pages looks garbled: 2",), filename="scan.pdf")
+    answer(console, run, "So [1] and so [2].", found(scan, passage("Whole.", 2)))
+
+    shown = alice.get(path).text
+
+    told = "with gaps: 1 of 2 pages looks garbled: 2"
+    sources = shown.partition('<ul class="sources"')[2].partition("</ul>")[0]
+    listed = [each for each in sources.split("<li>") if "pdf" in each]
+    assert [told in each for each in listed] == [True, False]
+    stands = re.findall('<div class="stands">(.*?)</div>', shown, re.S)
+    assert [told in each for each in stands] == [True, False]
 
 
 def test_an_answer_is_markdown_and_cites_its_passages_which_open(

@@ -48,6 +48,29 @@ def test_the_page_shows_state_facts_and_passages(alice: Browser, pipeline: Pipel
     assert f'hx-get="{at}/text?from=' in text
 
 
+def test_the_page_says_what_of_the_document_cannot_be_found(
+    alice: Browser, pipeline: Pipeline, console: Console
+) -> None:
+    catalog = new_catalog(alice)
+    document_id = indexed(pipeline, "alice", catalog, "lease.txt", "thirty days")
+    documents = console.services.deployment.documents
+    before = documents.get(catalog, document_id)
+    assert before is not None
+    after = documents.save(before.model_copy(update={"gaps": ("1 of 2 pages looks garbled: 2",)}))
+    change = change_of(before, after, event_id="e1", at=after.updated_at)
+    assert change is not None
+    console.services.events.append("alice", [change])
+
+    text = alice.get(f"/catalogs/{catalog}/documents/{document_id}").text
+
+    standing = text.split('class="standing"')[1].partition("</p>")[0]
+    told = "searchable, with gaps 1 of 2 pages looks garbled: 2"
+    assert read(standing).endswith(told)
+    assert 'class="state searchable with-gaps"' in standing
+    history = re.findall(r"</time> <bdi>(.*?)</bdi>", text)
+    assert history == ["searchable: with gaps: 1 of 2 pages looks garbled: 2"]
+
+
 def test_what_is_not_indexed_yet_says_so_and_what_failed_says_why(
     alice: Browser, pipeline: Pipeline
 ) -> None:

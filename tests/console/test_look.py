@@ -15,10 +15,19 @@ GROUNDS = ("ground", "surface", "sunk")
 PAIRS = (
     *(
         (text, ground, TEXT)
-        for text in ("ink", "ink-muted", "accent", "accent-hover", "good", "under-way", "bad")
+        for text in (
+            "ink",
+            "ink-muted",
+            "accent",
+            "accent-hover",
+            "good",
+            "under-way",
+            "gaps",
+            "bad",
+        )
         for ground in (*GROUNDS, "accent-soft")
     ),
-    *((state, f"{state}-background", TEXT) for state in ("good", "under-way", "bad")),
+    *((state, f"{state}-background", TEXT) for state in ("good", "under-way", "gaps", "bad")),
     *(
         ("accent-ink", f"{ground}{hover}", TEXT)
         for ground in ("accent-background", "danger-background")

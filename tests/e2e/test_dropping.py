@@ -16,7 +16,7 @@ import pytest
 from simulator.tests import files
 from stackroom.documents.model import Document, DocumentStatus
 from stackroom_local.state import Instance
-from tests.e2e.people import Person, eventually
+from tests.e2e.people import Agent, Person, eventually
 from tests.local.running import stackroom
 
 CATALOG = "research"
@@ -184,6 +184,27 @@ def test_every_object_has_one_record_and_one_sidecar(
     assert {f"alice/{CATALOG}/{each.name}" for each in (*GOOD, *BAD)} <= documents
     assert documents <= alice.records().keys()
     assert keys - documents == {f"{key}.metadata.json" for key in documents}
+
+
+def test_scanned_pages_are_told_in_the_list_and_beside_passages_of_the_others(
+    alice: Person, instance: Instance
+) -> None:
+    name, gap = "okapi.pdf", "2 of 3 pages have no text, or hardly any, beside an image: 1-2"
+    scan = files.scanned_pdf(CASH_DESK, VISITORS, read=["The okapi is fed acacia leaves."])
+    alice.settle([alice.put(f"scans/{name}", scan), alice.put("scans/whole.txt", CASH_DESK)])
+    catalog_id = alice.catalog("scans").catalog_id
+
+    def listed() -> dict[str, Any]:
+        answer = Agent(instance, "alice")("list_catalog_documents", catalog_id=catalog_id)
+        return {each["filename"]: each["gaps"] for each in answer["metadata"]["documents"]}
+
+    # A slow inspection tells it a moment after the document is indexed.
+    assert eventually(lambda: listed() == {name: [gap], "whole.txt": []}, "the gap is listed")
+    best = alice.find("What is the okapi fed?", catalog_id=catalog_id)[0]
+    assert (best["source"]["filename"], best["source"]["page"]) == (name, 3)
+    assert best["metadata"]["gaps"] == [gap]
+    [other] = alice.find("What does cash desk 7 sell?", filter={"filename": "whole.txt"})[:1]
+    assert "gaps" not in other["metadata"]
 
 
 @pytest.mark.parametrize(

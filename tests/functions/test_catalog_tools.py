@@ -187,6 +187,7 @@ def test_asking_and_all_that_follows_from_an_indexed_document(tools: Tools) -> N
         "documents": {"indexed": 1, "indexing": 0, "pending": 0, "failed": 0},
         "eta_seconds": 0,
         "failures": [],
+        "gaps": [],
     }
 
 
@@ -450,6 +451,28 @@ def test_two_files_that_say_the_same_are_one_source_and_both_were_read(
     assert text_of(answer).splitlines()[-1] == f"1. {names[0]}, the same in {names[1]}"
     read = printed.lines("catalog accessed")[-1]["document_ids"]
     assert set(read.split()) == set(ids.values())
+
+
+def test_source_tells_the_gaps_of_its_document_and_no_other_does(tools: Tools) -> None:
+    catalog_id = tools.create()
+    lease = tools.index(catalog_id, "lease.txt", "Annual leave is thirty days for everyone.")
+    tools.index(catalog_id, "plan.txt", "Annual leave is due in March.")
+    documents = DynamoDocuments(client=session.client("dynamodb"), table=CATALOG_TABLE)
+    indexed = documents.get(catalog_id, lease)
+    assert indexed is not None
+    documents.save(indexed.model_copy(update={"gaps": ("1 of 2 pages looks garbled: 2",)}))
+
+    answers = [
+        tools.call("query_catalog", query=query, catalog_id=catalog_id)
+        for query in ("Is annual leave thirty days for everyone?", "Is annual leave due in March?")
+    ]
+
+    told = {
+        each["filename"]: each.get("gaps")
+        for answer in answers
+        for each in answer["metadata"]["sources"]
+    }
+    assert told == {"lease.txt": ["1 of 2 pages looks garbled: 2"], "plan.txt": None}
 
 
 def test_what_a_question_s_vector_cost_is_counted(tools: Tools, printed: Printed) -> None:

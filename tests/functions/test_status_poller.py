@@ -8,6 +8,9 @@ from botocore.stub import Stubber
 from bedrock_kb_simulator.faults import Kind
 from bedrock_kb_simulator.rules import DIRECT_DURATION, JOB_SHORTEST
 from stackroom.aws import session
+from stackroom.aws.dynamodb.inspection_records import DynamoInspections
+from stackroom.documents.repositories import Inspected
+from tests.aws.stores import CONTROL_TABLE
 from tests.functions.pipeline import Pipeline, place_of
 from tests.functions.printed import Figure, Printed
 
@@ -67,6 +70,20 @@ def test_document_indexed_but_not_found_by_search_is_counted(
 
     assert settled(printed) == [figure("DocumentsSettled", 1, outcome="indexed")]
     assert printed.figures("IndexedUnfound") == [figure("IndexedUnfound", 1)]
+
+
+def test_indexed_document_with_gaps_is_counted(pipeline: Pipeline, printed: Printed) -> None:
+    gap = "1 of 2 pages looks garbled: 2"
+    pipeline.drop()
+    dropped = pipeline.document()
+    assert dropped is not None
+    inspections = DynamoInspections(client=session.client("dynamodb"), table=CONTROL_TABLE)
+    inspections.record(dropped.document_id, dropped.etag, Inspected(gaps=(gap,)))
+
+    pipeline.settle()
+
+    assert printed.line("document settled")["reason"] == f"with gaps: {gap}"
+    assert [each.values for each in printed.figures("IndexedWithGaps")] == [(1.0,)]
 
 
 @by_jobs

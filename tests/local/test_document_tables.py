@@ -10,6 +10,8 @@ from stackroom.documents.model import Document, DocumentStatus, Receipt
 from stackroom.ingestion.estimates import DocumentEstimate, DocumentStage, QueuePosition
 from stackroom_local.cli.deletion import receipts_told as told
 from stackroom_local.cli.document_tables import overview
+from stackroom_local.cli.json_output import DocumentTold
+from stackroom_local.cli.own_documents import table_of
 from stackroom_local.sites.site_records import NO_CATALOG, CatalogListing
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -80,6 +82,19 @@ def test_a_settled_document_has_no_stage_and_a_failed_one_its_reason() -> None:
 
     assert "the file is empty" in shown
     assert "to go" not in shown
+
+
+def test_an_indexed_document_is_shown_with_its_gaps() -> None:
+    gap = "1 of 2 pages looks garbled: 2"
+    indexed = WAITING.moved(DocumentStatus.INDEXED, at=NOON).model_copy(update={"gaps": (gap,)})
+    own = DocumentTold.of(indexed, "home", stage=None, eta_seconds=None)
+
+    shown = printed(overview([CatalogListing("ada", "home", (indexed,))], speed=1))
+    shown_to_its_owner = printed(table_of([own]))
+
+    assert f"with gaps: {gap}" in shown
+    assert f"with gaps: {gap}" in shown_to_its_owner
+    assert own.gaps == (gap,)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,17 @@ from stackroom.documents.keys import document_id_of
 from stackroom.documents.model import Catalog, Document, DocumentStatus
 from stackroom.wiring.use_cases import UseCases
 
+GAP = "1 of 2 pages looks garbled: 2"
+
 
 def filled(
-    use_cases: UseCases, user: str, name: str, size: int, *, failed: Container[int] = ()
+    use_cases: UseCases,
+    user: str,
+    name: str,
+    size: int,
+    *,
+    failed: Container[int] = (),
+    with_gaps: Container[int] = (),
 ) -> str:
     """
     A new catalog of the user's; answers its id. The higher a document's number, the larger and the
@@ -17,12 +25,15 @@ def filled(
     """
     catalog, now = use_cases.creation.create(user, name), datetime.now(UTC)
     use_cases.deployment.documents.save_all(
-        _document(catalog, each, now, is_failed=each in failed) for each in range(size)
+        _document(catalog, each, now, is_failed=each in failed, has_gaps=each in with_gaps)
+        for each in range(size)
     )
     return catalog.catalog_id
 
 
-def _document(catalog: Catalog, number: int, now: datetime, *, is_failed: bool) -> Document:
+def _document(
+    catalog: Catalog, number: int, now: datetime, *, is_failed: bool, has_gaps: bool
+) -> Document:
     name = f"report {number:05}.pdf"
     document = Document(
         catalog_id=catalog.catalog_id,
@@ -37,6 +48,7 @@ def _document(catalog: Catalog, number: int, now: datetime, *, is_failed: bool) 
         updated_at=now,
         present_since=now,
         indexed_at=now,
+        gaps=(GAP,) if has_gaps else (),
     )
     if not is_failed:
         return document

@@ -45,6 +45,7 @@ class Shelves:
     pool: FakeKnowledgeBase = field(default_factory=FakeKnowledgeBase)
     handbook: FakeKnowledgeBase = field(default_factory=FakeKnowledgeBase)
     catalogs: FakeCatalogs = field(default_factory=FakeCatalogs)
+    staying: AllStaying = field(default_factory=AllStaying)
     budget: Budget = field(default_factory=Budget)
     least_of_handbook: float | None = None
     lines: list[Access] = field(default_factory=list)
@@ -73,7 +74,7 @@ class Shelves:
             retrieval=Retrieval(
                 pool={"KB1": self.pool},
                 catalogs=self.catalogs,
-                documents=AllStaying(),
+                documents=self.staying,
                 place_maps=FakePlaceMaps(),
                 budget=self.budget,
             ),

@@ -16,6 +16,7 @@ from stackroom.agents.run_bounds import (
     SECONDS_TO_END,
 )
 from stackroom.agents.runs import MOST_AT_ONCE
+from stackroom.documents.repositories import DocumentNotes
 from stackroom.errors import (
     AgentNotFound,
     AgentRunLimitReached,
@@ -110,6 +111,20 @@ def test_a_run_is_kept_step_by_step_and_ends_with_an_answer(office: Office) -> N
     assert (run.state, run.answer) == (RunState.SUCCEEDED, "By the plans: 30 days")
     assert (run.input_tokens, run.output_tokens, run.tool_calls) == (20, 2, 1)
     assert office.runs.cancel("alice", run.id) == run, "it stays as it ended"
+
+
+def test_passage_of_a_run_keeps_the_gaps_of_its_document(office: Office) -> None:
+    gap = "1 of 2 pages looks garbled: 2"
+    office.shelves.staying.notes = {"doc-scan.pdf": DocumentNotes(gaps=(gap,))}
+    office.shelves.pool.put("30 days of leave", filename="scan.pdf", score=0.9)
+    office.shelves.pool.put("leave", filename="whole.pdf", score=0.8)
+
+    run = office.carried_out(searching)
+
+    [found] = [each for each in run.steps if isinstance(each, ToolStep)]
+    assert [each.gaps for each in found.passages] == [(gap,), ()]
+    kept = found.model_dump(mode="json")["passages"]
+    assert ["gaps" in each for each in kept] == [True, False]
 
 
 def test_run_is_counted_once_with_all_its_model_and_search_tokens(

@@ -8,6 +8,7 @@ from stackroom.access.identity import Caller
 from stackroom.agents.asking import success
 from stackroom.documents.model import CatalogStatus
 from stackroom.documents.passages import Passage
+from stackroom.documents.repositories import DocumentNotes
 from stackroom.search.ranking import WEAK_NOTICE, Relevance
 from stackroom.search.results import SearchAnswer
 from tests.support.linked_tools import Shelves, a_tool
@@ -51,6 +52,19 @@ def test_the_answer_is_as_the_contract_has_it(shelves: Shelves) -> None:
     }
     assert (source["filename"], source["page"]) == ("leave.pdf", 4)
     assert (source["document_id"], source["catalog_id"]) == ("doc-leave.pdf", "cat-1")
+
+
+def test_result_tells_the_gaps_of_its_document_whatever_its_owner_calls_so(
+    shelves: Shelves,
+) -> None:
+    shelves.staying.notes = {"doc-scan.pdf": DocumentNotes(gaps=("1 of 2 pages looks garbled: 2",))}
+    shelves.pool.put("leave is long", filename="scan.pdf", score=0.9)
+    shelves.pool.put("leave", filename="whole.pdf", score=0.8, attributes={"gaps": "none"})
+
+    answer = shelves.ask({"query": "leave"})
+
+    told = [each["metadata"] for each in answer["results"]]
+    assert told == [{"gaps": ["1 of 2 pages looks garbled: 2"]}, {}]
 
 
 def test_a_model_that_says_nothing_gets_what_the_tool_says(shelves: Shelves) -> None:

@@ -57,7 +57,7 @@ class ModelStep(_Wire):
 class ShownPassage(_Wire):
     """
     As the model was shown it; `source` is that of `stackroom.search.citations`. By its `number`
-    the model cites it: that of no other in the run.
+    the model cites it: that of no other in the run. `gaps` say what of its document can't be found.
     """
 
     rank: int
@@ -66,6 +66,8 @@ class ShownPassage(_Wire):
     source: Mapping[str, Any]
     similarity: float
     is_cut: bool = False
+    # Left out if empty: during a deployment an earlier console forbids what it doesn't know.
+    gaps: tuple[str, ...] = Field(default=(), exclude_if=lambda gaps: not gaps)
 
 
 class ToolStep(_Wire):

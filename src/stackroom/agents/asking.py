@@ -18,6 +18,7 @@ from stackroom.search.ranking import WEAK_NOTICE, Relevance
 from stackroom.search.results import Result, SearchAnswer
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveArguments
+from stackroom.search.search_tool import metadata_of
 
 # What a linked tool is asked, and what it answers: the one answer of a search, by contract.
 #
@@ -121,7 +122,7 @@ def _result(rank: int, result: Result) -> Response:
         "source": dict(vars(result.source)),
         "chunkIndex": None,
         "similarity": result.score,
-        "metadata": {**result.attributes, **({"truncated": True} if result.is_cut else {})},
+        "metadata": metadata_of(result),
     }
 
 

@@ -430,6 +430,7 @@ def _step_of(
                 source=each["source"],
                 similarity=each["similarity"],
                 is_cut=bool(each["metadata"].get("truncated")),
+                gaps=tuple(each["metadata"].get("gaps", ())),
             )
             for each in response.get("results", ())
         ),

@@ -69,8 +69,13 @@ class Wanted:
     page: int = 1
     behind: str | None = None
 
-    def takes(self, filename: str) -> bool:
-        return self.words.casefold() in filename.casefold()
+    def takes(self, filename: str, group: Group) -> bool:
+        return self.words.casefold() in filename.casefold() and self.takes_group(group)
+
+    def takes_group(self, group: Group) -> bool:
+        """Return whether it belongs to the group asked for; what has gaps is searchable, too."""
+        is_searchable = self.group is Group.SEARCHABLE and group is Group.WITH_GAPS
+        return is_searchable or self.group in (None, group)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +84,8 @@ class Browsed:
     `documents` are those of the page, `found` how many there are on all pages of what was looked
     through: `looked_through` names, all of the catalog if that `is_whole`. Else the list goes on
     behind the document `next`, if there is one. `to_come` of the names of a large catalog have yet
-    to be uploaded, and count nowhere else.
+    to be uploaded, and count nowhere else. `with_gaps` of all its documents have gaps; None where
+    not all were looked through.
     """
 
     catalog: Catalog
@@ -90,6 +96,7 @@ class Browsed:
     is_whole: bool
     next: str | None = None
     to_come: int = 0
+    with_gaps: int | None = None
 
     @property
     def pages(self) -> int:
@@ -128,7 +135,10 @@ class Browsing:
             if page.next is None:
                 now = self.now()
                 entries = [_of_record(each) for each in page.documents if not each.has_lapsed(now)]
-                return self._found(catalog, entries, wanted, looked_through=len(entries))
+                with_gaps = _count_with_gaps(entries)
+                return self._found(
+                    catalog, entries, wanted, looked_through=len(entries), with_gaps=with_gaps
+                )
         known = None if unsettled is None else {each.document_id: each for each in unsettled}
         return self._of_large(catalog, wanted, known)
 
@@ -172,6 +182,7 @@ class Browsing:
         names = [each for each in names[:LOOKED_THROUGH] if each.document_id not in lapsed]
         entries = {each.document_id: _of_name(each, groups) for each in names}
         is_whole = behind is None and not goes_on
+        with_gaps = _count_with_gaps(entries.values()) if is_whole else None
         if not is_whole and behind is None:
             entries |= {each.document_id: _of_name(each, groups) for some in alike for each in some}
             entries |= self._elsewhere(catalog_id, wanted, groups, entries, known or {})
@@ -185,6 +196,7 @@ class Browsing:
             is_whole=is_whole,
             next_=None if is_whole else last,
             to_come=len(awaited) - len(lapsed),
+            with_gaps=with_gaps,
             known=known,
         )
 
@@ -228,14 +240,11 @@ class Browsing:
         is_whole: bool = True,
         next_: str | None = None,
         to_come: int = 0,
+        with_gaps: int | None = None,
         known: Mapping[str, Document] | None = None,
     ) -> Browsed:
         matching = sorted(
-            (
-                each
-                for each in entries
-                if wanted.takes(each.named.filename) and wanted.group in (None, each.group)
-            ),
+            (each for each in entries if wanted.takes(each.named.filename, each.group)),
             key=_key_of(wanted.order),
             reverse=wanted.descending,
         )
@@ -250,6 +259,7 @@ class Browsing:
             is_whole=is_whole,
             next=next_,
             to_come=to_come,
+            with_gaps=with_gaps,
         )
 
     def _records(
@@ -270,15 +280,17 @@ class Browsing:
         return [
             each
             for each in records
-            if each is not None
-            and not each.has_lapsed(now)
-            and wanted.group in (None, group_of(each))
+            if each is not None and not each.has_lapsed(now) and wanted.takes_group(group_of(each))
         ]
 
 
 def _beginnings(words: str) -> tuple[str, ...]:
     """Of names, as somebody may have typed them."""
     return tuple(dict.fromkeys((words, words.lower()))) if words else ()
+
+
+def _count_with_gaps(entries: Iterable[_Entry]) -> int:
+    return sum(each.group is Group.WITH_GAPS for each in entries)
 
 
 def _of_record(document: Document) -> _Entry:

@@ -143,13 +143,15 @@ class CitedSource:
     """
     A cited passage; `chunk_text` is all of it, whatever part was shown to who answered.
 
-    `other_sources` are documents that say exactly the same.
+    `other_sources` are documents that say exactly the same. `gaps` say what of its own document
+    can't be found.
     """
 
     source: Source
     chunk_text: str
     relevance_score: float
     other_sources: tuple[Source, ...] = ()
+    gaps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -335,6 +337,7 @@ def _source(result: Result) -> CitedSource:
         other_sources=result.other_sources,
         chunk_text=result.text,
         relevance_score=result.score,
+        gaps=result.gaps,
     )
 
 

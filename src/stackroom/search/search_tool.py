@@ -132,12 +132,15 @@ def _result(result: Result) -> dict[str, object]:
         "source": dict(vars(result.source)),
         **_others(result),
         "score": result.score,
-        "metadata": _metadata(result),
+        "metadata": metadata_of(result),
     }
 
 
-def _metadata(result: Result) -> dict[str, object]:
-    """`truncated` and `gaps` are our words, whatever else its owner calls so."""
+def metadata_of(result: Result) -> dict[str, object]:
+    """
+    Return a result's attributes, and what we say of it: `truncated` and `gaps`, which no attribute
+    of its owner's can imitate.
+    """
     ours = ("truncated", "gaps")
     attributes = {key: value for key, value in result.attributes.items() if key not in ours}
     return {

@@ -99,6 +99,7 @@ def _answered(answered: Answered) -> Rendered:
                     "chunk_text": each.chunk_text,
                     "relevance_score": each.relevance_score,
                     **_others(each),
+                    **({"gaps": list(each.gaps)} if each.gaps else {}),
                 }
                 for each in answer.sources
             ],

@@ -77,6 +77,7 @@ def shown(
             score=each.relevance_score,
             why=why.get((each.source, each.chunk_text), ""),
             said=said.get(number, ""),
+            gaps=each.gaps,
         )
         for number, each in enumerate(cited, 1)
     ]
@@ -86,6 +87,7 @@ def shown(
             text=read[each.source, each.text],
             score=each.score,
             why=why.get((each.source, each.text), ""),
+            gaps=each.gaps,
         )
         for each in others
     ]

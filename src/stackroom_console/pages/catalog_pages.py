@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from stackroom.access.tenancy import owned
-from stackroom.catalogs.browsing import ROWS, Browsed, Group, Order, Wanted
+from stackroom.catalogs.browsing import ROWS, Browsed, Group, Order, Wanted, group_of
 from stackroom.catalogs.listing import CatalogPage
 from stackroom.catalogs.progress import CatalogProgress
 from stackroom.documents.formats import MAX_FILE_BYTES, SUPPORTED, extension_of
@@ -31,7 +31,7 @@ _RETRY = "Mend the file and upload it again; if nothing is wrong with it, try ag
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """`told` is how far it is, `advice` what its owner can do."""
+    """`told` is how far it is or what of it can't be found, `advice` what its owner can do."""
 
     document_id: str
     filename: str
@@ -45,6 +45,7 @@ class Row:
     may_be_opened: bool = False
     is_shown_by_browsers: bool = False
     may_be_deleted: bool = True
+    has_gaps: bool = False
 
 
 def rows_of(
@@ -70,6 +71,7 @@ def _row(document: Document, estimate: DocumentEstimate | None, speed: float) ->
         may_be_opened=document.is_counted,
         is_shown_by_browsers=extension_of(document.filename) == "pdf",
         may_be_deleted=not is_going,
+        has_gaps=group_of(document) is Group.WITH_GAPS,
     )
 
 
@@ -87,7 +89,7 @@ def _told(document: Document, estimate: DocumentEstimate | None, speed: float) -
         case DocumentStatus.FAILED:
             return ""
         case DocumentStatus.INDEXED:
-            return ""
+            return "; ".join(document.shown_gaps)
         case DocumentStatus.DELETING:
             return "being removed"
         case DocumentStatus.UPLOADING | DocumentStatus.PENDING | DocumentStatus.INDEXING:
@@ -202,13 +204,13 @@ class Asked:
 class ShownCatalog:
     """
     `groups`, `settled` and `total` count all of the catalog, with what has yet to be uploaded;
-    `rows` are those of the page.
+    `rows` are those of the page. A group's count is None where it isn't known.
     """
 
     catalog: Catalog
     overall: CatalogStatus
     failed: int
-    groups: tuple[tuple[str, str, int], ...]
+    groups: tuple[tuple[str, str, int | None], ...]
     settled: int
     total: int
     remaining: str
@@ -274,6 +276,7 @@ def _of(browsed: Browsed, progress: CatalogProgress, asked: Asked, *, speed: flo
             (Group.FAILED, "Failed", progress.failed),
             (Group.UNDER_WAY, "Under way", waiting),
             (Group.SEARCHABLE, "Searchable", progress.indexed),
+            (Group.WITH_GAPS, "With gaps", browsed.with_gaps),
         ),
         settled=progress.indexed + progress.failed,
         total=progress.total + to_come,

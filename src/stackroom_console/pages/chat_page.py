@@ -399,6 +399,7 @@ def _found(
             text=each.content,
             score=each.similarity,
             said=said.get(each.number or 0, ""),
+            gaps=each.gaps,
         )
         for each in passages.values()
     ]

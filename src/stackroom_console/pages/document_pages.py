@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from stackroom.access.tenancy import owned
 from stackroom.clock import Deadline
 from stackroom.documents.formats import MAX_FILE_BYTES, extension_of
-from stackroom.documents.model import Catalog, DataSourceType, Document, DocumentStatus
+from stackroom.documents.model import Catalog, DataSourceType, Document, DocumentStatus, with_gaps
 from stackroom.errors import DocumentNotFound, FileTooLarge, RetrievalError, ValidationError
 from stackroom.events.changes import DeletionChanged, DeletionState, DocumentChanged, Event
 from stackroom.ingestion.retry_failed import Retried
@@ -158,9 +158,9 @@ def _shown_document(request: Request) -> ShownDocument:
 
 def _happened(event: Event) -> Happened | None:
     match event.detail:
-        case DocumentChanged(state=state, reason=reason):
-            told = state_told(state)
-            return Happened(at=event.time, told=f"{told}: {reason}" if reason else told)
+        case DocumentChanged(state=state, reason=reason, gaps=gaps):
+            told = ": ".join(filter(None, (state_told(state), reason or with_gaps(gaps or ()))))
+            return Happened(at=event.time, told=told)
         case DeletionChanged(state=state, receipt_id=receipt_id):
             return Happened(at=event.time, told=_DELETIONS[state], receipt_id=receipt_id)
     return None
