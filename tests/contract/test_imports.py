@@ -1,6 +1,7 @@
-"""Tests lean on helpers alone, and nothing but tests leans on tests."""
+"""What tests may import, who may import tests, and how long their names are."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,3 +63,12 @@ def test_nothing_but_tests_imports_tests() -> None:
 )
 def test_each_form_of_an_import_is_seen(source: str) -> None:
     assert any("tests.a.test_b" in name for name in imported(f"def f():\n    {source}"))
+
+
+def test_names_of_tests_have_at_most_70_letters() -> None:
+    files = [*(ROOT / "tests").rglob("test_*.py"), *(ROOT / "simulator/tests").rglob("test_*.py")]
+    named = re.compile(r"^ *(?:async )?def (test_\w{66,})\(", re.MULTILINE)
+
+    found = [name for path in files for name in named.findall(path.read_text("utf-8"))]
+
+    assert found == []

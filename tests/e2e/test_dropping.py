@@ -186,7 +186,7 @@ def test_every_object_has_one_record_and_one_sidecar(
     assert keys - documents == {f"{key}.metadata.json" for key in documents}
 
 
-def test_scanned_pages_are_told_in_the_list_and_beside_passages_of_the_others(
+def test_gaps_of_a_scan_are_in_the_list_and_beside_its_other_passages(
     alice: Person, instance: Instance
 ) -> None:
     name, gap = "okapi.pdf", "2 of 3 pages have no text, or hardly any, beside an image: 1-2"

@@ -13,7 +13,7 @@ def others_p99(world: World) -> float:
     return percentile(sorted(took for at, took in world.told[False].answered if at > HEARD), 0.99)
 
 
-def test_a_flood_is_sent_away_and_costs_nobody_else_an_answer_or_their_patience() -> None:
+def test_flood_of_questions_is_refused_and_delays_nobody_else() -> None:
     random.seed(1)  # of the pauses
     quiet, flooded = World(paced=True, seed=0), World(paced=True, seed=0)
     quiet.asked(SECONDS, 0.0)
