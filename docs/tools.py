@@ -24,8 +24,9 @@ as `tools` of the Responses API. In strict mode `filter` and `metadata` are list
 `[{"name": "domain", "value": "finance"}]`, and a model's call goes to the gateway unchanged. A
 client that derives strict schemas from the gateway's own list can't use these two arguments.
 
-Arguments are strings unless a type is named, and optional unless *required*. Null or empty means
-left out.
+Arguments are strings unless a type is named, and optional unless *required*. Null means left
+out; so do `""`, `"null"`, `"None"` and `"undefined"`, but not for `confirm` and `replace`. Numbers,
+booleans and objects may come as text.
 
 [strict]: https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
 

@@ -11,8 +11,7 @@ Each is a `@tool(context=True)` function that takes `tool_context` and nothing e
 signature Strands would make a pydantic model of its own, which drops arguments that it doesn't know
 and turns "true" into true, before a function could see and refuse them. So name, description and
 schema are the definition's, and the arguments are read from `tool_context.tool_use`, as the model
-wrote them: one definition validates them here and behind the gateway, in the same words. Only what
-is no JSON object at all is refused by Strands itself, as the gateway's protocol refuses it.
+wrote them: one definition validates them here and behind the gateway, in the same words.
 
 Call them through the agent's loop. `agent.tool.create_catalog(...)` has no invocation state but its
 own arguments, so it is refused.
@@ -20,8 +19,6 @@ own arguments, so it is refused.
 
 from typing import Any
 
-from strands import tool
-from strands.tools.decorator import DecoratedFunctionTool
 from strands.types.tools import ToolContext
 
 from stackroom.access.identity import ToolCall
@@ -30,9 +27,13 @@ from stackroom.tools.definition import CatalogTool
 from stackroom.tools.tools import TOOLS
 from stackroom_agents.configuration import from_environment
 from stackroom_agents.retrieval_tool import retrieval_tool
-from stackroom_agents.tool_context import AgentServices, caller_of, report
-
-StrandsTool = DecoratedFunctionTool[[ToolContext[Any]], Response]
+from stackroom_agents.tool_context import (
+    AgentServices,
+    StrandsTool,
+    caller_of,
+    report,
+    strands_tool,
+)
 
 
 # The list is of Any, since Strands' Agent takes no list of one kind of tool: lists are invariant.
@@ -52,18 +53,10 @@ def catalog_tools(use_cases: AgentServices | None = None) -> list[Any]:
 
 
 def _twin(definition: CatalogTool[Any, Any], calls: Calls) -> StrandsTool:
-    described = definition.definition()
-
-    @tool(
-        context=True,
-        name=definition.name,
-        description=definition.description,
-        inputSchema={"json": described["inputSchema"]},
-    )
     def answer(tool_context: ToolContext[Any]) -> Response:
         return calls.answer(
             tool_context.tool_use["input"],
             lambda: ToolCall(definition.name, caller_of(tool_context.invocation_state)),
         )
 
-    return answer
+    return strands_tool(definition, answer)

@@ -11,8 +11,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from strands import tool
-from strands.tools.decorator import DecoratedFunctionTool
 from strands.types.tools import ToolContext
 
 from stackroom.access.access_log import SUCCESS, access_of
@@ -24,7 +22,7 @@ from stackroom.search import search_tool as core
 from stackroom.search.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 from stackroom.tools.texts import place, scores, shown
 from stackroom_agents.observability import tell_breakage
-from stackroom_agents.tool_context import caller_or_nobody, report
+from stackroom_agents.tool_context import StrandsTool, caller_or_nobody, report, strands_tool
 
 logger = logging.getLogger(__name__)
 
@@ -40,23 +38,14 @@ _BLOCKED = (
 )
 
 
-def retrieval_tool(
-    retrieval: Callable[[], core.Searchable],
-) -> DecoratedFunctionTool[[ToolContext[Any]], core.Response]:
+def retrieval_tool(retrieval: Callable[[], core.Searchable]) -> StrandsTool:
     """
     The tool over this search, be it of the pool or of linked knowledge bases; asked for at each
     call.
 
     Its caller comes from the invocation state alone; an argument that names one is refused.
     """
-    described = RETRIEVE_FROM_KNOWLEDGE_BASE.definition()
 
-    @tool(
-        context=True,
-        name=RETRIEVE_FROM_KNOWLEDGE_BASE.name,
-        description=RETRIEVE_FROM_KNOWLEDGE_BASE.description,
-        inputSchema={"json": described["inputSchema"]},
-    )
     def answer(tool_context: ToolContext[Any]) -> core.Response:
         started = time.perf_counter()
         caller, response = _respond(tool_context, retrieval)
@@ -76,7 +65,7 @@ def retrieval_tool(
         encoded: core.Response = encodable(told)
         return encoded
 
-    return answer
+    return strands_tool(RETRIEVE_FROM_KNOWLEDGE_BASE, answer)
 
 
 def _respond(

@@ -11,14 +11,19 @@ that it has verified, never from a prompt or from an argument of a tool.
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
+
+from strands import tool
+from strands.tools.decorator import DecoratedFunctionTool, FunctionToolMetadata
+from strands.types.tools import ToolContext
 
 from stackroom.access.access_log import EVENT, Access
 from stackroom.access.identity import Caller, is_session_id
+from stackroom.access.tool import Tool
 from stackroom.documents.keys import is_user_id
 from stackroom.errors import MissingIdentity
-from stackroom.search.search_tool import Searchable
+from stackroom.search.search_tool import Response, Searchable
 from stackroom.tools.definition import Services
 
 USER_ID = "user_id"
@@ -68,3 +73,27 @@ class AgentServices(Services, Protocol):
 
     @property
     def metered_retrieval(self) -> Searchable: ...
+
+
+StrandsTool = DecoratedFunctionTool[[ToolContext[Any]], Response]
+
+
+class _ReadByTheTool(FunctionToolMetadata):
+    """Leaves the arguments, which may be no object, to the tool's own definition."""
+
+    def validate_input(self, _input: object) -> dict[str, Any]:
+        return {}
+
+
+def strands_tool(
+    definition: Tool[Any], answer: Callable[[ToolContext[Any]], Response]
+) -> StrandsTool:
+    """The tool as Strands has it; `answer` takes the parameter `tool_context` and no other."""
+    made = tool(
+        context=True,
+        name=definition.name,
+        description=definition.description,
+        inputSchema={"json": definition.definition()["inputSchema"]},
+    )(answer)
+    metadata = _ReadByTheTool(answer, "tool_context")
+    return DecoratedFunctionTool(made.tool_name, made.tool_spec, answer, metadata)

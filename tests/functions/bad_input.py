@@ -2,7 +2,7 @@
 Every argument of every tool, wrong in every way: made from the schemas that the gateway has.
 
 Left out are those that a tool takes all the same: what is empty takes the default where there is
-one, and what reads as a number is one for the retrieve tool.
+one, and what reads as a number, a boolean or an object is one (tests/unit/test_tool_arguments.py).
 """
 
 import base64
@@ -30,7 +30,7 @@ _OTHERS: Mapping[str, tuple[object, ...]] = {
     "string": (5, 1.5, True, ["x"], {"x": "y"}),
     "integer": ("many", 1.5, True, [5], {"x": 5}, 0, -1, 21_000_000, 10**30),
     "number": ("high", True, [0.5], {"x": 0.5}, -0.1, 1.1, 10**30),
-    "boolean": ("true", "yes", 1, [True], {"x": True}),
+    "boolean": ("yes", 1, [True], {"x": True}),
     "object": ("x", 5, True, ["x"], [["user_id", "x"]]),
 }
 # Any number is one to read on after.
@@ -121,6 +121,13 @@ _PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
 _SPECIAL: Mapping[str, tuple[tuple[str, str, Mapping[str, object]], ...]] = {
     "upload_to_catalog": (
         ("base64 that is none", "file_content", {"file_content": "not base64!"}),
+        ("a word", "file_content", {"file_content": "test"}),
+        ("a word that decodes to letters", "file_content", {"file_content": "User"}),
+        ("words", "file_content", {"file_content": "This is a short file"}),
+        ("a year", "file_content", {"file_content": "2026"}),
+        ("nothing in base64", "file_content", {"file_content": "===="}),
+        ("a word as replace", "replace", {"replace": "null"}),
+        ("the text true as replace", "replace", {"replace": "true"}),
         ("a picture as PDF", "file_content", _file("bad.pdf", _PNG)),
         ("5 MB", "file_content", {"file_content": _encoded(bytes(5 * 2**20))}),
         ("no file type", "filename", {"filename": "bad"}),
@@ -136,6 +143,7 @@ _SPECIAL: Mapping[str, tuple[tuple[str, str, Mapping[str, object]], ...]] = {
     "create_catalog": (("a slash", "catalog_name", {"catalog_name": "a/b"}),),
     "delete_catalog": (
         ("the text true", "confirm", {"confirm": "true"}),
+        ("the text null", "confirm", {"confirm": "null"}),
         ("nothing", "confirm", {"confirm": None}),
         ("false", "confirm", {"confirm": False}),
     ),

@@ -181,6 +181,30 @@ def test_a_batch_is_denied_since_a_tool_call_could_hide_in_it(issuer: Issuer) ->
     assert "one JSON-RPC message at a time" in text
 
 
+@pytest.mark.parametrize(
+    ("arguments", "kind"),
+    [(["query"], "a list"), ('{"query": "x"}', "a text"), (7, "a single value"), ([], "a list")],
+)
+def test_arguments_that_are_no_object_are_answered_as_a_tool_error(
+    issuer: Issuer, arguments: object, kind: str
+) -> None:
+    body = {**CALL, "params": {"name": "t___x", "arguments": arguments}}
+
+    text = denial(bearer(issuer.mint("alice")), body)
+    unsigned = denial({}, body)
+
+    assert text.startswith(f"Error: the arguments are {kind}; send a JSON object")
+    assert unsigned.startswith("Not authorised: ")
+
+
+def test_arguments_of_null_go_on_as_none(issuer: Issuer) -> None:
+    body = {**CALL, "params": {"name": "t___x", "arguments": None}}
+
+    outcome = intercept(body, bearer(issuer.mint("alice")))
+
+    assert outcome["transformedGatewayRequest"]["body"] == body
+
+
 WRONG_CLAIMS: list[tuple[dict[str, Any], str]] = [
     ({"exp": 1_700_000_000}, "it has expired"),
     ({"iss": "https://elsewhere.example"}, "it comes from another issuer"),

@@ -105,7 +105,7 @@ def test_invalid_arguments_are_named_and_only_the_gateway_may_call(
         ({"query": "x", "top_k": 21}, "top_k"),
         ({"query": "x", "filter": {"user_id": "bob"}}, "filter"),
         ({"query": "x", "user_id": "bob"}, "user_id: no such argument"),
-        ("x", "the arguments must be an object"),
+        ("x", "the arguments are a text; send a JSON object"),
     ]
     others: list[tuple[dict[str, Any], str]] = [
         ({"headers": None}, "MissingIdentity"),

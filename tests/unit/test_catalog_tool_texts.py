@@ -72,6 +72,10 @@ def test_no_other_text_is_a_token(text: str) -> None:
         ("a.txt", "Größe".encode("cp1252")),
         ("a.csv", "a;b".encode("utf-16")),
         ("a.html", b"<p>text"),
+        ("a.txt", "отпуск".encode("cp1251")),
+        ("a.csv", "休暇、一覧".encode("shift-jis")),
+        ("a.md", "休暇".encode("iso2022-jp")),
+        ("a.txt", b"\x1b[1mbold\x1b[0m\x0c"),
     ],
 )
 def test_a_file_that_is_what_its_name_says(filename: str, content: bytes) -> None:
@@ -89,6 +93,8 @@ def test_a_file_that_is_what_its_name_says(filename: str, content: bytes) -> Non
         ("a.txt", pdf("text")),
         ("a.md", b"\x7fELF\x00"),
         ("a.csv", b"a\x00b"),
+        ("a.txt", b"\x9e\x12\xe9\x05"),
+        ("a.html", bytes(range(1, 256))),
     ],
 )
 def test_a_file_of_another_kind_than_its_name_says(filename: str, content: bytes) -> None:

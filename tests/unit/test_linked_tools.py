@@ -154,7 +154,7 @@ def test_numbers_beyond_the_limits_are_brought_within_and_that_is_told(
     [
         ({}, "query: Field required"),
         ({"query": "  "}, "query: is empty"),
-        ("leave", "the arguments must be an object"),
+        ("leave", "the arguments are a text; send a JSON object"),
         ({"query": "leave", "user_id": "bob"}, "user_id: no such argument. Allowed: query, topK"),
     ],
 )

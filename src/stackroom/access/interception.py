@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from stackroom.access.identity import IDENTITY_HEADERS, identity_headers
 from stackroom.access.plain_text import is_encodable
 from stackroom.access.tokens import TokenVerifier, bearer_token
+from stackroom.access.tool import not_an_object
 from stackroom.errors import IssuerUnavailable, TokenRefused
 
 _VERSION = "1.0"
@@ -56,15 +57,31 @@ class Denied:
     reason: str
     request_id: str | int | None = None
 
+    @property
+    def text(self) -> str:
+        return f"Not authorised: {self.reason}."
+
     def output(self) -> dict[str, Any]:
         result = {
             # MCP 2026-07-28 requires it of every result, earlier versions ignore it.
             "resultType": "complete",
             "isError": True,
-            "content": [{"type": "text", "text": f"Not authorised: {self.reason}."}],
+            "content": [{"type": "text", "text": self.text}],
         }
         answer = {"jsonrpc": "2.0", "id": self.request_id, "result": result}
         return _output("transformedGatewayResponse", {"statusCode": 200, "body": answer})
+
+
+class InvalidArguments(Denied):
+    """
+    The request ends here, too: its arguments are no object. A model can mend what a tool error
+    says; a JSON-RPC error may end at its client.
+    https://modelcontextprotocol.io/specification/2025-11-25/server/tools#error-handling
+    """
+
+    @property
+    def text(self) -> str:
+        return f"Error: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -93,9 +110,11 @@ class Interception:
             return Denied("send one JSON-RPC message at a time")
         if body.get("method") != "tools/call":
             return Forwarded(body)
+        return self._call(body, request.headers)
 
+    def _call(self, body: dict[str, Any], headers: dict[str, str]) -> Forwarded | Denied:
         try:
-            token = bearer_token(_authorizations(request.headers))
+            token = bearer_token(_authorizations(headers))
             caller = self.verifier.read(token).caller
         except (TokenRefused, IssuerUnavailable) as error:
             return Denied(str(error), body.get("id"))
@@ -103,7 +122,16 @@ class Interception:
         if any(len(value) > _MAX_HEADER_BYTES for value in identity.values()):
             # Leaving some groups out would hide documents without a word.
             return Denied("the user is in too many groups", body.get("id"))
-        return Forwarded(body, {**_harmless(request.headers), **identity})
+        arguments = _arguments(body)
+        if not isinstance(arguments, dict):
+            return InvalidArguments(not_an_object(arguments), body.get("id"))
+        return Forwarded(body, {**_harmless(headers), **identity})
+
+
+def _arguments(body: dict[str, Any]) -> object:
+    params = body.get("params")
+    given = params.get("arguments") if isinstance(params, dict) else None
+    return {} if given is None else given
 
 
 def _authorizations(headers: dict[str, str]) -> list[str]:

@@ -6,13 +6,15 @@ argument's limits stand in its description, and the same text answers a call tha
 https://docs.aws.amazon.com/bedrock-agentcore-control/latest/APIReference/API_SchemaDefinition.html
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 import pydantic
 from pydantic import BaseModel, ConfigDict
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, from_json
 
 from stackroom.errors import ValidationError
 
@@ -20,22 +22,97 @@ _TOLD = 10  # problems of a call; each takes a line, and a call can have a hundr
 _SCHEMA_KEYS = ("type", "properties", "required", "items", "description")
 
 
+# Clients send "null" or ["null"] for an optional argument that a model left empty.
+# https://github.com/anthropics/claude-code/issues/95239
+_NOTHING = frozenset({"", "null", "none", "undefined"})
+# Arguments that allow a loss: their callers must say true, and nothing that only reads like it.
+_DECISIONS = frozenset({"confirm", "replace"})
+# Without an exponent or groups of digits: "1,000" is a thousand to some and one to others.
+_NUMBER = re.compile(r"\s*[-+]?[0-9]{1,20}(\.[0-9]{1,20})?\s*")
+
+
+def is_nothing(value: object) -> bool:
+    """Whether a client means no value: null, empty text, their names, or a list of only these."""
+    values = value if isinstance(value, list) else [value]
+    return all(
+        each is None or (isinstance(each, str) and each.strip().casefold() in _NOTHING)
+        for each in values
+    )
+
+
+def not_an_object(arguments: object) -> str:
+    """The sentence for a model that sent its arguments as anything but an object."""
+    kind = {list: "a list", str: "a text"}.get(type(arguments), "a single value")
+    return (
+        f"the arguments are {kind}; send a JSON object that has each argument under its name, such"
+        ' as {"query": "annual leave"}'
+    )
+
+
 class Arguments(BaseModel):
-    """Base of a tool's arguments; what is missing, null or empty takes the default."""
+    """
+    Base of a tool's arguments; what is missing, null or empty takes the default.
+
+    A schema can't say "optional", and models write values in other types: an optional argument is
+    left out by `is_nothing`, and a number, a boolean or an object may be written as text.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
 
     @pydantic.model_validator(mode="before")
     @classmethod
-    def _drop_absent(cls, given: Any) -> Any:
-        # A tool schema can't say "optional", and models fill in what they have no value for.
+    def _read(cls, given: Any) -> Any:
         if not isinstance(given, Mapping):
-            raise ValueError("the arguments must be an object")
+            raise ValueError(not_an_object(given))
+        kinds = _kinds(cls)
         return {
-            name: value
+            name: value if name in _DECISIONS else _typed(value, kinds.get(name))
             for name, value in given.items()
-            if value is not None and not (isinstance(value, str) and not value.strip())
+            if not cls._is_absent(name, value)
         }
+
+    @classmethod
+    def _is_absent(cls, name: str, value: object) -> bool:
+        if name in _DECISIONS:
+            return value is None
+        field = cls.model_fields.get(name)
+        if field is None or field.is_required():  # "none" may be what its caller asks for
+            return value is None or (isinstance(value, str) and not value.strip())
+        return is_nothing(value)
+
+
+@cache
+def _kinds(arguments: type[Arguments]) -> Mapping[str, str]:
+    """The type that a tool's schema gives each argument."""
+    schema = _reduced(arguments.model_json_schema())
+    return {name: member["type"] for name, member in schema.get("properties", {}).items()}
+
+
+def _typed(value: object, kind: str | None) -> object:
+    """Return the value of that kind which the text stands for; else what was given."""
+    if isinstance(value, float) and kind == "integer" and value.is_integer():
+        return int(value)
+    if not isinstance(value, str):
+        return value
+    match kind:
+        case "integer" | "number" if _NUMBER.fullmatch(value):
+            number = float(value)
+            return int(number) if number.is_integer() else number
+        case "boolean" if value.strip().casefold() in ("true", "false"):
+            return value.strip().casefold() == "true"
+        case "object":
+            return _parsed(value)
+        case _:
+            return value
+
+
+def _parsed(text: str) -> object:
+    """Return the object, or the list of names and values, that the JSON text holds."""
+    try:
+        value = from_json(text, allow_inf_nan=False)
+    except ValueError:  # of text that is nested too deeply, too
+        return text
+    return value if isinstance(value, dict | list) else text
 
 
 ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)

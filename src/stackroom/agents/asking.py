@@ -9,6 +9,7 @@ from typing import Any
 from stackroom.access.access_log import SUCCESS, AccessLog, access_of, document_of
 from stackroom.access.identity import Caller, ToolCall
 from stackroom.access.plain_text import encodable
+from stackroom.access.tool import is_nothing, not_an_object
 from stackroom.agents.agent import MOST_RESULTS, LinkedTool
 from stackroom.agents.available import AvailableKnowledgeBases
 from stackroom.clock import Deadline
@@ -39,7 +40,7 @@ def asked_of(tool: LinkedTool, given: object) -> tuple[RetrieveArguments, tuple[
     Raises ValidationError for a question that can't be asked, or an argument that there isn't.
     """
     if not isinstance(given, Mapping):
-        raise ValidationError("the arguments must be an object")
+        raise ValidationError(not_an_object(given))
     for name in given:
         if name not in _ALLOWED:
             told = str(name)[:100]
@@ -57,7 +58,7 @@ def _within(
     given: Mapping[str, object], name: str, least: float, most: float, default: float
 ) -> tuple[float, tuple[str, ...]]:
     said = given.get(name)
-    if said is None or said == "":
+    if is_nothing(said):
         return default, ()
     number = _number(said)
     if number is None:

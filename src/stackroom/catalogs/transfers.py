@@ -258,6 +258,9 @@ def _location(catalog: Catalog, filename: str) -> Location:
 _PDF_HEADER_WITHIN = 1024
 _MEMBERS = {"docx": "word/document.xml", "xlsx": "xl/workbook.xml"}
 _WIDE = (b"\xff\xfe", b"\xfe\xff")  # byte order marks of UTF-16, whose text is full of zero bytes
+# What text has none of but by damage; the inspection refuses a file by the same share of them.
+_CONTROLS = bytes(code for code in (*range(32), 127) if chr(code) not in "\t\n\v\f\r\b\x1b")
+_MOST_CONTROLS = 0.02
 _BINARY = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x7fELF", b"\x1f\x8b")
 
 
@@ -288,7 +291,10 @@ def _has_member(content: bytes, member: str) -> bool:
 def _is_text(content: bytes) -> bool:
     if content.startswith(_WIDE):
         return True
-    return not content.startswith(_BINARY) and b"\x00" not in content
+    if content.startswith(_BINARY) or b"\x00" in content:
+        return False
+    controls = len(content) - len(content.translate(None, delete=_CONTROLS))
+    return controls <= _MOST_CONTROLS * len(content)
 
 
 # A link to a document's file, for its owner.

@@ -109,7 +109,7 @@ _LISTED = re.compile(r"(cat|doc)-[0-9a-f]{24}")
 
 
 class CatalogArguments(Arguments):
-    """A text that looks like a number is none, and "true" is no confirmation."""
+    """Nothing but true and false is a confirmation, and no number is a name."""
 
     model_config = ConfigDict(strict=True)
 

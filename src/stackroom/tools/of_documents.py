@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
@@ -254,7 +255,7 @@ def _upload(services: Services, asked: UploadToCatalog, caller: Caller) -> Sent:
 
 
 def _decoded(text: str) -> bytes:
-    """Of base64, whose lines may be wrapped."""
+    """Decode base64, whose lines may be wrapped; raises ValidationError of anything else."""
     encoded = "".join(text.split())
     length = len(encoded) * 3 // 4
     if length > MAX_FILE_BYTES:  # no link would help
@@ -262,12 +263,27 @@ def _decoded(text: str) -> bytes:
     if length > MAX_CONTENT_BYTES:
         raise ContentTooLarge(MAX_CONTENT_BYTES)
     try:
-        return base64.b64decode(encoded, validate=True)
+        content = base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
+        content = b""
+    if not content or _is_unencoded(text, content):
         raise ValidationError(
             "file_content: is no base64. Allowed: the file's bytes in base64, or no file_content "
             "for a link"
-        ) from None
+        )
+    return content
+
+
+def _is_unencoded(text: str, content: bytes) -> bool:
+    """
+    Whether the text is words that were never encoded, such as "test", which decodes to three bytes.
+
+    Base64 mixes capitals into nearly every run of letters. What decodes to ASCII was encoded.
+    """
+    if "=" in text or content.isascii():
+        return False
+    runs = re.findall("[A-Za-z]+", text)
+    return all(run.islower() or run.isupper() or run.istitle() for run in runs)
 
 
 def _uploaded(sent: Sent) -> Rendered:

@@ -38,6 +38,8 @@ def filters(stage: Stage, chance: Random) -> Iterator[Attempt]:
         {"domain": None},
         [{"equals": equal}],
         json.dumps({"equals": equal}),
+        json.dumps({"user_id": prey.user}),
+        json.dumps([{"name": "user_id", "value": prey.user}]),
         {"domain": "x", "or": {"user_id": prey.user}},
         {"allowed_groups": [GROUP, own.user]},
         {"listContains": {"key": "allowed_groups", "value": GROUP}},
@@ -75,6 +77,7 @@ def labels(stage: Stage, chance: Random) -> Iterator[Attempt]:
         {"domain": {"user_id": prey.user}},
         {"domain": "x\r\nx-amz-meta-kb-user_id: " + prey.user},
         {"allowed_groups": [prey.user, "*"]},
+        json.dumps({"user_id": prey.user}),
     )
     for metadata in both:
         yield _labelled(stage, json.dumps(metadata)[:70], metadata)
