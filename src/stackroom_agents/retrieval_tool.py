@@ -99,7 +99,7 @@ def _text(response: core.Response) -> str:
     lines = [_QUOTING] if results else []
     if is_blocked:
         lines.append(_BLOCKED)
-    elif not results and not metadata["omitted_results"]:
+    elif not results:
         lines.append(_NOTHING)
     is_by_rank = metadata.get("ordered_by") == "rank"
     told = [""] * len(results) if is_by_rank else scores([each["score"] for each in results])

@@ -215,6 +215,36 @@ def test_the_mark_counts_and_the_text_ends_before_it(ends_at: int, kept: int) ->
     assert selection.tokens == (102 if kept == 405 else 100)
 
 
+# Of 397 characters for 100 tokens: whole sentences of half of them or more, else words, else some
+# of a word.
+LONG = "Leave begins " + "when the office has agreed to it and " * 20 + "not before."
+
+
+@pytest.mark.parametrize(
+    ("text", "max_tokens", "kept"),
+    [
+        (SENTENCE * 100, 100, SENTENCE * 22),
+        (SENTENCE * 100, 5, SENTENCE),
+        (SENTENCE * 100, 4, "Leave is 30"),
+        ("A sentence of its own. " * 9 + LONG, 100, "A sentence of its own. " * 9),
+        ("Leave. " + LONG, 100, ("Leave. " + LONG)[:394]),
+        ("休暇は年に三十日です。" * 90, 25, "休暇は年に三十日です。" * 8),
+        ("休暇" * 400, 25, ("休暇" * 400)[:97]),
+        ("x" * 900, 1, "x"),
+        ("  \n" + "x" * 900, 1, "x"),
+    ],
+)
+def test_first_passage_is_shown_however_little_room_there_is(
+    text: str, max_tokens: int, kept: str
+) -> None:
+    selection = fitted([text, "Short."], max_tokens)
+
+    [content] = contents(selection)
+    assert content == kept.rstrip() + "..."
+    assert selection.tokens <= max_tokens
+    assert selection.omitted == 1
+
+
 @pytest.mark.parametrize(
     ("now", "earlier"),
     [
@@ -263,13 +293,14 @@ def test_whatever_is_found_the_budget_holds_and_nothing_is_lost(
     selection = fit(excerpts, budget(prioritize_by, max_tokens), FakePlaceMaps())
 
     shown = [each.content for each in selection.results]
+    assert shown or not found or not all(text.strip() for text, _, _ in found)
     assert sum(map(estimated_tokens, shown)) == selection.tokens <= max_tokens
     assert len(shown) + selection.omitted == len(found)
     for each in selection.results[:-1]:
         assert each.content == each.text
     for last in selection.results[-1:]:
         beginning = last.content.removesuffix("...") if last.is_cut else last.content
-        assert last.text.startswith(beginning)
+        assert (last.text.lstrip() if last.is_cut else last.text).startswith(beginning)
         assert last.is_cut == (beginning != last.text)
         assert beginning == beginning.rstrip() or not last.is_cut
 

@@ -196,8 +196,6 @@ def _marked(text: str, marks: Iterable[tuple[int, Collection[int]]]) -> str:
     return quoted("".join(pieces) + cleaned(text[at:]))
 
 
-_TOO_LONG = "what was found is longer than what a model is told; tell the operator"
-_NONE_FITS = "no passage fits into the budget"
 _NO_ANSWER = "No answer found in your documents."
 _MOST_NEAREST = 3  # sources that are named where no passage answers
 _TOO_SLOW = (
@@ -284,8 +282,6 @@ class Answering:
         if not found.results:
             if found.guardrail_action != "NONE":
                 return _held_back(found.guardrail_action)
-            if found.omitted:
-                raise RetrievalFailed(_TOO_LONG, {homes: _NONE_FITS})
             raise NoResults
         try:
             return self.writer.write(query, [cleaned(each.content) for each in found.results])

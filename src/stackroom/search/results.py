@@ -20,7 +20,7 @@ from stackroom.search.ranking import OrderedBy, Ranking, Relevance, identity
 from stackroom.search.search_arguments import Budget, Priority
 
 _CUT = "..."  # behind a text that is shown in part
-_LEAST_CUT = 100  # tokens: with no more of them left, a passage isn't begun
+_LEAST_CUT = 100  # tokens: with no more of them left, a second passage isn't begun
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*(?=\s|$)|[。！？][」』”’）]*|(?<=\S)(?=\n\s*\n)")
 _WORD_END = re.compile(r"(?<=\S)(?=\s)")
 _DATES = ("uploaded_at", "created_at")
@@ -68,7 +68,8 @@ def fit(found: Sequence[Excerpt], budget: Budget, place_maps: PlaceMapReader) ->
 
     The last of them may be cut: at the end of a sentence, if that leaves more than 80 % of the
     room, or else between two words. A text that has neither is left out, and so is any text if no
-    more than 100 tokens are left for it.
+    more than 100 tokens are left for it. But the first is always shown: cut at a sentence that
+    leaves half of the room, between two words, or else within one.
     """
     results: list[Result] = []
     left = budget.max_tokens
@@ -78,7 +79,7 @@ def fit(found: Sequence[Excerpt], budget: Budget, place_maps: PlaceMapReader) ->
         if fits:
             results.append(_result(excerpt, whole, excerpt.source))
             left -= estimated_tokens(whole)
-        elif beginning := _beginning(whole, left):
+        elif beginning := _beginning(whole.lstrip(), left, is_first=not results):
             source = source_of_beginning(excerpt, beginning, place_maps)
             results.append(_result(excerpt, beginning + _CUT, source, is_cut=True))
         if not fits:
@@ -143,15 +144,16 @@ def _date(value: object) -> datetime | None:
     return date if date.tzinfo is not None else date.replace(tzinfo=UTC)
 
 
-def _beginning(text: str, tokens: int) -> str:
-    """As much of a text that is too long as may stand before the mark; empty if it can't be cut."""
-    if tokens <= _LEAST_CUT:
+def _beginning(text: str, tokens: int, *, is_first: bool) -> str:
+    """Return what of a text that is too long may stand before the mark; empty if nothing may."""
+    if tokens <= _LEAST_CUT and not is_first:
         return ""
     room = CHARACTERS_A_TOKEN * tokens - len(_CUT)
     sentence = _last(_SENTENCE_END.finditer(text), room)
-    if 5 * sentence > 4 * room:
+    if sentence > (0.5 if is_first else 0.8) * room:
         return text[:sentence]
-    return text[: _last(_WORD_END.finditer(text), room)]
+    words = text[: _last(_WORD_END.finditer(text), room)]
+    return words or (text[:room] if is_first else "")
 
 
 def _last(ends: Iterable[re.Match[str]], room: int) -> int:
