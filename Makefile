@@ -40,7 +40,7 @@ LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashe
 lock: # pin again after a change of pyproject.toml, or of what tests install beside it
 	$(LOCK) pyproject.toml --overrides requirements.overrides.txt --all-extras -o requirements.lock
 	for set in tests/clients/requirements/*.in; do $(LOCK) "$$set" -o "$${set%.in}.lock" || exit 1; done
-	for set in tests/clients/npm infra/cdk_cli; do \
+	for set in tests/clients/npm tests/conformance/npm infra/cdk_cli; do \
 		npm install --prefix $$set --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved || exit 1; done
 
 # Deploying (docs/deploy.md). ARGS reach the CDK: make deploy ARGS="-c knowledge_base_pool_size=2"

@@ -33,6 +33,7 @@ TIERS: dict[str, Tier] = {
     # A local mode of their own, killed, attacked, or driven by other programs.
     "campaigns": "prove",
     "clients": "prove",
+    "conformance": "prove",
     "e2e": "prove",
     "sites": "prove",
     # Six stories of chaos.
