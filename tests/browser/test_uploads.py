@@ -48,12 +48,12 @@ def test_a_folder_is_walked_and_its_files_are_called_by_their_path(
     zoe = signed_in("zoe-folders")
     folder = tmp_path / "Harbour 港"
     names = ("top.txt", "2026/Q1/deep.txt", "2026/other.md")
-    written(folder, *names, ".hidden", "2026/.DS_Store")
+    written(folder, *names, ".hidden", "2026/.DS_Store", "2026/Thumbs.db", "~$plan.docx")
     make_catalog(zoe, "Folders")
 
     zoe.page.locator("#folder").set_input_files(folder)
 
-    expect(zoe.page.locator("#upload-summary")).to_have_text("3 of 3 uploaded")
+    expect(zoe.page.locator("#upload-summary")).to_have_text("3 of 3 uploaded, 4 files left out")
     paths = {f"Harbour 港/{name}" for name in names}
     expect(documents(zoe.page).locator(".state.searchable")).to_have_count(3)
     kept = {each.filename for each in Person(instance, zoe.name).records().values()}

@@ -8,6 +8,10 @@ from tests.functions.tools import GatewayContext, Tools, encoded, told_of
 ABSENT = "cat-000000000000000000000000"
 NOBODYS = "doc-000000000000000000000000"
 UNSUPPORTED = "File type '.exe' not supported. Allowed: pdf, docx, txt, md, csv, html, xlsx"
+LEFT_OUT = (
+    "filename: systems and programs keep files of this name for themselves, so it is left out. "
+    "Allowed: the name of a document, such as report.pdf"
+)
 
 
 # By tool, with the id of a catalog in place of CAT.
@@ -43,6 +47,10 @@ ERRORS: list[tuple[str, dict[str, object], str, str]] = [
         "Maximum catalog limit (1) reached",
     ),
     ("upload_to_catalog", {"filename": "a.exe"}, "INVALID_FILE_TYPE", UNSUPPORTED),
+    *(
+        ("upload_to_catalog", {"filename": each}, "VALIDATION_ERROR", LEFT_OUT)
+        for each in ("._notes.txt", "2026/~$plan.docx", "Thumbs.db", "__MACOSX/a.txt")
+    ),
     (
         "upload_to_catalog",
         {"filename": "b.txt", "file_content": encoded(b"x" * 1_470_000)},

@@ -38,9 +38,9 @@ def test_a_folder_keeps_its_structure_and_a_file_its_name(tmp_path: Path) -> Non
     assert {file.name for file in found.files} == {"2026/b (1).md", "a.txt", "single.csv"}
 
 
-def test_hidden_files_and_sidecars_are_left_out_and_told(tmp_path: Path) -> None:
+def test_hidden_files_junk_and_sidecars_are_left_out(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
-    for name in (".DS_Store", ".git/config", "a.txt", "a.txt.metadata.json"):
+    for name in (".DS_Store", ".git/config", "a.txt", "a.txt.metadata.json", "~$plan.docx"):
         (tmp_path / name).write_text("x")
 
     found = find([tmp_path])
@@ -50,6 +50,7 @@ def test_hidden_files_and_sidecars_are_left_out_and_told(tmp_path: Path) -> None
         ".DS_Store",
         "config",
         "a.txt.metadata.json",
+        "~$plan.docx",
     }
 
 

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 from stackroom.documents.model import Document
 from stackroom.ingestion.inventory import ListedObject
-from stackroom_local.cli.operator_documents import waiting
+from stackroom_local.cli.operator_documents import left_out_text, waiting
 from tests.support.records import a_document
 
 AT = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
@@ -28,3 +28,14 @@ def test_an_object_waits_until_a_record_tells_of_it_as_it_is_now() -> None:
 
     assert waiting(again, [known("ada/home/known.txt")]) == []
     assert waiting(replaced, [known("ada/home/known.txt")]) == ["ada/home/known.txt"]
+
+
+def test_junk_waits_for_nothing_and_is_told_of_once() -> None:
+    junk = [f"ada/home/{each}" for each in (".DS_Store", "._a.txt", "~$b.docx", "Thumbs.db")]
+
+    assert waiting(map(lying, junk), []) == []
+    assert left_out_text(junk, "for a reason") == (
+        "4 files left out, for a reason: ada/home/.DS_Store, ada/home/._a.txt, ada/home/~$b.docx, "
+        "and 1 more"
+    )
+    assert left_out_text([], "for a reason") == ""

@@ -75,6 +75,14 @@ def test_a_file_elsewhere_does_not_speak_for_a_document_of_the_same_name(
     assert house.place_maps.maps[document_id()].etag == "e1"
 
 
+def test_junk_is_not_inspected(house: House) -> None:
+    junk = KEY.replace("travel", "._travel")
+    open_catalog(house.catalogs, KEY)
+    house.bucket.put(junk, "e1", b"no document at all")
+
+    assert house.inspecting.inspect(junk).outcome is InspectionOutcome.IGNORED
+
+
 def test_a_file_under_a_catalog_id_that_nobody_has_is_left_alone(house: House) -> None:
     key = f"alice/{catalog_id_of('alice', 'never made')}/travel.pdf"
     house.bucket.put(key, "e1", files.pdf("Meals are 48 euros"))

@@ -7,6 +7,7 @@ from stackroom.documents.keys import (
     is_folder_marker,
     is_ours,
     locate,
+    may_be_document,
     path_problem,
 )
 
@@ -105,3 +106,58 @@ def test_sidecars_page_maps_and_folder_markers_are_not_documents() -> None:
     assert not is_ours("alice/research/metadata.json")
     assert is_folder_marker("alice/research/", 0)
     assert not is_folder_marker("alice/research/", 1)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".DS_Store",
+        "2026/.ds_store",
+        "._report.pdf",
+        "._notes\n.txt",
+        "__MACOSX/2026/report.pdf",
+        "2026/__MACOSX/._report.pdf",
+        ".Trashes/501/old.txt",
+        "Icon\r",
+        "Thumbs.db",
+        "2026/thumbs.DB",
+        "desktop.ini",
+        "$RECYCLE.BIN/$R1.txt",
+        "~$plan.docx",
+        "~WRL0001.tmp",
+        ".~lock.plan.odt#",
+        "notes.pdf.tmp",
+        "movie.mp4.PART",
+        "Unconfirmed 1234.crdownload",
+        "report.pdf.partial",
+    ],
+)
+def test_junk_of_systems_and_programs_is_nobodys_document(path: str) -> None:
+    assert not any(map(may_be_document, (path, f"alice/{path}", f"alice/research/{path}")))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "Thumbs up.md",
+        "My Thumbs.db.txt",
+        "desktop plan.txt",
+        "desktop.ini.md",
+        "lock.txt",
+        "~draft.txt",
+        "draft~.txt",
+        "a~$b.docx",
+        ".hidden.txt",
+        "DS_Store.txt",
+        "__MACOSX.txt",
+        "my__MACOSX/report.pdf",
+        "tmp.txt",
+        "report.tmp.pdf",
+        "tmp/report.pdf",
+        "part",
+        "spare.parts.csv",
+        ".part/one.md",
+    ],
+)
+def test_names_that_only_look_like_junk_are_documents(path: str) -> None:
+    assert may_be_document(f"alice/research/{path}")

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stackroom.documents.catalog_counts import counts_in
-from stackroom.documents.keys import SIDECAR_SUFFIX
+from stackroom.documents.keys import SIDECAR_SUFFIX, unplaced_id_of, unplaced_partition
 from stackroom.documents.model import CatalogStatus, DocumentStatus
 from stackroom.ingestion.evidence import MAX_ATTEMPTS
 from stackroom.reconciler.discrepancies import Kind
-from tests.unit.pipeline import CATALOG, KEY, place_of
+from tests.support.records import a_document
+from tests.unit.pipeline import CATALOG, KEY, document_at, place_of
 from tests.unit.reconciling import LONG, Reconciled
 
 Look = Callable[[Reconciled], list[tuple[Kind, str]]]
@@ -391,3 +392,40 @@ def test_a_store_that_ignores_the_filter_tells_nothing(world: Reconciled) -> Non
     world.knowledge_base.ignores_filters = True
 
     assert world.found() == [(Kind.NOT_COMPARED, "rejected files in KB1")]
+
+
+def test_junk_in_the_bucket_is_no_discrepancy(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    for key in ("alice/research/.DS_Store", "alice/.DS_Store", "Thumbs.db", "bob/home/._a.txt"):
+        world.bucket.upload(key)
+
+    assert world.found(dry_run=True) == []
+    assert world.found() == []
+    assert len(world.catalogs.kept) == len(world.documents.kept) == 1
+
+
+def test_junk_that_jobs_crawl_is_quarantined_by_the_reconciler() -> None:
+    world = Reconciled(by_jobs=True)
+    world.dropped_and_indexed(KEY)
+    junk = "alice/research/._report.pdf"
+    world.bucket.upload(junk)
+
+    assert world.found() == []
+
+    assert world.bucket.sidecar_attributes(junk)["user_id"] == "!rejected"
+
+
+def test_records_that_were_kept_of_junk_are_forgotten(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    inside, beside = "alice/research/.DS_Store", "alice/.DS_Store"
+    failed = {"status": DocumentStatus.FAILED, "status_reason": "no type in its name"}
+    world.documents.save(document_at(inside, **failed))
+    partition = {"catalog_id": unplaced_partition("alice"), "document_id": unplaced_id_of(beside)}
+    world.documents.save(a_document(s3_key=beside, filename=beside, **partition, **failed))
+    for key in (inside, beside):
+        world.bucket.upload(key)
+
+    assert {what for _, what in world.found()} == {inside, beside}
+
+    assert [each.s3_key for each in world.documents.kept.values()] == [KEY]
+    assert world.found() == []

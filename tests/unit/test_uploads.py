@@ -4,7 +4,7 @@ from stackroom.documents.keys import catalog_id_of, locate, unplaced_id_of, unpl
 from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.errors import ObjectRefused
 from stackroom.uploads.plan import Plan, UploadOutcome
-from tests.unit.pipeline import CATALOG, EXE, KEY, Pipeline, receipts_of
+from tests.unit.pipeline import CATALOG, EXE, KEY, Pipeline, document_at, receipts_of
 
 
 def is_quarantined(pipeline: Pipeline, key: str) -> bool:
@@ -432,3 +432,70 @@ def test_a_sidecar_of_a_readable_object_that_is_refused_is_no_rejection(pipeline
 
     with pytest.raises(ObjectRefused):
         pipeline.deliver()
+
+
+JUNK = ("alice/research/.DS_Store", "alice/research/2026/._notes.txt", "alice/research/~$plan.docx")
+
+
+@pytest.mark.parametrize("key", [*JUNK, "Thumbs.db", "alice/.DS_Store", "alice/__MACOSX/a/b.txt"])
+def test_junk_has_no_record_no_catalog_and_no_failure(pipeline: Pipeline, key: str) -> None:
+    dropped = pipeline.drop(key)
+
+    assert dropped.outcome is UploadOutcome.IGNORED
+    assert (pipeline.documents.kept, pipeline.catalogs.kept, pipeline.bucket.sidecars) == (
+        {},
+        {},
+        {},
+    )
+
+
+def test_junk_where_jobs_crawl_is_quarantined_until_it_is_gone() -> None:
+    pipeline = Pipeline(by_jobs=True)
+    pipeline.drop()
+    pipeline.index(KEY)
+
+    for key in JUNK:
+        pipeline.drop(key)
+
+    told = [pipeline.bucket.sidecar_attributes(key)["user_id"] for key in JUNK]
+    assert told == ["!rejected"] * len(JUNK)
+    assert len(pipeline.documents.kept) == 1
+    for key in JUNK:
+        pipeline.delete(key)
+    assert list(pipeline.bucket.sidecars) == [KEY]
+
+
+@pytest.mark.parametrize("by_jobs", [False, True])
+def test_junk_that_was_recorded_as_failed_is_forgotten(*, by_jobs: bool) -> None:
+    pipeline = Pipeline(by_jobs=by_jobs)
+    pipeline.drop()
+    pipeline.index(KEY)
+    failed = document_at(JUNK[0], status=DocumentStatus.FAILED, status_reason="no type")
+    pipeline.documents.save(failed)
+    pipeline.bucket.upload(JUNK[0])
+
+    assert pipeline.deliver(JUNK[0]).outcome is UploadOutcome.FORGOTTEN
+
+    assert [each.s3_key for each in pipeline.documents.kept.values()] == [KEY]
+    assert pipeline.catalogs.kept[CATALOG].failed_count == 0
+    assert receipts_of(pipeline) == []
+
+
+def test_junk_that_was_indexed_as_a_document_is_taken_out(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    indexed = document_at(JUNK[1], status=DocumentStatus.INDEXED, indexed_at=pipeline.clock())
+    pipeline.documents.save(indexed)
+    pipeline.bucket.upload(JUNK[1])
+
+    assert pipeline.deliver(JUNK[1]).run_for == CATALOG
+
+    assert pipeline.document(JUNK[1]).status is DocumentStatus.DELETING
+
+
+def test_a_catalog_that_only_junk_is_left_in_is_deleted(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
+
+    pipeline.drop(JUNK[0])
+
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.DELETING

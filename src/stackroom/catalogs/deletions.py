@@ -17,13 +17,14 @@ from itertools import takewhile
 from stackroom.access.tenancy import owned
 from stackroom.clock import utc_now
 from stackroom.documents.bucket import DocumentBucket
-from stackroom.documents.keys import is_ours
+from stackroom.documents.keys import may_be_document
 from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
 from stackroom.documents.repositories import Catalogs, Documents, Receipts
 from stackroom.errors import DocumentNotFound, RecordChanged, is_everybodys
 from stackroom.runs.run_requests import RunRequests
-from stackroom.uploads.plan import Plan, UploadOutcome, receipt_id_of, receipt_of
+from stackroom.uploads.plan import Plan, UploadOutcome
 from stackroom.uploads.reconcile import Uploads
+from stackroom.uploads.removal_receipts import receipt_id_of, receipt_of
 
 # Seconds that whoever deletes a catalog waits for its data source to go, and between two looks.
 _PATIENCE, _LOOK = 20.0, 0.5
@@ -280,7 +281,7 @@ class Emptying:
         except RecordChanged:
             return True  # gone already
         for keys in purge():
-            is_done = self._reconcile([key for key in keys if not is_ours(key)])
+            is_done = self._reconcile([key for key in keys if may_be_document(key)])
             if not is_done or self._is_time_over():
                 return False
         now = self.on.catalogs.get(self.catalog.catalog_id)

@@ -13,7 +13,7 @@ from stackroom.access.tenancy import in_use
 from stackroom.clock import utc_now
 from stackroom.documents.bucket import DocumentBucket
 from stackroom.documents.formats import MAX_FILE_BYTES, content_type_of, extension_of, unsupported
-from stackroom.documents.keys import Location, is_ours, locate, path_problem
+from stackroom.documents.keys import Location, is_junk, is_ours, locate, path_problem
 from stackroom.documents.model import Catalog, Document, DocumentStatus
 from stackroom.documents.repositories import Catalogs, Documents
 from stackroom.errors import (
@@ -233,6 +233,11 @@ class Sending:
 
 
 def _location(catalog: Catalog, filename: str) -> Location:
+    if is_junk(filename):
+        raise ValidationError(
+            "filename: systems and programs keep files of this name for themselves, so it is left "
+            "out. Allowed: the name of a document, such as report.pdf"
+        )
     if problem := unsupported(filename):
         raise FileTypeUnsupported(problem)
     length = len(filename.encode())

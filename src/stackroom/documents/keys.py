@@ -28,6 +28,23 @@ NO_USER = "!none"  # files rejected for having no user folder; no user id starts
 _USER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}")
 _CATALOG_ID = re.compile(r"cat-[0-9a-f]{24}")
 
+# Paths of what systems and programs leave beside people's files: Macs, Windows, Office and
+# LibreOffice, and browsers that have not finished a download. Case doesn't matter, "." is any
+# character, and the console's page reads it as a JavaScript pattern. [github.com/github/gitignore:
+# Global/macOS, Windows, MicrosoftOffice, LibreOffice; github.com/nextcloud/desktop:
+# sync-exclude.lst]
+JUNK = (
+    r"(?:.*/)?(?:"
+    r"(?:__MACOSX|\.AppleDouble|\.fseventsd|\.Spotlight-V100|\.TemporaryItems|\.Trashes|\$RECYCLE\.BIN)"
+    r"/.*"
+    r"|\.DS_Store|\._[^/]*|\.localized|\.apdisk|Icon\r"
+    r"|(?:eh)?Thumbs\.db|desktop\.ini"
+    r"|~\$[^/]*|\.~lock\.[^/]*#"
+    r"|[^/]*\.(?:tmp|part|partial|crdownload|download|opdownload)"
+    r")"
+)
+_JUNK = re.compile(JUNK, re.IGNORECASE | re.DOTALL)
+
 
 def is_user_id(text: str) -> bool:
     return _USER_ID.fullmatch(text) is not None
@@ -137,6 +154,19 @@ def is_folder_marker(key: str, size: int) -> bool:
 def is_ours(key: str) -> bool:
     """Whether Stackroom itself wrote the object: a sidecar or a place map, never a document."""
     return key.endswith(SIDECAR_SUFFIX) or key.startswith(PLACE_MAP_PREFIX)
+
+
+def is_junk(key: str) -> bool:
+    """
+    Whether a system or a program keeps the object for itself, whatever catalog it lies in. It is
+    nobody's document.
+    """
+    return _JUNK.fullmatch(key) is not None
+
+
+def may_be_document(key: str) -> bool:
+    """Whether a document's key can look like this: neither ours nor junk."""
+    return not is_ours(key) and not is_junk(key)
 
 
 def can_have_sidecar(key: str) -> bool:

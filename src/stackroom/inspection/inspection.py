@@ -16,7 +16,7 @@ from typing import Protocol
 
 from stackroom.clock import utc_now
 from stackroom.documents.formats import MAX_FILE_BYTES, has_places, unsupported
-from stackroom.documents.keys import Location, is_ours, locate, unplaced_reason
+from stackroom.documents.keys import Location, locate, may_be_document, unplaced_reason
 from stackroom.documents.model import UNEXPLAINED_FAILURE, DocumentStatus
 from stackroom.documents.repositories import Catalogs, Documents, Inspected
 from stackroom.errors import ObjectRefused, RecordChanged, Unreadable
@@ -186,7 +186,7 @@ class Inspection:
 
 def _location_of(key: str) -> Location | None:
     """Where a document lies; None for what is no document, or rejected by its name already."""
-    location = None if is_ours(key) else locate(key)
+    location = locate(key) if may_be_document(key) else None
     if isinstance(location, Location) and not unsupported(location.filename):
         return location
     return None

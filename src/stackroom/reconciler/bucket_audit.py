@@ -7,7 +7,7 @@ disagrees, nothing is written. Catalogs without any object are left to
 `stackroom.reconciler.record_audit`.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -20,12 +20,13 @@ from stackroom.documents.keys import (
     Unplaced,
     can_have_sidecar,
     is_folder_marker,
+    is_junk,
     locate,
     unplaced_id_of,
     unplaced_partition,
     unplaced_reason,
 )
-from stackroom.documents.model import Document, DocumentStatus, Record
+from stackroom.documents.model import DataSourceType, Document, DocumentStatus, Record
 from stackroom.ingestion.inventory import ListedObject
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
@@ -107,10 +108,13 @@ class BucketAudit:
     def _of_shelf(
         self, shelf: str, on_it: Iterable[ListedObject], window: IdWindow
     ) -> Iterator[Discrepancy]:
+        junk = list[str]()
         for item in on_it:
             location = locate(item.key.removesuffix(SIDECAR_SUFFIX))
             document_id = location.document_id
-            if not item.key.endswith(SIDECAR_SUFFIX):
+            if is_junk(item.key):
+                junk.append(item.key)
+            elif not item.key.endswith(SIDECAR_SUFFIX):
                 window.put(document_id, ListedFile(item))
             elif listed := window.held.get(document_id):
                 listed.sidecar = item.last_modified
@@ -120,7 +124,15 @@ class BucketAudit:
         yield from self._of_no_catalog(window)
         catalogs_own = locate(f"{shelf}any")
         if isinstance(catalogs_own, Location):
+            yield from self._quarantined(catalogs_own, junk)
             yield from self._compared(catalogs_own, window)
+
+    def _quarantined(self, location: Location, junk: Sequence[str]) -> Iterator[Discrepancy]:
+        """Where ingestion jobs crawl junk, which has no record, its sidecar makes it nobody's."""
+        catalog = self.on.catalogs.get(location.catalog_id) if junk else None
+        source = catalog.source if catalog is not None else None
+        if source is not None and source.type is DataSourceType.S3:
+            yield from self.on.mending.reconciled((each, Kind.WRONG_SIDECAR) for each in junk)
 
     def _of_no_catalog(self, window: IdWindow) -> Iterator[Discrepancy]:
         """Those of the shelf whose own key is at fault; the window is left with the others."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, takewhile
 
-from stackroom.documents.keys import is_ours, unplaced_partition
+from stackroom.documents.keys import is_junk, may_be_document, unplaced_partition
 from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.ingestion.evidence import MAX_ATTEMPTS
 from stackroom.reconciler.audited import Audited, Piece
@@ -49,7 +49,8 @@ class RecordAudit:
         return page.next
 
     def _of_unplaced(self, document: Document) -> Iterator[Discrepancy]:
-        if self.on.bucket.head(document.s3_key) is None:
+        key = document.s3_key  # an earlier version of ours kept records of junk
+        if is_junk(key) or self.on.bucket.head(key) is None:
             yield from self.on.mending.forgotten(document, Kind.UNPLACED_WITHOUT_OBJECT)
 
     def _of_catalog(
@@ -97,7 +98,7 @@ class RecordAudit:
 
     def _has_objects(self, catalog: Catalog) -> bool:
         listed = self.on.inventory.objects(prefix=catalog.s3_prefix).items
-        return any(not is_ours(each.key) for each in listed)
+        return any(may_be_document(each.key) for each in listed)
 
     def _reopened(self, catalog: Catalog) -> Iterator[Discrepancy]:
         """

@@ -1,13 +1,12 @@
 """What one look at a key asks for, worked out from what was seen and nothing else."""
 
-import hashlib
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 
 from stackroom.documents.bucket import StoredObject, StoredSidecar
 from stackroom.documents.catalog_counts import is_booked
-from stackroom.documents.keys import Location, Unplaced, can_have_sidecar
+from stackroom.documents.keys import Location, Unplaced, can_have_sidecar, is_junk
 from stackroom.documents.model import (
     Catalog,
     CatalogStatus,
@@ -16,7 +15,14 @@ from stackroom.documents.model import (
     DocumentStatus,
     Receipt,
 )
-from stackroom.uploads.descriptions import Description, describe, describe_unplaced, says_the_same
+from stackroom.uploads.descriptions import (
+    Description,
+    describe,
+    describe_unplaced,
+    quarantine_sidecar,
+    says_the_same,
+)
+from stackroom.uploads.removal_receipts import receipt_id_of, receipt_of
 
 # What was read of one key, for a plan to be made of: the record first, the object second.
 
@@ -226,6 +232,8 @@ class Plan:
 def plan(seen: Seen | SeenUnplaced, now: datetime, correlation_id: str | None = None) -> Plan:
     if isinstance(seen, SeenUnplaced):
         return _plan_unplaced(seen, now, correlation_id)
+    if is_junk(seen.location.key):
+        return _plan_junk(seen, now)
     if seen.found is not None:
         return _arrived(seen, seen.found, now, correlation_id)
     return _plan_gone(seen, now)
@@ -260,12 +268,32 @@ def _plan_gone(seen: Seen, now: datetime) -> Plan:
     return replace(removal, steps=(opening, *removal.steps))
 
 
+def _plan_junk(seen: Seen, now: datetime) -> Plan:
+    """It gets no record, opens no catalog, and is nobody's where ingestion jobs crawl it."""
+    key, record = seen.location.key, seen.record
+    if record is not None and record.may_be_indexed and not seen.is_crawled:
+        return _removed(seen, record, now)  # an earlier version of ours took it for a document
+    steps = list[Step]()
+    if seen.found is not None and seen.is_crawled:
+        right = quarantine_sidecar(seen.location)
+        if seen.sidecar is None or seen.sidecar.body != right:
+            steps.append(WriteSidecar(key=key, body=right, quarantines=True))
+    elif seen.sidecar is not None or record is not None:
+        steps.append(RemoveSidecar(key=key))
+    records = [each for each in (record, seen.unplaced) if each is not None]
+    steps += (RemoveRecord(document=each) for each in records)
+    if record is not None:
+        steps.append(SettleCatalog(catalog_id=record.catalog_id))
+    outcome = UploadOutcome.FORGOTTEN if records else UploadOutcome.IGNORED
+    return Plan(outcome=outcome, steps=tuple(steps))
+
+
 def _plan_unplaced(seen: SeenUnplaced, now: datetime, correlation_id: str | None) -> Plan:
     """The object is recorded under its user, with the reason, for as long as it lies there."""
     location, steps = seen.location, list[Step]()
     if seen.orphan is not None:
         steps.append(RemoveRecord(document=seen.orphan))
-    if seen.found is None:
+    if seen.found is None or is_junk(location.key):
         if seen.record is not None:
             steps.append(RemoveRecord(document=seen.record))
         outcome = UploadOutcome.FORGOTTEN if steps else UploadOutcome.IGNORED
@@ -467,34 +495,3 @@ def _receipted(seen: Seen, record: Document, now: datetime) -> tuple[Document, l
     receipt_id = receipt_id_of(record, now, is_lost=seen.is_lost)
     named = record.model_copy(update={"receipt_id": receipt_id})
     return named, [SaveRecord(document=named), KeepReceipt(receipt=receipt_of(named, user_id))]
-
-
-# A receipt can be written from the document's record alone, so that it doesn't matter who does, or
-# how often: the record names it before it is kept.
-
-_TIME = "%Y%m%dT%H%M%S%fZ"
-_LOST = "-lost"
-
-
-def receipt_id_of(document: Document, asked_at: datetime, *, is_lost: bool = False) -> str:
-    """Ids sort by the time of asking, and say of what nobody asked for that it was lost."""
-    version = f"{document.document_id}\x00{document.version}"
-    seal = hashlib.sha256(version.encode()).hexdigest()[:8]
-    return f"rcpt-{asked_at.astimezone(UTC).strftime(_TIME)}-{seal}{_LOST if is_lost else ''}"
-
-
-def receipt_of(document: Document, user_id: str) -> Receipt:
-    """The receipt that the record names, open."""
-    assert document.receipt_id is not None, "a removal's record names its receipt"
-    asked_at = datetime.strptime(document.receipt_id.split("-")[1], _TIME).replace(tzinfo=UTC)
-    return Receipt(
-        receipt_id=document.receipt_id,
-        user_id=user_id,
-        catalog_id=document.catalog_id,
-        document_id=document.document_id,
-        filename=document.filename,
-        s3_key=document.s3_key,
-        asked_at=asked_at,
-        searchable_before=document.indexed_at,
-        lost=document.receipt_id.endswith(_LOST),
-    )

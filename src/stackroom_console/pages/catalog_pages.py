@@ -13,6 +13,7 @@ from stackroom.catalogs.browsing import ROWS, Browsed, Group, Order, Wanted, gro
 from stackroom.catalogs.listing import CatalogPage
 from stackroom.catalogs.progress import CatalogProgress
 from stackroom.documents.formats import MAX_FILE_BYTES, SUPPORTED, extension_of
+from stackroom.documents.keys import JUNK
 from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.ingestion.estimates import DocumentEstimate
 from stackroom.tools.of_catalogs import CREATE_CATALOG
@@ -238,6 +239,7 @@ def page(request: Request) -> Response:
         watch=_watch(request, shown),
         types=SUPPORTED,
         max_bytes=MAX_FILE_BYTES,
+        junk=JUNK,
         questions=questions_of(shown.catalog),
     )
 

@@ -1,10 +1,12 @@
 /*
  * What somebody chose or dropped: files, and folders with all that is in them. A file of a folder is
- * called by its path, as in the catalog; hidden ones, which systems put there, are passed over.
+ * called by its path, as in the catalog. Hidden ones, and those that systems and programs keep for
+ * themselves (documents/keys.py), are left out: they come as `{ path, isLeftOut }`.
  */
 "use strict";
 
 const stackroomFiles = (() => {
+  const junk = new RegExp(`^(?:${document.getElementById("upload")?.dataset.junk})$`, "is");
   const isHidden = (path) => path.split("/").some((part) => part.startsWith("."));
 
   /* A folder tells what is in it a hundred at a time, until it tells nothing more. */
@@ -20,7 +22,7 @@ const stackroomFiles = (() => {
 
   const walked = async (entry) => {
     const path = entry.fullPath.replace(/^\//, "");
-    if (isHidden(path)) return [];
+    if (isHidden(path) || junk.test(path)) return [{ path, isLeftOut: true }];
     try {
       if (entry.isFile) {
         const file = await new Promise((resolve, reject) => { entry.file(resolve, reject); });
@@ -36,7 +38,10 @@ const stackroomFiles = (() => {
 
   const chosen = (files) => [...files]
     .map((file) => ({ path: file.webkitRelativePath || file.name, file }))
-    .filter(({ path, file }) => !file.webkitRelativePath || !isHidden(path));
+    .map(({ path, file }) => {
+      const isLeftOut = junk.test(path) || (file.webkitRelativePath && isHidden(path));
+      return isLeftOut ? { path, isLeftOut } : { path, file };
+    });
 
   /* What is dropped can be asked for only while the event is handled: all of it at once, then. */
   const dropped = async (transfer) => {

@@ -22,7 +22,7 @@
   const allowed = { types: section.dataset.types.split(" "), maxBytes: Number(section.dataset.maxBytes) };
   const waiting = [];
   const refused = new Set();
-  const counts = { all: 0, done: 0, skipped: 0, active: 0 };
+  const counts = { all: 0, done: 0, skipped: 0, active: 0, leftOut: 0 };
   const bytes = { all: 0, sent: 0 };
   let isKnown = false;  // a file was there already
 
@@ -45,11 +45,12 @@
   };
 
   const tell = () => {
-    tray.hidden = !counts.all;
+    tray.hidden = !counts.all && !counts.leftOut;
     const parts = [`${counts.done} of ${counts.all} uploaded`];
     if (counts.skipped) parts.push(`${counts.skipped} skipped`);
     if (refused.size) parts.push(`${refused.size} refused`);
     if (waiting.length) parts.push(`${waiting.length} waiting`);
+    if (counts.leftOut) parts.push(`${counts.leftOut} ${counts.leftOut === 1 ? "file" : "files"} left out`);
     summary.textContent = parts.join(", ");
     for (const button of section.querySelectorAll("[data-all]")) {
       const many = [...refused].filter((each) => button.dataset.all === "skip" || each.again === button.dataset.all);
@@ -290,14 +291,16 @@
     }
     if (counts.active || waiting.length) return;
     list.replaceChildren(...[...refused].map(({ item }) => item));
-    Object.assign(counts, { all: refused.size, done: 0, skipped: 0 });
+    Object.assign(counts, { all: refused.size, done: 0, skipped: 0, leftOut: 0 });
     Object.assign(bytes, { all: 0, sent: 0 });
     for (const each of refused) if (each.again) bytes.all += each.file.size;
   };
 
-  const take = (wanted) => {
+  const take = (found) => {
+    const wanted = found.filter(({ isLeftOut }) => !isLeftOut);
     if (wanted.length) tray.open = true;
     clear(wanted);
+    counts.leftOut += found.length - wanted.length;
     for (const each of wanted) {
       counts.all += 1;
       stackroomUnsent.cutOff.delete(each.path);

@@ -93,13 +93,16 @@ def overview(listings: Iterable[CatalogListing], *, speed: float) -> RenderableT
     return Group(Rows(_HEADS, rows), *notes, *([Text(total, style="dim")] if total else ()))
 
 
-def status_answer(listings: Iterable[CatalogListing], waiting: list[str]) -> StatusAnswer:
+def status_answer(
+    listings: Iterable[CatalogListing], waiting: list[str], left_out: list[str]
+) -> StatusAnswer:
     """The same for a program; `waiting` are keys of uploads that no record tells of."""
     found = list(listings)
     return StatusAnswer(
         documents=[document_told(each, one) for each in found for one in each.documents],
         unlisted=sum(each.unlisted for each in found),
         waiting=waiting,
+        left_out=left_out,
         troubles=[
             Trouble(user_id=each.user_id, catalog=each.name, reason=each.trouble)
             for each in found

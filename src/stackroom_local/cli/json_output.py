@@ -83,6 +83,9 @@ class StatusAnswer(JsonAnswer):
         Field(description="number of unlisted documents of large catalogs, most of them indexed"),
     ]
     waiting: Annotated[list[str], Field(description="keys of uploads that wait to be processed")]
+    left_out: Annotated[
+        list[str], Field(description="keys of junk, which systems and programs keep for themselves")
+    ]
     troubles: Annotated[list[Trouble], Field(description="catalogs whose records can't be read")]
 
 
@@ -122,7 +125,7 @@ class DropAnswer(JsonAnswer):
     prefix: Annotated[str | None, Field(description=f"in the bucket; {_PERSON}")]
     files: list[FileTold]
     left_out: Annotated[
-        list[str], Field(description="hidden files and sidecars, which are skipped")
+        list[str], Field(description="hidden files, junk and sidecars, which are skipped")
     ]
 
 

@@ -1,7 +1,7 @@
 """drop, status, catalogs and retry, with an operator's rights: documents on their way."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -16,6 +16,7 @@ from stackroom.documents.keys import (
     NO_USER,
     Unplaced,
     is_folder_marker,
+    is_junk,
     is_ours,
     is_unplaced,
     locate,
@@ -46,10 +47,11 @@ from stackroom_local.sites.site_services import SiteServices
 # the queue's visibility timeout has passed, as on AWS. The same file put again changes no record.
 
 _SHOWN = 20
+_JUNK = "which systems and programs keep for themselves"
 
 
 def objects(inventory: Inventory, user_id: str | None) -> Iterator[ListedObject]:
-    """The documents of everybody, or of one user, as they lie in the bucket."""
+    """The files of everybody, or of one user, as they lie in the bucket; junk is among them."""
     prefix = f"{user_id}/" if user_id else ""
     after: str | None = ""
     while after is not None:
@@ -65,7 +67,7 @@ def waiting(lying: Iterable[ListedObject], records: Iterable[Document]) -> list[
     Keys. `records` are all that there are, also those of a large catalog that nobody is shown;
     `lying` must have been read before them: records are written after objects.
     """
-    left = {each.key: each for each in lying}
+    left = {each.key: each for each in lying if not is_junk(each.key)}
     for record in records:
         there = left.get(record.s3_key)
         if there is not None and has_the_same_content(record, there):
@@ -83,6 +85,16 @@ def told_waiting(keys: list[str]) -> str:
 
 
 _NAMES = 10  # of files that have the same reason
+_NAMED = 3  # of files that are left out
+
+
+def left_out_text(names: Sequence[str], what: str) -> str:
+    """For people; empty where nothing is left out."""
+    if not names:
+        return ""
+    more = [f"and {len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    listed = ", ".join([*map(one_line, names[:_NAMED]), *more])
+    return f"{counted(len(names), 'file')} left out, {what}: {listed}"
 
 
 class SomeFailed(LocalModeError):
@@ -134,7 +146,9 @@ def status(site: Site, *, user: str | None, watch: bool, until_settled: bool, to
         checked(user)
     if not watch and not until_settled:
         # In this order, so that what is recorded meanwhile is told of by one of them at least.
-        waits = keys_waiting(site, user)
+        lying = list(objects(SiteServices(site).stores.inventory, user))
+        waits = waiting(lying, SiteRecords(site).documents(user))
+        junk = [each.key for each in lying if is_junk(each.key)]
         listings = SiteRecords(site).listings(user)
         if not (out.is_terminal and _is_under_way(listings)):
             out.print(overview(listings, speed=site.speed))
@@ -142,7 +156,9 @@ def status(site: Site, *, user: str | None, watch: bool, until_settled: bool, to
             left = [key for key in waits if key not in shown]
             if left:
                 out.print(Text(told_waiting(left)))
-            told.answer(status_answer(listings, left))
+            if junk:
+                out.print(Text(left_out_text(junk, _JUNK), style="dim"))
+            told.answer(status_answer(listings, left, junk))
             return
         until_settled = True
     following = ChangedRecords(site, user)
@@ -240,19 +256,21 @@ def found_at(paths: list[Path]) -> FoundFiles:
     except FileNotFoundError as error:
         raise ValidationError(f"no such file or folder: {error}") from error
     if not found.files:
-        raise ValidationError("there is no file to drop in " + ", ".join(map(str, paths)))
+        left = f"; {counted(len(found.left_out), 'file')} left out" if found.left_out else ""
+        raise ValidationError(f"there is no file to drop in {', '.join(map(str, paths))}{left}")
     return found
 
 
 def _tell(out: TerminalConsole, found: FoundFiles, outcomes: list[Dropped | NotDropped]) -> None:
-    for path in found.left_out:
-        out.print(
-            escape(
-                f"left out {one_line(str(path))}: hidden, or a sidecar, which only Stackroom writes"
-            )
-        )
+    tell_left_out(out, found)
     refused = ((each.key, each.reason) for each in outcomes if isinstance(each, NotDropped))
     tell_reasons(out, "not dropped", refused, style="red")
+
+
+def tell_left_out(out: TerminalConsole, found: FoundFiles) -> None:
+    if found.left_out:
+        what = f"hidden, or {_JUNK.removeprefix('which ')}, or sidecars"
+        out.print(Text(left_out_text([each.name for each in found.left_out], what), style="dim"))
 
 
 def tell_reasons(

@@ -34,7 +34,13 @@ from stackroom_local.cli.json_output import (
     FileTold,
     StatusAnswer,
 )
-from stackroom_local.cli.operator_documents import SomeFailed, found_at, tell_reasons, uploading
+from stackroom_local.cli.operator_documents import (
+    SomeFailed,
+    found_at,
+    tell_left_out,
+    tell_reasons,
+    uploading,
+)
 from stackroom_local.cli.output import Output
 from stackroom_local.cli.untrusted_text import one_line
 from stackroom_local.sites.site import Site
@@ -104,7 +110,9 @@ def status(person: SignedInPerson, *, watch: bool, until_settled: bool, told: Ou
         now = {each.document_id: each for each in documents}
         if not watch and not until_settled:
             told.people.print(table_of(documents))
-            told.answer(StatusAnswer(documents=documents, unlisted=0, waiting=[], troubles=[]))
+            told.answer(
+                StatusAnswer(documents=documents, unlisted=0, waiting=[], left_out=[], troubles=[])
+            )
             return
         if now != shown:
             told.people.print(table_of(documents))
@@ -192,6 +200,7 @@ def drop(
                 )
             except (OSError, GatewayError, Refused, Unavailable) as error:
                 refused[each.name] = str(error)
+    tell_left_out(told.people, found)
     told.people.print(f"dropped {len(sent)} of {counted(len(found.files), 'file')}")
     ended = {}
     if wait and sent:

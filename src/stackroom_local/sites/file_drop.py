@@ -14,7 +14,7 @@ from botocore.exceptions import (
     ReadTimeoutError,
 )
 
-from stackroom.documents.keys import SIDECAR_SUFFIX
+from stackroom.documents.keys import is_junk, is_ours
 from stackroom.documents.model import Document, DocumentStatus
 from stackroom_local.sites.site import Site
 
@@ -31,7 +31,7 @@ class DroppableFile:
 @dataclass(frozen=True)
 class FoundFiles:
     files: tuple[DroppableFile, ...]
-    left_out: tuple[Path, ...]  # hidden files, and sidecars, which only Stackroom writes
+    left_out: tuple[Path, ...]  # hidden files, junk, and sidecars, which only Stackroom writes
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,11 @@ def find(paths: Iterable[Path]) -> FoundFiles:
             if not file.is_file():
                 continue
             relative = file.relative_to(root)
-            if _is_hidden(relative) or file.name.endswith(SIDECAR_SUFFIX):
+            name = relative.as_posix()
+            if _is_hidden(relative) or is_junk(name) or is_ours(name):
                 left_out.append(file)
             else:
-                files.append(DroppableFile(file, relative.as_posix()))
+                files.append(DroppableFile(file, name))
     return FoundFiles(tuple(files), tuple(left_out))
 
 
