@@ -7,6 +7,7 @@ import io
 import json
 import secrets
 import time
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
@@ -86,7 +87,7 @@ class Calls:
         """The caller's catalog of that name or id; made if there is none."""
         for is_last in (False, True):
             for each in (yield from collected(self.catalogs())):
-                if each.catalog_id == name or each.catalog_name.casefold() == name.casefold():
+                if each.catalog_id == name or _is_same(each.catalog_name, name):
                     return each
             try:
                 return (yield from self.create_catalog(name))
@@ -335,6 +336,12 @@ class Calls:
             text, metadata = answer["content"][0]["text"], answer["metadata"]
             raise errors.refusal(metadata["error_code"], text.removeprefix("Error: "), metadata)
         return answer
+
+
+def _is_same(name: str, other: str) -> bool:
+    """Whether the gateway takes both for the name of one catalog; macOS decomposes letters."""
+    one, two = (unicodedata.normalize("NFC", each).casefold().split() for each in (name, other))
+    return one == two
 
 
 def _is_over(document: Document, asked: object) -> bool:

@@ -407,6 +407,12 @@ def catalogs(*names: str) -> httpx.Response:
     return told({"catalogs": found, "next_token": None})
 
 
+def test_a_catalog_is_opened_by_its_name_however_that_is_encoded() -> None:
+    for name in ("Bu\u0308ro 1", "b\u00fcro\u00a01"):
+        opened = Gateway(catalogs("B\u00fcro 1")).client().open_catalog(name)
+        assert opened.catalog_id == "cat-B\u00fcro 1"
+
+
 def test_a_catalog_that_another_program_opened_meanwhile_is_the_one() -> None:
     duplicate = refused("DUPLICATE_NAME")
     gateway = Gateway(catalogs(), duplicate, catalogs("Notes"))

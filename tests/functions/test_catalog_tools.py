@@ -1,5 +1,6 @@
 """The catalog tools as the gateway calls them: every row of the contract, word for word."""
 
+import hashlib
 import re
 import urllib.parse
 from collections.abc import Iterator
@@ -137,6 +138,26 @@ def test_uploading_a_file_in_the_call(tools: Tools) -> None:
     sidecar = session.client("s3").get_object(Bucket=BUCKET, Key=key)["Body"].read().decode()
     assert '"domain":"Größe"' in sidecar
     assert '"tags":["a","ö"]' in sidecar
+
+
+def test_a_file_is_replaced_by_its_name_however_that_is_encoded(tools: Tools) -> None:
+    decomposed, composed = "Ma\u0308rz\u00a01.txt", "M\u00e4rz 1.txt"
+    catalog_id = tools.create()
+    document_id = tools.upload(catalog_id, decomposed, "the first")
+    given = {"catalog_id": catalog_id, "filename": composed}
+
+    for content in ({}, {"file_content": encoded("the second")}):
+        refused = tools.call("upload_to_catalog", **given, **content)
+        replaced = tools.call("upload_to_catalog", **given, **content, replace=True)
+        assert refused["metadata"]["error_code"] == "DUPLICATE_FILE"
+        assert replaced["metadata"]["document_id"] == document_id
+
+    tools.arrive(catalog_id, decomposed)
+    [document] = tools.call("list_catalog_documents", catalog_id=catalog_id)["metadata"][
+        "documents"
+    ]
+    etag = hashlib.md5(b"the second", usedforsecurity=False).hexdigest()
+    assert (document["filename"], document["etag"]) == (decomposed, etag)
 
 
 def test_asking_and_all_that_follows_from_an_indexed_document(tools: Tools) -> None:

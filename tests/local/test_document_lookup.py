@@ -96,3 +96,22 @@ def test_rejected_file_under_a_catalogs_prefix_is_found_in_that_catalog(
 def test_somebody_elses_catalog_is_not_chosen_by_its_id(choosing: DocumentLookup) -> None:
     with pytest.raises(ValidationError, match="'bob' has no catalog"):
         choosing.catalog("bob", catalog_id_of("alice", "research"))
+
+
+@pytest.mark.parametrize("folder", ["B\u00fcro", "Bu\u0308ro"])
+@pytest.mark.parametrize("name", ["M\u00e4rz 1.txt", "Ma\u0308rz\u00a01.txt"])
+@pytest.mark.parametrize("typed", ["Ma\u0308rz 1.txt", "M\u00e4rz\u202f1.txt"])
+def test_a_name_is_found_however_it_is_encoded(folder: str, name: str, typed: str) -> None:
+    pipeline = Pipeline()
+    key = f"alice/{folder}/{name}"
+    pipeline.drop(key)
+    choosing = DocumentLookup(
+        catalogs=pipeline.catalogs, documents=pipeline.documents, bucket="docs"
+    )
+
+    for catalog in ("B\u00fcro", "bu\u0308ro"):
+        for target in (typed, f"alice/Bu\u0308ro/{typed}", f"s3://docs/alice/B\u00fcro/{typed}"):
+            [document] = choosing.chosen([target, name], user="alice", catalog=catalog)
+            assert document.s3_key == key
+    [document] = choosing.chosen([f"alice/B\u00fcro/{typed}"], user=None, catalog=None)
+    assert document.s3_key == key

@@ -125,6 +125,22 @@ def test_a_deleted_catalog_loses_every_object_and_waits_for_its_run(pipeline: Pi
     assert (deletion.documents, deletion.size) == (7, 28)
 
 
+def test_a_deleted_catalog_loses_folders_of_its_name_in_other_encodings(
+    pipeline: Pipeline,
+) -> None:
+    keys = ["alice/B\u00fcro/a.txt", "alice/Bu\u0308ro/b.txt", "alice/B\u00fcro\u200b/c.txt"]
+    for key in (*keys, "alice/Buro/kept.txt"):
+        pipeline.drop(key)
+    catalog_id = pipeline.document(keys[0]).catalog_id
+
+    deletion = pipeline.deletions.delete_catalog("alice", catalog_id)
+
+    assert list(pipeline.bucket.objects) == ["alice/Buro/kept.txt"]
+    assert list(pipeline.bucket.sidecars) == ["alice/Buro/kept.txt"]
+    assert {pipeline.document(key).status for key in keys} == {DocumentStatus.DELETING}
+    assert len(deletion.receipt_ids) == 3
+
+
 def test_a_catalogs_deletion_goes_on_after_a_crash(pipeline: Pipeline) -> None:
     keys = dropped(pipeline, 7)
 

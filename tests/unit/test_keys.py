@@ -1,9 +1,16 @@
+import unicodedata
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from stackroom.documents.keys import (
     Location,
     Unplaced,
+    canonical_name,
     catalog_id_of,
+    document_id_of,
+    former_document_id_of,
     is_folder_marker,
     is_ours,
     locate,
@@ -161,3 +168,62 @@ def test_junk_of_systems_and_programs_is_nobodys_document(path: str) -> None:
 )
 def test_names_that_only_look_like_junk_are_documents(path: str) -> None:
     assert may_be_document(f"alice/research/{path}")
+
+
+SAME_NAMES = [
+    ("Absch\u00e4tzung.txt", "Abscha\u0308tzung.txt"),
+    ("\ud55c\uad6d/a.txt", "\u1112\u1161\u11ab\u1100\u116e\u11a8/a.txt"),
+    ("\u304c.md", "\u304b\u3099.md"),
+    ("Vi\u1ec7t.pdf", "Vie\u0323\u0302t.pdf"),
+    ("shot at 3.00 PM.pdf", "shot at 3.00\u202fPM.pdf"),
+    ("a b.txt", "a\u00a0b.txt"),
+    ("a b.txt", "a\u3000b.txt"),
+    ("notes.txt", "notes\u200b.txt"),
+    ("notes.txt", "\ufeffnotes.txt"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME_NAMES)
+def test_names_that_differ_by_encoding_alone_are_one_document(one: str, other: str) -> None:
+    assert document_id_of("cat-1", one) == document_id_of("cat-1", other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("paypal.txt", "p\u0430ypal.txt"),  # a Cyrillic a
+        ("a.txt", "\uff41.txt"),  # a fullwidth a
+        ("fi.txt", "\ufb01.txt"),  # a ligature
+        ("a.txt", "A.txt"),
+        ("a b.txt", "a  b.txt"),
+        ("ab.txt", "a\u200db.txt"),  # a joiner
+        ("ab.txt", "a\u202eb.txt"),  # an override of direction
+    ],
+)
+def test_names_that_only_look_alike_are_two_documents(one: str, other: str) -> None:
+    assert document_id_of("cat-1", one) != document_id_of("cat-1", other)
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs", "Zs"], exclude_characters="\u200b\u2060\ufeff"))
+)
+def test_ids_of_composed_names_stay_as_they_were(name: str) -> None:
+    composed = unicodedata.normalize("NFC", name)
+
+    assert document_id_of("cat-1", composed) == former_document_id_of("cat-1", composed)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_the_canonical_form_of_a_name_is_its_own_and_keeps_folders(name: str) -> None:
+    canonical = canonical_name(name)
+
+    assert canonical_name(canonical) == canonical
+    assert canonical.split("/") == [canonical_name(each) for each in name.split("/")]
+
+
+@pytest.mark.parametrize("user", ["\u212aate", "zoe\u0301", "zo\u00e9", "zoe\u200b", "zoe\u00a0"])
+def test_no_user_id_is_taken_for_anothers(user: str) -> None:
+    place = locate(f"{user}/research/a.txt")
+
+    assert isinstance(place, Unplaced)
+    assert place.user_id == "!none"

@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stackroom.documents.catalog_counts import counts_in
-from stackroom.documents.keys import SIDECAR_SUFFIX, unplaced_id_of, unplaced_partition
+from stackroom.documents.keys import (
+    SIDECAR_SUFFIX,
+    former_document_id_of,
+    unplaced_id_of,
+    unplaced_partition,
+)
 from stackroom.documents.model import CatalogStatus, DocumentStatus
 from stackroom.ingestion.evidence import MAX_ATTEMPTS
 from stackroom.reconciler.discrepancies import Kind
@@ -429,3 +434,40 @@ def test_records_that_were_kept_of_junk_are_forgotten(world: Reconciled) -> None
 
     assert [each.s3_key for each in world.documents.kept.values()] == [KEY]
     assert world.found() == []
+
+
+TWIN, OTHER_TWIN = "alice/research/Ma\u0308rz.txt", "alice/research/M\u00e4rz.txt"
+
+
+@pytest.mark.parametrize(("first", "second"), [(TWIN, OTHER_TWIN), (OTHER_TWIN, TWIN)])
+def test_two_keys_of_a_name_are_no_discrepancy_while_one_is_rejected(
+    world: Reconciled, first: str, second: str
+) -> None:
+    world.dropped_and_indexed(first)
+    world.drop(second, "another")
+
+    assert world.found() == []
+
+    world.bucket.upload(first, "an event of it was lost")
+    assert world.found() == [(Kind.STALE_RECORD, first)]
+    world.bucket.delete(first)
+    assert {what for _, what in world.found()} <= {first, second}
+    assert world.document(first).s3_key == second
+
+
+def test_two_folders_of_a_catalogs_name_are_no_discrepancy(world: Reconciled) -> None:
+    world.dropped_and_indexed("alice/B\u00fcro/a.txt", "alice/Bu\u0308ro/b.txt")
+
+    assert world.found() == []
+
+
+def test_a_record_under_an_id_of_bytes_is_made_anew(world: Reconciled) -> None:
+    world.dropped_and_indexed(TWIN)
+    document = world.document(TWIN)
+    world.documents.remove(document)
+    former_id = former_document_id_of(CATALOG, document.filename)
+    world.documents.save(document.model_copy(update={"document_id": former_id, "version": 0}))
+
+    assert {what for _, what in world.found()} == {TWIN}
+
+    assert [each.document_id for each in world.documents.kept.values()] == [document.document_id]

@@ -1,6 +1,12 @@
 import pytest
 
-from stackroom.documents.keys import catalog_id_of, locate, unplaced_id_of, unplaced_partition
+from stackroom.documents.keys import (
+    catalog_id_of,
+    former_document_id_of,
+    locate,
+    unplaced_id_of,
+    unplaced_partition,
+)
 from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.errors import ObjectRefused
 from stackroom.uploads.plan import Plan, UploadOutcome
@@ -499,3 +505,118 @@ def test_a_catalog_that_only_junk_is_left_in_is_deleted(pipeline: Pipeline) -> N
     pipeline.drop(JUNK[0])
 
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.DELETING
+
+
+COMPOSED, DECOMPOSED = "alice/research/M\u00e4rz.txt", "alice/research/Ma\u0308rz.txt"
+TWINS = [
+    (COMPOSED, DECOMPOSED),
+    (DECOMPOSED, COMPOSED),
+    ("alice/research/a b.txt", "alice/research/a\u00a0b.txt"),
+    ("alice/M\u00e4rz/a.txt", "alice/Ma\u0308rz/a.txt"),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), TWINS)
+def test_a_second_key_of_a_name_is_rejected_naming_the_first(
+    pipeline: Pipeline, first: str, second: str
+) -> None:
+    pipeline.drop(first, "first")
+
+    again = pipeline.drop(second, "second")
+
+    assert again.outcome is UploadOutcome.REJECTED
+    [rejected] = rejects_of(pipeline, "alice")
+    assert rejected.s3_key == second
+    assert repr(first) in str(rejected.status_reason)
+    assert pipeline.document(first).s3_key == first
+    assert list(pipeline.bucket.sidecars) == [first]
+    assert pipeline.deliver(second).steps == ()
+
+
+@pytest.mark.parametrize(("first", "second"), TWINS)
+def test_two_keys_of_a_name_in_one_batch_leave_one_document_and_one_reject(
+    pipeline: Pipeline, first: str, second: str
+) -> None:
+    for key in (first, second):
+        pipeline.bucket.upload(key)
+
+    outcomes = pipeline.uploads.reconcile_all({first: "1", second: "2"})
+
+    told = sorted(str(each.outcome) for each in outcomes.values() if isinstance(each, Plan))
+    assert told == ["registered", "rejected"]
+    taken = pipeline.document(first).s3_key
+    [rejected] = rejects_of(pipeline, "alice")
+    assert {taken, rejected.s3_key} == {first, second}
+    assert list(pipeline.bucket.sidecars) == [taken]
+
+
+@pytest.mark.parametrize(("first", "second"), TWINS)
+def test_second_key_of_a_name_takes_its_place_once_the_first_is_gone(
+    pipeline: Pipeline, first: str, second: str
+) -> None:
+    pipeline.drop(first)
+    pipeline.drop(second)
+    pipeline.bucket.delete(first)
+
+    pipeline.deliver(second)
+    pipeline.deliver(first)
+
+    assert pipeline.document(first).s3_key == second
+    assert pipeline.document(first).status is DocumentStatus.PENDING
+    assert rejects_of(pipeline, "alice") == []
+    assert list(pipeline.bucket.sidecars) == [second]
+
+
+def test_deleting_a_rejected_second_key_leaves_the_first_as_it_is(indexed: Pipeline) -> None:
+    first, second = KEY, KEY.replace("report", "\u200breport")
+    indexed.drop(second)
+
+    indexed.delete(second)
+
+    assert indexed.document(first).status is DocumentStatus.INDEXED
+    assert rejects_of(indexed, "alice") == []
+
+
+@pytest.mark.parametrize("other", ["alice/Bu\u0308ro/b.txt", "alice/B\u00fcro\u200b/b.txt"])
+def test_folders_that_differ_by_encoding_alone_are_one_catalog(
+    pipeline: Pipeline, other: str
+) -> None:
+    first = "alice/B\u00fcro/a.txt"
+    pipeline.drop(first)
+
+    pipeline.drop(other)
+
+    [catalog] = pipeline.catalogs.kept.values()
+    assert catalog.document_count == 2
+    pipeline.index(first, other)
+    assert {each.status for each in pipeline.documents.kept.values()} == {DocumentStatus.INDEXED}
+
+
+def test_folder_of_other_encoding_is_rejected_where_jobs_read_one_prefix() -> None:
+    pipeline = Pipeline(by_jobs=True)
+    first, other = "alice/B\u00fcro/a.txt", "alice/Bu\u0308ro/b.txt"
+    pipeline.drop(first)
+    pipeline.index(first)
+
+    assert pipeline.drop(other).outcome is UploadOutcome.REJECTED
+
+    assert "'alice/B\\xfcro/' alone" in str(rejects_of(pipeline, "alice")[0].status_reason)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_record_under_an_id_of_bytes_gives_way_to_one_under_its_names(
+    pipeline: Pipeline, *, is_there: bool
+) -> None:
+    pipeline.drop()
+    former_id = former_document_id_of(CATALOG, "Ma\u0308rz.txt")
+    former = document_at(DECOMPOSED, status=DocumentStatus.INDEXED, indexed_at=pipeline.clock())
+    pipeline.documents.save(former.model_copy(update={"document_id": former_id}))
+    if is_there:
+        pipeline.bucket.upload(DECOMPOSED)
+
+    pipeline.deliver(DECOMPOSED)
+
+    left = {each.document_id: each.status for each in pipeline.documents.of_catalog(CATALOG)}
+    now = former.document_id if is_there else former_id
+    expected = DocumentStatus.PENDING if is_there else DocumentStatus.DELETING
+    assert left == {pipeline.document().document_id: DocumentStatus.PENDING, now: expected}

@@ -8,6 +8,7 @@ which DynamoDB answers in nine requests, and a second of ours to read. Of a very
 what is under way, and what begins with the words is found wherever it lies.
 """
 
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,6 +20,7 @@ from stackroom.access.tenancy import owned
 from stackroom.catalogs.transfers import FORM_SECONDS
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads
+from stackroom.documents.keys import canonical_name
 from stackroom.documents.model import Catalog, Document, DocumentStatus
 from stackroom.documents.repositories import Catalogs, DocumentNames, Documents, NamedDocument
 
@@ -70,7 +72,8 @@ class Wanted:
     behind: str | None = None
 
     def takes(self, filename: str, group: Group) -> bool:
-        return self.words.casefold() in filename.casefold() and self.takes_group(group)
+        words, name = canonical_name(self.words), canonical_name(filename)
+        return words.casefold() in name.casefold() and self.takes_group(group)
 
     def takes_group(self, group: Group) -> bool:
         """Return whether it belongs to the group asked for; what has gaps is searchable, too."""
@@ -285,8 +288,9 @@ class Browsing:
 
 
 def _beginnings(words: str) -> tuple[str, ...]:
-    """Of names, as somebody may have typed them."""
-    return tuple(dict.fromkeys((words, words.lower()))) if words else ()
+    """Of names, as somebody may have typed them; macOS decomposes letters with accents."""
+    encoded = [words, *(unicodedata.normalize(form, words) for form in ("NFC", "NFD"))]
+    return tuple(dict.fromkeys((*encoded, *map(str.lower, encoded)))) if words else ()
 
 
 def _count_with_gaps(entries: Iterable[_Entry]) -> int:

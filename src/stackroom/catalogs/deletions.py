@@ -7,7 +7,7 @@ and until then the answer is that it was asked for.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ from itertools import takewhile
 from stackroom.access.tenancy import owned
 from stackroom.clock import utc_now
 from stackroom.documents.bucket import DocumentBucket
-from stackroom.documents.keys import may_be_document
+from stackroom.documents.keys import Location, canonical_name, locate, may_be_document
 from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
 from stackroom.documents.repositories import Catalogs, Documents, Receipts
 from stackroom.errors import DocumentNotFound, RecordChanged, is_everybodys
@@ -243,7 +243,7 @@ class Emptying:
 
         Raises RecordChanged if late events keep unmarking the catalog.
         """
-        purge = self._purge_of()
+        purge = self._purge_of(self.catalog.s3_prefix)
         for _ in range(_PASSES):
             if self._is_emptied(purge):
                 return self._remove_records()
@@ -254,8 +254,7 @@ class Emptying:
     def _is_time_over(self) -> bool:
         return self.on.now() > self.asked_at + timedelta(seconds=self.on.seconds)
 
-    def _purge_of(self) -> _Purge:
-        prefix = self.catalog.s3_prefix
+    def _purge_of(self, prefix: str) -> _Purge:
         if self.catalog.document_count > _LISTED_FIRST or self._goes_on:
             before = self.catalog.deleting_since or self.asked_at
             return partial(self.on.bucket.purge, prefix, before=before)
@@ -295,13 +294,26 @@ class Emptying:
         while True:
             page = self.on.documents.page(self.catalog.catalog_id, after=after, limit=_PAGE)
             left = [each.s3_key for each in page.documents if not self._is_being_removed(each)]
-            if not self._reconcile(left):
+            if not (self._is_purged_beside(left) and self._reconcile(left)):
                 return False
             if page.next is None:
                 return True
             if left and self._is_time_over():
                 return False
             after = page.next
+
+    def _is_purged_beside(self, keys: Iterable[str]) -> bool:
+        """
+        Purge the folders of the catalog's name, encoded otherwise, that hold these keys; False if
+        time is over before that.
+        """
+        own = self.catalog.s3_prefix
+        folders = {each.prefix for each in map(locate, keys) if isinstance(each, Location)} - {own}
+        for folder in (each for each in folders if canonical_name(each) == canonical_name(own)):
+            for _ in self._purge_of(folder)():
+                if self._is_time_over():
+                    return False
+        return True
 
     def _is_being_removed(self, document: Document) -> bool:
         if document.status is not DocumentStatus.DELETING or document.receipt_id is None:

@@ -124,7 +124,7 @@ class Sending:
         DocumentExists, or ValidationError of the name, the content or the attributes.
         """
         catalog = in_use(self.catalogs, user_id, catalog_id)
-        location = _location(catalog, filename)
+        location = self._location(catalog, filename)
         metadata = self._metadata(location, attributes)
         size = len(content)
         if size > MAX_FILE_BYTES:
@@ -159,7 +159,7 @@ class Sending:
         There is none if what lies there has this MD5, which is S3's ETag of what came in one piece.
         """
         catalog = in_use(self.catalogs, user_id, catalog_id)
-        location = _location(catalog, filename)
+        location = self._location(catalog, filename)
         metadata = self._metadata(location, attributes)
         lies_there = None if replace else self.bucket.head(location.key)
         if lies_there is not None:
@@ -183,6 +183,14 @@ class Sending:
         if there is None or there.status is DocumentStatus.UPLOADING:
             self._announce(location, there, until=self.now() + timedelta(seconds=FORM_SECONDS))
         return Sent(catalog=catalog, document_id=location.document_id, filename=filename, form=form)
+
+    def _location(self, catalog: Catalog, filename: str) -> Location:
+        """Where a document of this name lies, or would; its key may be encoded otherwise."""
+        location = _location(catalog, filename)
+        there = self.documents.get(location.catalog_id, location.document_id)
+        known = locate(there.s3_key) if there is not None else location
+        assert isinstance(known, Location), "a catalog's document has a key of a document"
+        return known
 
     def _metadata(self, location: Location, attributes: Mapping[str, Attribute]) -> dict[str, str]:
         """Checked as the upload handler will check it, so that nothing fails afterwards."""

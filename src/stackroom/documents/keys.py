@@ -12,7 +12,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from stackroom.documents.model import Catalog
+from stackroom.documents.model import Catalog, DataSourceType
 
 SIDECAR_SUFFIX = ".metadata.json"
 PLACE_MAP_PREFIX = "_pagemaps/"
@@ -27,6 +27,9 @@ NO_USER = "!none"  # files rejected for having no user folder; no user id starts
 # "_" or "!". Narrower than S3 and headers need, wide enough for Cognito's UUIDs and for mail names.
 _USER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}")
 _CATALOG_ID = re.compile(r"cat-[0-9a-f]{24}")
+
+_ODD_SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")  # Unicode's category Zs
+_NO_WIDTH = re.compile("[\u200b\u2060\ufeff]")  # no joiners, which shape letters and emoji
 
 # Paths of what systems and programs leave beside people's files: Macs, Windows, Office and
 # LibreOffice, and browsers that have not finished a download. Case doesn't matter, "." is any
@@ -131,9 +134,23 @@ def unplaced_reason(location: Location, catalog: Catalog | None) -> str | None:
     is_foreign = catalog is not None and catalog.user_id != location.user_id
     if is_foreign or (catalog is None and location.names_a_catalog_id):
         return f"there is no catalog {location.folder!r}, or no more; drop the file into another"
-    if catalog is not None and not location.key.startswith(catalog.s3_prefix):
-        return f"catalog {catalog.name!r} has the prefix {catalog.s3_prefix!r}; drop the file there"
+    if catalog is None or location.prefix == catalog.s3_prefix:
+        return None
+    where = f"catalog {catalog.name!r} has the prefix {catalog.s3_prefix!r}; drop the file there"
+    if canonical_name(location.prefix) != canonical_name(catalog.s3_prefix):
+        return where
+    if catalog.data_source_id is not None and catalog.data_source_type is DataSourceType.S3:
+        # A data source has one prefix [API model: S3DataSourceConfiguration.inclusionPrefixes].
+        return f"{where}, for ingestion jobs read it as {catalog.s3_prefix!a} alone"
     return None
+
+
+def taken_reason(first: str) -> str:
+    """Why an object is no document, where one of the same name lies under the key `first`."""
+    return (
+        f"its name is that of {first!r}, whose letters or spaces are only encoded otherwise; "
+        "rename one of the two, or delete it"
+    )
 
 
 def path_problem(filename: str) -> str | None:
@@ -174,23 +191,41 @@ def can_have_sidecar(key: str) -> bool:
     return len((key + SIDECAR_SUFFIX).encode()) <= LONGEST_KEY
 
 
+def canonical_name(name: str) -> str:
+    """
+    Return the form in which names of documents and catalogs are compared: composed (NFC), every
+    space a plain one, and without spaces of no width. What it changes can't be seen. Letters that
+    only look alike stay apart, and a user id, which is ASCII, stays as it is.
+    """
+    if name.isascii():
+        return name
+    return _ODD_SPACES.sub(" ", unicodedata.normalize("NFC", _NO_WIDTH.sub("", name)))
+
+
 def catalog_name_problem(name: str) -> str | None:
     """Why this can't name a catalog, or None if it can."""
-    if not 1 <= len(name) <= MAX_CATALOG_NAME:
+    # isalnum() is false for a combining accent alone (macOS decomposes)
+    canonical = canonical_name(name)
+    if not 1 <= len(canonical) <= MAX_CATALOG_NAME:
         return f"a catalog's name has 1 to {MAX_CATALOG_NAME} characters"
-    # isalnum() is false for a combining accent alone, hence the composed form (macOS decomposes)
-    if not all(character.isalnum() or character in " -" for character in _composed(name)):
+    if not all(character.isalnum() or character in " -" for character in canonical):
         return "Catalog name contains invalid characters"
-    return None if name == name.strip() else "a catalog's name doesn't start or end with a space"
+    is_bare = canonical == canonical.strip()
+    return None if is_bare else "a catalog's name doesn't start or end with a space"
 
 
 def catalog_id_of(user_id: str, name: str) -> str:
     """The id of the user's catalog of that name; names are unique without regard to case."""
-    return "cat-" + _digest(user_id, _composed(name).casefold())
+    return "cat-" + _digest(user_id, canonical_name(name).casefold())
 
 
 def document_id_of(catalog_id: str, filename: str) -> str:
-    """The same file name in a catalog is the same document, whatever its content."""
+    """The same file name in a catalog is the same document, whatever its content and encoding."""
+    return "doc-" + _digest(catalog_id, canonical_name(filename))
+
+
+def former_document_id_of(catalog_id: str, filename: str) -> str:
+    """The id that a document of this name had while names were told apart by their bytes."""
     return "doc-" + _digest(catalog_id, filename)
 
 
@@ -220,10 +255,6 @@ def _folder_problem(user_id: str, folder: str) -> str | None:
     if len(f"{user_id}/{folder}/".encode()) > MAX_PREFIX_BYTES:
         return f"user and catalog folder together exceed {MAX_PREFIX_BYTES} bytes"
     return None
-
-
-def _composed(name: str) -> str:
-    return unicodedata.normalize("NFC", name)
 
 
 def _digest(*parts: str) -> str:

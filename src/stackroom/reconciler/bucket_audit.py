@@ -44,10 +44,18 @@ class _Cursor(Record):
 
 @dataclass
 class ListedFile:
-    """An object and when its sidecar was written; None if there is none."""
+    """
+    An object and when its sidecar was written; None if there is none. `twins` have the same name,
+    encoded otherwise.
+    """
 
     item: ListedObject
     sidecar: datetime | None = None
+    twins: list[ListedObject] = field(default_factory=list)
+
+    @property
+    def items(self) -> tuple[ListedObject, ...]:
+        return (self.item, *self.twins)
 
 
 @dataclass
@@ -67,6 +75,9 @@ class IdWindow:
 
     def put(self, document_id: str, listed: ListedFile) -> None:
         if not self.covers(document_id):
+            return
+        if there := self.held.get(document_id):
+            there.twins.append(listed.item)
             return
         self.held[document_id] = listed
         if len(self.held) > self.capacity:  # to three quarters, so that sorting stays rare
@@ -152,7 +163,8 @@ class BucketAudit:
             yield from self.on.mending.reconciled([(first.key, Kind.OBJECT_WITHOUT_RECORD)])
             catalog = self.on.catalogs.get(location.catalog_id)
         if catalog is None or unplaced_reason(location, catalog):
-            others = (each.item for each in window.held.values() if each.item is not first)
+            items = (item for each in window.held.values() for item in each.items)
+            others = (item for item in items if item is not first)
             yield from self.on.mending.reconciled(self._unlike_their_records(others))
             return
         yield from self.on.mending.reconciled(self._suspects(location.catalog_id, window))
@@ -167,12 +179,17 @@ class BucketAudit:
                     yield record.s3_key, Kind.UNUSED_LINK
                 elif self._may_be_lost(record):
                     yield record.s3_key, Kind.RECORD_WITHOUT_OBJECT
+            elif listed.twins or record.s3_key != listed.item.key:
+                # Which of them the record is of, a look at each tells.
+                keys = {record.s3_key, *(each.key for each in listed.items)}
+                yield from ((key, Kind.STALE_RECORD) for key in sorted(keys))
             elif (kind := _difference(record, listed)) and self._is_settled(listed.item):
                 yield listed.item.key, kind
         yield from ((item.key, Kind.OBJECT_WITHOUT_RECORD) for item in self._settled(window))
 
     def _settled(self, window: IdWindow) -> Iterator[ListedObject]:
-        return (each.item for each in window.held.values() if self._is_settled(each.item))
+        items = (item for each in window.held.values() for item in each.items)
+        return (item for item in items if self._is_settled(item))
 
     def _is_settled(self, item: ListedObject) -> bool:
         return self.on.mending.is_settled(item.last_modified)
@@ -195,7 +212,8 @@ class BucketAudit:
     def _sidecar_alone(self, location: Location, sidecar: ListedObject) -> Iterator[Discrepancy]:
         if not self._is_settled(sidecar):
             return
-        if self.on.documents.get(location.catalog_id, location.document_id) is not None:
+        record = self.on.documents.get(location.catalog_id, location.document_id)
+        if record is not None and record.s3_key == location.key:
             return  # the comparison with the record follows, and takes the sidecar along
         if self.on.bucket.head(location.key) is not None:
             return

@@ -105,7 +105,9 @@ def says_the_same(record: Document, document: Document) -> bool:
     A failed document that is dropped again, byte for byte, is its owner's way of asking for
     another try; the same event delivered twice is not, and has the version that was recorded.
     """
-    if record.status is DocumentStatus.DELETING or record.fingerprint != document.fingerprint:
+    if record.status is DocumentStatus.DELETING or record.s3_key != document.s3_key:
+        return False
+    if record.fingerprint != document.fingerprint:
         return False
     return record.status is not DocumentStatus.FAILED or (
         record.version_id == document.version_id and record.uploaded_at == document.uploaded_at

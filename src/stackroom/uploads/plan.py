@@ -30,9 +30,10 @@ from stackroom.uploads.removal_receipts import receipt_id_of, receipt_of
 @dataclass(frozen=True, kw_only=True)
 class Seen:
     """
-    A key that belongs to a catalog, there or to be opened. `unplaced` is the record of the object
-    from when it belonged to none, `receipt` the one that its record names. `is_lost`: the object
-    is gone, and no deletion of it was seen.
+    A key that belongs to a catalog, there or to be opened. `superseded` are records of the object
+    under other ids: from when it belonged to no catalog, or names were told apart by their bytes.
+    `receipt` is the one that its record names. `is_lost`: the object is gone, and no deletion of it
+    was seen.
     """
 
     location: Location
@@ -40,7 +41,7 @@ class Seen:
     record: Document | None
     found: StoredObject | None
     sidecar: StoredSidecar | None = None
-    unplaced: Document | None = None
+    superseded: tuple[Document, ...] = ()
     receipt: Receipt | None = None
     is_lost: bool = False
 
@@ -54,13 +55,15 @@ class Seen:
 @dataclass(frozen=True, kw_only=True)
 class SeenUnplaced:
     """
-    A key that belongs to no catalog. `orphan` is its record in one that is not there any more.
+    A key that belongs to no catalog. `orphan` is its record in one that is not there any more;
+    `has_sidecar`, though it should have none.
     """
 
     location: Unplaced
     record: Document | None
     found: StoredObject | None
     orphan: Document | None = None
+    has_sidecar: bool = False
 
 
 # The writes that bring a record in step with its object, each as a value; `Plan` puts them in
@@ -270,17 +273,16 @@ def _plan_gone(seen: Seen, now: datetime) -> Plan:
 
 def _plan_junk(seen: Seen, now: datetime) -> Plan:
     """It gets no record, opens no catalog, and is nobody's where ingestion jobs crawl it."""
-    key, record = seen.location.key, seen.record
+    key, record, steps = seen.location.key, seen.record, list[Step]()
     if record is not None and record.may_be_indexed and not seen.is_crawled:
         return _removed(seen, record, now)  # an earlier version of ours took it for a document
-    steps = list[Step]()
     if seen.found is not None and seen.is_crawled:
         right = quarantine_sidecar(seen.location)
         if seen.sidecar is None or seen.sidecar.body != right:
             steps.append(WriteSidecar(key=key, body=right, quarantines=True))
     elif seen.sidecar is not None or record is not None:
         steps.append(RemoveSidecar(key=key))
-    records = [each for each in (record, seen.unplaced) if each is not None]
+    records = [*seen.superseded, *([record] if record is not None else [])]
     steps += (RemoveRecord(document=each) for each in records)
     if record is not None:
         steps.append(SettleCatalog(catalog_id=record.catalog_id))
@@ -291,6 +293,8 @@ def _plan_junk(seen: Seen, now: datetime) -> Plan:
 def _plan_unplaced(seen: SeenUnplaced, now: datetime, correlation_id: str | None) -> Plan:
     """The object is recorded under its user, with the reason, for as long as it lies there."""
     location, steps = seen.location, list[Step]()
+    if seen.has_sidecar:
+        steps.append(RemoveSidecar(key=location.key))
     if seen.orphan is not None:
         steps.append(RemoveRecord(document=seen.orphan))
     if seen.found is None or is_junk(location.key):
@@ -353,8 +357,7 @@ def _opening(seen: Seen, catalog: Catalog) -> list[Step]:
         steps.append(OpenCatalog(catalog=catalog))
     elif catalog.status is CatalogStatus.DELETING:
         steps.append(UnmarkDeleting(catalog_id=catalog.catalog_id))
-    if seen.unplaced is not None:
-        steps.append(RemoveRecord(document=seen.unplaced))
+    steps += (RemoveRecord(document=each) for each in seen.superseded)
     return steps
 
 

@@ -19,13 +19,15 @@ from typing import TypeVar
 
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads, random_pauses, retried
-from stackroom.documents.bucket import DocumentBucket
+from stackroom.documents.bucket import DocumentBucket, StoredObject
 from stackroom.documents.keys import (
     Location,
     Unplaced,
+    former_document_id_of,
     is_folder_marker,
     is_ours,
     locate,
+    taken_reason,
     unplaced_id_of,
     unplaced_partition,
     unplaced_reason,
@@ -107,10 +109,15 @@ class Uploads:
         outcomes: dict[str, Plan | Exception] = {}
         shelves: dict[str, dict[str, _Begun]] = {}  # by the catalog whose counters they change
         for key, each in begun.items():
-            if isinstance(each, _Begun):
-                shelves.setdefault(each.save.document.catalog_id, {})[key] = each
-            else:
+            if not isinstance(each, _Begun):
                 outcomes[key] = each
+                continue
+            document = each.save.document
+            shelf = shelves.setdefault(document.catalog_id, {})
+            if any(document.document_id == one.save.document.document_id for one in shelf.values()):
+                outcomes[key] = RecordChanged(document.document_id)  # by the other of its name
+            else:
+                shelf[key] = each
         for ended in self.beside([partial(self._end_all, shelf) for shelf in shelves.values()]):
             outcomes |= ended
         changed = [key for key, each in outcomes.items() if isinstance(each, RecordChanged)]
@@ -195,21 +202,25 @@ class Uploads:
         record = self.documents.get(location.catalog_id, location.document_id)
         found = self.bucket.head(key)
         # Where neither is there, a sidecar may be left of a record that was lost.
-        is_read = found is not None or record is None
+        is_read = found is not None or record is None or record.s3_key != key
         sidecar = self.bucket.sidecar_of(key) if is_read else None
         if found is None and sidecar is not None:
             found = self.bucket.head(key)  # whoever put the object anew meanwhile wrote it
-        unplaced = None
-        if found is not None and record is None:
-            # It may have belonged to no catalog before, and was shown as rejected then.
-            unplaced = self.documents.get(unplaced_partition(user_id), unplaced_id_of(key))
+        superseded = self._superseded(location, record) if found is not None else ()
+        if found is None and record is None:
+            record = self._former(location)
         # The catalog last: of many who drop its first files, few then open it at the same time.
         catalog = self.catalogs.get(location.catalog_id)
         reason = unplaced_reason(location, catalog)
         if reason is not None and catalog is not None:
-            return self._look_unplaced(location.unplaced(reason))
+            own = record if record is not None and record.s3_key == key else None
+            return self._look_unplaced(location.unplaced(reason), own)
         if reason is not None and found is not None:
             return self._look_unplaced(location.unplaced(reason), record)
+        if record is not None and self._is_taken(record, found, key):
+            unplaced = location.unplaced(taken_reason(record.s3_key))
+            twin = self._look_unplaced(unplaced, self._former(location))
+            return replace(twin, has_sidecar=sidecar is not None)
         is_missed = is_audit and found is None and record is not None
         is_wanted = catalog is None or catalog.status is not CatalogStatus.DELETING
         receipt = None
@@ -221,7 +232,7 @@ class Uploads:
             record=record,
             found=found,
             sidecar=sidecar,
-            unplaced=unplaced,
+            superseded=superseded,
             receipt=receipt,
             is_lost=is_missed and is_wanted and not self.bucket.was_deleted(key),
         )
@@ -232,6 +243,31 @@ class Uploads:
         if found is not None and is_folder_marker(found.key, found.size):
             found = None
         return SeenUnplaced(location=location, record=record, found=found, orphan=orphan)
+
+    def _is_taken(self, record: Document, found: StoredObject | None, key: str) -> bool:
+        """
+        Whether the record is of another object, whose name is encoded otherwise. One record can't
+        be of both, for it would go with either; where the other is gone, this one takes its place.
+        """
+        if record.s3_key == key:
+            return False
+        return found is None or self.bucket.head(record.s3_key) is not None
+
+    def _superseded(self, location: Location, record: Document | None) -> tuple[Document, ...]:
+        is_new = record is None or record.s3_key != location.key
+        if not is_new:
+            return ()
+        # It may have belonged to no catalog before, and was shown as rejected then.
+        partition = unplaced_partition(location.user_id)
+        unplaced = self.documents.get(partition, unplaced_id_of(location.key))
+        return tuple(each for each in (unplaced, self._former(location)) if each is not None)
+
+    def _former(self, location: Location) -> Document | None:
+        """The object's record from when names were told apart by their bytes."""
+        former_id = former_document_id_of(location.catalog_id, location.filename)
+        if former_id == location.document_id:
+            return None
+        return self.documents.get(location.catalog_id, former_id)
 
     def _apply(self, steps: Iterable[Step], versions: dict[str, int]) -> None:
         """

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 from stackroom.documents.formats import MAX_FILE_BYTES
 from stackroom.documents.keys import (
     Unplaced,
+    canonical_name,
     catalog_id_of,
     locate,
     unplaced_id_of,
@@ -64,7 +65,8 @@ class DocumentLookup:
         """
         within = self.catalog(user, catalog) if catalog is not None else None
         keys = dict.fromkeys(self._key(each, user=user, within=within) for each in targets)
-        return [self._document(key) for key in keys]
+        documents = [self._document(key) for key in keys]
+        return list({(each.catalog_id, each.document_id): each for each in documents}.values())
 
     def _key(self, target: str, *, user: str | None, within: Catalog | None) -> str:
         uri = f"s3://{self.bucket}/"
@@ -72,7 +74,8 @@ class DocumentLookup:
             raise ValidationError(f"{target!r} is not in this bucket, {uri}")
         key = target.removeprefix(uri)
         if within is not None:
-            return key if key.startswith(within.s3_prefix) else within.s3_prefix + key
+            prefix = canonical_name(within.s3_prefix)
+            return key if canonical_name(key).startswith(prefix) else within.s3_prefix + key
         if user is not None and not key.startswith(f"{user}/"):
             raise ValidationError(
                 f"{target!r} is not a key under {user}/; give the key, or the file's name with "
@@ -88,7 +91,7 @@ class DocumentLookup:
         if isinstance(location, Unplaced):
             raise ValidationError(self._no_documents(key))
         document = self.documents.get(location.catalog_id, location.document_id)
-        if document is None or document.s3_key != key:
+        if document is None or canonical_name(document.s3_key) != canonical_name(key):
             raise ValidationError(
                 f"there is no document {key!r}{self._alike(location.catalog_id, key)}"
             )
@@ -121,11 +124,13 @@ class DocumentLookup:
 
 def body_of(asker: Asker, catalog: str, filename: str) -> bytes:
     """As the document lies there. Raises ValidationError for one that the asker hasn't."""
-    documents = {each.filename: each for each in asker.client.documents(asker.catalog_id(catalog))}
-    if filename not in documents:
-        near = did_you_mean(filename, documents)
+    found = asker.client.documents(asker.catalog_id(catalog))
+    documents = {canonical_name(each.filename): each for each in found}
+    document = documents.get(canonical_name(filename))
+    if document is None:
+        near = did_you_mean(filename, [each.filename for each in documents.values()])
         raise ValidationError(f"there is no document {filename!r} in {catalog!r}{near}")
-    return downloaded(asker, documents[filename])
+    return downloaded(asker, document)
 
 
 def downloaded(asker: Asker, document: "FoundDocument") -> bytes:

@@ -15,6 +15,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from stackroom.documents.keys import canonical_name
 from stackroom.documents.model import CatalogStatus, DocumentStatus, with_gaps
 from stackroom.errors import ValidationError
 from stackroom.tools.texts import counted, size
@@ -140,10 +141,10 @@ def delete(
         raise WrongUsage("name your catalog with --catalog, or --user for an operator's deletion")
     client, catalog_id = person.client, person.asker.catalog_id(catalog)
     if targets:
-        there = {each.filename: each for each in client.documents(catalog_id)}
-        if unknown := [each for each in targets if each not in there]:
+        there = {canonical_name(each.filename): each for each in client.documents(catalog_id)}
+        if unknown := [each for each in targets if canonical_name(each) not in there]:
             raise ValidationError(f"there is no document {unknown[0]!r} in {catalog!r}")
-        meant = [there[each] for each in targets]
+        meant = [there[each] for each in dict.fromkeys(map(canonical_name, targets))]
         for each in meant:
             client.delete(each)
         if wait:
@@ -205,15 +206,16 @@ def drop(
     ended = {}
     if wait and sent:
         over = person.client.wait(catalog_id, sent.values())
-        ended = {each.filename: each for each in over}
+        ended = {canonical_name(each.filename): each for each in over}
     tell_reasons(told.people, "not dropped", refused.items(), style="red")
     files = [
         FileTold(key=None, filename=name, dropped=False, reason=why)
         for name, why in refused.items()
     ]
     for name in sent:
-        status = DocumentStatus(ended[name].indexing_status) if name in ended else None
-        reason = ended[name].status_reason if name in ended else None
+        end = ended.get(canonical_name(name))
+        status = DocumentStatus(end.indexing_status) if end is not None else None
+        reason = end.status_reason if end is not None else None
         files.append(FileTold(key=None, filename=name, dropped=True, status=status, reason=reason))
     for status in (DocumentStatus.FAILED, DocumentStatus.PENDING):
         of_it = [(each.filename, str(each.reason)) for each in files if each.status is status]
