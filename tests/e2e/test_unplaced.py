@@ -1,6 +1,7 @@
 """What belongs to no catalog: recorded, and shown with a reason."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -77,3 +78,29 @@ def test_a_record_that_is_none_costs_only_its_own_catalog(instance: Instance) ->
         assert re.search(r"\tmallory/papers/\t.*stackroom reconcile", shown.stdout)
     assert reconciled.returncode == 1
     assert "DOC#broken" in reconciled.stdout
+
+
+def test_names_of_a_mac_are_found_as_typed_and_its_junk_is_left_out(
+    instance: Instance, tmp_path: Path
+) -> None:
+    mac, typed = "mia/Bu\u0308ro/Ma\u0308rz.txt", "mia/B\u00fcro/M\u00e4rz.txt"
+    beside = "mia/B\u00fcro/April.txt"
+    dropped = [put(instance, key, f"The text of {key}.") for key in (mac, beside)]
+    for junk in ("mia/Bu\u0308ro/.DS_Store", "mia/Bu\u0308ro/._Ma\u0308rz.txt", "mia/.DS_Store"):
+        put(instance, junk, "of no interest")
+    Person(instance, "mia").settle(dropped)
+
+    (tmp_path / "M\u00e4rz.txt").write_text("Dropped from another machine.", "utf-8")
+    again = ("drop", str(tmp_path), "-u", "mia", "-c", "B\u00fcro", "--wait")
+    stackroom(*again, state_dir=instance.state_dir)
+    assert Person(instance, "mia").records().keys() == {mac, beside}
+    twin = put(instance, typed, "another text")
+    Person(instance, "mia").settle([twin])
+    shown = stackroom("status", "--user", "mia", state_dir=instance.state_dir).stdout
+    deleted = ("delete", "-u", "mia", "-c", "B\u00fcro", "M\u00e4rz.txt", "--wait")
+    stackroom(*deleted, state_dir=instance.state_dir)
+
+    assert shown.count("indexed\t") == 2
+    assert f"its name is that of {mac!r}" in shown
+    assert "3 files left out" in shown
+    assert mac not in Person(instance, "mia").records()

@@ -109,7 +109,8 @@ def drop(
     prefix = _prefix(site, user, catalog)
     found = found_at(paths)
     started = time.monotonic()
-    outcomes = put(site, found.files, prefix=prefix, out=out)
+    files = tuple(_as_known(site, prefix, each) for each in found.files)
+    outcomes = put(site, files, prefix=prefix, out=out)
     _tell(out, found, outcomes)
     out.print(
         f"dropped {sum(isinstance(each, Dropped) for each in outcomes)}"
@@ -124,6 +125,16 @@ def drop(
     told.answer(drop_answer(prefix, found, outcomes, settled))
     if bad:
         raise SomeFailed(bad, len(outcomes))
+
+
+def _as_known(site: Site, prefix: str, file: DroppableFile) -> DroppableFile:
+    """With the key of its document; another machine may have encoded the same name otherwise."""
+    location = locate(prefix + file.name)
+    if location.key.isascii() or isinstance(location, Unplaced):
+        return file
+    documents = SiteServices(site).stores.documents
+    there = documents.get(location.catalog_id, location.document_id)
+    return file if there is None else replace(file, key=there.s3_key)
 
 
 def _prefix(site: Site, user: str, catalog: str) -> str:

@@ -24,8 +24,11 @@ _OVER = {DocumentStatus.INDEXED, DocumentStatus.FAILED}
 
 @dataclass(frozen=True)
 class DroppableFile:
+    """`key` is where its document lies already, under the same name that is encoded otherwise."""
+
     path: Path
     name: str  # within the catalog: relative to what was dropped, folders kept
+    key: str | None = None
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ def drop(
     is_gone = Event()
 
     def put(file: DroppableFile) -> Dropped | NotDropped:
-        key = prefix + file.name
+        key = file.key or prefix + file.name
         at = datetime.now(UTC)
         if is_gone.is_set():
             return NotDropped(key, no_answer)
