@@ -1,6 +1,7 @@
 """Records, objects and sidecars that disagree, and rejected files that a search finds."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -423,10 +424,10 @@ def test_junk_that_jobs_crawl_is_quarantined_by_the_reconciler() -> None:
 def test_records_that_were_kept_of_junk_are_forgotten(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     inside, beside = "alice/research/.DS_Store", "alice/.DS_Store"
-    failed = {"status": DocumentStatus.FAILED, "status_reason": "no type in its name"}
+    failed: dict[str, Any] = {"status": DocumentStatus.FAILED, "status_reason": "no type"}
     world.documents.save(document_at(inside, **failed))
-    partition = {"catalog_id": unplaced_partition("alice"), "document_id": unplaced_id_of(beside)}
-    world.documents.save(a_document(s3_key=beside, filename=beside, **partition, **failed))
+    failed |= {"catalog_id": unplaced_partition("alice"), "document_id": unplaced_id_of(beside)}
+    world.documents.save(a_document(s3_key=beside, filename=beside, **failed))
     for key in (inside, beside):
         world.bucket.upload(key)
 

@@ -42,7 +42,8 @@ def is_nothing(value: object) -> bool:
 
 def not_an_object(arguments: object) -> str:
     """The sentence for a model that sent its arguments as anything but an object."""
-    kind = {list: "a list", str: "a text"}.get(type(arguments), "a single value")
+    kinds: dict[type, str] = {list: "a list", str: "a text"}
+    kind = kinds.get(type(arguments), "a single value")
     return (
         f"the arguments are {kind}; send a JSON object that has each argument under its name, such"
         ' as {"query": "annual leave"}'

@@ -1,12 +1,12 @@
 """An owner's catalogs, and the documents of one, page by page."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from stackroom.access.tenancy import owned
 from stackroom.clock import utc_now
-from stackroom.documents.model import Catalog, Document
+from stackroom.documents.model import Catalog, Document, DocumentStatus
 from stackroom.documents.repositories import Catalogs, Documents
 
 CATALOGS = 50  # on a page: some 15 kB of text
@@ -30,6 +30,22 @@ class DocumentsOfCatalog:
     documents: tuple[Document, ...]
     total: int
     next: str | None
+
+
+def same_contents(documents: Iterable[Document]) -> dict[str, str]:
+    """
+    Return the name of the first document with the same bytes, by the id of each later one.
+
+    S3 tells equal bytes by the ETag, if they were sent in the same parts.
+    """
+    first: dict[tuple[str, int], Document] = {}
+    found: dict[str, str] = {}
+    for each in sorted(documents, key=lambda each: (each.uploaded_at, each.filename)):
+        if each.etag and each.is_counted and each.status is not DocumentStatus.FAILED:
+            known = first.setdefault((each.etag, each.size), each)
+            if known is not each:
+                found[each.document_id] = known.filename
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ import binascii
 import re
 import shlex
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -15,6 +15,7 @@ from stackroom.access.identity import Caller
 from stackroom.access.plain_text import Id, Line, is_plain
 from stackroom.access.tenancy import in_use
 from stackroom.access.tool import by_name
+from stackroom.catalogs.listing import DocumentsOfCatalog, same_contents
 from stackroom.catalogs.transfers import FORM_SECONDS, LINK_SECONDS, DownloadLink, Sent, UploadForm
 from stackroom.documents.formats import MAX_FILE_BYTES, SUPPORTED
 from stackroom.documents.model import Document, DocumentStatus, Receipt
@@ -31,9 +32,6 @@ from stackroom.tools.definition import (
 )
 from stackroom.tools.texts import cell, counted, iso, kilobytes, minute, shown, size, status_of
 from stackroom.uploads.descriptions import MAX_FILENAME_BYTES, MAX_LIST
-
-if TYPE_CHECKING:
-    from stackroom.catalogs.listing import DocumentsOfCatalog
 
 
 class ListCatalogDocuments(CatalogArguments):
@@ -54,11 +52,11 @@ def _list(services: Services, asked: ListCatalogDocuments, caller: Caller) -> Do
 
 
 def _listed(page: DocumentsOfCatalog) -> Rendered:
-    count = counted(page.total, "document")
+    count, twins = counted(page.total, "document"), same_contents(page.documents)
     lines = [f"Catalog '{shown(page.catalog.name)}' contains {count}:"]
     if page.documents:
         lines += ["", "| Filename | ID | Size | Status | Uploaded |", "|---|---|---|---|---|"]
-        lines += [_row(each) for each in page.documents]
+        lines += [_row(each, twins.get(each.document_id)) for each in page.documents]
     elif not page.total:
         lines = [f"{lines[0].removesuffix(':')}. Use upload_to_catalog to add one."]
     token = token_of(page.next) if page.next else None
@@ -78,6 +76,7 @@ def _listed(page: DocumentsOfCatalog) -> Rendered:
                     "indexing_status": str(each.shown_status),
                     "status_reason": each.status_reason,
                     "gaps": list(each.shown_gaps),
+                    "same_content_as": twins.get(each.document_id),
                     "uploaded_at": iso(each.uploaded_at),
                 }
                 for each in page.documents
@@ -87,12 +86,13 @@ def _listed(page: DocumentsOfCatalog) -> Rendered:
     )
 
 
-def _row(document: Document) -> str:
+def _row(document: Document, twin: str | None) -> str:
+    same = f"; same content as '{cell(twin)}'" if twin else ""
     cells = (
         cell(document.filename),
         document.document_id,
         size(document.size),
-        cell(status_of(document)),
+        cell(status_of(document)) + same,
         minute(document.uploaded_at),
     )
     return f"| {' | '.join(cells)} |"

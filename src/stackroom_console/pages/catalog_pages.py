@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from stackroom.access.tenancy import owned
 from stackroom.catalogs.browsing import ROWS, Browsed, Group, Order, Wanted, group_of
-from stackroom.catalogs.listing import CatalogPage
+from stackroom.catalogs.listing import CatalogPage, same_contents
 from stackroom.catalogs.progress import CatalogProgress
 from stackroom.documents.formats import MAX_FILE_BYTES, SUPPORTED, extension_of
 from stackroom.documents.keys import JUNK
@@ -53,10 +53,16 @@ def rows_of(
     documents: tuple[Document, ...], progress: CatalogProgress, *, speed: float
 ) -> tuple[Row, ...]:
     estimates = {each.document.document_id: each for each in progress.unready}
-    return tuple(_row(each, estimates.get(each.document_id), speed) for each in documents)
+    twins = same_contents(documents)
+    return tuple(
+        _row(each, estimates.get(each.document_id), speed, twin=twins.get(each.document_id))
+        for each in documents
+    )
 
 
-def _row(document: Document, estimate: DocumentEstimate | None, speed: float) -> Row:
+def _row(
+    document: Document, estimate: DocumentEstimate | None, speed: float, *, twin: str | None
+) -> Row:
     is_failed = document.status is DocumentStatus.FAILED
     is_going = document.status is DocumentStatus.DELETING
     return Row(
@@ -65,7 +71,9 @@ def _row(document: Document, estimate: DocumentEstimate | None, speed: float) ->
         size=document.size,
         uploaded_at=document.uploaded_at,
         state=state_told(document.shown_status),
-        told=_told(document, estimate, speed),
+        told="; ".join(
+            filter(None, [_told(document, estimate, speed), twin and f"same content as {twin}"])
+        ),
         advice=(_MENDED if document.is_rejected else _RETRY) if is_failed else "",
         receipt_id=document.receipt_id if is_going else None,
         may_be_retried=is_failed and not document.is_rejected,
