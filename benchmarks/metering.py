@@ -60,6 +60,7 @@ CATALOGS = {
     "open": _TRANSACTION,
     "close": _TRANSACTION,
     "place": _PUT,
+    "record_attributes": _PUT,
     "clear_data_source": _PUT,
     "settle_status": Cost(seconds=0.024, reads=1, writes=1),
     "mark_deleting": _PUT,

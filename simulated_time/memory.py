@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import count
 
+from stackroom.documents.attributes import MOST_RECORDED
 from stackroom.documents.bucket import StoredObject, StoredSidecar, Version
 from stackroom.documents.catalog_counts import (
     Counts,
@@ -76,6 +77,11 @@ class MemoryCatalogs:
             data_source_type=source.type,
             data_source_shared=source.is_shared,
         )
+
+    def record_attributes(self, catalog_id: str, types: frozenset[str]) -> None:
+        there = self.kept.get(catalog_id)
+        if there is not None and len(there.attribute_types) < MOST_RECORDED:
+            self._change(catalog_id, attribute_types=there.attribute_types | types)
 
     def clear_data_source(self, catalog_id: str) -> None:
         if self._there(catalog_id).status is not CatalogStatus.DELETING:

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from email.utils import parsedate_to_datetime
 from functools import partial
 from math import inf
@@ -37,6 +37,7 @@ from stackroom_client.steps import (
 
 T = TypeVar("T")
 Progress: TypeAlias = Callable[[int, int], object]
+Value: TypeAlias = str | float | bool | date | list[str]  # of an attribute
 
 _CATALOGS = "catalogs___"  # what the gateway puts before the tools of a target
 SEARCH = "knowledge___knowledge_base_retrieve"
@@ -121,14 +122,15 @@ class Calls:
         file: Path | str | bytes | IO[bytes],
         *,
         name: str | None = None,
-        metadata: Mapping[str, str | list[str]] | None = None,
+        metadata: Mapping[str, Value] | None = None,
         replace: bool = False,
         progress: Progress | None = None,
     ) -> Steps[Upload]:
         """
         Up to 50 MB, read as they are sent; `progress` is called with the bytes sent and all bytes.
 
-        A text is a path; `name` is the file's own by default. Raises DuplicateFile without
+        A text is a path; `name` is the file's own by default. A date in `metadata`, as such or as a
+        text in ISO 8601, can be asked for in ranges, as numbers can. Raises DuplicateFile without
         `replace`, InvalidArgument, CatalogNotFound or CatalogDeleting.
         """
         path = Path(file) if isinstance(file, str) else file
@@ -140,7 +142,10 @@ class Calls:
                 catalog_id=catalog,
                 filename=name,
                 replace=replace,
-                metadata=dict(metadata or {}),
+                metadata={
+                    key: each.isoformat() if isinstance(each, date) else each
+                    for key, each in (metadata or {}).items()
+                },
             )
             form = httpx.Request(
                 "POST",

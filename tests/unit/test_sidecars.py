@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stackroom.documents.attributes import Attribute, recorded
 from stackroom.documents.keys import Location
 from stackroom.errors import MalformedEvent, ValidationError
 from stackroom.uploads.descriptions import (
     RESERVED,
-    Attribute,
     object_metadata,
     own_sidecar,
     user_attributes,
@@ -49,12 +49,12 @@ def test_a_malformed_event_is_refused_and_says_where(body: str, named: str) -> N
         object_event(body)
 
 
-def a_sidecar(attributes: dict[str, Attribute]) -> bytes:
+def a_sidecar(attributes: dict[str, Attribute], filename: str = "report.pdf") -> tuple[bytes, bool]:
     location = Location(
-        key="alice/hr/report.pdf",
+        key=f"alice/hr/{filename}",
         user_id="alice",
         folder="hr",
-        filename="report.pdf",
+        filename=filename,
         catalog_id="cat-1",
         document_id="doc-1",
     )
@@ -62,7 +62,7 @@ def a_sidecar(attributes: dict[str, Attribute]) -> bytes:
 
 
 def test_a_sidecar_says_whose_document_it_is_and_what_the_user_attached() -> None:
-    body = a_sidecar({"domain": "hr", "allowed_groups": ["staff", "board"]})
+    body, _ = a_sidecar({"domain": "hr", "allowed_groups": ["staff", "board"]})
 
     assert json.loads(body) == {
         "metadataAttributes": {
@@ -73,6 +73,7 @@ def test_a_sidecar_says_whose_document_it_is_and_what_the_user_attached() -> Non
             "document_id": "doc-1",
             "filename": "report.pdf",
             "uploaded_at": "2026-02-03T10:30:00Z",
+            "uploaded_ts": 1770114600,
         }
     }
 
@@ -88,6 +89,94 @@ def test_attributes_come_from_object_metadata_of_our_prefix_alone() -> None:
     )
 
     assert attributes == {"domain": "hr", "taxonomy": ["pay", "leave", "travel"], "author": "René"}
+
+
+def test_typed_attributes_are_what_their_headers_say() -> None:
+    attributes = user_attributes(
+        {
+            "kb-number-year": "2026",
+            "kb-number-rate": "-1.5",
+            "kb-bool-public": "true",
+            "kb-date-signed": "2026-03-01",
+            "kb-date-sent": "2026-03-01T12:00:00+02:00",
+            "kb-note": "2026",
+        }
+    )
+
+    assert attributes == {
+        "year": 2026,
+        "rate": -1.5,
+        "public": True,
+        "signed": "2026-03-01",
+        "signed_ts": 1772323200,
+        "sent": "2026-03-01T12:00:00+02:00",
+        "sent_ts": 1772359200,
+        "note": "2026",
+    }
+    assert recorded(attributes) == {
+        "year:number",
+        "rate:number",
+        "public:boolean",
+        "signed:date",
+        "signed_ts:number",
+        "sent:date",
+        "sent_ts:number",
+        "note:text",
+    }
+
+
+def test_typed_values_are_carried_by_headers_that_say_their_type() -> None:
+    values: dict[str, Attribute] = {
+        "year": 2026,
+        "public": True,
+        "signed": "2026-03-01",
+        "tags": ["a", "b"],
+        "note": "2026",
+    }
+
+    assert object_metadata(values) == {
+        "kb-number-year": "2026",
+        "kb-bool-public": "true",
+        "kb-date-signed": "2026-03-01",
+        "kb-list-tags": "a,b",
+        "kb-note": "2026",
+    }
+
+
+@pytest.mark.parametrize(
+    ("filename", "folders"),
+    [
+        ("report.pdf", None),
+        ("2026/report.pdf", ["2026"]),
+        ("2026/contracts/report.pdf", ["2026", "2026/contracts"]),
+        ("Bu\u0308ro/report.pdf", ["B\u00fcro"]),
+    ],
+)
+def test_sidecar_names_every_folder_the_file_lies_in(
+    filename: str, folders: list[str] | None
+) -> None:
+    body, has_folder = a_sidecar({}, filename)
+
+    assert json.loads(body)["metadataAttributes"].get("folder") == folders
+    assert has_folder
+
+
+@pytest.mark.parametrize(
+    ("attributes", "filename"),
+    [
+        ({}, "/".join("abcdefghijk") + "/report.pdf"),  # eleven, and a list has ten
+        ({}, "/".join(["A long name of a folder"] * 9) + "/report.pdf"),
+        ({"note": "x" * 835}, "2026/report.pdf"),
+        ({f"a{n}": "x" for n in range(29)}, "2026/report.pdf"),
+    ],
+)
+def test_sidecar_without_room_for_folders_names_none_of_them(
+    attributes: dict[str, Attribute], filename: str
+) -> None:
+    body, has_folder = a_sidecar(attributes, filename)
+
+    assert "folder" not in json.loads(body)["metadataAttributes"]
+    assert not has_folder
 
 
 def test_allowed_groups_attribute_is_a_list_even_for_one_group() -> None:
@@ -109,7 +198,20 @@ def test_allowed_groups_attribute_is_a_list_even_for_one_group() -> None:
         ({"kb-domain": ""}, "'domain' must have 1 to 2048 characters"),
         ({"kb-list-tags": "a,,b"}, "'tags' must list 1 to 10 values"),
         ({"kb-list-tags": ",".join("abcdefghijk")}, "'tags' must list 1 to 10 values"),
-        ({"kb-tags": "a", "kb-list-tags": "b"}, "'tags' is given both as"),
+        ({"kb-tags": "a", "kb-list-tags": "b"}, "'tags' is given twice"),
+        ({"kb-number-year": "2,026"}, "'year' must be a number such as 2026"),
+        ({"kb-number-year": "nan"}, "'year' must be a number"),
+        ({"kb-number-year": "٢٠٢٦"}, "'year' must be a number"),
+        ({"kb-number-id": "9007199254740993"}, "'id' must be a number of at most 15 digits"),
+        ({"kb-number-year": "2026", "kb-year": "2026"}, "'year' is given twice"),
+        ({"kb-date-signed": "1 March 2026"}, "'signed' must be a date such as 2026-03-01"),
+        ({"kb-date-signed": "2026-02-30"}, "'signed' must be a date"),
+        ({"kb-date-signed": "2026-03-01", "kb-signed_ts": "1"}, "'signed_ts' is given twice"),
+        ({"kb-date-uploaded": "2026-03-01"}, "'uploaded_ts' is reserved"),
+        ({"kb-bool-public": "yes"}, "'public' must be true or false"),
+        ({"kb-folder": "2026"}, "'folder' is reserved"),
+        ({"kb-number-uploaded_ts": "1"}, "'uploaded_ts' is reserved"),
+        ({"kb-bool-allowed_groups": "true"}, "'allowed_groups' must be a text or a list"),
         ({"kb-a": "=?martian?Q?x?="}, "in no known encoding"),
     ],
 )
@@ -122,9 +224,9 @@ def test_wrong_attributes_are_named(metadata: dict[str, str], problem: str) -> N
     ("allowed", "refused", "problem"),
     [
         (
+            {f"a{n}": "x" for n in range(29)},
             {f"a{n}": "x" for n in range(30)},
-            {f"a{n}": "x" for n in range(31)},
-            "31 user attributes are too many; at most 30",
+            "30 user attributes are too many; at most 29",
         ),
         ({"note": "x" * 800}, {"note": "x" * 1000}, "at most 1024 are allowed"),
     ],
@@ -143,19 +245,24 @@ def test_too_many_or_too_large_attributes_are_refused_with_what_is_allowed(
         st.from_regex(r"[a-z0-9][a-z0-9_]{0,10}", fullmatch=True).filter(
             lambda name: name not in RESERVED
         ),
-        st.text(min_size=1, max_size=30) | st.lists(st.text(min_size=1, max_size=10), max_size=12),
+        st.text(min_size=1, max_size=30)
+        | st.lists(st.text(min_size=1, max_size=10), max_size=12)
+        | st.booleans()
+        | st.integers()
+        | st.floats(),
         max_size=3,
     )
 )
 def test_what_an_object_carries_for_attributes_says_just_these(
-    attributes: dict[str, str | list[str]],
+    attributes: dict[str, Attribute],
 ) -> None:
     try:
         carried = object_metadata(attributes)
     except ValidationError:
         return
     assert all(f"{name}{value}".isascii() for name, value in carried.items())
-    assert user_attributes(carried) == attributes
+    found = user_attributes(carried)
+    assert {name: found[name] for name in attributes} == attributes
 
 
 @pytest.mark.parametrize(
@@ -164,7 +271,10 @@ def test_what_an_object_carries_for_attributes_says_just_these(
         ({"user_id": "bob"}, "reserved"),
         ({"x-amz-bedrock-kb": "bob"}, "reserved"),
         ({"Domain": "hr"}, "malformed"),
-        ({"list-a": "hr"}, "begins as only lists"),
+        ({"list-a": "hr"}, "begins as only attributes of other types"),
+        ({"number-a": "7"}, "begins as only attributes of other types"),
+        ({"a": float("inf")}, "must be a number"),
+        ({"folder": "2026"}, "reserved"),
         ({"tags": ["a,b"]}, "comma"),
         ({"tags": []}, "1 to 10"),
         ({"tags": ["a"] * 11}, "1 to 10"),
@@ -174,7 +284,7 @@ def test_what_an_object_carries_for_attributes_says_just_these(
     ],
 )
 def test_attributes_that_no_object_can_carry(
-    attributes: dict[str, str | list[str]], problem: str
+    attributes: dict[str, Attribute], problem: str
 ) -> None:
     with pytest.raises(ValidationError, match=problem):
         object_metadata(attributes)

@@ -7,9 +7,16 @@ from stackroom.documents.keys import (
     unplaced_id_of,
     unplaced_partition,
 )
-from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus
+from stackroom.documents.model import (
+    NOT_BY_FOLDER,
+    Catalog,
+    CatalogStatus,
+    Document,
+    DocumentStatus,
+)
+from stackroom.documents.repositories import DocumentNotes
 from stackroom.errors import ObjectRefused
-from stackroom.uploads.plan import Plan, UploadOutcome
+from stackroom.uploads.plan import Plan, RecordAttributes, UploadOutcome
 from tests.unit.pipeline import CATALOG, EXE, KEY, Pipeline, document_at, receipts_of
 
 
@@ -38,6 +45,45 @@ def test_an_upload_opens_its_catalog_and_waits_for_a_run(pipeline: Pipeline) -> 
     assert pipeline.document().correlation_id == "event-1"
     assert reconciled.run_for == CATALOG
     assert list(pipeline.executions.started) == [f"{CATALOG}-1"]
+
+
+def test_catalog_records_each_attribute_type_once_and_again_if_lost(
+    pipeline: Pipeline,
+) -> None:
+    typed = {"kb-number-year": "2026", "kb-bool-public": "true", "kb-domain": "hr"}
+    first = pipeline.drop(KEY, "text", **typed)
+    again = pipeline.drop("alice/research/other.pdf", "text", **typed)
+    pipeline.catalogs.kept[CATALOG] = pipeline.catalogs.kept[CATALOG].model_copy(
+        update={"attribute_types": frozenset()}
+    )
+    healed = pipeline.uploads.reconcile(KEY)
+
+    recorded = RecordAttributes(
+        catalog_id=CATALOG, types=frozenset({"year:number", "public:boolean", "domain:text"})
+    )
+    assert recorded in first.steps
+    assert recorded not in again.steps
+    assert recorded in healed.steps
+    assert healed.outcome is UploadOutcome.UNCHANGED
+    assert pipeline.catalogs.kept[CATALOG].attribute_types == recorded.types
+
+
+def test_rejected_file_leaves_no_attribute_types(pipeline: Pipeline) -> None:
+    pipeline.drop(KEY, "text", **{"kb-number-year": "MMXXVI"})
+
+    assert pipeline.catalogs.kept[CATALOG].attribute_types == frozenset()
+
+
+def test_indexed_document_without_room_for_its_folders_says_so(pipeline: Pipeline) -> None:
+    deep = f"alice/research/{'a long name of a folder/' * 9}report.pdf"
+    pipeline.drop(deep)
+    pipeline.index(deep)
+
+    document = pipeline.document(deep)
+
+    assert document.status is DocumentStatus.INDEXED
+    assert document.shown_gaps == (NOT_BY_FOLDER,)
+    assert DocumentNotes.of(document).gaps == (NOT_BY_FOLDER,)
 
 
 @pytest.mark.parametrize(("body", "attributes"), [("other", {}), ("text", {"kb_domain": "it"})])

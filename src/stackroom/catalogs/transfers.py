@@ -11,6 +11,7 @@ from typing import Protocol
 
 from stackroom.access.tenancy import in_use
 from stackroom.clock import utc_now
+from stackroom.documents.attributes import Attribute
 from stackroom.documents.bucket import DocumentBucket
 from stackroom.documents.formats import MAX_FILE_BYTES, content_type_of, extension_of, unsupported
 from stackroom.documents.keys import Location, is_junk, is_ours, locate, path_problem
@@ -26,9 +27,9 @@ from stackroom.errors import (
 )
 from stackroom.uploads.descriptions import (
     MAX_FILENAME_BYTES,
-    Attribute,
     object_metadata,
     own_sidecar,
+    user_attributes,
 )
 
 
@@ -194,8 +195,9 @@ class Sending:
 
     def _metadata(self, location: Location, attributes: Mapping[str, Attribute]) -> dict[str, str]:
         """Checked as the upload handler will check it, so that nothing fails afterwards."""
-        own_sidecar(location, attributes, uploaded_at=self.now())
-        return object_metadata(attributes)
+        carried = object_metadata(attributes)
+        own_sidecar(location, user_attributes(carried), uploaded_at=self.now())
+        return carried
 
     def _written(self, location: Location, *, size: int, etag: str) -> None:
         """The object lies there, with this size and ETag."""

@@ -101,6 +101,8 @@ class Catalog(Record):
     created_at: AwareDatetime
     updated_at: AwareDatetime
     deleting_since: AwareDatetime | None = None
+    # What its documents' own attributes are, as stackroom.documents.attributes.recorded has them.
+    attribute_types: frozenset[str] = frozenset()
 
     @property
     def source(self) -> DataSource | None:
@@ -159,6 +161,10 @@ UNEXPLAINED_FAILURE = (
     "check that it opens and has text, then drop it again"
 )
 
+# The gap of a document whose sidecar has no room for its folders (stackroom.uploads.descriptions).
+NOT_BY_FOLDER = (
+    "not by the filter 'folder', since its folders' names don't fit beside its other attributes"
+)
 # The gap of a document whose inspection has yet to come, or never came.
 NOT_READ_YET = "not read yet, so what of it can't be found is not known"
 
@@ -207,6 +213,7 @@ class Document(Record):
     lingering: bool = False  # the index may hold a version of a rejected file
     title_words: str = ""  # of the beginning of its text, by which a question may name it
     gaps: tuple[str, ...] = ()  # sentences: what of this version can't be found
+    lacks_folder: bool = False  # its sidecar has no room for its folders
     uninspected: bool = False  # it was settled, and our inspection had not looked at it
     receipt_id: str | None = None  # of its deletion
     correlation_id: str | None = None
@@ -260,7 +267,8 @@ class Document(Record):
         """What of an indexed document can't be found, or that nobody knows yet, in sentences."""
         if self.status is not DocumentStatus.INDEXED:
             return ()
-        return (*self.gaps, *((NOT_READ_YET,) if self.uninspected else ()))
+        by_folder = (NOT_BY_FOLDER,) if self.lacks_folder else ()
+        return (*self.gaps, *by_folder, *((NOT_READ_YET,) if self.uninspected else ()))
 
     @property
     def remark(self) -> str | None:

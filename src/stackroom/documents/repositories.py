@@ -149,6 +149,12 @@ class Catalogs(Protocol):
         RecordChanged if it is stored already, and another place.
         """
 
+    def record_attributes(self, catalog_id: str, types: frozenset[str]) -> None:
+        """
+        Add to what the catalog knows of its documents' attributes, while it knows less than
+        MOST_RECORDED; nothing if there is no such catalog.
+        """
+
     def clear_data_source(self, catalog_id: str) -> None:
         """Forget where a catalog that is being deleted lived. Raises RecordChanged if it isn't."""
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from stackroom.documents.attributes import Attribute
 from stackroom.documents.model import DataSource
 
 
@@ -73,7 +74,7 @@ class Submission:
 
     document_id: str
     uri: str
-    attributes: Mapping[str, str | list[str]]
+    attributes: Mapping[str, Attribute]
 
 
 class DirectDocuments(Protocol):

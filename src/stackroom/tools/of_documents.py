@@ -17,6 +17,7 @@ from stackroom.access.tenancy import in_use
 from stackroom.access.tool import by_name
 from stackroom.catalogs.listing import DocumentsOfCatalog, same_contents
 from stackroom.catalogs.transfers import FORM_SECONDS, LINK_SECONDS, DownloadLink, Sent, UploadForm
+from stackroom.documents.attributes import Attribute
 from stackroom.documents.formats import MAX_FILE_BYTES, SUPPORTED
 from stackroom.documents.model import Document, DocumentStatus, Receipt
 from stackroom.errors import ContentTooLarge, FileTooLarge, ValidationError
@@ -194,8 +195,13 @@ def _attributes(given: Any) -> Any:
         return given
     for name, value in given.items():
         texts = value if isinstance(value, list) else [value]
+        if isinstance(value, int | float):
+            texts = []
         if not all(isinstance(each, str) for each in texts):
-            raise ValueError(f"{shown(str(name))!r} is neither a text nor a list of texts")
+            raise ValueError(
+                f"{shown(str(name))!r} is neither a text, a number, true or false nor a list of"
+                " texts"
+            )
         if not all(is_plain(character) for each in (name, *texts) for character in each):
             raise ValueError(f"{shown(str(name))!r} has a line break or a control character in it")
     return given
@@ -222,13 +228,14 @@ class UploadToCatalog(CatalogArguments):
         description="true to overwrite a file of the same name; by default false.",
     )
     metadata: Annotated[
-        dict[str, str | list[str]], BeforeValidator(_attributes), BeforeValidator(by_name)
+        dict[str, Attribute], BeforeValidator(_attributes), BeforeValidator(by_name)
     ] = Field(
         default_factory=dict,
         description=(
             "Searchable attributes of the document: names of a-z, 0-9, '_' and '-', each with a"
-            f" text or a list of at most {MAX_LIST} texts without commas, all in all below"
-            ' 1 KB: {"domain": "finance"}. The list allowed_groups names groups whose members may'
+            f" text, a number, true or false, or a list of at most {MAX_LIST} texts without commas,"
+            ' all in all below 1 KB: {"domain": "finance", "year": 2026}. A text such as 2026-03-01'
+            " is a date. The list allowed_groups names groups whose members may"
             " find the document, where that is switched on. A file that is replaced keeps none of"
             " its earlier attributes."
         ),

@@ -2,17 +2,30 @@
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.errors import HeaderParseError
 from email.header import Header, decode_header, make_header
+from itertools import accumulate
 
 from pydantic import BaseModel, Field
 from pydantic import ValidationError as Malformed
 
 from stackroom.access.tenancy import REJECTED, SHARED
+from stackroom.documents.attributes import (
+    FOLDER,
+    UPLOADED_AT,
+    UPLOADED_TS,
+    Attribute,
+    plain_folder,
+    recorded,
+    seconds_name,
+    seconds_of,
+)
 from stackroom.documents.bucket import StoredObject
 from stackroom.documents.formats import CONTENT_TYPES, MAX_FILE_BYTES, extension_of, unsupported
 from stackroom.documents.keys import Location, Unplaced, path_problem
@@ -27,10 +40,12 @@ class Description:
     """
     `problem` is why the object can't be taken; the sidecar quarantines it then. `is_known`: its
     record already tells of this very object, and the sidecar is the one that goes with it.
+    `attribute_types` are those of its owner's attributes, as a catalog records them.
     """
 
     document: Document
     sidecar: bytes
+    attribute_types: frozenset[str]
     problem: str | None
     is_known: bool
 
@@ -43,7 +58,7 @@ def describe(
     *,
     at: datetime,
 ) -> Description:
-    problem, sidecar = _judged(location, found, uploaded_at=found.last_modified)
+    judged = _judged(location, found, uploaded_at=found.last_modified)
     document = Document(
         catalog_id=location.catalog_id,
         document_id=location.document_id,
@@ -53,12 +68,13 @@ def describe(
         etag=found.etag,
         version_id=found.version_id,
         content_type=CONTENT_TYPES.get(extension_of(location.filename), found.content_type),
-        fingerprint=_fingerprint(found, problem),
+        fingerprint=_fingerprint(found, judged.problem),
         status=DocumentStatus.PENDING,
         uploaded_at=found.last_modified,
         updated_at=at,
         lingering=record is not None and record.lingering,
         indexed_at=record.indexed_at if record else None,
+        lacks_folder=judged.lacks_folder,
         correlation_id=correlation_id,
         opened_at=record.opened_at if record else None,
         counted=record.counted if record else None,
@@ -66,8 +82,14 @@ def describe(
     )
     is_known = record is not None and says_the_same(record, document)
     if record is not None and is_known:
-        _, sidecar = _judged(location, found, uploaded_at=record.uploaded_at)
-    return Description(document=document, sidecar=sidecar, problem=problem, is_known=is_known)
+        judged = _judged(location, found, uploaded_at=record.uploaded_at)
+    return Description(
+        document=document,
+        sidecar=judged.sidecar,
+        attribute_types=judged.attribute_types,
+        problem=judged.problem,
+        is_known=is_known,
+    )
 
 
 def describe_unplaced(
@@ -114,17 +136,27 @@ def says_the_same(record: Document, document: Document) -> bool:
     )
 
 
-def _judged(
-    location: Location, found: StoredObject, *, uploaded_at: datetime
-) -> tuple[str | None, bytes]:
+@dataclass(frozen=True, kw_only=True)
+class _Judged:
     """What is wrong with the object, if anything, and the sidecar that it should have."""
+
+    sidecar: bytes
+    problem: str | None = None
+    attribute_types: frozenset[str] = frozenset()
+    lacks_folder: bool = False
+
+
+def _judged(location: Location, found: StoredObject, *, uploaded_at: datetime) -> _Judged:
     if problem := _file_problem(location.filename, found.size) or found.unreadable:
-        return problem, quarantine_sidecar(location)
+        return _Judged(problem=problem, sidecar=quarantine_sidecar(location))
     try:
         attributes = user_attributes(found.attributes)
-        return None, own_sidecar(location, attributes, uploaded_at=uploaded_at)
+        sidecar, has_folder = own_sidecar(location, attributes, uploaded_at=uploaded_at)
     except ValidationError as error:
-        return str(error), quarantine_sidecar(location)
+        return _Judged(problem=str(error), sidecar=quarantine_sidecar(location))
+    return _Judged(
+        sidecar=sidecar, attribute_types=recorded(attributes), lacks_folder=not has_folder
+    )
 
 
 def _file_problem(filename: str, size: int) -> str | None:
@@ -157,7 +189,9 @@ def _fingerprint(found: StoredObject, problem: str | None) -> str:
 # Whoever writes sidecars writes tenancy, so only the upload handler may (bucket policy), and what
 # users attach to their objects can add attributes but never set one of ours.
 
-RESERVED = frozenset({"user_id", "catalog_id", "document_id", "filename", "uploaded_at"})
+RESERVED = frozenset(
+    {"user_id", "catalog_id", "document_id", "filename", UPLOADED_AT, UPLOADED_TS, FOLDER}
+)
 RESERVED_PREFIX = "x-amz-bedrock"  # reserved in VECTOR knowledge bases [user guide: kb-metadata]
 # Through Bedrock, S3 Vectors takes 1 KB of custom metadata and 35 keys [user guide:
 # s3-vectors-bedrock-kb]. Jobs hold the whole file against that, white space and all, and leave the
@@ -172,10 +206,10 @@ MAX_LIST = 10  # MetadataAttributeValue.stringListValue [API model]
 _MAX_METADATA_BYTES = 2048  # names and values [S3 user guide: UsingMetadata]
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")  # a filter key has at most 100 characters
-_STRING = "kb-"
-_LIST = "kb-list-"
-
-Attribute = str | list[str]
+_HEADER = "kb-"
+_KINDS = ("list-", "number-", "date-", "bool-")  # what follows it, unless the value is a text
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_EXACT = 2**53  # numberValue is a double [API model of bedrock-agent]; larger ones are rounded
 
 
 class _Sidecar(BaseModel):
@@ -186,44 +220,64 @@ def user_attributes(object_metadata: Mapping[str, str]) -> dict[str, Attribute]:
     """
     The searchable attributes in an object's `x-amz-meta-*` values (given without that prefix).
 
-    `kb-<name>` is a string, `kb-list-<name>` a comma-separated list; all else is the user's own
-    business. `allowed_groups` becomes a list either way. Raises ValidationError naming the
-    attribute and what is allowed.
+    `kb-<name>` is a text, `kb-list-<name>` a comma-separated list, `kb-number-`, `kb-date-` and
+    `kb-bool-<name>` are what they say; all else is the user's own business. A date is kept twice:
+    as it is written, and in seconds. `allowed_groups` becomes a list either way. Raises
+    ValidationError naming the attribute and what is allowed.
     """
     found: dict[str, Attribute] = {}
     for header in sorted(object_metadata):
-        if not header.startswith(_STRING):
+        if not header.startswith(_HEADER):
             continue
-        is_list = header.startswith(_LIST)
-        name = header.removeprefix(_LIST if is_list else _STRING)
-        _check_name(name, known=found)
+        kind, name = _kind_and_name(header.removeprefix(_HEADER))
         value = _decoded(object_metadata[header])
-        found[name] = _list_of(name, value) if is_list else _string_of(name, value)
+        for key, each in _typed(kind, name, value).items():
+            _check_name(key, known=found)
+            found[key] = each
     if isinstance(group := found.get(SHARED), str):
         found[SHARED] = [group]  # a store looks into lists; this way a name may hold commas
+    if not isinstance(found.get(SHARED, []), list):
+        raise ValidationError(f"attribute {SHARED!r} must be a text or a list of texts")
     return found
+
+
+def _kind_and_name(written: str) -> tuple[str, str]:
+    kind = next((each for each in _KINDS if written.startswith(each)), "")
+    return kind, written.removeprefix(kind)
+
+
+def _typed(kind: str, name: str, value: str) -> dict[str, Attribute]:
+    match kind:
+        case "list-":
+            return {name: _list_of(name, value)}
+        case "number-":
+            return {name: _number_of(name, value)}
+        case "bool-":
+            if value not in ("true", "false"):
+                raise ValidationError(f"attribute {name!r} must be true or false")
+            return {name: value == "true"}
+        case "date-":
+            if (seconds := seconds_of(value)) is None:
+                raise ValidationError(
+                    f"attribute {name!r} must be a date such as 2026-03-01 or 2026-03-01T10:30:00Z"
+                )
+            return {name: value, seconds_name(name): seconds}
+        case _:
+            return {name: _string_of(name, value)}
 
 
 def object_metadata(attributes: Mapping[str, Attribute]) -> dict[str, str]:
     """
-    What an object must carry for `user_attributes` to find these in it: the other way round.
+    What an object must carry for `user_attributes` to find these in it: the other way round. A text
+    that is a date in ISO 8601 is carried as a date.
 
     Raises ValidationError naming the attribute and what is allowed.
     """
-    written: dict[str, str] = {}
-    for name, value in attributes.items():
-        is_list = not isinstance(value, str)
-        if not is_list and name.startswith(_LIST.removeprefix(_STRING)):
-            raise ValidationError(f"attribute name {name!r} begins as only lists are written")
-        if is_list and any("," in item for item in value):
-            raise ValidationError(
-                f"attribute {name!r} has a comma in its list, where it divides values"
-            )
-        plain = value if isinstance(value, str) else ",".join(value)
-        written[(_LIST if is_list else _STRING) + name] = _encoded(plain)
+    written = dict(_header_of(name, value) for name, value in attributes.items())
     found = user_attributes(written)
     for name, value in attributes.items():
-        if found[name] != value:
+        expected = [value] if name == SHARED and isinstance(value, str) else value
+        if found[name] != expected:
             raise ValidationError(f"attribute {name!r} has white space at an end, or is no text")
     size = sum(len(name) + len(value) for name, value in written.items())
     if size > _MAX_METADATA_BYTES:
@@ -234,30 +288,79 @@ def object_metadata(attributes: Mapping[str, Attribute]) -> dict[str, str]:
     return written
 
 
+def _header_of(name: str, value: Attribute) -> tuple[str, str]:
+    kind, written = _written(name, value)
+    if not kind and any(name.startswith(each) for each in _KINDS):
+        raise ValidationError(
+            f"attribute name {name!r} begins as only attributes of other types are written"
+        )
+    return f"{_HEADER}{kind}{name}", _encoded(written)
+
+
+def _written(name: str, value: Attribute) -> tuple[str, str]:
+    match value:
+        case bool():
+            return "bool-", str(value).lower()
+        case int() | float():
+            return "number-", repr(value)
+        case list():
+            if any("," in item for item in value):
+                raise ValidationError(
+                    f"attribute {name!r} has a comma in its list, where it divides values"
+                )
+            return "list-", ",".join(value)
+        case str():
+            return "" if seconds_of(value) is None or name == SHARED else "date-", value
+
+
 def own_sidecar(
     location: Location, attributes: Mapping[str, Attribute], *, uploaded_at: datetime
-) -> bytes:
-    """The sidecar's body. Raises ValidationError if there are too many or too large attributes."""
+) -> tuple[bytes, bool]:
+    """
+    The sidecar's body, and whether it names the document's folders: they are left out where there
+    is no room for them. Raises ValidationError if there are too many or too large attributes.
+    """
     ours: dict[str, Attribute] = {
         "user_id": location.user_id,
         "catalog_id": location.catalog_id,
         "document_id": location.document_id,
         "filename": location.filename,
-        "uploaded_at": uploaded_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        UPLOADED_AT: uploaded_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        UPLOADED_TS: int(uploaded_at.timestamp()),
     }
-    everything = {**attributes, **ours}
-    body = _compact({"metadataAttributes": everything})
+    body = _sidecar_of({**attributes, **ours})
+    folders = folders_of(location.filename)
+    if not folders:
+        return body, True
+    if len(folders) <= MAX_LIST:
+        with suppress(ValidationError):
+            return _sidecar_of({**attributes, **ours, FOLDER: folders}), True
+    return body, False
+
+
+def _sidecar_of(everything: Mapping[str, Attribute]) -> bytes:
+    own = RESERVED & everything.keys()
     if len(everything) > MAX_METADATA_KEYS:
         raise ValidationError(
-            f"{len(attributes)} user attributes are too many; "
-            f"at most {MAX_METADATA_KEYS - len(ours)} are allowed"
+            f"{len(everything) - len(own)} user attributes are too many; "
+            f"at most {MAX_METADATA_KEYS - len(own)} are allowed, and a date takes two"
         )
+    body = _compact({"metadataAttributes": everything})
     if len(body) > MAX_SIDECAR_BYTES:
         raise ValidationError(
             f"the attributes are too large: {len(body)} bytes with the file's name and ids; "
             f"at most {MAX_SIDECAR_BYTES} are allowed"
         )
     return body
+
+
+def folders_of(filename: str) -> list[str]:
+    """
+    Every folder that the file lies in, the outermost first: `2026`, then `2026/contracts`. S3
+    Vectors compares whole values [S3 user guide: s3-vectors-metadata-filtering].
+    """
+    parts = plain_folder(filename).split("/")[:-1]
+    return list(accumulate(parts, lambda outer, inner: f"{outer}/{inner}"))
 
 
 def quarantine_sidecar(location: Location) -> bytes:
@@ -293,13 +396,24 @@ def _check_name(name: str, *, known: Mapping[str, Attribute]) -> None:
             "a-z, 0-9, '_' and '-', beginning with a letter or digit"
         )
     if name in known:
-        raise ValidationError(f"attribute {name!r} is given both as a string and as a list")
+        raise ValidationError(f"attribute {name!r} is given twice; a date takes NAME_ts, too")
 
 
 def _string_of(name: str, value: str) -> str:
     if not 1 <= len(value) <= MAX_VALUE:
         raise ValidationError(f"attribute {name!r} must have 1 to {MAX_VALUE} characters")
     return value
+
+
+def _number_of(name: str, value: str) -> int | float:
+    if not _NUMBER.fullmatch(value):
+        raise ValidationError(f"attribute {name!r} must be a number such as 2026 or -1.5")
+    number = float(value)
+    if not math.isfinite(number) or abs(number) >= _EXACT:
+        raise ValidationError(
+            f"attribute {name!r} must be a number of at most 15 digits, or a text"
+        )
+    return int(number) if number.is_integer() else number
 
 
 def _list_of(name: str, value: str) -> list[str]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
+from stackroom.documents.attributes import MOST_RECORDED
 from stackroom.documents.bucket import StoredObject, StoredSidecar
 from stackroom.documents.catalog_counts import is_booked
 from stackroom.documents.keys import Location, Unplaced, can_have_sidecar, is_junk
@@ -101,6 +102,14 @@ class UnmarkDeleting:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RecordAttributes:
+    """So that a search can tell a filter that can't match: before the document can be found."""
+
+    catalog_id: str
+    types: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True)
 class WriteSidecar:
     key: str
     body: bytes
@@ -188,6 +197,7 @@ class SettleCatalog:
 Step = (
     OpenCatalog
     | UnmarkDeleting
+    | RecordAttributes
     | WriteSidecar
     | RemoveSidecar
     | KeepReceipt
@@ -198,7 +208,7 @@ Step = (
     | SettleCatalog
 )
 
-_UNSAID = KeepCatalogOpen | KeepWithObject | SettleCatalog
+_UNSAID = RecordAttributes | KeepCatalogOpen | KeepWithObject | SettleCatalog
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -325,6 +335,7 @@ def _arrived(seen: Seen, found: StoredObject, now: datetime, correlation_id: str
     # A removal that was called off is no more; the record must not name its receipt.
     record = seen.record and seen.record.model_copy(update={"receipt_id": None})
     described = describe(seen.location, record, found, correlation_id, at=now)
+    before += _recording(catalog, described.attribute_types)
     if seen.record is not None and record is not None and described.is_known:
         if not _lacks_its_sidecar(seen, found, described.sidecar):
             return _unchanged(seen.record, record, before)
@@ -359,6 +370,13 @@ def _opening(seen: Seen, catalog: Catalog) -> list[Step]:
         steps.append(UnmarkDeleting(catalog_id=catalog.catalog_id))
     steps += (RemoveRecord(document=each) for each in seen.superseded)
     return steps
+
+
+def _recording(catalog: Catalog, types: frozenset[str]) -> list[Step]:
+    new = types - catalog.attribute_types
+    if not new or len(catalog.attribute_types) >= MOST_RECORDED:
+        return []
+    return [RecordAttributes(catalog_id=catalog.catalog_id, types=new)]
 
 
 def _calling_removal_off(seen: Seen, now: datetime) -> list[Step]:

@@ -41,6 +41,7 @@ from stackroom.uploads.plan import (
     KeepWithObject,
     OpenCatalog,
     Plan,
+    RecordAttributes,
     RemoveRecord,
     RemoveSidecar,
     SaveRecord,
@@ -277,7 +278,13 @@ class Uploads:
         """
         for step in steps:
             match step:
-                case OpenCatalog() | UnmarkDeleting() | KeepCatalogOpen() | SettleCatalog():
+                case (
+                    OpenCatalog()
+                    | UnmarkDeleting()
+                    | RecordAttributes()
+                    | KeepCatalogOpen()
+                    | SettleCatalog()
+                ):
                     self._apply_to_catalog(step)
                 case WriteSidecar():
                     self._write_sidecar(step)
@@ -296,13 +303,16 @@ class Uploads:
                     self.documents.remove(_at_version(document, versions))
 
     def _apply_to_catalog(
-        self, step: OpenCatalog | UnmarkDeleting | KeepCatalogOpen | SettleCatalog
+        self,
+        step: OpenCatalog | UnmarkDeleting | RecordAttributes | KeepCatalogOpen | SettleCatalog,
     ) -> None:
         match step:
             case OpenCatalog(catalog=catalog):
                 self._open(catalog)
             case UnmarkDeleting(catalog_id=catalog_id):
                 self.catalogs.unmark_deleting(catalog_id, at=self.now())
+            case RecordAttributes(catalog_id=catalog_id, types=types):
+                self.catalogs.record_attributes(catalog_id, types)
             case KeepCatalogOpen(catalog_id=catalog_id):
                 self._keep_open(catalog_id)
             case SettleCatalog(catalog_id=catalog_id):

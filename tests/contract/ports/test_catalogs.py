@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from stackroom.aws.dynamodb.catalog_records import MAX_CATALOGS, DynamoCatalogRegister
+from stackroom.documents.attributes import MOST_RECORDED
 from stackroom.documents.model import Catalog, CatalogStatus, DataSource, DataSourceType
 from stackroom.documents.repositories import CatalogRegister
 from stackroom.errors import CatalogLimitReached, RecordChanged
@@ -59,6 +60,31 @@ def test_opened_catalog_reads_back_and_reopening_returns_it_unchanged(
     assert second.created_at == first.created_at
     assert second == catalogs.get("cat-alice-1")
     assert second.data_source_id == "DS1"
+
+
+def test_recorded_attribute_types_are_added_to_those_that_are_there(
+    catalogs: CatalogRegister,
+) -> None:
+    catalogs.open(a_catalog(at=NOW))
+
+    for types in ({"year:number"}, {"year:text", "tags:list"}, {"year:number"}):
+        catalogs.record_attributes("cat-alice-1", frozenset(types))
+    catalogs.record_attributes("cat-alice-2", frozenset({"year:number"}))
+
+    assert found(catalogs).attribute_types == {"year:number", "year:text", "tags:list"}
+    assert catalogs.get("cat-alice-2") is None
+
+
+def test_attribute_types_beyond_what_a_record_keeps_are_not_added(
+    catalogs: CatalogRegister,
+) -> None:
+    catalogs.open(a_catalog(at=NOW))
+    many = frozenset(f"name{number}:text" for number in range(MOST_RECORDED))
+    catalogs.record_attributes("cat-alice-1", many)
+
+    catalogs.record_attributes("cat-alice-1", frozenset({"year:number"}))
+
+    assert found(catalogs).attribute_types == many
 
 
 @pytest.mark.slow  # so many transactions take moto seconds

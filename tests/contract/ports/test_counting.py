@@ -11,7 +11,15 @@ from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.staying_documents import DynamoStayingDocuments
 from stackroom.documents.catalog_counts import Counts, counts_in
 from stackroom.documents.keys import unplaced_partition
-from stackroom.documents.model import CapKind, Catalog, CatalogStatus, Document, DocumentStatus
+from stackroom.documents.model import (
+    NOT_BY_FOLDER,
+    NOT_READ_YET,
+    CapKind,
+    Catalog,
+    CatalogStatus,
+    Document,
+    DocumentStatus,
+)
 from stackroom.documents.repositories import (
     CatalogRegister,
     DocumentNotes,
@@ -392,3 +400,13 @@ def test_only_documents_not_being_deleted_in_open_catalogs_are_staying(shelf: Sh
 
     assert stays == {(CATALOG, "doc-0001"): DocumentNotes()}
     assert shelf.staying.staying([]) == {}
+
+
+def test_staying_document_tells_what_of_it_cannot_be_found(shelf: Shelf) -> None:
+    of_it = {"gaps": ("page 2 is a scan",), "lacks_folder": True, "uninspected": True}
+    shelf.documents.save(a_document(status=DocumentStatus.INDEXED, **of_it))
+
+    stays = shelf.staying.staying([(CATALOG, "doc-0001")])
+
+    told = ("page 2 is a scan", NOT_BY_FOLDER, NOT_READ_YET)
+    assert stays == {(CATALOG, "doc-0001"): DocumentNotes(gaps=told)}

@@ -10,6 +10,7 @@ from stackroom.aws.bedrock.back_pressure import BUSY_CODES, back_pressure
 from stackroom.aws.bedrock.document_details import MOST_IDENTIFIERS, ids, to_detail
 from stackroom.aws.error_mapping import code_of, knowledge_base_errors, message_of
 from stackroom.concurrency import chunks
+from stackroom.documents.attributes import Attribute
 from stackroom.documents.model import DataSource
 from stackroom.errors import DocumentsRefused
 from stackroom.ingestion.bedrock_calls import NOT_FOUND, Busy, DocumentDetail, Submission
@@ -111,10 +112,16 @@ def _to_document(submission: Submission) -> "KnowledgeBaseDocumentTypeDef":
     }
 
 
-def _to_value(value: str | list[str]) -> "MetadataAttributeValueTypeDef":
-    if isinstance(value, str):
-        return {"type": "STRING", "stringValue": value}
-    return {"type": "STRING_LIST", "stringListValue": value}
+def _to_value(value: Attribute) -> "MetadataAttributeValueTypeDef":
+    match value:
+        case bool():
+            return {"type": "BOOLEAN", "booleanValue": value}
+        case int() | float():
+            return {"type": "NUMBER", "numberValue": value}
+        case list():
+            return {"type": "STRING_LIST", "stringListValue": value}
+        case str():
+            return {"type": "STRING", "stringValue": value}
 
 
 def _identifier(document_id: str) -> "DocumentIdentifierTypeDef":

@@ -21,6 +21,7 @@ from typing import Any
 
 from stackroom.aws.dynamodb.items import Item, get_all, to_item
 from stackroom.aws.dynamodb.table import CONDITION_FAILED, DynamoTable, reasons_of, transact
+from stackroom.documents.attributes import MOST_RECORDED
 from stackroom.documents.catalog_counts import Counts, counts_in, settled_status
 from stackroom.documents.model import Catalog, CatalogStatus, DataSource
 from stackroom.errors import CatalogLimitReached, RecordChanged
@@ -76,6 +77,14 @@ class DynamoCatalogs(DynamoTable):
         )
         if not placed:  # it is gone, or somebody has just placed it elsewhere
             raise RecordChanged(catalog_id)
+
+    def record_attributes(self, catalog_id: str, types: frozenset[str]) -> None:
+        self._change(
+            catalog_id,
+            "ADD attribute_types :types",
+            {":types": set(types), ":most": MOST_RECORDED},
+            condition="(attribute_not_exists(attribute_types) OR size(attribute_types) < :most)",
+        )
 
     def clear_data_source(self, catalog_id: str) -> None:
         cleared = self._change(
@@ -200,7 +209,11 @@ class DynamoCatalogRegister(DynamoCatalogs):
         put = {
             "TableName": self.table,
             "Item": to_item(
-                {**catalog.model_dump(mode="json", exclude=set(_OF_CAPS)), "sk": METADATA}
+                {
+                    # DynamoDB has no empty set, and no document has come yet.
+                    **catalog.model_dump(mode="json", exclude={*_OF_CAPS, "attribute_types"}),
+                    "sk": METADATA,
+                }
             ),
             "ConditionExpression": "attribute_not_exists(catalog_id)",
         }

@@ -113,7 +113,9 @@ class DocumentWrite:
         # Left out where it is nothing: while a deployment replaces one function after another, the
         # earlier ones read what the new ones write, and forbid what they don't know.
         unsaid = {
-            name for name in ("uninspected", "title_words", "gaps") if not getattr(kept, name)
+            name
+            for name in ("uninspected", "title_words", "gaps", "lacks_folder")
+            if not getattr(kept, name)
         }
         values = {**kept.model_dump(mode="json", exclude=unsaid), **_books_in(kept)}
         return to_item({**values, "sk": DOCUMENT + kept.document_id, **ends})

@@ -7,7 +7,7 @@ from stackroom.aws.dynamodb.catalog_records import METADATA, key_of
 from stackroom.aws.dynamodb.document_items import DOCUMENT, document_key
 from stackroom.aws.dynamodb.items import get_all
 from stackroom.aws.dynamodb.table import DynamoTable
-from stackroom.documents.model import NOT_READ_YET, CatalogStatus, DocumentStatus
+from stackroom.documents.model import NOT_BY_FOLDER, NOT_READ_YET, CatalogStatus, DocumentStatus
 from stackroom.documents.repositories import DocumentKey, DocumentNotes
 
 _GOING = frozenset({str(CatalogStatus.DELETING), str(DocumentStatus.DELETING)})
@@ -35,5 +35,6 @@ def _notes(item: Mapping[str, Any]) -> DocumentNotes:
     """Return what `DocumentNotes.of` does, from a part of the record, which takes less time."""
     is_indexed = item["status"] == DocumentStatus.INDEXED
     unread = (NOT_READ_YET,) if is_indexed and item.get("uninspected") else ()
+    by_folder = (NOT_BY_FOLDER,) if is_indexed and item.get("lacks_folder") else ()
     gaps = tuple(item.get("gaps", ())) if is_indexed else ()
-    return DocumentNotes(title_words=item.get("title_words", ""), gaps=(*gaps, *unread))
+    return DocumentNotes(title_words=item.get("title_words", ""), gaps=(*gaps, *by_folder, *unread))

@@ -1,0 +1,97 @@
+"""The types of documents' attributes, and how a moment is kept so that stores can order it."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from enum import StrEnum
+
+# MetadataAttributeValue [API model of bedrock-agent]: no list of numbers, and no date.
+Attribute = str | bool | int | float | list[str]
+
+FOLDER = "folder"
+UPLOADED_AT = "uploaded_at"
+UPLOADED_TS = "uploaded_ts"
+# Of one catalog's record, which a search reads: some 20 KB in the worst case.
+MOST_RECORDED = 200
+_MOMENT = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?(Z|[+-][0-9]{2}:[0-9]{2})?)?"
+)
+_DAY = 10  # characters of a date without a time
+
+
+class AttributeType(StrEnum):
+    TEXT = "text"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    DATE = "date"
+    LIST = "list"
+
+
+AttributeTypes = Mapping[str, frozenset[AttributeType]]
+
+# Those that every document has, or may have, by our own hand.
+_OURS: AttributeTypes = {
+    "document_id": frozenset({AttributeType.TEXT}),
+    "filename": frozenset({AttributeType.TEXT}),
+    FOLDER: frozenset({AttributeType.LIST}),
+    UPLOADED_AT: frozenset({AttributeType.DATE}),
+    UPLOADED_TS: frozenset({AttributeType.NUMBER}),
+}
+
+
+def seconds_of(text: str) -> int | None:
+    """Since 1970, of a date or a time in ISO 8601, in UTC unless it says otherwise; else None."""
+    if not _MOMENT.fullmatch(text):
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+    except (ValueError, OverflowError):
+        return None
+
+
+def is_day(text: str) -> bool:
+    """Whether a text that `seconds_of` knows names a day and no time."""
+    return len(text) == _DAY
+
+
+def seconds_name(date: str) -> str:
+    """
+    The attribute that has a date as a number, beside the text that people read: the stores order
+    numbers only [S3 user guide: s3-vectors-metadata-filtering].
+    """
+    return UPLOADED_TS if date == UPLOADED_AT else f"{date}_ts"
+
+
+def plain_folder(path: str) -> str:
+    """As the attribute `folder` has it, however somebody writes it."""
+    return unicodedata.normalize("NFC", path).strip("/")
+
+
+def recorded(attributes: Mapping[str, Attribute]) -> frozenset[str]:
+    """What a catalog's record keeps of a document's own attributes: `name:type` of each."""
+    return frozenset(f"{name}:{_type_of(name, attributes)}" for name in attributes)
+
+
+def known_types(records: Iterable[frozenset[str]]) -> AttributeTypes:
+    """By name, of all that these records keep, and of ours."""
+    types = dict(_OURS)
+    for each in frozenset[str]().union(*records):
+        name, _, kind = each.rpartition(":")
+        types[name] = types.get(name, frozenset()) | {AttributeType(kind)}
+    return types
+
+
+def _type_of(name: str, attributes: Mapping[str, Attribute]) -> AttributeType:
+    match attributes[name]:
+        case bool():
+            return AttributeType.BOOLEAN
+        case int() | float():
+            return AttributeType.NUMBER
+        case list():
+            return AttributeType.LIST
+        case str() as text:
+            seconds = seconds_of(text)
+            is_date = seconds is not None and attributes.get(seconds_name(name)) == seconds
+            return AttributeType.DATE if is_date else AttributeType.TEXT
