@@ -7,7 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
+from stackroom.documents.filters import (
+    AllOf,
+    AnyOf,
+    Compares,
+    Comparison,
+    Exists,
+    Filter,
+    Has,
+    Lists,
+)
 from stackroom.documents.passages import Passage, Retrieved, Search
 from stackroom.documents.repositories import DocumentKey, DocumentNotes
 from stackroom.errors import SearchRefused, Unavailable
@@ -119,9 +128,7 @@ class AllStaying(Disturbed):
 
 
 def matches(condition: Filter | None, attributes: Mapping[str, object]) -> bool:
-    match condition:
-        case None:
-            return True
+    match condition or AllOf(()):
         case Has(key, value):
             present = attributes.get(key)
             members = present if isinstance(present, list) else [present]
@@ -129,6 +136,8 @@ def matches(condition: Filter | None, attributes: Mapping[str, object]) -> bool:
         case Lists(key, value):
             present = attributes.get(key)
             return isinstance(present, list) and value in present
+        case Exists(key, is_there):
+            return (key in attributes) is is_there
         case Compares(key, comparison, value):
             present = attributes.get(key)
             members = present if isinstance(present, list) else [] if present is None else [present]

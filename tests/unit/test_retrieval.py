@@ -8,7 +8,7 @@ import pytest
 
 from stackroom.access.identity import Caller
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.filters import Filter, Has
+from stackroom.documents.filters import AllOf, Filter, Has
 from stackroom.documents.keys import document_id_of
 from stackroom.documents.passages import Place, Retrieved
 from stackroom.documents.repositories import NamedDocument
@@ -19,6 +19,7 @@ from stackroom.errors import (
     MissingIdentity,
     RetrievalFailed,
     StoreUnavailable,
+    ValidationError,
 )
 from stackroom.search.names import NamedDocuments
 from stackroom.search.ranking import Relevance
@@ -52,6 +53,67 @@ def test_a_caller_finds_their_own_passages_and_nobody_elses(world: World) -> Non
 
     assert contents(answer) == ["annual leave is 30 days"]
     assert contents(search(world.retrieval, Caller("carol"))) == []
+
+
+def test_filter_is_held_against_the_types_of_the_callers_own_catalogs(world: World) -> None:
+    world.catalogs.put("cat-1", "KB1")
+    world.catalogs.record_attributes("cat-1", frozenset({"year:text"}))
+    world.catalogs.put("cat-2", "KB1", user_id="bob")
+    world.catalogs.record_attributes("cat-2", frozenset({"year:number"}))
+    world.kb.put("annual leave of 2026", attributes={"year": "2026"})
+
+    with pytest.raises(ValidationError, match="'year' is a text in your documents"):
+        search(world.retrieval, filter={"year": {"gte": 2025}})
+    with pytest.raises(ValidationError, match="'year' is a text in your documents"):
+        search(world.retrieval, filter={"year": 2026}, catalog_id="cat-1")
+    found = search(world.retrieval, filter={"year": "2026"})
+
+    assert contents(found) == ["annual leave of 2026"]
+    assert found.filter_notice is None
+    assert world.kb.filters == [AllOf((Has("user_id", "alice"), Has("year", "2026")))]
+
+
+def test_range_over_shared_documents_is_answered_with_a_notice(world: World) -> None:
+    world.catalogs.put("cat-1", "KB1")
+    world.catalogs.record_attributes("cat-1", frozenset({"year:text"}))
+    shared = {"allowed_groups": ["hr"], "year": 2026}
+    world.kb.put("annual leave of 2026", user_id="bob", catalog_id="cat-2", attributes=shared)
+    retrieval = replace(world.retrieval, sharing=True)
+
+    found = search(retrieval, Caller("alice", ("hr",)), filter={"year": {"gte": 2025}})
+
+    assert contents(found) == ["annual leave of 2026"]
+    assert found.filter_notice is not None
+    assert found.filter_notice.startswith("'year' is text in some documents, which the filter")
+
+
+@pytest.mark.parametrize(
+    ("asked", "notice"),
+    [
+        ({"year": 2026}, None),
+        ({"jear": 2026}, "no document of yours is recorded with the attribute 'jear'. Attributes:"),
+        ({"year": 2031}, "no passage that you may search matches the filter. Attributes:"),
+        ({"size": {"lt": 9}}, "'size' is text in some documents, which the filter leaves out."),
+        ({"size": {"exists": True}}, None),
+    ],
+)
+def test_notice_says_why_a_filter_leaves_documents_out(
+    world: World, asked: dict[str, object], notice: str | None
+) -> None:
+    world.catalogs.put("cat-1", "KB1")
+    types = frozenset({"year:number", "size:number", "size:text"})
+    world.catalogs.record_attributes("cat-1", types)
+    world.kb.put("annual leave of 2026", attributes={"year": 2026, "size": 3})
+
+    found = search(world.retrieval, filter=asked).filter_notice
+
+    if notice is None or found is None:
+        assert found == notice
+    else:
+        assert found.startswith(notice)
+        assert found.endswith(
+            "size (number or text), uploaded_at (date), uploaded_ts (number), year (number)."
+        )
 
 
 def test_document_being_deleted_is_hidden_and_unknown_state_fails_search(

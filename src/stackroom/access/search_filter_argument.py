@@ -2,24 +2,61 @@
 What a caller's `filter` argument demands of documents: checked, and in the words of a filter.
 
 Only ever added to what the caller may see (access/tenancy.py), so nothing in it can widen that.
+`conditions` reads it as it is written; `typed` holds it against the types of the attributes, so
+that what can't match is refused and never answered with nothing.
 """
 
+import json
 import math
+import re
 from collections.abc import Mapping
 
 from stackroom.access.tenancy import CATALOG, STORE_PREFIX, USER
-from stackroom.documents.filters import Conditions, Filter, Has, Scalar, any_of
+from stackroom.documents.attributes import (
+    FOLDER,
+    AttributeType,
+    AttributeTypes,
+    is_day,
+    plain_folder,
+    seconds_name,
+    seconds_of,
+)
+from stackroom.documents.filters import (
+    AllOf,
+    AnyOf,
+    Compares,
+    Comparison,
+    Conditions,
+    Exists,
+    Filter,
+    Has,
+    Lists,
+    Scalar,
+    all_of,
+    any_of,
+    leaves,
+)
+from stackroom.errors import ValidationError
 
 # User and catalog are two conditions, and Bedrock documents five a group and five groups.
 MAX_KEYS = 3
 MAX_VALUES = 5
 MAX_KEY_LENGTH = 100  # FilterKey in the API model of Bedrock's Retrieve
 MAX_VALUE_LENGTH = 2048  # stringValue of a document's metadata, in the same model
+OPERATORS = ("gte", "gt", "lte", "lt", "between", "in", "exists")
+
+_LOWER = {"gte": Comparison.GREATER_OR_EQUAL, "gt": Comparison.GREATER}
+_UPPER = {"lte": Comparison.LESS_OR_EQUAL, "lt": Comparison.LESS}
+_SPELLED = {">=": "gte", ">": "gt", "<=": "lte", "<": "lt"}
+# A text that is meant for a comparison; {"in": ["<10"]} asks for one that only looks like it.
+_MEANT = re.compile(r"\s*(>=|<=|>|<|≥|≤)\s*[-+]?[0-9]")
+_SECONDS_A_DAY = 86_400
 
 
 def conditions(asked: object) -> Conditions:
     """
-    What a caller's `filter` argument demands: all of its keys, any of a key's values.
+    What a caller's `filter` argument demands: all of its keys; of each any of its values, or what
+    an object of operators says. Dates are texts here, which `typed` makes numbers of.
 
     Raises ValueError, fit to be shown to the caller.
     """
@@ -31,6 +68,14 @@ def conditions(asked: object) -> Conditions:
 
 
 def _condition(key: str, asked: object) -> Filter:
+    if isinstance(asked, Mapping):
+        return _operated(key, asked)
+    if isinstance(asked, str) and _MEANT.match(asked):
+        return Compares(key, Comparison.GREATER_OR_EQUAL, _checked_value(key, asked))
+    return _any_of(key, asked)
+
+
+def _any_of(key: str, asked: object) -> Filter:
     values = asked if isinstance(asked, list | tuple) else [asked]
     if not 1 <= len(values) <= MAX_VALUES:
         raise ValueError(f"{key!r} has {len(values)} values, 1 to {MAX_VALUES} are possible")
@@ -38,6 +83,48 @@ def _condition(key: str, asked: object) -> Filter:
     # By type too, for True and 1 are equal here and different in a store.
     distinct = {(type(value), value): value for value in checked}.values()
     return any_of(Has(key, value) for value in distinct)
+
+
+def _operated(key: str, asked: Mapping[object, object]) -> Filter:
+    # A schema in OpenAI's strict mode has every operator, and null for those that aren't meant.
+    given = {
+        _SPELLED.get(str(name), str(name)): value
+        for name, value in asked.items()
+        if value is not None
+    }
+    if unknown := [name for name in given if name not in OPERATORS]:
+        raise ValueError(
+            f"{key!r} has the operator {unknown[0][:100]!r}, possible are {', '.join(OPERATORS)}"
+        )
+    if len(given) == 1 and "in" in given:
+        return _any_of(key, given["in"])
+    if len(given) == 1 and isinstance(is_there := given.get("exists"), bool):
+        return Exists(key, is_there)
+    if not given or "in" in given or "exists" in given:
+        raise ValueError(
+            f"{key!r} must have a bound or two, or in with a list, or exists with true or false"
+        )
+    return _range(key, given)
+
+
+def _range(key: str, given: Mapping[str, object]) -> Filter:
+    bounds = [(name, value) for name, value in given.items() if name != "between"]
+    if "between" in given:
+        between = given["between"]
+        if not isinstance(between, list | tuple) or len(between) != 2:
+            raise ValueError(f"{key!r} must have a list of two bounds in between")
+        bounds += [("gte", between[0]), ("lte", between[1])]
+    lower = [_bound(key, _LOWER[name], value) for name, value in bounds if name in _LOWER]
+    upper = [_bound(key, _UPPER[name], value) for name, value in bounds if name in _UPPER]
+    if len(lower) > 1 or len(upper) > 1:
+        raise ValueError(f"{key!r} has two bounds on one side")
+    return all_of([*lower, *upper])
+
+
+def _bound(key: str, comparison: Comparison, value: object) -> Compares:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError(f"{key!r} must have bounds that are numbers or dates such as 2026-03-01")
+    return Compares(key, comparison, _checked_value(key, value))
 
 
 def _checked_key(key: object) -> str:
@@ -74,3 +161,146 @@ def _encodable(text: str) -> str:
     except UnicodeEncodeError:
         raise ValueError("must be valid Unicode text") from None
     return text
+
+
+# The same, held against what is known of the attributes.
+
+_NAMES = {
+    AttributeType.TEXT: "a text",
+    AttributeType.NUMBER: "a number",
+    AttributeType.BOOLEAN: "true or false",
+    AttributeType.DATE: "a date",
+    AttributeType.LIST: "a list of texts",
+}
+
+
+def typed(asked: Conditions, types: AttributeTypes) -> Conditions:
+    """
+    The conditions as stores compare them: of dates their seconds, of folders their plain paths.
+
+    Raises ValidationError for what no document can match by the attribute's type, saying what can
+    be asked. An attribute without a type here may be somebody else's.
+    """
+    return tuple(_typed(each, types.get(key_of(each))) for each in asked)
+
+
+def key_of(condition: Filter) -> str:
+    """The one attribute that a condition of a caller's is on."""
+    return next(leaves(condition)).key
+
+
+def uncompared(asked: Filter, types: AttributeTypes) -> frozenset[AttributeType]:
+    """The types that some documents have there, and that the condition can't compare."""
+    return types.get(key_of(asked), frozenset()) - _kinds(asked)
+
+
+def _typed(asked: Filter, known: frozenset[AttributeType] | None) -> Filter:
+    key, kinds = key_of(asked), _kinds(asked)
+    if not kinds & (known or frozenset(AttributeType)):
+        raise ValidationError(f"filter: {_refusal(key, asked, known)}")
+    if isinstance(asked, Exists):
+        return asked
+    if key == FOLDER:
+        return _of_folders(asked)
+    is_range = isinstance(next(leaves(asked)), Compares)
+    if AttributeType.DATE in kinds and (is_range or known == {AttributeType.DATE}):
+        asked = _dated(asked)
+    if isinstance(asked, AllOf) and _is_empty(asked):
+        raise ValidationError(f"filter: {key!r} has bounds with nothing between them")
+    return asked
+
+
+def _is_empty(asked: AllOf) -> bool:
+    """Whether nothing lies between a lower and an upper bound."""
+    low, high = (each for each in leaves(asked) if isinstance(each, Compares))
+    if not isinstance(low.value, int | float) or not isinstance(high.value, int | float):
+        return False
+    excludes = {low.comparison, high.comparison} & {Comparison.GREATER, Comparison.LESS}
+    return low.value > high.value or (low.value == high.value and bool(excludes))
+
+
+def _kinds(asked: Filter) -> frozenset[AttributeType]:
+    """The types of attributes that the condition can be true of."""
+    match asked:
+        case AnyOf(members):
+            return frozenset[AttributeType]().union(*map(_kinds, members))
+        case AllOf(members):
+            return frozenset(AttributeType).intersection(*map(_kinds, members))
+        case Exists():
+            return frozenset(AttributeType)
+        case Compares(_, _, value) | Has(_, value) | Lists(_, value):
+            is_range = isinstance(asked, Compares)
+    if isinstance(value, str):
+        dates = {AttributeType.DATE} if seconds_of(value) is not None else set()
+        return frozenset(dates if is_range else {AttributeType.TEXT, AttributeType.LIST, *dates})
+    return frozenset({AttributeType.BOOLEAN if isinstance(value, bool) else AttributeType.NUMBER})
+
+
+def _of_folders(asked: Filter) -> Filter:
+    paths = [plain_folder(str(each.value)) for each in leaves(asked) if isinstance(each, Has)]
+    if not all(paths):
+        raise ValidationError(f"filter: {FOLDER!r} must name a folder, such as 2026/contracts")
+    return any_of(Has(FOLDER, each) for each in paths)
+
+
+def _dated(asked: Filter) -> Filter:
+    """In seconds; a day without a time is all of that day."""
+    match asked:
+        case Has(key, value):
+            start, end = _day_of(str(value))
+            seconds = seconds_name(key)
+            if start == end:
+                return Has(seconds, start)
+            after, before = Comparison.GREATER_OR_EQUAL, Comparison.LESS
+            return AllOf((Compares(seconds, after, start), Compares(seconds, before, end)))
+        case Compares(key, comparison, value):
+            start, end = _day_of(str(value))
+            if start != end and comparison is Comparison.GREATER:
+                comparison, start = Comparison.GREATER_OR_EQUAL, end
+            elif start != end and comparison is Comparison.LESS_OR_EQUAL:
+                comparison, start = Comparison.LESS, end
+            return Compares(seconds_name(key), comparison, start)
+        case AllOf(members):
+            return AllOf(tuple(map(_dated, members)))
+        case _:
+            # Days are ranges, and Bedrock takes no group within a group within a group.
+            raise ValidationError(
+                f"filter: {key_of(asked)!r} is a date, of which one or a range can be asked."
+                f" Allowed: {_forms(key_of(asked), AttributeType.DATE)}"
+            )
+
+
+def _day_of(text: str) -> tuple[int, int]:
+    """Its first second and the next day's; of a time that second, twice."""
+    start = seconds_of(text)
+    assert start is not None, "only what is a date is asked for in seconds"
+    return start, start + (_SECONDS_A_DAY if is_day(text) else 0)
+
+
+def _refusal(key: str, asked: Filter, known: frozenset[AttributeType] | None) -> str:
+    if known is None:
+        return (
+            f"{key!r} has a bound that is neither a number nor a date such as 2026-03-01. Allowed:"
+            f" {_forms(key, AttributeType.NUMBER)}"
+        )
+    kinds = sorted(known)
+    is_range = isinstance(next(leaves(asked)), Compares)
+    has_order = {AttributeType.NUMBER, AttributeType.DATE} & known
+    told = f"{key!r} is {' or '.join(_NAMES[each] for each in kinds)} in your documents"
+    if is_range and not has_order:
+        told += (
+            ", which has no order; upload it as a number or a date (x-amz-meta-kb-number-NAME,"
+            " -kb-date-NAME) to ask for a range"
+        )
+    return f"{told}. Allowed: {'; '.join(_forms(key, each) for each in kinds)}"
+
+
+def _forms(key: str, kind: AttributeType) -> str:
+    """What may be asked of such an attribute, in JSON."""
+    ranges = {AttributeType.NUMBER: (2025, 2026), AttributeType.DATE: ("2025-01-01", "2025-12-31")}
+    values: dict[AttributeType, object] = {AttributeType.BOOLEAN: True}
+    values |= {each: bounds[0] for each, bounds in ranges.items()}
+    said = [{key: values.get(kind, "...")}]
+    if kind in ranges:
+        said += [{key: {"gte": ranges[kind][0]}}, {key: {"between": ranges[kind]}}]
+    return ", ".join(json.dumps(each, ensure_ascii=False) for each in said)

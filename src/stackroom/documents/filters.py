@@ -30,6 +30,14 @@ class Lists:
     value: str
 
 
+@dataclass(frozen=True)
+class Exists:
+    """Documents have the attribute, whatever its value; or, unless `is_there`, they don't."""
+
+    key: str
+    is_there: bool
+
+
 class Comparison(StrEnum):
     """In the words of Bedrock's RetrievalFilter."""
 
@@ -47,7 +55,7 @@ class Comparison(StrEnum):
 @dataclass(frozen=True)
 class Compares:
     """
-    What only whoever configures a knowledge base may demand; callers ask by `Has`.
+    A comparison other than `Has`; of these, callers ask for the four that order.
 
     `value` is a tuple for IN and NOT_IN, of which one, or none, is to be met. The four that order
     are of numbers, STARTS_WITH and STRING_CONTAINS of texts. An attribute that is absent meets
@@ -74,7 +82,7 @@ class AllOf:
     conditions: "tuple[Filter, ...]"
 
 
-Filter = Has | Lists | Compares | AnyOf | AllOf
+Filter = Has | Lists | Exists | Compares | AnyOf | AllOf
 Conditions = tuple[Filter, ...]
 
 
@@ -90,7 +98,7 @@ def all_of(conditions: Iterable[Filter]) -> Filter:
     return conditions[0] if len(conditions) == 1 else AllOf(conditions)
 
 
-def leaves(condition: Filter) -> Iterator[Has | Lists | Compares]:
+def leaves(condition: Filter) -> Iterator[Has | Lists | Exists | Compares]:
     """All that it says of single attributes, in whatever group that stands."""
     match condition:
         case AnyOf(members) | AllOf(members):
@@ -108,6 +116,8 @@ def is_met(condition: Filter, attributes: Mapping[str, object]) -> bool:
         case Lists(key, value):
             listed = attributes.get(key)
             return isinstance(listed, list) and _is_among(value, listed)
+        case Exists(key, is_there):
+            return (attributes.get(key) is not None) == is_there
         case Compares():
             return _is_right(_elements(attributes, condition.key), condition)
         case AnyOf(choices):

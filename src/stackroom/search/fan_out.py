@@ -9,7 +9,7 @@ import time
 import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from stackroom.access.identity import Caller
@@ -23,6 +23,7 @@ from stackroom.access.tenancy import (
     document_id_in,
 )
 from stackroom.clock import NO_DEADLINE, Deadline
+from stackroom.documents.attributes import MOST_RECORDED, AttributeTypes, known_types
 from stackroom.documents.filters import Conditions
 from stackroom.documents.model import Catalog
 from stackroom.documents.passages import KnowledgeBase, Passage, Search
@@ -61,12 +62,16 @@ class SearchScope:
     """
     What to ask, the caller's own documents first, and what is known of catalogs.
 
-    `asker` is the user id of whoever asks; None where nobody says so.
+    `asker` is the user id of whoever asks; None where nobody says so. `types` are those of the
+    attributes in the asker's catalogs, if these were read for a filter; what is searched may have
+    others unless it `knows_all_types`.
     """
 
     queries: tuple[Query, ...]
     catalog_of: CatalogOf
     asker: str | None = None
+    types: AttributeTypes = field(default_factory=dict)
+    knows_all_types: bool = True
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -94,22 +99,26 @@ def scope_of(
         if asked.catalog_id is not None:
             read = [_own(asked.catalog_id, caller, catalogs)]
             tenant = Tenant.of(read[0])
-        elif len(pool) > 1:
+        elif len(pool) > 1 or asked.filter:
             read = list(catalogs.of_user(caller.user_id))
     except Unavailable as error:
         raise RetrievalFailed("your catalogs could not be read; try again") from error
     homes = [catalog.knowledge_base_id for catalog in read]
     if len(pool) == 1 and asked.catalog_id is None:
-        homes = list(pool)  # no table to read: it is there or nowhere
+        homes = list(pool)  # it is there or nowhere
     queries = [Query(target=home, view=tenant) for home in dict.fromkeys(homes) if home is not None]
-    if sharing and asked.catalog_id is None:
+    shares = sharing and asked.catalog_id is None
+    if shares:
         # Anybody may share, so it can be anywhere.
         views = Member.of(caller)
         queries += [Query(target=each, view=view) for each in pool for view in views]
+    records = [each.attribute_types for each in read]
     return SearchScope(
         queries=tuple(_within(asked.knowledge_base_id, queries, pool)),
         catalog_of=_reading(read, catalogs),
         asker=caller.user_id,
+        types=known_types(records),
+        knows_all_types=not shares and all(len(each) < MOST_RECORDED for each in records),
     )
 
 

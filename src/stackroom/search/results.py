@@ -188,7 +188,8 @@ class SearchAnswer:
     results were found in the ways `searches`, and put in order by a model if it `is_reranked`.
     `notices` say, by id, why a knowledge base was searched in another way than is configured.
     `is_embedding_cached` if the question's vector had been kept and this caller asked before; None
-    where nothing here embeds it. `ordered_by` says how those of several knowledge bases were put in
+    where nothing here embeds it. `filter_notice` says why a filter lets nothing through, or less
+    than its asker may think. `ordered_by` says how those of several knowledge bases were put in
     one order: by rank where their scores don't compare.
     """
 
@@ -204,6 +205,7 @@ class SearchAnswer:
     is_embedding_cached: bool | None = None
     relevance: Relevance | None = None
     ordered_by: OrderedBy | None = None
+    filter_notice: str | None = None
     failures: Mapping[str, str] = field(default_factory=dict)
     notices: Mapping[str, str] = field(default_factory=dict)
     figures: tuple[SearchFigures, ...] = ()

@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from stackroom.access.identity import Caller
+from stackroom.access.search_filter_argument import typed
 from stackroom.access.tenancy import DOCUMENT
 from stackroom.clock import NO_DEADLINE, Deadline
+from stackroom.documents.attributes import known_types
 from stackroom.documents.filters import Has, any_of
 from stackroom.documents.keys import is_user_id
 from stackroom.documents.model import Catalog
@@ -28,6 +30,7 @@ from stackroom.search.fan_out import (
     scope_of,
     scope_of_catalog,
 )
+from stackroom.search.filter_notice import filter_notice
 from stackroom.search.names import NamedDocuments
 from stackroom.search.ranking import ranked
 from stackroom.search.results import SearchAnswer, answer_of, fit
@@ -75,8 +78,8 @@ class Retrieval:
 
         The nearest are shown, however far they are; the answer's `relevance` says how near. Some
         queries failing makes a partial answer that says so. Raises Throttled or RetrievalFailed if
-        all do, KnowledgeBaseNotFound for what isn't the caller's, and MissingIdentity if the caller
-        is nobody.
+        all do, ValidationError for a filter that can't match, KnowledgeBaseNotFound for what isn't
+        the caller's, and MissingIdentity if the caller is nobody.
         """
         if caller is None or not is_user_id(caller.user_id):
             raise MissingIdentity
@@ -104,18 +107,21 @@ class Retrieval:
         started: float,
         deadline: Deadline = NO_DEADLINE,
     ) -> SearchAnswer:
+        known = scope.types if scope.knows_all_types else known_types(())
+        typed_filter = typed(asked.filter, known)
+        searched = asked.model_copy(update={"filter": typed_filter})
         limit = max(_FEWEST, _CANDIDATES // max(1, len(scope.queries)), asked.top_k)
         limits = dict.fromkeys(scope.targets, limit)
         replies = ask_all(
             scope,
             asked.query,
             pool=self.pool,
-            conditions=asked.filter,
+            conditions=typed_filter,
             limits=limits,
             deadline=deadline,
         )
         if self.named is not None:
-            replies = self._with_named(self.named, replies, scope, asked, deadline)
+            replies = self._with_named(self.named, replies, scope, searched, deadline)
         replies = only_staying(replies, self.documents)
         min_score = self.min_score if asked.min_score is None else asked.min_score
         ranking = ranked(asked.query, replies.given, min_score=min_score)
@@ -124,7 +130,8 @@ class Retrieval:
             passages = located(passages, catalog_of=scope.catalog_of, uri_of=self.uri_of)
         excerpts = excerpts_of(passages, self.place_maps, limit=asked.top_k)
         selection = fit(excerpts, asked.budget(self.budget), self.place_maps)
-        return answer_of(selection, ranking, replies, scope, started=started)
+        answer = answer_of(selection, ranking, replies, scope, started=started)
+        return replace(answer, filter_notice=filter_notice(asked.filter, scope, replies))
 
     def _with_named(
         self,

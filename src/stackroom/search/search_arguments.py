@@ -61,16 +61,30 @@ _Priority = Annotated[Priority, WithJsonSchema({"type": "string"})]  # the gatew
 
 _SCALARS = [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]
 _LIST = {"type": "array", "items": {"anyOf": _SCALARS}}
+_BOUNDS = [{"type": "number"}, {"type": "string"}]
+_OPERATED = {
+    "type": "object",
+    "properties": {
+        **{key: {"anyOf": [*_BOUNDS, {"type": "null"}]} for key in ("gte", "gt", "lte", "lt")},
+        "between": {"type": "array", "items": {"anyOf": _BOUNDS}},
+        "in": _LIST,
+        "exists": {"type": "boolean"},
+    },
+}
 FilterArgument = Annotated[
     Conditions,
     PlainValidator(search_filter_argument.conditions),
     BeforeValidator(by_name),
-    WithJsonSchema({"type": "object", "additionalProperties": {"anyOf": [*_SCALARS, _LIST]}}),
+    WithJsonSchema(
+        {"type": "object", "additionalProperties": {"anyOf": [*_SCALARS, _LIST, _OPERATED]}}
+    ),
 ]
 FILTER_FORM = (
     f"an object of at most {search_filter_argument.MAX_KEYS} keys, all of which must match, each"
-    f" with a text, number or boolean, or a list of at most {search_filter_argument.MAX_VALUES} of"
-    " them, any of which may match. Not user_id, catalog_id or x-amz-bedrock keys."
+    f" with a text, number or boolean, a list of at most {search_filter_argument.MAX_VALUES} of"
+    " them, any of which may match, or an object of gte, gt, lte, lt, between, in and exists:"
+    ' {"year": {"gte": 2025}, "signed": {"between": ["2026-01-01", "2026-03-31"]}}. Numbers and'
+    " dates have an order, texts have none. Not user_id, catalog_id or x-amz-bedrock keys."
 )
 
 

@@ -97,6 +97,7 @@ def success(answer: SearchAnswer) -> Response:
         **_relevance(answer),
         **_failed(answer.failures),
         **({"withheld_results": answer.withheld} if answer.withheld else {}),
+        **({"filter_notice": answer.filter_notice} if answer.filter_notice else {}),
         **({"search_notices": dict(answer.notices)} if answer.notices else {}),
     }
     return {

@@ -81,12 +81,20 @@ def _document(user: str, catalog: str, filename: str, own: Mapping[str, object])
     return Document(user=user, catalog=catalog, filename=filename, text=text, own=own)
 
 
-_BERLIN = {"city": "Berlin", "year": 2026, "taxonomy": ["hr", "law"]}
+_BERLIN = {
+    "city": "Berlin",
+    "year": 2026,
+    "taxonomy": ["hr", "law"],
+    "folder": ["plans", "plans/2026"],
+    "rank": 1.5,
+    "uploaded_ts": 1000,
+}
+_ROME = {"city": "Rome", "year": 2025, "taxonomy": ["hr"], "folder": ["plans"]}
 DOCS = Shelf(
     "docs",
     (
         _document("alice", "cat-1", "berlin.txt", _BERLIN),
-        _document("alice", "cat-1", "rome.txt", {"city": "Rome", "year": 2025, "taxonomy": ["hr"]}),
+        _document("alice", "cat-1", "rome.txt", _ROME),
         _document("alice", "cat-2", "paris.txt", {"city": "Paris", "year": 2026, "current": True}),
         _document("bob", "cat-3", "rome.txt", {"city": "Rome", "year": 2026, "taxonomy": ["hr"]}),
         _document(

@@ -6,7 +6,16 @@ from hypothesis import strategies as st
 from stackroom.access.identity import Caller
 from stackroom.access.search_filter_argument import conditions
 from stackroom.access.tenancy import Member, Tenant
-from stackroom.documents.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
+from stackroom.documents.filters import (
+    AllOf,
+    AnyOf,
+    Compares,
+    Comparison,
+    Exists,
+    Filter,
+    Has,
+    Lists,
+)
 from stackroom.documents.passages import KnowledgeBase
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 from tests.contract.stores.shelves import DOCS, found
@@ -23,6 +32,17 @@ OF_ALICE: list[tuple[dict[str, object], set[str]]] = [
     ({"taxonomy": "law"}, {"alice/berlin.txt"}),
     ({"taxonomy": ["law", "hr"]}, {"alice/berlin.txt", "alice/rome.txt"}),
     ({"unknown": "x"}, set()),
+    ({"year": {"gte": 2026}}, {"alice/berlin.txt", "alice/paris.txt"}),
+    ({"year": {"gt": 2024, "lt": 2026}}, {"alice/rome.txt"}),
+    ({"year": {"between": [2025, 2026]}, "city": "Rome"}, {"alice/rome.txt"}),
+    ({"city": {"in": ["Rome", "Paris"]}, "year": {"lte": 2025}}, {"alice/rome.txt"}),
+    ({"folder": "plans/2026"}, {"alice/berlin.txt"}),
+    ({"folder": "plans"}, {"alice/berlin.txt", "alice/rome.txt"}),
+    ({"folder": "pl"}, set()),
+    (
+        {key: {"between": [0, 3000]} for key in ("year", "rank", "uploaded_ts")},
+        {"alice/berlin.txt"},
+    ),
     (
         {key: ["Rome", "hr", 2025, "x", "y"] for key in ("city", "year", "taxonomy")},
         {"alice/rome.txt"},
@@ -45,6 +65,12 @@ CONDITIONS: dict[str, Filter] = {
     "the same number as a fraction": Has("year", 2026.0),
     "an empty text": Has("city", ""),
     "in a list": Lists("taxonomy", "hr"),
+    "an attribute that is there": Exists("year", is_there=True),
+    "an attribute that is not there": Exists("year", is_there=False),
+    "a list that is there": Exists("taxonomy", is_there=True),
+    "an attribute that nobody has": Exists("unknown", is_there=False),
+    "an attribute that somebody has": Exists("unknown", is_there=True),
+    "true that is there": Exists("current", is_there=True),
     "a text that is no list": Lists("city", "Rome"),
     "a quote in a value": Has("city", "Rome' OR '1'='1"),
     "a quote in a key": Has("city'] OR 1=1 --", "Rome"),
@@ -138,6 +164,7 @@ OF_TEXTS = (Comparison.STARTS_WITH, Comparison.STRING_CONTAINS)
 SINGLE = st.one_of(
     st.builds(Has, KEYS, VALUES),
     st.builds(Lists, KEYS, TEXTS),
+    st.builds(Exists, KEYS, st.booleans()),
     st.builds(Compares, KEYS, st.just(Comparison.NOT_EQUALS), VALUES),
     st.builds(Compares, KEYS, st.sampled_from((Comparison.IN, Comparison.NOT_IN)), SEVERAL),
     st.builds(Compares, KEYS, st.sampled_from(OF_NUMBERS), NUMBERS),

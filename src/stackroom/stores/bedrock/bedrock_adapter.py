@@ -9,7 +9,16 @@ from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.bedrock.retrieved_passages import OF_MANAGED, OF_VECTOR, passage_of
 from stackroom.aws.error_mapping import search_error, understood
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.filters import AllOf, AnyOf, Compares, Filter, Has, Lists, leaves
+from stackroom.documents.filters import (
+    AllOf,
+    AnyOf,
+    Compares,
+    Exists,
+    Filter,
+    Has,
+    Lists,
+    leaves,
+)
 from stackroom.documents.passages import Passage, Retrieved, Search
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
@@ -143,6 +152,9 @@ def rendered(condition: Filter) -> "RetrievalFilterTypeDef":
             return {"equals": {"key": key, "value": cast("Any", value)}}
         case Lists(key, value):
             return {"listContains": {"key": key, "value": cast("Any", value)}}
+        case Exists(key):
+            # RetrievalFilter has no word for it [API model of bedrock-agent-runtime].
+            raise SearchRefused(f"Retrieve can't filter by whether there is {key!r}")
         case Compares(key, comparison, value):
             demanded = list(value) if isinstance(value, tuple) else value
             operand: Any = {"key": key, "value": demanded}

@@ -13,6 +13,7 @@ from stackroom.documents.filters import (
     AnyOf,
     Compares,
     Comparison,
+    Exists,
     Filter,
     Has,
     Lists,
@@ -48,6 +49,8 @@ def rendered(condition: Filter, attributes: Mapping[str, Attribute]) -> Rendered
     match condition:
         case Has(key, value) | Lists(key, value):
             return _had(key, attributes.get(key), value)
+        case Exists(key, is_there):
+            return _present(attributes.get(key), is_there=is_there)
         case Compares():
             return _compared(condition, attributes.get(condition.key))
         case AnyOf(choices):
@@ -77,6 +80,14 @@ def _had(key: str, held: Attribute | None, value: Scalar) -> Rendered:
     if held is None or (held.type in _KINDS and not _fits(held, value)):
         return _NOTHING
     return {"term": {_exact(key, held, value): value}}
+
+
+def _present(held: Attribute | None, *, is_there: bool) -> Rendered:
+    """By what is compared: a text that is too long for that counts as absent."""
+    if held is None:
+        return _NOTHING if is_there else {"match_all": {}}
+    found = {"exists": {"field": held.field}}
+    return found if is_there else {"bool": {"must_not": [found]}}
 
 
 def _compared(condition: Compares, held: Attribute | None) -> Rendered:

@@ -17,6 +17,7 @@ from stackroom.documents.filters import (
     AnyOf,
     Compares,
     Comparison,
+    Exists,
     Filter,
     Has,
     Lists,
@@ -70,6 +71,9 @@ class _Rendering:
             case Lists(key, value):
                 listed = SQL("(jsonb_typeof({attribute}) = 'array' AND {has})")
                 return listed.format(attribute=self._attribute(key), has=self._is(key, value))
+            case Exists(key, is_there):
+                found = SQL("coalesce(jsonb_typeof({}), 'null') {} 'null'")
+                return found.format(self._attribute(key), SQL("<>" if is_there else "="))
             case Compares():
                 return self._compared(condition)
             case AnyOf(choices):

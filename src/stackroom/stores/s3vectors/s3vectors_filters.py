@@ -12,6 +12,7 @@ from stackroom.documents.filters import (
     AnyOf,
     Compares,
     Comparison,
+    Exists,
     Filter,
     Has,
     Lists,
@@ -87,6 +88,8 @@ def _rendered(condition: Filter) -> dict[str, Any]:
     match condition:
         case Has(key, value) | Lists(key, value):
             return _on(key, "$eq", value)
+        case Exists(key, is_there):
+            return _on(key, "$exists", is_there)
         case Compares():
             return _compared(condition)
         case AnyOf(choices):

@@ -1,0 +1,108 @@
+"""Filters that people ask for: numbers and dates in ranges, truth values, folders, wrong types."""
+
+from typing import Any
+
+import pytest
+
+from stackroom.documents.model import DocumentStatus
+from stackroom_local.state import Instance
+from tests.e2e.people import Agent, Person
+
+AMOUNTS = {2022: 99, 2023: 100, 2024: 101, 2025: 1000, 2026: 5000}
+QUESTION = "crane contract"
+
+
+@pytest.fixture(scope="module")
+def clerk(instance: Instance) -> Person:
+    """With five contracts whose year and amount are numbers, and a catalog where they are texts."""
+    clerk = Person(instance, "clerk")
+    dropped = []
+    for year, amount in AMOUNTS.items():
+        text = f"The crane contract of {year} is about {amount} euros."
+        path = f"{year}/contracts/c{year}.txt"
+        typed = {
+            "kb-number-year": str(year),
+            "kb-number-amount": str(amount),
+            "kb-bool-open": str(year > 2024).lower(),
+            "kb-date-signed": f"{year}-03-01",
+        }
+        dropped.append(clerk.put(f"typed/{path}", text, typed))
+        texts = {"kb-year": str(year), "kb-amount": str(amount)}
+        dropped.append(clerk.put(f"texts/{path}", text, texts))
+    clerk.settle(dropped)
+    return clerk
+
+
+def years(clerk: Person, **asked: Any) -> list[int]:
+    found = clerk.find(QUESTION, filter=asked, catalog_id=clerk.catalog("typed").catalog_id)
+    return sorted(int(each["source"]["filename"][:4]) for each in found)
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"year": {"gte": 2025}}, [2025, 2026]),
+        ({"amount": {"gt": 100}}, [2024, 2025, 2026]),
+        ({"folder": "2026/contracts"}, [2026]),
+        ({"folder": "2026"}, [2026]),
+        ({"year": 2026}, [2026]),
+        ({"open": True}, [2025, 2026]),
+        ({"amount": {"between": [100, 1000]}}, [2023, 2024, 2025]),
+        ({"signed": {"gt": "2024-03-01"}}, [2025, 2026]),
+        ({"signed": "2024-03-01", "year": {"lt": 2025}}, [2024]),
+        ({"uploaded_at": {"gte": "2026-01-01"}}, [2022, 2023, 2024, 2025, 2026]),
+        ({"note": {"exists": False}, "year": {"lte": 2022}}, [2022]),
+    ],
+)
+def test_typed_filter_finds_just_the_documents_it_means(
+    clerk: Person, asked: dict[str, Any], found: list[int]
+) -> None:
+    assert years(clerk, **asked) == found
+
+
+@pytest.mark.parametrize("asked", [{"gte": 2025}, ">=2025", 2025])
+def test_number_asked_of_a_text_is_refused_with_what_can_be_asked(
+    clerk: Person, asked: object
+) -> None:
+    catalog_id = clerk.catalog("texts").catalog_id
+
+    answer = clerk.call(query=QUESTION, filter={"year": asked}, catalog_id=catalog_id)
+
+    assert (answer["success"], answer["errorType"]) == (False, "ValidationError")
+    assert "'year' is a text in your documents" in answer["error"]
+    assert '{"year": "..."}' in answer["error"]
+
+
+def test_filter_by_an_unknown_attribute_says_which_there_are(clerk: Person) -> None:
+    answer = clerk.call(query=QUESTION, filter={"jear": 2025})
+
+    assert answer["results"] == []
+    notice = answer["metadata"]["filter_notice"]
+    assert notice.startswith("no document of yours is recorded with the attribute 'jear'")
+    assert "year (number or text)" in notice
+
+
+def test_typed_metadata_of_the_upload_tool_is_found_by_the_same_values(
+    instance: Instance,
+) -> None:
+    tools, typist = Agent(instance, "typist"), Person(instance, "typist")
+    catalog_id = tools("create_catalog", catalog_name="typed")["metadata"]["catalog_id"]
+
+    sent = tools(
+        "upload_to_catalog",
+        catalog_id=catalog_id,
+        filename="crane.txt",
+        file_content="VGhlIGNyYW5lIGNvbnRyYWN0IG9mIDIwMjYu",
+        metadata={"year": 2026, "public": True, "tags": ["a", "b"], "signed": "2026-03-01"},
+    )
+
+    assert sent["status"] == "success", sent
+    typist.await_status(f"{catalog_id}/crane.txt", DocumentStatus.INDEXED)
+    for asked in (
+        {"year": 2026},
+        {"public": True},
+        {"tags": "b"},
+        {"signed": {"gte": "2026-03-01", "lt": "2026-04-01"}},
+    ):
+        assert typist.files_found(QUESTION, filter=asked) == ["crane.txt"], asked
+    assert typist.files_found(QUESTION, filter={"public": False}) == []
