@@ -8,17 +8,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stackroom.access.identity import Caller
-from stackroom.access.search_filter_argument import conditions
+from stackroom.access.search_filter_argument import conditions, typed
 from stackroom.access.tenancy import Leftovers, Member, Operator, Origin, Tenant, View
+from stackroom.documents.attributes import known_types
 from stackroom.documents.filters import AllOf, AnyOf, Has, Lists
 from stackroom.documents.keys import document_id_of
 from stackroom.documents.model import Catalog, DataSourceType
 from stackroom.documents.passages import Passage
-from stackroom.errors import KnowledgeBaseUnavailable
+from stackroom.errors import KnowledgeBaseUnavailable, ValidationError
 from tests.fakes.knowledge_base import FakeKnowledgeBase, matches
 from tests.support.records import a_catalog
 
-KEYS = st.sampled_from(["user_id", "catalog_id", "orAll", "equals", "domain", "city"]) | st.text()
+OPERATORS = st.sampled_from(["gte", "gt", "lte", "lt", "between", "in", "exists", ">="])
+KEYS = (
+    st.sampled_from(["user_id", "catalog_id", "orAll", "equals", "domain", "city", "folder"])
+    | OPERATORS
+    | st.text()
+)
 
 
 def test_conditions_are_added_to_the_tenant_filter_and_never_replace_it() -> None:
@@ -84,16 +90,18 @@ JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10),
     lambda inner: st.lists(inner, max_size=6) | st.dictionaries(KEYS, inner, max_size=4),
     max_leaves=10,
-)
+) | st.dictionaries(OPERATORS, st.booleans() | st.integers() | st.dates().map(str), max_size=2)
+TYPES = known_types([frozenset({"domain:text", "city:list", "gte:number", "in:date"})])
 
 
 @given(asked=st.dictionaries(KEYS, JSON, max_size=4))
 def test_no_filter_whatever_it_says_reaches_another_tenants_passage(asked: object) -> None:
-    foreign = {"user_id": "bob", "catalog_id": "cat-1", "domain": "hr", "city": ["Rome"]}
+    foreign: dict[str, object] = {"user_id": "bob", "catalog_id": "cat-1", "domain": "hr"}
+    foreign |= {"city": ["Rome"], "gte": 3, "in": "2026-03-01", "in_ts": 1772323200, "folder": []}
 
     try:
-        whole = Tenant("alice", "cat-1").filter(conditions(asked))
-    except ValueError:
+        whole = Tenant("alice", "cat-1").filter(typed(conditions(asked), TYPES))
+    except (ValueError, ValidationError):
         whole = Tenant("alice", "cat-1").filter()
 
     assert not matches(whole, foreign)
@@ -184,8 +192,8 @@ def test_no_filter_makes_a_member_of_a_group_that_the_token_does_not_name(
     foreign = {"user_id": "alice", "allowed_groups": [each for each in theirs if each not in mine]}
 
     try:
-        narrowed = conditions(asked)
-    except ValueError:
+        narrowed = typed(conditions(asked), TYPES)
+    except (ValueError, ValidationError):
         narrowed = ()
 
     for member in Member.of(Caller("bob", tuple(mine))):

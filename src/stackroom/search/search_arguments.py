@@ -83,8 +83,7 @@ FILTER_FORM = (
     f"an object of at most {search_filter_argument.MAX_KEYS} keys, all of which must match, each"
     f" with a text, number or boolean, a list of at most {search_filter_argument.MAX_VALUES} of"
     " them, any of which may match, or an object of gte, gt, lte, lt, between, in and exists:"
-    ' {"year": {"gte": 2025}, "signed": {"between": ["2026-01-01", "2026-03-31"]}}. Numbers and'
-    " dates have an order, texts have none. Not user_id, catalog_id or x-amz-bedrock keys."
+    ' {"year": {"gte": 2025}}. Texts have no order. Not user_id, catalog_id or x-amz-bedrock keys.'
 )
 
 
@@ -140,7 +139,11 @@ class RetrieveArguments(SearchArguments):
     )
     filter: FilterArgument = Field(
         default=(),
-        description=f"Only passages of documents with this metadata: {FILTER_FORM}",
+        description=(
+            f"Only passages of documents with this metadata: {FILTER_FORM} A range of dates:"
+            ' {"uploaded_at": {"between": ["2026-01-01", "2026-03-31"]}}. A folder and what is'
+            ' below it: {"folder": "2026/contracts"}.'
+        ),
     )
     catalog_id: Id | None = Field(
         default=None,
