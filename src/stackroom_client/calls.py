@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import partial
 from math import inf
@@ -142,10 +142,7 @@ class Calls:
                 catalog_id=catalog,
                 filename=name,
                 replace=replace,
-                metadata={
-                    key: each.isoformat() if isinstance(each, date) else each
-                    for key, each in (metadata or {}).items()
-                },
+                metadata={key: _written(each) for key, each in (metadata or {}).items()},
             )
             form = httpx.Request(
                 "POST",
@@ -351,6 +348,13 @@ def _is_same(name: str, other: str) -> bool:
 
 def _is_over(document: Document, asked: object) -> bool:
     return asked.is_settled_in(document) if isinstance(asked, Upload) else document.is_settled
+
+
+def _written(value: Value) -> Value:
+    """Dates as JSON has them; the tool takes whole seconds."""
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="seconds")
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def _id(document: Upload | Document | str) -> str:

@@ -248,7 +248,7 @@ CUSTOM = DataSource(
 SUBMISSION = Submission(
     document_id="doc-1",
     uri=f"s3://docs/alice/{'x' * 500} é.pdf",  # longer than an S3 data source's identifiers may be
-    attributes={"user_id": "alice", "domain": ["law", "tax"]},
+    attributes={"user_id": "alice", "domain": ["law", "tax"], "year": 2026, "public": True},
 )
 UNAVAILABLE = ("ServiceUnavailableException", "Service is unable to process request", 503)
 OPERATIONS = ["ingest_knowledge_base_documents", "delete_knowledge_base_documents"]
@@ -301,6 +301,8 @@ def test_a_document_is_named_by_its_id_and_carries_its_attributes(
                     "key": "domain",
                     "value": {"type": "STRING_LIST", "stringListValue": ["law", "tax"]},
                 },
+                {"key": "year", "value": {"type": "NUMBER", "numberValue": 2026}},
+                {"key": "public", "value": {"type": "BOOLEAN", "booleanValue": True}},
             ],
         },
     }

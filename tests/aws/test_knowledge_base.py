@@ -11,7 +11,7 @@ from stackroom.access.search_filter_argument import conditions
 from stackroom.access.tenancy import Member, Tenant
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.clock import Deadline
-from stackroom.documents.filters import AllOf, AnyOf, Compares, Comparison, Has
+from stackroom.documents.filters import AllOf, AnyOf, Compares, Comparison, Exists, Has
 from stackroom.documents.passages import Passage, Search
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase, rendered
@@ -313,6 +313,13 @@ def test_managed_knowledge_base_sources_come_from_its_own_metadata_keys(
         "x-amz-bedrock-kb-source-uri": "s3://docs/bob/secret.txt",
         "x-amz-bedrock-kb-document-page-number": 7,
     }
+
+
+def test_retrieve_is_not_asked_whether_there_is_an_attribute(client: Any) -> None:
+    knowledge_base = BedrockKnowledgeBase(client, "KB12345678")
+
+    with pytest.raises(SearchRefused, match="can't filter by whether there is 'city'"):
+        knowledge_base.retrieve("q", AllOf((ALICE, Exists("city", is_there=True))), 5)
 
 
 def test_a_managed_knowledge_base_is_not_asked_what_it_does_not_know(client: Any) -> None:

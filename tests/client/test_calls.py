@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import aclosing, closing
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -257,6 +258,18 @@ def test_upload_streams_the_file_by_the_link_alone_without_the_token() -> None:
     assert file.most <= 65_536
     assert (seen[-1], len(seen)) == ((200_000, 200_000), 4)
     assert (sent.document_id, sent.etag) == ("doc-1", "e1")
+
+
+def test_typed_metadata_is_sent_as_json_with_dates_in_iso_8601() -> None:
+    gateway, at = Gateway(uploading), datetime(2026, 3, 1, 10, 30, 5, 7, tzinfo=UTC)
+    metadata: dict[str, Any] = {"year": 2026, "public": True, "tags": ["a"]}
+    metadata |= {"signed": at.date(), "sent": at}
+
+    gateway.client().upload("c", b"x", name="a.txt", metadata=metadata)
+
+    asked = json.loads(gateway.requests[0].content)["params"]["arguments"]["metadata"]
+    dates = {"signed": "2026-03-01", "sent": "2026-03-01T10:30:05+00:00"}
+    assert asked == {"year": 2026, "public": True, "tags": ["a"], **dates}
 
 
 def test_a_bucket_that_fails_once_gets_the_whole_file_again(tmp_path: Path) -> None:

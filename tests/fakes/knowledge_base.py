@@ -128,7 +128,8 @@ class AllStaying(Disturbed):
 
 
 def matches(condition: Filter | None, attributes: Mapping[str, object]) -> bool:
-    match condition or AllOf(()):
+    whole: Filter = condition or AllOf(())
+    match whole:
         case Has(key, value):
             present = attributes.get(key)
             members = present if isinstance(present, list) else [present]

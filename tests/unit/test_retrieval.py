@@ -18,6 +18,7 @@ from stackroom.errors import (
     KnowledgeBaseUnavailable,
     MissingIdentity,
     RetrievalFailed,
+    SearchRefused,
     StoreUnavailable,
     ValidationError,
 )
@@ -85,6 +86,15 @@ def test_range_over_shared_documents_is_answered_with_a_notice(world: World) -> 
     assert contents(found) == ["annual leave of 2026"]
     assert found.filter_notice is not None
     assert found.filter_notice.startswith("'year' is text in some documents, which the filter")
+
+
+def test_filter_that_no_store_can_express_is_told_with_the_reason(world: World) -> None:
+    world.kb.failure = SearchRefused("Retrieve can't filter by whether there is 'year'")
+
+    with pytest.raises(
+        RetrievalFailed, match="no knowledge base can be asked this: Retrieve can't"
+    ):
+        search(world.retrieval, filter={"year": {"exists": True}})
 
 
 @pytest.mark.parametrize(

@@ -84,14 +84,15 @@ def known_types(records: Iterable[frozenset[str]]) -> AttributeTypes:
 
 
 def _type_of(name: str, attributes: Mapping[str, Attribute]) -> AttributeType:
-    match attributes[name]:
+    value = attributes[name]
+    match value:
         case bool():
             return AttributeType.BOOLEAN
         case int() | float():
             return AttributeType.NUMBER
         case list():
             return AttributeType.LIST
-        case str() as text:
-            seconds = seconds_of(text)
+        case str():
+            seconds = seconds_of(value)
             is_date = seconds is not None and attributes.get(seconds_name(name)) == seconds
             return AttributeType.DATE if is_date else AttributeType.TEXT

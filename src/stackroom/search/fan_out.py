@@ -320,6 +320,8 @@ def _search_error(
         known = [each.retry_after for each in throttles if each.retry_after is not None]
         retry_after = max(known, default=None)  # when all of them can be asked
         return Throttled("every knowledge base", reasons, retry_after=retry_after)
+    if all(isinstance(reply, SearchRefused) for reply in replies):
+        return RetrievalFailed(f"no knowledge base can be asked this: {replies[0]}", reasons)
     return RetrievalFailed("no knowledge base answered; try again, or tell the operator", reasons)
 
 

@@ -253,9 +253,9 @@ def _typed(kind: str, name: str, value: str) -> dict[str, Attribute]:
         case "number-":
             return {name: _number_of(name, value)}
         case "bool-":
-            if value not in ("true", "false"):
+            if value.lower() not in ("true", "false"):
                 raise ValidationError(f"attribute {name!r} must be true or false")
-            return {name: value == "true"}
+            return {name: value.lower() == "true"}
         case "date-":
             if (seconds := seconds_of(value)) is None:
                 raise ValidationError(
