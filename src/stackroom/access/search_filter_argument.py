@@ -203,7 +203,7 @@ def _typed(asked: Filter, known: frozenset[AttributeType] | None) -> Filter:
     if key == FOLDER:
         return _of_folders(asked)
     is_range = isinstance(next(leaves(asked)), Compares)
-    if AttributeType.DATE in kinds and (is_range or known == {AttributeType.DATE}):
+    if AttributeType.DATE in kinds and (is_range or known == frozenset({AttributeType.DATE})):
         asked = _dated(asked)
     if isinstance(asked, AllOf) and _is_empty(asked):
         raise ValidationError(f"filter: {key!r} has bounds with nothing between them")

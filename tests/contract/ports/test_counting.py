@@ -403,7 +403,11 @@ def test_only_documents_not_being_deleted_in_open_catalogs_are_staying(shelf: Sh
 
 
 def test_staying_document_tells_what_of_it_cannot_be_found(shelf: Shelf) -> None:
-    of_it = {"gaps": ("page 2 is a scan",), "lacks_folder": True, "uninspected": True}
+    of_it: dict[str, Any] = {
+        "gaps": ("page 2 is a scan",),
+        "lacks_folder": True,
+        "uninspected": True,
+    }
     shelf.documents.save(a_document(status=DocumentStatus.INDEXED, **of_it))
 
     stays = shelf.staying.staying([(CATALOG, "doc-0001")])
