@@ -9,6 +9,7 @@ import numpy as np
 
 from bedrock_kb_simulator.metadata_filters import Sought
 from simulated_time.account import CALL, Account
+from simulated_time.bedrock import BROKEN
 from simulated_time.executions import (
     ExecutionAlreadyExists,
     TaskDoesNotExist,
@@ -76,13 +77,16 @@ class StoredFiles:
 
 
 class SoundFiles:
-    """What inspections found: every file, and nothing wrong with it."""
+    """What inspections found: every file, and nothing wrong with it unless it can't be read."""
 
     def record(self, document_id: str, etag: str, found: Inspected) -> None:
-        """Nothing is kept, for all of them read the same."""
+        """Nothing is kept, for the ETag says it."""
 
     def results_for(self, documents: Iterable[Document]) -> dict[str, Inspected]:
-        return {each.document_id: Inspected(reason=None) for each in documents}
+        return {
+            each.document_id: Inspected(reason="broken" if each.etag.startswith(BROKEN) else None)
+            for each in documents
+        }
 
 
 @dataclass

@@ -67,6 +67,7 @@ class OperationsStack(cdk.Stack):
             self._broken_runs_alarm(),
             self._set_aside_alarm(),
             self._failed_documents_alarm(),
+            self._failing_bedrock_alarm(),
             withheld_passages_alarm(self._alarms),
             unready_indexes_alarm(self._alarms),
             self._tool_faults_alarm(),
@@ -170,6 +171,16 @@ class OperationsStack(cdk.Stack):
             total(failures, label="failed documents"),
             threshold=10,
             description="Ten documents failed within five minutes: their records say why.",
+        )
+
+    def _failing_bedrock_alarm(self) -> cloudwatch.Alarm:
+        """Five, because one may be its own; after the first tries, one at a time is made."""
+        return self._alarms.on(
+            "BedrockFails",
+            ours("DocumentsSettled", "status_poller", outcome="postponed"),
+            threshold=5,
+            description="Bedrock failed over five documents within five minutes and gave no"
+            " reason: they are tried again by themselves for a day.",
         )
 
     def _tool_faults_alarm(self) -> cloudwatch.Alarm:

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from bedrock_kb_simulator import orders
+from bedrock_kb_simulator.fault_orders import PATH as FAULTS
 from simulator.tests import files
-from stackroom.documents.model import UNEXPLAINED_FAILURE, DocumentStatus
+from stackroom.documents.model import DocumentStatus
 from stackroom_local.processes import Child, free_ports
 from tests.e2e.people import Person, eventually
 from tests.local.mishaps import held_back, index_missing, lose_inspections
@@ -73,25 +75,39 @@ def test_every_document_ends_indexed_wherever_a_kill_cut_it_off(running: Running
     ) == ["letter 7.txt"]
 
 
-def test_document_that_failed_without_an_index_is_found_after_a_retry(
+def test_files_of_an_outage_are_pending_and_found_by_themselves_after_it(
     running: Running,
 ) -> None:
-    """What is dropped next to it doesn't try it again: direct calls name their own documents."""
+    heidi = Person(running.grace().instance, "heidi")
+    faults = [
+        {"operation": each, "kind": "failed", "times": 100_000}
+        for each in ("IngestKnowledgeBaseDocuments", "StartIngestionJob")
+    ]
+    url = heidi.instance.simulator_endpoint + FAULTS
+    orders.send(url, {"faults": faults}, heidi.instance.root_key)
+    letters = {f"letters/{n}.txt": f"Letter {n} is from Bruges." for n in range(6)}
+    dropped = heidi.put_all(letters)
+    heidi.settle(dropped)
+    before = [heidi.record(each) for each in letters]
+
+    orders.ask("DELETE", url, key=heidi.instance.root_key)
+
+    for each in letters:
+        heidi.await_status(each, DocumentStatus.INDEXED)
+    assert {record.status for record in before if record} == {DocumentStatus.PENDING}
+    assert all("Bedrock fails" in str(record.status_reason) for record in before if record)
+
+
+def test_document_that_no_index_could_take_is_found_once_there_is_one(running: Running) -> None:
     heidi = Person(running.grace().instance, "heidi")
     with index_missing(heidi.instance):
         heidi.settle([heidi.put("letters/first.txt", "The first letter is from Bruges.")])
-    heidi.settle([heidi.put("letters/second.txt", "The second letter is from Antwerp.")])
-    failed = heidi.record("letters/first.txt")
-    before = heidi.files_found("Which letter is from Bruges?")
-
-    retried = stackroom("retry", "-u", "heidi", state_dir=heidi.instance.state_dir)
+        waits = heidi.record("letters/first.txt")
 
     heidi.await_status("letters/first.txt", DocumentStatus.INDEXED)
-    assert failed is not None
-    assert failed.status is DocumentStatus.FAILED
-    assert before == ["second.txt"]
-    assert retried.returncode == 0, retried.stderr
-    assert set(heidi.files_found("Which letter is from Bruges?")) == {"first.txt", "second.txt"}
+
+    assert waits is not None
+    assert waits.status is DocumentStatus.PENDING
 
 
 def test_files_whose_inspections_were_lost_are_inspected_by_the_reconciler(
@@ -117,7 +133,8 @@ def test_files_whose_inspections_were_lost_are_inspected_by_the_reconciler(
 
     eventually(reconciled, "its owner is told what is wrong, and passages have their pages")
     assert failed is not None
-    assert failed.status_reason == UNEXPLAINED_FAILURE
+    assert failed.uninspected
+    assert failed.status is DocumentStatus.PENDING
     assert _pages(before) == {None}
 
 

@@ -25,6 +25,7 @@ def test_an_alarm_stands_on_everything_that_needs_a_person(assembly: Assembly) -
         "BrokenRuns",
         "CatalogsSetAside",
         "FailedDocuments",
+        "BedrockFails",
         "WithheldPassages",
         "SearchIndexesNotReady",
         "ToolFaults",

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from bedrock_kb_simulator.faults import Chance, Faults, Kind
+from bedrock_kb_simulator.faults import Chance, Fault, Faults, Kind
 from benchmarks.observation import Observation
 from benchmarks.passage import CASES, Case, passage
 from benchmarks.removals import delete_storm
@@ -19,6 +19,8 @@ from stackroom.documents.model import DocumentStatus
 from stackroom.quota.schedule import PATIENCE
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
+OPERATIONS = ("IngestKnowledgeBaseDocuments", "StartIngestionJob")
+LOOKED_AT = 900.0  # seconds between two looks of the reconciler at what is open
 
 
 def test_the_same_seed_is_the_same_run() -> None:
@@ -115,6 +117,37 @@ def test_pdfs_of_four_minutes_a_call_are_indexed_and_sent_once() -> None:
     documents = stage.stores.documents.kept.values()
     assert (outcome.lost, outcome.false_failures, outcome.broken, outcome.dead_letters) == (0,) * 4
     assert {(each.status, each.attempts) for each in documents} == {(DocumentStatus.INDEXED, 1)}
+
+
+def look_at_what_is_open(stage: Stage) -> None:
+    """As the reconciler does for ever: a run is asked for where something is due and none lives."""
+    uses = stage.stackroom.use_cases
+    while True:
+        stage.hub.sleep(LOOKED_AT)
+        for each in list(stage.stores.documents.kept.values()):
+            is_due = each.due_since is not None and each.due_since < stage.hub.now()
+            if is_due and stage.stores.catalogs.kept[each.catalog_id].open_count:
+                uses.requests.ask(each.catalog_id)
+
+
+@pytest.mark.parametrize("sources", SOURCES)
+@pytest.mark.parametrize("seconds", [1.0, 60.0, 7200.0])
+def test_outage_of_the_model_fails_no_file_and_keeps_none_waiting(
+    seconds: float, sources: str
+) -> None:
+    faults = Faults()
+    stage = Stage(seed=1, faults=faults, catalog_data_sources=sources)
+    faults.ask(*(Fault(operation=each, kind=Kind.FAILED, times=10_000) for each in OPERATIONS))
+    stage.hub.spawn(faults.clear, after=5.0 + seconds)
+    stage.hub.spawn(partial(look_at_what_is_open, stage))
+
+    stage.plan(Traffic(random.Random(1)).burst(60, 6, within=5))
+    stage.run(at_most=2 * seconds + LOOKED_AT, until=lambda: False)
+    outcome = stage.outcome()
+
+    documents = stage.stores.documents.kept.values()
+    assert {each.status for each in documents} == {DocumentStatus.INDEXED}
+    assert (outcome.lost, outcome.observation.failed, outcome.broken) == (0, set(), 0)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -11,7 +11,7 @@ from functools import partial
 
 import pytest
 
-from stackroom.documents.model import UNEXPLAINED_FAILURE, CatalogStatus, DataSource, DocumentStatus
+from stackroom.documents.model import CatalogStatus, DataSource, DocumentStatus
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, StoreUnavailable
 from stackroom.ingestion.bedrock_calls import Busy
 from stackroom.ingestion.evidence import MAX_ATTEMPTS
@@ -177,17 +177,6 @@ def test_a_call_is_looked_at_by_its_last_document_and_at_times_whole(pipeline: P
     under_way = {each.document_id for each in pipeline.documents.kept.values() if each.is_open}
     assert under_way == {*last}
     assert len(keys) > len(last)
-
-
-def test_a_failure_without_a_reason_is_tried_again_before_it_is_told(filled: Pipeline) -> None:
-    filled.bedrock.becomes(DOCUMENT, "FAILED")
-
-    run = filled.execute()
-
-    document = filled.document()
-    assert len(filled.bedrock.direct_calls) == MAX_ATTEMPTS
-    assert (document.status_reason, document.attempts) == (UNEXPLAINED_FAILURE, MAX_ATTEMPTS)
-    assert run.progress.documents.again == MAX_ATTEMPTS - 1
 
 
 # What a search says

@@ -136,10 +136,24 @@ def test_catalogs_of_a_shared_data_source_take_turns(pipeline: Pipeline) -> None
     assert among.eta_seconds == BEGINS + 3 * CALL
 
 
+def test_document_that_no_run_is_at_is_not_about_to_begin(pipeline: Pipeline) -> None:
+    run = pipeline.live_run()
+    served = pipeline.leases.kept[run.worklist_id].requested
+    pipeline.runs.release(run.worklist_id, run.epoch, served=served)
+    at_once = estimated(pipeline).documents[0]
+    pipeline.clock.pass_by(60)
+
+    [seen] = estimated(pipeline).documents
+
+    assert at_once.stage is DocumentStage.BEGINNING
+    assert (seen.stage, seen.eta_seconds) == (DocumentStage.LEFT, None)
+
+
 def test_what_is_more_than_a_call_waits_for_more_turns(pipeline: Pipeline) -> None:
     for number in range(25):
         pipeline.drop(f"alice/research/{number}.txt")
     pipeline.catalogs.place(CATALOG, SHARED)
+    pipeline.runs.ask(SHARED_WORKLIST)
     for number in range(30):
         pipeline.worklists.add(SHARED_WORKLIST, f"cat-{number}")
 

@@ -5,7 +5,12 @@ import pytest
 
 from simulator.tests import files
 from stackroom.documents.keys import catalog_id_of
-from stackroom.documents.model import NOT_READ_YET, UNEXPLAINED_FAILURE, DocumentStatus
+from stackroom.documents.model import (
+    NOT_READ_YET,
+    SERVICE_FAILURE,
+    UNEXPLAINED_FAILURE,
+    DocumentStatus,
+)
 from stackroom.documents.repositories import Inspected
 from stackroom.errors import RecordChanged
 from stackroom.inspection import inspection
@@ -157,9 +162,8 @@ def test_file_with_headings_gets_a_section_map_and_one_without_none(house: House
 
     assert without.outcome is InspectionOutcome.SOUND
     assert list(house.place_maps.maps) == [document_id(key)]
-    assert house.inspections.found == {
-        document_id(key): ("e1", Inspected(title_words="above meals are 48 euros trains fast"))
-    }
+    words = "above meals are 48 euros trains fast"
+    assert house.inspections.found[document_id(key)] == ("e1", Inspected(title_words=words))
     assert inspected == InspectionResult(
         outcome=InspectionOutcome.SOUND, document_id=document_id(key), sections=2
     )
@@ -243,6 +247,28 @@ def test_an_inspection_that_was_missing_completes_the_record(house: House) -> No
     assert (sound.status, sound.uninspected) == (DocumentStatus.INDEXED, False)
     assert defective is not None
     assert (defective.status_reason, defective.uninspected) == (ENCRYPTED, False)
+
+
+@pytest.mark.parametrize("filename", ["a.txt", "a.csv", "a.pdf"])
+def test_sound_file_of_any_format_is_known_to_read_well(house: House, filename: str) -> None:
+    key = f"alice/handbook/{filename}"
+    body = files.pdf("Meals") if filename.endswith("pdf") else b"meals, 48\n"
+    house.bucket.put(key, "e1", body)
+
+    house.inspecting.inspect(key)
+
+    [(etag, found)] = house.inspections.found.values()
+    assert (etag, found.reason, found.gaps) == ("e1", None, ())
+
+
+def test_unexplained_failure_of_a_sound_file_is_bedrocks(house: House) -> None:
+    failed_document(house.documents, etag="e1", reason=UNEXPLAINED_FAILURE)
+    house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
+
+    house.inspecting.inspect(KEY)
+
+    [document] = house.documents.kept.values()
+    assert (document.status, document.status_reason) == (DocumentStatus.FAILED, SERVICE_FAILURE)
 
 
 def test_a_file_that_is_too_large_is_left_to_the_upload_handler(

@@ -4,12 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from stackroom.documents.model import UNEXPLAINED_FAILURE, CatalogStatus, DocumentStatus
+from stackroom.documents.model import CatalogStatus, DocumentStatus
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.ingestion.bedrock_calls import JobState
 from stackroom.ingestion.evidence import JOB_DEADLINE, MAX_ATTEMPTS
 from stackroom.ingestion.polling import TaskResult
 from stackroom.ingestion.verdicts import NOT_FOUND
+from stackroom.inspection.gaps import UNREAD
 from stackroom.runs.run import Run, RunOutcome
 from tests.fakes.pipeline import BUCKET
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
@@ -87,7 +88,6 @@ def test_an_indexed_document_says_since_when(pipeline: Pipeline, run: Run) -> No
 @pytest.mark.parametrize(
     ("status", "reason"),
     [
-        ("FAILED", UNEXPLAINED_FAILURE),
         ("PARTIALLY_INDEXED", "indexed only a part of the file"),
         ("METADATA_PARTIALLY_INDEXED", "part of the file's attributes"),
         ("METADATA_UPDATE_FAILED", "could not store the file's attributes"),
@@ -181,6 +181,7 @@ def test_indexed_document_has_the_gaps_of_this_version_alone(pipeline: Pipeline)
 
 
 def test_an_inspection_that_ends_while_we_write_is_not_missed(pipeline: Pipeline, run: Run) -> None:
+    pipeline.findings.gaps["etag of text"] = (UNREAD,)
     says(pipeline, "FAILED")
 
     def inspected(_: object) -> None:

@@ -120,7 +120,7 @@ class Backlogs:
     def _waiting(self, catalog: Catalog) -> WaitingCatalog:
         oldest = list(self.documents.open_in(catalog.catalog_id, limit=DOCUMENTS))
         estimate = self.estimates.of(catalog, known=oldest)
-        opened = [each.opened_at for each in oldest if each.opened_at is not None]
+        opened = [since for each in oldest if (since := each.failing_since or each.opened_at)]
         return WaitingCatalog(
             catalog=catalog,
             documents=catalog.waiting_count,

@@ -83,7 +83,7 @@ def booked(document: Document, opened_at: datetime | None) -> Document:
 
     `opened_at` is since when it was open before this; one that opens now opens as of its writing.
     """
-    opened = (opened_at or document.updated_at) if document.is_open else None
+    opened = document.opens_at(opened_at) if document.is_open else None
     counted = None
     if document.is_counted:
         is_over = document.over_cap is not None

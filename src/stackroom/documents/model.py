@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Generic, Self, TypeVar
 
@@ -161,6 +162,14 @@ UNEXPLAINED_FAILURE = (
     "check that it opens and has text, then drop it again"
 )
 
+# What Bedrock failed over for a day and that our own inspection reads well. The reconciler has it
+# tried again once Bedrock takes others; only this reason tells it so.
+SERVICE_FAILURE = (
+    "Bedrock failed for a day and gave no reason, though the file reads well; "
+    "it is tried again once Bedrock takes other files"
+)
+_BEHIND_ALL = timedelta(days=2)  # longer than anything waits for Bedrock to recover
+
 # The gap of a document whose sidecar has no room for its folders (stackroom.uploads.descriptions).
 NOT_BY_FOLDER = (
     "not by the filter 'folder', since its folders' names don't fit beside its other attributes"
@@ -186,6 +195,8 @@ class Document(Record):
     While it is `uploading`, the object may come until `upload_until`; its event does the rest.
     `over_cap`: it is `pending` and waits over that cap of its user's, as its reason says; no run
     takes it up until it is let go (stackroom.ingestion.user_caps).
+    `failing_since`: Bedrock has failed over it since then and gave no reason; while it is `pending`
+    for that, no run tries it before `retry_at`, unless Bedrock takes others that it failed over.
     `opened_at`, since when it is open, and `counted`, what its catalog counts of it, are the
     repository's own: it keeps them right with every write, whatever it is given.
     """
@@ -202,6 +213,8 @@ class Document(Record):
     status: DocumentStatus
     status_reason: str | None = None
     over_cap: CapKind | None = None
+    failing_since: AwareDatetime | None = None
+    retry_at: AwareDatetime | None = None
     attempts: NonNegativeInt = 0
     uploaded_at: AwareDatetime
     updated_at: AwareDatetime
@@ -230,6 +243,27 @@ class Document(Record):
     def is_unfinished(self) -> bool:
         is_under_way = self.status in (DocumentStatus.PENDING, DocumentStatus.INDEXING)
         return self.over_cap is None and (self.lingering or is_under_way)
+
+    @property
+    def is_postponed(self) -> bool:
+        """Whether it waits, as its reason says, for nothing that its run does."""
+        return self.over_cap is not None or self.retry_at is not None
+
+    @property
+    def due_since(self) -> AwareDatetime | None:
+        """Since when a run could have seen to it, or from when one can; None if none has to."""
+        if self.opened_at is None:
+            return None
+        return self.retry_at or min(self.opened_at, self.updated_at)
+
+    def opens_at(self, opened_at: AwareDatetime | None) -> AwareDatetime:
+        """
+        Its place among what is open, by when it was open before this. One that Bedrock failed over
+        stands behind all that Bedrock has not tried.
+        """
+        if self.failing_since is not None:
+            return self.failing_since + _BEHIND_ALL
+        return min(opened_at or self.updated_at, self.updated_at)
 
     @property
     def is_rejected(self) -> bool:
@@ -289,14 +323,15 @@ class Document(Record):
         self, status: DocumentStatus, *, at: AwareDatetime, reason: str | None = None
     ) -> Self:
         """
-        The same document in another status, over no cap; only `failed` carries a reason, and
-        always does.
+        The same document in another status, over no cap and not postponed; only `failed` carries
+        a reason, and always does.
         """
         assert (status is DocumentStatus.FAILED) == (reason is not None), (
             "failed, and only failed, says why"
         )
-        changes = {"status": status, "status_reason": reason, "over_cap": None}
-        return self.model_copy(update={**changes, "updated_at": at})
+        changes = {"status": status, "status_reason": reason, "over_cap": None, "retry_at": None}
+        failing_since = self.failing_since if status is DocumentStatus.INDEXING else None
+        return self.model_copy(update={**changes, "failing_since": failing_since, "updated_at": at})
 
 
 class Receipt(Record):

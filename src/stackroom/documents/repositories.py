@@ -259,10 +259,7 @@ class InspectionResults(Protocol):
     """What our own inspection found in a file, for Bedrock promises no reasons."""
 
     def results_for(self, documents: Iterable[Document]) -> dict[str, Inspected]:
-        """
-        By document id, of those of which this very version was inspected. Of sound files those are
-        told that may have places (stackroom.documents.formats).
-        """
+        """By document id, of those of which this very version was inspected."""
 
 
 class InspectionRequests(Protocol):

@@ -27,7 +27,7 @@ from stackroom.ingestion.evidence import (
 )
 from stackroom.ingestion.polling import Look, TaskResult
 from stackroom.ingestion.verdicts import VerdictWriter
-from stackroom.ingestion.work_queue import OpenWork, WorkQueue
+from stackroom.ingestion.work_queue import OpenWork, WorkQueue, with_nothing_to_do
 from stackroom.quota.grants import Admission
 from stackroom.quota.ledger import Mode, Waiter
 from stackroom.quota.workload import Did
@@ -219,7 +219,9 @@ class ByDirectCalls:
 
     def _nothing_to_send(self, run: Run, work: OpenWork) -> TaskResult:
         if not run.progress.calls:
-            return TaskResult(run=run.went(RunOutcome.NOTHING), failures=work.failures)
+            self.admission.leave(run.worklist_id, run.epoch)
+            moved = with_nothing_to_do(run, work.next_try, self.now())
+            return TaskResult(run=moved, failures=work.failures)
         waiting = self._waiting(run.having(is_more=work.is_more))
         return TaskResult(run=waiting, failures=work.failures)
 

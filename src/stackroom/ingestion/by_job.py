@@ -36,6 +36,7 @@ from stackroom.ingestion.evidence import (
 )
 from stackroom.ingestion.polling import Look, TaskResult
 from stackroom.ingestion.user_caps import UserCaps
+from stackroom.ingestion.work_queue import with_nothing_to_do
 from stackroom.quota.grants import Admission
 from stackroom.quota.ledger import Mode, Waiter
 from stackroom.quota.schedule import PATIENCE
@@ -44,6 +45,7 @@ from stackroom.quota.workload import Did, demand_of_job
 from stackroom.runs.run import Run, RunOutcome, until_first_look, until_next_try
 
 _AT_ONCE = 500  # documents that are kept in memory
+_LOOKED_AT = 100  # documents, for one that is due: those that Bedrock failed over come last
 _STOPPING = 3600.0  # seconds of grace for StopIngestionJob, which takes about half a minute
 
 
@@ -85,9 +87,11 @@ class ByJobs:
         catalog = self.catalogs.get(run.worklist_id)
         assert catalog is not None, "a catalog outlives its runs"
         self.caps.hold_back_from_job(catalog)
-        if next(self.documents.open_in(run.worklist_id, limit=1), None) is None:
+        due = [each.retry_at for each in self.documents.open_in(run.worklist_id, limit=_LOOKED_AT)]
+        next_try = None if None in due else min(filter(None, due), default=None)
+        if not due or (next_try is not None and next_try > self.now()):
             self.admission.leave(run.worklist_id, run.epoch)
-            return TaskResult(run=run.went(RunOutcome.NOTHING))
+            return TaskResult(run=with_nothing_to_do(run, next_try, self.now()))
         grant = self.admission.claim(run.worklist_id, run.epoch)
         if grant is None:
             since = run.progress.waiting_since or self.now()

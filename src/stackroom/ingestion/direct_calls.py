@@ -304,6 +304,7 @@ class CallSender:
                 size=sum(map(text_size, documents)),
                 is_large=any(map(is_large, documents)),
                 is_removal=not is_to_ingest(documents[0]),
+                is_probe=any(each.failing_since is not None for each in documents),
             )
         )
 

@@ -43,6 +43,8 @@ class DocumentStage(StrEnum):
 
     EXPECTED = "waiting for its upload"
     OVER_CAP = "waiting over a cap"
+    POSTPONED = "waiting for Bedrock, which fails at the moment"
+    LEFT = "waiting for another look at it"
     BEGINNING = "about to begin"
     WAITING = "waiting for its turn"
     INGESTING = "being read and indexed"
@@ -64,7 +66,7 @@ _STAGES = {  # whatever its run does
 @dataclass(frozen=True, kw_only=True)
 class DocumentEstimate:
     """
-    Of what is settled, has yet to be uploaded, or waits over a cap, only the stage is told.
+    Of what is settled, has yet to be uploaded, or is postponed, only the stage is told.
     `attempt` counts from 1; the seconds are AWS's.
     `eta_seconds` is None where nobody knows, and `is_late` says that it was known and is over.
     """
@@ -149,6 +151,8 @@ class Estimates:
             **read,
         )
         eta = max(map(outlook.seconds, unsettled), default=0.0)
+        if any(each.retry_at is not None for each in documents):
+            eta = _UNKNOWN
         if not is_whole and sum(map(awaits_indexing, unsettled)) < catalog.waiting_count:
             eta = _UNKNOWN  # nobody has looked at the last one
         return CatalogEstimate(
@@ -235,7 +239,7 @@ class _Outlook:
         return math.ceil(round(self.pace.on_aws(seconds), 3))
 
     def seconds(self, document: Document) -> float:
-        if self._is_behind_events(document):
+        if self._is_behind_events(document) or self._is_left(document):
             return _UNKNOWN
         since = self._at_work_since(document)
         if since is None:
@@ -258,16 +262,19 @@ class _Outlook:
         return QueuePosition(position=None, length=len(queue))
 
     def _stage(self, document: Document) -> DocumentStage:
-        if document.is_to_come:
-            return DocumentStage.EXPECTED
-        if document.over_cap is not None:
-            return DocumentStage.OVER_CAP
+        if (idle := _stage_of_idle(document)) is not None:
+            return idle
         if self._is_held_up(document):
             return DocumentStage.HELD_UP
         if document.status in _STAGES:
             return _STAGES[document.status]
+        return self._stage_of_waiting(document)
+
+    def _stage_of_waiting(self, document: Document) -> DocumentStage:
         if self.position is not None or self._is_behind_events(document):
             return DocumentStage.WAITING
+        if self._is_left(document):
+            return DocumentStage.LEFT
         is_following = self._follows_after is not None
         return DocumentStage.FOLLOWING if is_following else DocumentStage.BEGINNING
 
@@ -392,6 +399,12 @@ class _Outlook:
         waits = document.status in (DocumentStatus.UPLOADING, DocumentStatus.PENDING)
         return is_unheard_of and waits and self.at - document.updated_at > _EVENT
 
+    def _is_left(self, document: Document) -> bool:
+        """Whether no run is at it, nor about to begin: the last has left it to a later one."""
+        is_attended = self.lease is not None and self.lease.held
+        waits = document.status is DocumentStatus.PENDING and not is_attended
+        return waits and self.at - document.updated_at > _EVENT
+
     def _at_work_since(self, document: Document) -> datetime | None:
         """None while it waits."""
         if document.status is DocumentStatus.INDEXING:
@@ -432,8 +445,15 @@ def _listed(listing: Callable[..., Iterable[Document]], catalog_id: str) -> list
 
 def _is_unsettled(document: Document) -> bool:
     settled = (DocumentStatus.INDEXED, DocumentStatus.FAILED)
-    is_idle = document.is_to_come or document.over_cap is not None
-    return document.status not in settled and not is_idle
+    return document.status not in settled and _stage_of_idle(document) is None
+
+
+def _stage_of_idle(document: Document) -> DocumentStage | None:
+    if document.is_to_come:
+        return DocumentStage.EXPECTED
+    if document.over_cap is not None:
+        return DocumentStage.OVER_CAP
+    return None if document.retry_at is None else DocumentStage.POSTPONED
 
 
 def _attempt(document: Document) -> int:

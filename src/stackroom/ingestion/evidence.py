@@ -24,6 +24,7 @@ from stackroom.documents.model import UNEXPLAINED_FAILURE, Catalog, Document, Do
 from stackroom.documents.passages import KnowledgeBase, Passage
 from stackroom.documents.repositories import Inspected, InspectionResults
 from stackroom.ingestion.bedrock_calls import NOT_FOUND, DocumentDetail, Job, JobState
+from stackroom.ingestion.outages import NOT_POSTPONED, Unexplained
 
 T = TypeVar("T")
 
@@ -104,6 +105,7 @@ class BedrockEvidence:
     may_change: bool
     is_overdue: bool
     why_never_taken_up: str = _NEVER_TAKEN_UP  # the reason, should it not be tried again
+    fell_with_job: bool = False  # which was cut short without a reason
     is_unproven: bool = False
     is_final: bool = False
     by_owner: bool = False
@@ -135,6 +137,7 @@ def job_evidence(
         is_unproven=_is_unproven(document, detail, job),
         is_overdue=job is not None and is_overdue(job.started_at, at, JOB_DEADLINE),
         why_never_taken_up=_why_never_taken_up(job),
+        fell_with_job=job is not None and job.state in _CUT_SHORT and not job.failure_reasons,
         job_failure_reason=failure_reason,
     )
 
@@ -387,6 +390,7 @@ class Evidence:
     gaps: tuple[str, ...] = ()
     is_inspected: bool = True
     awaits_inspection: bool = False
+    unexplained: Unexplained = NOT_POSTPONED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -401,16 +405,15 @@ class Investigation:
     def complete(
         self, said_of: Sequence[DocumentEvidence]
     ) -> list[tuple[Catalog, Document, Evidence | None]]:
-        """
-        None for a document whose searches are left to a later task. Raises what a search raises.
-        """
+        """None for a document whose searches are left to later. Raises what a search raises."""
         now, later = _share(said_of)
         results = self.inspections.results_for([document for _, document, _ in now])
         searches = _Searches(self.search_check, now)
+        statuses = [said.detail.status for _, _, said in now]
         known: list[tuple[Catalog, Document, Evidence | None]] = []
         for catalog, document, said in now:
-            inspected = results.get(document.document_id, Inspected())
-            is_inspected = document.document_id in results
+            found = results.get(document.document_id)
+            inspected = found or Inspected()
             evidence = Evidence(
                 bedrock=said,
                 is_found=partial(searches.is_found, catalog, document),
@@ -418,8 +421,11 @@ class Investigation:
                 inspection_reason=inspected.reason,
                 title_words=inspected.title_words,
                 gaps=inspected.gaps,
-                is_inspected=is_inspected,
-                awaits_inspection=not is_inspected and self._awaits(document, said),
+                is_inspected=found is not None,
+                awaits_inspection=found is None and self._awaits(document, said),
+                unexplained=Unexplained.of(
+                    catalog, document, found, statuses, at=self.now(), pace=self.pace
+                ),
             )
             known.append((catalog, document, evidence))
         return known + [(catalog, document, None) for catalog, document, _ in later]

@@ -103,6 +103,7 @@ _COUNTED = {
     DocumentOutcome.GONE: "removed",
     DocumentOutcome.EVICTED: "removed",
     DocumentOutcome.AGAIN: "again",
+    DocumentOutcome.POSTPONED: "postponed",
 }
 
 
@@ -210,8 +211,8 @@ class Polling:
 
     def _after(self, look: Look, settling: "_Settling", mode: Mode, *, is_asked: bool) -> Run:
         """A job takes up nothing more; direct calls can be sent beside those at work."""
-        is_news = is_asked or settling.counts["again"] > 0
-        run = settling.pruned(look.run)
+        is_news = is_asked or settling.counts["again"] > 0 or settling.is_recovered
+        run = settling.probed(settling.pruned(look.run), at=self.now())
         may_send = mode is Mode.DIRECT and self._may_send(run, look, is_news=is_news)
         run = run.having(is_more=run.progress.is_more or is_news)
         is_waiting = bool(look.at_work or run.progress.calls or settling.waiting)
@@ -258,6 +259,7 @@ class _Settling:
     over: set[str] = field(default_factory=set)
     counts: Counter[str] = field(default_factory=Counter)
     waiting: int = 0
+    is_recovered: bool = False  # Bedrock took something that it had failed over
 
     def fail(self, catalog_id: str, documents: Sequence[Document], error: Exception) -> None:
         """They are left to a later run."""
@@ -271,6 +273,8 @@ class _Settling:
                 self.waiting += 1
                 continue
             self.over.add(document.document_id)
+            is_indexed = each.outcome is DocumentOutcome.INDEXED
+            self.is_recovered |= is_indexed and document.failing_since is not None
             if each.outcome is DocumentOutcome.LEFT:
                 self.set_aside.append(name_of(document))
             elif (what := _COUNTED.get(each.outcome)) is not None:
@@ -288,6 +292,13 @@ class _Settling:
         at_work = sum(len(each.documents) for each in calls if not each.is_over)
         documents = moved.progress.documents.model_copy(update={"at_work": at_work})
         return moved.having(documents=documents)
+
+    def probed(self, run: Run, *, at: datetime) -> Run:
+        """The run as it goes on with what Bedrock fails over."""
+        if self.is_recovered:
+            return run.having(recovered_at=at, probe_at=None)
+        retries = (each.document.retry_at for each in self.settled)
+        return run.having(probe_at=max(filter(None, retries), default=run.progress.probe_at))
 
 
 def _counts(document: Document, each: Verdict) -> bool:

@@ -39,7 +39,8 @@ class Retrying:
         self, user_id: str, catalog_id: str, document_ids: Iterable[str] | None = None
     ) -> Retried:
         """
-        Have these documents tried again, or all that failed; only those that failed are.
+        Have these documents tried again, or all that failed; only those that failed are, and those
+        that wait for Bedrock to recover.
 
         Safe to repeat. Raises CatalogNotFound or DocumentNotFound before anything is changed.
         """
@@ -109,6 +110,8 @@ class Retrying:
 
 
 def _why_not(document: Document, allowed: Collection[DocumentStatus]) -> str | None:
+    if document.retry_at is not None:
+        return None  # it is tried at once instead
     if document.status not in allowed:
         waits_for = "failed" if len(allowed) == 1 else "been indexed, nor failed"
         return f"it has not {waits_for}: it is {document.status}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from stackroom.clock import utc_now
+from stackroom.clock import REAL_TIME, Pace, utc_now
 from stackroom.documents.formats import has_places
 from stackroom.documents.model import (
     UNEXPLAINED_FAILURE,
@@ -30,6 +30,7 @@ from stackroom.ingestion.evidence import (
     Evidence,
     failure_of,
 )
+from stackroom.ingestion.outages import postponed
 from stackroom.quota.workload import is_large
 
 NOT_FOUND = (
@@ -46,6 +47,7 @@ class DocumentOutcome(StrEnum):
     EVICTED = "evicted"  # a rejected file's owner finds it no more
     WAIT = "wait"  # not decided yet: ask again
     AGAIN = "again"  # nothing was said of this version: another try
+    POSTPONED = "postponed"  # Bedrock fails: another try later
     LEFT = "left"  # stays as it is, for the next run to try
 
 
@@ -92,7 +94,8 @@ def _lacks(document: Document, found: Verdict) -> bool:
     """Whether what an inspection could tell is missing: a reason, or where passages stand."""
     if found.outcome is DocumentOutcome.INDEXED:
         return has_places(document.filename)
-    return (found.reason or "").startswith(UNEXPLAINED_FAILURE)
+    is_silent = (found.reason or "").startswith(UNEXPLAINED_FAILURE)
+    return is_silent or found.outcome is DocumentOutcome.POSTPONED
 
 
 def _of_removed(document: Document, evidence: Evidence) -> Verdict:
@@ -123,8 +126,8 @@ def _of_ingested(document: Document, evidence: Evidence) -> Verdict:
         return _failed(document, evidence, f"Bedrock: {said.job_failure_reason}")
     if status in INDEXED:
         return _of_indexed(document, evidence)
-    if _may_be_passing(document, evidence):
-        return Verdict(outcome=DocumentOutcome.AGAIN)
+    if status == "FAILED" and not (said.detail.reason or evidence.inspection_reason):
+        return _of_unexplained(document, evidence)
     return _failed(document, evidence, said.detail.reason or failure_of(status))
 
 
@@ -143,22 +146,34 @@ def _of_indexed(document: Document, evidence: Evidence) -> Verdict:
     return Verdict(outcome=DocumentOutcome.INDEXED, is_found=False)
 
 
-def _may_be_passing(document: Document, evidence: Evidence) -> bool:
+def _of_unexplained(document: Document, evidence: Evidence) -> Verdict:
     """
-    A failure that nobody explains may be Bedrock's; what is final is ours to try again. A large
-    document is tried once: its tries take minutes, in which others wait.
+    A failure that nobody explains may be Bedrock's; what is final is ours to try again. A few tries
+    follow at once, but of a large document, whose tries take minutes in which others wait, and
+    where Bedrock fails over several documents.
     """
-    detail = evidence.bedrock.detail
-    explained = detail.reason or evidence.inspection_reason
-    tries_left = document.attempts < MAX_ATTEMPTS and not is_large(document)
-    return evidence.bedrock.is_final and detail.status == "FAILED" and not explained and tries_left
+    is_first = document.failing_since is None and document.attempts < MAX_ATTEMPTS
+    is_quick = is_first and not is_large(document) and not evidence.unexplained.is_together
+    if evidence.bedrock.is_final and is_quick:
+        return Verdict(outcome=DocumentOutcome.AGAIN)
+    return _postponed(document, evidence, evidence.unexplained.reason)
+
+
+def _postponed(document: Document, evidence: Evidence, reason: str) -> Verdict:
+    """It fails for that reason once it has been postponed for long enough."""
+    if evidence.unexplained.may_be_postponed:
+        return Verdict(outcome=DocumentOutcome.POSTPONED)
+    return _failed(document, evidence, reason)
 
 
 def _again(document: Document, evidence: Evidence) -> Verdict:
     said = evidence.bedrock
     if document.attempts < MAX_ATTEMPTS and not said.is_overdue:
         return Verdict(outcome=DocumentOutcome.AGAIN)
-    return _failed(document, evidence, _LATE if said.is_overdue else said.why_never_taken_up)
+    if said.is_overdue:
+        return _failed(document, evidence, _LATE)
+    settle = _postponed if said.fell_with_job else _failed
+    return settle(document, evidence, said.why_never_taken_up)
 
 
 def _failed(document: Document, evidence: Evidence, reason: str) -> Verdict:
@@ -179,6 +194,7 @@ class VerdictWriter:
     documents: Documents
     inspections: InspectionResults
     receipts: Receipts
+    pace: Pace = REAL_TIME
     now: Callable[[], datetime] = utc_now
 
     def write(self, catalog: Catalog, decided: Decided) -> list[Settled]:
@@ -189,7 +205,7 @@ class VerdictWriter:
         """
         at = self.now()
         verdicts = {document.document_id: verdict for document, verdict in decided}
-        changed = [_after(document, verdict, at) for document, verdict in decided]
+        changed = [_after(document, verdict, at, self.pace) for document, verdict in decided]
         settled = []
         for each in self.documents.save_all(each for each in changed if each is not None):
             it = verdicts[each.document_id]
@@ -260,7 +276,7 @@ def _is_of_another_removal(receipt: Receipt, document: Document) -> bool:
     return proven is not None and proven < document.uploaded_at
 
 
-def _after(document: Document, verdict: Verdict, at: datetime) -> Document | None:
+def _after(document: Document, verdict: Verdict, at: datetime, pace: Pace) -> Document | None:
     """The document as the verdict leaves it, or None if it stays (or goes) as it is."""
     match verdict.outcome:
         case DocumentOutcome.INDEXED:
@@ -281,13 +297,16 @@ def _after(document: Document, verdict: Verdict, at: datetime) -> Document | Non
             return document.model_copy(
                 update={"lingering": False, "indexed_at": None, "ingestion_job_id": None}
             )
-        case DocumentOutcome.AGAIN:
+        case DocumentOutcome.AGAIN | DocumentOutcome.POSTPONED:
             # Deleting and lingering documents are work as they stand.
             if document.status is not DocumentStatus.INDEXING:
                 return None
             # It queues up anew: whatever has not been tried yet comes first.
+            changes: dict[str, object] = {"opened_at": at, "failing_since": document.failing_since}
+            if verdict.outcome is DocumentOutcome.POSTPONED:
+                changes = postponed(document, at=at, pace=pace)
             return document.moved(DocumentStatus.PENDING, at=at).model_copy(
-                update={"opened_at": at}
+                update={**changes, "uninspected": verdict.is_uninspected}
             )
         case DocumentOutcome.WAIT | DocumentOutcome.GONE | DocumentOutcome.LEFT:
             return None

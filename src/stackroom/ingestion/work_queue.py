@@ -3,8 +3,9 @@ What is open in a worklist, in fair turns: what a run sends next.
 
 Each catalog has its turn, with the documents that have been open longest; a run goes on with the
 catalog behind the one whose turn was last, so that nobody's thousand documents come before
-another's first. A document that is tried again has queued up anew (verdicts). A catalog
-with nothing open leaves the worklist, unless somebody has asked for it meanwhile.
+another's first. A document that is tried again has queued up anew (verdicts). Of those that Bedrock
+failed over, one goes at a time, when it is due, until Bedrock takes one. A catalog with nothing
+open leaves the worklist, unless somebody has asked for it meanwhile.
 """
 
 import math
@@ -24,7 +25,14 @@ from stackroom.ingestion.user_caps import UserCaps
 from stackroom.quota.caps import Caps, caps_of
 from stackroom.quota.workload import BATCH, is_large, is_to_ingest
 from stackroom.runs.lease import WorklistEntry, Worklists
-from stackroom.runs.run import DocumentName, Run, RunProgress
+from stackroom.runs.run import (
+    BETWEEN_LOOKS,
+    LONGEST_STAY,
+    DocumentName,
+    Run,
+    RunOutcome,
+    RunProgress,
+)
 from stackroom.runs.run_leases import is_shared
 
 _ENTRIES = 100  # of a page of the worklist
@@ -42,7 +50,8 @@ class OpenWork:
     """
     Documents that wait, in the order of their turns. Of those in `alone` each has a call of its
     own. `is_more` tells that there are others; `after` is the catalog whose turn was last.
-    `failures` are of catalogs that could not be looked at, by their ids.
+    `failures` are of catalogs that could not be looked at, by their ids. `next_try` is when
+    something is due that Bedrock failed over.
     """
 
     small: deque[Document] = field(default_factory=deque)
@@ -53,6 +62,7 @@ class OpenWork:
     failures: dict[str, Exception] = field(default_factory=dict)
     after: str | None = None
     is_more: bool = False
+    next_try: datetime | None = None
 
     @property
     def shared(self) -> int:
@@ -91,6 +101,7 @@ class _Turn:
     catalog_id: str
     catalog: Catalog | None = None
     documents: Sequence[Document] = ()
+    next_try: datetime | None = None
     has_more: bool = False
     failure: Exception | None = None
 
@@ -111,7 +122,7 @@ class WorkQueue:
             work.is_more = True  # perhaps: nobody has looked
             return work
         wanted = calls * BATCH
-        aside = _Aside(run.progress, caps=self.caps.all())
+        aside = _Aside(run.progress, caps=self.caps.all(), at=self.now())
         share = BATCH if is_shared(run.worklist_id) else wanted
         unread: list[WorklistEntry] = []
         for entries in chunks(self._in_turn(run), of=_AT_ONCE):
@@ -136,10 +147,16 @@ class WorkQueue:
         return work
 
     def has_work(self, run: Run) -> bool:
-        """Whether anything is open that this run can see to; what has none is settled, and goes."""
-        aside = _Aside(run.progress, caps=self.caps.all())
+        """
+        Whether anything is open that this run can see to, now or soon; what has none is settled,
+        and goes.
+        """
+        aside = _Aside(run.progress, caps=self.caps.all(), at=self.now())
         return any(
-            any(turn.documents or turn.has_more for turn in self._turns(run, entries, aside, 1))
+            any(
+                turn.documents or turn.has_more or is_worth_a_stay(turn.next_try, aside.at)
+                for turn in self._turns(run, entries, aside, 1)
+            )
             for entries in chunks(self._entries(run.worklist_id, None), of=_AT_ONCE)
         )
 
@@ -194,7 +211,8 @@ class WorkQueue:
             if self._is_finished(catalog, is_alone=not is_shared(worklist_id)):
                 self._drop(worklist_id, entry)
             return _Turn(catalog_id=catalog_id)
-        documents = [each for each in listed if aside.has_not(each)]
+        found = [each for each in listed if aside.has_not(each)]
+        documents = [each for each in found if not aside.waits(each)]
         if is_capped and any(_makes_room(each) for each in documents):
             self.caps.let_go(catalog.user_id, aside.caps, at=catalog_id)
         now = [
@@ -207,7 +225,11 @@ class WorkQueue:
             catalog_id=catalog_id,
             catalog=catalog,
             documents=now[:share],
-            has_more=len(listed) == limit or len(now) < len(documents) or not may_ingest,
+            next_try=min(filter(None, map(aside.next_try, found)), default=None),
+            # What waits for Bedrock to recover stands behind all else.
+            has_more=(len(listed) == limit and not aside.waits(listed[-1]))
+            or len(now) < len(documents)
+            or not may_ingest,
         )
 
     def _drop(self, worklist_id: str, entry: WorklistEntry) -> None:
@@ -236,7 +258,11 @@ class WorkQueue:
             work.failures[turn.catalog_id] = turn.failure
         if turn.catalog is not None:
             work.catalogs[turn.catalog_id] = turn.catalog
+        if turn.next_try is not None:
+            work.next_try = min(turn.next_try, work.next_try or turn.next_try)
         for each in documents:
+            if aside.is_suspect(each) and not aside.take_probe():
+                continue
             if aside.is_to_go_alone(each):
                 work.alone.append(each)
             elif not is_to_ingest(each):
@@ -248,8 +274,11 @@ class WorkQueue:
 class _Aside:
     """What of the open documents is in a call, or not this run's to do; all are within `caps`."""
 
-    def __init__(self, progress: RunProgress, *, caps: Mapping[str, Caps]) -> None:
+    def __init__(self, progress: RunProgress, *, caps: Mapping[str, Caps], at: datetime) -> None:
         self.caps = caps
+        self.at = at
+        self._probe_at, self._recovered_at = progress.probe_at, progress.recovered_at
+        self._is_probing = any(each.is_probe for each in progress.calls)
         self._in_calls = {_key(each) for call in progress.calls for each in call.documents}
         self._set_aside = {_key(each): each.version for each in progress.set_aside}
         self._alone = {_key(each) for each in progress.alone}
@@ -261,7 +290,40 @@ class _Aside:
         return key not in self._in_calls and self._set_aside.get(key) != document.version
 
     def is_to_go_alone(self, document: Document) -> bool:
-        return _key(document) in self._alone
+        is_probe = self.is_suspect(document) and not is_large(document)
+        return is_probe or _key(document) in self._alone
+
+    def is_suspect(self, document: Document) -> bool:
+        """Whether Bedrock failed over it, and has taken nothing of the kind since."""
+        if document.failing_since is None:
+            return False
+        return self._recovered_at is None or document.updated_at > self._recovered_at
+
+    def next_try(self, document: Document) -> datetime | None:
+        """When a suspect may be tried; None of any other."""
+        if not self.is_suspect(document):
+            return None
+        return max(filter(None, (document.retry_at, self._probe_at)), default=self.at)
+
+    def waits(self, document: Document) -> bool:
+        due_at = self.next_try(document)
+        return due_at is not None and (due_at > self.at or self._is_probing)
+
+    def take_probe(self) -> bool:
+        """Whether a suspect can be tried now: one at a time can."""
+        is_free, self._is_probing = not self._is_probing, True
+        return is_free
+
+
+def with_nothing_to_do(run: Run, next_try: datetime | None, at: datetime) -> Run:
+    """Return the run at its end, or waiting for what Bedrock failed over and is due soon."""
+    if is_worth_a_stay(next_try, at):
+        return run.went(RunOutcome.BUSY, wait_seconds=BETWEEN_LOOKS)
+    return run.went(RunOutcome.NOTHING)
+
+
+def is_worth_a_stay(next_try: datetime | None, at: datetime) -> bool:
+    return next_try is not None and next_try - at <= LONGEST_STAY
 
 
 def _makes_room(document: Document) -> bool:

@@ -17,7 +17,7 @@ from typing import Protocol
 from stackroom.clock import utc_now
 from stackroom.documents.formats import MAX_FILE_BYTES, has_places, unsupported
 from stackroom.documents.keys import Location, locate, may_be_document, unplaced_reason
-from stackroom.documents.model import UNEXPLAINED_FAILURE, DocumentStatus
+from stackroom.documents.model import SERVICE_FAILURE, UNEXPLAINED_FAILURE, DocumentStatus
 from stackroom.documents.repositories import Catalogs, Documents, Inspected
 from stackroom.errors import ObjectRefused, RecordChanged, Unreadable
 from stackroom.inspection.extraction.page import Page
@@ -159,14 +159,13 @@ class Inspection:
             self.place_maps.remove(location.document_id)  # that of an earlier version
         else:
             self.place_maps.put(location.document_id, place_map)
-        # The map is there before this says so. Of a sound file without places nobody asks.
-        if found.reason is not None or found.gaps or has_places(location.filename):
-            self.inspections.record(location.document_id, etag, found)
+        self.inspections.record(location.document_id, etag, found)  # the map is there before
 
     def _tell(self, location: Location, etag: str, found: Inspected) -> None:
         """
-        The record of a document that was settled before: why it has failed, if nobody knew, the
-        words of its title, what of it can't be found, and that no inspection is missing any more.
+        The record of a document that was settled before: why it has failed, if nobody knew, or that
+        the file is not at fault, the words of its title, what of it can't be found, and that no
+        inspection is missing any more.
 
         The result is kept before the record is looked at; ingestion does it the other way round.
         """
@@ -174,9 +173,11 @@ class Inspection:
         if document is None or document.etag != etag:
             return
         told = document
-        if found.reason is not None and document.status_reason == UNEXPLAINED_FAILURE:
+        is_unexplained = document.status_reason == UNEXPLAINED_FAILURE
+        reason = found.reason or (SERVICE_FAILURE if UNREAD not in found.gaps else None)
+        if is_unexplained and reason is not None:
             at = max(document.updated_at, self.now())
-            told = document.moved(DocumentStatus.FAILED, at=at, reason=found.reason)
+            told = document.moved(DocumentStatus.FAILED, at=at, reason=reason)
         if document.status is DocumentStatus.INDEXED:
             told = told.model_copy(update={"title_words": found.title_words, "gaps": found.gaps})
         told = told.model_copy(update={"uninspected": False})

@@ -50,6 +50,10 @@ class Kind(StrEnum):
         "open again, for objects lie in it; its owner may delete it once more",
     )
     MISSING_FROM_INDEX = "missing_from_index", "pending again, and a run asked for"
+    FAILED_BY_BEDROCK = (
+        "failed_by_bedrock",
+        "pending again, and a run asked for, for Bedrock takes other files by now",
+    )
     INDEXED_AFTER_ALL = "indexed_after_all", "pending again, so that a run looks at it anew"
     INDEXED_WITHOUT_RECORD = (
         "indexed_without_record",

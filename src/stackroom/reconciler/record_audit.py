@@ -10,11 +10,18 @@ open, whatever else they hold.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
-from itertools import groupby, takewhile
+from itertools import groupby
 
 from stackroom.documents.keys import is_junk, may_be_document, unplaced_partition
-from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus
+from stackroom.documents.model import (
+    SERVICE_FAILURE,
+    Catalog,
+    CatalogStatus,
+    Document,
+    DocumentStatus,
+)
 from stackroom.ingestion.evidence import MAX_ATTEMPTS
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
@@ -64,6 +71,7 @@ class RecordAudit:
             return
         yield from self._without_objects(catalog, documents)
         yield from self._uninspected(settled)
+        yield from self._failed_by_bedrock(catalog, settled)
         if not is_its_own:
             return
         is_old = mending.is_settled(catalog.updated_at)
@@ -92,9 +100,33 @@ class RecordAudit:
     def _uninspected(self, documents: list[Document]) -> Iterator[Discrepancy]:
         """Their event was lost on the way to the inspection, or waits there for long."""
         for each in documents:
-            if each.uninspected and each.status in (DocumentStatus.INDEXED, DocumentStatus.FAILED):
+            is_at_rest = each.status in (DocumentStatus.INDEXED, DocumentStatus.FAILED)
+            if each.uninspected and (is_at_rest or each.retry_at is not None):
                 ask = partial(self.on.inspections.ask, each.s3_key)
                 yield from self.on.mending.mended(Kind.UNINSPECTED_FILE, each.s3_key, by=ask)
+
+    def _failed_by_bedrock(
+        self, catalog: Catalog, documents: list[Document]
+    ) -> Iterator[Discrepancy]:
+        failed = [each for each in documents if each.status_reason == SERVICE_FAILURE]
+        if not failed:
+            return
+        last = self._last_indexed(catalog.knowledge_base_id)
+        for each in failed:
+            if last is not None and last > each.updated_at:
+                yield from self.on.mending.run_again(each, Kind.FAILED_BY_BEDROCK)
+
+    def _last_indexed(self, knowledge_base_id: str | None) -> datetime | None:
+        """When anybody's document was, in the knowledge base."""
+        last: datetime | None = None
+        cursor: str | None = None
+        while True:
+            page = self.on.inventory.all_catalogs(cursor)
+            here = (each for each in page.items if each.knowledge_base_id == knowledge_base_id)
+            found = filter(None, (last, *(each.indexed_at for each in here)))
+            last, cursor = max(found, default=None), page.next
+            if cursor is None:
+                return last
 
     def _has_objects(self, catalog: Catalog) -> bool:
         listed = self.on.inventory.objects(prefix=catalog.s3_prefix).items
@@ -142,7 +174,7 @@ def _stalled(on: Audited, listed: Catalog) -> Iterator[Discrepancy]:
     """
 
     def is_old(document: Document) -> bool:
-        return document.opened_at is not None and on.mending.is_settled(document.opened_at)
+        return document.due_since is not None and on.mending.is_settled(document.due_since)
 
     if listed.over_count and on.caps.may_go_on(listed):
         let_go = partial(on.caps.let_go, listed.user_id)
@@ -150,16 +182,18 @@ def _stalled(on: Audited, listed: Catalog) -> Iterator[Discrepancy]:
     under_way = listed.status in (CatalogStatus.DELETING, CatalogStatus.INDEXING)
     if not (listed.open_count or under_way) or _is_attended(on, listed):
         return
-    # The longest open comes first: if that is young, all are.
     oldest = list(on.documents.open_in(listed.catalog_id, limit=_MOST_OPEN))
-    old = [each for each in takewhile(is_old, oldest) if _is_for_a_run(each)]
+    old = [each for each in oldest if is_old(each) and _is_for_a_run(each)]
     now = on.catalogs.get(listed.catalog_id)
     # What was listed may be older than the end of the run that finished it.
     if now is None or _is_attended(on, now):
         return
     ask = partial(on.requests.ask, listed.catalog_id)
-    if old:
-        yield from on.mending.mended(Kind.STALLED_DOCUMENT, *(each.s3_key for each in old), by=ask)
+    if stalled := [each.s3_key for each in old if each.retry_at is None]:
+        yield from on.mending.mended(Kind.STALLED_DOCUMENT, *stalled, by=ask)
+        return
+    if old and not on.mending.dry_run:  # its run has left it until now, and nothing is amiss
+        ask()
         return
     under_way = now.status in (CatalogStatus.DELETING, CatalogStatus.INDEXING)
     is_stuck = under_way and on.mending.is_settled(now.updated_at)

@@ -4,6 +4,7 @@ choices go by.
 """
 
 import random
+from datetime import timedelta
 from enum import StrEnum
 from typing import Self
 
@@ -61,6 +62,7 @@ class DirectCall(Record):
     size: NonNegativeInt = 0  # bytes of text, about
     is_large: bool = False  # of one large document
     is_removal: bool = False
+    is_probe: bool = False  # of what Bedrock has failed over
     is_over: bool = False
     said_at: AwareDatetime | None = None
     failures: NonNegativeInt = 0  # looks in a row that failed
@@ -75,6 +77,7 @@ class DocumentCounts(Record):
     failed: NonNegativeInt = 0
     removed: NonNegativeInt = 0
     again: NonNegativeInt = 0  # to be tried once more
+    postponed: NonNegativeInt = 0  # to be tried once Bedrock may have recovered
 
     @property
     def settled(self) -> int:
@@ -100,6 +103,10 @@ class RunProgress(Record):
     after: str | None = None  # the catalog of the worklist whose turn it was last
     alone: tuple[DocumentName, ...] = ()  # each to be sent in a call of its own
     set_aside: tuple[DocumentName, ...] = ()  # not this run's to do
+    # Of what Bedrock fails over, one document at a time is tried, none before `probe_at`; and all
+    # that it failed over before `recovered_at`, when it took one of them.
+    probe_at: AwareDatetime | None = None
+    recovered_at: AwareDatetime | None = None
 
     @property
     def calls_at_work(self) -> int:
@@ -140,6 +147,10 @@ _IN_PROPORTION = 0.2
 _WANTED = 0.1  # where others wait for it
 # Of something else that has to change before the run can go on.
 _FIRST_WAIT, _GROWTH = 2.0, 1.5
+# Until what Bedrock failed over is tried again: a run waits for so long by itself, and takes up at
+# each look what has come meanwhile. What has longer to wait, the reconciler asks for.
+LONGEST_STAY = timedelta(minutes=5)
+BETWEEN_LOOKS = 10  # seconds
 
 
 def until_first_look(mode: Mode) -> int:

@@ -263,6 +263,7 @@ class RunUseCases:
             documents=self.deployment.documents,
             inspections=self.deployment.inspections,
             receipts=self.deployment.receipts,
+            pace=self._pace,
             now=self.now,
         )
 

@@ -203,7 +203,7 @@ def _has_settled(following: ChangedRecords, listings: Iterable[CatalogListing]) 
 def _is_under_way(listings: Iterable[CatalogListing]) -> bool:
     settled = (DocumentStatus.INDEXED, DocumentStatus.FAILED)
     found = (each for listing in listings for each in listing.documents)
-    idle = (each for each in found if not each.is_to_come and each.over_cap is None)
+    idle = (each for each in found if not each.is_to_come and not each.is_postponed)
     return any(each.status not in settled for each in idle)
 
 
@@ -256,7 +256,9 @@ def settle(
                 raise TimeoutError(f"not settled within {seconds:g} s: {', '.join(missing)}")
             watching.rest()
     out.print(f"all settled in {time.monotonic() - started:.1f} s")
-    over = ((each.s3_key, str(each.status_reason)) for each in settled.values() if each.over_cap)
+    over = (
+        (each.s3_key, str(each.status_reason)) for each in settled.values() if each.is_postponed
+    )
     tell_reasons(out, "pending", over, style=STYLES[DocumentStatus.PENDING])
     return list(settled.values())
 

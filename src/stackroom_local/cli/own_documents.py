@@ -239,6 +239,6 @@ def _of_one(advance: Callable[[int], None]) -> Callable[[int, int], None]:
 
 
 def _is_settled(document: DocumentTold) -> bool:
-    """Indexed, failed, or over a cap: what is pending has no other reason."""
-    is_over_cap = document.status is DocumentStatus.PENDING and document.status_reason is not None
-    return document.status in _ENDED or is_over_cap
+    """Indexed, failed, or postponed: what is pending has no other reason."""
+    is_postponed = document.status is DocumentStatus.PENDING and document.status_reason is not None
+    return document.status in _ENDED or is_postponed

@@ -48,12 +48,12 @@ class Dropped:
 
     def covers(self, document: Document) -> bool:
         """
-        Whether the record tells of this drop and has come to an end, or waits over a cap.
+        Whether the record tells of this drop and has come to an end, or is postponed.
 
         An identical re-drop leaves the record of the earlier version as it is if that is indexed,
         and if that is under way it ends with its verdict.
         """
-        is_over = document.status in _OVER or document.over_cap is not None
+        is_over = document.status in _OVER or document.is_postponed
         if document.s3_key != self.key or not is_over:
             return False
         if document.version_id == self.version_id:

@@ -313,6 +313,21 @@ def test_settling_leaves_waiting_deleting_or_missing_catalog_unchanged(
     assert shelf.catalogs.get("cat-alice-2") is None
 
 
+def test_what_bedrock_failed_over_stands_behind_all_else_until_it_is_new(shelf: Shelf) -> None:
+    first, second = shelf.documents.save_all(a_document(number) for number in range(2))
+
+    failing = {"failing_since": NOW, "retry_at": LATER, "status_reason": "Bedrock fails"}
+    postponed = shelf.documents.save(first.model_copy(update=failing))
+    third = shelf.documents.save(a_document(2, updated_at=LATEST))
+    behind = shelf.open_ids
+    anew = shelf.documents.save(postponed.moved(DocumentStatus.PENDING, at=LATER))
+
+    assert behind == [second.document_id, third.document_id, first.document_id]
+    assert (postponed.retry_at, postponed.due_since) == (LATER, LATER)
+    assert (anew.retry_at, anew.failing_since, anew.opened_at) == (None, None, LATER)
+    assert shelf.open_ids == [second.document_id, first.document_id, third.document_id]
+
+
 def test_documents_over_a_cap_are_listed_apart_and_catalog_is_ready(shelf: Shelf) -> None:
     first, second = shelf.documents.save_all(a_document(number) for number in range(2))
 

@@ -42,6 +42,7 @@ OVER = "OVER#"  # since when it was open, and its id, follow
 MOST_DOCUMENTS = 99 // 3
 _MOST_BYTES = 3_000_000
 _UNPLACED = unplaced_partition("")
+_UNSAID = ("failing_since", "retry_at", "uninspected", "title_words", "gaps", "lacks_folder")
 _OF_THE_ITEM = frozenset({"sk", "expires_at"})
 
 Action = dict[str, dict[str, Any]]  # of TransactWriteItems
@@ -112,11 +113,7 @@ class DocumentWrite:
         ends = {} if until is None else {"expires_at": math.ceil(until.timestamp())}  # TTL
         # Left out where it is nothing: while a deployment replaces one function after another, the
         # earlier ones read what the new ones write, and forbid what they don't know.
-        unsaid = {
-            name
-            for name in ("uninspected", "title_words", "gaps", "lacks_folder")
-            if not getattr(kept, name)
-        }
+        unsaid = {name for name in _UNSAID if not getattr(kept, name)}
         values = {**kept.model_dump(mode="json", exclude=unsaid), **_books_in(kept)}
         return to_item({**values, "sk": DOCUMENT + kept.document_id, **ends})
 
