@@ -251,3 +251,19 @@ def test_dropping_again_what_failed_and_what_was_indexed_is_told_apart(
     assert re.search(r"1 failed, 1 indexed\nall settled", dropped.stdout)
     of_it = {"filename": "a+b.txt"}
     assert alice.files_found("What is the pelican fed?", filter=of_it) == ["a+b.txt"]
+
+
+def test_broken_new_version_says_that_the_version_before_is_gone(alice: Person) -> None:
+    path, question = "timetable/times.pdf", "When does the night train leave?"
+    alice.settle([alice.put(path, files.pdf("The night train leaves at eleven."))])
+    before = alice.find(question)
+
+    alice.settle([alice.put(path, files.truncated_pdf())])
+
+    record = alice.record(path)
+    assert before
+    assert record is not None
+    assert (record.status, record.indexed_at) == (DocumentStatus.FAILED, None)
+    assert "cut off" in str(record.status_reason)
+    assert "the version before it is not found any more" in str(record.status_reason)
+    assert path.rpartition("/")[2] not in alice.files_found(question)

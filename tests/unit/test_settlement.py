@@ -418,7 +418,8 @@ def test_a_rejected_file_is_evicted_by_a_job_after_its_sidecar(rejected: Pipelin
 
     over(rejected, run)
 
-    assert rejected.document().status_reason == "the file is empty"
+    gone = "the file is empty; the version before it is not found any more"
+    assert rejected.document().status_reason == gone
     assert not rejected.document().lingering
     assert rejected.bedrock.direct_calls == []
 

@@ -271,6 +271,16 @@ class Document(Record):
         return self.status is DocumentStatus.FAILED and self.present_since is None
 
     @property
+    def is_unexplained(self) -> bool:
+        """Whether it failed, and nobody knows why."""
+        return (self.status_reason or "").startswith(UNEXPLAINED_FAILURE)
+
+    def explained(self, reason: str, *, at: AwareDatetime) -> Self:
+        """The same failure with its reason, and what it says of the version before."""
+        told = str(self.status_reason).replace(UNEXPLAINED_FAILURE, reason)
+        return self.moved(DocumentStatus.FAILED, at=at, reason=told)
+
+    @property
     def is_to_evict(self) -> bool:
         """Whether it was rejected, and the index may hold a version of it."""
         return self.status is DocumentStatus.FAILED and self.lingering

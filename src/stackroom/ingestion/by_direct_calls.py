@@ -306,7 +306,7 @@ def _over(call: DirectCall, details: Mapping[str, DocumentDetail], *, at: dateti
     final = ABSENT if call.is_removal else INDEXED
     said = [each.updated_at for each in details.values() if each.status in INDEXED]
     # Whatever is neither is settled with this look, or asked for again.
-    is_all = not call.is_removal or all(each.status in final for each in details.values())
+    is_all = all(each.status in final for each in details.values())
     said_at = max((each for each in said if each is not None), default=at)
     return call.model_copy(update={"is_over": True, "said_at": said_at if is_all else None})
 

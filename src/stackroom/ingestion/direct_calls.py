@@ -21,7 +21,7 @@ from stackroom.errors import (
 )
 from stackroom.ingestion.bedrock_calls import Busy, DirectDocuments, Submission, client_token
 from stackroom.ingestion.evidence import INGESTING, MAX_ATTEMPTS, UNSEEN
-from stackroom.ingestion.verdicts import DocumentOutcome, Verdict
+from stackroom.ingestion.verdicts import STILL_ANSWERS, DocumentOutcome, Verdict
 from stackroom.ingestion.work_queue import OpenWork, name_of
 from stackroom.quota.grants import Admission
 from stackroom.quota.ledger import Grant
@@ -335,6 +335,8 @@ class CallSender:
             f"Bedrock refuses the file ({refusal.why}); give it another name or other attributes, "
             "and drop it again"
         )
+        if document.indexed_at is not None:
+            reason += STILL_ANSWERS
         verdict = Verdict(outcome=DocumentOutcome.FAILED, reason=reason)
         self.refused.append((self.work.catalogs[document.catalog_id], document, verdict))
 

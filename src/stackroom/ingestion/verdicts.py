@@ -36,6 +36,8 @@ from stackroom.quota.workload import is_large
 NOT_FOUND = (
     "Bedrock reads the file as indexed, but no search finds it; drop it again to have it read anew"
 )
+STILL_ANSWERS = "; the version before it goes on answering"
+_NOT_FOUND_ANY_MORE = "; the version before it is not found any more"
 _STILL_THERE = "; an earlier version of it may still be searchable"
 _LATE = "the ingestion did not finish in time; drop the file again to retry"
 
@@ -56,6 +58,7 @@ class Verdict:
     outcome: DocumentOutcome
     reason: str | None = None
     is_found: bool = True  # False of what counts as indexed though no search finds it yet
+    keeps_version: bool = True  # False of what failed if no search finds a version before it
     is_uninspected: bool = False  # an inspection that never came would have made it tell more
     title_words: str = ""
     gaps: tuple[str, ...] = ()
@@ -177,10 +180,18 @@ def _again(document: Document, evidence: Evidence) -> Verdict:
 
 
 def _failed(document: Document, evidence: Evidence, reason: str) -> Verdict:
-    """Our own inspection says more than Bedrock; an earlier version still found must show."""
+    """
+    Our own inspection says more than Bedrock. What becomes of the version before is for a search to
+    say, once what was replaced should be out of it.
+    """
     told = evidence.inspection_reason or reason
-    stays = document.indexed_at is not None and evidence.is_found()
-    return Verdict(outcome=DocumentOutcome.FAILED, reason=_still_there(told) if stays else told)
+    if document.indexed_at is None:
+        return Verdict(outcome=DocumentOutcome.FAILED, reason=told)
+    stays = evidence.is_found()
+    if stays and not evidence.is_due:
+        return Verdict(outcome=DocumentOutcome.WAIT)
+    told += STILL_ANSWERS if stays else _NOT_FOUND_ANY_MORE
+    return Verdict(outcome=DocumentOutcome.FAILED, reason=told, keeps_version=stays)
 
 
 def _still_there(reason: str) -> str:
@@ -227,15 +238,13 @@ class VerdictWriter:
         The inspection writes its result before it looks at the record, and we look for the result
         after we have written the record: whoever is second sees the other.
         """
-        silent = [
-            each.document for each in settled if each.document.status_reason == UNEXPLAINED_FAILURE
-        ]
+        silent = [each.document for each in settled if each.document.is_unexplained]
         results = self.inspections.results_for(silent) if silent else {}
         at, explained = self.now(), []
         for each in silent:
             found = results.get(each.document_id)
             if found is not None and found.reason is not None:
-                failed = each.moved(DocumentStatus.FAILED, at=at, reason=found.reason)
+                failed = each.explained(found.reason, at=at)
                 explained.append(failed.model_copy(update={"uninspected": False}))
         told = {each.document_id: each for each in self.documents.save_all(explained)}
         return [
@@ -292,21 +301,29 @@ def _after(document: Document, verdict: Verdict, at: datetime, pace: Pace) -> Do
             )
         case DocumentOutcome.FAILED:
             failed = document.moved(DocumentStatus.FAILED, at=at, reason=verdict.reason)
-            return failed.model_copy(update={"uninspected": verdict.is_uninspected})
+            return failed.model_copy(
+                update={
+                    "indexed_at": document.indexed_at if verdict.keeps_version else None,
+                    "uninspected": verdict.is_uninspected,
+                }
+            )
         case DocumentOutcome.EVICTED:
+            was_found = _NOT_FOUND_ANY_MORE if document.indexed_at is not None else ""
+            reason = str(document.status_reason).removesuffix(_STILL_THERE) + was_found
+            changes = {"status_reason": reason, "lingering": False}
             return document.model_copy(
-                update={"lingering": False, "indexed_at": None, "ingestion_job_id": None}
+                update={**changes, "indexed_at": None, "ingestion_job_id": None}
             )
         case DocumentOutcome.AGAIN | DocumentOutcome.POSTPONED:
             # Deleting and lingering documents are work as they stand.
             if document.status is not DocumentStatus.INDEXING:
                 return None
             # It queues up anew: whatever has not been tried yet comes first.
-            changes: dict[str, object] = {"opened_at": at, "failing_since": document.failing_since}
+            again: dict[str, object] = {"opened_at": at, "failing_since": document.failing_since}
             if verdict.outcome is DocumentOutcome.POSTPONED:
-                changes = postponed(document, at=at, pace=pace)
+                again = postponed(document, at=at, pace=pace)
             return document.moved(DocumentStatus.PENDING, at=at).model_copy(
-                update={**changes, "uninspected": verdict.is_uninspected}
+                update={**again, "uninspected": verdict.is_uninspected}
             )
         case DocumentOutcome.WAIT | DocumentOutcome.GONE | DocumentOutcome.LEFT:
             return None

@@ -17,7 +17,7 @@ from typing import Protocol
 from stackroom.clock import utc_now
 from stackroom.documents.formats import MAX_FILE_BYTES, has_places, unsupported
 from stackroom.documents.keys import Location, locate, may_be_document, unplaced_reason
-from stackroom.documents.model import SERVICE_FAILURE, UNEXPLAINED_FAILURE, DocumentStatus
+from stackroom.documents.model import SERVICE_FAILURE, DocumentStatus
 from stackroom.documents.repositories import Catalogs, Documents, Inspected
 from stackroom.errors import ObjectRefused, RecordChanged, Unreadable
 from stackroom.inspection.extraction.page import Page
@@ -173,11 +173,9 @@ class Inspection:
         if document is None or document.etag != etag:
             return
         told = document
-        is_unexplained = document.status_reason == UNEXPLAINED_FAILURE
         reason = found.reason or (SERVICE_FAILURE if UNREAD not in found.gaps else None)
-        if is_unexplained and reason is not None:
-            at = max(document.updated_at, self.now())
-            told = document.moved(DocumentStatus.FAILED, at=at, reason=reason)
+        if document.is_unexplained and reason is not None:
+            told = document.explained(reason, at=max(document.updated_at, self.now()))
         if document.status is DocumentStatus.INDEXED:
             told = told.model_copy(update={"title_words": found.title_words, "gaps": found.gaps})
         told = told.model_copy(update={"uninspected": False})

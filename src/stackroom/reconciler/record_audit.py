@@ -108,7 +108,9 @@ class RecordAudit:
     def _failed_by_bedrock(
         self, catalog: Catalog, documents: list[Document]
     ) -> Iterator[Discrepancy]:
-        failed = [each for each in documents if each.status_reason == SERVICE_FAILURE]
+        failed = [
+            each for each in documents if (each.status_reason or "").startswith(SERVICE_FAILURE)
+        ]
         if not failed:
             return
         last = self._last_indexed(catalog.knowledge_base_id)
