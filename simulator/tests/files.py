@@ -108,6 +108,33 @@ def garbled_pdf(text: str, garbled: str) -> bytes:
     return b"%PDF-1.4\n" + b"".join(numbered) + b"trailer\n<< /Root 1 0 R /Size 10 >>\n%%EOF\n"
 
 
+def form_pdf(value: str) -> bytes:
+    """A page with a text field that has this value."""
+    body = io.BytesIO()
+    canvas = Canvas(body, pagesize=A4, invariant=True)
+    canvas.drawString(72, 770, "Supplier name:")
+    canvas.acroForm.textfield(name="supplier", x=72, y=700, value=value)
+    canvas.save()
+    return body.getvalue()
+
+
+def xfa_pdf(placeholder: str) -> bytes:
+    """A form that only Adobe's reader shows; every other shows this placeholder."""
+    page = f"BT /F1 12 Tf 72 700 Td ({placeholder}) Tj ET".encode()
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R /NeedsRendering true"
+        b" /AcroForm << /Fields [] /XFA 6 0 R >> >>",
+        b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R"
+        b" /Resources << /Font << /F1 5 0 R >> >> >>",
+        _stream(page),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        _stream(b'<xdp:xdp xmlns:xdp="http://ns.adobe.com/xdp/"/>'),
+    ]
+    numbered = (b"%d 0 obj\n%s\nendobj\n" % each for each in enumerate(objects, start=1))
+    return b"%PDF-1.7\n" + b"".join(numbered) + b"trailer\n<< /Root 1 0 R /Size 7 >>\n%%EOF\n"
+
+
 def _stream(content: bytes) -> bytes:
     return b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content)
 
@@ -215,6 +242,11 @@ def workbook(sheets: Mapping[str, Sequence[Sequence[str | float]]]) -> bytes:
             for name, rows in sheets.items()
         }
     )
+
+
+def workbook_of_rows(rows: str) -> bytes:
+    """An XLSX with just these rows, in the markup of a sheet."""
+    return _workbook({"Costs": rows})
 
 
 def greedy_workbook() -> bytes:

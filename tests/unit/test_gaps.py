@@ -9,6 +9,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from simulator.tests import files
 from stackroom.inspection.extraction import Page, PageGap, read_pages
+from stackroom.inspection.extraction.cipher import is_cipher
 from stackroom.inspection.gaps import gaps_of
 
 SCAN = files.photograph("The notice period is nine weeks.")
@@ -87,6 +88,93 @@ def test_encoding_that_only_the_bytes_tell_is_a_gap(
     name: str, body: bytes, gaps: tuple[str, ...]
 ) -> None:
     assert gaps_of(read_pages(body, name)) == gaps
+
+
+LEASE = (
+    "The notice period of this lease is nine months and the deposit is four thousand euros.",
+    "Vuokrasopimuksen irtisanomisaika on kolme kuukautta ja takuumaksu kahden kuukauden vuokra.",
+    "La fianza es de cuatro meses y el contrato termina cuando el inquilino avisa por escrito.",
+    "Die Kündigungsfrist beträgt drei Monate und die Kaution vier Monatsmieten ohne Nebenkosten.",
+)
+
+
+def shifted(text: str, by: int) -> str:
+    """The text as a font shows it whose map is off by so many letters."""
+    lower = "abcdefghijklmnopqrstuvwxyz"
+    moved = lower[by:] + lower[:by]
+    return text.translate(str.maketrans(lower + lower.upper(), moved + moved.upper()))
+
+
+@pytest.mark.parametrize("by", [2, 3, 5, 10])
+@pytest.mark.parametrize("text", LEASE)
+def test_text_whose_letters_make_no_words_is_a_cipher(text: str, by: int) -> None:
+    assert is_cipher(" ".join([shifted(text, by)] * 3))
+    assert not is_cipher(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Gasket QX-77-ZKW\nBolt M8x40 DIN-933\nWasher WSH-8-A2\nSpring SPR-TTQ-19\n" * 9,
+        "契約の通知期間は九か月です。" * 30,
+        "مدة الإشعار في هذا العقد تسعة أشهر" * 20,
+        "xkcd qwrt",
+        "",
+    ],
+    ids=["part numbers", "Japanese", "Arabic", "too short", "empty"],
+)
+def test_text_without_words_to_judge_is_no_cipher(text: str) -> None:
+    assert not is_cipher(text)
+
+
+def test_page_of_a_cipher_looks_garbled() -> None:
+    body = files.pdf("A sound page.", "\n".join(shifted(each, 3) for each in LEASE[:1] * 4))
+
+    assert gaps_of(read_pages(body, "lease.pdf")) == ("1 of 2 pages looks garbled: 2",)
+
+
+def test_values_of_form_fields_are_a_gap_and_empty_fields_are_none() -> None:
+    filled, empty = files.form_pdf("Nordwind GmbH"), files.form_pdf("")
+
+    gap = "the page has form fields, whose values were not read"
+    assert gaps_of(read_pages(filled, "form.pdf")) == (gap,)
+    assert gaps_of(read_pages(empty, "form.pdf")) == ()
+
+
+def test_xfa_form_is_a_gap_on_the_page_of_its_placeholder() -> None:
+    pages = read_pages(files.xfa_pdf("Please wait..."), "form.pdf")
+
+    gap = "the page shows a form (XFA) that can't be read; print it to PDF and upload that"
+    assert gaps_of(pages) == (gap,)
+
+
+def test_headers_and_comments_of_a_word_document_are_gaps() -> None:
+    def part(name: str, inside: str) -> str:
+        return f'<w:{name} xmlns:w="urn:w">{inside}</w:{name}>'
+
+    text = "<w:p><w:r><w:t>{}</w:t></w:r></w:p>".format
+    body = part("document", f"<w:body>{text('The parties agree.')}</w:body>")
+    header = part("hdr", text("Contract KX-4711"))
+    comments = part("comments", f"<w:comment>{text('Agreed at 5')}</w:comment>" * 2)
+
+    both = {"word/header1.xml": header, "word/comments.xml": comments}
+    blank = {"word/footer2.xml": part("ftr", text(" ")), "word/comments.xml": part("comments", "")}
+    assert gaps_of(read_pages(files.word_of_xml(body, both), "contract.docx")) == (
+        "headers and footers were not read",
+        "2 comments were not read",
+    )
+    assert gaps_of(read_pages(files.word_of_xml(body, blank), "contract.docx")) == ()
+
+
+def test_formulas_without_values_are_counted_and_others_are_no_gap() -> None:
+    never = "<row><c><f>SUM(A1:A2)</f></c><c><f/></c></row>"
+    computed = '<row><c><f>SUM(A1:A2)</f><v>3</v></c><c t="str"><f>T(1)</f><v>late</v></c></row>'
+
+    unsaved = files.workbook_of_rows("<row><c><v>1</v></c></row>" + never)
+    saved = files.workbook_of_rows(computed)
+
+    assert gaps_of(read_pages(unsaved, "a.xlsx")) == ("2 cells have formulas without a value",)
+    assert gaps_of(read_pages(saved, "a.xlsx")) == ()
 
 
 def test_pages_are_listed_as_ranges_and_no_more_than_fit() -> None:

@@ -13,18 +13,20 @@ from stackroom.inspection.extraction import Page, PageGap
 UNREAD = "read by Bedrock's parser; pages unknown"
 _MOST_RANGES = 20  # that a sentence lists; a record has room for it
 _TOO_LITTLE = "no text, or hardly any, beside an image"
+_VALUES = "form fields, whose values were not read"
+_XFA = "a form (XFA) that can't be read; print it to PDF and upload that"
 _LACKS = {
     PageGap.NO_TEXT: (f"has {_TOO_LITTLE}", f"have {_TOO_LITTLE}"),
     PageGap.GARBLED: ("looks garbled", "look garbled"),
+    PageGap.FORM_VALUES: (f"has {_VALUES}", f"have {_VALUES}"),
+    PageGap.FORM: (f"shows {_XFA}", f"show {_XFA}"),
 }
 
 
 def gaps_of(pages: Sequence[Page]) -> tuple[str, ...]:
     """Return a sentence for each kind of gap that a file's pages have."""
     found = [_of_pages(gap, pages) for gap in PageGap]
-    encodings = [each.guessed_encoding for each in pages if each.guessed_encoding]
-    guesses = [f"read as {_encoding(each)}, a guess; save it as UTF-8" for each in encodings]
-    return (*filter(None, found), *guesses)
+    return (*filter(None, found), *(sentence for page in pages for sentence in page.missing))
 
 
 def _of_pages(gap: PageGap, pages: Sequence[Page]) -> str | None:
@@ -32,13 +34,10 @@ def _of_pages(gap: PageGap, pages: Sequence[Page]) -> str | None:
     if not numbers:
         return None
     one, many = _LACKS[gap]
+    if len(pages) == 1:
+        return f"the page {one}"
     lack = one if len(numbers) == 1 else many
     return f"{len(numbers)} of {len(pages)} pages {lack}: {_ranges(numbers)}"
-
-
-def _encoding(name: str) -> str:
-    """Return the name that editors show: Windows-1251 for Python's cp1251."""
-    return name.upper().replace("CP125", "Windows-125").replace("_", "-")
 
 
 def _ranges(numbers: Iterable[int]) -> str:

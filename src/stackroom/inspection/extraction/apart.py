@@ -54,9 +54,9 @@ def read_pages_apart(
             tuple(Heading(*heading) for heading in headings),
             title,
             PageGap(gap) if gap else None,
-            guessed_encoding,
+            tuple(missing),
         )
-        for number, text, headings, title, gap, guessed_encoding in answer["pages"]
+        for number, text, headings, title, gap, missing in answer["pages"]
     )
 
 

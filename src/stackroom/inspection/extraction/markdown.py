@@ -40,8 +40,8 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 def read(body: bytes) -> tuple[Page, ...]:
-    text, guessed = lines_of(body)
-    return unpaged(text, _found(text), guessed_encoding=guessed)
+    text, missing = lines_of(body)
+    return unpaged(text, _found(text), missing=missing)
 
 
 def _found(text: str) -> Iterator[Found]:

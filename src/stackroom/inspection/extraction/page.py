@@ -63,6 +63,8 @@ class PageGap(StrEnum):
 
     NO_TEXT = "no text"  # an image fills it, and has little or no text over it
     GARBLED = "garbled"  # its letters are not what the page shows
+    FORM_VALUES = "form values"  # what was filled in stands beside the page's text
+    FORM = "form"  # an XFA form, of which the page has a placeholder
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,8 @@ class Page:
     Text of one page: counted from 1 in a PDF, `number` None in formats without pages.
 
     `headings` are in the order of the text; a PDF has none. `title` is on a document's first page:
-    what the file calls itself, which a PDF has beside its text; so is `guessed_encoding`, if
-    nothing in the file says how its characters are encoded.
+    what the file calls itself, which a PDF has beside its text. So is `missing`: sentences on what
+    else people see in the file.
     """
 
     number: int | None
@@ -80,11 +82,11 @@ class Page:
     headings: tuple[Heading, ...] = ()
     title: str = ""
     gap: PageGap | None = None
-    guessed_encoding: str | None = None
+    missing: tuple[str, ...] = ()
 
 
 def unpaged(
-    text: str, found: Iterable[Found] = (), *, guessed_encoding: str | None = None
+    text: str, found: Iterable[Found] = (), *, missing: Iterable[str] = ()
 ) -> tuple[Page, ...]:
     """
     Return the one page of a format that has none, with what was found to be headings in it.
@@ -94,5 +96,5 @@ def unpaged(
     if not text.strip():
         raise Unreadable("no text was found in the file")
     headings = tuple(_told(found)) if len(text) <= MAX_CHARACTERS else ()
-    page = Page(number=None, text=text, headings=headings, guessed_encoding=guessed_encoding)
+    page = Page(number=None, text=text, headings=headings, missing=tuple(missing))
     return (page,)

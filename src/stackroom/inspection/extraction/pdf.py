@@ -11,13 +11,21 @@ from itertools import islice
 
 import pypdfium2
 from pypdfium2.raw import (
+    FORMTYPE_XFA_FULL,
+    FPDF_ANNOT_WIDGET,
     FPDF_PAGEOBJ_IMAGE,
     FPDF_PAGEOBJ_TEXT,
     FPDF_TEXTRENDERMODE_INVISIBLE,
+    FPDFAnnot_GetStringValue,
+    FPDFAnnot_GetSubtype,
+    FPDFPage_CloseAnnot,
+    FPDFPage_GetAnnot,
+    FPDFPage_GetAnnotCount,
     FPDFTextObj_GetTextRenderMode,
 )
 
 from stackroom.errors import Unreadable
+from stackroom.inspection.extraction.cipher import is_cipher
 from stackroom.inspection.extraction.page import Page, PageGap, readable
 
 # The last words are for the owner's operator: docs/deploy.md says what it costs.
@@ -53,6 +61,7 @@ def read(body: bytes, *, scans: bool = False) -> tuple[Page, ...]:
 def _pages(body: bytes, *, scans: bool) -> Iterator[Page]:
     try:
         with pypdfium2.PdfDocument(body) as document:
+            is_placeholder = document.get_formtype() == FORMTYPE_XFA_FULL
             title = readable(document.get_metadata_value("Title"))
             if title.lower() == _NO_TITLE:
                 title = ""
@@ -66,24 +75,43 @@ def _pages(body: bytes, *, scans: bool) -> Iterator[Page]:
                     number=index + 1,
                     text=text,
                     title=title if index == 0 else "",
-                    gap=None if scans else _gap(page, text),
+                    gap=PageGap.FORM if is_placeholder else _gap(page, text, scans=scans),
                 )
                 page.close()
     except pypdfium2.PdfiumError as error:
         raise Unreadable(_reason(str(error))) from error
 
 
-def _gap(page: pypdfium2.PdfPage, text: str) -> PageGap | None:
+def _gap(page: pypdfium2.PdfPage, text: str, *, scans: bool) -> PageGap | None:
     """What people see on the page and its text lacks; a blank page lacks nothing."""
     characters = [each for each in text if not each.isspace()]
     strange = sum(
         each == "\ufffd" or unicodedata.category(each) in _UNREADABLE_CATEGORIES
         for each in characters
     )
-    if strange > _MOST_STRANGE * len(characters):
+    is_garbled = strange > _MOST_STRANGE * len(characters) or is_cipher(text)
+    if is_garbled and not scans:
         return PageGap.GARBLED
     is_picture = len(text.split()) < _FEWEST_WORDS and _pictured(page) >= _PICTURED
-    return PageGap.NO_TEXT if is_picture and not _is_recognized(page) else None
+    if is_picture and not scans and not _is_recognized(page):
+        return PageGap.NO_TEXT
+    return PageGap.FORM_VALUES if _has_values(page) else None
+
+
+def _has_values(page: pypdfium2.PdfPage) -> bool:
+    """Whether somebody has filled in a field of a form on the page."""
+    for index in range(min(FPDFPage_GetAnnotCount(page.raw), _MAX_OBJECTS)):
+        annotation = FPDFPage_GetAnnot(page.raw, index)
+        try:
+            # A value of two bytes is the end of an empty text, in UTF-16.
+            if (
+                FPDFAnnot_GetSubtype(annotation) == FPDF_ANNOT_WIDGET
+                and FPDFAnnot_GetStringValue(annotation, b"V", None, 0) > 2
+            ):
+                return True
+        finally:
+            FPDFPage_CloseAnnot(annotation)
+    return False
 
 
 def _is_recognized(page: pypdfium2.PdfPage) -> bool:

@@ -35,21 +35,27 @@ _ACCENT = re.compile(rb"[\x80-\xff]")
 
 
 class Decoded(NamedTuple):
-    """Text, and the encoding that it was read in if nothing but its bytes told it."""
+    """Text, and a sentence on its encoding if nothing but its bytes told it."""
 
     text: str
-    guessed_encoding: str | None = None
+    missing: tuple[str, ...] = ()
+
+    @classmethod
+    def guessed(cls, text: str, encoding: str) -> "Decoded":
+        # The name that editors show: Windows-1251 for Python's cp1251.
+        name = encoding.upper().replace("CP125", "Windows-125").replace("_", "-")
+        return cls(text, (f"read as {name}, a guess; save it as UTF-8",))
 
 
 def read(body: bytes) -> tuple[Page, ...]:
-    text, guessed = lines_of(body)
-    return unpaged(text, guessed_encoding=guessed)
+    text, missing = lines_of(body)
+    return unpaged(text, missing=missing)
 
 
 def lines_of(body: bytes) -> Decoded:
     """Decode as `decode` does, and end each line by a line feed."""
-    text, guessed = decode(body)
-    return Decoded(text.replace("\r\n", "\n").replace("\r", "\n"), guessed)
+    text, missing = decode(body)
+    return Decoded(text.replace("\r\n", "\n").replace("\r", "\n"), missing)
 
 
 def decode(body: bytes) -> Decoded:
@@ -69,7 +75,7 @@ def decode(body: bytes) -> Decoded:
     if text.count("\ufffd") <= 0.05 * len(body.translate(None, delete=_ASCII)):
         return Decoded(text)
     encoding = _guess(body)
-    return Decoded(body.decode(encoding, errors="replace"), encoding)
+    return Decoded.guessed(body.decode(encoding, errors="replace"), encoding)
 
 
 def _strictly(body: bytes, encoding: str) -> str:
@@ -99,7 +105,7 @@ def _without_mark(body: bytes) -> Decoded:
     sample = body[:_SAMPLE_BYTES]
     for encoding, zeros in (("utf-16-le", sample[1::2]), ("utf-16-be", sample[0::2])):
         if zeros.count(0) > 0.7 * len(zeros):
-            return Decoded(_strictly(body, encoding), encoding)
+            return Decoded.guessed(_strictly(body, encoding), encoding)
     raise Unreadable(_NOT_TEXT)
 
 

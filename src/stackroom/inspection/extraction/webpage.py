@@ -39,7 +39,7 @@ _HEAD_BYTES = 1_024  # where HTML wants the declaration to be (WHATWG HTML, 4.2.
 
 
 def read(body: bytes) -> tuple[Page, ...]:
-    markup, guessed = _markup(body)
+    markup, missing = _markup(body)
     if _is_too_deep(markup):
         raise Unreadable(
             f"the HTML has more than {_MAX_NESTING:,} elements inside each other, which is too"
@@ -50,7 +50,7 @@ def read(body: bytes) -> tuple[Page, ...]:
     shown = _Shown()
     for node in tree.root.traverse(include_text=True) if tree.root else ():
         shown.add(node)
-    return unpaged(shown.text(), shown.found(), guessed_encoding=guessed)
+    return unpaged(shown.text(), shown.found(), missing=missing)
 
 
 class _Shown:

@@ -8,7 +8,7 @@ import posixpath
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
@@ -137,6 +137,7 @@ class _Gathered:
 
 
 _NOTES = ("footnotes.xml", "endnotes.xml")
+_RUNNING_PART = re.compile(r"(?:header|footer)[0-9]*\.xml")
 # Breaks and hyphens that are elements of their own; a table cell ends in a tab, so a row is a line.
 _MARKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "softHyphen": ""}
 _ENDINGS = {"p": "\n", "tc": "\t", "tr": "\n"}
@@ -157,7 +158,20 @@ def read(body: bytes) -> tuple[Page, ...]:
         found: list[Found] = sorted(story.headings, key=lambda heading: heading[0])
         if texts:
             found.append((len(text), None))
-        return unpaged("\n".join([text, *texts]), found)
+        return unpaged("\n".join([text, *texts]), found, missing=_missing(archive, folder))
+
+
+def _missing(archive: zipfile.ZipFile, folder: str) -> Iterator[str]:
+    """What prints, or stands beside the text, and is no part of it here."""
+    names = [each for each in archive.namelist() if posixpath.dirname(each) == folder]
+    parts = [each for each in names if _RUNNING_PART.fullmatch(posixpath.basename(each))]
+    if any("".join(_story(archive, part, {}).pieces).strip() for part in parts):
+        yield "headers and footers were not read"
+    if (part := posixpath.join(folder, "comments.xml")) in names:
+        count = Counter[str]()
+        parse(archive, part, start=lambda name, _: count.update([name]))
+        if comments := count["comment"]:
+            yield f"{comments} comment{'s were' if comments > 1 else ' was'} not read"
 
 
 def _main_part(archive: zipfile.ZipFile) -> str:

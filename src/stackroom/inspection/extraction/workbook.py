@@ -5,6 +5,8 @@ Cells name their text by number, so that a small file can stand for very much te
 on the process stops that (see `stackroom.inspection.extraction.apart`).
 """
 
+import re
+import zipfile
 from collections.abc import Iterator
 from io import BytesIO
 
@@ -15,15 +17,30 @@ from stackroom.inspection.extraction.archive import damaged, opened
 from stackroom.inspection.extraction.page import Page, unpaged
 
 _FORMAT = "XLSX"
+_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
+# A cell with a formula, up to its end; no cell holds another [ECMA-376, 18.3.1.4].
+_FORMULA = re.compile(rb"<c\b(?:(?!</c>).)*?<f\b(?:(?!</c>).)*</c>", re.DOTALL)
+_MAX_SHEET_BYTES = 20_971_520  # of a sheet that is looked through, for it takes its time
 
 
 def read(body: bytes) -> tuple[Page, ...]:
     try:
-        with opened(body, _FORMAT):
+        with opened(body, _FORMAT) as archive:
             workbook = load_workbook(BytesIO(body))
-        return unpaged("\n".join(_lines(workbook)))
+            missing = _missing(archive)
+        return unpaged("\n".join(_lines(workbook)), missing=missing)
     except CalamineError as error:
         raise Unreadable(damaged(_FORMAT)) from error
+
+
+def _missing(archive: zipfile.ZipFile) -> list[str]:
+    """Formulas that no program has computed before the workbook was saved have no value."""
+    sheets = [each for each in archive.infolist() if _SHEET.fullmatch(each.filename)]
+    read = (archive.read(each) for each in sheets if each.file_size <= _MAX_SHEET_BYTES)
+    count = sum(b"<v>" not in cell[0] for sheet in read for cell in _FORMULA.finditer(sheet))
+    if not count:
+        return []
+    return [f"{count} cell{'s have formulas' if count > 1 else ' has a formula'} without a value"]
 
 
 def _lines(workbook: CalamineWorkbook) -> Iterator[str]:
