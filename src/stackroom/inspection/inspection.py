@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from stackroom.clock import utc_now
-from stackroom.documents.formats import MAX_FILE_BYTES, has_places, unsupported
+from stackroom.documents.formats import MAX_FILE_BYTES, unsupported
 from stackroom.documents.keys import Location, locate, may_be_document, unplaced_reason
 from stackroom.documents.model import SERVICE_FAILURE, DocumentStatus
 from stackroom.documents.repositories import Catalogs, Documents, Inspected
@@ -137,10 +137,7 @@ class Inspection:
                 outcome, found = InspectionOutcome.UNDECIDED, Inspected(gaps=(UNREAD,))
             else:
                 outcome, place_map = InspectionOutcome.SOUND, PlaceMap.of(file.etag, pages)
-                is_named = has_places(location.filename)  # of others no title is kept
-                found = Inspected(
-                    title_words=title_words_of(pages) if is_named else "", gaps=gaps_of(pages)
-                )
+                found = Inspected(title_words=title_words_of(pages), gaps=gaps_of(pages))
         self._keep(location, file.etag, found, place_map)
         self._tell(location, file.etag, found)
         pieces = place_map.pieces if place_map else ()
