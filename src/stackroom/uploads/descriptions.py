@@ -426,7 +426,8 @@ def _list_of(name: str, value: str) -> list[str]:
 
 
 def _encoded(value: str) -> str:
-    return value if value.isascii() else Header(value, "utf-8", maxlinelen=4096).encode()
+    is_plain = value.isascii() and value.isprintable()  # a header has no line breaks
+    return value if is_plain else Header(value, "utf-8", maxlinelen=4096).encode()
 
 
 def _decoded(value: str) -> str:

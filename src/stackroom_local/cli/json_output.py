@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
 from stackroom.events.webhooks import Webhook
+from stackroom_local.sites.aws_sidecars import Outcome
 
 _PERSON = "null for a signed-in user"
 
@@ -127,6 +128,23 @@ class DropAnswer(JsonAnswer):
     left_out: Annotated[
         list[str], Field(description="hidden files, junk and sidecars, which are skipped")
     ]
+
+
+class AdoptedTold(JsonAnswer):
+    filename: Annotated[str, Field(description="name within the source")]
+    outcome: Annotated[Outcome, Field(description="`to_adopt` without `--apply`")]
+    reason: Annotated[str | None, Field(description="why it is refused")]
+    attributes: dict[str, str | bool | int | float | list[str]]
+    notes: Annotated[tuple[str, ...], Field(description="attributes that are changed or left out")]
+
+
+class AdoptAnswer(JsonAnswer):
+    prefix: Annotated[str, Field(description="in the bucket")]
+    applied: bool
+    files: list[AdoptedTold]
+    not_taken: Annotated[list[str], Field(description="files of other types")]
+    left_out: Annotated[list[str], Field(description="hidden files and junk")]
+    sidecars_alone: Annotated[list[str], Field(description="sidecars without their file")]
 
 
 class ReceiptsAnswer(JsonAnswer):
@@ -527,6 +545,7 @@ ANSWERS: dict[str, type[JsonAnswer] | None] = {
     "doctor": DoctorAnswer,
     "doctor --smoke": SmokeAnswer,
     "drop": DropAnswer,
+    "adopt": AdoptAnswer,
     "status": StatusAnswer,
     "status --pool": PoolAnswer,
     "delete": DeleteAnswer,

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from stackroom.documents.keys import (
     NO_USER,
+    SIDECAR_SUFFIX,
     Unplaced,
     is_folder_marker,
     is_junk,
@@ -47,7 +48,8 @@ from stackroom_local.sites.site_services import SiteServices
 # the queue's visibility timeout has passed, as on AWS. The same file put again changes no record.
 
 _SHOWN = 20
-_JUNK = "which systems and programs keep for themselves"
+SIDECARS = "whose attributes only an operator's `stackroom adopt` takes"
+JUNK = "which systems and programs keep for themselves"
 
 
 def objects(inventory: Inventory, user_id: str | None) -> Iterator[ListedObject]:
@@ -106,7 +108,7 @@ def drop(
     site: Site, paths: list[Path], *, user: str, catalog: str, wait: bool, told: Output
 ) -> None:
     out = told.people
-    prefix = _prefix(site, user, catalog)
+    prefix = prefix_of(site, user, catalog)
     found = found_at(paths)
     started = time.monotonic()
     files = tuple(_as_known(site, prefix, each) for each in found.files)
@@ -137,7 +139,7 @@ def _as_known(site: Site, prefix: str, file: DroppableFile) -> DroppableFile:
     return file if there is None else replace(file, key=there.s3_key)
 
 
-def _prefix(site: Site, user: str, catalog: str) -> str:
+def prefix_of(site: Site, user: str, catalog: str) -> str:
     """
     Of the catalog of that name, wherever it lies: a tool names a prefix by the catalog's id. Raises
     ValidationError before anything is uploaded to where it would be rejected.
@@ -168,7 +170,7 @@ def status(site: Site, *, user: str | None, watch: bool, until_settled: bool, to
             if left:
                 out.print(Text(told_waiting(left)))
             if junk:
-                out.print(Text(left_out_text(junk, _JUNK), style="dim"))
+                out.print(Text(left_out_text(junk, JUNK), style="dim"))
             told.answer(status_answer(listings, left, junk))
             return
         until_settled = True
@@ -281,9 +283,13 @@ def _tell(out: TerminalConsole, found: FoundFiles, outcomes: list[Dropped | NotD
 
 
 def tell_left_out(out: TerminalConsole, found: FoundFiles) -> None:
-    if found.left_out:
-        what = f"hidden, or {_JUNK.removeprefix('which ')}, or sidecars"
-        out.print(Text(left_out_text([each.name for each in found.left_out], what), style="dim"))
+    names = [each.name for each in found.left_out]
+    sidecars = [each for each in names if each.endswith(SIDECAR_SUFFIX)]
+    others = [each for each in names if each not in sidecars]
+    whats = {f"hidden, or {JUNK.removeprefix('which ')}": others, SIDECARS: sidecars}
+    for what, left_out in whats.items():
+        if left_out:
+            out.print(Text(left_out_text(left_out, what), style="dim"))
 
 
 def tell_reasons(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 from threading import Event
 
 from botocore.exceptions import (
@@ -19,6 +19,7 @@ from stackroom.documents.model import Document, DocumentStatus
 from stackroom_local.sites.site import Site
 
 _UPLOADERS = 8
+NOT_UTF8 = "its name is not UTF-8, and a key must be; rename the file"
 _OVER = {DocumentStatus.INDEXED, DocumentStatus.FAILED}
 
 
@@ -83,7 +84,7 @@ def find(paths: Iterable[Path]) -> FoundFiles:
                 continue
             relative = file.relative_to(root)
             name = relative.as_posix()
-            if _is_hidden(relative) or is_junk(name) or is_ours(name):
+            if is_hidden(relative) or is_junk(name) or is_ours(name):
                 left_out.append(file)
             else:
                 files.append(DroppableFile(file, name))
@@ -119,7 +120,7 @@ def drop(
         except (OSError, BotoCoreError, ClientError) as error:
             return NotDropped(key, str(error))
         except UnicodeEncodeError:
-            return NotDropped(key, "its name is not UTF-8, and a key must be; rename the file")
+            return NotDropped(key, NOT_UTF8)
         finally:
             on_put(file)
         return Dropped(key, answer["ETag"].strip('"'), answer.get("VersionId"), at)
@@ -128,5 +129,5 @@ def drop(
         yield from uploaders.map(put, files)
 
 
-def _is_hidden(relative: Path) -> bool:
+def is_hidden(relative: PurePath) -> bool:
     return any(part.startswith(".") for part in relative.parts)

@@ -56,6 +56,40 @@ def drop(
         operator_documents.drop(site, paths, user=user, catalog=catalog, wait=wait, told=told)
 
 
+def adopt(
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="s3://BUCKET/PREFIX, or a folder here.")
+    ],
+    *,
+    state_dir: StateDir,
+    user: User,
+    catalog: CatalogName,
+    is_applied: Annotated[
+        bool, typer.Option("--apply/--dry-run", help="Do it, or only show what would happen.")
+    ] = False,
+    moves: Annotated[
+        bool, typer.Option("--move", help="Delete what was adopted from the source.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """
+    Copy files with the `.metadata.json` that AWS documents; their attributes become Stackroom's.
+
+    What was cut off can be repeated: what lies in the catalog already is left as it is.
+    """
+    from stackroom_local.cli import adoption_report
+
+    adoption_report.adopt(
+        site_of(state_dir),
+        source,
+        user=user,
+        catalog=catalog,
+        is_applied=is_applied,
+        moves=moves,
+        told=output(as_json),
+    )
+
+
 def status(
     *,
     state_dir: StateDir,

@@ -1,0 +1,100 @@
+"""adopt, with an operator's rights: files that have sidecars of AWS's, and what becomes of each."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from rich.markup import escape
+from rich.text import Text
+
+from stackroom.tools.texts import counted
+from stackroom_local.cli.json_output import AdoptAnswer, AdoptedTold
+from stackroom_local.cli.operator_documents import JUNK, left_out_text, prefix_of, tell_reasons
+from stackroom_local.cli.output import Output, TerminalConsole, counting
+from stackroom_local.cli.untrusted_text import one_line
+from stackroom_local.local_errors import LocalModeError
+from stackroom_local.sites.adoption import Adopting, Survey, source_at
+from stackroom_local.sites.aws_sidecars import Adoption, Outcome
+from stackroom_local.sites.site import Site
+
+_EXAMPLES = 3
+
+
+def adopt(
+    site: Site,
+    source: str,
+    *,
+    user: str,
+    catalog: str,
+    is_applied: bool,
+    moves: bool,
+    told: Output,
+) -> None:
+    prefix = prefix_of(site, user, catalog)
+    found = source_at(site, source)
+    survey = Survey.of(found.listed())
+    adopting = Adopting(
+        site=site, source=found, survey=survey, prefix=prefix, is_applied=is_applied, moves=moves
+    )
+    outcomes = list[Adoption]()
+    with counting(told.people, "adopting", len(survey.files)) as count:
+        for each in adopting.run():
+            outcomes.append(each)
+            count(len(outcomes))
+    _tell(told.people, survey, outcomes)
+    count_of = Counter(each.outcome for each in outcomes)
+    done = f"adopted {count_of[Outcome.ADOPTED]}"
+    told.people.print(
+        f"{done if is_applied else f'would adopt {count_of[Outcome.TO_ADOPT]}'}"
+        f" of {counted(len(outcomes), 'file')} into {prefix}; {count_of[Outcome.PRESENT]} are there"
+        f" already, {count_of[Outcome.REFUSED]} refused"
+        + ("" if is_applied else "; nothing is done without --apply")
+    )
+    told.answer(_answer(prefix, survey, outcomes, is_applied=is_applied))
+    if is_applied and count_of[Outcome.REFUSED]:
+        of = counted(len(outcomes), "file")
+        raise LocalModeError(f"{count_of[Outcome.REFUSED]} of {of} were not adopted; see above")
+
+
+def _tell(out: TerminalConsole, survey: Survey, outcomes: list[Adoption]) -> None:
+    taken = [each for each in outcomes if each.outcome in (Outcome.ADOPTED, Outcome.TO_ADOPT)]
+    for each in taken[:_EXAMPLES]:
+        attributes = ", ".join(
+            f"{name}={value!r}" for name, value in each.sidecar.attributes.items()
+        )
+        out.print(escape(one_line(f"{each.name}: {attributes or 'no attributes'}")))
+    tell_reasons(out, "note", _notes(outcomes), style="yellow")
+    refused = ((each.name, str(each.reason)) for each in outcomes if each.reason is not None)
+    tell_reasons(out, "refused", refused, style="red")
+    for names, what in (
+        (survey.not_taken, "of types that Stackroom does not take"),
+        (survey.junk, f"hidden, or {JUNK.removeprefix('which ')}"),
+        (survey.alone, "sidecars without their file"),
+    ):
+        if names:
+            out.print(Text(left_out_text(names, what), style="dim"))
+
+
+def _notes(outcomes: list[Adoption]) -> Iterator[tuple[str, str]]:
+    return ((each.name, note) for each in outcomes for note in each.sidecar.notes)
+
+
+def _answer(
+    prefix: str, survey: Survey, outcomes: list[Adoption], *, is_applied: bool
+) -> AdoptAnswer:
+    return AdoptAnswer(
+        prefix=prefix,
+        applied=is_applied,
+        files=[
+            AdoptedTold(
+                filename=each.name,
+                outcome=each.outcome,
+                reason=each.reason,
+                attributes=dict(each.sidecar.attributes),
+                notes=each.sidecar.notes,
+            )
+            for each in outcomes
+        ],
+        not_taken=survey.not_taken,
+        left_out=survey.junk,
+        sidecars_alone=survey.alone,
+    )
