@@ -9,6 +9,7 @@ from stackroom.documents.keys import (
 )
 from stackroom.documents.model import (
     NOT_BY_FOLDER,
+    NOT_BY_THEIRS,
     Catalog,
     CatalogStatus,
     Document,
@@ -84,6 +85,36 @@ def test_indexed_document_without_room_for_its_folders_says_so(pipeline: Pipelin
     assert document.status is DocumentStatus.INDEXED
     assert document.shown_gaps == (NOT_BY_FOLDER,)
     assert DocumentNotes.of(document).gaps == (NOT_BY_FOLDER,)
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        b'{"metadataAttributes": {"dept": "hr"}}',
+        b'{"metadataAttributes": {"dept": {"value": {"type": "STRING", "stringValue": "hr"}}}}',
+        b"no JSON",
+    ],
+)
+@pytest.mark.parametrize("is_first", [True, False])
+def test_sidecar_of_somebody_else_is_replaced_and_the_record_says_so(
+    pipeline: Pipeline, theirs: bytes, is_first: bool
+) -> None:
+    if not is_first:
+        pipeline.drop(KEY)
+        pipeline.index(KEY)
+    pipeline.bucket.write_sidecar(KEY, theirs)
+    if is_first:
+        pipeline.drop(KEY)
+    else:
+        pipeline.deliver(KEY)
+    pipeline.index(KEY)
+
+    told = pipeline.document(KEY)
+    pipeline.drop(KEY, "newer")
+    pipeline.index(KEY)
+
+    assert told.shown_gaps == (NOT_BY_THEIRS,)
+    assert pipeline.document(KEY).shown_gaps == ()
 
 
 @pytest.mark.parametrize(("body", "attributes"), [("other", {}), ("text", {"kb_domain": "it"})])

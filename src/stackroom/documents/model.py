@@ -1,6 +1,6 @@
 """What Stackroom knows: catalogs, their documents, and the knowledge bases they lie in."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
@@ -174,8 +174,22 @@ _BEHIND_ALL = timedelta(days=2)  # longer than anything waits for Bedrock to rec
 NOT_BY_FOLDER = (
     "not by the filter 'folder', since its folders' names don't fit beside its other attributes"
 )
+# The gap of a document beside which somebody else wrote a sidecar, which ours has replaced.
+NOT_BY_THEIRS = (
+    "not by the attributes of the metadata.json that was put beside it, which was not taken; "
+    "`stackroom adopt` takes such files"
+)
 # The gap of a document whose inspection has yet to come, or never came.
 NOT_READ_YET = "not read yet, so what of it can't be found is not known"
+
+
+def gaps_of(
+    gaps: Iterable[str], *, lacks_folder: bool, lost_sidecar: bool, uninspected: bool
+) -> tuple[str, ...]:
+    """All that an indexed document lacks."""
+    by_folder = (NOT_BY_FOLDER,) if lacks_folder else ()
+    by_theirs = (NOT_BY_THEIRS,) if lost_sidecar else ()
+    return (*gaps, *by_folder, *by_theirs, *((NOT_READ_YET,) if uninspected else ()))
 
 
 def with_gaps(gaps: Sequence[str]) -> str:
@@ -227,6 +241,7 @@ class Document(Record):
     title_words: str = ""  # of the beginning of its text, by which a question may name it
     gaps: tuple[str, ...] = ()  # sentences: what of this version can't be found
     lacks_folder: bool = False  # its sidecar has no room for its folders
+    lost_sidecar: bool = False  # somebody else's lay beside it
     uninspected: bool = False  # it was settled, and our inspection had not looked at it
     receipt_id: str | None = None  # of its deletion
     correlation_id: str | None = None
@@ -311,8 +326,12 @@ class Document(Record):
         """What of an indexed document can't be found, or that nobody knows yet, in sentences."""
         if self.status is not DocumentStatus.INDEXED:
             return ()
-        by_folder = (NOT_BY_FOLDER,) if self.lacks_folder else ()
-        return (*self.gaps, *by_folder, *((NOT_READ_YET,) if self.uninspected else ()))
+        return gaps_of(
+            self.gaps,
+            lacks_folder=self.lacks_folder,
+            lost_sidecar=self.lost_sidecar,
+            uninspected=self.uninspected,
+        )
 
     @property
     def remark(self) -> str | None:

@@ -383,6 +383,11 @@ def attributes_in(body: bytes) -> dict[str, Attribute] | None:
         return None
 
 
+def is_foreign(body: bytes, location: Location) -> bool:
+    """Whether somebody else wrote the sidecar that lies beside the document."""
+    return (attributes_in(body) or {}).get("catalog_id") != location.catalog_id
+
+
 def _compact(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 

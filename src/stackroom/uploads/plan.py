@@ -20,6 +20,7 @@ from stackroom.uploads.descriptions import (
     Description,
     describe,
     describe_unplaced,
+    is_foreign,
     quarantine_sidecar,
     says_the_same,
 )
@@ -428,7 +429,9 @@ def _registered(
     seen: Seen, document: Document, found: StoredObject, sidecar: bytes, now: datetime
 ) -> Plan:
     kept = seen.sidecar
+    lost = document.lost_sidecar or (kept is not None and is_foreign(kept.body, seen.location))
     pending = document.moved(DocumentStatus.PENDING, at=now)
+    pending = pending.model_copy(update={"lost_sidecar": lost})
     steps: tuple[Step, ...]
     if kept is not None and kept.body == sidecar:
         # Left alone, which spares the document another ingestion: the record was lost and is being

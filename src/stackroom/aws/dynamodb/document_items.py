@@ -42,7 +42,10 @@ OVER = "OVER#"  # since when it was open, and its id, follow
 MOST_DOCUMENTS = 99 // 3
 _MOST_BYTES = 3_000_000
 _UNPLACED = unplaced_partition("")
-_UNSAID = ("failing_since", "retry_at", "uninspected", "title_words", "gaps", "lacks_folder")
+_UNSAID = (
+    *("failing_since", "retry_at", "uninspected", "title_words", "gaps"),
+    *("lacks_folder", "lost_sidecar"),
+)
 _OF_THE_ITEM = frozenset({"sk", "expires_at"})
 
 Action = dict[str, dict[str, Any]]  # of TransactWriteItems

@@ -7,7 +7,7 @@ from stackroom.aws.dynamodb.catalog_records import METADATA, key_of
 from stackroom.aws.dynamodb.document_items import DOCUMENT, document_key
 from stackroom.aws.dynamodb.items import get_all
 from stackroom.aws.dynamodb.table import DynamoTable
-from stackroom.documents.model import NOT_BY_FOLDER, NOT_READ_YET, CatalogStatus, DocumentStatus
+from stackroom.documents.model import CatalogStatus, DocumentStatus, gaps_of
 from stackroom.documents.repositories import DocumentKey, DocumentNotes
 
 _GOING = frozenset({str(CatalogStatus.DELETING), str(DocumentStatus.DELETING)})
@@ -33,8 +33,12 @@ class DynamoStayingDocuments(DynamoTable):
 
 def _notes(item: Mapping[str, Any]) -> DocumentNotes:
     """Return what `DocumentNotes.of` does, from a part of the record, which takes less time."""
-    is_indexed = item["status"] == DocumentStatus.INDEXED
-    unread = (NOT_READ_YET,) if is_indexed and item.get("uninspected") else ()
-    by_folder = (NOT_BY_FOLDER,) if is_indexed and item.get("lacks_folder") else ()
-    gaps = tuple(item.get("gaps", ())) if is_indexed else ()
-    return DocumentNotes(title_words=item.get("title_words", ""), gaps=(*gaps, *by_folder, *unread))
+    gaps: tuple[str, ...] = ()
+    if item["status"] == DocumentStatus.INDEXED:
+        gaps = gaps_of(
+            item.get("gaps", ()),
+            lacks_folder=item.get("lacks_folder", False),
+            lost_sidecar=item.get("lost_sidecar", False),
+            uninspected=item.get("uninspected", False),
+        )
+    return DocumentNotes(title_words=item.get("title_words", ""), gaps=gaps)
