@@ -1,5 +1,6 @@
 """adopt, with an operator's rights: files that have sidecars of AWS's, and what becomes of each."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 
@@ -86,7 +87,7 @@ def _answer(
         applied=is_applied,
         files=[
             AdoptedTold(
-                filename=each.name,
+                filename=_utf8(each.name),
                 outcome=each.outcome,
                 reason=each.reason,
                 attributes=dict(each.sidecar.attributes),
@@ -94,7 +95,12 @@ def _answer(
             )
             for each in outcomes
         ],
-        not_taken=survey.not_taken,
-        left_out=survey.junk,
-        sidecars_alone=survey.alone,
+        not_taken=[_utf8(each) for each in survey.not_taken],
+        left_out=[_utf8(each) for each in survey.junk],
+        sidecars_alone=[_utf8(each) for each in survey.alone],
     )
+
+
+def _utf8(name: str) -> str:
+    """As JSON can tell it: a file here may have any bytes for a name."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")

@@ -1,7 +1,6 @@
 """Files with AWS's sidecars, of another bucket or a folder here, into a catalog of a user's."""
 
 import hashlib
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -184,8 +183,7 @@ class Adopting:
                     raise ValidationError(taken_reason(taken))
                 return self._of(file, location, there.get(location.document_id))
             except (ValidationError, ClientError, OSError) as error:
-                name = os.fsencode(file.name).decode("utf-8", "backslashreplace")
-                return Adoption(name=name, outcome=Outcome.REFUSED, reason=str(error))
+                return Adoption(name=file.name, outcome=Outcome.REFUSED, reason=str(error))
 
         with ThreadPoolExecutor(_AT_ONCE) as workers:
             yield from workers.map(outcome_of, self.survey.files)
