@@ -28,7 +28,7 @@ Next (docs/deploy.md explains each line):
   stackroom deployments add {Project} --outputs {path}
   stackroom --deployment {Project} doctor --smoke
   export STACKROOM_BUCKET={BucketName} STACKROOM_MCP_URL={McpUrl}
-  export STACKROOM_USER_POOL={UserPoolId} STACKROOM_CLIENT={ClientId}
+  export STACKROOM_USER_POOL={UserPoolId} STACKROOM_ISSUER={IssuerUrl} STACKROOM_CLIENT={ClientId}
   aws cognito-idp admin-create-user --user-pool-id $STACKROOM_USER_POOL --username alice \\
       --message-action SUPPRESS
   aws sns subscribe --topic-arn {AlarmTopicArn} --protocol email --notification-endpoint YOU@EXAMPLE

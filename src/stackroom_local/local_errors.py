@@ -90,8 +90,9 @@ class PortTaken(LocalModeError):
     def __init__(self, port: int, needed_by: str) -> None:
         super().__init__(
             f"port {port} on 127.0.0.1 is taken, and {needed_by} needs it; stop what listens there "
-            "or choose four free ports in a row: --port "
+            "or choose four free ports in a row, by --port "
             f"{port + 1000 if port < 60_000 else port - 1000}"
+            ' (with make, ARGS="--port N")'
         )
 
 

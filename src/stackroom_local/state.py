@@ -118,6 +118,8 @@ class Instance(BaseModel):
             "AWS_DEFAULT_REGION": REGION,
             "STACKROOM_BUCKET": self.bucket,
             "STACKROOM_MCP_URL": self.mcp_url,
+            "STACKROOM_ISSUER": self.issuer,
+            "STACKROOM_CLIENT": self.client_id,
             "STACKROOM_STATE_DIR": str(self.state_dir),
         }
 

@@ -27,10 +27,8 @@ def test_every_block_of_the_page_does_what_it_says(instance: Instance, tmp_path:
         env={
             **os.environ,
             "PYTHONPATH": str(ROOT),
-            "STACKROOM_MCP_URL": instance.mcp_url,
+            **{k: v for k, v in instance.environment().items() if k.startswith("STACKROOM_")},
             "STACKROOM_TOKEN": Person(instance, "rowena").token(),
-            "STACKROOM_ISSUER": instance.issuer,
-            "STACKROOM_CLIENT": instance.client_id,
             "BROWSER": f"{sys.executable} -m tests.sites.browser %s",
             "STACKROOM_TEST_USER": "rowena",
         },

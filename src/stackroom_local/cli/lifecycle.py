@@ -152,14 +152,13 @@ Ctrl-C stops it; what was ingested is kept.
 
 In another shell:
 
-  eval "$({stackroom} env --user alice{where})"   # any AWS SDK, and the AWS CLI, are alice's now
-  aws s3 cp report.pdf s3://$STACKROOM_BUCKET/alice/research/report.pdf
+  eval "$({stackroom} env --user alice{where})"   # AWS SDKs and CLIs act as alice
   {stackroom} drop {examples}/alice/handbook --user alice --catalog handbook --wait
   {stackroom} status --watch                      # how far every document has come
   {stackroom} ask "how many days of leave do I get?" --user alice
   {stackroom} token --user alice                  # a bearer token for any MCP client
-  {stackroom} env --operator{where}   # root's keys: for whoever runs it, not for uploads
-  {stackroom} --help                              # down, retrieve, whoami, doctor, ...
+  {stackroom} env --operator{where}   # keys that may do anything
+  {stackroom} down                                # stop it; --help has the other verbs
 """,
         markup=True,
     )
