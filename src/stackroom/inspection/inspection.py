@@ -192,8 +192,12 @@ def title_words_of(pages: Sequence[Page]) -> str:
     """
     Return the words of a document's title and of its opening, in lower case and each once, as many
     as a record holds.
+
+    A title's numbers are left out: programs write there the date of the file, or its number in a
+    register, by which a question for another year finds it [docs/answers.md].
     """
-    title = " ".join(page.title for page in pages[:1])
+    named = " ".join(page.title for page in pages[:1])
+    title = " ".join(each for each in _WORD.findall(named) if each.isalpha())
     opening = next((page.text.strip() for page in pages if page.text.strip()), "")[:_OPENING]
     words = " ".join(dict.fromkeys(_WORD.findall(f"{title} {opening}".lower())))
     return words.encode()[:_TITLE_BYTES].decode(errors="ignore")
