@@ -1,6 +1,7 @@
 """Another's ids, in every spelling; names that lead elsewhere, or read as somebody else's words."""
 
 import base64
+import unicodedata
 from collections.abc import Iterator, Mapping
 from random import Random
 
@@ -31,6 +32,10 @@ def spellings(text: str) -> Mapping[str, str]:
         "up a path": f"cat-000000000000000000000000/../{text}",
         "in full width": wide(text),
         "with a zero-width space": f"cat\u200b{text[3:]}",
+        "behind a no-break space": f"\u00a0{text}",
+        "with a word joiner": f"{text}\u2060",
+        "with its letters decomposed": unicodedata.normalize("NFD", text.replace("a", "å")),
+        "from right to left": f"\u202e{text[::-1]}",
         "with a Cyrillic letter": text.replace("a", "а").replace("c", "с"),
         "with a key's other half": f"{text}#METADATA",
         "with a quote": f"{text}' OR '1'='1",
@@ -112,6 +117,8 @@ def paths(stage: Stage, chance: Random) -> Iterator[Attempt]:
         f"a.txt\n../../{there}",
         f"../../_pagemaps/{prey.document_id}.txt",
         f"{file}.metadata.json",
+        f"._{file}",
+        f"\u00a0../{there}",
         "own.txt.metadata.json/x.txt",
         "own.txt.metadata．json",
     ):
