@@ -17,7 +17,13 @@ from stackroom.documents.model import (
 )
 from stackroom.documents.repositories import DocumentNotes
 from stackroom.errors import ObjectRefused
-from stackroom.uploads.plan import Plan, RecordAttributes, UploadOutcome
+from stackroom.uploads.plan import (
+    Plan,
+    UploadOutcome,
+)
+from stackroom.uploads.steps import (
+    RecordAttributes,
+)
 from tests.unit.pipeline import CATALOG, EXE, KEY, Pipeline, document_at, receipts_of
 
 

@@ -36,23 +36,25 @@ from stackroom.documents.model import Catalog, CatalogStatus, Document
 from stackroom.documents.repositories import CatalogRegister, Documents, Receipts
 from stackroom.errors import CatalogLimitReached, ObjectRefused, RecordChanged, Unavailable
 from stackroom.uploads.plan import (
+    Plan,
+    Seen,
+    SeenUnplaced,
+    UploadOutcome,
+    plan,
+)
+from stackroom.uploads.steps import (
     KeepCatalogOpen,
     KeepReceipt,
     KeepWithObject,
     OpenCatalog,
-    Plan,
     RecordAttributes,
     RemoveRecord,
     RemoveSidecar,
     SaveRecord,
-    Seen,
-    SeenUnplaced,
     SettleCatalog,
     Step,
     UnmarkDeleting,
-    UploadOutcome,
     WriteSidecar,
-    plan,
 )
 
 _Answer = TypeVar("_Answer")

@@ -14,7 +14,7 @@ from stackroom_local.cli.output import Output, TerminalConsole, counting
 from stackroom_local.cli.untrusted_text import one_line
 from stackroom_local.local_errors import LocalModeError
 from stackroom_local.sites.adoption import Adopting, Survey, source_at
-from stackroom_local.sites.aws_sidecars import Adoption, Outcome
+from stackroom_local.sites.aws_sidecars import Adoption, AdoptionOutcome
 from stackroom_local.sites.site import Site
 
 _EXAMPLES = 3
@@ -43,21 +43,25 @@ def adopt(
             count(len(outcomes))
     _tell(told.people, survey, outcomes)
     count_of = Counter(each.outcome for each in outcomes)
-    done = f"adopted {count_of[Outcome.ADOPTED]}"
+    there, refused = count_of[AdoptionOutcome.PRESENT], count_of[AdoptionOutcome.REFUSED]
+    done = f"adopted {count_of[AdoptionOutcome.ADOPTED]}"
     told.people.print(
-        f"{done if is_applied else f'would adopt {count_of[Outcome.TO_ADOPT]}'}"
-        f" of {counted(len(outcomes), 'file')} into {prefix}; {count_of[Outcome.PRESENT]} are there"
-        f" already, {count_of[Outcome.REFUSED]} refused"
-        + ("" if is_applied else "; nothing is done without --apply")
+        f"{done if is_applied else f'would adopt {count_of[AdoptionOutcome.TO_ADOPT]}'}"
+        f" of {counted(len(outcomes), 'file')} into {prefix}; {there} are there already, {refused}"
+        f" refused{'' if is_applied else '; nothing is done without --apply'}"
     )
     told.answer(_answer(prefix, survey, outcomes, is_applied=is_applied))
-    if is_applied and count_of[Outcome.REFUSED]:
+    if is_applied and refused:
         of = counted(len(outcomes), "file")
-        raise LocalModeError(f"{count_of[Outcome.REFUSED]} of {of} were not adopted; see above")
+        raise LocalModeError(f"{refused} of {of} were not adopted; see above")
 
 
 def _tell(out: TerminalConsole, survey: Survey, outcomes: list[Adoption]) -> None:
-    taken = [each for each in outcomes if each.outcome in (Outcome.ADOPTED, Outcome.TO_ADOPT)]
+    taken = [
+        each
+        for each in outcomes
+        if each.outcome in (AdoptionOutcome.ADOPTED, AdoptionOutcome.TO_ADOPT)
+    ]
     for each in taken[:_EXAMPLES]:
         attributes = ", ".join(
             f"{name}={value!r}" for name, value in each.sidecar.attributes.items()

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
 from stackroom.events.webhooks import Webhook
-from stackroom_local.sites.aws_sidecars import Outcome
+from stackroom_local.sites.aws_sidecars import AdoptionOutcome
 
 _PERSON = "null for a signed-in user"
 
@@ -132,7 +132,7 @@ class DropAnswer(JsonAnswer):
 
 class AdoptedTold(JsonAnswer):
     filename: Annotated[str, Field(description="name within the source")]
-    outcome: Annotated[Outcome, Field(description="`to_adopt` without `--apply`")]
+    outcome: Annotated[AdoptionOutcome, Field(description="`to_adopt` without `--apply`")]
     reason: Annotated[str | None, Field(description="why it is refused")]
     attributes: dict[str, str | bool | int | float | list[str]]
     notes: Annotated[tuple[str, ...], Field(description="attributes that are changed or left out")]

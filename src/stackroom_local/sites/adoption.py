@@ -25,7 +25,7 @@ from stackroom.documents.keys import (
 from stackroom.errors import ValidationError
 from stackroom.uploads.descriptions import describe, object_metadata, user_attributes
 from stackroom_local.sites import aws_sidecars
-from stackroom_local.sites.aws_sidecars import Adoption, AwsSidecar, Outcome
+from stackroom_local.sites.aws_sidecars import Adoption, AdoptionOutcome, AwsSidecar
 from stackroom_local.sites.file_drop import NOT_UTF8, is_hidden
 from stackroom_local.sites.site import Site
 
@@ -42,7 +42,7 @@ class SourceFile:
     etag: str | None = None
 
 
-class Source(Protocol):
+class FileSource(Protocol):
     def listed(self) -> Iterator[SourceFile]:
         """Everything, sidecars and junk among it."""
 
@@ -116,7 +116,7 @@ class FolderSource:
         (self.root / (name + SIDECAR_SUFFIX)).unlink(missing_ok=True)
 
 
-def source_at(site: Site, source: str) -> Source:
+def source_at(site: Site, source: str) -> FileSource:
     """Raises ValidationError for what is neither, and for Stackroom's own bucket."""
     if not source.startswith("s3://"):
         if not source or not Path(source).is_dir():
@@ -161,7 +161,7 @@ class Survey:
 @dataclass(frozen=True, kw_only=True)
 class Adopting:
     site: Site
-    source: Source
+    source: FileSource
     survey: Survey
     prefix: str
     is_applied: bool
@@ -183,7 +183,7 @@ class Adopting:
                     raise ValidationError(taken_reason(taken))
                 return self._of(file, location, there.get(location.document_id))
             except (ValidationError, ClientError, OSError) as error:
-                return Adoption(name=file.name, outcome=Outcome.REFUSED, reason=str(error))
+                return Adoption(name=file.name, outcome=AdoptionOutcome.REFUSED, reason=str(error))
 
         with ThreadPoolExecutor(_AT_ONCE) as workers:
             yield from workers.map(outcome_of, self.survey.files)
@@ -215,11 +215,11 @@ class Adopting:
         _require_fit(location, file.size, metadata)
         etag = self.source.etag_of(file)
         key = self.prefix + (there or file.name)
-        outcome = Outcome.TO_ADOPT
+        outcome = AdoptionOutcome.TO_ADOPT
         if there is not None and self._is_same(key, file.size, etag, metadata):
-            outcome = Outcome.PRESENT
+            outcome = AdoptionOutcome.PRESENT
         elif self.is_applied:
-            outcome = Outcome.ADOPTED
+            outcome = AdoptionOutcome.ADOPTED
             put = {"Metadata": {**metadata, _MARK: etag}, "ContentType": content_type_of(file.name)}
             self.source.put(self._s3, file, Bucket=self.site.bucket, Key=key, **put)
         if self.is_applied and self.moves:

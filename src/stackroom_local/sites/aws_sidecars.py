@@ -64,7 +64,7 @@ class AwsSidecar:
     notes: tuple[str, ...] = ()
 
 
-class Outcome(StrEnum):
+class AdoptionOutcome(StrEnum):
     ADOPTED = "adopted"
     TO_ADOPT = "to_adopt"
     PRESENT = "present"
@@ -74,7 +74,7 @@ class Outcome(StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class Adoption:
     name: str
-    outcome: Outcome
+    outcome: AdoptionOutcome
     reason: str | None = None
     sidecar: AwsSidecar = field(default_factory=AwsSidecar)
 
