@@ -219,7 +219,7 @@ def test_file_that_changed_at_the_source_replaces_what_was_adopted(
     assert s3.get_object(Bucket=BUCKET, Key="alice/hr/a.txt")["Body"].read() == b"other"
 
 
-def test_names_that_look_the_same_are_one_document_and_the_second_is_refused(
+def test_names_that_look_the_same_are_one_document_or_refused(
     run: Adopt, s3: Any, tmp_path: Path
 ) -> None:
     for name in ("März.txt", "Ma\u0308rz.txt"):

@@ -70,7 +70,7 @@ def test_adopted_files_are_found_by_the_attributes_of_their_sidecars(
     assert Person(instance, "mallory").files_found(QUESTION) == []
 
 
-def test_sidecar_that_an_operator_syncs_is_not_taken_and_the_record_says_so(
+def test_record_says_that_an_operators_synced_sidecar_was_not_taken(
     instance: Instance,
 ) -> None:
     person = Person(instance, "syncer")

@@ -136,7 +136,6 @@ _SPECIAL: Mapping[str, tuple[tuple[str, str, Mapping[str, object]], ...]] = {
         ("401 bytes of other letters", "filename", {"filename": "é" * 199 + ".txt"}),
         ("replace as text", "replace", {"replace": "false"}),
         ("a reserved name", "metadata", _labels(user_id="x")),
-        ("a number", "metadata", _labels(domain=5)),
         ("over 1 KB", "metadata", _labels(domain="x" * 1024)),
         ("a list of texts", "metadata", {"metadata": ["domain"]}),
     ),
