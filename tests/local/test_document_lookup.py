@@ -115,3 +115,19 @@ def test_a_name_is_found_however_it_is_encoded(folder: str, name: str, typed: st
             assert document.s3_key == key
     [document] = choosing.chosen([f"alice/B\u00fcro/{typed}"], user=None, catalog=None)
     assert document.s3_key == key
+
+
+def test_name_in_a_catalog_means_its_document_and_a_key_what_lies_there() -> None:
+    pipeline = Pipeline()
+    first, second = "alice/B\u00fcro/Ma\u0308rz.txt", "alice/B\u00fcro/M\u00e4rz.txt"
+    pipeline.drop(first)
+    pipeline.drop(second)
+    choosing = DocumentLookup(
+        catalogs=pipeline.catalogs, documents=pipeline.documents, bucket="docs"
+    )
+
+    [named] = choosing.chosen(["M\u00e4rz.txt"], user="alice", catalog="B\u00fcro")
+    [keyed] = choosing.chosen([second], user=None, catalog=None)
+
+    assert (named.s3_key, named.is_rejected) == (first, False)
+    assert (keyed.s3_key, keyed.is_rejected) == (second, True)

@@ -65,7 +65,7 @@ class DocumentLookup:
         """
         within = self.catalog(user, catalog) if catalog is not None else None
         keys = dict.fromkeys(self._key(each, user=user, within=within) for each in targets)
-        documents = [self._document(key) for key in keys]
+        documents = [self._document(key, is_name=within is not None) for key in keys]
         return list({(each.catalog_id, each.document_id): each for each in documents}.values())
 
     def _key(self, target: str, *, user: str | None, within: Catalog | None) -> str:
@@ -83,19 +83,23 @@ class DocumentLookup:
             )
         return key
 
-    def _document(self, key: str) -> Document:
+    def _document(self, key: str, *, is_name: bool) -> Document:
+        """A name means the catalog's document before a rejected file; a key, what lies there."""
         location = locate(key)
         unplaced = self.documents.get(unplaced_partition(location.user_id), unplaced_id_of(key))
-        if unplaced is not None:
-            return unplaced
         if isinstance(location, Unplaced):
-            raise ValidationError(self._no_documents(key))
-        document = self.documents.get(location.catalog_id, location.document_id)
-        if document is None or canonical_name(document.s3_key) != canonical_name(key):
+            if unplaced is None:
+                raise ValidationError(self._no_documents(key))
+            return unplaced
+        placed = self.documents.get(location.catalog_id, location.document_id)
+        if placed is not None and canonical_name(placed.s3_key) != canonical_name(key):
+            placed = None
+        found = (placed or unplaced) if is_name else (unplaced or placed)
+        if found is None:
             raise ValidationError(
                 f"there is no document {key!r}{self._alike(location.catalog_id, key)}"
             )
-        return document
+        return found
 
     def _no_documents(self, key: str) -> str:
         """What is wrong with the key, and how to name the catalog that it seems to be."""
