@@ -56,7 +56,7 @@ FULL = Sizes(
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """What a scenario is begun with, by the options of the command line."""
+    """The settings of a scenario, read from the command line."""
 
     sizes: Sizes
     options: argparse.Namespace

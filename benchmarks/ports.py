@@ -77,7 +77,7 @@ class StoredFiles:
 
 
 class SoundFiles:
-    """What inspections found: every file, and nothing wrong with it unless it can't be read."""
+    """Results of inspections: every file is inspected, and sound unless it can't be read."""
 
     def record(self, document_id: str, etag: str, found: Inspected) -> None:
         """Nothing is kept, for the ETag says it."""

@@ -1,4 +1,4 @@
-"""What the benchmarks share: a local mode of their own, what the machine is, and how they end."""
+"""A local mode for benchmarks, the description of the machine, and the end of a run."""
 
 import os
 import platform

@@ -61,7 +61,7 @@ class Stage:
         world: str = ASSUMED,
         faults: Faults | None = None,
     ) -> None:
-        """What is measured meets no `faults`."""
+        """Measured calls meet no `faults`."""
         # The use cases draw their jitter from the one generator that all modules share.
         random.seed(seed)
         self.hub = Hub()

@@ -1,1 +1,1 @@
-"""What developers measure of the code itself: `make structure` and `make check`."""
+"""Measurements of the code itself, for `make structure` and `make check`."""

@@ -120,7 +120,7 @@ def _parameters(described: type) -> Mapping[str, inspect.Parameter]:
 
 
 def _texts(described: type) -> Mapping[str, tuple[tuple[str, ...], str]]:
-    """By argument: the names that share a text, and the text. A class inherits its parents'."""
+    """Return the names that share a text, and the text, by argument; parents' are inherited."""
     found: dict[str, tuple[tuple[str, ...], str]] = {}
     for each in reversed(described.__mro__):
         names: tuple[str, ...] = ()

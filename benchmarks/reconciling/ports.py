@@ -190,7 +190,7 @@ class MadeUp:
         return self.shelves.details(document_ids)
 
     def retrieve(self, *_arguments: object, **_named: object) -> Retrieved:
-        """What only the listing has, no search finds."""
+        """No search finds a document that only the listing has."""
         self.meter.count("Retrieve")
         return Retrieved(passages=())
 
