@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -276,7 +276,7 @@ def resume(kept: Path, port: int) -> None:
     """`kept` is ministack's STATE_DIR, `port` where it will serve; repeating it changes nothing."""
     for file in kept.glob("*.json"):
         _move(file, port)
-    _release_messages(kept / "sqs.json")
+    _resume_queues(kept / "sqs.json")
 
 
 def _move(file: Path, port: int) -> None:
@@ -287,27 +287,51 @@ def _move(file: Path, port: int) -> None:
         _replace(file, after)
 
 
-def _release_messages(file: Path) -> None:
+def _resume_queues(file: Path) -> None:
+    if not file.exists():
+        return  # never stopped before
+    before = file.read_bytes()
+    state: dict[str, Any] = json.loads(before)
+    for queue in state["payload"]["queues"]["data"].values():
+        queue["messages"] = [each for each in queue["messages"] if not _is_sent_again(each)]
+        _release(queue["messages"])
+    after = json.dumps(state).encode()
+    if after != before:
+        _replace(file, after)
+
+
+def _is_sent_again(message: Mapping[str, Any]) -> bool:
+    """
+    An event of an earlier start's `_catch_up` that was given up; this start sends the same.
+
+    Mostly the stop itself was what it failed at. ministack tries three times within seconds, and
+    goes on with that while what it needs is closed already; Lambda takes three minutes.
+    https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
+    """
+    try:
+        given_up = json.loads(message["body"])
+    except ValueError:  # a user's own message, in words of theirs
+        return False
+    match given_up:
+        case {
+            "requestPayload": {"action": "sweep", "thorough": True}
+            | {"action": "reconcile", "idle_before": str()}
+        }:
+            return True
+    return False
+
+
+def _release(messages: Iterable[dict[str, Any]]) -> None:
     """
     Messages that a stop caught while a function had them become visible at once.
 
     On AWS a queue never stops: a message whose consumer died comes back after the visibility
     timeout, six times the function's. Here a dropped file would seem lost for as long.
     """
-    if not file.exists():
-        return  # never stopped before
-    state: dict[str, Any] = json.loads(file.read_bytes())
-    caught = [
-        message
-        for queue in state["payload"]["queues"]["data"].values()
-        for message in queue["messages"]
-        if message["receive_count"] and message["visible_at"]
-    ]
-    for message in caught:
-        message["visible_at"] = 0
-        message["receive_count"] -= 1  # the stop is no failure of its consumer
-    if caught:
-        _replace(file, json.dumps(state).encode())
+    for message in messages:
+        if message["receive_count"] and message["visible_at"]:
+            message["visible_at"] = 0
+            message["receive_count"] -= 1  # the stop is no failure of its consumer
 
 
 def _replace(file: Path, content: bytes) -> None:
