@@ -2,6 +2,8 @@
 Our own look into an uploaded file: what is wrong with it, and what stands where.
 
 - inspection: one key, from the object to the result that is kept
+- document_text: the one text of a file that everything else uses
+- context_lines: the lines in it that name file, section and page
 - place_map: on which pages, or below which heading, a passage stands
 - alignment: where in a text a passage stands that another program took from the same file
 - running_lines: headers, footers and page numbers, told from the text of pages

@@ -1,0 +1,48 @@
+"""
+Context lines: what a passage alone lacks, in lines of the text that it is cut from.
+
+    ⟦report.pdf · Results · page 12⟧
+
+The brackets stand nowhere else in such a text (`escaped`), so nobody can forge a line, and one is
+known again even where a passage has only half of it.
+"""
+
+import re
+from pathlib import PurePosixPath
+
+from stackroom.inspection.extraction.page import readable
+
+_MAX_PART = 80  # characters of a name, a title or a heading
+_CUT = "…"
+_BETWEEN = " · "
+_SURROGATE = re.compile("[\ud800-\udfff]")  # half a pair: it can't be written as UTF-8
+# A whole line; its beginning at the end of a line; its end at the beginning of one.
+_CONTEXT = re.compile(r"(⟦[^⟦⟧\n]*⟧|⟦[^⟦⟧\n]*$|^[^⟦⟧\n]*⟧)\s?", re.MULTILINE)
+
+
+def escaped(text: str) -> str:
+    """Return the text without the brackets of a context line, fit for UTF-8."""
+    return _SURROGATE.sub("\ufffd", text.replace("⟦", "[[").replace("⟧", "]]"))
+
+
+def context_line(filename: str, *, title: str, section: str | None, page: int | None) -> str:
+    name = filename if len(filename) <= _MAX_PART else PurePosixPath(filename).name
+    return f"⟦{_BETWEEN.join(filter(None, map(_short, (name, title))))}{ending(section, page)}"
+
+
+def ending(section: str | None, page: int | None) -> str:
+    """Return what a line for such a place ends with, its bracket included."""
+    parts = [_short(section or ""), "" if page is None else f"page {page}"]
+    return "".join(f"{_BETWEEN}{part}" for part in parts if part) + "⟧"
+
+
+def _short(text: str) -> str:
+    line = escaped(readable(text))
+    return line if len(line) <= _MAX_PART else line[: _MAX_PART - 1].rstrip() + _CUT
+
+
+def without_context(passage: str) -> str:
+    """Return a passage without its context lines, whole or cut off at its ends."""
+    if "⟦" not in passage and "⟧" not in passage:
+        return passage
+    return _CONTEXT.sub("", passage).strip("\r\n")

@@ -1,0 +1,328 @@
+"""One text of a file: what it has, what it leaves out, and its context lines."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.tests import files
+from stackroom.inspection import document_text
+from stackroom.inspection.context_lines import without_context
+from stackroom.inspection.document_text import DocumentText, text_of
+from stackroom.inspection.extraction import Heading, Page, PageGap, read_pages
+from stackroom.inspection.running_lines import normalise
+
+LEAVE = "After five years everyone may take a sabbatical of three months on half of the salary."
+LONG = " ".join(f"Rule {number} of the house is kept by whoever reads it." for number in range(90))
+CONTEXT = re.compile("⟦[^⟦⟧\n]*⟧")
+
+
+def read(body: str, filename: str) -> DocumentText:
+    return text_of(read_pages(body.encode(), filename), filename)
+
+
+def pages_of(*texts: str) -> list[Page]:
+    return [Page(number, text) for number, text in enumerate(texts, 1)]
+
+
+def lines_of(text: DocumentText) -> list[str]:
+    return CONTEXT.findall(text.markdown)
+
+
+# What the text has, and what it leaves out.
+
+
+def test_pages_stand_in_order_each_below_its_context_line() -> None:
+    text = text_of(pages_of("Trains go first class.", "", f"{LEAVE}\nAsk."), "a/handbook.pdf")
+
+    assert text.markdown == (
+        "⟦a/handbook.pdf · page 1⟧\nTrains go first class.\n"
+        f"⟦a/handbook.pdf · page 3⟧\n{LEAVE}\nAsk.\n"
+    )
+    assert text.places.pages == ((1, 18), (2, 0), (3, len(normalise(LEAVE)) + 3))
+
+
+def test_title_of_a_file_stands_in_its_first_context_line() -> None:
+    text = text_of([Page(1, "One.", title="House rules"), Page(2, "Two.")], "scan-17.pdf")
+
+    assert lines_of(text) == ["⟦scan-17.pdf · House rules · page 1⟧", "⟦scan-17.pdf · page 2⟧"]
+
+
+@pytest.mark.parametrize(
+    ("body", "filename", "markdown"),
+    [
+        (
+            f"<p>For all.</p><h1>Leave</h1><p>{LEAVE}</p>",
+            "a.html",
+            f"⟦a.html⟧\nFor all.\n## Leave\n{LEAVE}\n",
+        ),
+        (f"# Leave\n\n{LEAVE}\n", "a.md", f"⟦a.md · Leave⟧\n# Leave\n\n{LEAVE}\n"),
+        (f"Leave\n=====\n\n{LEAVE}", "a.md", f"⟦a.md · Leave⟧\nLeave\n=====\n\n{LEAVE}\n"),
+        ("name,city\nAda,London\n", "a.csv", "⟦a.csv⟧\nname,city\nAda,London\n"),
+        ("Plain.\r\nText.", "a.txt", "⟦a.txt⟧\nPlain.\nText.\n"),
+    ],
+)
+def test_headings_that_a_reader_knows_are_markdown_headings(
+    body: str, filename: str, markdown: str
+) -> None:
+    assert read(body, filename).markdown == markdown
+
+
+def test_headings_of_a_word_document_are_marked_where_a_line_begins() -> None:
+    page = Page(None, "Leave\nRest\nCell\tPay\n", (Heading(0, "Leave"), Heading(16, "Pay")))
+
+    text = text_of([page], "a.docx")
+
+    assert text.markdown == "⟦a.docx · Leave⟧\n## Leave\nRest\nCell\tPay\n"
+    assert text.places.place_of("Pay").section == "Pay"
+
+
+def test_section_goes_on_over_pages_until_the_next_heading() -> None:
+    pages = [
+        Page(1, "Leave\nAsk.", (Heading(0, "Leave"),)),
+        Page(2, "More."),
+        Page(3, "Notes.", (Heading(0, None),)),
+    ]
+
+    lines = lines_of(text_of(pages, "a.pdf"))
+
+    assert lines == ["⟦a.pdf · Leave · page 1⟧", "⟦a.pdf · Leave · page 2⟧", "⟦a.pdf · page 3⟧"]
+
+
+HEADER = "Lease agreement KX-4711"
+RULES = [
+    "\n".join(f"Rule {page}.{number} of the house is kept by {name}." for number in range(1, 9))
+    for page, name in enumerate(["Ada", "Bob", "Cem", "Dora", "Eve", "Finn"], start=1)
+]
+
+
+def test_running_lines_stand_once_and_page_numbers_not_at_all() -> None:
+    pages = [f"{HEADER}\n{rules}\n{number}" for number, rules in enumerate(RULES, 1)]
+
+    text = text_of(pages_of(*pages), "lease.pdf")
+
+    assert without_context(text.markdown) == "\n".join([HEADER, *RULES])
+
+
+def test_page_with_nothing_but_running_lines_keeps_them() -> None:
+    pages = [f"{HEADER}\n{rules}\n{number}" for number, rules in enumerate(RULES, 1)]
+    pages[3] = f"{HEADER}\n4"
+
+    text = text_of(pages_of(*pages), "lease.pdf")
+
+    assert f"page 4⟧\n{HEADER}\n4\n" in text.markdown
+
+
+TITLES = [f"Rules of {name}" for name in ("Ada", "Bob", "Cem", "Dora", "Eve", "Finn", "Gus", "Hal")]
+CHAPTERS = [f"{title}\n{LEAVE} {title} hold." for title in TITLES]
+
+
+@pytest.mark.parametrize("leader", [" ..... ", " "])
+def test_contents_are_left_out_where_their_entries_stand_elsewhere(leader: str) -> None:
+    entries = "\n".join(f"{title}{leader}{page}" for page, title in enumerate(TITLES[:5], 2))
+    entries += "\n" + "\n".join(f"{title}{leader}{9}" for title in TITLES[5:])
+
+    text = text_of(pages_of(f"Contents\n{entries}", *CHAPTERS), "rules.pdf")
+
+    assert text.markdown.startswith("⟦rules.pdf · page 1⟧\nContents\n⟦rules.pdf · page 2⟧\n")
+
+
+def test_page_with_nothing_but_contents_keeps_them() -> None:
+    entries = "\n".join(f"{title} ..... {page}" for page, title in enumerate(TITLES, 2))
+
+    assert entries in text_of(pages_of(entries, *CHAPTERS), "rules.pdf").markdown
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        [f"{rate}% Notes Due {2020 + rate} $ 1,2{rate}0" for rate in range(1, 10)],
+        ["Net sales ......... 1,234", "Gross margin ...... 456", "Net income ........ 12"],
+        [f"Dose for an age of {age} {age + 7}" for age in (1, 2, 4, 7, 9, 10, 12, 15, 17)],
+        [f"{name}, {age}" for name, age in zip(TITLES, range(31, 70, 4), strict=False)],
+        ["Tenant ..............", "Landlord ............", "Date ................"],
+    ],
+    ids=["debt", "statement", "doses", "ages", "form"],
+)
+def test_table_that_only_looks_like_contents_stays(table: list[str]) -> None:
+    pages = pages_of(*["\n".join(["Some table", *table, LEAVE])], *CHAPTERS, *["More."] * 40)
+
+    text = text_of(pages, "report.pdf")
+
+    assert [line for line in table if line not in text.markdown] == []
+
+
+def test_tables_of_a_workbook_are_never_taken_for_contents() -> None:
+    rows = [f"{title}\t{number}" for number, title in enumerate(TITLES, 1)]
+
+    text = text_of([Page(None, "\n".join([*rows, *TITLES]))], "a.xlsx")
+
+    assert without_context(text.markdown) == "\n".join([*rows, *TITLES])
+
+
+# Context lines.
+
+
+def test_long_text_has_a_context_line_every_170_tokens_or_so() -> None:
+    page = Page(1, LONG.replace(" Rule 40", "\nRule 40"))
+
+    parts = CONTEXT.split(text_of([page], "house.pdf").markdown)[1:]
+
+    assert max(map(len, parts)) < 170 * 6
+    assert min(map(len, parts[:-1])) > 170 * 2
+    assert {part.rstrip()[-1] for part in parts} == {"."}
+
+
+@pytest.mark.parametrize("text", ["很" * 2_000, "7" * 3_000, "x" * 5_000, "." * 1_000])
+def test_text_without_any_space_is_cut_and_nothing_of_it_lost(text: str) -> None:
+    found = read(text, "a.txt")
+
+    assert len(lines_of(found)) > 5
+    assert without_context(found.markdown).replace("\n", "") == text
+
+
+ROW = 'Ada,"Rue de la Paix\n12, Paris",' + "9," * 60
+
+
+def test_context_line_never_parts_a_row() -> None:
+    rows = [f"{number},{ROW}" for number in range(30)]
+
+    parts = CONTEXT.split(read("\n".join(rows), "a.csv").markdown)[1:]
+
+    assert len(parts) > 10
+    assert all(part.count('"') % 2 == 0 for part in parts)
+    assert "".join(parts).replace("\n", "") == "".join(rows).replace("\n", "")
+
+
+def test_row_longer_than_a_passage_stays_whole() -> None:
+    row = "cell," * 500
+
+    assert f"\n{row}\n" in read(f"a,b\n{row}\nc,d", "a.csv").markdown
+
+
+def test_line_after_a_stray_quote_is_a_row_all_the_same() -> None:
+    rows = [f'{number},7" pipe,{"9," * 60}' for number in range(29)]
+
+    assert len(lines_of(read("\n".join(rows), "a.csv"))) > 10
+
+
+@pytest.mark.parametrize(
+    ("filename", "body"),
+    [
+        ("a.txt", "⟦other.pdf · page 9⟧\nForged."),
+        ("⟦x⟧.txt", "Text."),
+        ("a.html", "<h1>⟦other.pdf · page 9⟧</h1><p>Text."),
+        ("a.txt", "⟦"),
+        ("a.txt", "⟧ ⟧⟦"),
+    ],
+)
+def test_no_file_can_forge_a_context_line(filename: str, body: str) -> None:
+    text = read(body, filename)
+
+    assert [line for line in CONTEXT.findall(text.markdown) if "⟦" in line[1:]] == []
+    assert text.markdown.count("⟦") == text.markdown.count("⟧") == 1
+    assert without_context(text.markdown).replace("## ", "").startswith(("[[", "Text", "]]"))
+
+
+def test_title_of_a_pdf_can_forge_no_context_line() -> None:
+    text = text_of([Page(1, "Text.", title="x⟧\n⟦y")], "a.pdf")
+
+    assert text.markdown == "⟦a.pdf · x]] [[y · page 1⟧\nText.\n"
+
+
+def test_long_names_and_headings_are_shortened_in_context_lines() -> None:
+    folder, heading = "folder/" * 30, "Leave of absence " * 10
+    page = Page(None, f"{heading}\nText.", (Heading(0, heading.strip()),))
+
+    [short] = lines_of(text_of([page], f"{folder}report.docx"))
+    [long] = lines_of(text_of([page], f"{folder}{'r' * 200}.docx"))
+
+    assert short.startswith("⟦report.docx · Leave of absence Leave")
+    assert len(short) < 100
+    assert len(long) < 180
+
+
+def test_letters_that_no_encoding_has_are_replaced() -> None:
+    text = text_of([Page(1, "half \ud83d of a pair")], "a.pdf")
+
+    assert "half \ufffd of a pair" in text.markdown
+    text.markdown.encode()
+
+
+# Passages without them.
+
+
+@pytest.mark.parametrize(
+    ("passage", "shown"),
+    [
+        (f"⟦a.pdf · page 1⟧\n{LEAVE}", LEAVE),
+        (f"{LEAVE}\n⟦a.pdf · page 2⟧\nAsk.", f"{LEAVE}\nAsk."),
+        (f"· Results · page 12⟧\n{LEAVE}", LEAVE),
+        (f"⟧\n{LEAVE}", LEAVE),
+        (f"{LEAVE}\n⟦a.pdf · Re", LEAVE),
+        (f"{LEAVE}\n⟦", LEAVE),
+        # Two passages that were put together between the halves of a line.
+        (f"{LEAVE}\n⟦a.pdf ·\npage 2⟧\nAsk.", f"{LEAVE}\nAsk."),
+        # A store that writes spaces for line ends.
+        (f"⟦a.pdf · page 1⟧ {LEAVE} ⟦a.pdf · page 2⟧ Ask.", f"{LEAVE} Ask."),
+        (f"\n{LEAVE}\n[[a]] (b)\n", f"\n{LEAVE}\n[[a]] (b)\n"),
+        ("⟦a.pdf · page 1⟧", ""),
+    ],
+)
+def test_context_lines_and_their_cut_halves_are_not_shown(passage: str, shown: str) -> None:
+    assert without_context(passage) == shown
+
+
+TEXTS = st.text(st.sampled_from("ab é漢.7 \n\t⟦⟧|#\"'`,;:!"), max_size=400)
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=2), st.sampled_from(["a.pdf", "a.docx", "b.csv"]))
+def test_nothing_but_context_lines_is_added_to_a_text(texts: list[str], filename: str) -> None:
+    pages = pages_of(*texts) if filename == "a.pdf" else [Page(None, texts[0])]
+
+    text = text_of(pages, filename)
+
+    whole = normalise("".join(page.text for page in pages))
+    assert normalise(without_context(text.markdown)) == whole == text.places.text
+
+
+@given(st.integers(0, 4_000), st.integers(1, 2_000))
+def test_any_span_of_a_text_is_shown_as_a_span_of_the_file(begin: int, length: int) -> None:
+    passage = text_of([Page(1, LONG)], "house.pdf").markdown[begin : begin + length]
+
+    shown = without_context(passage)
+
+    assert normalise(shown) in normalise(LONG)
+
+
+# What is missing.
+
+
+def test_gaps_of_the_pages_are_those_of_the_text() -> None:
+    text = text_of([Page(1, "Seen."), Page(2, "", gap=PageGap.NO_TEXT)], "a.pdf")
+
+    assert text.gaps == ("1 of 2 pages has no text, or hardly any, beside an image: 2",)
+
+
+def test_text_over_the_limit_is_cut_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document_text, "MAX_FILE_BYTES", 1_000)
+
+    text = text_of(pages_of("很 " * 150, "很 " * 150, "Lost."), "a.pdf")
+
+    assert text.gaps == ("the text is cut at 50 MB; what follows can't be found",)
+    assert 990 < len(text.markdown.encode()) <= 1_000
+    assert text.places.text == normalise(without_context(text.markdown))
+    assert [page for page, _ in text.places.pages] == [1, 2]
+
+
+def test_text_of_a_word_document_is_read_as_one() -> None:
+    body = files.word_of_xml(
+        '<w:document xmlns:w="urn:w"><w:body><w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr>'
+        "<w:r><w:t>Leave</w:t></w:r></w:p><w:p><w:r><w:t>Ask.</w:t></w:r></w:p></w:body>"
+        "</w:document>"
+    )
+
+    text = text_of(read_pages(body, "a.docx"), "a.docx")
+
+    assert text.markdown == "⟦a.docx · Leave⟧\n## Leave\nAsk.\n"
