@@ -27,6 +27,9 @@ READER_VERSION = "1"  # another one wherever the text of the same file would cha
 
 _CUT = "the text is cut at 50 MB; what follows can't be found"
 _TABLES = {"csv", "xlsx"}
+# Programs write the file's date into a title, or its number in a register: a question for another
+# year would find it by those.
+_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,12 +48,12 @@ def text_of(pages: Sequence[Page], filename: str) -> DocumentText:
     writer = _Writer(
         filename,
         extension,
-        title="".join(page.title for page in pages[:1]),
+        title="".join(page.title for page in pages[:1] if not _DIGIT.search(page.title)),
         # An odd one is a sign for inches, or the like.
         has_quotes=extension == "csv" and sum(page.text.count('"') for page in pages) % 2 == 0,
         bytes_left=MAX_FILE_BYTES,
     )
-    is_whole = all(writer.write(page) for page in kept)
+    is_whole = all(writer.write(page, is_last=page is kept[-1]) for page in kept)
     return DocumentText(
         markdown="".join(writer.written),
         places=PlaceMap(etag="", text="".join(writer.letters), pieces=tuple(writer.pieces)),
@@ -181,8 +184,13 @@ def _without(page: Page, dropped: set[int]) -> Page:
 
 _TOKENS = 170  # about, from one context line to the next, itself included
 _LEAST_TOKENS = 60  # of them for text, however long the line is
-# About a token each; with numbers and signs as a text of tables has them, four characters are not.
-_TOKEN = re.compile(r"[\u2e80-\ud7ff\uf900-\ufaff]|[^\W\d_]{1,5}|\d{1,2}|[^\w\s]|_")
+_LAST_TOKENS = 60  # of a text: its last passage may have little more than what overlaps another
+_LONGEST_ROW = 4_000  # characters; a row with more lines is one with a stray quote
+# About a token each, rather less: four characters are more than one in tables, whose numbers and
+# signs are parted, and in any script but the Latin.
+_TOKEN = re.compile(
+    r"[\u2e80-\ud7ff\uf900-\ufaff]|[A-Za-z\u00c0-\u024f]{1,5}|[^\W\d_]{1,2}|\d{1,2}|[^\w\s]|_"
+)
 _LINE_END = re.compile(r"\n")
 _SENTENCE_END = re.compile(r"[.!?]\s+|[。！？]")
 _SPACE = re.compile(r"\s+")
@@ -201,7 +209,7 @@ class _Writer:
     position: int = 0  # in the letters
     section: str | None = None
 
-    def write(self, page: Page) -> bool:
+    def write(self, page: Page, *, is_last: bool) -> bool:
         """Return False where the text is cut, since it has no room for what follows."""
         sections = list(self._sections(page))
         text = "".join(each for _, each in sections)
@@ -212,7 +220,8 @@ class _Writer:
         while begin < length:
             first = bisect_right(starts, begin, hi=len(sections)) - 1
             line = self._line(page.number, sections[first][0])
-            end = min(self._end(text, begin, _TOKENS - _tokens(line)), length)
+            room = _TOKENS - len(_TOKEN.findall(line))
+            end = min(self._end(text, begin, room, is_last=is_last), length)
             written = self._put(line, text[begin:end])
             for number in range(first, bisect_left(starts, begin + written)):
                 low, high = max(begin, starts[number]), min(begin + written, starts[number + 1])
@@ -236,13 +245,18 @@ class _Writer:
         title, self.title = self.title, ""
         return context_line(self.filename, title=title, section=section, page=page)
 
-    def _end(self, text: str, begin: int, room: int) -> int:
-        token = next(islice(_TOKEN.finditer(text, begin), max(room, _LEAST_TOKENS), None), None)
-        if token is None:
+    def _end(self, text: str, begin: int, room: int, *, is_last: bool) -> int:
+        room = max(room, _LEAST_TOKENS)
+        starts = [found.start() for found in islice(_TOKEN.finditer(text, begin), room + 1)]
+        if len(starts) > room:
+            limit = starts[room]
+        elif is_last and self.written and len(starts) > _LAST_TOKENS:
+            limit = starts[-_LAST_TOKENS // 2]
+        else:
             return len(text)
         if self.extension in _TABLES:
-            return _end_of_rows(text, begin, token.start(), has_quotes=self.has_quotes)
-        return _end_of_words(text, begin, token.start())
+            return _end_of_rows(text, begin, limit, has_quotes=self.has_quotes)
+        return _end_of_words(text, begin, limit)
 
     def _put(self, line: str, text: str) -> int:
         """Return how many characters of the text there is room for."""
@@ -265,10 +279,6 @@ class _Writer:
         self.position += len(self.letters[-1])
 
 
-def _tokens(line: str) -> int:
-    return len(_TOKEN.findall(line))
-
-
 def _end_of_words(text: str, begin: int, limit: int) -> int:
     """Where a line ends, else a sentence, else a word, in the second half of what there is."""
     low = (begin + limit) // 2
@@ -286,7 +296,7 @@ def _end_of_rows(text: str, begin: int, limit: int, *, has_quotes: bool) -> int:
     while end < len(text):
         start, end = end, (text.find("\n", end) + 1) or len(text)
         quotes += text.count('"', start, end) if has_quotes else 0
-        if quotes % 2 == 0:
+        if quotes % 2 == 0 or end - begin > _LONGEST_ROW:
             if end > limit:
                 return row_end or end
             row_end = end
