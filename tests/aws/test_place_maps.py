@@ -10,9 +10,9 @@ from stackroom.inspection.place_map import Piece, PlaceMap
 from tests.aws.stores import BUCKET
 
 KEY = "_pagemaps/doc-1.json.gz"
-TWO_PAGES = PlaceMap(etag="e1", text="größe", pieces=(Piece(page=1, at=0), Piece(page=2, at=5)))
+TWO_PAGES = PlaceMap(text_id="e1", text="größe", pieces=(Piece(page=1, at=0), Piece(page=2, at=5)))
 TWO_SECTIONS = PlaceMap(
-    etag="e1", text="abovegröße48", pieces=(Piece(at=0), Piece(section="Größe", at=5))
+    text_id="e1", text="abovegröße48", pieces=(Piece(at=0), Piece(section="Größe", at=5))
 )
 
 

@@ -106,7 +106,7 @@ def test_sound_pdf_gets_a_place_map_and_defective_one_a_counted_reason(
     place_map = S3PlaceMaps(s3, BUCKET).get(document_id(key))
     assert failed == []
     assert place_map is not None
-    assert (place_map.etag, place_map.place_of("Trains go first class").page) == (etag, 2)
+    assert (place_map.text_id, place_map.place_of("Trains go first class").page) == (etag, 2)
     assert reason(key, etag) is None
     told = reason(secret, of_secret)
     assert told == "the PDF is encrypted; remove its password and upload it again"

@@ -77,7 +77,7 @@ def test_a_file_elsewhere_does_not_speak_for_a_document_of_the_same_name(
     inspected = house.inspecting.inspect(key)
 
     assert inspected.outcome is InspectionOutcome.IGNORED
-    assert house.place_maps.maps[document_id()].etag == "e1"
+    assert house.place_maps.maps[document_id()].text_id == "e1"
 
 
 def test_junk_is_not_inspected(house: House) -> None:
@@ -131,7 +131,7 @@ def test_a_sound_pdf_gets_a_place_map_and_no_reason(house: House) -> None:
     assert inspected == InspectionResult(
         outcome=InspectionOutcome.SOUND, document_id=document_id(), pages=2
     )
-    assert house.place_maps.maps[document_id()].etag == "e1"
+    assert house.place_maps.maps[document_id()].text_id == "e1"
     assert house.place_maps.maps[document_id()].place_of("Trains go first class").page == 2
     words = "meals are 48 euros"
     assert house.inspections.found == {document_id(): ("e1", Inspected(title_words=words))}

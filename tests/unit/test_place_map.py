@@ -1,12 +1,16 @@
 """Where in a document a passage is, what is cited of it, and maps kept between searches."""
 
+from itertools import accumulate, pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackroom.documents.passages import Passage, Places
+from stackroom.documents.passages import Passage, Place, Places
 from stackroom.errors import StoreUnavailable
-from stackroom.inspection.extraction import Page, read_pages
+from stackroom.inspection.context_lines import without_context
+from stackroom.inspection.document_text import text_of
+from stackroom.inspection.extraction import Heading, Page, read_pages
 from stackroom.inspection.place_map import PlaceMap
 from stackroom.inspection.running_lines import normalise
 from stackroom.search.citations import PlaceMapCache, cited
@@ -192,6 +196,112 @@ def test_a_passage_is_shown_without_running_lines(passage: str, shown: str) -> N
 )
 def test_a_passage_of_a_table_of_contents_is_navigation(passage: str, is_navigation: bool) -> None:
     assert mapped(*MANUAL).place_of(passage).is_navigation is is_navigation
+
+
+# In the text that was made of a file.
+
+CLAUSE = f"{TRAVEL} {LEAVE} {PAGER} "
+FORM = text_of([Page(number, CLAUSE * 3) for number in range(1, 5)], "form.pdf")
+
+
+def test_passage_that_stands_on_each_page_is_on_that_of_its_context_line() -> None:
+    lines = FORM.markdown.split("⟦")[1:]
+
+    places = [FORM.places.place_of(f"⟦{line}") for line in lines]
+
+    assert [f"form.pdf · page {place.page}" for place in places] == [
+        line.partition("⟧")[0] for line in lines
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "page"),
+    [
+        ("⟦form.pdf · page 3⟧", 3),
+        ("pdf · page 3⟧", 3),
+        ("page 3⟧", 3),
+        ("3⟧", 3),
+        ("⟧", None),
+        ("⟦form.pdf · page 9⟧", None),
+        ("", None),
+    ],
+)
+def test_half_a_context_line_tells_the_page_as_far_as_it_goes(line: str, page: int | None) -> None:
+    assert FORM.places.place_of(f"{line}\n{TRAVEL}").page == page
+
+
+def test_end_of_a_page_is_told_by_the_context_line_of_the_next() -> None:
+    text = text_of([Page(number, LEAVE) for number in range(1, 13)], "form.pdf")
+
+    first = text.places.place_of(f"{LEAVE[20:]}\n⟦form.pdf · page 12⟧\n{LEAVE[:5]}")
+
+    assert (first.page, first.page_first, first.page_last) == (11, 11, 12)
+    assert text.places.place_of(f"{LEAVE[20:]}\n⟦form.pdf · page 2").page is None
+
+
+def test_passage_that_stands_once_has_its_place_whatever_its_line_says() -> None:
+    text = text_of([Page(1, TRAVEL), Page(2, LEAVE)], "form.pdf")
+
+    assert text.places.place_of(f"⟦form.pdf · page 7⟧\n{LEAVE}").page == 2
+
+
+def test_repeated_passage_is_in_the_section_of_its_context_line() -> None:
+    body = f"# Travel\n\n{LEAVE}\n\n# Leave\n\n{LEAVE}\n\n# On call\n\n{LEAVE}\n"
+    text = text_of(read_pages(body.encode(), "a.md"), "a.md")
+
+    assert text.places.place_of(f"⟦a.md · Leave⟧\n{LEAVE}").section == "Leave"
+    assert text.places.place_of(LEAVE).section is None
+
+
+def test_passage_that_repeats_for_ever_takes_a_moment_and_has_no_place() -> None:
+    places = text_of([Page(1, "a" * 3_000_000), Page(2, "a" * 99)], "a.pdf").places
+
+    assert places.place_of("a" * 1_000 + "\n⟦a.pdf · page 3⟧").page is None
+
+
+def test_text_without_pages_and_headings_has_a_place_without_either() -> None:
+    text = text_of([Page(None, CLAUSE)], "a.txt")
+
+    assert text.places.place_of(LEAVE) == Place(
+        span=(len(normalise(TRAVEL)), len(normalise(TRAVEL + LEAVE)))
+    )
+    assert text.places.pages == ()
+
+
+def test_passage_is_shown_without_its_context_lines() -> None:
+    text = text_of([Page(1, TRAVEL), Page(2, LEAVE)], "form.pdf")
+
+    assert text.places.shown(text.markdown[3:-4]) == f"{TRAVEL}\n{LEAVE[:-3]}"
+
+
+def test_pages_with_several_sections_are_told_once() -> None:
+    headings = (Heading(0, "Travel"), Heading(len(TRAVEL) + 1, "Leave"))
+    text = text_of([Page(1, f"{TRAVEL}\n{LEAVE}", headings), Page(2, ""), Page(3, PAGER)], "a.pdf")
+
+    letters = len(normalise(TRAVEL + LEAVE))
+    assert text.places.pages == ((1, letters), (2, 0), (3, len(normalise(PAGER))))
+
+
+MEMO = text_of(
+    [Page(n, " ".join(f"Memo {n}, line {k}: {LEAVE}" for k in range(20))) for n in range(1, 6)],
+    "memo.pdf",
+)
+
+
+@given(st.integers(0, 9_000), st.integers(250, 1_500))
+def test_passage_cut_anywhere_is_on_the_page_with_most_of_its_letters(
+    begin: int, length: int
+) -> None:
+    passage = MEMO.markdown[begin : begin + length]
+
+    place = MEMO.places.place_of(passage)
+
+    assert place.span is not None
+    bounds = [0, *accumulate(letters for _, letters in MEMO.places.pages)]
+    first, last = place.span
+    letters = [min(last, end) - max(first, start) for start, end in pairwise(bounds)]
+    assert letters[(place.page or 0) - 1] == max(letters)
+    assert last - first == len(normalise(without_context(passage)))
 
 
 NOISE = st.lists(st.sampled_from(["keep", "keep", "keep", "keep", "lost", "twice", "other"]))

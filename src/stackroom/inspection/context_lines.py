@@ -8,6 +8,7 @@ known again even where a passage has only half of it.
 """
 
 import re
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from stackroom.inspection.extraction.page import readable
@@ -27,10 +28,11 @@ def escaped(text: str) -> str:
 
 def context_line(filename: str, *, title: str, section: str | None, page: int | None) -> str:
     name = filename if len(filename) <= _MAX_PART else PurePosixPath(filename).name
-    return f"⟦{_BETWEEN.join(filter(None, map(_short, (name, title))))}{ending(section, page)}"
+    return f"⟦{_BETWEEN.join(filter(None, map(_short, (name, title))))}{_ending(section, page)}"
 
 
-def ending(section: str | None, page: int | None) -> str:
+@lru_cache(4096)  # passages that repeat are told apart by many of them
+def _ending(section: str | None, page: int | None) -> str:
     """Return what a line for such a place ends with, its bracket included."""
     parts = [_short(section or ""), "" if page is None else f"page {page}"]
     return "".join(f"{_BETWEEN}{part}" for part in parts if part) + "⟧"
@@ -46,3 +48,17 @@ def without_context(passage: str) -> str:
     if "⟦" not in passage and "⟧" not in passage:
         return passage
     return _CONTEXT.sub("", passage).strip("\r\n")
+
+
+def split_at_context(passage: str) -> tuple[list[str], list[str]]:
+    """Return the texts between context lines, one more than there are, and these lines."""
+    parts = _CONTEXT.split(passage)
+    return parts[::2], parts[1::2]
+
+
+def may_be_of(line: str, section: str | None, page: int | None) -> bool:
+    """Whether a context line, or what a passage has of one, names this section and page."""
+    if not line.endswith("⟧"):
+        return True
+    ending = _ending(section, page)
+    return line.endswith(ending) or (not line.startswith("⟦") and ending.endswith(line))

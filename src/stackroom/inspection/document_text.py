@@ -56,7 +56,7 @@ def text_of(pages: Sequence[Page], filename: str) -> DocumentText:
     is_whole = all(writer.write(page, is_last=page is kept[-1]) for page in kept)
     return DocumentText(
         markdown="".join(writer.written),
-        places=PlaceMap(etag="", text="".join(writer.letters), pieces=tuple(writer.pieces)),
+        places=PlaceMap(text="".join(writer.letters), pieces=tuple(writer.pieces)),
         gaps=gaps_of(pages) if is_whole else (*gaps_of(pages), _CUT),
     )
 

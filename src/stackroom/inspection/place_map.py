@@ -1,16 +1,15 @@
 """
-Where a passage stands, when the knowledge base doesn't say: on which pages, below which heading.
+Where in a document's text a passage stands: on which pages, below which heading.
 
-Two programs never extract quite the same text from a file: they differ in white space, in words
-broken at a line's end, in ligatures and quotes. So both sides are reduced to bare letters and
-digits, and looked up there.
+Both are reduced to bare letters and digits, and looked up there. Of a passage that stands at
+several places, its own context lines tell at which.
 """
 
-from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from typing import Self
 
 from pydantic import AliasChoices, BaseModel, Field, NonNegativeInt, PositiveInt, model_validator
@@ -18,6 +17,7 @@ from pydantic import AliasChoices, BaseModel, Field, NonNegativeInt, PositiveInt
 from stackroom.documents.model import Record
 from stackroom.documents.passages import Place
 from stackroom.inspection.alignment import Alignable, Alignment, Stretch, Stretches
+from stackroom.inspection.context_lines import may_be_of, split_at_context, without_context
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.running_lines import normalise, running_lines, without_running_lines
 from stackroom.inspection.toc_detection import listed_lines
@@ -25,6 +25,7 @@ from stackroom.inspection.toc_detection import listed_lines
 # A passage may begin or end with as many letters that are not in our text, and its neighbour still
 # touches it.
 _RAGGED = 40
+_MOST_REPEATS = 10_000  # of a passage; one that stands more often has no place
 _KEPT = 128  # passages whose place is kept: whoever asks for it asks for their text next
 _NOWHERE = Place()
 
@@ -45,21 +46,21 @@ class PlaceMap(Record):
     headers, footers or page numbers, and of those of tables of contents and indexes.
     """
 
-    etag: str
+    text_id: str = ""
     text: str
     pieces: tuple[Piece, ...]
     running: tuple[NonNegativeInt, ...] = ()
     listed: tuple[NonNegativeInt, ...] = ()
 
     @classmethod
-    def of(cls, etag: str, pages: Sequence[Page]) -> Self | None:
+    def of(cls, text_id: str, pages: Sequence[Page]) -> Self | None:
         """None where nothing would be told: no page has a number, and none a heading."""
         parts = _parts_of(pages)
         if not parts:
             return None
         starts = list(accumulate((len(part.text) for part in parts), initial=0))
         return cls(
-            etag=etag,
+            text_id=text_id,
             text="".join(part.text for part in parts),
             pieces=tuple(
                 Piece(page=part.page, section=part.section, at=at)
@@ -73,12 +74,14 @@ class PlaceMap(Record):
     @classmethod
     def _as_kept_now(cls, told: object) -> object:
         """One text, and where in it each piece begins, of a map that was kept otherwise once."""
-        if not isinstance(told, dict) or "text" in told:
+        if not isinstance(told, dict) or "etag" not in told:
             return told
+        if "text" in told:
+            return {"text_id" if key == "etag" else key: value for key, value in told.items()}
         once = _PlaceMap.model_validate(told)
         starts = accumulate((len(piece.text) for piece in once.pieces), initial=0)
         return {
-            "etag": once.etag,
+            "text_id": once.etag,
             "text": "".join(piece.text for piece in once.pieces),
             "pieces": [
                 {"page": piece.page, "section": piece.section, "at": at}
@@ -96,52 +99,63 @@ class PlaceMap(Record):
 
     def shown(self, passage: str) -> str:
         """
-        Without the lines in it that are running headers, footers or page numbers.
+        Without its context lines, and those that are running headers, footers or page numbers.
 
-        Whole if nothing else is in it, and where its place is not known.
+        The latter stay if nothing else is in it, and where its place is not known.
         """
-        found = self._located(passage)[1]
-        if found is None:
-            return passage
-        return without_running_lines(passage, found, self.text, self._running)
+        text, found = without_context(passage), self._located(passage)[1]
+        if found is None or not self.running:
+            return text
+        return without_running_lines(text, found, self.text, self._running)
 
     @property
     def pages(self) -> tuple[tuple[int, int], ...]:
         """Each page that has a number, and how many letters and digits it has."""
         ends = [*self._starts[1:], len(self.text)]
-        return tuple(
-            (piece.page, end - piece.at)
-            for piece, end in zip(self.pieces, ends, strict=True)
-            if piece.page is not None
-        )
+        letters: dict[int, int] = {}
+        for piece, end in zip(self.pieces, ends, strict=True):
+            if piece.page is not None:
+                letters[piece.page] = letters.get(piece.page, 0) + end - piece.at
+        return tuple(letters.items())
 
     @cached_property
     def _located(self) -> Callable[[str], tuple[Place, Alignment | None]]:
         return lru_cache(_KEPT)(self._locate)
 
     def _locate(self, passage: str) -> tuple[Place, Alignment | None]:
-        text = normalise(passage)
+        texts, lines = split_at_context(passage)
+        letters = [normalise(text) for text in texts]
+        text = "".join(letters)
         if not text:
             return _NOWHERE, None
-        found = self._as_a_whole(text) or self._alignable.alignments(text)
+        repeats = list(islice(self._positions(text), _MOST_REPEATS))
+        if len(repeats) == _MOST_REPEATS:
+            return _NOWHERE, None
+        if repeats[1:]:
+            named = dict(zip(accumulate(map(len, letters)), lines, strict=False))
+            repeats = [at for at in repeats if self._is_named(at, len(text), named)] or repeats
+        found = [
+            Alignment(stretches=((at, at + len(text)),), letters=len(text), is_whole=True)
+            for at in repeats
+        ] or self._alignable.alignments(text)
         places = [self._place(each) for each in found]
         told = {(place.page, place.section) for place in places}
         return (places[0], found[0]) if len(told) == 1 else (_NOWHERE, None)
 
-    def _as_a_whole(self, text: str) -> list[Alignment]:
-        """Where the text stands letter by letter: nowhere, once, or at two places that differ."""
-        found: dict[tuple[int | None, str | None], Alignment] = {}
+    def _positions(self, text: str) -> Iterator[int]:
         position = self.text.find(text)
-        while position >= 0 and len(found) < 2:
-            number = self._number_at(position)
-            piece = self.pieces[number]
-            stretches = ((position, position + len(text)),)
-            here = Alignment(stretches=stretches, letters=len(text), is_whole=True)
-            found.setdefault((piece.page, piece.section), here)
-            # The next piece at the earliest: more in this one would tell nothing new.
-            after = self._starts[number + 1] if number + 1 < len(self._starts) else len(self.text)
-            position = self.text.find(text, after)
-        return list(found.values())
+        while position >= 0:
+            yield position
+            position = self.text.find(text, position + 1)
+
+    def _is_named(self, begin: int, length: int, named: Mapping[int, str]) -> bool:
+        """Whether a passage that begins there has its context lines where this text has them."""
+        first = bisect_right(self._page_starts, begin)
+        beyond = bisect_left(self._page_starts, begin + length)
+        if any(at - begin not in named for at in self._page_starts[first:beyond]):
+            return False
+        pieces = ((self.pieces[self._number_at(begin + at)], named[at]) for at in named)
+        return all(may_be_of(line, piece.section, piece.page) for piece, line in pieces)
 
     def _place(self, found: Alignment) -> Place:
         begin, end = found.stretches[0][0], found.stretches[-1][1]
@@ -186,6 +200,11 @@ class PlaceMap(Record):
     @cached_property
     def _starts(self) -> list[int]:
         return [piece.at for piece in self.pieces]
+
+    @cached_property
+    def _page_starts(self) -> list[int]:
+        """Where a page begins, and with it a context line."""
+        return [two.at for one, two in pairwise(self.pieces) if one.page != two.page]
 
     @cached_property
     def _alignable(self) -> Alignable:

@@ -145,7 +145,7 @@ class DocumentPassages:
         except Exception:  # whatever ails an adapter, as in stackroom.search.citations
             logger.warning("place map unreadable", exc_info=True)
             return None
-        return places if places is not None and places.etag == document.etag else None
+        return places if places is not None and places.text_id == document.etag else None
 
     def _text(self, document: Document, catalog: Catalog, deadline: Deadline) -> str:
         ids = (catalog.user_id, catalog.catalog_id, document.document_id)

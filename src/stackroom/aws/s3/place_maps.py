@@ -1,7 +1,8 @@
 """
 Place maps in S3, beside the documents but outside every catalog.
 
-    _pagemaps/{document_id}.json.gz    {"etag": ..., "text": ..., "pieces": [{"page": 1, "at": 0}]}
+    _pagemaps/{document_id}.json.gz    {"text_id": ..., "text": ...,
+                                        "pieces": [{"page": 1, "at": 0}]}
                                        or, of a file with headings, {"section": "...", "at": 0};
                                        {"running": [...], "listed": [...]}, see PlaceMap
 
