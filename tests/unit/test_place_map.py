@@ -239,6 +239,14 @@ def test_end_of_a_page_is_told_by_the_context_line_of_the_next() -> None:
     assert text.places.place_of(f"{LEAVE[20:]}\n⟦form.pdf · page 2").page is None
 
 
+def test_passage_without_context_lines_may_stand_within_a_page_or_over_two() -> None:
+    text = text_of([Page(1, f"{TRAVEL} {LEAVE} {PAGER} {TRAVEL}"), Page(2, LEAVE)], "a.pdf")
+
+    assert text.places.place_of(f"{TRAVEL}\n⟦a.pdf · page 2⟧\n{LEAVE}").page_last == 2
+    assert text.places.place_of(f"⟦a.pdf · page 1⟧\n{TRAVEL} {LEAVE}").page_last == 1
+    assert text.places.place_of(f"{TRAVEL[60:]} {LEAVE}").page is None
+
+
 def test_passage_that_stands_once_has_its_place_whatever_its_line_says() -> None:
     text = text_of([Page(1, TRAVEL), Page(2, LEAVE)], "form.pdf")
 

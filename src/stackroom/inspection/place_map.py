@@ -131,7 +131,7 @@ class PlaceMap(Record):
         repeats = list(islice(self._positions(text), _MOST_REPEATS))
         if len(repeats) == _MOST_REPEATS:
             return _NOWHERE, None
-        if repeats[1:]:
+        if repeats[1:] and lines:
             named = dict(zip(accumulate(map(len, letters)), lines, strict=False))
             repeats = [at for at in repeats if self._is_named(at, len(text), named)] or repeats
         found = [
