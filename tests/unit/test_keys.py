@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from stackroom.documents.keys import (
     Location,
+    TextName,
     Unplaced,
     canonical_name,
     catalog_id_of,
@@ -13,9 +14,11 @@ from stackroom.documents.keys import (
     former_document_id_of,
     is_folder_marker,
     is_ours,
+    is_user_id,
     locate,
     may_be_document,
     path_problem,
+    text_name_of,
 )
 
 
@@ -105,6 +108,67 @@ def test_a_key_that_is_unplaced_says_why_and_whose_it_is(
     assert isinstance(place, Unplaced)
     assert place.user_id == user_id
     assert reason in place.reason
+
+
+CATALOG_ID, DOCUMENT_ID, TEXT_ID = f"cat-{'0a' * 12}", f"doc-{'1b' * 12}", "2c" * 16
+OF_DOCUMENT = f"_text/alice/{CATALOG_ID}/{DOCUMENT_ID}/"
+TEXT_KEY = f"{OF_DOCUMENT}{TEXT_ID}.md"
+
+
+def test_texts_key_names_its_owner_catalog_document_and_text() -> None:
+    name = text_name_of(TEXT_KEY)
+
+    assert name == TextName("alice", CATALOG_ID, DOCUMENT_ID, TEXT_ID)
+    assert (name.key, name.folder) == (TEXT_KEY, OF_DOCUMENT)
+    assert name.places_key == f"{OF_DOCUMENT}{TEXT_ID}.places.json.gz"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("", "_text/", "_text", OF_DOCUMENT, f"{OF_DOCUMENT}.md", TEXT_KEY.removesuffix(".md")),
+        TEXT_KEY.removeprefix("_text/"),
+        f"/{TEXT_KEY}",
+        f"_text/{TEXT_KEY}",
+        f"{TEXT_KEY}.md",
+        f"{TEXT_KEY}\n",
+        f"{TEXT_KEY}/",
+        TEXT_KEY.upper(),
+        TEXT_KEY.replace(".md", ".places.json.gz"),
+        TEXT_KEY.replace("alice", "_text"),
+        TEXT_KEY.replace("alice", ".."),
+        TEXT_KEY.replace("alice", ""),
+        TEXT_KEY.replace("alice", "mallory/../alice"),
+        TEXT_KEY.replace("alice/", ""),
+        TEXT_KEY.replace("alice/", "alice//"),
+        TEXT_KEY.replace("alice/", "alice/./"),
+        TEXT_KEY.replace(CATALOG_ID, CATALOG_ID[:-1]),
+        TEXT_KEY.replace(CATALOG_ID, "research"),
+        TEXT_KEY.replace(DOCUMENT_ID, f"{DOCUMENT_ID}0"),
+        TEXT_KEY.replace(DOCUMENT_ID, CATALOG_ID),
+        TEXT_KEY.replace(TEXT_ID, TEXT_ID[:15]),
+        TEXT_KEY.replace(TEXT_ID, TEXT_ID * 3),
+        TEXT_KEY.replace(TEXT_ID, TEXT_ID.upper()),
+    ],
+)
+def test_key_that_is_not_exactly_a_texts_names_no_text(key: str) -> None:
+    assert text_name_of(key) is None
+
+
+@given(key=st.text(alphabet="_text/alice.md0c-", max_size=120) | st.text())
+def test_key_whose_text_is_named_is_that_texts_key(key: str) -> None:
+    name = text_name_of(key)
+
+    assert name is None or name.key == key
+
+
+def test_folder_of_texts_is_no_users_and_nothing_in_it_is_a_document() -> None:
+    assert not is_user_id("_text")
+    assert isinstance(locate(TEXT_KEY), Unplaced)
+    assert is_ours(TEXT_KEY)
+    assert is_ours("_text/anything")
+    assert not is_ours("_texts/anything")
+    assert not is_ours("alice/_text/a.md")
 
 
 def test_sidecars_page_maps_and_folder_markers_are_not_documents() -> None:

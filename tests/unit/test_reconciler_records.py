@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from stackroom.documents.catalog_counts import counts_in
 from stackroom.documents.keys import (
     SIDECAR_SUFFIX,
+    TextName,
     former_document_id_of,
     unplaced_id_of,
     unplaced_partition,
@@ -209,6 +210,7 @@ def test_unchanged_rejected_and_internal_objects_are_no_discrepancy(world: Recon
     world.bucket.upload(KEY)
     world.bucket.upload("alice/research/", "")
     world.bucket.upload("_pagemaps/doc-1.json.gz")
+    world.bucket.upload(TextName("alice", f"cat-{'0' * 24}", f"doc-{'0' * 24}", "0" * 16).key)
 
     assert world.found() == []
     world.bucket.upload("alice/research/")

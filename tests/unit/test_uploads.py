@@ -360,7 +360,7 @@ def test_rejected_file_is_taken_for_indexed_only_where_jobs_crawl(*, by_jobs: bo
 
 
 def test_folder_markers_and_our_own_objects_are_ignored(pipeline: Pipeline) -> None:
-    for key in (KEY + ".metadata.json", "_pagemaps/doc-1.json.gz"):
+    for key in (KEY + ".metadata.json", "_pagemaps/doc-1.json.gz", "_text/alice/a.md"):
         assert pipeline.drop(key).outcome is UploadOutcome.IGNORED
     assert pipeline.drop("alice/research/", body="").outcome is UploadOutcome.IGNORED
 

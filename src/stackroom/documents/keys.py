@@ -16,6 +16,8 @@ from stackroom.documents.model import Catalog, DataSourceType
 
 SIDECAR_SUFFIX = ".metadata.json"
 PLACE_MAP_PREFIX = "_pagemaps/"
+TEXT_PREFIX = "_text/"
+OUR_PREFIXES = (PLACE_MAP_PREFIX, TEXT_PREFIX)  # of no user
 LONGEST_KEY = 1024  # bytes [S3 user guide: object-keys]
 # Bedrock: an S3 data source's inclusionPrefix has 1..300 characters (CloudFormation schema of
 # AWS::Bedrock::DataSource); we count bytes, which is never more lenient.
@@ -27,6 +29,8 @@ NO_USER = "!none"  # files rejected for having no user folder; no user id starts
 # "_" or "!". Narrower than S3 and headers need, wide enough for Cognito's UUIDs and for mail names.
 _USER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}")
 _CATALOG_ID = re.compile(r"cat-[0-9a-f]{24}")
+_DOCUMENT_ID = re.compile(r"doc-[0-9a-f]{24}")
+_TEXT_ID = re.compile(r"[0-9a-f]{16,64}")
 
 _ODD_SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")  # Unicode's category Zs
 _NO_WIDTH = re.compile("[\u200b\u2060\ufeff]")  # no joiners, which shape letters and emoji
@@ -79,6 +83,34 @@ class Location:
 
 
 @dataclass(frozen=True)
+class TextName:
+    """
+    One text of a document. Its key says whose text it is, since only Stackroom writes there:
+
+        _text/{user_id}/{catalog_id}/{document_id}/{text_id}.md
+    """
+
+    user_id: str
+    catalog_id: str
+    document_id: str
+    text_id: str
+
+    @property
+    def folder(self) -> str:
+        """The prefix of all texts of the document."""
+        return f"{TEXT_PREFIX}{self.user_id}/{self.catalog_id}/{self.document_id}/"
+
+    @property
+    def key(self) -> str:
+        return f"{self.folder}{self.text_id}.md"
+
+    @property
+    def places_key(self) -> str:
+        """The key of the text's places: where its pages and sections lie."""
+        return f"{self.folder}{self.text_id}.places.json.gz"
+
+
+@dataclass(frozen=True)
 class Unplaced:
     """A key that belongs to no catalog, and why; kept under its user so that nothing vanishes."""
 
@@ -96,8 +128,24 @@ class Unplaced:
         return unplaced_partition(self.user_id)
 
 
+def text_name_of(key: str) -> TextName | None:
+    """The text that a key names; None for any key that is not exactly a text's."""
+    parts = key.removeprefix(TEXT_PREFIX).removesuffix(".md").split("/")
+    if len(parts) != 4:
+        return None
+    name = TextName(*parts)
+    is_valid = (
+        name.key == key
+        and is_user_id(name.user_id)
+        and _CATALOG_ID.fullmatch(name.catalog_id)
+        and _DOCUMENT_ID.fullmatch(name.document_id)
+        and _TEXT_ID.fullmatch(name.text_id)
+    )
+    return name if is_valid else None
+
+
 def locate(key: str) -> Location | Unplaced:
-    """Where a document's key (never a sidecar's or a place map's) lies, by the key alone."""
+    """Where a document's key (none that `is_ours`) lies, by the key alone."""
     user_id, has_folder, rest = key.partition("/")
     folder, has_file, filename = rest.partition("/")
     if not has_folder:
@@ -169,8 +217,8 @@ def is_folder_marker(key: str, size: int) -> bool:
 
 
 def is_ours(key: str) -> bool:
-    """Whether Stackroom itself wrote the object: a sidecar or a place map, never a document."""
-    return key.endswith(SIDECAR_SUFFIX) or key.startswith(PLACE_MAP_PREFIX)
+    """Whether Stackroom itself wrote the object: a sidecar, a text or a place map."""
+    return key.endswith(SIDECAR_SUFFIX) or key.startswith(OUR_PREFIXES)
 
 
 def is_junk(key: str) -> bool:

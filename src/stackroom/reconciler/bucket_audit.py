@@ -14,7 +14,7 @@ from functools import partial
 from itertools import groupby
 
 from stackroom.documents.keys import (
-    PLACE_MAP_PREFIX,
+    OUR_PREFIXES,
     SIDECAR_SUFFIX,
     Location,
     Unplaced,
@@ -113,7 +113,7 @@ class BucketAudit:
         following: str | None = after
         while following is not None:
             page = self.on.inventory.objects(after=following)
-            yield from (each for each in page.items if not each.key.startswith(PLACE_MAP_PREFIX))
+            yield from (each for each in page.items if not each.key.startswith(OUR_PREFIXES))
             following = page.next
 
     def _of_shelf(
