@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from stackroom.catalogs.deletions import Deletions
-from stackroom.documents.keys import Location, locate
+from stackroom.documents.keys import Location, TextName, locate
 from stackroom.documents.model import (
     Catalog,
     CatalogDataSources,
@@ -62,6 +62,11 @@ def place_of(key: str) -> Location:
     return place
 
 
+def text_of(place: Location) -> TextName:
+    """A text of the document there."""
+    return TextName(place.user_id, place.catalog_id, place.document_id, "0" * 32)
+
+
 def document_at(key: str, at: datetime = NOW, **fields: Any) -> Document:
     place = place_of(key)
     return a_document(
@@ -107,13 +112,17 @@ class PipelineUseCases(RunUseCases):
 
 @dataclass
 class Pipeline:
-    """`by_jobs` gives catalogs data sources of type S3, and `shared` none of their own."""
+    """
+    `by_jobs` gives catalogs data sources of type S3, and `shared` none of their own. A search tells
+    what was ingested directly by its id, or, if it `tells_texts`, by the URI of its text.
+    """
 
     clock: FakeClock = field(default_factory=FakeClock)
     pool: tuple[PoolMember, ...] = (PoolMember(knowledge_base_id="KB1", data_source_id="SHARED1"),)
     by_jobs: bool = False
     shared: bool = False
     finds_at_once: bool = True
+    tells_texts: bool = False
 
     def __post_init__(self) -> None:
         wanted = CatalogDataSources.S3 if self.by_jobs else None
@@ -241,7 +250,8 @@ class Pipeline:
         """From now on a search of its owner finds the document."""
         place = place_of(key)
         catalog = self.catalogs.kept.get(place.catalog_id)
-        by_id = catalog is not None and catalog.data_source_type is DataSourceType.CUSTOM
+        is_direct = catalog is not None and catalog.data_source_type is DataSourceType.CUSTOM
+        tells_text = is_direct and self.tells_texts
         self.knowledge_base.put(
             "text",
             user_id=place.user_id,
@@ -249,8 +259,8 @@ class Pipeline:
             filename=place.filename,
             score=1.0,
             attributes={"document_id": place.document_id},
-            key=key,
-            custom_id=place.document_id if by_id else None,
+            key=text_of(place).key if tells_text else key,
+            custom_id=place.document_id if is_direct and not tells_text else None,
         )
 
     def document(self, key: str = KEY) -> Document:

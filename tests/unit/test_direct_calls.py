@@ -182,10 +182,14 @@ def test_a_call_is_looked_at_by_its_last_document_and_at_times_whole(pipeline: P
 # What a search says
 
 
-@pytest.fixture(params=["own", "shared"])
+@pytest.fixture(params=["own", "shared", "own, texts told"])
 def searched(request: pytest.FixtureRequest) -> Pipeline:
     """Where a search finds what it was made to find, and nothing at once."""
-    return Pipeline(shared=request.param == "shared", finds_at_once=False)
+    return Pipeline(
+        shared=request.param == "shared",
+        finds_at_once=False,
+        tells_texts="texts" in request.param,
+    )
 
 
 def test_a_document_that_is_found_late_is_indexing_until_then(searched: Pipeline) -> None:

@@ -21,16 +21,16 @@ KEYS = [f"alice/research/{number}.txt" for number in range(9)]
 ORPHAN = f"doc-{'0' * 24}"
 
 
-@pytest.fixture(params=["calls", "jobs"])
+@pytest.fixture(params=["calls", "calls, texts told", "jobs"])
 def world(request: pytest.FixtureRequest) -> Reconciled:
     """Where catalogs have data sources of their own, that take direct calls or jobs."""
-    return Reconciled(by_jobs=request.param == "jobs")
+    return Reconciled(by_jobs=request.param == "jobs", tells_texts="texts" in request.param)
 
 
-@pytest.fixture
-def crowded() -> Reconciled:
+@pytest.fixture(params=["ids told", "texts told"])
+def crowded(request: pytest.FixtureRequest) -> Reconciled:
     """Every place of the knowledge base is taken: a catalog lives on the shared data source."""
-    world = Reconciled()
+    world = Reconciled(tells_texts=request.param == "texts told")
     for number in range(4):
         world.dropped_and_indexed(f"bob/{number}/file.txt")
     world.dropped_and_indexed(*KEYS)

@@ -19,7 +19,7 @@ from stackroom.documents.model import CatalogStatus, DocumentStatus
 from stackroom.ingestion.evidence import MAX_ATTEMPTS
 from stackroom.reconciler.discrepancies import Kind
 from tests.support.records import a_document
-from tests.unit.pipeline import CATALOG, KEY, document_at, place_of
+from tests.unit.pipeline import CATALOG, KEY, document_at, place_of, text_of
 from tests.unit.reconciling import LONG, Reconciled
 
 Look = Callable[[Reconciled], list[tuple[Kind, str]]]
@@ -320,14 +320,16 @@ GOOD = "alice/research/report.txt"
 REJECTED = "alice/research/report.doc"
 
 
-def indexed_as_nobodys(world: Reconciled, key: str, **attributes: object) -> None:
+def indexed_as_nobodys(
+    world: Reconciled, key: str, *, lies_at: str | None = None, **attributes: object
+) -> None:
     place = place_of(key)
     world.knowledge_base.put(
         "a text",
         user_id="!rejected",
         catalog_id=place.catalog_id,
         filename=place.filename,
-        key=key,
+        key=lies_at or key,
         attributes={"document_id": place.document_id, **attributes},
     )
 
@@ -347,9 +349,13 @@ def test_a_rejected_file_that_a_search_finds_is_taken_out_by_a_run(world: Reconc
     assert world.leases.kept[CATALOG].held
 
 
-def test_one_of_an_earlier_sidecar_is_known_by_where_it_lies(world: Reconciled) -> None:
+@pytest.mark.parametrize("lies_at", [REJECTED, text_of(place_of(REJECTED)).key])
+def test_one_of_an_earlier_sidecar_is_known_by_where_it_lies(
+    world: Reconciled, lies_at: str
+) -> None:
     world.drop(REJECTED)
-    indexed_as_nobodys(world, REJECTED, catalog_id=None, document_id=None, filename=None)
+    unsaid: dict[str, object] = dict.fromkeys(("catalog_id", "document_id", "filename"))
+    indexed_as_nobodys(world, REJECTED, lies_at=lies_at, **unsaid)
 
     assert world.found() == [(Kind.REJECTED_IN_INDEX, REJECTED)]
 

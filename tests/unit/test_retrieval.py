@@ -9,7 +9,7 @@ import pytest
 from stackroom.access.identity import Caller
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.filters import AllOf, Filter, Has
-from stackroom.documents.keys import document_id_of
+from stackroom.documents.keys import TextName, catalog_id_of, document_id_of
 from stackroom.documents.passages import Place, Retrieved
 from stackroom.documents.repositories import NamedDocument
 from stackroom.errors import (
@@ -190,6 +190,29 @@ def test_passage_with_only_its_data_source_is_resolved_to_its_object(world: Worl
     told = ["s3://docs/alice/cat-1/a.txt", "s3://docs/alice/cat-1/b.txt"]
     assert [_uris(each) for each in answers] == [told, told, [None, None]]
     assert [each.withheld for each in answers] == [0, 0, 0]
+
+
+def test_passage_of_a_text_is_found_as_of_its_file_and_a_forged_one_is_not(world: World) -> None:
+    catalog_id = catalog_id_of("alice", "hr")
+    world.catalogs.put(catalog_id, "KB1", source="DS1")
+    plan, other = (document_id_of(catalog_id, name) for name in ("plan.txt", "other.txt"))
+    for owner, document_id in (("alice", plan), ("mallory", plan), ("alice", other)):
+        world.kb.put(
+            f"annual leave in {owner}'s {document_id}",
+            catalog_id=catalog_id,
+            filename="plan.txt",
+            attributes={"document_id": plan},
+            data_source_id="DS1",
+            key=TextName(owner, catalog_id, document_id, "0" * 32).key,
+        )
+    locating = replace(world.retrieval, uri_of=lambda key: f"s3://docs/{key}")
+
+    answers = [search(locating), search(locating, catalog_id=catalog_id), search(world.retrieval)]
+
+    told = [f"s3://docs/alice/{catalog_id}/plan.txt"]
+    assert [_uris(each) for each in answers] == [told, told, [None]]
+    assert [each.withheld for each in answers] == [2, 2, 2]
+    assert {each.results[0].source.document_id for each in answers} == {plan}
 
 
 def test_what_tells_no_source_is_not_made_hers_by_being_located(world: World) -> None:

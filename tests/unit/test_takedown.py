@@ -14,10 +14,10 @@ from tests.unit.pipeline import CATALOG, KEY, Pipeline
 OTHER = "alice/research/other.pdf"
 
 
-@pytest.fixture(params=["calls", "jobs"])
+@pytest.fixture(params=["calls", "calls, texts told", "jobs"])
 def pipeline(request: pytest.FixtureRequest) -> Pipeline:
     """With an indexed catalog of two documents, at a data source of its own of either type."""
-    pipeline = Pipeline(by_jobs=request.param == "jobs")
+    pipeline = Pipeline(by_jobs=request.param == "jobs", tells_texts="texts" in request.param)
     for key in (KEY, OTHER):
         pipeline.drop(key)
     pipeline.index(KEY, OTHER)

@@ -26,7 +26,7 @@ from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import FakeInspectionResults
 from tests.support import records
 from tests.support.records import NOW, a_catalog
-from tests.unit.pipeline import CATALOG, KEY, FoundAtOnce, document_at, place_of
+from tests.unit.pipeline import CATALOG, KEY, FoundAtOnce, document_at, place_of, text_of
 
 URIS = ["s3://b/a.txt", "s3://b/a.txt copy.txt", "s3://b/a.txt, old.txt", "s3://b/résumé.pdf"]
 
@@ -259,6 +259,7 @@ def test_document_of_a_deleted_data_source_is_gone_once_not_found(
 
 PLACE = place_of(KEY)
 DOCUMENT_ID = PLACE.document_id
+TEXT_KEY = text_of(PLACE).key
 
 
 @pytest.fixture
@@ -291,7 +292,7 @@ def _catalog() -> Catalog:
     return a_catalog(catalog_id=CATALOG, s3_prefix=PLACE.prefix, knowledge_base_id="KB1")
 
 
-@pytest.mark.parametrize("source", [{"key": KEY}, {"custom_id": DOCUMENT_ID}])
+@pytest.mark.parametrize("source", [{"key": KEY}, {"custom_id": DOCUMENT_ID}, {"key": TEXT_KEY}])
 def test_a_documents_own_passage_is_found(
     knowledge_base: FakeKnowledgeBase, source: dict[str, str]
 ) -> None:
@@ -301,7 +302,13 @@ def test_a_documents_own_passage_is_found(
 
 
 @pytest.mark.parametrize(
-    "source", [{"key": f"mallory/{KEY}"}, {"custom_id": "doc-" + "0" * 24}, {"custom_id": "a.txt"}]
+    "source",
+    [
+        {"key": f"mallory/{KEY}"},
+        {"key": TEXT_KEY.replace(DOCUMENT_ID, "doc-" + "0" * 24)},
+        {"custom_id": "doc-" + "0" * 24},
+        {"custom_id": "a.txt"},
+    ],
 )
 def test_passage_from_anothers_document_is_no_proof_despite_attributes(
     knowledge_base: FakeKnowledgeBase, source: dict[str, str], caplog: pytest.LogCaptureFixture

@@ -14,7 +14,7 @@ from typing import Protocol, Self
 from stackroom.access.identity import Caller
 from stackroom.documents.attributes import FOLDER, UPLOADED_TS
 from stackroom.documents.filters import Conditions, Filter, Has, Lists, all_of, any_of
-from stackroom.documents.keys import document_id_of, is_user_id
+from stackroom.documents.keys import TextName, document_id_of, is_user_id, text_name_of
 from stackroom.documents.model import Catalog, CatalogStatus, DataSourceType, Document
 from stackroom.documents.passages import Passage
 from stackroom.documents.repositories import Catalogs
@@ -211,7 +211,7 @@ class Operator:
 
     def origin_of(self, document_id: str, passages: Iterable[Passage]) -> "Origin | None":
         """Of a document that was ingested directly under this id."""
-        found = (origin_of(each) for each in passages if each.custom_id == document_id)
+        found = (origin_of(each) for each in passages if _id_told(each) == document_id)
         return next((each for each in found if each is not None), None)
 
 
@@ -364,7 +364,8 @@ class _Home:
 
     def holds(self, passage: Passage, owner: str | None = None) -> bool:
         """By all that the store tells of its source, none of which may contradict; not by less."""
-        if passage.uri is not None:
+        text = text_of(passage)
+        if passage.uri is not None and text is None:
             if not key_of(passage.uri).startswith(self.prefix or f"{owner}/"):
                 return False
             if passage.custom_id is None:
@@ -374,16 +375,17 @@ class _Home:
         catalog = None if origin is None else self.catalog_of(origin.catalog_id)
         if catalog is None or owner not in (None, catalog.user_id):
             return False
-        return is_ingested_into(catalog, passage)
+        is_owners = text is None or text.user_id == catalog.user_id
+        return is_owners and is_ingested_into(catalog, passage)
 
 
 # Where a passage comes from, by the store's own word instead of its attributes.
 #
 # Of an S3 data source's documents the store tells the object's URI. Of those that were ingested
-# directly it tells the id that we gave them, which is a hash of catalog and file name; or no more
-# than their data source, since Bedrock was seen to leave that id out. Then the hash is to be
-# found among the attributes, which we alone write there, and a catalog's record names the data
-# source.
+# directly it tells the id that we gave them, which is a hash of catalog and file name; or the URI
+# of the text that we ingested, whose key has that id and the owner's; or both; or no more than
+# their data source, since Bedrock was seen to leave that id out. Then the hash is to be found
+# among the attributes, which we alone write there, and a catalog's record names the data source.
 
 
 @dataclass(frozen=True)
@@ -400,16 +402,29 @@ def is_told(passage: Passage) -> bool:
     return any(each is not None for each in told)
 
 
+def text_of(passage: Passage) -> TextName | None:
+    """The text of ours that its URI names; None if it names anything else, or is not told."""
+    return None if passage.uri is None else text_name_of(key_of(passage.uri))
+
+
 def document_id_in(passage: Passage) -> str | None:
     """
     The id that it was ingested under: the store's word, or else that of an attribute of ours.
 
-    None of what has the URI of an object in its place.
+    None of what has the URI of an uploaded object in its place.
     """
-    if passage.custom_id is not None:
-        return passage.custom_id
+    if (told := _id_told(passage)) is not None:
+        return told
     noted = passage.attributes.get("document_id")
     return noted if passage.uri is None and isinstance(noted, str) else None
+
+
+def _id_told(passage: Passage) -> str | None:
+    """The document's id in the store's own word, by itself or in the URI of our text."""
+    if passage.custom_id is not None:
+        return passage.custom_id
+    text = text_of(passage)
+    return None if text is None else text.document_id
 
 
 def owner_attributes(passage: Passage) -> dict[str, object]:
@@ -424,13 +439,18 @@ def owner_attributes(passage: Passage) -> dict[str, object]:
 
 def origin_of(passage: Passage) -> Origin | None:
     """
-    Catalog and file, if the id that it was ingested under proves what its attributes say.
+    Catalog and file, if the id that it was ingested under proves what its attributes say, and our
+    text, where the URI names one, doesn't contradict.
 
     Where that id is an attribute itself, it proves no more than that they agree.
     """
-    catalog_id = str(passage.attributes.get("catalog_id"))
+    catalog_id = str(passage.attributes.get(CATALOG))
     filename = str(passage.attributes.get("filename"))
-    is_proven = document_id_of(catalog_id, filename) == document_id_in(passage)
+    document_id = document_id_of(catalog_id, filename)
+    is_proven = document_id == document_id_in(passage)
+    if (text := text_of(passage)) is not None:
+        named = (text.catalog_id, text.document_id, passage.attributes.get(DOCUMENT))
+        is_proven = is_proven and named == (catalog_id, document_id, document_id)
     return Origin(catalog_id, filename) if is_proven else None
 
 
@@ -442,7 +462,7 @@ def is_ingested_into(catalog: Catalog, passage: Passage) -> bool:
     an id it must be the one that the record names.
     """
     told, recorded = passage.data_source_id, catalog.data_source_id
-    if passage.custom_id is not None and None in (told, recorded):
+    if _id_told(passage) is not None and None in (told, recorded):
         return True
     is_direct = catalog.data_source_type is DataSourceType.CUSTOM
     return told is not None and told == recorded and is_direct

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from stackroom.access.tenancy import RejectedFiles, key_of
+from stackroom.access.tenancy import RejectedFiles, key_of, text_of
 from stackroom.documents.keys import Location, locate
 from stackroom.documents.model import Catalog, Document, DocumentStatus, Receipt
 from stackroom.documents.passages import Passage
@@ -129,6 +129,8 @@ class QuarantineAudit:
 
 def _source_of(passage: Passage) -> tuple[str, str] | None:
     """Catalog and document, by the key or the id that the knowledge base itself tells."""
+    if (text := text_of(passage)) is not None:
+        return (text.catalog_id, text.document_id)
     if passage.uri is None:
         catalog_id = passage.attributes.get("catalog_id")
         return (str(catalog_id), passage.custom_id) if passage.custom_id else None

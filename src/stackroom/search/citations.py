@@ -77,14 +77,16 @@ def is_navigation(passage: Passage) -> bool:
 
 def _cited(passage: Passage, known: Mapping[str, Places]) -> Cited:
     document_id = _text(passage, "document_id")
+    # The text that we ingested is no file of its owner's, so it is cited by no URI.
+    uri = None if tenancy.text_of(passage) is not None else passage.uri
     places = known.get(document_id) if _is_looked_up(passage) else None
     place = places.place_of(passage.text) if places is not None else _NOWHERE
     if is_navigation(passage):
         place = replace(place, is_navigation=True)
     source = Source(
         document_id=document_id or None,
-        filename=_text(passage, "filename") or _last_part(passage.uri) or passage.custom_id,
-        uri=passage.uri,
+        filename=_text(passage, "filename") or _last_part(uri) or passage.custom_id,
+        uri=uri,
         page=place.page or passage.page,
         page_first=place.page_first,
         page_last=place.page_last,
@@ -175,9 +177,10 @@ def located(
     """
     With the URIs of their objects, as far as there are any; `uri_of` makes one of a key.
 
-    A knowledge base tells the object of a passage only if an ingestion job has crawled it. What was
-    ingested directly has an id of ours; catalog and file name say the rest. These are attributes,
-    so only what is proven is located: a passage's URI is what tells whose it is.
+    A knowledge base tells the uploaded object of a passage only if an ingestion job has crawled it.
+    What was ingested directly has an id of ours, or the URI of our text; catalog and file name say
+    the rest. These are attributes, so only what is proven is located: a passage's URI is what tells
+    whose it is.
     """
 
     def key_of(passage: Passage) -> str | None:
@@ -189,7 +192,8 @@ def located(
         return None if catalog is None else catalog.s3_prefix + filename
 
     def of(passage: Passage) -> Passage:
-        key = key_of(passage) if passage.uri is None else None
+        is_located = passage.uri is not None and tenancy.text_of(passage) is None
+        key = None if is_located else key_of(passage)
         return passage if key is None else replace(passage, uri=uri_of(key))
 
     return tuple(map(of, proven))
