@@ -109,8 +109,9 @@ three areas are those of the stand-in for OpenSearch Serverless.
 _MANAGED = """
 For managed knowledge bases, *guide* and *quotas* were read in October and November 2026 (the
 `kb-managed-*` pages and kb-managed-quotas), and *observed* is what half a dozen users have reported
-since June 2026. Four assumptions can be reversed: `--managed-jobs-in-account`,
-`--unrated-managed-starts`, `--refuse-in` and `--omit-source-uri` of `bedrock-kb-simulator`.
+since June 2026. Five assumptions can be reversed: `--managed-jobs-in-account`,
+`--unrated-managed-starts`, `--refuse-in`, `--omit-source-uri` and `--custom-documents-tell` of
+`bedrock-kb-simulator`.
 
 ## What Stackroom assumes of AWS
 

@@ -12,7 +12,17 @@ from bedrock_kb_simulator.indexing import bounded
 from bedrock_kb_simulator.rules import DOCUMENT_WORK
 from bedrock_kb_simulator.service_errors import Unindexable
 from simulator.tests.holding import holds
-from simulator.tests.world import CUSTOM, World, at, eventually, fixed, inline, invalid, refused
+from simulator.tests.world import (
+    CUSTOM,
+    World,
+    at,
+    by_location,
+    eventually,
+    fixed,
+    inline,
+    invalid,
+    refused,
+)
 
 # Minutes of embedding; as many bytes as the parser reads in no time.
 LONG = "".join(f"{row},{row * 7919 % 10007}\n" for row in range(60_000))
@@ -36,14 +46,6 @@ def named(identifier: str) -> dict[str, Any]:
     if identifier.startswith("s3://"):
         return {"dataSourceType": "S3", "s3": {"uri": identifier}}
     return {"dataSourceType": "CUSTOM", "custom": {"id": identifier}}
-
-
-def by_location(identifier: str, uri: str, **attributes: str) -> dict[str, Any]:
-    document = inline(identifier, "", **attributes)
-    content = document["content"]["custom"]
-    content |= {"sourceType": "S3_LOCATION", "s3Location": {"uri": uri}}
-    del content["inlineContent"]
-    return document
 
 
 def by_uri(uri: str, *, described: bool = True) -> dict[str, Any]:

@@ -8,12 +8,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from botocore.exceptions import ClientError
 
-from bedrock_kb_simulator.assumptions import Assumptions
+from bedrock_kb_simulator.assumptions import Assumptions, CustomTells
 from simulator.tests.holding import holds
 from simulator.tests.running import simulated
-from simulator.tests.world import ASKED_FOR, CUSTOM, World, at, eventually, inline, text_search
+from simulator.tests.world import (
+    ASKED_FOR,
+    CUSTOM,
+    World,
+    at,
+    by_location,
+    eventually,
+    inline,
+    text_search,
+)
 
 TEXT = "AMAZON_BEDROCK_TEXT"
 SOURCE = "x-amz-bedrock-kb-source-uri"
@@ -118,6 +128,55 @@ def test_custom_document_can_omit_source_uri_by_assumption(
     assert retrieved["location"]["customDocumentLocation"] == {"id": "otters"}
     assert (sought, queried) == ([], [])
     assert crawled == [uri]
+
+
+@holds("retrieve.custom-location")
+@pytest.mark.parametrize("tells", CustomTells)
+def test_custom_document_with_content_in_s3_tells_as_assumed(
+    world_at: Callable[..., World], tells: CustomTells
+) -> None:
+    world = world_at(100, patient=True, assumptions=Assumptions(custom_documents_tell=tells))
+    here = base(world)
+    uri = world.put("otters.txt", "Otters hold hands.")
+    world.agent.ingest_knowledge_base_documents(
+        **at(here.knowledge_base, here.source), documents=[by_location("otters", uri, any="thing")]
+    )
+    [found] = eventually(lambda: here.found("otter hands"))
+    [retrieved] = world.search(here.knowledge_base, "otters")
+    noted = found["metadata"].get(SOURCE)
+    by_key = {"equals": {"key": SOURCE, "value": noted or "otters"}}
+    sought = world.search(here.knowledge_base, "otters", by_key)
+    queried = here.found("otters", filter={SOURCE: noted or "otters"})
+    here.drop("otters")
+    eventually(lambda: here.found("otter hands") == [])
+
+    own_id = {"customDocumentLocation": {"id": "otters"}}
+    expected: dict[CustomTells, tuple[dict[str, Any], str | None]] = {
+        CustomTells.CUSTOM_ID: ({"type": "CUSTOM", **own_id}, "otters"),
+        CustomTells.LOCATION: ({"type": "S3", "s3Location": {"uri": uri}}, uri),
+        CustomTells.NEITHER: ({"type": "CUSTOM"}, None),
+    }
+    assert (retrieved["location"], noted) == expected[tells]
+    assert retrieved["metadata"].get(SOURCE) == noted
+    assert retrieved["metadata"]["x-amz-bedrock-kb-data-source-id"] == here.source
+    assert len(sought) == len(queried) == (0 if noted is None else 1)
+    assert world.search(here.knowledge_base, "otters") == []
+
+
+@holds("retrieve.custom-location")
+def test_custom_document_without_an_object_has_no_other_location_than_its_id(
+    world_at: Callable[..., World],
+) -> None:
+    assumed = Assumptions(custom_documents_tell=CustomTells.LOCATION)
+    world = world_at(100, patient=True, assumptions=assumed)
+    here = base(world)
+    here.ingest("otters", "Otters hold hands.")
+
+    [found] = eventually(lambda: here.found("otter hands"))
+    [retrieved] = world.search(here.knowledge_base, "otters")
+
+    assert retrieved["location"]["customDocumentLocation"] == {"id": "otters"}
+    assert found["metadata"][SOURCE] == "otters"
 
 
 @holds("retrieve.put")

@@ -412,6 +412,15 @@ def inline(identifier: str, text: str, **attributes: str) -> dict[str, Any]:
     }
 
 
+def by_location(identifier: str, uri: str, **attributes: str) -> dict[str, Any]:
+    """The same, with its text in the object there."""
+    document = inline(identifier, "", **attributes)
+    content = document["content"]["custom"]
+    content |= {"sourceType": "S3_LOCATION", "s3Location": {"uri": uri}}
+    del content["inlineContent"]
+    return document
+
+
 def fixed(tokens: int, overlap: int) -> dict[str, Any]:
     return {
         "chunkingStrategy": "FIXED_SIZE",

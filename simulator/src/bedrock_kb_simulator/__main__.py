@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 from urllib.parse import urlsplit
 
+from bedrock_kb_simulator.assumptions import CustomTells
 from bedrock_kb_simulator.embedding_models import DEFAULT_MODEL, ModelName, embedder_of
 from bedrock_kb_simulator.model_endpoint import PREFIX, Misconfigured, ModelEndpoint
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _PORT = 4599
 _SERVICES = ("BEDROCK", "BEDROCK_AGENT", "BEDROCK_AGENT_RUNTIME", "BEDROCK_RUNTIME", "S3VECTORS")
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+_CUSTOM_TELLS = "BEDROCK_KB_SIMULATOR_CUSTOM_DOCUMENTS_TELL"
 
 
 def main() -> None:
@@ -102,6 +104,7 @@ def _configuration(parser: argparse.ArgumentParser, options: argparse.Namespace)
             managed_starts_rated=not options.unrated_managed_starts,
             s3_vectors_take_in=not options.refuse_in,
             custom_documents_tell_source=not options.omit_source_uri,
+            custom_documents_tell=options.custom_documents_tell,
         ),
     )
 
@@ -186,6 +189,13 @@ def _parser() -> argparse.ArgumentParser:
         "--omit-source-uri",
         action="store_true",
         help="documents of CUSTOM data sources lack x-amz-bedrock-kb-source-uri, as was measured",
+    )
+    parser.add_argument(
+        "--custom-documents-tell",
+        type=CustomTells,
+        default=os.environ.get(_CUSTOM_TELLS, CustomTells.CUSTOM_ID),
+        help="by what Retrieve tells where documents of CUSTOM data sources are from, whose content"
+        f" lies in S3: {', '.join(CustomTells)} (default: {_CUSTOM_TELLS}, or custom-id)",
     )
     return parser
 

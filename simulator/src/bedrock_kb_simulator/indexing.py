@@ -7,6 +7,7 @@ from itertools import count
 from typing import TypeVar
 
 from bedrock_kb_simulator import rules
+from bedrock_kb_simulator.assumptions import CustomTells
 from bedrock_kb_simulator.aws_clock import Signal
 from bedrock_kb_simulator.bucket_objects import (
     Attributes,
@@ -24,7 +25,7 @@ from bedrock_kb_simulator.faults import Faults, Kind
 from bedrock_kb_simulator.indexes import Index, index_of
 from bedrock_kb_simulator.ingestion_settings import VectorIngestion
 from bedrock_kb_simulator.memory_indexes import Owner
-from bedrock_kb_simulator.metadata import OwnKeys, refusal, refuse_excess, refused
+from bedrock_kb_simulator.metadata import SOURCE_URI, OwnKeys, refusal, refuse_excess, refused
 from bedrock_kb_simulator.parsing import Parser
 from bedrock_kb_simulator.service_errors import Stopped, Unindexable
 from bedrock_kb_simulator.store import Store
@@ -173,6 +174,8 @@ class Indexing:
         if not keyed:
             raise Unindexable(rules.FILE_UNREADABLE.message)
         refuse_excess(index, values, keyed[0][0])
+        if self.own.tells is CustomTells.LOCATION and draft.uri and not index.is_managed:
+            values = {**values, SOURCE_URI: draft.uri}  # rule retrieve.custom-location
         written = partial(self.own.written, owner)
         refusals = {
             key: refusal(index, key, written(key, chunk.text, values, parent=chunk.parent))

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bedrock_kb_simulator import rules
-from bedrock_kb_simulator.assumptions import Assumptions
+from bedrock_kb_simulator.assumptions import Assumptions, CustomTells
 from bedrock_kb_simulator.bucket_objects import Value
 from bedrock_kb_simulator.indexes import Index
 from bedrock_kb_simulator.memory_indexes import Owner
@@ -29,12 +29,14 @@ class OwnKeys:
     """
     The names of the metadata that Bedrock adds to every passage by itself.
 
-    Unless it `tells_custom`, a document of a CUSTOM data source has no `source_uri`.
+    Unless it `tells_custom`, a document of a CUSTOM data source has no `source_uri`. `tells` is
+    what else Retrieve says of where one is from.
     """
 
     source_uri: str
     data_source_id: str
     tells_custom: bool = True
+    tells: CustomTells = CustomTells.CUSTOM_ID
 
     def of(self, owner: Owner) -> dict[str, Value]:
         is_told = self.tells_custom or owner[1].startswith("s3://")
@@ -50,6 +52,7 @@ class OwnKeys:
     ) -> dict[str, Value]:
         """What Bedrock writes into a vector of a VECTOR knowledge base's."""
         context = {} if parent is None else {"parentText": parent}  # rule chunk.parent-metadata
+        owner = shown_owner(owner, attributes)
         return {
             **attributes,
             **self.of_vector(owner, key),
@@ -64,8 +67,22 @@ OF_MANAGED = OwnKeys(source_uri="_source_uri", data_source_id="_data_source_id")
 
 
 def of_vector(assumptions: Assumptions) -> OwnKeys:
-    """Rule vector.source-uri."""
-    return replace(OF_VECTOR, tells_custom=assumptions.custom_documents_tell_source)
+    """Rules vector.source-uri and retrieve.custom-location."""
+    tells = assumptions.custom_documents_tell
+    tells_custom = assumptions.custom_documents_tell_source and tells is not CustomTells.NEITHER
+    return replace(OF_VECTOR, tells_custom=tells_custom, tells=tells)
+
+
+def shown_owner(owner: Owner, attributes: dict[str, Value]) -> Owner:
+    """
+    Whose a vector is by Bedrock's own keys: where PutVectors wrote it, by rule retrieve.put; of a
+    document that was ingested directly, its object, by rule retrieve.custom-location.
+    """
+    if owner[0]:
+        return (owner[0], str(attributes.get(SOURCE_URI, owner[1])))
+    if not isinstance(attributes.get(BEDROCK_TEXT), str):
+        return owner
+    return (str(attributes.get(DATA_SOURCE_ID, "")), str(attributes.get(SOURCE_URI, "")))
 
 
 def metadata_of(

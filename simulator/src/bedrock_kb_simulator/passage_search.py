@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from bedrock_kb_simulator import metadata_filters, rules
-from bedrock_kb_simulator.assumptions import Assumptions
+from bedrock_kb_simulator.assumptions import Assumptions, CustomTells
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.bucket_objects import Value
 from bedrock_kb_simulator.dispatcher import Parameters
@@ -319,7 +319,10 @@ class Retrieval:
 
 def reference(hit: Hit, own: OwnKeys = OF_VECTOR) -> dict[str, Any]:
     """A passage as both Retrieve and RetrieveAndGenerate show it; S3 Vectors has no page key."""
-    return _result(hit, own.of_vector(hit.owner, hit.key))
+    result = _result(hit, own.of_vector(hit.owner, hit.key))
+    if own.tells is CustomTells.NEITHER:  # rule retrieve.custom-location
+        result["location"].pop("customDocumentLocation", None)
+    return result
 
 
 def managed_result(hit: Hit) -> dict[str, Any]:

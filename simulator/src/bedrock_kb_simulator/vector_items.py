@@ -30,6 +30,7 @@ from bedrock_kb_simulator.metadata import (
     OwnKeys,
     metadata_of,
     refuse_metadata,
+    shown_owner,
 )
 from bedrock_kb_simulator.store import Row, Store, dumped, loaded
 from bedrock_kb_simulator.text_search import TextSearch, TextSearches
@@ -368,7 +369,8 @@ class VectorQueries:
             return self._accepted(memory.visible(unit, None), accepts)
 
         def accepted(owner: Owner, attributes: dict[str, Value]) -> bool:
-            return accepts({**attributes, **self.own.of(owner)} if owner[0] else attributes)
+            shown = self.own.of(shown_owner(owner, attributes)) if owner[0] else {}
+            return accepts({**attributes, **shown})
 
         return memory.visible(unit, accepted)
 

@@ -12,7 +12,7 @@ from bedrock_kb_simulator.bucket_objects import Value
 from bedrock_kb_simulator.embedder import Embedder, Vector, normalised
 from bedrock_kb_simulator.indexes import Index
 from bedrock_kb_simulator.memory_indexes import Entry, MemoryIndex, MemoryIndexes, Owner
-from bedrock_kb_simulator.metadata import BEDROCK_TEXT, DATA_SOURCE_ID, OWN_KEYS, SOURCE_URI
+from bedrock_kb_simulator.metadata import OWN_KEYS, shown_owner
 from bedrock_kb_simulator.metadata_filters import Sought
 from bedrock_kb_simulator.store import Store, dumped, loaded
 
@@ -254,13 +254,6 @@ class StoredVectors:
 
     def _loaded(self, knowledge_base_id: str) -> MemoryIndex | None:
         return self._memory_indexes.loaded(_index_arn(self._store, knowledge_base_id))
-
-
-def shown_owner(owner: Owner, attributes: dict[str, Value]) -> Owner:
-    """Whose a vector is by Bedrock's own keys, where PutVectors wrote it: rule retrieve.put."""
-    if owner[0] or not isinstance(attributes.get(BEDROCK_TEXT), str):
-        return owner
-    return (str(attributes.get(DATA_SOURCE_ID, "")), str(attributes.get(SOURCE_URI, "")))
 
 
 def _index_arn(store: Store, knowledge_base_id: str) -> str:

@@ -31,6 +31,16 @@ USER_CONTEXT = rule(
     message="The local simulator does not offer userContext on a VECTOR knowledge base, of which"
     " AWS does not say what it does with it.",
 )
+# One user measured customDocumentLocation, and didn't say how the content was given: README of
+# ballerinax ai.aws.bedrock, 2026-09. A result's location has room for either.
+CUSTOM_LOCATION = rule(
+    "retrieve.custom-location",
+    "Retrieve tells a document of a CUSTOM data source by its id, wherever its content was;"
+    " `--custom-documents-tell` of the simulator makes it `location`, the URI of the S3 object that"
+    " the content was in, for x-amz-bedrock-kb-source-uri, too, or `neither`, with that key left"
+    " out",
+    "model for the members; observed once that it is the id; for content in S3 assumed",
+)
 RETRIEVE_PAGE = rule(
     "retrieve.page",
     "results that don't fit an answer come with a nextToken, in all no more than numberOfResults;"
