@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from bedrock_kb_simulator.assumptions import Assumptions
+from bedrock_kb_simulator.assumptions import Assumptions, CustomTells
 from stackroom.aws.bedrock.converse import ConverseWriter
-from stackroom.documents.keys import document_id_of
+from stackroom.documents.keys import catalog_id_of, document_id_of
 from stackroom.documents.model import Catalog
 from stackroom.documents.passages import KnowledgeBase, Search
 from stackroom.errors import NoResults
 from stackroom.search.cited_answers import Answering
 from stackroom.search.search import Retrieval
 from tests.contract.stores.bedrock import Stocked, simulated
-from tests.contract.stores.shelves import DOCS
+from tests.contract.stores.shelves import IDENTIFIED
 from tests.fakes.knowledge_base import AllStaying
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
@@ -28,6 +28,7 @@ pytestmark = pytest.mark.processes
 MODEL = "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0"
 OPUS = "arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-opus-4-7"
 BY_RETRIEVE, DIRECTLY = "Retrieve", "S3 Vectors"
+HERS, BOBS = catalog_id_of("alice", "cat-1"), catalog_id_of("bob", "cat-3")
 
 
 @dataclass(frozen=True)
@@ -68,22 +69,28 @@ class World:
         return {document_id_of(catalog_id, each) for each in filenames}
 
 
-# How the documents came in, and whether Bedrock tells those of a CUSTOM data source by their ids.
-CRAWLED, DIRECT, WITHOUT_IDS = "crawled", "ingested directly", "ingested directly, ids left out"
+# How the documents came in, and by what Bedrock tells those of a CUSTOM data source.
+CRAWLED = "crawled"
+WAYS_IN = {
+    "ingested directly": Assumptions(),
+    "ingested directly, ids left out": Assumptions(custom_documents_tell_source=False),
+    "ingested directly, texts told": Assumptions(custom_documents_tell=CustomTells.LOCATION),
+    "ingested directly, nothing told": Assumptions(custom_documents_tell=CustomTells.NEITHER),
+    CRAWLED: Assumptions(),
+}
 
 
 # By whom a document is known to an answer is told by how it came in; all else is as one of them.
-each_way_in = pytest.mark.parametrize("shelf", [CRAWLED, DIRECT, WITHOUT_IDS], indirect=True)
+each_way_in = pytest.mark.parametrize("shelf", WAYS_IN, indirect=True)
 
 
 @pytest.fixture(scope="module", params=[CRAWLED])
 def shelf(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
-    assumptions = Assumptions(custom_documents_tell_source=request.param != WITHOUT_IDS)
-    with simulated(tmp_path_factory.mktemp("simulator"), assumptions) as made:
+    with simulated(tmp_path_factory.mktemp("simulator"), WAYS_IN[request.param]) as made:
         is_crawled = request.param == CRAWLED
-        yield World(made.stocked(DOCS) if is_crawled else made.stocked_directly(DOCS))
+        yield World(made.stocked(IDENTIFIED) if is_crawled else made.stocked_directly(IDENTIFIED))
 
 
 @pytest.fixture(params=[BY_RETRIEVE, DIRECTLY])
@@ -93,7 +100,7 @@ def world(request: pytest.FixtureRequest, shelf: World) -> World:
 
 @each_way_in
 def test_answer_cites_files_of_the_catalog_with_their_search_scores(world: World) -> None:
-    catalog = world.catalog("cat-1")
+    catalog = world.catalog(HERS)
 
     answer = world.answering.ask("annual leave in rome.txt", catalog)
 
@@ -101,7 +108,7 @@ def test_answer_cites_files_of_the_catalog_with_their_search_scores(world: World
     assert "no language model runs here" in answer.text
     assert [each.source.filename for each in answer.sources] == ["rome.txt", "berlin.txt"]
     assert {each.source.document_id for each in answer.sources} == world.document_ids(
-        "cat-1", "berlin.txt", "rome.txt"
+        HERS, "berlin.txt", "rome.txt"
     )
     assert [each.relevance_score for each in answer.sources] == [
         scores[each.chunk_text] for each in answer.sources
@@ -112,7 +119,7 @@ def test_answer_cites_files_of_the_catalog_with_their_search_scores(world: World
 def test_model_that_refuses_temperature_answers(shelf: World) -> None:
     answering = replace(shelf, model=OPUS).answering
 
-    answer = answering.ask("annual leave in rome.txt", shelf.catalog("cat-1"))
+    answer = answering.ask("annual leave in rome.txt", shelf.catalog(HERS))
 
     assert [each.source.filename for each in answer.sources] == ["rome.txt", "berlin.txt"]
 
@@ -120,7 +127,7 @@ def test_model_that_refuses_temperature_answers(shelf: World) -> None:
 @each_way_in
 def test_question_without_an_answer_has_none_and_names_nearest_files(world: World) -> None:
     with pytest.raises(NoResults) as raised:
-        world.answering.ask("Who won the world cup of 1998?", world.catalog("cat-1"))
+        world.answering.ask("Who won the world cup of 1998?", world.catalog(HERS))
 
     nearest = {each["filename"] for each in raised.value.nearest}
     assert nearest
@@ -129,11 +136,11 @@ def test_question_without_an_answer_has_none_and_names_nearest_files(world: Worl
 
 @each_way_in
 def test_nobody_is_answered_from_anothers_catalog(world: World) -> None:
-    bobs = world.answering.ask("annual leave", world.catalog("cat-3", "bob"))
+    bobs = world.answering.ask("annual leave", world.catalog(BOBS, "bob"))
 
     assert [each.source.filename for each in bobs.sources] == ["rome.txt"]
     assert "alice" not in bobs.text
     with pytest.raises(NoResults):
-        world.answering.ask("annual leave", world.catalog("cat-3"))
+        world.answering.ask("annual leave", world.catalog(BOBS))
     with pytest.raises(NoResults):
         world.answering.ask("annual leave", world.catalog("cat-none"))

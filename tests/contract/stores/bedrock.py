@@ -22,7 +22,6 @@ from simulator.tests.world import CUSTOM, World
 from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
 from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
 from stackroom.documents.filters import Has
-from stackroom.documents.keys import document_id_of
 from stackroom.documents.model import Catalog, DataSource, DataSourceType
 from stackroom.documents.passages import KnowledgeBase, Search
 from stackroom.errors import KnowledgeBaseUnavailable
@@ -164,10 +163,13 @@ class Simulated:
         return self._stocked[shelf.name]
 
     def stocked_directly(self, shelf: Shelf) -> Stocked:
-        """As our function does it: under our ids, by their objects, with texts and lists inline."""
+        """As our function does it: under our ids, by our texts, with texts and lists inline."""
         name = f"{shelf.name}-direct"
         if name not in self._stocked:
-            stocked = self._empty(self.world_of(shelf), dataSourceConfiguration=CUSTOM)
+            world = self.world_of(shelf)
+            for each in shelf.documents:
+                world.put(each.text_name.key, each.text)
+            stocked = self._empty(world, dataSourceConfiguration=CUSTOM)
             self._stocked[name] = replace(stocked, is_crawled=False)
             _send(self._stocked[name], shelf)
             settle(stocked.by_retrieve, shelf)
@@ -216,9 +218,9 @@ def _send(stocked: Stocked, shelf: Shelf) -> None:
     )
     documents = [
         Submission(
-            document_id=(known := document_id_of(each.catalog, each.filename)),
-            uri=shelf.uri_of(each),
-            attributes={**each.texts_and_lists, "document_id": known},
+            document_id=each.text_name.document_id,
+            uri=f"s3://{shelf.name}/{each.text_name.key}",
+            attributes={**each.texts_and_lists, "document_id": each.text_name.document_id},
         )
         for each in shelf.documents
     ]

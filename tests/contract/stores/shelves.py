@@ -1,10 +1,11 @@
 """The documents that are searched, the same ones in every store."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stackroom.documents.filters import Filter
+from stackroom.documents.keys import TextName, catalog_id_of, document_id_of
 from stackroom.documents.model import Catalog
 from stackroom.documents.passages import KnowledgeBase
 from tests.support.records import NOW
@@ -42,6 +43,12 @@ class Document:
     @property
     def key(self) -> str:
         return f"{self.user}/{self.catalog}/{self.filename}"
+
+    @property
+    def text_name(self) -> TextName:
+        """Of what is ingested directly, where the catalog has an id of ours."""
+        document_id = document_id_of(self.catalog, self.filename)
+        return TextName(self.user, self.catalog, document_id, "0" * 32)
 
     @property
     def name(self) -> str:
@@ -109,6 +116,12 @@ DOCS = Shelf(
         ),
         _document("carol", "cat-4", "bare.txt", {"allowed_groups": "staff"}),
     ),
+)
+
+# The same, in catalogs with ids of ours.
+IDENTIFIED = Shelf(
+    "identified",
+    tuple(replace(each, catalog=catalog_id_of(each.user, each.catalog)) for each in DOCS.documents),
 )
 
 # One who is to be found behind all the others, who are nearer to the question.

@@ -1,27 +1,27 @@
 """
-Whose a passage is, by Bedrock as it is simulated here: whether or not it tells documents of CUSTOM
-data sources by their ids, and whatever somebody else's documents say of themselves.
+Whose a passage is, by Bedrock as it is simulated here: by whatever it tells documents of CUSTOM
+data sources, and whatever somebody else's documents say of themselves.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
-from bedrock_kb_simulator.assumptions import Assumptions
-from simulator.tests.world import CUSTOM, at, eventually, inline
+from bedrock_kb_simulator.assumptions import Assumptions, CustomTells
+from simulator.tests.world import CUSTOM, at, by_location, eventually, inline
 from simulator.tests.world import World as Simulator
 from stackroom.access.identity import Caller
 from stackroom.access.tenancy import SHARED
 from stackroom.documents.filters import Has
-from stackroom.documents.keys import document_id_of
+from stackroom.documents.keys import TextName, catalog_id_of, document_id_of
 from stackroom.documents.passages import KnowledgeBase, Search
 from stackroom.search.results import SearchAnswer
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
 from tests.contract.stores.bedrock import S3, Stocked, client, simulated
-from tests.contract.stores.shelves import DOCS, QUESTION
+from tests.contract.stores.shelves import IDENTIFIED, QUESTION
 from tests.fakes.knowledge_base import AllStaying
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
@@ -29,10 +29,17 @@ from tests.fakes.place_maps import FakePlaceMaps
 pytestmark = pytest.mark.processes
 
 SOURCE = "x-amz-bedrock-kb-source-uri"
-OWN = {each.key for each in DOCS.documents if each.user == "alice"}
-WITH_IDS, WITHOUT_IDS = "with ids", "without ids"
+OWN = {each.key for each in IDENTIFIED.documents if each.user == "alice"}
+HERS = catalog_id_of("alice", "cat-1")
+TELLING = {
+    "ids": Assumptions(),
+    "ids, and in vectors none": Assumptions(custom_documents_tell_source=False),
+    "texts": Assumptions(custom_documents_tell=CustomTells.LOCATION),
+    "nothing": Assumptions(custom_documents_tell=CustomTells.NEITHER),
+}
 RETRIEVE, DIRECTLY = "Retrieve", "S3 Vectors"
-FORGERIES = 3
+FORGED_TEXTS = 2
+FORGERIES = 3 + FORGED_TEXTS
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,7 @@ class World:
     @property
     def retrieval(self) -> Retrieval:
         catalogs = FakeCatalogs()
-        for each in DOCS.documents:
+        for each in IDENTIFIED.documents:
             catalogs.open(self.stocked.catalog(each.catalog, each.user))
         return Retrieval(
             pool={self.stocked.knowledge_base_id: self.store},
@@ -65,17 +72,17 @@ class World:
         return self.retrieval.search(KNOWLEDGE_BASE_RETRIEVE.parse(asked), caller)
 
 
-@pytest.fixture(scope="module", params=[WITH_IDS, WITHOUT_IDS])
+@pytest.fixture(scope="module", params=TELLING)
 def home(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Stocked]:
-    assumptions = Assumptions(custom_documents_tell_source=request.param == WITH_IDS)
-    with simulated(tmp_path_factory.mktemp("simulator"), assumptions) as made:
-        stocked = made.stocked_directly(DOCS)
+    with simulated(tmp_path_factory.mktemp("simulator"), TELLING[request.param]) as made:
+        stocked = made.stocked_directly(IDENTIFIED)
         _forge(stocked)
-        vectors = _vectors(stocked)
-        ids = [each["metadata"].get(SOURCE) for each in vectors]
-        assert (None in ids) == (request.param == WITHOUT_IDS), "the simulator does as it is told"
+        told = [str(each["metadata"].get(SOURCE)) for each in _vectors(stocked)]
+        texts = [each for each in told if "/_text/" in each]
+        assert ("None" in told) == (request.param in ("ids, and in vectors none", "nothing"))
+        assert len(texts) == (len(IDENTIFIED.documents) + FORGED_TEXTS) * (request.param == "texts")
         yield stocked
 
 
@@ -84,13 +91,13 @@ def world(request: pytest.FixtureRequest, home: Stocked) -> World:
     return World(home, request.param)
 
 
-@pytest.mark.parametrize("narrowed", [{}, {"catalog_id": "cat-1"}])
+@pytest.mark.parametrize("narrowed", [{}, {"catalog_id": HERS}])
 def test_a_tenant_finds_all_that_is_theirs_and_nothing_that_only_says_so(
     world: World, narrowed: dict[str, str]
 ) -> None:
     answer = world.search(Caller("alice"), **narrowed)
 
-    own = {each for each in OWN if each.startswith("alice/cat-1/")} if narrowed else OWN
+    own = {each for each in OWN if each.startswith(f"alice/{HERS}/")} if narrowed else OWN
     assert _keys(answer) == own
     assert {each.source.document_id for each in answer.results} == {
         document_id_of(*key.split("/")[1:]) for key in own
@@ -101,7 +108,7 @@ def test_a_tenant_finds_all_that_is_theirs_and_nothing_that_only_says_so(
 def test_a_member_finds_what_is_shared_by_its_owner_alone(world: World) -> None:
     answer = world.search(Caller("dora", ("finance",)))
 
-    assert _keys(answer) == {"carol/cat-4/budget.txt"}
+    assert _keys(answer) == {f"carol/{catalog_id_of('carol', 'cat-4')}/budget.txt"}
     assert (answer.withheld, answer.notices) == (FORGERIES, {})
 
 
@@ -118,26 +125,31 @@ def _vectors(stocked: Stocked) -> list[dict[str, Any]]:
 
 def _forge(stocked: Stocked) -> None:
     """
-    Three documents of mallory's that say they are alice's: by a sidecar beside an object; and, as
-    if our function had been fooled, in a data source of her own, one of them under alice's id.
+    Documents of mallory's that say they are alice's: by a sidecar beside an object; and, as if our
+    function had been fooled, in a data source of her own, one of them under alice's id, one by a
+    text of hers, and one by alice's text.
     """
     world, home = Simulator(stocked.endpoint, S3, patient=True), stocked.knowledge_base_id
-    claims = {"user_id": "alice", "catalog_id": "cat-1", "filename": "berlin.txt"}
-    claims["document_id"] = document_id_of("cat-1", "berlin.txt")
+    claims = {"user_id": "alice", "catalog_id": HERS, "filename": "berlin.txt"}
+    claims["document_id"] = document_id_of(HERS, "berlin.txt")
+    text = TextName("alice", HERS, claims["document_id"], "0" * 32)
+    hers = world.put(replace(text, user_id="mallory").key, f"{QUESTION} by her text")
     documents = [
-        inline(identifier, f"{QUESTION} by {identifier}", **claims)
-        for identifier in ("own.txt", claims["document_id"])
+        inline("own.txt", f"{QUESTION} by own.txt", **claims),
+        inline(claims["document_id"], f"{QUESTION} by her id", **claims),
+        by_location("by her text", hers, **claims),
+        by_location("by alice's text", f"s3://{IDENTIFIED.name}/{text.key}", **claims),
     ]
     for each in documents:
         each["metadata"]["inlineAttributes"].append(
             {"key": SHARED, "value": {"type": "STRING_LIST", "stringListValue": ["finance"]}}
         )
-    hers = at(home, world.data_source(home, dataSourceConfiguration=CUSTOM))
-    world.agent.ingest_knowledge_base_documents(**hers, documents=documents)
-    eventually(lambda: _count_alices(stocked) == len(OWN) + 2)
+    source = at(home, world.data_source(home, dataSourceConfiguration=CUSTOM))
+    world.agent.ingest_knowledge_base_documents(**source, documents=documents)
+    eventually(lambda: _count_alices(stocked) == len(OWN) + len(documents))
     sidecar = {**claims, SHARED: ["finance"]}
     world.put("mallory/notes/own.txt", f"{QUESTION} by a sidecar", sidecar)
-    world.sync(home, world.data_source(home))
+    world.sync(home, world.data_source(home, "mallory/"))
     eventually(lambda: _count_alices(stocked) == len(OWN) + FORGERIES)
 
 
