@@ -52,6 +52,7 @@ _TRANSACTION = Cost(seconds=0.025, writes=5)
 # A Query of small items, then a BatchGetItem of documents, each read by itself.
 _LISTED = Cost(seconds=0.02, reads=1, each=Cost(seconds=0.0005, reads=1 + LISTED_BYTES / 4096))
 _HEAD = Cost(seconds=0.025, gets=1)
+_LIST = Cost(seconds=0.03, puts=1)  # S3 bills a listing like a PUT
 
 # Their index has keys alone, which never change.
 CATALOGS = {
@@ -78,6 +79,7 @@ DOCUMENTS = {
 }
 BUCKET = {
     "head": _HEAD,
+    "version_of": _LIST,
     "sidecar_of": Cost(seconds=0.03, gets=1),
     "sidecars_of": Cost(seconds=0.03, each=Cost(seconds=0.004, gets=1)),
     "write_sidecar": Cost(seconds=0.04, puts=1),
@@ -124,16 +126,16 @@ BOOK = {
 RECEIPTS = {"get": _GET, "keep": _PUT, "of_user": Cost(seconds=0.02, reads=1)}
 CAPS = {"all": _GET}
 USAGE = {"add": _PUT}
-INSPECTION_RESULTS = {"results_for": Cost(seconds=0, each=Cost(seconds=0.001, reads=1))}
+INSPECTION_RESULTS = {"results_for": Cost(seconds=0.012, each=Cost(seconds=0.0005, reads=1))}
 EXECUTIONS = {"start": Cost(seconds=0.04), "is_running": Cost(seconds=0.03)}
 TASK_TOKENS = {"wake": Cost(seconds=0.03)}
-FILES = {"read": Cost(seconds=0.06, gets=1), "etag_of": _HEAD}
-PLACE_MAPS = {
-    "get": Cost(seconds=0.03, gets=1),
-    "put": Cost(seconds=0.04, puts=1),
+FILES = {"read": Cost(seconds=0.06, gets=1), "version_of": _HEAD}
+TEXTS = {
+    "put": Cost(seconds=0.08, puts=2),  # with its places
+    "names": _LIST,
     "remove": Cost(seconds=0.03, deletes=1),
 }
-INSPECTIONS = {"record": _PUT}
+INSPECTIONS = {"record": _PUT, "forget": _PUT}
 
 
 class Metered:

@@ -62,7 +62,7 @@ def passage(case: Case, seed: int) -> Passage:
     seconds = stage.account.durations.seconds(upload.size, upload.etag)
     began, already = stage.hub.time, _told(stage)
     stage.upload(upload)
-    [uploads, _] = stage.account.queues
+    uploads, *_ = stage.account.queues
     happens: dict[str, Callable[[], bool]] = {
         "heard": lambda: not uploads.is_empty,
         "recorded": lambda: _status(stage, upload.key) is not None,

@@ -9,7 +9,7 @@ import numpy as np
 
 from bedrock_kb_simulator.metadata_filters import Sought
 from simulated_time.account import CALL, Account
-from simulated_time.bedrock import BROKEN
+from simulated_time.bedrock import STAND_IN, stand_in
 from simulated_time.executions import (
     ExecutionAlreadyExists,
     TaskDoesNotExist,
@@ -18,12 +18,14 @@ from simulated_time.executions import (
 from simulated_time.stores import Bucket
 from simulated_time.workflow import Workflow
 from stackroom.clock import NO_DEADLINE, Deadline
+from stackroom.documents.bucket import FileVersion
 from stackroom.documents.filters import AllOf, AnyOf, Filter, Has
+from stackroom.documents.keys import TextName, text_folder
 from stackroom.documents.model import Document
 from stackroom.documents.passages import Passage, Retrieved
 from stackroom.documents.repositories import Inspected
+from stackroom.inspection.document_text import DocumentText
 from stackroom.inspection.inspection import File
-from stackroom.inspection.place_map import PlaceMap
 from stackroom.quota.caps import Caps
 
 
@@ -61,48 +63,64 @@ class WorkflowTaskTokens:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredFiles:
-    """What the inspection reads: of each file, its size."""
+    """What the inspection reads: of each file, what the simulator takes it for."""
 
     bucket: Bucket
 
     def read(self, key: str, *, limit: int) -> File | None:
-        found = self.bucket.objects.get(key)
-        if found is None:
+        found, version = self.bucket.head(key), self.bucket.version_of(key)
+        if found is None or version is None:
             return None
-        return File(etag=found.etag, body=str(found.size).encode() if found.size <= limit else None)
+        body = stand_in(found.size, found.etag).encode() if found.size <= limit else None
+        return File(version=version, body=body)
 
-    def etag_of(self, key: str) -> str | None:
-        found = self.bucket.objects.get(key)
-        return None if found is None else found.etag
-
-
-class SoundFiles:
-    """Results of inspections: every file is inspected, and sound unless it can't be read."""
-
-    def record(self, document_id: str, etag: str, found: Inspected) -> None:
-        """Nothing is kept, for the ETag says it."""
-
-    def results_for(self, documents: Iterable[Document]) -> dict[str, Inspected]:
-        return {
-            each.document_id: Inspected(reason="broken" if each.etag.startswith(BROKEN) else None)
-            for each in documents
-        }
+    def version_of(self, key: str) -> FileVersion | None:
+        return self.bucket.version_of(key)
 
 
 @dataclass
-class PlaceMapShelf:
-    """The port `PlaceMaps`."""
+class InspectionShelf:
+    """The ports `Inspections` and `InspectionResults`."""
 
-    maps: dict[str, PlaceMap] = field(default_factory=dict)
+    found: dict[str, tuple[str, Inspected]] = field(default_factory=dict)
 
-    def get(self, document_id: str) -> PlaceMap | None:
-        return self.maps.get(document_id)
+    def record(self, document_id: str, etag: str, found: Inspected) -> str | None:
+        _, before = self.found.get(document_id, (None, Inspected()))
+        self.found[document_id] = (etag, found)
+        return before.text_id
 
-    def put(self, document_id: str, place_map: PlaceMap) -> None:
-        self.maps[document_id] = place_map
+    def forget(self, document_id: str) -> None:
+        self.found.pop(document_id, None)
 
-    def remove(self, document_id: str) -> None:
-        self.maps.pop(document_id, None)
+    def results_for(self, documents: Iterable[Document]) -> dict[str, Inspected]:
+        there = ((each, self.found.get(each.document_id)) for each in documents)
+        return {
+            document.document_id: found[1]
+            for document, found in there
+            if found is not None and found[0] == document.etag
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextShelf:
+    """The port `DocumentTexts`. A text is to the simulator as large as its file."""
+
+    bucket: Bucket
+    kept: dict[str, dict[str, TextName]] = field(default_factory=dict)  # by folder, by key
+
+    def put(self, name: TextName, text: DocumentText) -> None:
+        read = STAND_IN.search(text.markdown)
+        assert read is not None, "each file reads as what it is taken for"
+        self.bucket.texts[name.key] = (int(read[1]), read[2])
+        self.kept.setdefault(name.folder, {})[name.key] = name
+
+    def names(self, user_id: str, catalog_id: str, document_id: str) -> list[TextName]:
+        return list(self.kept.get(text_folder(user_id, catalog_id, document_id), {}).values())
+
+    def remove(self, names: Iterable[TextName]) -> None:
+        for each in list(names):
+            self.bucket.texts.pop(each.key, None)
+            self.kept.get(each.folder, {}).pop(each.key, None)
 
 
 class NoCaps:

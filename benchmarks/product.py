@@ -5,6 +5,7 @@ The functions' handlers are stood for by what they call, without their logs and 
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from benchmarks.use_cases import Stores, UseCases
@@ -18,12 +19,14 @@ from stackroom.runs.run_requests import RunRequests
 from stackroom.uploads.events import object_event
 from stackroom.uploads.reconcile import Uploads
 
-UPLOADS, INSPECTIONS = 10, 5  # messages of a full batch (infra/pipeline.py)
+UPLOADS = 10  # messages of a full batch (infra/pipeline.py)
 WINDOW = 0.0  # seconds that an upload waits for others, likewise
 UPLOAD_BATCHES = 10  # at a time, likewise
-INSPECTION_BATCHES = 100  # likewise
+READERS, LARGE_READERS = 100, 50  # likewise, each of one file
+LARGE_FILE = 5_000_000  # bytes, likewise
+_VISIBILITY = 720.0  # seconds, likewise, of a message to a reader
+_WAITED = 2.0  # seconds by which such a message tells that others wait (functions/fair_turns.py)
 SENDING = 0.02  # seconds of a SendMessageBatch, assumed: AWS says none
-INSPECTIONS_WINDOW = 2.0  # likewise, of what is to be inspected
 _SWEEP = 300.0  # seconds between two sweeps (infra/runs.py)
 _SETTLING = 5.0  # seconds after which a new knowledge base is active
 Event = dict[str, Any]
@@ -49,13 +52,21 @@ class Stackroom:
         self._uploads = account.consumed_queue(
             "uploads", "upload_handler", batch_size=UPLOADS, window=window, batches=UPLOAD_BATCHES
         )
-        self._inspections = account.consumed_queue(
-            "inspections",
-            "inspect",
-            batch_size=INSPECTIONS,
-            window=INSPECTIONS_WINDOW,
-            batches=INSPECTION_BATCHES,
-        )
+        self._lanes = {
+            name: account.consumed_queue(
+                name,
+                "inspect",
+                batch_size=1,
+                window=0.0,
+                batches=batches,
+                visibility=_VISIBILITY,
+                wants=partial(self._is_for, is_large),
+            )
+            for name, batches, is_large in (
+                ("inspections", READERS, False),
+                ("large-inspections", LARGE_READERS, True),
+            )
+        }
         self.workflow = account.workflow(
             definition,
             {"IngestFunctionArn": "ingest", "StatusPollerFunctionArn": "status_poller"},
@@ -63,6 +74,11 @@ class Stackroom:
         self.workflow.ended.append(self._follow)
         self.use_cases = UseCases.on(account, stores, self.workflow, self.pool)
         self._inspection = self.use_cases.inspection(account)
+        self._bucket = stores.bucket
+
+    def _is_for(self, is_large: bool, key: str) -> bool:
+        found = self._bucket.head(key)
+        return (found is not None and found.size > LARGE_FILE) is is_large
 
     def keep_sweeping(self) -> None:
         """For ever: who runs the hub has to know when it is enough."""
@@ -83,7 +99,7 @@ class Stackroom:
         """With the memory and the timeouts of infra/pipeline_functions.py."""
         for name, memory, timeout, handler in (
             ("upload_handler", 1024, 60.0, self._reconcile),
-            ("inspect", 1536, 120.0, self._inspect),
+            ("inspect", 1536, 660.0, self._inspect),
             ("ingest", 1024, 120.0, self._ingest),
             ("status_poller", 1024, 120.0, self._poll),
         ):
@@ -92,11 +108,15 @@ class Stackroom:
             )
 
     def _reconcile(self, event: Event) -> Event:
-        left = in_turn(event, self._account, self._uploads, full=UPLOADS)
+        is_full = len(event["Records"]) == UPLOADS
+        left = in_turn(event, self._account, self._uploads) if is_full else event
         return registered(left, self.use_cases.uploads, self.use_cases.requests)
 
     def _inspect(self, event: Event) -> Event:
-        event = in_turn(event, self._account, self._inspections, full=INSPECTIONS)
+        [record] = event["Records"]
+        if self._account.hub.time - record["sent_at"] >= _WAITED:
+            lane = self._lanes[record["eventSourceARN"].rpartition(":")[2]]
+            event = in_turn(event, self._account, lane)
         _, failed = _each(event, self._inspection.inspect)
         return _response(failed)
 
@@ -146,10 +166,10 @@ class Stackroom:
         )
 
 
-def in_turn(event: Event, account: Account, queue: Queue, *, full: int) -> Event:
-    """As functions/fair_turns.py does: of a full batch, what came from S3 is sent once more."""
+def in_turn(event: Event, account: Account, queue: Queue) -> Event:
+    """As functions/fair_turns.py does where others may wait: what S3 sent is sent once more."""
     again = [each["body"] for each in event["Records"] if not each["by_function"]]
-    if len(event["Records"]) < full or not again:
+    if not again:
         return event
     account.pace.spend(SENDING)
     queue.send(*again, by_function=True)

@@ -27,6 +27,7 @@ from benchmarks.reconciling.ports import (
     MadeUpBucket,
     MadeUpCatalogs,
     MadeUpDocuments,
+    MadeUpTexts,
     Meter,
     NeverAsked,
     in_turn,
@@ -36,6 +37,7 @@ from benchmarks.serving import verdict
 from simulated_time.memory import MemoryLeases, MemoryReceipts, MemorySlots, MemoryWorklists
 from simulated_time.stores import AdmissionBook
 from stackroom.documents.model import PoolMember
+from stackroom.inspection.kept_texts import TextKeeping
 from stackroom.reconciler.audit_rounds import Reconciliation, Rounds
 from stackroom.reconciler.audited import Audited
 from stackroom.reconciler.bedrock_requests import RequestPace
@@ -60,6 +62,7 @@ def reconciliation(
     catalogs: Any = MadeUpCatalogs(shelves=shelves, meter=meter)
     documents: Any = MadeUpDocuments(shelves=shelves, meter=meter)
     bucket: Any = MadeUpBucket(shelves=shelves, meter=meter)
+    texts: Any = MadeUpTexts(shelves=shelves, documents=documents)
     leases, receipts, slots = MemoryLeases(), MemoryReceipts(), MemorySlots()
     slots.survey(SHARED.knowledge_base_id, ())
     pool = (
@@ -68,7 +71,12 @@ def reconciliation(
         ),
     )
     uploads = Uploads(
-        catalogs=catalogs, documents=documents, bucket=bucket, receipts=receipts, now=meter.clock
+        catalogs=catalogs,
+        documents=documents,
+        bucket=bucket,
+        receipts=receipts,
+        inspections=made_up,
+        now=meter.clock,
     )
     audited = Audited(
         inventory=made_up,
@@ -81,13 +89,14 @@ def reconciliation(
         receipts=receipts,
         requests=never,
         caps=never,
-        inspections=never,
+        keeping=TextKeeping(texts=texts, documents=documents, bucket=bucket),
         worklists=MemoryWorklists(),
         restart=never,
         mending=Mending(
             uploads=uploads,
             documents=documents,
             requests=never,
+            inspections=never,
             dry_run=True,
             beside=in_turn,
             now=meter.clock,
@@ -154,6 +163,7 @@ def _expected(planted: Planted) -> dict[str, int]:
         Kind.OBJECT_WITHOUT_RECORD: len(planted.unrecorded),
         Kind.RECORD_WITHOUT_OBJECT: len(planted.gone),
         Kind.WRONG_COUNTS: len(planted.miscounted),
+        Kind.TEXT_WITHOUT_DOCUMENT: len(planted.read_twice),
         Kind.MISSING_FROM_INDEX: len(planted.unlisted),
         Kind.INDEXED_WITHOUT_RECORD: len(planted.orphans),
     }

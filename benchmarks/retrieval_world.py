@@ -16,7 +16,7 @@ from simulated_time.functions import COLD_START, OVERHEAD
 from simulated_time.hub import START, Hub
 from simulated_time.memory import MemoryCatalogs
 from stackroom.access.identity import Caller
-from stackroom.documents.keys import document_id_of
+from stackroom.documents.keys import TextName, document_id_of
 from stackroom.documents.model import Catalog
 from stackroom.documents.passages import KnowledgeBase
 from stackroom.documents.repositories import DocumentKey, DocumentNotes
@@ -71,12 +71,12 @@ class NoShelves:
 
 
 class NothingElse:
-    """The documents' records and place maps: none is being deleted, and none has a map."""
+    """The documents' records and texts: none is being deleted, and none has places."""
 
     def staying(self, keys: Iterable[DocumentKey]) -> dict[DocumentKey, DocumentNotes]:
         return dict.fromkeys(keys, DocumentNotes())
 
-    def get(self, document_id: str) -> None:  # noqa: ARG002 - the port's argument
+    def get(self, name: TextName) -> None:  # noqa: ARG002 - the port's argument
         return None
 
 

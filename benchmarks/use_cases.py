@@ -1,31 +1,37 @@
 """The product's use cases, put together as its functions do, over ports that cost as AWS does."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
 from benchmarks import metering
 from benchmarks.metering import Cost, Metered, MeteredDocuments
 from benchmarks.ports import (
+    InspectionShelf,
     NoCaps,
-    PlaceMapShelf,
     SearchedIndex,
-    SoundFiles,
     StoredFiles,
+    TextShelf,
     UncountedUsage,
     WorkflowExecutions,
     WorkflowTaskTokens,
 )
 from simulated_time.account import Account
+from simulated_time.bedrock import BROKEN, STAND_IN
 from simulated_time.memory import MemoryReceipts, MemorySlots, MemoryWorklists
 from simulated_time.stores import AdmissionBook, Bucket, Catalogs, Documents, Leases
 from simulated_time.workflow import Workflow
 from stackroom.aws.bedrock.bedrock_data_sources import BedrockDataSources
 from stackroom.aws.bedrock.bedrock_ingestion_jobs import BedrockIngestionJobs
 from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
+from stackroom.documents.bucket import FileVersion
+from stackroom.documents.keys import Location
 from stackroom.documents.model import PoolMember
 from stackroom.documents.passages import KnowledgeBase
+from stackroom.documents.repositories import Inspected
+from stackroom.errors import Unreadable
+from stackroom.inspection.document_text import DocumentText
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.inspection import Inspection
 from stackroom.stores.s3vectors.index_presence import AT_ONCE
@@ -75,7 +81,8 @@ class MeteredDeployment:
         self.slots = self._metered(slots, metering.SLOTS)
         self.worklists = self._metered(MemoryWorklists(), metering.WORKLISTS)
         self.receipts = self._metered(stores.receipts, metering.RECEIPTS)
-        self.inspections = self._metered(SoundFiles(), metering.INSPECTION_RESULTS)
+        inspections = {**metering.INSPECTION_RESULTS, **metering.INSPECTIONS}
+        self.inspections = self._metered(InspectionShelf(), inspections)
         self.admission_book = self._metered(stores.book, metering.BOOK)
         self.caps = self._metered(NoCaps(), metering.CAPS)
         self.usage = self._metered(UncountedUsage(), metering.USAGE)
@@ -87,8 +94,7 @@ class MeteredDeployment:
         self.jobs = BedrockIngestionJobs(client=agent)
         self.direct_documents = BedrockDirectDocuments(client=agent)
         self.files = self._metered(StoredFiles(bucket=stores.bucket), metering.FILES)
-        self.place_maps = self._metered(PlaceMapShelf(), metering.PLACE_MAPS)
-        self.kept_inspections = self._metered(SoundFiles(), metering.INSPECTIONS)
+        self.texts = self._metered(TextShelf(bucket=stores.bucket), metering.TEXTS)
 
     def knowledge_base(self, knowledge_base_id: str) -> KnowledgeBase:
         return SearchedIndex(account=self._account, knowledge_base_id=knowledge_base_id)
@@ -100,6 +106,15 @@ class MeteredDeployment:
         self, port: object, costs: Mapping[str, Cost], *, free: tuple[str, ...] = ()
     ) -> Any:
         return Metered(port, costs, bill=self._account.bill, pace=self._account.pace, free=free)
+
+
+class StandInInspection(Inspection):
+    """The tokens of what stands for a text say nothing of its length; the size of its file does."""
+
+    def _written(
+        self, location: Location, version: FileVersion, text: DocumentText, pages: Sequence[Page]
+    ) -> Inspected:
+        return replace(super()._written(location, version, text, pages), text_tokens=None)
 
 
 class UseCases(RunUseCases):
@@ -124,6 +139,7 @@ class UseCases(RunUseCases):
             documents=there.documents,
             bucket=there.bucket,
             receipts=there.receipts,
+            inspections=there.inspections,
             now=self.now,
             pause=self.pause_among_writers,
             beside=self.beside,
@@ -132,19 +148,25 @@ class UseCases(RunUseCases):
     def inspection(self, account: Account) -> Inspection:
         there = cast("MeteredDeployment", self.deployment)
 
-        def extract(body: bytes, filename: str) -> tuple[Page, ...]:
-            """Only of a PDF is there a place map to keep."""
-            account.pace.spend(_READER_START + int(body) / _READ_RATE)
-            return (Page(number=1, text="text"),) if filename.endswith(".pdf") else ()
+        def extract(body: bytes, _filename: str) -> tuple[Page, ...]:
+            text = body.decode()
+            read = STAND_IN.fullmatch(text)
+            assert read is not None, "each file is what it is taken for"
+            account.pace.spend(_READER_START + int(read[1]) / _READ_RATE)
+            if read[2].startswith(BROKEN):
+                raise Unreadable("broken")
+            return (Page(number=1, text=text),)
 
-        return Inspection(
+        return StandInInspection(
             files=there.files,
-            place_maps=there.place_maps,
-            inspections=there.kept_inspections,
+            texts=there.texts,
+            keeping=self.text_keeping,
+            inspections=there.inspections,
             catalogs=there.catalogs,
             documents=there.documents,
+            requests=self.requests,
             extract=extract,
-            now=self.now,
+            pause=self.pause_among_writers,
         )
 
 

@@ -18,8 +18,8 @@ CLI_SCHEMA = Path(__file__).with_name("cli-schema.json")
 
 _HEAD = """# The command line
 
-This page lists the verbs, exit codes and JSON of `stackroom`. `stackroom VERB --help` describes the
-options. `make docs` writes the page from src/stackroom_local/cli.
+This page lists the verbs, exit codes and JSON of `stackroom`; `stackroom VERB --help` has options.
+`make docs` writes it from src/stackroom_local/cli.
 
 `stackroom VERB` works on this machine's local mode, `stackroom --deployment NAME VERB` on a
 deployment on AWS; `STACKROOM_DEPLOYMENT` can name it instead. Add a deployment once:
@@ -36,9 +36,9 @@ Its names and addresses, but no secrets, are saved in `deployments.json` in `~/.
 
 On a deployment:
 
-- **Users** sign in with `stackroom --deployment prod login`, in a browser, and need no AWS
-  credentials. `ask`, `evaluate`, `drop`, `status`, `catalogs` and `delete` then use the gateway's
-  tools on the user's own documents. Files are uploaded by links, one after another.
+- **Users** sign in with `stackroom --deployment prod login`, and need no AWS credentials. `ask`,
+  `evaluate`, `drop`, `status`, `catalogs` and `delete` then use the gateway's tools on the user's
+  own documents. Files are uploaded by links, one after another.
 - **Operators** use AWS credentials like the AWS CLI (`AWS_PROFILE`, `aws sso login`), and name a
   user with `--user`, or all with `--everybody`. The deployed reconciler does the work of
   `reconcile`, continuing the round that is under way, and deletes catalogs for operators.

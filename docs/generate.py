@@ -55,7 +55,7 @@ MEANINGS = {
     ),
     "KB_DOCS_OWNER": "AWS account of that bucket; for `MANAGED` knowledge bases",
     "PARSES_IMAGES": "`true` if the knowledge bases read images: scanned PDFs are then accepted",
-    "INSPECT_SECONDS_PER_FILE": "time limit of one file's inspection",
+    "INSPECT_SECONDS_PER_FILE": "time limit of one of three readings of a file",
     "RETRIEVE_MAX_TOKENS": "token budget of an answer's passages, unless the caller sets one",
     "RETRIEVE_PRIORITIZE_BY": (
         "order of passages, unless the caller sets one: `similarity`, `recency` or `balanced`"
@@ -79,7 +79,7 @@ MEANINGS = {
         "JSON list of knowledge bases that agents may link to, and how to search each; or the one"
         " collection"
     ),
-    "QUEUE_URL": "SQS queue that invokes the function; it sends full batches there again",
+    "QUEUE_URLS": "JSON list of the SQS queues that invoke the function",
     "QUEUE_BATCH": "messages in a full batch",
     "INSPECTIONS_QUEUE_URL": "SQS queue of inspections",
     "AGENT_RUNS_QUEUE_URL": "SQS queue of agents' runs",

@@ -9,7 +9,8 @@ from aws_cdk import aws_s3 as s3
 from infra.deployment import Deployment
 
 SIDECARS = "*.metadata.json"
-PLACE_MAPS = "_pagemaps/*"
+TEXTS = "_text/*"
+PLACES = "_text/*.places.json.gz"
 
 _PUTS = ("s3:PutObject",)
 _DELETES = ("s3:DeleteObject", "s3:DeleteObjectVersion")
@@ -45,12 +46,15 @@ def guard(bucket: s3.Bucket, *, deployment: Deployment) -> None:
         on=SIDECARS,
         where=others_than(*writers, *removers),
     )
+    _refuse(bucket, "TextsAreTheReaders", _PUTS, on=TEXTS, where=others_than("inspect"))
+    # With its document, or its catalog.
+    settlers = ("inspect", "ingest", "status-poller", "reconciler")
     _refuse(
         bucket,
-        "PlaceMapsAreTheInspections",
-        (*_PUTS, *_DELETES),
-        on=PLACE_MAPS,
-        where=others_than("inspect"),
+        "TextsGoWithTheirDocuments",
+        _DELETES,
+        on=TEXTS,
+        where=others_than(*settlers, *removers),
     )
 
 

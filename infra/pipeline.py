@@ -1,21 +1,26 @@
 """From an object in the bucket to a searchable document: queues, functions, state machine."""
 
+import re
+from collections.abc import Mapping
+
 import aws_cdk as cdk
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from constructs import Construct
 
-from infra.bucket_policy import PLACE_MAPS, SIDECARS
+from infra.bucket_policy import SIDECARS, TEXTS
 from infra.data import DataStack
 from infra.deployment import Deployment
 from infra.events import Events
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.pipeline_functions import PipelineFunctions
-from infra.queues import ConsumedQueue
+from infra.queues import ConsumedQueue, take_turns
 from infra.rights import Rights
 from infra.runs import Runs
 from infra.webhooks import Webhooks
+
+LARGE_FILE = 5_000_000  # bytes, from which reading a file may take minutes
 
 
 class PipelineStack(cdk.Stack):
@@ -44,15 +49,19 @@ class PipelineStack(cdk.Stack):
 
         # At once where it is quiet; in a burst, batches fill while ten of them are at work, and a
         # catalog's counters are not written by a hundred at a time.
-        uploads = self._queue(
-            "Uploads", upload_handler, batch_size=10, window_seconds=0, batches=10
+        uploads = self._queue("Uploads", upload_handler, batch_size=10, batches=10)
+        # A file alone, so that none waits for another's ten minutes; large ones, which may take
+        # them, on at most half of what there is.
+        # A message comes again soon after its function was killed: one is never throttled, for
+        # Lambda takes from such a queue no more than may be at work.
+        again = cdk.Duration.seconds(int(inspect.timeout.to_seconds()) + 60)
+        inspections, large = (
+            self._queue(name, inspect, batch_size=1, batches=batches, visibility=again)
+            for name, batches in (("Inspections", 100), ("LargeInspections", 50))
         )
-        inspections = self._queue(
-            "Inspections", inspect, batch_size=5, window_seconds=2, batches=100
-        )
-        self.queues = [uploads, inspections]
-        for queue in self.queues:
-            queue.take_turns()
+        self.queues = [uploads, inspections, large]
+        take_turns(upload_handler, [uploads], batch=10)
+        take_turns(inspect, [inspections, large], batch=1)
         inspections.let_send(reconciler, "INSPECTIONS_QUEUE_URL")
         self._route_object_events()
 
@@ -77,40 +86,63 @@ class PipelineStack(cdk.Stack):
         consumer: HandlerFunction,
         *,
         batch_size: int,
-        window_seconds: int,
         batches: int,
+        visibility: cdk.Duration | None = None,
     ) -> ConsumedQueue:
+        name = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", construct_id).lower()
         return ConsumedQueue(
             self,
             construct_id,
-            queue_name=f"{self._deployment.project}-{construct_id.lower()}",
+            queue_name=f"{self._deployment.project}-{name}",
             consumer=consumer,
             batch_size=batch_size,
-            batch_window=cdk.Duration.seconds(window_seconds),
             batches=self._deployment.concurrency.batches(batches),
+            visibility=visibility,
         )
 
     def _route_object_events(self) -> None:
-        """What we write ourselves, sidecars and place maps, must not come back as an upload."""
+        """What we write ourselves, sidecars and texts, must not come back as an upload."""
+        uploads, inspections, large = self.queues
+        # Without a size are those of objects that are gone.
+        small: list[Mapping[str, object]] = [{"numeric": ["<=", LARGE_FILE]}, {"exists": False}]
+        self._route("ObjectEvents", uploads, description="Every document dropped or removed.")
+        self._route(
+            "SmallFiles", inspections, size=small, description="The same, to be read: small files."
+        )
+        self._route(
+            "LargeFiles",
+            large,
+            size=[{"numeric": [">", LARGE_FILE]}],
+            description="The same, to be read: large files.",
+        )
+
+    def _route(
+        self,
+        construct_id: str,
+        to: ConsumedQueue,
+        *,
+        description: str,
+        size: list[Mapping[str, object]] | None = None,
+    ) -> None:
+        key = [{"anything-but": {"wildcard": [SIDECARS, TEXTS]}}]
         events.Rule(
             self,
-            "ObjectEvents",
-            description="Every document dropped or removed, for both who look at it.",
+            construct_id,
+            description=description,
             event_pattern=events.EventPattern(
                 source=["aws.s3"],
                 detail_type=["Object Created", "Object Deleted"],
                 detail={
                     "bucket": {"name": [self._documents.bucket_name]},
-                    "object": {"key": [{"anything-but": {"wildcard": [SIDECARS, PLACE_MAPS]}}]},
+                    "object": {"key": key, **({} if size is None else {"size": size})},
                 },
             ),
             targets=[
                 targets.SqsQueue(
-                    consumed.queue,
-                    dead_letter_queue=consumed.dead_letters,
+                    to.queue,
+                    dead_letter_queue=to.dead_letters,
                     max_event_age=cdk.Duration.hours(24),
                     retry_attempts=185,
                 )
-                for consumed in self.queues
             ],
         )

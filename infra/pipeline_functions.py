@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import aws_cdk as cdk
 
-from infra.bucket_policy import PLACE_MAPS
 from infra.bundling import CORE, INSPECT, Group
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
@@ -45,21 +44,26 @@ class PipelineFunctions:
         handler = self._function(
             "Inspect",
             "inspect",
-            seconds=120,
+            seconds=11 * 60,  # ten minutes of a file's reading, and what comes before and after
             megabytes=1536,
-            environment=self.rights.deployment.ingestion.of_inspection,
+            environment={**self._running(), **self.rights.deployment.ingestion.of_inspection},
             group=INSPECT,
         )
-        # It gives a failure another reason, which changes nothing that is listed or counted.
-        handler.allow("dynamodb:GetItem", "dynamodb:PutItem", on=self._catalogs())
-        handler.allow("dynamodb:PutItem", on=self._control())
-        self.rights.read_documents(handler)
+        # It has a document taken up once its text is there, which lists it as open.
         handler.allow(
-            "s3:PutObject",
-            "s3:DeleteObject",
-            on=self.rights.deployment.document_arns(self.rights.scope, PLACE_MAPS),
-            because="One map per document.",
+            "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", on=self._catalogs()
         )
+        handler.allow(
+            "dynamodb:GetItem",
+            "dynamodb:PutItem",
+            "dynamodb:UpdateItem",
+            "dynamodb:DeleteItem",
+            on=self._control(),
+        )
+        self.rights.read_documents(handler)
+        self.rights.remove_texts(handler)
+        handler.allow("s3:PutObject", on=self.rights.texts(), because="One text per version.")
+        self.rights.run(handler)
         return handler
 
     def ingest(self) -> HandlerFunction:
@@ -179,6 +183,7 @@ class PipelineFunctions:
         """Write down what became of documents, and admit the run that is next."""
         self.rights.settle(handler)
         self.rights.coordinate(handler)
+        self.rights.remove_texts(handler)
         handler.allow("dynamodb:BatchGetItem", on=self._control())  # results of inspections
         self.rights.wake(handler)
 

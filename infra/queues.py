@@ -1,5 +1,8 @@
 """Queues that functions consume, and dead-letter queues for what no retry can help."""
 
+import json
+from collections.abc import Sequence
+
 import aws_cdk as cdk
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as event_sources
@@ -62,12 +65,14 @@ class ConsumedQueue(Construct):
         batch_window: cdk.Duration | None = None,
         batches: int,
         receives: int = _RECEIVES,
+        visibility: cdk.Duration | None = None,
     ) -> None:
         """
         At most so many `batches` at a time, and each message so many times.
 
         A name that ends in `.fifo` is of a queue that keeps the order in each group of messages;
-        it takes no window.
+        it takes no window. A message that is not done comes again after its `visibility`, by
+        default long enough for Lambda to have been throttled for several batches.
         """
         super().__init__(scope, construct_id)
         self.name = queue_name
@@ -89,7 +94,8 @@ class ConsumedQueue(Construct):
             enforce_ssl=True,
             # Six times the function's timeout plus the window, or a slow batch comes twice.
             # https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
-            visibility_timeout=cdk.Duration.seconds(
+            visibility_timeout=visibility
+            or cdk.Duration.seconds(
                 6 * int(consumer.timeout.to_seconds()) + int(window.to_seconds())
             ),
             retention_period=cdk.Duration.days(14),
@@ -107,14 +113,16 @@ class ConsumedQueue(Construct):
                 report_batch_item_failures=True,
             )
         )
-        self._consumer, self._batch_size = consumer, batch_size
-
-    def take_turns(self) -> None:
-        """Let the consumer name each message's user (functions/fair_turns.py)."""
-        self._consumer.tell("QUEUE_BATCH", str(self._batch_size))
-        self.let_send(self._consumer, "QUEUE_URL")
 
     def let_send(self, handler: HandlerFunction, variable: str) -> None:
         """By the URL in that variable of its environment."""
         handler.tell(variable, self.queue.queue_url)
         handler.allow("sqs:SendMessage", on=self.queue.queue_arn)
+
+
+def take_turns(consumer: HandlerFunction, queues: Sequence[ConsumedQueue], *, batch: int) -> None:
+    """Let the consumer name each message's user (functions/fair_turns.py)."""
+    consumer.tell("QUEUE_URLS", json.dumps([each.queue.queue_url for each in queues]))
+    consumer.tell("QUEUE_BATCH", str(batch))
+    for each in queues:
+        consumer.allow("sqs:SendMessage", on=each.queue.queue_arn)

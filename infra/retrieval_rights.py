@@ -1,6 +1,6 @@
 """What a function reads and may do that shows a caller passages of their documents."""
 
-from infra.bucket_policy import PLACE_MAPS
+from infra.bucket_policy import PLACES
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.rights import Rights
@@ -52,12 +52,12 @@ def may_retrieve(
     may_search(handler, deployment=rights.deployment, knowledge_base=knowledge_base)
     may_rerank(handler, deployment=rights.deployment)
     may_keep_vectors(handler, deployment=rights.deployment)
-    # ListBucket, or a place map that doesn't exist answers 403 instead of 404.
+    # ListBucket, or GET answers 403 instead of 404 where there are no places.
     rights.list_bucket(handler)
     handler.allow(
         "s3:GetObject",
-        on=rights.deployment.document_arns(rights.scope, PLACE_MAPS),
-        because="One map per document.",
+        on=rights.deployment.document_arns(rights.scope, PLACES),
+        because="One text per version of a document.",
     )
     may_guard(handler, deployment=rights.deployment)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import aws_cdk as cdk
 
-from infra.bucket_policy import SIDECARS
+from infra.bucket_policy import SIDECARS, TEXTS
 from infra.data import DataStack
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
@@ -71,6 +71,15 @@ class Rights:
 
     def write_sidecars(self, handler: HandlerFunction) -> None:
         self._on_sidecars(handler, "s3:PutObject", "s3:DeleteObject")
+
+    def texts(self) -> str:
+        return self.deployment.document_arns(self.scope, TEXTS)
+
+    def remove_texts(self, handler: HandlerFunction) -> None:
+        """Those that no version of their document needs any more, which a listing tells."""
+        self.list_bucket(handler)
+        handler.allow("s3:ListBucketVersions", on=self.data.bucket.bucket_arn)
+        handler.allow("s3:DeleteObject", on=self.texts(), because="One text per version.")
 
     def run(self, handler: HandlerFunction) -> None:
         executions = self.deployment.state_machine_arn(self.scope, "execution")

@@ -83,7 +83,10 @@ def _search_indexes() -> list[cloudwatch.IMetric]:
 
 
 def _passages() -> list[cloudwatch.IMetric]:
-    return [ours("RetrieveResults", "retrieve", statistic="Average", label="average")]
+    return [
+        ours("RetrieveResults", "retrieve", statistic="Average", label="average"),
+        ours("PassagesWithoutPage", "retrieve", label="of PDFs, found on no page"),
+    ]
 
 
 def _of_searches(name: str) -> list[cloudwatch.Metric]:

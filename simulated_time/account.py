@@ -127,14 +127,17 @@ class Account:
         batch_size: int,
         window: float,
         batches: int | None = None,
+        visibility: float | None = None,
+        wants: Callable[[str], bool] = lambda _key: True,
     ) -> Queue:
         """As infra/queues.py makes one: five receives, six times the function's timeout."""
         queue = Queue(
             hub=self.hub,
             bill=self.bill,
             name=name,
-            visibility=6 * self.functions.known[function].timeout + window,
+            visibility=visibility or 6 * self.functions.known[function].timeout + window,
             receives=5,
+            wants=wants,
         )
         SourceMapping(
             hub=self.hub,
@@ -198,7 +201,7 @@ class Account:
             }
         )
         self._told[kind, key] += 1
-        for queue in self.queues:
+        for queue in (each for each in self.queues if each.wants(key)):
             delay = self.event_delay(kind, key, target=queue.name)
             self.hub.spawn(partial(queue.send, body), after=delay)
 

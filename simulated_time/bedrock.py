@@ -30,7 +30,7 @@ from simulated_time.searching import SearchableDocuments
 
 ACCOUNT, REGION = "123456789012", "us-east-1"
 BROKEN = "broken-"  # how the ETag of a document begins that can't be read
-_STAND_IN = re.compile(r"(\d+) bytes of (.+)")
+STAND_IN = re.compile(r"(\d+) bytes of (.+)")
 _ANY_VECTOR: Vector = np.ones(1, dtype=np.float32)
 
 
@@ -68,6 +68,11 @@ class Shelves(Protocol):
         ...
 
 
+def stand_in(size: int, etag: str) -> str:
+    """Return what stands for a document of that size."""
+    return f"{size} bytes of {etag}"
+
+
 class StandIns:
     """The simulator's `Objects`: sidecars as they are, of documents what they would be."""
 
@@ -85,7 +90,7 @@ class StandIns:
                 raise ObjectMissing
             return sidecar
         found = self.find(bucket, key)
-        return f"{found.size} bytes of {found.etag}".encode(), found.etag
+        return stand_in(found.size, found.etag).encode(), found.etag
 
     def find(self, bucket: str, key: str) -> S3Object:
         if key.endswith(SUFFIX):
@@ -130,10 +135,10 @@ class WaitInsteadOfEmbedding:
         return "none"
 
     def embed(self, text: str) -> Vector:
-        stand_in = _STAND_IN.search(text)
-        if stand_in is not None:
-            self.embedded.append(int(stand_in[1]))
-            self.hub.sleep(self.durations.seconds(int(stand_in[1]), stand_in[2]))
+        document = STAND_IN.search(text)
+        if document is not None:
+            self.embedded.append(int(document[1]))
+            self.hub.sleep(self.durations.seconds(int(document[1]), document[2]))
         return _ANY_VECTOR
 
     def embed_question(self, text: str) -> Vector:  # noqa: ARG002

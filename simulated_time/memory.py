@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import count
 
 from stackroom.documents.attributes import MOST_RECORDED
-from stackroom.documents.bucket import StoredObject, StoredSidecar, Version
+from stackroom.documents.bucket import FileVersion, StoredObject, StoredSidecar, Version
 from stackroom.documents.catalog_counts import (
     Counts,
     awaits_indexing,
@@ -272,6 +272,10 @@ class MemoryBucket:
 
     def head(self, key: str) -> StoredObject | None:
         return self.objects.get(key)
+
+    def version_of(self, key: str) -> FileVersion | None:
+        found = self.objects.get(key)
+        return None if found is None else FileVersion(found.etag, found.version_id)
 
     def sidecar_of(self, key: str) -> StoredSidecar | None:
         return self.sidecars.get(key)

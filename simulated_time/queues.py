@@ -28,19 +28,21 @@ _MOST_BATCHES = 1_000  # of an account's concurrent executions
 class Message:
     message_id: str
     body: str
+    sent_at: float
     receives: int = 0
     by_function: bool = False  # sent by the function that takes from the queue
 
 
 @dataclass
 class Queue:
-    """`waiting` messages can be received now."""
+    """`waiting` messages can be received now; it `wants` the events of some objects, by key."""
 
     hub: Hub
     bill: Bill
     name: str
     visibility: float
     receives: int  # before a message is set aside
+    wants: Callable[[str], bool] = lambda _key: True
     waiting: deque[Message] = field(default_factory=deque)
     dead: list[Message] = field(default_factory=list)
     hidden: int = 0
@@ -51,8 +53,13 @@ class Queue:
         """At most ten, in one request."""
         self.bill.add("sqs requests", 1)
         for body in bodies:
-            message_id = f"{self.name}-{next(self._numbers)}"
-            self.waiting.append(Message(message_id=message_id, body=body, by_function=by_function))
+            message = Message(
+                message_id=f"{self.name}-{next(self._numbers)}",
+                body=body,
+                sent_at=self.hub.time,
+                by_function=by_function,
+            )
+            self.waiting.append(message)
             self.arrived()
 
     def receive(self, most: int) -> list[Message]:
@@ -144,7 +151,13 @@ class Mapping:
 
     def _hand_over(self, batch: list[Message]) -> None:
         records = [
-            {"messageId": each.message_id, "body": each.body, "by_function": each.by_function}
+            {
+                "messageId": each.message_id,
+                "body": each.body,
+                "eventSourceARN": f"arn:aws:sqs:us-east-1:123456789012:{self._queue.name}",
+                "sent_at": each.sent_at,
+                "by_function": each.by_function,
+            }
             for each in batch
         ]
         self._queue.bill.trace(self._function, self._hub.time)

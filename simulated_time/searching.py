@@ -13,7 +13,7 @@ from bedrock_kb_simulator.bucket_objects import Value
 from bedrock_kb_simulator.embedder import Vector
 from bedrock_kb_simulator.indexes import Index
 from bedrock_kb_simulator.memory_indexes import Owner
-from bedrock_kb_simulator.metadata import BEDROCK_TEXT, OF_VECTOR
+from bedrock_kb_simulator.metadata import BEDROCK_TEXT, OF_VECTOR, shown_owner
 from bedrock_kb_simulator.metadata_filters import Filter, Sought
 from bedrock_kb_simulator.rules import SEARCHABLE_LAG
 from bedrock_kb_simulator.vectors import Hit, Passage
@@ -146,14 +146,15 @@ class SearchableDocuments:
         hits: list[Hit] = []
         for owner in shelf.documents if owners is None else sorted(owners):
             document = shelf.documents[owner]
-            if not sought(owner, document.attributes):
+            shown = shown_owner(owner, document.attributes)
+            if not sought(shown, document.attributes):
                 continue
             hits += [
                 Hit(
                     key=version.key,
                     text=version.text,
                     score=1.0,
-                    owner=owner,
+                    owner=shown,
                     attributes=document.attributes,
                 )
                 for version in document.versions
@@ -173,7 +174,10 @@ class SearchableDocuments:
             for version in document.versions
             if version.since <= now < version.until
             and lets_through(
-                metadata := {**document.attributes, **OF_VECTOR.of_vector(owner, version.key)}
+                metadata := {
+                    **document.attributes,
+                    **OF_VECTOR.of_vector(shown_owner(owner, document.attributes), version.key),
+                }
             )
         ]
         return {"vectors": vectors[: parameters["topK"]], "distanceMetric": "cosine"}

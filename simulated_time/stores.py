@@ -138,9 +138,13 @@ def _place(waiter: Waiter) -> tuple[str, Mode, datetime, str]:
 
 @dataclass
 class Bucket(MemoryBucket):
-    """Also what the simulator reads: documents by their first two folders."""
+    """
+    Also what the simulator reads: documents by their first two folders, and of their texts the size
+    and ETag of what they were made of.
+    """
 
     folders: dict[str, dict[str, None]] = field(default_factory=dict)
+    texts: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     def put(self, key: str, *, size: int, etag: str) -> None:
         self.uploads += 1
@@ -170,7 +174,7 @@ class Bucket(MemoryBucket):
 
     def find(self, key: str) -> tuple[int, str] | None:
         found = self.objects.get(key)
-        return None if found is None else (found.size, found.etag)
+        return self.texts.get(key) if found is None else (found.size, found.etag)
 
     def sidecar(self, key: str) -> tuple[bytes, str] | None:
         found = self.sidecars.get(key.removesuffix(SIDECAR_SUFFIX))

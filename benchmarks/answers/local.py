@@ -29,20 +29,20 @@ USER = "alice"
 SPEED = 20  # the simulator scales Retrieve's 20 a second and account with it
 _PATIENCE, _LOOK_SECONDS = 3_600.0, 5.0
 _SIMULATOR = "simulator/src/bedrock_kb_simulator"
-# What decides on vectors of a text, on the chunks, and on what is known of a document.
+# What decides on vectors of a text, on a document's text, and on the chunks of it.
 _EMBEDDED_BY = tuple(f"{_SIMULATOR}/{name}.py" for name in ("e5_graph", "embedder", "multilingual"))
+_READ_BY = ("src/stackroom/inspection",)
 _CHUNKED_BY = tuple(
     f"{_SIMULATOR}/{name}.py"
     for name in ("chunk_strategies", "file_pages", "parsing", "parser_process")
 )
-_INSPECTED_BY = ("src/stackroom/inspection",)
 
 
 @contextmanager
 def local_mode(model: ModelName = DEFAULT_MODEL) -> Iterator[Instance]:
     """Kept by the model, until the code changes that reads, cuts or embeds."""
     folder = CACHE / f"local-{model}"
-    made_of, label = _fingerprint(*_EMBEDDED_BY, *_CHUNKED_BY), folder / "made-of"
+    made_of, label = _fingerprint(*_EMBEDDED_BY, *_READ_BY, *_CHUNKED_BY), folder / "made-of"
     if not _has(label, made_of):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -83,50 +83,12 @@ def ingested(instance: Instance, name: str, files: Mapping[str, bytes]) -> str:
             raise NotMeasured(f"{len(waiting)} documents not indexed in {_PATIENCE:g} s")
         time.sleep(_LOOK_SECONDS)
         known = _statuses(instance)
-    while left := _to_inspect(instance):
-        print(f"inspecting {name}: {left} documents to go", flush=True)
-        time.sleep(_LOOK_SECONDS)
-    _inspect(instance, catalog, list(keys))
     return catalog_id_of(USER, catalog)
 
 
 def _statuses(instance: Instance) -> dict[str, DocumentStatus]:
     """Return the documents' statuses by the keys of their objects."""
     return {each.s3_key: each.status for each in SiteRecords(instance).documents(USER)}
-
-
-def _to_inspect(instance: Instance) -> int:
-    sqs = instance.client("sqs")
-    url = sqs.get_queue_url(QueueName=f"{instance.project}-inspections")["QueueUrl"]
-    counts = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible")
-    told = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=list(counts))["Attributes"]
-    return sum(int(told[each]) for each in counts)
-
-
-def _inspect(instance: Instance, catalog: str, keys: list[str]) -> None:
-    """Inspect the files again where the code of the inspection has changed."""
-    label, made_by = (
-        instance.state_dir.parent / f"{catalog}.inspected",
-        _fingerprint(*_INSPECTED_BY),
-    )
-    if label.exists() and not _has(label, made_by):
-        # Imported here, because its logger takes the environment as it is then.
-        from functions.inspect.handler import (  # noqa: PLC0415 - see above
-            InspectSettings,
-            inspection_of,
-        )
-
-        print(f"inspecting {catalog}", flush=True)
-        settings = InspectSettings(
-            kb_catalog_table=instance.catalog_table,
-            kb_control_table=instance.control_table,
-            kb_docs_bucket=instance.bucket,
-            inspect_seconds_per_file=_PATIENCE,
-        )
-        inspection = inspection_of(settings, instance.client)
-        for key in keys:
-            inspection.inspect(key)
-    label.write_text(made_by)
 
 
 def _has(label: Path, made_of: str) -> bool:

@@ -10,10 +10,11 @@ from itertools import islice
 from typing import NoReturn, TypeVar
 
 from benchmarks.reconciling.shelves import LONG_AGO, OF_A_CATALOG, SHARED, Shelves
-from stackroom.documents.bucket import StoredObject, StoredSidecar
+from stackroom.documents.bucket import FileVersion, StoredObject, StoredSidecar
+from stackroom.documents.keys import TEXT_PREFIX, TextName
 from stackroom.documents.model import Catalog, DataSource, Document
 from stackroom.documents.passages import Retrieved
-from stackroom.documents.repositories import DocumentPage, ListingItem, ListingPage
+from stackroom.documents.repositories import DocumentPage, Inspected, ListingItem, ListingPage
 from stackroom.ingestion.bedrock_calls import DocumentDetail
 from stackroom.ingestion.inventory import KnownSource, ListedDocument, ListedObject
 
@@ -117,15 +118,11 @@ class MadeUp:
 
     def objects(self, *, after: str = "", prefix: str = "") -> ListingPage[ListedObject]:
         self.meter.count("ListObjectsV2")
+        if prefix == TEXT_PREFIX:
+            return _listed(self.shelves.text_keys(after))
         first = self.shelves.number_of(after or prefix + "000.txt") if after or prefix else 0
         keys = (each for each in self.shelves.keys(first) if each > after)
-        found = [
-            ListedObject(key=each, size=20_000, etag="etag", last_modified=LONG_AGO)
-            for each in islice(keys, _PAGE + 1)
-            if each.startswith(prefix)
-        ]
-        items = found[:_PAGE]
-        return ListingPage(items=items, next=items[-1].key if len(found) > _PAGE else None)
+        return _listed(each for each in keys if each.startswith(prefix))
 
     def records(self, cursor: str | None) -> ListingPage[Catalog | Document]:
         """Two catalogs a page, each with its own record at the end."""
@@ -162,6 +159,11 @@ class MadeUp:
         if any(each.counted is not None and each.counted.failed for each in documents):
             self.meter.count("BatchGetItem", reads=1)
         return []
+
+    def results_for(self, _documents: Iterable[Document]) -> dict[str, Inspected]:
+        """None of what has no record was read."""
+        self.meter.count("GetItem", reads=1)
+        return {}
 
     def source_ids(self, _knowledge_base_id: str) -> list[str]:
         self.meter.count("ListDataSources")
@@ -259,5 +261,36 @@ class MadeUpBucket:
         there = self.shelves.has_object(key)
         return StoredSidecar(body=b"{}", last_modified=LONG_AGO) if there else None
 
+    def version_of(self, key: str) -> FileVersion | None:
+        found = self.head(key)
+        return None if found is None else FileVersion(found.etag, found.version_id)
+
+    def was_deleted(self, _key: str) -> bool:
+        self.meter.count("HeadObject")
+        return True
+
     def uri_of(self, key: str) -> str:
         return f"s3://docs/{key}"
+
+
+@dataclass(kw_only=True)
+class MadeUpTexts:
+    shelves: Shelves
+    documents: MadeUpDocuments
+
+    def names(self, _user_id: str, catalog_id: str, document_id: str) -> list[TextName]:
+        self.documents.meter.count("ListObjectsV2")
+        document = self.documents.get(catalog_id, document_id)
+        return [] if document is None else self.shelves.texts(document)
+
+    def remove(self, _names: Iterable[TextName]) -> NoReturn:
+        raise AssertionError("a dry run removes nothing")
+
+
+def _listed(keys: Iterator[str]) -> ListingPage[ListedObject]:
+    found = [
+        ListedObject(key=each, size=20_000, etag="etag", last_modified=LONG_AGO)
+        for each in islice(keys, _PAGE + 1)
+    ]
+    items = found[:_PAGE]
+    return ListingPage(items=items, next=items[-1].key if len(found) > _PAGE else None)

@@ -12,7 +12,13 @@ from datetime import UTC, datetime
 from functools import cached_property
 from math import gcd
 
-from stackroom.documents.keys import SIDECAR_SUFFIX, catalog_id_of, document_id_of
+from stackroom.documents.keys import (
+    SIDECAR_SUFFIX,
+    TextName,
+    catalog_id_of,
+    document_id_of,
+    text_folder,
+)
 from stackroom.documents.model import (
     Catalog,
     Counted,
@@ -29,6 +35,7 @@ LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 SHARED = DataSource(knowledge_base_id="KB1", data_source_id="SHARED1", type=DataSourceType.CUSTOM)
 _ONE_FAILED_IN = 1000
 _SIZE = 20_000
+_TEXT, _OTHER_TEXT = "a" * 16, "b" * 16
 _COUNTED, _COUNTED_FAILED = Counted(size=_SIZE), Counted(size=_SIZE, failed=True)
 _SOMEWHERE_ELSE = 1_000_003  # a prime: the listing's order has nothing to do with the records'
 
@@ -42,15 +49,17 @@ class Planted:
     gone: frozenset[int] = frozenset()  # without an object
     orphans: tuple[str, ...] = ()  # ids that only the listing has
     miscounted: frozenset[int] = frozenset()  # of catalogs, each of which counts one too many
+    read_twice: frozenset[int] = frozenset()  # with a text that their records don't name
 
     @classmethod
     def among(cls, size: int) -> "Planted":
-        """Five, three and three of so many, four orphans and two wrong counts."""
+        """Five, three, three and one of so many, four orphans and two wrong counts."""
         numbers = range(7, size, size // 12)
         return cls(
             unlisted=frozenset(numbers[:5]),
             unrecorded=frozenset(numbers[5:8]),
             gone=frozenset(numbers[8:11]),
+            read_twice=frozenset(numbers[11:12]),
             miscounted=frozenset({0, size // OF_A_CATALOG - 1}),
             orphans=tuple(document_id_of("cat-gone", str(number)) for number in range(4)),
         )
@@ -116,6 +125,23 @@ class Shelves:
         _, folder, name = key.split("/")
         return int(folder.removeprefix("c")) * OF_A_CATALOG + int(name[:3])
 
+    def text_keys(self, after: str) -> Iterator[str]:
+        """Of all texts behind that one, each before its places."""
+        first = int(after.split("/")[1].removeprefix("user")) if after else 0
+        for user in range(first, -(-len(self.catalogs) // OF_A_USER)):
+            own = range(user * OF_A_USER, min((user + 1) * OF_A_USER, len(self.catalogs)))
+            for catalog in sorted(own, key=self.catalog_id):
+                if text_folder(_user(catalog), self.catalog_id(catalog), "e") > after:
+                    names = (self.texts(each) for each in self.documents(catalog))
+                    keys = ((each.key, each.places_key) for some in names for each in some)
+                    yield from (each for both in keys for each in both if each > after)
+
+    def texts(self, document: Document) -> list[TextName]:
+        number = self.number_of(document.s3_key)
+        ids = (_user(number // OF_A_CATALOG), document.catalog_id, document.document_id)
+        own = [_TEXT, *([_OTHER_TEXT] if number in self.planted.read_twice else [])]
+        return [TextName(*ids, text_id) for text_id in own]
+
     def has_object(self, key: str) -> bool:
         return key == self.key(self.number_of(key)) and self.number_of(key) not in self.planted.gone
 
@@ -162,6 +188,9 @@ class Shelves:
             s3_key=self.key(number),
             size=_SIZE,
             etag="etag",
+            version_id="v1",
+            text_id=_TEXT,
+            indexed_text_id=_TEXT,
             status=DocumentStatus.FAILED if failed else DocumentStatus.INDEXED,
             status_reason="no text" if failed else None,
             uploaded_at=LONG_AGO,

@@ -1,4 +1,4 @@
-"""SQS: something happened to an object; find out what is wrong with the file, and its places."""
+"""SQS: something happened to an object; read the file into its document's text."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -12,18 +12,20 @@ from functions.fair_turns import QueueSettings, in_turn
 from functions.telemetry import logger_for, metrics_for
 from stackroom.aws.session import client
 from stackroom.inspection.extraction.apart import read_pages_apart
-from stackroom.inspection.inspection import Inspection, InspectionOutcome
+from stackroom.inspection.inspection import READS, Inspection, InspectionOutcome
 from stackroom.uploads.events import object_event
-from stackroom.wiring.adapters import Deployment
-from stackroom.wiring.function_settings import DocumentSettings
+from stackroom.wiring.function_settings import DocumentSettings, Pool
+from stackroom.wiring.use_cases import UseCases
 
 logger = logger_for("inspect")
 metrics = metrics_for("inspect")
 
 
 class InspectSettings(DocumentSettings, QueueSettings):
-    # A batch of five files, each up to this long, fits into the function's 120 seconds.
-    inspect_seconds_per_file: float = 20.0
+    state_machine_arn: str
+    kb_pool: Pool
+    # Three times of a file that crashes its reader: they fit into the function's eleven minutes.
+    inspect_seconds_per_file: float = 180.0
     # Whether the knowledge bases do: then a PDF of images alone is no defect.
     parses_images: bool = False
 
@@ -39,14 +41,17 @@ def inspection() -> Inspection:
 
 
 def inspection_of(settings: InspectSettings, client: Callable[[str], Any]) -> Inspection:
-    there = Deployment(settings=settings, client=client)
+    use_cases = UseCases.of(settings, client)
+    there = use_cases.deployment
     seconds, scans = settings.inspect_seconds_per_file, settings.parses_images
     return Inspection(
         files=there.files,
-        place_maps=there.place_maps,
+        texts=there.texts,
+        keeping=use_cases.text_keeping,
         catalogs=there.catalogs,
         documents=there.documents,
         inspections=there.inspections,
+        requests=use_cases.requests,
         extract=partial(read_pages_apart, seconds=seconds, scans=scans),
     )
 
@@ -60,7 +65,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         inspect,
         logger=logger,
         time_left=context.get_remaining_time_in_millis,
-        needed=round(settings().inspect_seconds_per_file * 1000),
+        needed=round(READS * settings().inspect_seconds_per_file * 1000),
     )
     metrics.add_metric(name="InspectionsFailed", unit=MetricUnit.Count, value=len(failed))
     return response(failed)

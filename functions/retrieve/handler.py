@@ -4,7 +4,7 @@ import hashlib
 import time
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -17,6 +17,7 @@ from stackroom.access.plain_text import encodable
 from stackroom.access.tool import require_tool
 from stackroom.aws.session import client
 from stackroom.clock import Deadline
+from stackroom.documents.formats import extension_of
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
 from stackroom.search.cached_embeddings import CacheTally
 from stackroom.search.metered import MeteredRetrieval
@@ -96,6 +97,16 @@ def _report(response: Response) -> None:
         metrics.add_metric(name="SearchNotices", unit=MetricUnit.Count, value=len(notices))
     if withheld := told.get("withheld_results"):
         metrics.add_metric(name="PassagesWithheld", unit=MetricUnit.Count, value=withheld)
+    results = cast("list[Mapping[str, Any]]", response["results"])
+    if unplaced := sum(map(_has_no_page, results)):
+        metrics.add_metric(name="PassagesWithoutPage", unit=MetricUnit.Count, value=unplaced)
+
+
+def _has_no_page(result: Mapping[str, Any]) -> bool:
+    """Whether a passage of a catalog's PDF was not found in its document's text."""
+    source = result["source"]
+    is_of_pdf = extension_of(source["filename"] or "") == "pdf" and source["catalog_id"] is not None
+    return is_of_pdf and source["page"] is None
 
 
 def _told(response: Response) -> dict[str, Any]:

@@ -164,7 +164,7 @@ def test_custom_document_with_content_in_s3_tells_as_assumed(
 
 
 @holds("retrieve.custom-location")
-def test_custom_document_without_an_object_has_no_other_location_than_its_id(
+def test_custom_document_with_inline_content_is_told_by_its_id_alone(
     world_at: Callable[..., World],
 ) -> None:
     assumed = Assumptions(custom_documents_tell=CustomTells.LOCATION)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from stackroom.access import tenancy
 from stackroom.documents.formats import extension_of
 from stackroom.documents.model import Catalog, with_gaps
 from stackroom.documents.passages import Passage, PlaceMapReader
@@ -195,11 +196,19 @@ def _pages(
         (number, source): Passage(
             text=shown.text[shown.begin : shown.end],
             score=each.score,
-            attributes={"document_id": source.document_id, "filename": source.filename},
+            attributes={
+                tenancy.USER: catalogs[source.catalog_id].user_id,
+                tenancy.CATALOG: source.catalog_id,
+                tenancy.DOCUMENT: source.document_id,
+                "filename": source.filename,
+            },
+            text_id=source.text_id,
         )
         for number, (each, shown) in enumerate(zip(found, folded, strict=True), 1)
         for source in each.sources
-        if source.page_first != source.page_last and source.catalog_id in catalogs
+        if source.page_first != source.page_last
+        and source.catalog_id is not None
+        and source.catalog_id in catalogs
     }
     placed = zip(asked, sources_of(list(asked.values()), place_maps), strict=True)
     return {

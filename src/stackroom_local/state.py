@@ -8,6 +8,7 @@ What is served from a state directory, for the verbs that run in another process
       instance.json   where it serves, who serves     keys.json  users' S3 keys, for `stackroom env`
       ministack/ s3/  what ministack persists        simulator/  the knowledge bases
       gateway/        the local issuer's key          logs/       one file per child
+      reader          the version of the reader that all documents were given to
       runtimes/       agents in AgentCore Runtime, and their logs
       smoke/          runs of `stackroom doctor --smoke`, until they are swept up
 """
@@ -124,7 +125,7 @@ class Instance(BaseModel):
         }
 
 
-_ROOT_KEY = "root-key.json"
+_ROOT_KEY, _READER = "root-key.json", "reader"
 # Everything that the local mode writes into its directory, but for the lock.
 _OURS = frozenset(
     {
@@ -138,6 +139,7 @@ _OURS = frozenset(
         "keys.json.new",
         "logs",
         "ministack",
+        _READER,
         "reserve",
         _ROOT_KEY,
         f"{_ROOT_KEY}.new",
@@ -198,6 +200,16 @@ class StateDirectory:
     @property
     def root_key(self) -> RootKey:
         return RootKey.kept_in(self / _ROOT_KEY)
+
+    def is_read_by(self, reader: str) -> bool:
+        """Whether every document that lay here was given to this version of the reader."""
+        try:
+            return (self / _READER).read_text() == reader
+        except FileNotFoundError:
+            return False
+
+    def record_reader(self, reader: str) -> None:
+        (self / _READER).write_text(reader)
 
     def record(self, instance: Instance) -> None:
         write_private(self / "instance.json", instance.model_dump_json(indent=2).encode())

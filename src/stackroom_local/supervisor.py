@@ -84,10 +84,14 @@ class LocalMode:
             finally:
                 self._stop()
 
-    def watch(self) -> NoReturn:
-        """Returns never: raises `Stopped` on a signal, `ChildFailed` when a server dies."""
-        reserve, is_short = DiskReserve(self.state.path), False
+    def watch(self, beside: Iterable[None] = ()) -> NoReturn:
+        """
+        Returns never: raises `Stopped` on a signal, `ChildFailed` when a server dies. Between two
+        looks it goes one step on with what is to be done `beside`.
+        """
+        reserve, is_short, steps = DiskReserve(self.state.path), False, iter(beside)
         while True:
+            next(steps, None)
             # Python drops what a signal raises while a module is being imported, at some moments.
             if self.signals:
                 raise Stopped
@@ -124,6 +128,10 @@ class LocalMode:
         if self.fresh:
             self.state.forget()
             self.state.ensure_root_key()
+        if not (self.state / "ministack").exists():  # nothing was ever served from here
+            from stackroom.inspection.document_text import READER_VERSION  # noqa: PLC0415 - slow
+
+            self.state.record_reader(READER_VERSION)
         DiskReserve(self.state.path).begin()
         resume(self.state / "ministack", self.ports.aws)
         (self.state / "tmp").mkdir(exist_ok=True)

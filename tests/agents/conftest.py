@@ -15,6 +15,7 @@ from tests.agents.twins import Twins
 
 # F401: fixtures are found by their names here.
 from tests.functions.conftest import (  # noqa: F401
+    assumptions,
     clients,
     data_sources,
     environment,

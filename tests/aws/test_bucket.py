@@ -9,6 +9,7 @@ from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from stackroom.aws.s3.document_bucket import S3DocumentBucket, S3Files
+from stackroom.documents.bucket import FileVersion
 from stackroom.errors import ObjectRefused, ServiceRefused, StoreUnavailable
 from stackroom.inspection.inspection import File
 from tests.aws.stores import BUCKET
@@ -255,7 +256,7 @@ def test_refused_sidecar_write_is_the_objects_fault_only_if_unreadable(
 
 def test_a_file_is_read_whole_or_not_at_all(s3: Any) -> None:
     files = S3Files(client=s3, bucket=BUCKET)
-    etag = s3.put_object(Bucket=BUCKET, Key="a/b/ü+ 1.txt", Body=b"12345")["ETag"]
+    put = s3.put_object(Bucket=BUCKET, Key="a/b/ü+ 1.txt", Body=b"12345")
 
     fitting, too_large, missing = (
         files.read("a/b/ü+ 1.txt", limit=5),
@@ -263,9 +264,48 @@ def test_a_file_is_read_whole_or_not_at_all(s3: Any) -> None:
         files.read("a/b/gone.txt", limit=5),
     )
 
-    assert fitting == File(etag=etag.strip('"'), body=b"12345")
-    assert too_large == File(etag=etag.strip('"'), body=None)
+    version = FileVersion(put["ETag"].strip('"'), put["VersionId"])
+    assert fitting == File(version=version, body=b"12345")
+    assert too_large == File(version=version, body=None)
     assert missing is None
+
+
+def test_the_version_that_lies_there_is_known_however_it_is_asked_for(s3: Any) -> None:
+    files, bucket = S3Files(client=s3, bucket=BUCKET), S3DocumentBucket(client=s3, bucket=BUCKET)
+    key = "a/b/ü+ 1.txt"
+    s3.put_object(Bucket=BUCKET, Key=f"{key}.md", Body=b"another, whose name begins so")
+    found = [(files.version_of(key), bucket.version_of(key))]
+
+    for body in (b"1", b"2", b"2", None):
+        if body is None:
+            s3.delete_object(Bucket=BUCKET, Key=key)
+        else:
+            s3.put_object(Bucket=BUCKET, Key=key, Body=body)
+        found.append((files.version_of(key), bucket.version_of(key)))
+
+    assert found[0] == found[-1] == (None, None)
+    assert all(one == other for one, other in found)
+    first, second, again = (version for version, _ in found[1:-1])
+    assert first is not None
+    assert second is not None
+    assert again is not None
+    assert first.etag != second.etag == again.etag
+    assert len({first.version_id, second.version_id, again.version_id}) == 3
+    stored = bucket.head(f"{key}.md")
+    assert stored is not None
+    assert bucket.version_of(f"{key}.md") == (stored.etag, stored.version_id)
+
+
+def test_deletion_that_is_undone_brings_the_version_back(s3: Any) -> None:
+    bucket = S3DocumentBucket(client=s3, bucket=BUCKET)
+    s3.put_object(Bucket=BUCKET, Key="a/b/c.txt", Body=b"1")
+    before = bucket.version_of("a/b/c.txt")
+    marker = s3.delete_object(Bucket=BUCKET, Key="a/b/c.txt")["VersionId"]
+
+    s3.delete_object(Bucket=BUCKET, Key="a/b/c.txt", VersionId=marker)
+
+    assert before is not None
+    assert bucket.version_of("a/b/c.txt") == before
 
 
 def test_a_bucket_that_is_not_ours_is_no_missing_file(s3: Any) -> None:

@@ -101,6 +101,23 @@ def test_records_without_newer_counters_are_counted_on_their_first_write(
     assert [int(counted[name]["N"]) for name in names] == [2, 20, 1, 1, 1]
 
 
+def test_item_from_before_texts_is_read_and_written_without_its_attribute(
+    documents: DynamoDocuments, dynamodb: Any
+) -> None:
+    old = {**a_document(1, version=7).model_dump(mode="json"), "uninspected": True}
+    item = to_item({**old, "sk": f"DOC#{old['document_id']}"})
+    dynamodb.put_item(TableName=CATALOG_TABLE, Item=item)
+
+    [found] = documents.of_catalog("cat-1")
+    documents.save(found)
+
+    key = {each: item[each] for each in ("catalog_id", "sk")}
+    kept = dynamodb.get_item(TableName=CATALOG_TABLE, Key=key)["Item"]
+    saved = documents.get("cat-1", found.document_id)
+    assert saved == found.model_copy(update={"version": 8})
+    assert "uninspected" not in kept
+
+
 @pytest.fixture
 def catalogs(dynamodb: Any) -> DynamoCatalogRegister:
     return DynamoCatalogRegister(client=dynamodb, table=CATALOG_TABLE, control_table=CONTROL_TABLE)

@@ -26,7 +26,7 @@ from stackroom.runs.run_leases import RunLeases
 from stackroom.search.rate_limiter import Share, Turns
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeExecutions
-from tests.support.records import NOW, a_receipt
+from tests.support.records import NOW, a_document, a_receipt
 
 
 @pytest.fixture
@@ -392,3 +392,24 @@ def test_a_result_is_kept_for_thirty_days(dynamodb: Any) -> None:
 
     (item,) = dynamodb.scan(TableName=CONTROL_TABLE)["Items"]
     assert item["expires_at"] == {"N": str(int(datetime(2026, 3, 5, tzinfo=UTC).timestamp()))}
+
+
+def test_result_has_the_tokens_of_its_text_as_a_whole_number(dynamodb: Any) -> None:
+    inspections = DynamoInspections(client=dynamodb, table=CONTROL_TABLE)
+    read = Inspected(text_id="a" * 16, text_tokens=17)
+    inspections.record("doc-1", "e1", read)
+
+    found = inspections.results_for([a_document(document_id="doc-1", etag="e1")])
+
+    assert found == {"doc-1": read}
+    assert type(found["doc-1"].text_tokens) is int
+
+
+def test_a_forgotten_result_is_found_by_nobody(dynamodb: Any) -> None:
+    inspections = DynamoInspections(client=dynamodb, table=CONTROL_TABLE)
+    inspections.record("doc-1", "e1", Inspected(reason="the PDF is damaged"))
+
+    inspections.forget("doc-1")
+    inspections.forget("doc-1")
+
+    assert inspections.results_for([a_document(document_id="doc-1", etag="e1")]) == {}

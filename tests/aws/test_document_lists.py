@@ -75,7 +75,11 @@ class Kept:
             documents=self.documents,
             listing_items=self.lists,
             mending=Mending(
-                uploads=nobody, documents=self.documents, requests=nobody, dry_run=dry_run
+                uploads=nobody,
+                documents=self.documents,
+                requests=nobody,
+                inspections=nobody,
+                dry_run=dry_run,
             ),
         )
         return CountAudit(audited)

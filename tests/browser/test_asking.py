@@ -12,7 +12,7 @@ from tests.browser.visitors import make_catalog
 QUESTION = "When does the pilot boat leave Vlissingen?"
 BINDERS = [f"The binder of quay {number} is green, in room {number + 40}. " for number in range(40)]
 FILLER = "".join(BINDERS)
-BEFORE = "".join(BINDERS[:15])
+BEFORE = "".join(f"The chart of quay {number} hangs in hall {number}. " for number in range(15))
 TEXT = (
     f"# Quays\n\n{FILLER}\n\n"
     f"# Pilots\n\n{BEFORE}The pilot boat leaves Vlissingen at six.\n\n{FILLER}\n"

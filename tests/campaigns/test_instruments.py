@@ -17,7 +17,7 @@ from stackroom.aws.dynamodb.lease_records import DynamoLeases
 from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
 from stackroom.documents.model import Document, DocumentStatus
 from stackroom.runs.run_leases import LEASE, shared_worklist
-from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
+from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.campaigns.attack.oracle import FORGED, Attempt, May, judged
 from tests.campaigns.attack.wire import Answer
 from tests.campaigns.chaos.deployment import Terms, place_of
@@ -95,6 +95,12 @@ def remove_the_object(made: World) -> None:
         made.remove(KEY)
 
 
+def lose_the_text(made: World) -> None:
+    (text,) = made.s3.list_objects_v2(Bucket=BUCKET, Prefix="_text/", MaxKeys=1)["Contents"]
+    for key in (text["Key"], f"{text['Key'].removesuffix('.md')}.places.json.gz"):
+        made.remove(key)
+
+
 def lose_the_vectors(made: World) -> None:
     (member,) = made.pool
     searchable = made.account.searchable
@@ -146,9 +152,10 @@ def kill_a_message(made: World) -> None:
     ("tamper", "seen"),
     [
         (fail_the_record, {"catalog", "false failure", "search", "status"}),
-        (lose_the_record, {"ghost", "lost", "orphan", "totals"}),
+        (lose_the_record, {"ghost", "lost", "orphan", "text", "totals"}),
         (change_the_object, {"stale"}),
         (remove_the_object, {"left over"}),
+        (lose_the_text, {"text"}),
         (lose_the_vectors, {"search"}),
         (ingest_it_as_nobodys, {"orphan", "quarantine"}),
         (hold_a_lease, {"lease"}),

@@ -23,11 +23,18 @@ from tests.aws.stores import CONTROL_TABLE
 from tests.console.browser import URL, Browser
 from tests.console.provider import CLIENT, ISSUER, Provider
 from tests.console.things import LEAVE, Things, indexed, new_catalog, things_of
-from tests.functions.conftest import clients, data_sources, environment, pipeline, printed
+from tests.functions.conftest import (
+    assumptions,
+    clients,
+    data_sources,
+    environment,
+    pipeline,
+    printed,
+)
 from tests.functions.pipeline import Pipeline
 from tests.functions.tools import MODEL
 
-__all__ = ["clients", "data_sources", "environment", "pipeline", "printed"]
+__all__ = ["assumptions", "clients", "data_sources", "environment", "pipeline", "printed"]
 
 MCP_URL = "https://gateway.test/mcp"
 NewBrowser = Callable[[], Browser]

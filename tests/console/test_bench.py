@@ -3,14 +3,15 @@
 import re
 from dataclasses import replace
 from html import unescape
+from typing import Any
 from unittest.mock import Mock
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
 from stackroom.documents.passages import OnlyPlaces, Ranks
+from stackroom.inspection.document_text import text_of
 from stackroom.inspection.extraction.page import Page
-from stackroom.inspection.place_map import PlaceMap
 from stackroom.search.citations import Source
 from stackroom.search.cited_answers import AskedAndAnswered, CatalogAnswer, CitedSource
 from stackroom.search.ranking import Relevance
@@ -319,7 +320,7 @@ def test_a_sentence_of_a_pdf_goes_on_where_its_page_ended_a_line() -> None:
 
 def test_pdf_citation_opens_at_the_page_of_the_cited_sentence() -> None:
     told = "The canteen opens at seven, and it closes at three in the afternoon. " * 8
-    place_map = PlaceMap.of("etag", [Page(4, told), Page(5, f"{LEAVE} Ask early.")])
+    place_map = text_of([Page(4, told), Page(5, f"{LEAVE} Ask early.")], "handbook.pdf").places
     text = f"{told}\n{LEAVE} Ask early."
 
     def opened(question: str, source: Source, maps: OnlyPlaces) -> str:
@@ -327,11 +328,12 @@ def test_pdf_citation_opens_at_the_page_of_the_cited_sentence() -> None:
         [cited] = citations_of(question, [found], {"cat-1": CATALOG}, maps)
         return (cited.stands[0].href or "none of ours").rpartition("/")[2]
 
-    source, maps = replace(SOURCE, catalog_id="cat-1", document_id="doc-1"), OnlyPlaces(place_map)
+    ids: Any = {"catalog_id": "cat-1", "document_id": "doc-1", "text_id": "0123456789abcdef"}
+    source, maps = replace(SOURCE, **ids), OnlyPlaces(place_map)
     assert opened(QUESTION, source, maps) == "file#page=5"
     assert opened("When does the canteen open?", source, maps) == "file#page=4"
     # What was uploaded in its place since has the sentence elsewhere.
-    newer = PlaceMap.of("newer", [Page(1, LEAVE), Page(2, told)])
+    newer = text_of([Page(1, LEAVE), Page(2, told)], "handbook.pdf").places
     assert opened(QUESTION, source, OnlyPlaces(newer)) == "file#page=4"
     assert opened(QUESTION, source, NO_MAPS) == "file#page=4"
 

@@ -40,7 +40,7 @@ def test_the_page_shows_state_facts_and_passages(alice: Browser, pipeline: Pipel
     assert f'href="/catalogs/{catalog}"' in text
     assert all(each in text for each in ("TXT, 37 B", document, f'href="{at}/file?save"'))
     [passage] = passages(text)
-    assert passage == f"1 in the text about 10 tokens {HOSTILE}"
+    assert passage == f"1 in the text about 14 tokens ⟦2026/leave.txt⟧ {HOSTILE}"
     assert "<script>alert" not in text
     assert "1 passage, as cut" in read(text)
     assert "<iframe" not in text  # only a PDF is shown in one
@@ -216,7 +216,7 @@ def test_what_is_being_deleted_shows_its_receipt_and_no_text(
     assert page.status_code == 200
     assert re.search('id="receipt-link" [^>]*href="/receipts/rcpt-', page.text)
     assert "It is being removed" in page.text
-    assert session.client("s3").list_objects_v2(Bucket=BUCKET).get("Contents", []) == []
+    assert session.client("s3").list_objects_v2(Bucket=BUCKET, Prefix="alice/")["KeyCount"] == 0
 
 
 def test_who_comes_back_to_one_that_is_gone_is_told_so(alice: Browser) -> None:

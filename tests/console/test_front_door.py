@@ -19,7 +19,7 @@ from tests.aws.stores import BUCKET
 from tests.console.browser import URL, Browser
 from tests.console.conftest import MCP_URL, NewBrowser
 from tests.console.things import dropped, new_catalog
-from tests.functions.pipeline import Pipeline, body
+from tests.functions.pipeline import Pipeline
 
 STEPS = "Three steps to your first answer"
 SAMPLE = 4
@@ -52,7 +52,7 @@ def test_the_sample_goes_the_way_of_every_file_and_comes_once(
     versions = session.client("s3").list_object_versions(Bucket=BUCKET)["Versions"]
     assert len(documents) == len(versions) == SAMPLE
     for each in versions:
-        assert pipeline.deliver(body(each["Key"])) == []
+        pipeline.arrive(each["Key"])
     documents = console.services.listing.documents_of("alice", catalog_id).documents
     assert {each.status for each in documents} == {DocumentStatus.PENDING}
 

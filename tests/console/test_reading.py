@@ -8,6 +8,7 @@ import pytest
 
 from simulator.tests import files
 from stackroom.catalogs.reading import located
+from stackroom.documents.bucket import FileVersion
 from stackroom.documents.passages import OnlyPlaces
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.inspection import File
@@ -87,7 +88,8 @@ def test_what_cannot_be_read_says_why_and_can_be_saved(
     assert "The text can't be shown: the file is not a PDF" in told
 
     reading = vars(console.services.reading)
-    too_large = Mock(read=Mock(return_value=File(etag="e", body=None)))
+    version = FileVersion(etag="e", version_id=None)
+    too_large = Mock(read=Mock(return_value=File(version=version, body=None)))
     console.services.reading = type(console.services.reading)(**{**reading, "files": too_large})
     page = shown(alice, f"{path}{large}/text")
     assert "files of more than 20 MB aren't shown as text" in read(page)

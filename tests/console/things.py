@@ -11,7 +11,7 @@ from stackroom_console.endpoint import Endpoint
 from stackroom_console.routes import ROUTES
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.console.browser import Browser
-from tests.functions.pipeline import Pipeline, body
+from tests.functions.pipeline import Pipeline
 from tests.support.records import NOW
 
 AGENT = {"name": "Planner", "model": "amazon.nova-lite-v1:0"}
@@ -129,11 +129,11 @@ def new_catalog(browser: Browser, name: str = "Research", description: str = "")
 def dropped(
     pipeline: Pipeline, user: str, catalog_id: str, filename: str, text: str | bytes = "thirty days"
 ) -> str:
-    """A file in the catalog whose event has come; answers the document's id."""
+    """A file in the catalog, registered and read; answers the document's id."""
     key = f"{user}/{catalog_id}/{filename}"
     content = text.encode() if isinstance(text, str) else text
     session.client("s3").put_object(Bucket=BUCKET, Key=key, Body=content)
-    assert pipeline.deliver(body(key)) == []
+    pipeline.arrive(key)
     document = pipeline.document(key)
     assert document is not None
     return document.document_id

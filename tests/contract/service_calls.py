@@ -15,6 +15,7 @@ from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
 from stackroom.aws.bedrock.question_guard import QuestionGuard
 from stackroom.aws.cloudwatch.cloudwatch_boards import CloudWatchBoards
+from stackroom.aws.dynamodb.inspection_records import DynamoInspections
 from stackroom.aws.dynamodb.items import get_all, query, scan
 from stackroom.aws.dynamodb.table import DynamoTable, transact
 from stackroom.aws.error_mapping import model_errors
@@ -22,17 +23,21 @@ from stackroom.aws.eventbridge.event_bus import DefaultEventBus
 from stackroom.aws.listed_inventory import AwsInventory
 from stackroom.aws.s3.agent_sessions import AgentSessions
 from stackroom.aws.s3.document_bucket import S3DocumentBucket, S3Files
+from stackroom.aws.s3.document_texts import S3DocumentTexts
 from stackroom.aws.s3.foreign_objects import S3Objects, SqsAnswers
-from stackroom.aws.s3.place_maps import S3PlaceMaps
 from stackroom.aws.s3.presigned_transfers import S3Transfers
 from stackroom.aws.session import secret_text
 from stackroom.aws.sqs.object_events import SqsInspectionRequests
 from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
 from stackroom.aws.stepfunctions.executions import StepFunctionsExecutions, StepFunctionsTaskTokens
+from stackroom.documents.keys import TextName
 from stackroom.documents.model import DataSource, DataSourceType
+from stackroom.documents.repositories import Inspected
 from stackroom.events.changes import change_of
 from stackroom.events.webhooks import WebhookCall
 from stackroom.ingestion.bedrock_calls import Submission
+from stackroom.inspection.document_text import text_of
+from stackroom.inspection.extraction import Page
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
 from stackroom.stores.s3vectors.index_presence import IndexPresence
@@ -50,6 +55,7 @@ MODEL = "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0"
 INDEX = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/documents"
 MACHINE = "arn:aws:states:us-east-1:123456789012:stateMachine:ingest"
 KEY = {"pk": {"S": "a"}}
+TEXT = TextName("alice", "cat-1", "doc-1", "0123456789abcdef")
 QUEUE = "https://sqs.us-east-1.amazonaws.com/123456789012/queue"
 EVENT: Any = change_of(None, a_document(1), event_id="e-1", at=NOW)
 MESSAGE = {"receiptHandle": "r", "attributes": {"ApproximateReceiveCount": "1"}}
@@ -72,6 +78,10 @@ def _objects(client: Any) -> S3DocumentBucket:
 
 def _files(client: Any) -> S3Files:
     return S3Files(client=client, bucket="docs")
+
+
+def _texts(client: Any) -> S3DocumentTexts:
+    return S3DocumentTexts(client, "docs")
 
 
 def _sources(client: Any) -> BedrockDataSources:
@@ -145,35 +155,42 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "s3.GetObject": (
         lambda client: _objects(client).sidecar_of("alice/cat-1/a.txt"),
         lambda client: _files(client).read("a", limit=9),
-        lambda client: S3PlaceMaps(client, "docs").get("doc-1"),
+        lambda client: _texts(client).get(TEXT),
         lambda client: AgentSessions(client=client, bucket="sessions").read("alice", "s-1"),
     ),
     "s3.HeadObject": (
         lambda client: _objects(client).head("alice/cat-1/a.txt"),
-        lambda client: _files(client).etag_of("a"),
+        lambda client: _files(client).version_of("a"),
         lambda client: S3Objects(client=client).read("others", "a", limit=9),
     ),
     "s3.PutObject": (
         _put,
         lambda client: _objects(client).write_sidecar("alice/cat-1/a.txt", b"{}"),
+        lambda client: _texts(client).put(TEXT, text_of([Page(None, "a")], "a.txt")),
         lambda client: AgentSessions(client=client, bucket="docs").write("alice", "s-1", b"{}"),
     ),
     "s3.DeleteObject": (lambda client: _objects(client).remove("alice/cat-1/a.txt"),),
     "s3.DeleteObjects": (
         lambda client: _objects(client)._delete([{"Key": "a", "VersionId": "v"}]),
+        lambda client: _texts(client).remove([TEXT]),
     ),
     "s3.ListObjectsV2": (
         lambda client: _inventory(client).objects(),
         lambda client: _objects(client).holds_any("alice/"),
+        lambda client: _texts(client).names("alice", "cat-1", "doc-1"),
     ),
     "s3.ListObjectVersions": (
         lambda client: _objects(client).versions_since("alice/", NOW),
         lambda client: list(_objects(client)._pages_of_versions("alice/")),
+        lambda client: _objects(client).version_of("alice/cat-1/a.txt"),
     ),
     "dynamodb.GetItem": (lambda client: _table(client)._get(KEY),),
     "dynamodb.PutItem": (
         lambda client: _table(client)._keep(KEY),
         lambda client: _table(client)._put(KEY, condition="attribute_not_exists(pk)"),
+        lambda client: DynamoInspections(client=client, table="table").record(
+            "doc-1", "e", Inspected()
+        ),
     ),
     "dynamodb.UpdateItem": (lambda client: _table(client)._update(KEY, "SET a = :a", {":a": 1}),),
     "dynamodb.DeleteItem": (

@@ -84,6 +84,13 @@ class Person:
             time.sleep(0.1)
         self._until_searchable()
 
+    def await_unread(self, path: str) -> None:
+        def is_unread() -> bool:
+            record = self.record(path)
+            return record is not None and record.unread
+
+        eventually(is_unread, f"{path} waits to be read")
+
     def await_status(self, path: str, status: DocumentStatus) -> Document:
         def reached() -> Document | None:
             record = self.record(path)

@@ -56,7 +56,7 @@ def test_few_ingestion_jobs_take_in_everything_under_a_catalogs_prefix(ann: Pers
     ]
     assert {each.status for each in ann.records().values()} == {DocumentStatus.INDEXED}
     assert set(ann.jobs("crowd")) == set(ann.jobs("reef")) == {"COMPLETE"}
-    assert len(ann.jobs("crowd")) <= 4
+    assert len(ann.jobs("crowd")) <= 6  # thirty documents, which are read one by one
 
 
 def test_a_sidecar_that_an_operator_forged_shows_nobody_anothers_document(ann: Person) -> None:

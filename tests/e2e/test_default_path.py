@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from bedrock_kb_simulator.assumptions import CustomTells
 from stackroom.documents.model import DocumentStatus
 from stackroom.runs.placement import data_source_name
 from stackroom_local.state import Instance
@@ -45,8 +46,11 @@ REASONS = {
 
 @pytest.fixture(scope="module")
 def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
-    with local_mode(tmp_path_factory.mktemp("default") / "state") as running:
-        yield running
+    """Where Retrieve tells what was ingested by its object; elsewhere it does by the id."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BEDROCK_KB_SIMULATOR_CUSTOM_DOCUMENTS_TELL", CustomTells.LOCATION)
+        with local_mode(tmp_path_factory.mktemp("default") / "state") as running:
+            yield running
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +95,19 @@ def says(instance: Instance, *arguments: str) -> str:
 
 def home_of(person: Person) -> str:
     return str(person.catalog("research").knowledge_base_id)
+
+
+def test_passage_that_is_told_by_its_object_is_found_as_the_uploaded_file(
+    aws: Aws, alice: Person, instance: Instance
+) -> None:
+    answer = aws("bedrock-agent-runtime").retrieve(
+        knowledgeBaseId=home_of(alice), retrievalQuery={"text": "How fast do corals grow?"}
+    )
+    found = alice.find("How fast do corals grow?")
+
+    assert {each["location"]["type"] for each in answer["retrievalResults"]} == {"S3"}
+    assert found[0]["source"]["uri"] == f"s3://{instance.bucket}/alice/research/corals.txt"
+    assert not [each for each in found if "/_text/" in str(each["source"]["uri"])]
 
 
 def test_what_the_documents_do_not_answer_gets_weak_passages(alice: Person) -> None:

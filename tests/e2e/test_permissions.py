@@ -135,12 +135,13 @@ def test_keys_are_made_anew_when_they_were_lost_on_either_side(
 
 
 @pytest.mark.parametrize("who", ["administrator", "uploader"])
-def test_only_its_function_may_write_or_delete_a_sidecar_or_place_map(
+def test_only_its_function_may_write_or_delete_a_sidecar_or_a_text(
     frank: Person, request: pytest.FixtureRequest, who: str
 ) -> None:
     s3 = request.getfixturevalue(who)("s3")
     bucket, operator = frank.instance.bucket, frank.instance.client("s3")
     before = operator.get_object(Bucket=bucket, Key=SIDECAR)["VersionId"]
+    text = "_text/frank/cat-1/doc-1/0123456789abcdef.md"
     source = {"Bucket": bucket, "Key": "frank/papers/a.exe"}
     attempts: list[Callable[[], Any]] = [
         lambda: s3.put_object(Bucket=bucket, Key=SIDECAR, Body=b"{}"),
@@ -148,7 +149,8 @@ def test_only_its_function_may_write_or_delete_a_sidecar_or_place_map(
         lambda: s3.create_multipart_upload(Bucket=bucket, Key=SIDECAR),
         lambda: s3.delete_object(Bucket=bucket, Key=SIDECAR),
         lambda: s3.delete_object(Bucket=bucket, Key=SIDECAR, VersionId=before),
-        lambda: s3.put_object(Bucket=bucket, Key="_pagemaps/doc-1.json", Body=b"{}"),
+        lambda: s3.put_object(Bucket=bucket, Key=text, Body=b"a lie"),
+        lambda: s3.delete_object(Bucket=bucket, Key=text),
     ]
 
     for attempt in attempts:

@@ -2,10 +2,15 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 
+from stackroom.clock import utc_now
+from stackroom.documents.bucket import FileVersion
+from stackroom.documents.keys import TextName
 from stackroom.documents.model import Document
 from stackroom.documents.repositories import Inspected
 from stackroom.errors import ObjectRefused
+from stackroom.inspection.document_text import DocumentText
 from stackroom.inspection.inspection import File
 from stackroom.inspection.place_map import PlaceMap
 from tests.fakes.disturbed import Disturbed
@@ -15,7 +20,7 @@ class FakeFiles:
     """Objects by key; `on_read` runs after a read, as another writer would in between."""
 
     def __init__(self) -> None:
-        self.objects: dict[str, tuple[str, bytes]] = {}
+        self.objects: dict[str, tuple[FileVersion, bytes]] = {}
         self.reads: list[str] = []
         self.on_read: Callable[[], None] = lambda: None
         self.refused: dict[str, str] = {}
@@ -23,46 +28,74 @@ class FakeFiles:
     def keep_from_us(self, key: str, why: str) -> None:
         self.refused[key] = why
 
-    def put(self, key: str, etag: str, body: bytes) -> None:
-        self.objects[key] = (etag, body)
+    def put(self, key: str, etag: str, body: bytes, version_id: str | None = None) -> None:
+        self.objects[key] = (FileVersion(etag, version_id), body)
 
     def read(self, key: str, *, limit: int) -> File | None:
-        etag, body = self.objects.get(key, (None, b""))
+        version, body = self.objects.get(key, (None, b""))
         self.reads.append(key)
         self.on_read()
         if key in self.refused:
             raise ObjectRefused(key, self.refused[key])
-        if etag is None:
+        if version is None:
             return None
-        return File(etag=etag, body=body if len(body) <= limit else None)
+        return File(version=version, body=body if len(body) <= limit else None)
 
-    def etag_of(self, key: str) -> str | None:
-        etag, _ = self.objects.get(key, (None, b""))
-        return etag
-
-
-class FakeMapShelf:
-    """A `PlaceMaps` that keeps what is put into it."""
-
-    def __init__(self) -> None:
-        self.maps: dict[str, PlaceMap] = {}
-
-    def get(self, document_id: str) -> PlaceMap | None:
-        return self.maps.get(document_id)
-
-    def put(self, document_id: str, place_map: PlaceMap) -> None:
-        self.maps[document_id] = place_map
-
-    def remove(self, document_id: str) -> None:
-        self.maps.pop(document_id, None)
+    def version_of(self, key: str) -> FileVersion | None:
+        version, _ = self.objects.get(key, (None, b""))
+        return version
 
 
-class FakeInspections:
-    def __init__(self) -> None:
-        self.found: dict[str, tuple[str, Inspected]] = {}
+@dataclass
+class FakeTexts(Disturbed):
+    """The `DocumentTexts` that were put, by name, and the places of each; and when they were."""
 
-    def record(self, document_id: str, etag: str, found: Inspected) -> None:
+    now: Callable[[], datetime] = utc_now
+    kept: dict[TextName, DocumentText] = field(default_factory=dict)
+    put_at: dict[TextName, datetime] = field(default_factory=dict)
+
+    def get(self, name: TextName) -> PlaceMap | None:
+        text = self.kept.get(name)
+        return None if text is None else text.places
+
+    def put(self, name: TextName, text: DocumentText) -> None:
+        self.kept[name] = text
+        self.put_at[name] = self.now()
+
+    def names(self, user_id: str, catalog_id: str, document_id: str) -> list[TextName]:
+        wanted = (user_id, catalog_id, document_id)
+        return [
+            each
+            for each in self.kept
+            if (each.user_id, each.catalog_id, each.document_id) == wanted
+        ]
+
+    def remove(self, names: Iterable[TextName]) -> None:
+        for each in list(names):
+            self.kept.pop(each, None)
+
+
+@dataclass
+class FakeInspections(Disturbed):
+    """What was found, by document, with the etag of the version."""
+
+    found: dict[str, tuple[str, Inspected]] = field(default_factory=dict)
+
+    def record(self, document_id: str, etag: str, found: Inspected) -> str | None:
+        _, before = self.found.get(document_id, ("", Inspected()))
         self.found[document_id] = (etag, found)
+        return before.text_id
+
+    def results_for(self, documents: Iterable[Document]) -> dict[str, Inspected]:
+        etags = {each.document_id: each.etag for each in documents}
+        return {
+            document_id: found
+            for document_id, (etag, found) in self.found.items()
+            if etags.get(document_id) == etag
+        }
+
+    def forget(self, document_id: str) -> None:
+        self.found.pop(document_id, None)
 
 
 @dataclass
@@ -82,6 +115,7 @@ class FakeInspectionResults(Disturbed):
     def results_for(self, documents: Iterable[Document]) -> dict[str, Inspected]:
         return {
             each.document_id: Inspected(
+                version_id=each.version_id,
                 reason=self.reasons.get(each.etag),
                 title_words=self.titles.get(each.etag, ""),
                 gaps=self.gaps.get(each.etag, ()),
@@ -94,6 +128,9 @@ class FakeInspectionResults(Disturbed):
 class FakeInspectionRequests:
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.failure: Exception | None = None
 
     def ask(self, key: str) -> None:
+        if self.failure is not None:
+            raise self.failure
         self.asked.append(key)

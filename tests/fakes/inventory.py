@@ -10,6 +10,7 @@ from stackroom.documents.repositories import ListingItem, ListingPage
 from stackroom.ingestion.inventory import KnownSource, ListedDocument, ListedObject
 from tests.fakes.bedrock import BUCKET, FakeBedrock
 from tests.fakes.disturbed import Disturbed
+from tests.fakes.inspection import FakeTexts
 from tests.fakes.pipeline import FakeBucket, FakeCatalogs, FakeDocuments
 
 Item = TypeVar("Item")
@@ -27,6 +28,7 @@ class FakeInventory(Disturbed):
     documents: FakeDocuments
     bedrock: FakeBedrock
     pool: tuple[PoolMember, ...]
+    texts: FakeTexts = field(default_factory=FakeTexts)
     page: int = 2
     prefixes: dict[str, str] = field(default_factory=dict)
     statuses: dict[str, str] = field(default_factory=dict)
@@ -52,6 +54,13 @@ class FakeInventory(Disturbed):
                     last_modified=each.last_modified,
                 )
                 for key, each in self.bucket.sidecars.items()
+            ),
+            *(
+                ListedObject(
+                    key=key, size=10, etag="etag of text", last_modified=self.texts.put_at[name]
+                )
+                for name in self.texts.kept
+                for key in (name.key, name.places_key)
             ),
         ]
         below = {each.key: each for each in listed if each.key.startswith(prefix)}

@@ -115,6 +115,9 @@ class FakeKnowledgeBase(Disturbed):
         )
 
 
+A_TEXT = DocumentNotes(text_id="0" * 16)  # of what no job has crawled, nor a call has sent
+
+
 class AllStaying(Disturbed):
     """`StayingDocuments` for what has no records here: all of them, but for the ids in `going`."""
 
@@ -124,7 +127,7 @@ class AllStaying(Disturbed):
 
     def staying(self, keys: Iterable[DocumentKey]) -> dict[DocumentKey, DocumentNotes]:
         staying = (each for each in keys if each[1] not in self.going)
-        return {each: self.notes.get(each[1], DocumentNotes()) for each in staying}
+        return {each: self.notes.get(each[1], A_TEXT) for each in staying}
 
 
 def matches(condition: Filter | None, attributes: Mapping[str, object]) -> bool:

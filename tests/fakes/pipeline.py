@@ -18,7 +18,7 @@ from tests.fakes.admission import FakeAdmissionBook, FakeExecutions, FakeTaskTok
 from tests.fakes.bedrock import BUCKET, FakeBedrock
 from tests.fakes.clock import FakeClock
 from tests.fakes.disturbed import Disturbed
-from tests.fakes.inspection import FakeInspectionResults
+from tests.fakes.inspection import FakeInspectionResults, FakeInspections, FakeTexts
 
 __all__ = [
     "BUCKET",
@@ -31,10 +31,12 @@ __all__ = [
     "FakeDocuments",
     "FakeExecutions",
     "FakeInspectionResults",
+    "FakeInspections",
     "FakeLeases",
     "FakeReceipts",
     "FakeSlots",
     "FakeTaskTokens",
+    "FakeTexts",
 ]
 
 

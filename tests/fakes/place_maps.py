@@ -1,5 +1,6 @@
 """Place maps in memory: a document's places, found by exact text."""
 
+from stackroom.documents.keys import TextName
 from stackroom.documents.passages import Place
 from stackroom.errors import StackroomError
 
@@ -42,8 +43,8 @@ class FakePlaceMaps:
     def _put(self, document_id: str, texts: dict[Place, str]) -> None:
         self.maps[document_id] = FakePlaces(texts)
 
-    def get(self, document_id: str) -> FakePlaces | None:
-        self.reads.append(document_id)
+    def get(self, name: TextName) -> FakePlaces | None:
+        self.reads.append(name.document_id)
         if self.failure is not None:
             raise self.failure
-        return self.maps.get(document_id)
+        return self.maps.get(name.document_id)

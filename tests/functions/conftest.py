@@ -11,6 +11,7 @@ import functions.opensearch_retrieve.handler as opensearch_retrieve
 import functions.prewarm.handler as prewarm
 import functions.retrieve.handler as retrieve
 import functions.search_index.handler as search_index
+from bedrock_kb_simulator.assumptions import Assumptions
 from stackroom.aws import session
 from stackroom.aws.stepfunctions.executions import StepFunctionsTaskTokens
 from stackroom.catalogs import deletions
@@ -24,7 +25,7 @@ from tests.functions.printed import Printed, listening
 from tests.functions.tools import MODEL, Tools
 from tests.support.strict_requests import strict_requests
 from tests.workflow.bedrock import Bedrock, pool
-from tests.workflow.functions import forget, forget_clients
+from tests.workflow.functions import forget, forget_clients, read_files_here
 
 __all__ = ["strict_requests"]  # a fixture of all tests here
 
@@ -46,6 +47,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     # Direct calls are looked at after seconds, by the clock of AWS; here that clock is faster.
     for name, value in {**ENVIRONMENT, "INGEST_SPEED": "1000"}.items():
         monkeypatch.setenv(name, value)
+    read_files_here(monkeypatch)
     # Here no run takes a deleted catalog down while its owner waits.
     monkeypatch.setattr(deletions, "_PATIENCE", 0.0)
 
@@ -71,8 +73,18 @@ def data_sources() -> str:
 
 
 @pytest.fixture
+def assumptions() -> Assumptions:
+    """What is assumed of AWS where nobody knows."""
+    return Assumptions()
+
+
+@pytest.fixture
 def pipeline(
-    environment: None, printed: Printed, data_sources: str, monkeypatch: pytest.MonkeyPatch
+    environment: None,
+    printed: Printed,
+    data_sources: str,
+    assumptions: Assumptions,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Pipeline]:
     forget()
     with mock_aws(config=MOTO):
@@ -83,7 +95,7 @@ def pipeline(
             name="ingest", definition=WAITING, roleArn=ROLE
         )
         monkeypatch.setenv("STATE_MACHINE_ARN", machine["stateMachineArn"])
-        bedrock = Bedrock(s3, BUCKET)
+        bedrock = Bedrock(s3, BUCKET, assumptions)
         bedrock.provision()
         described = pool(bedrock.shared, catalog_data_sources=data_sources)
         monkeypatch.setenv("KB_POOL", described)

@@ -1,6 +1,7 @@
 """A catalog's way through the functions, call by call, as the state machine makes them."""
 
 import json
+import time
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 import functions.ingest.handler as ingest
+import functions.inspect.handler as inspect
 import functions.status_poller.handler as status_poller
 import functions.upload_handler.handler as upload_handler
 from stackroom.aws import session
@@ -23,6 +25,7 @@ from tests.workflow.bedrock import Bedrock
 
 FUNCTIONS: dict[str, Any] = {
     "upload_handler": upload_handler,
+    "inspect": inspect,
     "ingest": ingest,
     "status_poller": status_poller,
 }
@@ -57,7 +60,8 @@ class Pipeline:
     def call(self, name: str, event: Event) -> Event:
         """Call a function in the environment that its deployment gives it."""
         self.monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", name)
-        answer: Event = FUNCTIONS[name].handler(event, Context())
+        context = Context(milliseconds_left=660_000 if name == "inspect" else 60_000)
+        answer: Event = FUNCTIONS[name].handler(event, context)
         return answer
 
     def put(self, key: str = KEY, text: str = "some text") -> None:
@@ -66,17 +70,34 @@ class Pipeline:
     def remove(self, key: str = KEY) -> None:
         session.client("s3").delete_object(Bucket=BUCKET, Key=key)
 
-    def deliver(self, *bodies: str) -> list[str]:
-        """Hand messages m0, m1 ... to the upload handler; answers which failed."""
-        records = [{"messageId": f"m{each}", "body": text} for each, text in enumerate(bodies)]
-        answer = self.call("upload_handler", {"Records": records})
+    def deliver(self, *bodies: str, to: str = "upload_handler") -> list[str]:
+        """Hand messages m0, m1 ... to a function that takes them; answers which failed."""
+        records = [
+            {
+                "messageId": f"m{each}",
+                "body": text,
+                "eventSourceARN": f"arn:aws:sqs:us-east-1:123456789012:{to}",
+                "attributes": {"SentTimestamp": str(int(time.time() * 1000))},
+            }
+            for each, text in enumerate(bodies)
+        ]
+        answer = self.call(to, {"Records": records})
         return [each["itemIdentifier"] for each in answer["batchItemFailures"]]
 
+    def read(self, *bodies: str) -> list[str]:
+        """Hand messages to the reader of files; answers which failed."""
+        return self.deliver(*bodies, to="inspect")
+
     def drop(self, key: str = KEY, text: str = "some text") -> str:
-        """Put an object and deliver its event; answers the event's id."""
+        """Put an object and deliver its event to both; answers the event's id."""
         self.put(key, text)
+        return self.arrive(key)
+
+    def arrive(self, key: str = KEY) -> str:
+        """Deliver the event of what lies there to both; answers the event's id."""
         message = body(key)
         assert self.deliver(message) == []
+        assert self.read(message) == []
         return str(json.loads(message)["id"])
 
     def live_run(self, key: str = KEY) -> Event:

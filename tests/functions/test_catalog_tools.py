@@ -12,6 +12,7 @@ import pytest
 
 import functions.catalog_tools.handler as function
 import functions.retrieve.handler as retrieve
+from bedrock_kb_simulator.assumptions import Assumptions, CustomTells
 from stackroom.aws import session
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from tests.aws.stores import BUCKET, CATALOG_TABLE
@@ -19,6 +20,12 @@ from tests.functions.printed import Printed
 from tests.functions.tools import GatewayContext, Tools, encoded, text_of, told_of
 
 RETRIEVE = "knowledge___knowledge_base_retrieve"
+# What Retrieve may tell of where a document is from.
+however_told = pytest.mark.parametrize(
+    "assumptions",
+    [Assumptions(custom_documents_tell=each) for each in CustomTells],
+    ids=list(CustomTells),
+)
 
 
 def test_a_catalog_that_is_new_is_empty_and_says_what_to_do_next(tools: Tools) -> None:
@@ -160,6 +167,7 @@ def test_a_file_is_replaced_by_its_name_however_that_is_encoded(tools: Tools) ->
     assert (document["filename"], document["etag"]) == (decomposed, etag)
 
 
+@however_told
 def test_asking_and_all_that_follows_from_an_indexed_document(tools: Tools) -> None:
     catalog_id = tools.create()
     document_id = tools.index(catalog_id, "leave.txt", "Annual leave is thirty days for everyone.")
@@ -475,6 +483,7 @@ def test_a_catalog_is_deleted_in_two_calls_and_takes_nothing_from_then_on(tools:
     assert told_of(asked)[0] == "NO_CATALOG_SELECTED"
 
 
+@however_told
 def test_two_files_that_say_the_same_are_one_source_and_both_were_read(
     tools: Tools, printed: Printed
 ) -> None:

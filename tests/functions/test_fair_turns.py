@@ -1,5 +1,7 @@
 """Batches of a busy queue: what is sent again in its user's name, and what is handled."""
 
+import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,7 +24,8 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     session.client.cache_clear()
     with mock_aws():
         url = session.client("sqs").create_queue(QueueName="uploads")["QueueUrl"]
-        monkeypatch.setenv("QUEUE_URL", url)
+        others = session.client("sqs").create_queue(QueueName="others")["QueueUrl"]
+        monkeypatch.setenv("QUEUE_URLS", json.dumps([others, url]))
         monkeypatch.setenv("QUEUE_BATCH", str(FULL))
         fair_turns.settings.cache_clear()
         yield url
@@ -30,8 +33,23 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     session.client.cache_clear()
 
 
-def batch(*bodies: str) -> dict[str, Any]:
-    return {"Records": [{"messageId": f"m{at}", "body": each} for at, each in enumerate(bodies)]}
+SOURCE = "arn:aws:sqs:us-east-1:123456789012:uploads"
+
+
+def batch(*bodies: str, waited: float = 0.0) -> dict[str, Any]:
+    """As SQS delivers it, to whom its messages have waited so many seconds."""
+    sent_at = str(int((time.time() - waited) * 1000))
+    return {
+        "Records": [
+            {
+                "messageId": f"m{at}",
+                "body": each,
+                "eventSourceARN": SOURCE,
+                "attributes": {"SentTimestamp": sent_at},
+            }
+            for at, each in enumerate(bodies)
+        ]
+    }
 
 
 def left_of(event: dict[str, Any]) -> list[str]:
@@ -64,10 +82,11 @@ def test_messages_of_a_full_batch_are_resent_once_in_their_users_group(queue: st
             "messageId": each["MessageId"],
             "body": each["Body"],
             "messageAttributes": each["MessageAttributes"],
+            "eventSourceARN": SOURCE,
         }
         for each in again
     ]
-    come_back.append({"messageId": "m9", "body": "malformed"})
+    come_back += batch("malformed")["Records"]
     assert len(left_of({"Records": come_back})) == FULL
     assert received(queue) == []
 
@@ -75,6 +94,17 @@ def test_messages_of_a_full_batch_are_resent_once_in_their_users_group(queue: st
 def test_a_batch_that_is_not_full_is_handled_at_once(queue: str) -> None:
     assert left_of(batch(*map(body, ["alice/a/1.txt"] * (FULL - 1)))) == ["m0", "m1", "m2"]
     assert received(queue) == []
+
+
+@pytest.mark.parametrize(("waited", "left"), [(0.0, ["m0"]), (1.0, ["m0"]), (3.0, [])])
+def test_message_that_comes_alone_is_resent_if_it_has_waited(
+    queue: str, monkeypatch: pytest.MonkeyPatch, waited: float, left: list[str]
+) -> None:
+    monkeypatch.setenv("QUEUE_BATCH", "1")
+    fair_turns.settings.cache_clear()
+
+    assert left_of(batch(body("alice/a/1.txt"), waited=waited)) == left
+    assert len(received(queue)) == 1 - len(left)
 
 
 def test_what_cannot_be_sent_again_is_handled(queue: str) -> None:

@@ -210,4 +210,5 @@ def test_a_call_that_nobody_makes_breaks_before_anything_moves(
         pipeline.call("ingest", event)
 
     assert pipeline.leases.get(CATALOG) == before
-    assert [line["message"] for line in printed.lines()] == ["upload reconciled"]
+    messages = [line["message"] for line in printed.lines()]
+    assert messages == ["upload reconciled", "file inspected"]

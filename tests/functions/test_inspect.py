@@ -12,8 +12,11 @@ from functions.inspect import handler as function
 from simulator.tests import files
 from stackroom.aws import session
 from stackroom.aws.dynamodb.inspection_records import DynamoInspections
-from stackroom.aws.s3.place_maps import S3PlaceMaps
-from stackroom.documents.keys import Location, locate
+from stackroom.aws.s3.document_texts import S3DocumentTexts
+from stackroom.documents.keys import Location, TextName, locate
+from stackroom.documents.repositories import Inspected
+from stackroom.inspection.gaps import UNREAD
+from stackroom.inspection.place_map import PlaceMap
 from tests.aws.stores import BUCKET, CONTROL_TABLE, ENVIRONMENT, create_bucket, create_tables
 from tests.functions.printed import listening
 from tests.support.lambda_context import Context
@@ -26,6 +29,9 @@ pytestmark = pytest.mark.processes
 def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
+    # Nobody asks for a run here, since no document is on record.
+    monkeypatch.setenv("STATE_MACHINE_ARN", "arn:aws:states:us-east-1:123456789012:stateMachine:i")
+    monkeypatch.setenv("KB_POOL", "[]")
     _forget()
     with mock_aws():
         client = boto3.client("s3")
@@ -53,8 +59,12 @@ def event(key: str, detail_type: str = "Object Created") -> str:
 
 
 def failures(*bodies: str) -> list[str]:
-    records = [{"messageId": f"m{at}", "body": body} for at, body in enumerate(bodies)]
-    answer = function.handler({"Records": records}, Context())
+    source = "arn:aws:sqs:us-east-1:123456789012:inspections"
+    records = [
+        {"messageId": f"m{at}", "body": body, "eventSourceARN": source}
+        for at, body in enumerate(bodies)
+    ]
+    answer = function.handler({"Records": records}, Context(milliseconds_left=660_000))
     return [each["itemIdentifier"] for each in answer["batchItemFailures"]]
 
 
@@ -69,15 +79,15 @@ def test_a_scanned_pdf_is_a_defect_unless_images_are_parsed(
 
     assert failures(event(key)) == []
 
-    place_map = S3PlaceMaps(s3, BUCKET).get(document_id(key))
+    places = places_of(s3, key, etag)
     if parses_images:
         assert reason(key, etag) is None
-        assert place_map is not None
-        assert place_map.text == ""
-        assert place_map.place_of("Seen").page is None
+        assert places is not None
+        assert places.text == ""
+        assert places.place_of("Seen").page is None
     else:
         assert "it may be a scan, and this deployment reads no images" in str(reason(key, etag))
-        assert place_map is None
+        assert places is None
 
 
 def document_id(key: str) -> str:
@@ -86,14 +96,28 @@ def document_id(key: str) -> str:
     return place.document_id
 
 
-def reason(key: str, etag: str) -> str | None:
+def found(key: str, etag: str) -> Inspected | None:
     inspections = DynamoInspections(client=session.client("dynamodb"), table=CONTROL_TABLE)
     document = a_document(document_id=document_id(key), etag=etag)
-    found = inspections.results_for([document]).get(document.document_id)
-    return None if found is None else found.reason
+    return inspections.results_for([document]).get(document.document_id)
 
 
-def test_sound_pdf_gets_a_place_map_and_defective_one_a_counted_reason(
+def reason(key: str, etag: str) -> str | None:
+    result = found(key, etag)
+    return None if result is None else result.reason
+
+
+def places_of(s3: Any, key: str, etag: str) -> PlaceMap | None:
+    """Of the text that was found in this version."""
+    result, place = found(key, etag), locate(key)
+    assert isinstance(place, Location)
+    if result is None or result.text_id is None:
+        return None
+    name = TextName(place.user_id, place.catalog_id, place.document_id, result.text_id)
+    return S3DocumentTexts(s3, BUCKET).get(name)
+
+
+def test_sound_pdf_gets_a_text_and_defective_one_a_counted_reason(
     s3: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     printed = listening([function.logger], monkeypatch, capsys)
@@ -103,10 +127,10 @@ def test_sound_pdf_gets_a_place_map_and_defective_one_a_counted_reason(
 
     failed = failures(event(key), event(secret))
 
-    place_map = S3PlaceMaps(s3, BUCKET).get(document_id(key))
+    places = places_of(s3, key, etag)
     assert failed == []
-    assert place_map is not None
-    assert (place_map.text_id, place_map.place_of("Trains go first class").page) == (etag, 2)
+    assert places is not None
+    assert places.place_of("Trains go first class").page == 2
     assert reason(key, etag) is None
     told = reason(secret, of_secret)
     assert told == "the PDF is encrypted; remove its password and upload it again"
@@ -126,20 +150,35 @@ def test_malformed_messages_fail_alone(s3: Any) -> None:
     assert str(reason("alice/handbook/a.docx", etag)).startswith("the file is not a DOCX")
 
 
-def test_a_crashing_reader_fails_no_message(s3: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crashing_reader_fails_no_message_and_is_counted(
+    s3: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed = listening([function.logger], monkeypatch, capsys)
     monkeypatch.setenv("INSPECT_SECONDS_PER_FILE", "0.01")
     etag = put(s3, "alice/handbook/secret.pdf", files.encrypted_pdf())
 
     failed = failures(event("alice/handbook/secret.pdf"))
 
+    result = found("alice/handbook/secret.pdf", etag)
     assert failed == []
-    assert reason("alice/handbook/secret.pdf", etag) is None
+    assert result is not None
+    assert (result.reason, result.text_id, result.gaps) == (None, None, (UNREAD,))
+    assert [each.values for each in printed.figures("UndecidedFiles")] == [(1.0,)]
+
+
+def test_message_is_left_where_time_is_short_for_three_readings(
+    s3: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INSPECT_SECONDS_PER_FILE", "230")
+    put(s3, "alice/handbook/notes.txt", b"Meals are 48 euros")
+
+    assert failures(event("alice/handbook/notes.txt")) == ["m0"]
 
 
 def test_a_store_that_does_not_answer_has_the_message_delivered_again(s3: Any) -> None:
     put(s3, "alice/handbook/notes.docx", b"no zip")
     session.client("dynamodb").delete_table(TableName=CONTROL_TABLE)
 
-    failed = failures(event("alice/handbook/notes.docx"), event("alice/handbook/gone.txt"))
+    failed = failures(event("alice/handbook/notes.docx"), event("alice/handbook/setup.exe"))
 
     assert failed == ["m0"]

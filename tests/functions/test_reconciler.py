@@ -15,9 +15,11 @@ from bedrock_kb_simulator.service_errors import ServiceError
 from stackroom.aws import session
 from stackroom.aws.dynamodb.bookmark import DynamoBookmark
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
+from stackroom.aws.dynamodb.inspection_records import DynamoInspections
 from stackroom.clock import utc_now
-from stackroom.documents.keys import Location, locate
+from stackroom.documents.keys import Location, locate, text_folder
 from stackroom.documents.model import Document, DocumentStatus
+from stackroom.documents.repositories import Inspected
 from stackroom.errors import CatalogNotFound
 from stackroom.runs.placement import SharedSources
 from stackroom.uploads.events import object_event
@@ -74,7 +76,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stackroom.reconciler.mending.Mending.is_settled", lambda *_: True)
+    monkeypatch.setattr("stackroom.reconciler.mending.Mending.is_settled", lambda *_, **__: True)
 
 
 @pytest.fixture
@@ -93,6 +95,21 @@ def put(*keys: str) -> None:
         session.client("s3").put_object(Bucket=BUCKET, Key=key, Body=b"some text")
 
 
+def read(*keys: str) -> None:
+    """Their files were read, though nobody has told their records."""
+    results = DynamoInspections(client=session.client("dynamodb"), table=CONTROL_TABLE)
+    for key in keys:
+        head = session.client("s3").head_object(Bucket=BUCKET, Key=key)
+        found = Inspected(version_id=head.get("VersionId"))
+        results.record(place_of(key).document_id, head["ETag"].strip('"'), found)
+
+
+def place_of(key: str) -> Location:
+    place = locate(key)
+    assert isinstance(place, Location)
+    return place
+
+
 def reconcile(context: Context | None = None, **since: object) -> dict[str, Any]:
     event = {"action": "reconcile", **since}
     answer: dict[str, Any] = reconciler.handler(event, context or Hurried())
@@ -100,8 +117,7 @@ def reconcile(context: Context | None = None, **since: object) -> dict[str, Any]
 
 
 def document(key: str = KEY) -> Document:
-    place = locate(key)
-    assert isinstance(place, Location)
+    place = place_of(key)
     documents = DynamoDocuments(client=session.client("dynamodb"), table=CATALOG_TABLE)
     found = documents.get(place.catalog_id, place.document_id)
     assert found is not None
@@ -120,6 +136,7 @@ def test_lost_upload_is_registered_run_and_counted_only_once(
     world: None, later: None, printed: Printed
 ) -> None:
     put(KEY, "loose.txt", "alice/research/never.txt.metadata.json")
+    read(KEY)
 
     first, second = reconcile(), reconcile()
 
@@ -139,21 +156,35 @@ def test_lost_upload_is_registered_run_and_counted_only_once(
     assert [(each.values, each.unit) for each in altogether] == [((3,), "Count"), ((0,), "Count")]
 
 
-def test_uninspected_file_is_queued_for_inspection_like_an_s3_event(
+def test_unread_file_is_queued_for_its_reader_like_an_s3_event(
     world: None, later: None, printed: Printed
 ) -> None:
     put(KEY)
-    reconcile()
-    documents = DynamoDocuments(client=session.client("dynamodb"), table=CATALOG_TABLE)
-    indexed = {"status": DocumentStatus.INDEXED, "uninspected": True}
-    documents.save(document().model_copy(update=indexed))
 
-    answer = reconcile()
+    first, second = reconcile(), reconcile()
 
     queue = os.environ["INSPECTIONS_QUEUE_URL"]
-    [message] = session.client("sqs").receive_message(QueueUrl=queue)["Messages"]
-    assert answer["found"].get("uninspected_file") == 1
-    assert object_event(message["Body"]).key == KEY
+    answer = session.client("sqs").receive_message(QueueUrl=queue, MaxNumberOfMessages=10)
+    assert first["found"] == {"object_without_record": 1, "unread_file": 1}
+    assert second["found"] == {"unread_file": 1}
+    assert [object_event(each["Body"]).key for each in answer["Messages"]] == [KEY] * 3
+    assert document().unread
+
+
+def test_text_that_nobody_needs_is_removed_with_its_places(
+    world: None, later: None, printed: Printed
+) -> None:
+    put(KEY)
+    read(KEY)
+    folder = text_folder("alice", place_of(KEY).catalog_id, "doc-" + "0" * 24)
+    put(f"{folder}{'a' * 16}.md", f"{folder}{'a' * 16}.places.json.gz", f"{folder}{'b' * 16}.md")
+
+    rehearsed, mended = reconcile(dry_run=True), reconcile()
+
+    assert rehearsed["found"].get("text_without_document") == 2
+    assert mended["found"].get("text_without_document") == 2
+    listed = session.client("s3").list_objects_v2(Bucket=BUCKET, Prefix="_text/")
+    assert listed["KeyCount"] == 0
 
 
 @pytest.mark.parametrize("when_due", [False, True])
@@ -161,6 +192,7 @@ def test_the_next_invocation_goes_on_where_the_time_ran_out(
     world: None, later: None, printed: Printed, *, when_due: bool
 ) -> None:
     put(KEY)
+    read(KEY)
     bookmark = DynamoBookmark(client=session.client("dynamodb"), table=CONTROL_TABLE)
 
     first = reconcile(Hurried(pieces=1))
@@ -178,6 +210,7 @@ def test_when_no_round_is_due_a_lost_upload_waits_for_the_next(
 ) -> None:
     first = reconcile(when_due=True)
     put(KEY)
+    read(KEY)
 
     assert first == {"finished": True, "found": {}}
     assert reconcile(when_due=True) == {"finished": True, "found": {}}
@@ -188,6 +221,7 @@ def test_an_operator_has_a_catalog_deleted_and_another_users_is_none(
     world: None, later: None, printed: Printed
 ) -> None:
     put(KEY)
+    read(KEY)
     reconcile()
     catalog_id = document().catalog_id
 
@@ -216,9 +250,11 @@ def test_after_a_power_cut_all_is_compared_from_the_start(
 ) -> None:
     """And the log tells how far the round before has come."""
     put(KEY)
+    read(KEY)
     reconcile(Hurried(pieces=2))  # the runs, and the bucket
     cut_off = printed.line("reconciled")
     put("alice/research/other.txt")
+    read("alice/research/other.txt")
 
     answer = reconcile(idle_before=utc_now().isoformat())
 
@@ -231,6 +267,7 @@ def test_after_a_power_cut_what_came_just_before_is_registered_at_once(
     world: None, printed: Printed
 ) -> None:
     put(KEY)
+    read(KEY)
     restart = utc_now() + timedelta(seconds=1)  # moto tells whole seconds
 
     left_alone = reconcile()
@@ -285,6 +322,7 @@ def test_dry_run_changes_nothing_and_resumes_where_its_time_ran_out(
     world: None, later: None, printed: Printed
 ) -> None:
     put(KEY)
+    read(KEY)
     bookmark = DynamoBookmark(client=session.client("dynamodb"), table=CONTROL_TABLE)
 
     first = reconcile(Hurried(pieces=1), listed=True, dry_run=True)

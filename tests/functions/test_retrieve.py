@@ -13,9 +13,11 @@ from functions.retrieve import handler as function
 from stackroom.aws import session
 from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
-from stackroom.aws.s3.place_maps import S3PlaceMaps
+from stackroom.aws.s3.document_texts import S3DocumentTexts
+from stackroom.documents.keys import TextName, catalog_id_of, document_id_of
+from stackroom.documents.model import DataSourceType
+from stackroom.inspection.document_text import text_of
 from stackroom.inspection.extraction.page import Page
-from stackroom.inspection.place_map import PlaceMap
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import Budget, Priority
 from tests.aws.stores import (
@@ -252,19 +254,30 @@ def test_what_is_shared_is_searched_where_the_environment_says_so(
 def test_the_function_searches_with_what_its_environment_says(deployed: None) -> None:
     s3 = session.client("s3")
     create_bucket(s3)
-    place_map = PlaceMap.of("e", [Page(6, "Annual leave is 30 days.")])
-    assert place_map is not None
-    S3PlaceMaps(s3, BUCKET).put("doc-1", place_map)
+    ids = {
+        "user_id": "alice",
+        "catalog_id": catalog_id_of("alice", "hr"),
+        "document_id": document_id_of(catalog_id_of("alice", "hr"), "handbook.pdf"),
+        "text_id": "0123456789abcdef",
+    }
+    name = TextName(**ids)
+    text = text_of([Page(6, "Annual leave is 30 days.")], "handbook.pdf")
+    S3DocumentTexts(s3, BUCKET).put(name, text)
     table = {"client": session.client("dynamodb"), "table": CATALOG_TABLE}
     register = DynamoCatalogRegister(**table, control_table=CONTROL_TABLE)
-    register.open(a_catalog(catalog_id="cat-1"))
-    DynamoDocuments(**table).save(a_document(document_id="doc-1"))
-    ids = {"user_id": "alice", "catalog_id": "cat-1", "document_id": "doc-1"}
-    metadata = {**ids, "filename": "handbook.pdf"}
-    location = {"type": "S3", "s3Location": {"uri": f"s3://{BUCKET}/alice/hr/handbook.pdf"}}
+    source = {"knowledge_base_id": "KB12345678", "data_source_id": "DS12345678"}
+    custom: dict[str, Any] = {**source, "data_source_type": DataSourceType.CUSTOM}
+    register.open(a_catalog(catalog_id=name.catalog_id, **custom))
+    document = a_document(
+        catalog_id=name.catalog_id, document_id=name.document_id, text_id=name.text_id
+    )
+    DynamoDocuments(**table).save(document)
+    told = {"x-amz-bedrock-kb-data-source-id": "DS12345678"}
+    metadata = {**ids, **told, "filename": "handbook.pdf"}
+    location = {"type": "S3", "s3Location": {"uri": f"s3://{BUCKET}/{name.key}"}}
     place: dict[str, Any] = {"metadata": metadata, "location": location}
     found = [
-        {"content": {"text": "Annual leave is 30 days."}, "score": 0.6, **place},
+        {"content": {"text": text.markdown}, "score": 0.6, **place},
         {"content": {"text": "Annual report."}, "score": 0.4, **place},
     ]
 

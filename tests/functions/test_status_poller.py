@@ -50,7 +50,7 @@ def test_document_is_polled_until_indexed_and_reported_once(
     assert (line["outcome"], line["document_id"]) == ("indexed", place_of().document_id)
     assert (line["worklist_id"], line["version"]) == (CATALOG, document.version)
     trail = [line["message"] for line in printed.lines() if line.get("correlation_id") == event_id]
-    assert trail == ["upload reconciled", "document settled"]
+    assert trail == ["upload reconciled", "file inspected", "document settled"]
     assert settled(printed) == [figure("DocumentsSettled", 1, outcome="indexed")]
     waited = (document.indexed_at - document.uploaded_at).total_seconds()
     assert printed.figures("UploadToIndexedSeconds") == [

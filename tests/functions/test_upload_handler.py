@@ -33,9 +33,26 @@ def event_id(message: str) -> str:
     return str(json.loads(message)["id"])
 
 
-def test_upload_and_removal_are_logged_and_an_upload_starts_a_run(
-    pipeline: Pipeline, printed: Printed
+@pytest.mark.parametrize("reader_first", [False, True])
+def test_upload_starts_a_run_once_its_file_was_read_too(
+    pipeline: Pipeline, *, reader_first: bool
 ) -> None:
+    pipeline.put()
+    both = [pipeline.deliver, pipeline.read]
+    first, second = reversed(both) if reader_first else both
+
+    failed = [first(body())]
+    early = pipeline.executions()
+    failed.append(second(body()))
+
+    document = pipeline.document()
+    assert failed == [[], []]
+    assert (early, pipeline.executions()) == ([], [f"{place_of().catalog_id}-1"])
+    assert document is not None
+    assert (document.unread, document.text_id is None) == (False, False)
+
+
+def test_upload_and_removal_are_logged(pipeline: Pipeline, printed: Printed) -> None:
     pipeline.put()
     message = body()
 
@@ -48,7 +65,6 @@ def test_upload_and_removal_are_logged_and_an_upload_starts_a_run(
     assert (line["outcome"], line["document_id"]) == ("registered", place_of().document_id)
     assert line["correlation_id"] == event_id(message)
     assert printed.figures() == [figure("UploadEvents", 1)]
-    assert pipeline.executions() == [f"{place_of().catalog_id}-1"]
 
     pipeline.remove()
     pipeline.deliver(body(kind="Object Deleted"))
@@ -115,6 +131,8 @@ def test_a_batch_asks_for_one_run_a_catalog_and_looks_at_each_key_once(
         pipeline.put(key)
     first, again = body(keys[0]), body(keys[0])
     never_there = body("alice/research/d.txt", kind="Object Deleted")
+    for key in keys:
+        pipeline.read(body(key))
 
     failed = pipeline.deliver(first, again, never_there, *map(body, keys[1:]))
 
@@ -132,7 +150,7 @@ def test_a_batch_asks_for_one_run_a_catalog_and_looks_at_each_key_once(
     assert lease is not None
     assert lease.requested == 1
     assert pipeline.executions() == sorted({f"{place_of(key).catalog_id}-1" for key in keys})
-    assert printed.figures() == [figure("UploadEvents", *[1] * 5)]
+    assert printed.figures("UploadEvents") == [figure("UploadEvents", *[1] * 5)]
 
 
 def test_malformed_messages_fail_alone_and_nothing_of_them_is_logged(
@@ -163,6 +181,7 @@ def test_messages_whose_run_could_not_start_are_redelivered_and_start_it(
 ) -> None:
     pipeline.put()
     pipeline.put("alice/law/c.txt")
+    pipeline.read(body(), body("alice/law/c.txt"))
 
     with Stubber(session.client("stepfunctions")) as stub:
         stub.add_client_error("start_execution", "ThrottlingException", http_status_code=400)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import functions.catalog_tools.handler as catalog_tools
-from tests.functions.pipeline import Pipeline, body
+from tests.functions.pipeline import Pipeline
 from tests.support.lambda_context import Context
 
 Answer = dict[str, Any]
@@ -85,7 +85,7 @@ class Tools:
 
     def arrive(self, catalog_id: str, filename: str) -> None:
         """The event of an object that lies in the catalog comes."""
-        assert self.pipeline.deliver(body(f"{self.user}/{catalog_id}/{filename}")) == []
+        self.pipeline.arrive(f"{self.user}/{catalog_id}/{filename}")
 
     def index(self, catalog_id: str, filename: str, content: str = "thirty days") -> str:
         """Uploaded, and a run of its catalog through."""

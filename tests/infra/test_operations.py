@@ -13,6 +13,7 @@ def test_an_alarm_stands_on_everything_that_needs_a_person(assembly: Assembly) -
     assert names == {
         "UploadsUndeliverable",
         "InspectionsUndeliverable",
+        "LargeInspectionsUndeliverable",
         "RecoveryUndeliverable",
         "AgentRunsUndeliverable",
         "EventsUndeliverable",
@@ -20,6 +21,7 @@ def test_an_alarm_stands_on_everything_that_needs_a_person(assembly: Assembly) -
         "WebhooksUndeliverable",
         "UploadsLate",
         "InspectionsLate",
+        "LargeInspectionsLate",
         "AgentRunsLate",
         "LongWait",
         "BrokenRuns",
@@ -104,6 +106,26 @@ def test_formulas_use_only_what_they_define(assembly: Assembly) -> None:
 
     assert lines
     assert not any(re.search(r"\d[eE][-+]?\d", line[-1]["expression"]) for line in lines)
+
+
+def test_dashboard_shows_what_waits_in_each_queue_and_what_was_given_up(
+    assembly: Assembly,
+) -> None:
+    queues = {
+        queue.properties["QueueName"]
+        for stack in ("pipeline", "console")
+        for queue in assembly.all(stack, "AWS::SQS::Queue")
+    }
+
+    shown = {
+        line[3]
+        for widget in _widgets(assembly)
+        for line in widget["properties"].get("metrics", [])
+        if line[:2] == ["AWS/SQS", "ApproximateNumberOfMessagesVisible"]
+    }
+
+    assert "stackroom-large-inspections" in queues
+    assert queues - shown == {"stackroom-webhooks.fifo"}  # whose messages may wait for a day
 
 
 def _widgets(assembly: Assembly) -> list[dict[str, Any]]:

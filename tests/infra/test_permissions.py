@@ -129,10 +129,11 @@ OURS = {
         "*.metadata.json",
         ["upload-handler", "reconciler", "catalog-tools", "console"],
     ),
-    "PlaceMapsAreTheInspections": (
-        "s3: PutObject DeleteObject DeleteObjectVersion",
-        "_pagemaps/*",
-        ["inspect"],
+    "TextsAreTheReaders": ("s3: PutObject", "_text/*", ["inspect"]),
+    "TextsGoWithTheirDocuments": (
+        "s3: DeleteObject DeleteObjectVersion",
+        "_text/*",
+        ["inspect", "ingest", "status-poller", "reconciler", "catalog-tools", "console"],
     ),
 }
 

@@ -58,7 +58,7 @@ SETTINGS: dict[str, type[Settings]] = {
 # Seconds and megabytes.
 SIZES = {
     "upload_handler": (60, 1024),
-    "inspect": (120, 1536),
+    "inspect": (660, 1536),
     "ingest": (120, 1024),
     "status_poller": (120, 1024),
     "reconciler": (900, 512),
@@ -110,18 +110,27 @@ def test_what_the_context_says_otherwise_is_what_functions_read(otherwise: Assem
     assert tools.budget == Budget(max_tokens=1200, prioritize_by=Priority.RECENCY)
 
 
-@pytest.mark.parametrize("name", ["uploads", "inspections"])
+@pytest.mark.parametrize(
+    ("name", "tries", "spare"),
+    [
+        # Six times the timeout, as AWS advises, for a function that may be throttled.
+        # https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
+        ("uploads", 6, 0),
+        # Once, for what a killed function has left should not wait for an hour.
+        ("inspections", 1, 60),
+        ("large-inspections", 1, 60),
+    ],
+)
 def test_queue_hides_messages_in_work_and_gives_up_after_five_failures(
-    assembly: Assembly, name: str
+    assembly: Assembly, name: str, tries: int, spare: int
 ) -> None:
     queue, dead = _queue(assembly, name), _queue(assembly, f"{name}-dead")
     mapping = _mapping(assembly, name)
 
     timeout = SIZES[mapping["FunctionName"].removeprefix("stackroom-").replace("-", "_")][0]
 
-    # https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
     window = mapping.get("MaximumBatchingWindowInSeconds", 0)
-    assert queue["VisibilityTimeout"] >= 6 * timeout + window
+    assert queue["VisibilityTimeout"] == tries * timeout + spare + window
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     assert queue["RedrivePolicy"] == {
         "deadLetterTargetArn": f"arn:aws:sqs:{{region}}:{{account}}:stackroom-{name}-dead",
@@ -145,7 +154,7 @@ def test_queues_leave_most_lambda_concurrency_to_synchronous_callers(
     ]
 
     # Of a thousand functions, and of ten: in an account that is new.
-    assert [sorted(each) for each in shares] == [[10, 10, 10, 100], [2, 2, 2, 2]]
+    assert [sorted(each) for each in shares] == [[10, 10, 10, 50, 100], [2, 2, 2, 2, 2]]
 
 
 def test_a_webhook_is_tried_for_a_day_in_the_order_of_each_record(assembly: Assembly) -> None:
@@ -202,20 +211,50 @@ def test_the_schemas_of_events_are_registered(assembly: Assembly) -> None:
     assert {each["Type"] for each in schemas} == {"JSONSchemaDraft4"}
 
 
-def test_documents_reach_both_queues_and_our_own_files_neither(assembly: Assembly) -> None:
-    rule = assembly.one("pipeline", "AWS::Events::Rule", "ObjectEvents").properties
+@pytest.mark.parametrize(
+    ("rule", "queue", "size"),
+    [
+        ("ObjectEvents", "uploads", {}),
+        (
+            "SmallFiles",
+            "inspections",
+            {"size": [{"numeric": ["<=", 5_000_000]}, {"exists": False}]},
+        ),
+        ("LargeFiles", "large-inspections", {"size": [{"numeric": [">", 5_000_000]}]}),
+    ],
+)
+def test_documents_reach_the_queues_of_both_readers_and_our_own_files_none(
+    assembly: Assembly, rule: str, queue: str, size: dict[str, Any]
+) -> None:
+    found = assembly.one("pipeline", "AWS::Events::Rule", rule).properties
 
-    targets = [target["Arn"].rpartition(":")[2] for target in rule["Targets"]]
+    targets = [target["Arn"].rpartition(":")[2] for target in found["Targets"]]
 
-    assert targets == ["stackroom-uploads", "stackroom-inspections"]
-    assert rule["EventPattern"] == {
+    assert targets == [f"stackroom-{queue}"]
+    key = [{"anything-but": {"wildcard": ["*.metadata.json", "_text/*"]}}]
+    assert found["EventPattern"] == {
         "source": ["aws.s3"],
         "detail-type": ["Object Created", "Object Deleted"],
         "detail": {
             "bucket": {"name": ["stackroom-kb-docs-{account}-{region}"]},
-            "object": {"key": [{"anything-but": {"wildcard": ["*.metadata.json", "_pagemaps/*"]}}]},
+            "object": {"key": key, **size},
         },
     }
+
+
+def test_inspect_takes_a_file_alone_and_sends_it_back_to_its_own_queue(
+    assembly: Assembly,
+) -> None:
+    told = InspectSettings.from_env(assembly.variables("inspect"))
+
+    queues = ("inspections", "large-inspections")
+    assert [each.rpartition("/")[2] for each in told.queue_urls] == [
+        f"stackroom-{each}" for each in queues
+    ]
+    assert told.queue_batch == 1
+    assert [_mapping(assembly, each)["BatchSize"] for each in queues] == [1, 1]
+    for each in queues:
+        assert ("sqs:SendMessage", f"stackroom-{each}") in assembly.granted("inspect")
 
 
 def test_broken_runs_are_recovered_and_sweep_and_reconcile_are_scheduled(
@@ -256,6 +295,7 @@ def test_no_event_is_lost_when_its_target_refuses_it(assembly: Assembly) -> None
 
     assert sorted(dead) == [
         "stackroom-inspections-dead",
+        "stackroom-large-inspections-dead",
         "stackroom-recovery-dead",
         "stackroom-recovery-dead",
         "stackroom-recovery-dead",
@@ -293,7 +333,7 @@ def test_no_queue_counts_events_that_no_alarm_reads(assembly: Assembly) -> None:
         for each in assembly.all(stack, "AWS::Lambda::EventSourceMapping")
     ]
 
-    assert len(mappings) == 6
+    assert len(mappings) == 7
     assert [each for each in mappings if "MetricsConfig" in each] == []
 
 

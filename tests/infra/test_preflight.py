@@ -296,7 +296,7 @@ def test_new_account_with_ten_concurrent_functions_gets_a_warning(
 
     found = world.results()["Lambda concurrency"]
 
-    told = "10 functions at once, of which queues and streams may take 10"
+    told = "10 functions at once, of which queues and streams may take 12"
     assert (found.mark, found.text) == ("warn", f"{told}: questions may find no place")
 
 

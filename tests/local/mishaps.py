@@ -14,14 +14,17 @@ TEXT = "AMAZON_BEDROCK_TEXT"
 
 @contextmanager
 def held_back(instance: Instance, function: str) -> Iterator[None]:
-    """What the function is to take from its queue waits there."""
+    """What the function is to take from its queues waits there."""
     functions: Any = instance.client("lambda")
-    [mapping] = functions.list_event_source_mappings(FunctionName=function)["EventSourceMappings"]
-    functions.update_event_source_mapping(UUID=mapping["UUID"], Enabled=False)
+    answer = functions.list_event_source_mappings(FunctionName=function)
+    mappings = [each["UUID"] for each in answer["EventSourceMappings"]]
+    for each in mappings:
+        functions.update_event_source_mapping(UUID=each, Enabled=False)
     try:
         yield
     finally:
-        functions.update_event_source_mapping(UUID=mapping["UUID"], Enabled=True)
+        for each in mappings:
+            functions.update_event_source_mapping(UUID=each, Enabled=True)
 
 
 def lose_inspections(instance: Instance) -> None:

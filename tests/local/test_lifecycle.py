@@ -5,15 +5,20 @@ import os
 import signal
 import socket
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.fault_orders import PATH
+from stackroom.inspection.document_text import READER_VERSION
 from stackroom_local.local_errors import ChildFailed, PortTaken
 from stackroom_local.processes import free_ports
 from stackroom_local.servers import Ports
+from stackroom_local.sites.site_records import SiteRecords
+from stackroom_local.sites.site_services import SiteServices
+from stackroom_local.state import Instance
 from tests.local.running import (
     instance_of,
     kill_hard,
@@ -81,6 +86,38 @@ def test_a_drop_that_a_stop_cut_off_is_taken_up_again_at_another_port(
     assert settled
 
 
+def test_a_directory_that_an_older_reader_has_read_is_read_anew_once(
+    state_dir: Path, note: Path
+) -> None:
+    with local_mode(state_dir) as instance:
+        drop = ("drop", str(note), "--user", "ada", "--catalog", "home", "--wait")
+        stackroom(*drop, state_dir=state_dir)
+        [before] = SiteRecords(instance).documents("ada")
+        outdated = {"text_id": "0" * 16, "indexed_text_id": None}
+        SiteServices(instance).stores.documents.save(before.model_copy(update=outdated))
+        s3, place_map = instance.client("s3"), f"_pagemaps/{before.document_id}.json.gz"
+        s3.put_object(Bucket=instance.bucket, Key=place_map, Body=b"of before")
+    fresh, marker = (state_dir / "reader").read_text(), state_dir / "reader"
+    marker.unlink()
+
+    with local_mode(state_dir) as instance:
+        settled = _eventually(lambda: _text_ids(instance) == {before.text_id} and marker.exists())
+        kept = instance.client("s3").list_objects_v2(Bucket=instance.bucket, Prefix="_pagemaps/")
+        asked = stackroom("ask", "where is the spare key?", "--user", "ada", state_dir=state_dir)
+    said = state_dir.with_suffix(".log").read_text()
+
+    assert settled
+    assert marker.read_text() == fresh == READER_VERSION
+    assert "reading 1 document anew that an earlier version has read" in said
+    assert (kept["KeyCount"], "behind the barometer" in asked.stdout) == (0, True)
+
+
+def _text_ids(instance: Instance) -> set[str | None]:
+    """Of what is indexed and no longer replaced by anything."""
+    documents = SiteRecords(instance).documents("ada")
+    return {each.indexed_text_id for each in documents if each.text_id == each.indexed_text_id}
+
+
 def test_objects_put_just_before_a_crash_are_ingested_by_the_next_start(
     state_dir: Path,
 ) -> None:
@@ -145,9 +182,13 @@ def test_a_start_that_fails_leaves_no_process(state_dir: Path, tmp_path: Path) -
 
 
 def _wait_for(text: str, state_dir: Path) -> bool:
+    return _eventually(lambda: text in stackroom("status", state_dir=state_dir).stdout)
+
+
+def _eventually(is_so: Callable[[], bool]) -> bool:
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
-        if text in stackroom("status", state_dir=state_dir).stdout:
+        if is_so():
             return True
         time.sleep(0.5)
     return False

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from simulator.tests.files import encrypted_pdf, pdf, scanned_pdf
+from stackroom.inspection.context_lines import without_context
+from stackroom.inspection.document_text import text_of
+from stackroom.inspection.extraction import read_pages
 from tests.local.running import Said, within
 
 pytestmark = pytest.mark.processes
@@ -38,15 +41,36 @@ def test_passages_command_lists_passages_with_places_and_omissions(
     assert (told["filename"], told["parser"], told["pages"]) == ("book.pdf", "local", 5)
     assert [each["number"] for each in passages] == list(range(1, len(passages) + 1))
     assert all(0 < each["tokens"] <= 60 for each in passages)
-    whole = " ".join(each["text"] for each in passages).split()
-    assert whole == "\n".join(SHIFTS).split()
+    whole = without_context("\n".join(each["text"] for each in passages)).split("\n")
+    rules = [line for shift in SHIFTS for line in shift.split("\n")[1:]]
+    assert [line for line in whole if line] == ["The pump book", *rules]
     assert passages[0]["page"] == passages[0]["page_first"] == 1
     assert passages[-1]["page_last"] == 4
-    assert {left["text"] for each in passages for left in each["left_out"]} == {"The pump book"}
+    context = [
+        line for line in "\n".join(each["text"] for each in passages).split("\n") if "⟦" in line
+    ]
+    assert context == [f"⟦book.pdf · page {number}⟧" for number in range(1, 5)]
     assert [each["page"] for each in told["left_out"]] == [5]
-    assert "On AWS Bedrock parses and cuts by itself" in as_text.stdout
-    assert "page number: searched, and not shown: The pump book" in as_text.stdout
+    assert "On AWS Bedrock cuts by itself" in as_text.stdout
+    assert "    ⟦book.pdf · page 1⟧\n    The pump book\n" in as_text.stdout
     assert "page 5: no text" in as_text.stdout
+
+
+def test_passages_command_prints_the_whole_text_and_nothing_else(
+    stackroom: Stackroom, tmp_path: Path
+) -> None:
+    book, page = tmp_path / "book.pdf", tmp_path / "pumps.md"
+    book.write_bytes(pdf(*SHIFTS))
+    page.write_text("# Pumps \x1b[2J [bold]\n\nThe pump is greased every 200 hours.\n")
+
+    of_book = stackroom("passages", str(book), "--text").stdout
+    of_page = stackroom("passages", str(page), "--text").stdout
+    both = stackroom("passages", str(page), "--text", "--json")
+
+    assert of_book == text_of(read_pages(book.read_bytes(), "book.pdf"), "book.pdf").markdown
+    assert of_page.startswith("⟦pumps.md · Pumps [2J [bold]⟧\n# Pumps \\x1b[2J [bold]\n")
+    assert (both.returncode, both.stdout) == (2, "")
+    assert "leave out --text, or --json" in both.stderr
 
 
 def test_passages_command_lists_what_of_a_file_cannot_be_found(
@@ -79,7 +103,6 @@ def test_a_passage_of_a_file_with_headings_has_its_section(
     [
         ("book.pdf", encrypted_pdf(), "book.pdf: "),
         ("empty.txt", b"", "empty.txt: the file is empty"),
-        ("script.md", b"#!/bin/sh\necho", "script.md: "),
         ("picture.png", b"\x89PNG", "picture.png: File type"),
         ("none.txt", None, "No such file or directory"),
         ("", None, "is a folder; name a file"),

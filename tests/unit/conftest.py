@@ -2,6 +2,7 @@ import pytest
 
 from tests.support.linked_tools import Office
 from tests.unit.pipeline import Pipeline
+from tests.unit.reading import Reading
 from tests.unit.reconciling import Reconciled
 
 
@@ -22,6 +23,12 @@ def indexed(filled: Pipeline) -> Pipeline:
     """Where a file was dropped and indexed."""
     filled.index()
     return filled
+
+
+@pytest.fixture
+def reading() -> Reading:
+    """A pipeline whose files are read."""
+    return Reading()
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from stackroom.documents.model import (
     PoolMember,
     Receipt,
 )
+from stackroom.documents.repositories import InspectionResults
 from stackroom.ingestion.estimates import Estimates
 from stackroom.ingestion.evidence import SearchCheck
 from stackroom.ingestion.polling import TaskResult
@@ -44,9 +45,11 @@ from tests.fakes.pipeline import (
     FakeDocuments,
     FakeExecutions,
     FakeInspectionResults,
+    FakeInspections,
     FakeLeases,
     FakeReceipts,
     FakeSlots,
+    FakeTexts,
 )
 from tests.fakes.usage import FakeUsage
 from tests.fakes.worklists import FakeWorklists
@@ -115,6 +118,8 @@ class Pipeline:
     """
     `by_jobs` gives catalogs data sources of type S3, and `shared` none of their own. A search tells
     what was ingested directly by its id, or, if it `tells_texts`, by the URI of its text.
+    `inspections` are what a reader of files has found; without them, every file was read, by
+    Bedrock's parser.
     """
 
     clock: FakeClock = field(default_factory=FakeClock)
@@ -123,6 +128,7 @@ class Pipeline:
     shared: bool = False
     finds_at_once: bool = True
     tells_texts: bool = False
+    inspections: FakeInspections | None = None
 
     def __post_init__(self) -> None:
         wanted = CatalogDataSources.S3 if self.by_jobs else None
@@ -143,6 +149,8 @@ class Pipeline:
         self.usage = FakeUsage()
         self.bedrock = FakeBedrock(self.clock)
         self.findings = FakeInspectionResults(everything=True)
+        self.results: InspectionResults = self.inspections or self.findings
+        self.texts = FakeTexts(self.clock)
         self.receipts = FakeReceipts()
         self.book = FakeAdmissionBook()
         self.task_tokens = FakeTaskTokens()
@@ -155,6 +163,7 @@ class Pipeline:
             documents=self.documents,
             bucket=self.bucket,
             receipts=self.receipts,
+            inspections=self.results,
             now=self.clock,
             pause=lambda _: None,
         )
@@ -191,7 +200,8 @@ class Pipeline:
             data_sources=self.bedrock,
             jobs=self.bedrock,
             direct_documents=self.bedrock,
-            inspections=self.findings,
+            inspections=self.results,
+            texts=self.texts,
             receipts=self.receipts,
             admission_book=self.book,
             task_tokens=self.task_tokens,

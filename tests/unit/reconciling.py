@@ -1,11 +1,12 @@
 """A pipeline that can be reconciled, and short ways to break it."""
 
 import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from stackroom.concurrency import at_once
+from stackroom.documents.keys import TextName
 from stackroom.documents.model import (
     CatalogStatus,
     DataSource,
@@ -13,6 +14,8 @@ from stackroom.documents.model import (
     Document,
     PoolMember,
 )
+from stackroom.inspection.document_text import text_of as document_text
+from stackroom.inspection.extraction.page import Page
 from stackroom.reconciler.audit_rounds import Reconciliation, Rounds
 from stackroom.reconciler.audited import Audited
 from stackroom.reconciler.bedrock_requests import Patience, RequestPace
@@ -22,7 +25,7 @@ from stackroom.runs.run_leases import shared_worklist
 from tests.fakes.clock import in_turn
 from tests.fakes.inspection import FakeInspectionRequests
 from tests.fakes.inventory import FakeBookmark, FakeInventory, FakeListingItems
-from tests.unit.pipeline import Pipeline, place_of
+from tests.unit.pipeline import KEY, Pipeline, place_of, text_of
 
 LONG = 600.0  # seconds: nothing is under way any more
 SHARED = PoolMember(knowledge_base_id="KB1", data_source_id="SHARED1").shared_source
@@ -41,11 +44,12 @@ class Reconciled(Pipeline):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.inspections = FakeInspectionRequests()
+        self.readings = FakeInspectionRequests()
         self.inventory = FakeInventory(
             bucket=self.bucket,
             catalogs=self.catalogs,
             documents=self.documents,
+            texts=self.texts,
             bedrock=self.bedrock,
             pool=self.pool,
             page=self.page,
@@ -65,13 +69,14 @@ class Reconciled(Pipeline):
             receipts=self.receipts,
             requests=self.requests,
             caps=self.caps,
-            inspections=self.inspections,
+            keeping=self.use_cases.text_keeping,
             worklists=self.worklists,
             restart=self.restart,
             mending=Mending(
                 uploads=self.uploads,
                 documents=self.documents,
                 requests=self.requests,
+                inspections=self.readings,
                 dry_run=dry_run,
                 beside=in_turn,
                 idle_before=idle_before,
@@ -182,6 +187,12 @@ class Reconciled(Pipeline):
         changes = {"status": CatalogStatus.INDEXING, "updated_at": self.clock()}
         self.catalogs.kept[catalog_id] = there.model_copy(update=changes)
 
+    def keeps_text(self, text_id: str, key: str = KEY) -> TextName:
+        """A text of the key's document is written now."""
+        name = replace(text_of(place_of(key)), text_id=text_id)
+        self.texts.put(name, document_text([Page(number=1, text="text")], "a.txt"))
+        return name
+
     def everything(self) -> Any:
         """What every store holds, to compare with later."""
         return copy.deepcopy(
@@ -196,6 +207,7 @@ class Reconciled(Pipeline):
                 self.receipts.kept,
                 self.book.ledger,
                 self.book.places,
+                self.texts.kept,
                 self.bedrock.held,
                 self.bedrock.says,
                 self.bedrock.jobs,

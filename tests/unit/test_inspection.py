@@ -1,23 +1,33 @@
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from simulator.tests import files
-from stackroom.documents.keys import catalog_id_of
-from stackroom.documents.model import (
-    NOT_READ_YET,
-    SERVICE_FAILURE,
-    UNEXPLAINED_FAILURE,
-    DocumentStatus,
-)
+from stackroom.documents.bucket import FileVersion
+from stackroom.documents.keys import TextName, catalog_id_of
+from stackroom.documents.model import DocumentStatus
 from stackroom.documents.repositories import Inspected
 from stackroom.errors import RecordChanged
 from stackroom.inspection import inspection
+from stackroom.inspection.document_text import DocumentText
 from stackroom.inspection.extraction import Page, read_pages
 from stackroom.inspection.extraction.apart import read_pages_apart
-from stackroom.inspection.inspection import Inspection, InspectionOutcome, InspectionResult
-from tests.fakes.inspection import FakeFiles, FakeInspections, FakeMapShelf
+from stackroom.inspection.inspection import (
+    Inspection,
+    InspectionOutcome,
+    InspectionResult,
+    text_id_of,
+)
+from stackroom.inspection.kept_texts import TextKeeping
+from tests.fakes.inspection import (
+    FakeFiles,
+    FakeInspectionRequests,
+    FakeInspections,
+    FakeTexts,
+)
 from tests.fakes.pipeline import FakeCatalogs, FakeDocuments
 from tests.support.records import a_catalog
 from tests.unit.pipeline import document_at, place_of
@@ -34,20 +44,42 @@ class House:
     """The bucket, and what is kept of its files."""
 
     def __init__(self) -> None:
-        self.bucket, self.place_maps, self.inspections = (
-            FakeFiles(),
-            FakeMapShelf(),
-            FakeInspections(),
-        )
+        self.bucket, self.texts, self.inspections = FakeFiles(), FakeTexts(), FakeInspections()
         self.catalogs, self.documents = FakeCatalogs(), FakeDocuments()
+        self.requests = FakeInspectionRequests()
+        # Of a bucket it looks at nothing but which version lies there.
+        bucket = cast("Any", SimpleNamespace(version_of=self.bucket.version_of))
         self.inspecting = Inspection(
             files=self.bucket,
-            place_maps=self.place_maps,
+            texts=self.texts,
+            keeping=TextKeeping(texts=self.texts, documents=self.documents, bucket=bucket),
             inspections=self.inspections,
             catalogs=self.catalogs,
             documents=self.documents,
+            requests=self.requests,
             extract=read_pages,
+            pause=lambda _: None,
         )
+
+    @property
+    def text(self) -> DocumentText:
+        """The only one that is kept."""
+        [text] = self.texts.kept.values()
+        return text
+
+    @property
+    def text_ids(self) -> set[str]:
+        return {name.text_id for name in self.texts.kept}
+
+    @property
+    def found(self) -> Inspected:
+        """Of the only file that was inspected."""
+        [(_, found)] = self.inspections.found.values()
+        return found
+
+
+def text_id(etag: str = "e1", key: str = KEY) -> str:
+    return text_id_of(FileVersion(etag, None), place_of(key).filename)
 
 
 @pytest.fixture
@@ -77,7 +109,7 @@ def test_a_file_elsewhere_does_not_speak_for_a_document_of_the_same_name(
     inspected = house.inspecting.inspect(key)
 
     assert inspected.outcome is InspectionOutcome.IGNORED
-    assert house.place_maps.maps[document_id()].text_id == "e1"
+    assert house.text_ids == {text_id()}
 
 
 def test_junk_is_not_inspected(house: House) -> None:
@@ -95,105 +127,105 @@ def test_a_file_under_a_catalog_id_that_nobody_has_is_left_alone(house: House) -
     inspected = house.inspecting.inspect(key)
 
     assert inspected.outcome is InspectionOutcome.IGNORED
-    assert house.place_maps.maps == {}
+    assert house.texts.kept == {}
 
 
-def failed_document(documents: FakeDocuments, *, etag: str, reason: str) -> None:
-    failed = document_at(KEY, etag=etag, status=DocumentStatus.FAILED, status_reason=reason)
-    documents.save(failed)
-
-
-@pytest.mark.parametrize(
-    ("etag", "reason", "told"),
-    [
-        ("e1", UNEXPLAINED_FAILURE, ENCRYPTED),
-        ("e0", UNEXPLAINED_FAILURE, UNEXPLAINED_FAILURE),
-        ("e1", "another reason", "another reason"),
-    ],
-)
-def test_unexplained_failure_gets_reason_from_inspection_of_same_version(
-    house: House, *, etag: str, reason: str, told: str
-) -> None:
-    failed_document(house.documents, etag=etag, reason=reason)
-    house.bucket.put(KEY, "e1", files.encrypted_pdf())
-
-    house.inspecting.inspect(KEY)
-
-    (document,) = house.documents.kept.values()
-    assert document.status_reason == told
-
-
-def test_a_sound_pdf_gets_a_place_map_and_no_reason(house: House) -> None:
-    house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros", "Trains go first class"))
+def test_a_sound_pdf_gets_a_text_with_its_places_and_no_reason(house: House) -> None:
+    house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros", "Trains go first class"), "v1")
 
     inspected = house.inspecting.inspect(KEY)
 
+    name = TextName("alice", place_of(KEY).catalog_id, document_id(), house.found.text_id or "")
     assert inspected == InspectionResult(
         outcome=InspectionOutcome.SOUND, document_id=document_id(), pages=2
     )
-    assert house.place_maps.maps[document_id()].text_id == "e1"
-    assert house.place_maps.maps[document_id()].place_of("Trains go first class").page == 2
-    words = "meals are 48 euros"
-    assert house.inspections.found == {document_id(): ("e1", Inspected(title_words=words))}
+    assert list(house.texts.kept) == [name]
+    assert house.text.places.place_of("Trains go first class").page == 2
+    assert house.inspections.found[document_id()] == (
+        "e1",
+        Inspected(
+            version_id="v1",
+            text_id=name.text_id,
+            text_tokens=house.text.tokens,
+            title_words="meals are 48 euros",
+        ),
+    )
 
 
-def test_defective_file_gets_its_reason_and_loses_its_old_place_map(
-    house: House,
-) -> None:
-    house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
-    house.inspecting.inspect(KEY)
-    house.bucket.put(KEY, "e2", files.encrypted_pdf())
+def test_defective_file_gets_its_reason_and_no_text(house: House) -> None:
+    house.bucket.put(KEY, "e2", files.encrypted_pdf(), "v2")
 
     inspected = house.inspecting.inspect(KEY)
 
-    assert inspected.outcome is InspectionOutcome.DEFECTIVE
-    assert inspected.reason == ENCRYPTED
-    assert house.inspections.found == {document_id(): ("e2", Inspected(reason=ENCRYPTED))}
-    assert house.place_maps.maps == {}
+    defect = Inspected(version_id="v2", reason=ENCRYPTED)
+    assert (inspected.outcome, inspected.reason) == (InspectionOutcome.DEFECTIVE, ENCRYPTED)
+    assert house.inspections.found == {document_id(): ("e2", defect)}
+    assert house.texts.kept == {}
 
 
-def test_file_with_headings_gets_a_section_map_and_one_without_none(house: House) -> None:
-    house.bucket.put("alice/handbook/notes.txt", "e1", b"Meals are 48 euros")
+def test_text_of_a_file_with_headings_has_its_sections(house: House) -> None:
     key = "alice/handbook/travel.md"
     house.bucket.put(key, "e1", b"above\n# Meals\nMeals are 48 euros\n# Trains\nTrains are fast")
 
-    without = house.inspecting.inspect("alice/handbook/notes.txt")
     inspected = house.inspecting.inspect(key)
 
-    assert without.outcome is InspectionOutcome.SOUND
-    assert list(house.place_maps.maps) == [document_id(key)]
-    words = "above meals are 48 euros trains fast"
-    assert house.inspections.found[document_id(key)] == ("e1", Inspected(title_words=words))
     assert inspected == InspectionResult(
         outcome=InspectionOutcome.SOUND, document_id=document_id(key), sections=2
     )
-    assert house.place_maps.maps[document_id(key)].place_of("48 euros").section == "Meals"
+    assert house.found.title_words == "above meals are 48 euros trains fast"
+    assert house.text.places.place_of("48 euros").section == "Meals"
 
 
-def test_removed_or_unreadable_file_loses_its_place_map(house: House) -> None:
-    for goes, outcome in (
-        (house.bucket.objects.clear, InspectionOutcome.GONE),
-        (lambda: house.bucket.keep_from_us(KEY, "it is archived"), InspectionOutcome.REFUSED),
-    ):
-        house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
-        house.inspecting.inspect(KEY)
-        goes()
+@pytest.mark.parametrize(
+    ("how", "outcome"),
+    [
+        ("is removed", InspectionOutcome.GONE),
+        ("is kept from us", InspectionOutcome.REFUSED),
+        ("is too large", InspectionOutcome.IGNORED),
+    ],
+)
+def test_text_goes_once_its_file(
+    house: House, how: str, outcome: InspectionOutcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
+    house.inspecting.inspect(KEY)
+    house.bucket.put(KEY, "e2", files.pdf("Meals are 49 euros"))
+    rejected = document_at(KEY, etag="e2", status=DocumentStatus.FAILED, status_reason="so large")
+    house.documents.save(rejected)
+    match how:
+        case "is removed":
+            house.bucket.objects.clear()
+            house.documents.lose()
+        case "is kept from us":
+            house.bucket.keep_from_us(KEY, "it is archived")
+        case _:
+            monkeypatch.setattr(inspection, "MAX_FILE_BYTES", 100)
 
-        inspected = house.inspecting.inspect(KEY)
+    inspected = house.inspecting.inspect(KEY)
 
-        assert inspected.outcome is outcome
-        assert house.place_maps.maps == {}
-    assert inspected.reason == "it is archived"
+    assert inspected.outcome is outcome
+    assert house.texts.kept == {}
+
+
+def test_result_for_a_file_that_is_gone_stands_for_no_version(house: House) -> None:
+    house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
+    house.inspecting.inspect(KEY)
+    house.bucket.objects.clear()
+
+    house.inspecting.inspect(KEY)
+
+    assert house.inspections.results_for([document_at(KEY, etag="e1")]) == {}
 
 
 def test_a_file_that_changes_meanwhile_is_inspected_again(house: House) -> None:
     house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
     house.bucket.on_read = lambda: house.bucket.put(KEY, "e2", files.encrypted_pdf())
+    house.documents.save(document_at(KEY, etag="e2", unread=True))
 
     house.inspecting.inspect(KEY)
 
     assert house.inspections.found == {document_id(): ("e2", Inspected(reason=ENCRYPTED))}
-    assert house.place_maps.maps == {}
+    assert house.texts.kept == {}
 
 
 def test_a_file_that_keeps_changing_is_delivered_again(house: House) -> None:
@@ -205,48 +237,84 @@ def test_a_file_that_keeps_changing_is_delivered_again(house: House) -> None:
         house.inspecting.inspect(KEY)
 
 
-def test_a_reader_that_gives_up_leaves_the_document_undecided(house: House) -> None:
+class Reader:
+    """Gives up as often as it is told to, and reads well after that."""
+
+    def __init__(self, gives_up: int) -> None:
+        self.left = gives_up
+        self.calls = 0
+
+    def __call__(self, body: bytes, filename: str) -> tuple[Page, ...] | None:
+        self.calls += 1
+        self.left -= 1
+        return None if self.left >= 0 else tuple(read_pages(body, filename))
+
+
+@pytest.mark.parametrize(
+    ("gives_up", "outcome", "calls"),
+    [
+        (1, InspectionOutcome.SOUND, 2),
+        (2, InspectionOutcome.SOUND, 3),
+        (3, InspectionOutcome.UNDECIDED, 3),
+        (9, InspectionOutcome.UNDECIDED, 3),
+    ],
+)
+def test_file_is_left_to_bedrock_after_three_readers_gave_up(
+    house: House, gives_up: int, outcome: InspectionOutcome, calls: int
+) -> None:
     house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
-    giving_up = replace(house.inspecting, extract=lambda *_: None)
+    house.documents.save(document_at(KEY, etag="e1", unread=True))
+    reader = Reader(gives_up)
 
-    inspected = giving_up.inspect(KEY)
+    inspected = replace(house.inspecting, extract=reader).inspect(KEY)
 
-    assert inspected.outcome is InspectionOutcome.UNDECIDED
-    assert house.place_maps.maps == {}
-    unread = Inspected(gaps=("read by Bedrock's parser; pages unknown",))
-    assert house.inspections.found == {document_id(): ("e1", unread)}
+    [document] = house.documents.kept.values()
+    is_read = outcome is InspectionOutcome.SOUND
+    assert (inspected.outcome, reader.calls) == (outcome, calls)
+    assert house.found.gaps == (() if is_read else ("read by Bedrock's parser; pages unknown",))
+    assert (document.unread, document.text_id) == (False, text_id() if is_read else None)
+    assert house.requests.asked == [document.catalog_id]
+
+
+def test_each_version_of_a_file_is_tried_three_times(house: House) -> None:
+    house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
+    reader = Reader(9)
+
+    def replace_after_the_first() -> None:
+        if reader.calls == 1:
+            house.bucket.put(KEY, "e2", b"%PDF-")
+
+    house.bucket.on_read = replace_after_the_first
+
+    with pytest.raises(RecordChanged):
+        replace(house.inspecting, extract=reader).inspect(KEY)
+
+    assert (reader.calls, house.inspections.found) == (3, {})
+
+
+def test_what_three_readers_gave_up_stays_read_if_it_was_read_before(house: House) -> None:
+    house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
+    house.documents.save(document_at(KEY, etag="e1", unread=True))
+    house.inspecting.inspect(KEY)
+    before = house.found
+
+    inspected = replace(house.inspecting, extract=Reader(9)).inspect(KEY)
+
+    assert inspected.outcome is InspectionOutcome.KNOWN
+    assert house.found == before
+    assert house.text_ids == {text_id()}
 
 
 def test_late_inspection_tells_the_gaps_of_an_indexed_document(house: House) -> None:
     house.bucket.put(KEY, "e1", files.scanned_pdf("nine weeks", read=["Lease Agreement"]))
-    indexed = document_at(KEY, etag="e1", status=DocumentStatus.INDEXED, uninspected=True)
-    before = house.documents.save(indexed)
+    indexed = document_at(KEY, etag="e1", status=DocumentStatus.INDEXED)
+    house.documents.save(indexed)
 
     house.inspecting.inspect(KEY)
 
     [after] = house.documents.kept.values()
-    assert before.shown_gaps == (NOT_READ_YET,)
     gap = "1 of 2 pages has no text, or hardly any, beside an image: 1"
     assert (after.shown_gaps, after.remark) == ((gap,), f"with gaps: {gap}")
-
-
-def test_an_inspection_that_was_missing_completes_the_record(house: House) -> None:
-    house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
-    indexed = document_at(KEY, etag="e1", status=DocumentStatus.INDEXED, uninspected=True)
-    settled = house.documents.save(indexed)
-    house.inspecting.inspect(KEY)
-    sound = house.documents.get(settled.catalog_id, settled.document_id)
-    assert sound is not None
-
-    house.bucket.put(KEY, "e2", files.encrypted_pdf())
-    failed = sound.moved(DocumentStatus.FAILED, at=sound.updated_at, reason=UNEXPLAINED_FAILURE)
-    house.documents.save(failed.model_copy(update={"etag": "e2", "uninspected": True}))
-    house.inspecting.inspect(KEY)
-    defective = house.documents.get(settled.catalog_id, settled.document_id)
-
-    assert (sound.status, sound.uninspected) == (DocumentStatus.INDEXED, False)
-    assert defective is not None
-    assert (defective.status_reason, defective.uninspected) == (ENCRYPTED, False)
 
 
 @pytest.mark.parametrize("filename", ["a.txt", "a.csv", "a.pdf"])
@@ -257,18 +325,8 @@ def test_sound_file_of_any_format_is_known_to_read_well(house: House, filename: 
 
     house.inspecting.inspect(key)
 
-    [(etag, found)] = house.inspections.found.values()
-    assert (etag, found.reason, found.gaps) == ("e1", None, ())
-
-
-def test_unexplained_failure_of_a_sound_file_is_bedrocks(house: House) -> None:
-    failed_document(house.documents, etag="e1", reason=UNEXPLAINED_FAILURE)
-    house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
-
-    house.inspecting.inspect(KEY)
-
-    [document] = house.documents.kept.values()
-    assert (document.status, document.status_reason) == (DocumentStatus.FAILED, SERVICE_FAILURE)
+    assert (house.found.reason, house.found.gaps) == (None, ())
+    assert house.text_ids == {house.found.text_id}
 
 
 def test_a_file_that_is_too_large_is_left_to_the_upload_handler(

@@ -260,30 +260,17 @@ def test_file_that_our_reader_gave_up_fails_after_a_few_tries(world: Reconciled)
     assert run.progress.documents.again == MAX_ATTEMPTS - 1
 
 
-def test_defect_that_an_inspection_finds_late_ends_the_waiting(world: Reconciled) -> None:
+def test_result_that_is_kept_no_more_leaves_the_word_of_the_record(world: Reconciled) -> None:
+    world.drop(KEY)
+    world.drop(KEYS[1])
+    world.change(KEY, text_id="t1")
     world.findings.everything = False
-    world.drop()
-    fails(world)
-    run = staying(world)
-    uninspected = world.document().uninspected
-
-    world.findings.find(world.document(), "the PDF is encrypted")
-    world.clock.pass_by(MINUTE)
-    world.execute(run=run, state="StartIngestion")
-
-    assert uninspected
-    assert world.document().status_reason == "the PDF is encrypted"
-
-
-def test_file_never_inspected_fails_within_the_hour(world: Reconciled) -> None:
-    world.findings.everything = False
-    world.drop()
-    fails(world)
+    fails(world, [KEY, KEYS[1]])
 
     pass_by(world, HOUR)
 
-    assert world.document().status_reason == UNEXPLAINED_FAILURE
-    assert world.document().uninspected
+    assert world.document(KEY).retry_at is not None
+    assert world.document(KEYS[1]).status_reason == UNEXPLAINED_FAILURE
 
 
 def test_file_failing_for_a_day_while_others_succeed_is_final(world: Reconciled) -> None:

@@ -1,11 +1,15 @@
 """Where in a document a passage is, what is cited of it, and maps kept between searches."""
 
+from bisect import bisect_left, bisect_right
 from itertools import accumulate, pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bedrock_kb_simulator.chunk_strategies import Chunking
+from simulator.tests import files
+from stackroom.documents.keys import TextName
 from stackroom.documents.passages import Passage, Place, Places
 from stackroom.errors import StoreUnavailable
 from stackroom.inspection.context_lines import without_context
@@ -23,9 +27,8 @@ PAGER = "Whoever carries the pager answers within fifteen minutes, at night with
 
 
 def mapped(*texts: str) -> PlaceMap:
-    place_map = PlaceMap.of("etag", [Page(number, text) for number, text in enumerate(texts, 1)])
-    assert place_map is not None
-    return place_map
+    pages = [Page(number, text) for number, text in enumerate(texts, 1)]
+    return text_of(pages, "handbook.pdf").places
 
 
 @pytest.mark.parametrize(
@@ -37,7 +40,7 @@ def mapped(*texts: str) -> PlaceMap:
         (f"{LEAVE[40:]} {PAGER}", (3, 2, 3)),
         (f"{TRAVEL}\n\n{LEAVE}\n\n{PAGER}", (3, 1, 3)),
         (f"{TRAVEL[60:]} {LEAVE} {PAGER[:60]}", (2, 1, 3)),
-        (f"{TRAVEL[60:]} {LEAVE} Some line that is not there {PAGER[:50]}", (2, 1, 3)),
+        (f"{TRAVEL[60:]} {LEAVE} Some line that is not there {PAGER[:50]}", (None,) * 3),
         ("Nothing of the kind is written anywhere in these few pages of ours.", (None,) * 3),
         ("...", (None,) * 3),
     ],
@@ -57,9 +60,6 @@ def test_neighbours_touch_where_one_ends_and_the_other_begins() -> None:
 
     end = len(normalise(TRAVEL))
     assert spans == [(0, end), (end, end + len(normalise(LEAVE + PAGER[:40])))]
-    # Though a passage begins with what isn't there.
-    begun = place_map.place_of(f"Figure {LEAVE}").span
-    assert begun == (end - len("figure"), end + len(normalise(LEAVE)))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_neighbours_touch_where_one_ends_and_the_other_begins() -> None:
         "After \ufb01ve years everyone may take a sabbatical of three months",
     ],
 )
-def test_two_extractions_of_the_same_text_find_each_other(passage: str) -> None:
+def test_passage_is_found_by_its_letters_and_digits_alone(passage: str) -> None:
     assert mapped(TRAVEL, LEAVE, PAGER).place_of(passage).page == 2
 
 
@@ -82,25 +82,6 @@ def test_a_passage_that_could_be_on_several_pages_is_on_none() -> None:
     pages = (place_map.place_of(TRAVEL).page, place_map.place_of("Contents " + TRAVEL).page)
 
     assert pages == (None, 1)
-
-
-@pytest.mark.parametrize(
-    ("body", "filename"),
-    [
-        (b"no headings", "notes.md"),
-        (b"```\n" * 900_000, "fences.md"),
-        (f"# Heading\n{'long ' * 800_000}".encode(), "long.md"),
-    ],
-    ids=["no headings", "not looked at", "too long"],
-)
-def test_file_without_pages_or_readable_headings_has_no_place_map(
-    body: bytes, filename: str
-) -> None:
-    pages = read_pages(body, filename)
-
-    place_map = PlaceMap.of("etag", pages)
-
-    assert place_map is None
 
 
 HANDBOOK = f"""
@@ -133,69 +114,12 @@ Trains go first class when they take longer than three hours.
         (f"wherever they work.\n\n# Travel\n\n{TRAVEL}", None),
         ("Ask before you go.", None),
         ("Travel", "Travel"),
-        # It differs at its beginning: it has a section only if that is certain.
-        (f"{PAGER[:60]} [figure 1] {PAGER[60:]}", "On call"),
-        (f"Figure omitted. {LEAVE} Ask before you go. 3. On call {PAGER}", None),
-        (f"After Figure {LEAVE[11:]} Ask before you go. 3. On call {PAGER}", "Leave"),
-        (f"For everybody 2. Travel {TRAVEL}", None),
     ],
 )
 def test_a_passage_is_in_the_section_in_which_it_begins(passage: str, section: str | None) -> None:
-    place_map = PlaceMap.of("etag", read_pages(HANDBOOK.encode(), "handbook.md"))
+    text = text_of(read_pages(HANDBOOK.encode(), "handbook.md"), "handbook.md")
 
-    assert place_map is not None
-    assert place_map.place_of(passage).section == section
-
-
-# Pages of a manual: a running header, text that goes on over the page, and a page number.
-HEADER = "House rules, release 4"
-CONTENTS = "\n".join(f"{n} Rules of chapter {n} {'. ' * 20}{n * 2}" for n in range(1, 12))
-RULES = [
-    "\n".join(f"Rule {page}.{number} of the house is kept by {name}." for number in range(1, 9))
-    for page, name in enumerate(["Ada", "Bob", "Cem", "Dora", "Eve", "Finn"], start=1)
-]
-MANUAL = [f"{HEADER}\n{text}\n{page}" for page, text in enumerate([CONTENTS, *RULES], start=1)]
-
-
-def cut(first: str, last: str) -> str:
-    """Of the manual as a knowledge base has it: one text."""
-    text = "\n".join(MANUAL)
-    return text[text.index(first) : text.index(last) + len(last)]
-
-
-END_OF_PAGE = cut("Rule 2.5", "Rule 2.8 of the house is kept by Bob.")
-NEXT_RULE = "Rule 3.1 of the house is kept by Cem."
-WITH_FIGURE = f"{END_OF_PAGE}\n[figure]\n{NEXT_RULE}"
-
-
-@pytest.mark.parametrize(
-    ("passage", "shown"),
-    [
-        (f"{END_OF_PAGE}\n3\n{HEADER}\n{NEXT_RULE}", f"{END_OF_PAGE}\n{NEXT_RULE}"),
-        (f"{HEADER[6:]}\n{NEXT_RULE}", NEXT_RULE),
-        (f"{END_OF_PAGE}\n[figure]\n3\n{HEADER}\n{NEXT_RULE}", WITH_FIGURE),
-        # Another program has both in one line.
-        (f"{END_OF_PAGE}\n[figure]\n{HEADER} 3\n{NEXT_RULE}", WITH_FIGURE),
-        (f"{END_OF_PAGE}\n[figure]\n3 {HEADER}\n{NEXT_RULE}", WITH_FIGURE),
-        (f"3\n---\n{HEADER}\n", f"3\n---\n{HEADER}\n"),
-        ("Rule 9.9 is not\n3\nin the manual", "Rule 9.9 is not\n3\nin the manual"),
-    ],
-)
-def test_a_passage_is_shown_without_running_lines(passage: str, shown: str) -> None:
-    assert mapped(*MANUAL).shown(passage) == shown
-
-
-@pytest.mark.parametrize(
-    ("passage", "is_navigation"),
-    [
-        (cut("4 Rules of chapter 4", "Rules of chapter 9"), True),
-        (cut("9 Rules of chapter 9", "Rule 1.1 of the house is kept by Ada."), True),
-        (cut("11 Rules of chapter 11", "Rule 1.5 of the house is kept by Ada."), False),
-        (RULES[2], False),
-    ],
-)
-def test_a_passage_of_a_table_of_contents_is_navigation(passage: str, is_navigation: bool) -> None:
-    assert mapped(*MANUAL).place_of(passage).is_navigation is is_navigation
+    assert text.places.place_of(passage).section == section
 
 
 # In the text that was made of a file.
@@ -312,29 +236,6 @@ def test_passage_cut_anywhere_is_on_the_page_with_most_of_its_letters(
     assert last - first == len(normalise(without_context(passage)))
 
 
-NOISE = st.lists(st.sampled_from(["keep", "keep", "keep", "keep", "lost", "twice", "other"]))
-
-
-@given(st.integers(0, 5), st.integers(0, 7), NOISE)
-def test_a_passage_that_lost_or_gained_a_line_is_still_found_on_its_pages(
-    page: int, first: int, noise: list[str]
-) -> None:
-    lines = "\n".join(MANUAL[1:]).splitlines()
-    begin = page * 10 + 1 + first
-    kept = lines[begin : begin + 8]
-    told = [
-        {"keep": line, "lost": "", "twice": f"{line}\n{line}", "other": "figure: \u2301 12%"}[how]
-        for line, how in zip(kept, [*noise[:4], *["keep"] * 8], strict=False)
-    ]
-
-    place = mapped(*MANUAL).place_of("\n".join(told))
-
-    pages = {2 + number // 10 for number in range(begin, begin + len(kept)) if number < 60}
-    assert place.page is None or place.page in pages
-    assert noise[:4].count("keep") < len(noise[:4]) or place.page in pages
-
-
-CHAPTERS = "\n".join(f"{n} Rules of chapter {n} {'.' * 20} {n * 2}" for n in range(1, 12))
 RULE = "After five years everyone may take a sabbatical of three months."
 
 
@@ -342,23 +243,16 @@ class Maps:
     def __init__(self, place_map: Places | None) -> None:
         self._place_map = place_map
 
-    def get(self, document_id: str) -> Places | None:
+    def get(self, name: TextName) -> Places | None:
         return self._place_map
 
 
 def found_passage(text: str, filename: str = "handbook.pdf", page: int | None = None) -> Passage:
     attributes = {"document_id": "doc-1", "filename": filename}
-    return Passage(text=text, score=0.5, page=page, attributes=attributes)
+    return Passage(text=text, score=0.5, page=page, attributes=attributes, text_id="0" * 16)
 
 
-OF_PAGES = PlaceMap.of(
-    "etag",
-    [
-        Page(1, f"Handbook\n{CHAPTERS}\n1"),
-        Page(2, "Trains go first class."),
-        Page(3, f"{RULE} Ask."),
-    ],
-)
+OF_PAGES = mapped("Handbook", "Trains go first class.", f"{RULE} Ask.")
 
 
 NOWHERE = "Nothing of the kind is written anywhere in these few pages of ours."
@@ -381,23 +275,26 @@ def test_source_has_pages_from_the_place_map_or_the_stores_own_page(
     assert found.shown == text
 
 
+FIRST, SECOND = (TextName("alice", "cat", document, "0" * 16) for document in ("doc-1", "doc-2"))
+
+
 def test_a_map_is_read_once_for_a_while_and_its_absence_for_a_moment() -> None:
     place_maps, clock = FakePlaceMaps(), FakeSeconds()
     place_maps.put("doc-1", ["text"])
     cache = PlaceMapCache(place_maps, seconds=60, seconds_of_none=2, now=clock)
 
-    for document_id in ("doc-1", "doc-2", "doc-1", "doc-2"):
-        cache.get(document_id)
+    for name in (FIRST, SECOND, FIRST, SECOND):
+        cache.get(name)
     reads = list(place_maps.reads)
     clock.seconds += 3
     place_maps.put("doc-1", ["other text"])
     place_maps.put("doc-2", ["text"])
 
     assert reads == ["doc-1", "doc-2"]
-    assert cache.get("doc-2") is place_maps.maps["doc-2"]
-    assert cache.get("doc-1") is not place_maps.maps["doc-1"]
+    assert cache.get(SECOND) is place_maps.maps["doc-2"]
+    assert cache.get(FIRST) is not place_maps.maps["doc-1"]
     clock.seconds += 60
-    assert cache.get("doc-1") is place_maps.maps["doc-1"]
+    assert cache.get(FIRST) is place_maps.maps["doc-1"]
 
 
 def test_an_error_is_not_remembered() -> None:
@@ -405,8 +302,22 @@ def test_an_error_is_not_remembered() -> None:
     place_maps.put("doc-1", ["text"])
     cache = PlaceMapCache(place_maps)
     with pytest.raises(StoreUnavailable):
-        cache.get("doc-1")
+        cache.get(FIRST)
 
     place_maps.failure = None
 
-    assert cache.get("doc-1") is place_maps.maps["doc-1"]
+    assert cache.get(FIRST) is place_maps.maps["doc-1"]
+
+
+def test_passages_cut_by_tokens_of_a_pdf_are_each_on_their_page() -> None:
+    texts = [f"{PAGER}\n{CLAUSE}\nArticle {number}.\n{CLAUSE}\n{LEAVE}" for number in range(1, 9)]
+    text = text_of(read_pages(files.pdf(*texts), "lease.pdf"), "lease.pdf")
+    begins = [text.markdown.index(f"page {number}⟧") for number in range(1, 9)]
+
+    for first, last in Chunking(max_tokens=120).spans(text.markdown):
+        passage = text.markdown[first:last]
+
+        place = text.places.place_of(passage)
+        inside = bisect_right(begins, first + len("⟦lease.pdf · ")), bisect_left(begins, last)
+        assert (place.page_first, place.page_last) == inside
+        assert "⟦" in passage

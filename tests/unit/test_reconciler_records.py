@@ -16,8 +16,9 @@ from stackroom.documents.keys import (
     unplaced_partition,
 )
 from stackroom.documents.model import CatalogStatus, DocumentStatus
+from stackroom.errors import StoreUnavailable
 from stackroom.ingestion.evidence import MAX_ATTEMPTS
-from stackroom.reconciler.discrepancies import Kind
+from stackroom.reconciler.discrepancies import Kind, Outcome
 from tests.support.records import a_document
 from tests.unit.pipeline import CATALOG, KEY, document_at, place_of, text_of
 from tests.unit.reconciling import LONG, Reconciled
@@ -60,17 +61,87 @@ def test_stalled_document_missing_from_counts_is_found_in_the_same_round(
     assert world.found() == [(Kind.WRONG_COUNTS, CATALOG), (Kind.STALLED_DOCUMENT, KEY)]
 
 
-def test_a_file_that_was_never_inspected_is_until_its_record_says_so(world: Reconciled) -> None:
+def test_file_unread_for_a_quarter_of_an_hour_is_to_be_read_once_more(world: Reconciled) -> None:
+    world.findings.everything = False
+    world.drop(KEY)
+    world.clock.pass_by(14 * 60)
+    too_soon = world.reconcile()
+    world.clock.pass_by(60)
+
+    rehearsed = world.reconcile(dry_run=True)
+    asked_before = list(world.readings.asked)
+    told = world.reconcile()
+
+    assert too_soon == []
+    kinds = [(each.kind, each.what, each.outcome) for each in (*rehearsed, *told)]
+    assert kinds == [
+        (Kind.UNREAD_FILE, KEY, Outcome.LEFT),
+        (Kind.UNREAD_FILE, KEY, Outcome.ASKED_FOR),
+    ]
+    assert (asked_before, world.readings.asked) == ([], [KEY])
+    assert world.executions.started == {}
+
+
+def test_unread_file_is_asked_for_at_once_after_a_power_cut(world: Reconciled) -> None:
+    world.findings.everything = False
+    world.drop(KEY)
+    world.clock.pass_by(1)
+
+    list(world.reconciliation(idle_before=world.clock()).go_on())
+
+    assert world.readings.asked == [KEY]
+
+
+def test_file_of_a_lost_event_is_to_be_read_in_the_round_that_finds_it(world: Reconciled) -> None:
+    world.findings.everything = False
+    world.bucket.upload(KEY)
+    world.clock.pass_by(LONG)
+
+    [rehearsed] = world.reconcile(dry_run=True)
+    asked_before = list(world.readings.asked)
+    told = world.reconcile()
+
+    assert rehearsed.remedy.endswith("have the file read")
+    assert [(each.kind, each.outcome) for each in told] == [
+        (Kind.OBJECT_WITHOUT_RECORD, Outcome.MENDED)
+    ]
+    assert (asked_before, world.readings.asked) == ([], [KEY])
+    assert world.document().unread
+
+
+def test_lost_record_of_a_file_that_was_read_gets_a_run_at_once(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
-    world.change(KEY, uninspected=True)
+    world.forget(KEY)
 
-    assert world.found(dry_run=True) == [(Kind.UNINSPECTED_FILE, KEY)]
-    assert world.inspections.asked == []
-    assert world.found() == [(Kind.UNINSPECTED_FILE, KEY)]
-    assert world.inspections.asked == [KEY]
+    assert world.found() == [(Kind.OBJECT_WITHOUT_RECORD, KEY)]
 
-    world.change(KEY, uninspected=False)
-    assert world.found() == []
+    assert world.readings.asked == []
+    assert not world.document().unread
+    assert world.leases.kept[CATALOG].held
+
+
+def test_reading_that_could_not_be_asked_for_is_asked_for_later(world: Reconciled) -> None:
+    world.findings.everything = False
+    world.bucket.upload(KEY)
+    world.clock.pass_by(LONG)
+    world.readings.failure = StoreUnavailable("SendMessageBatch", "message not taken")
+    with pytest.raises(StoreUnavailable):
+        world.reconcile()
+    world.readings.failure = None
+
+    found = [*world.found(), *world.found()]
+
+    assert found == [(Kind.UNREAD_FILE, KEY)]
+    assert world.readings.asked == [KEY]
+
+
+@IN_A_ROUND_OR_BETWEEN
+def test_catalog_whose_files_wait_to_be_read_is_not_stalled(world: Reconciled, look: Look) -> None:
+    world.findings.everything = False
+    world.drop(KEY)
+
+    assert look(world) == []
+    assert world.executions.started == {}
 
 
 def test_a_rejected_file_that_may_be_found_gets_some_runs_and_no_more(world: Reconciled) -> None:
@@ -354,7 +425,7 @@ def test_one_of_an_earlier_sidecar_is_known_by_where_it_lies(
     world: Reconciled, lies_at: str
 ) -> None:
     world.drop(REJECTED)
-    unsaid: dict[str, object] = dict.fromkeys(("catalog_id", "document_id", "filename"))
+    unsaid: dict[str, Any] = {"catalog_id": None, "document_id": None, "filename": None}
     indexed_as_nobodys(world, REJECTED, lies_at=lies_at, **unsaid)
 
     assert world.found() == [(Kind.REJECTED_IN_INDEX, REJECTED)]

@@ -28,7 +28,9 @@ class Shelf:
         attributes = {"document_id": of, "filename": of}
         score = 1 - len(self.passages) / 100
         self.passages.append(
-            Passage(text=text, score=score, uri=f"s3://d/{of}", attributes=attributes)
+            Passage(
+                text=text, score=score, uri=f"s3://d/{of}", attributes=attributes, text_id="0" * 16
+            )
         )
         if place is not None:
             self.place_maps.put_place(of, text, place)

@@ -10,7 +10,6 @@ from stackroom.ingestion.bedrock_calls import JobState
 from stackroom.ingestion.evidence import JOB_DEADLINE, MAX_ATTEMPTS
 from stackroom.ingestion.polling import TaskResult
 from stackroom.ingestion.verdicts import NOT_FOUND
-from stackroom.inspection.gaps import UNREAD
 from stackroom.runs.run import Run, RunOutcome
 from tests.fakes.pipeline import BUCKET
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
@@ -178,20 +177,6 @@ def test_indexed_document_has_the_gaps_of_this_version_alone(pipeline: Pipeline)
     indexed = pipeline.document()
     assert indexed.shown_gaps == ("1 of 2 pages looks garbled: 2",)
     assert indexed.moved(DocumentStatus.PENDING, at=indexed.updated_at).shown_gaps == ()
-
-
-def test_an_inspection_that_ends_while_we_write_is_not_missed(pipeline: Pipeline, run: Run) -> None:
-    pipeline.findings.gaps["etag of text"] = (UNREAD,)
-    says(pipeline, "FAILED")
-
-    def inspected(_: object) -> None:
-        pipeline.findings.reasons["etag of text"] = "the PDF is damaged"
-
-    pipeline.documents.before("save", inspected)
-    polled = over(pipeline, run)
-
-    assert pipeline.document().status_reason == "the PDF is damaged"
-    assert polled.settled[0].document == pipeline.document()
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stackroom.documents.attributes import Attribute, recorded
+from stackroom.documents.bucket import FileVersion
 from stackroom.documents.keys import Location
 from stackroom.errors import MalformedEvent, ValidationError
+from stackroom.inspection.inspection import text_id_of
 from stackroom.uploads.descriptions import (
     RESERVED,
     object_metadata,
@@ -166,8 +168,8 @@ def test_sidecar_names_every_folder_the_file_lies_in(
     [
         ({}, "/".join("abcdefghijk") + "/report.pdf"),  # eleven, and a list has ten
         ({}, "/".join(["A long name of a folder"] * 9) + "/report.pdf"),
-        ({"note": "x" * 835}, "2026/report.pdf"),
-        ({f"a{n}": "x" for n in range(29)}, "2026/report.pdf"),
+        ({"note": "x" * 800}, "2026/report.pdf"),
+        ({f"a{n}": "x" for n in range(28)}, "2026/report.pdf"),
     ],
 )
 def test_sidecar_without_room_for_folders_names_none_of_them(
@@ -210,6 +212,7 @@ def test_allowed_groups_attribute_is_a_list_even_for_one_group() -> None:
         ({"kb-date-uploaded": "2026-03-01"}, "'uploaded_ts' is reserved"),
         ({"kb-bool-public": "yes"}, "'public' must be true or false"),
         ({"kb-folder": "2026"}, "'folder' is reserved"),
+        ({"kb-text_id": "0f0f"}, "'text_id' is reserved"),
         ({"kb-number-uploaded_ts": "1"}, "'uploaded_ts' is reserved"),
         ({"kb-bool-allowed_groups": "true"}, "'allowed_groups' must be a text or a list"),
         ({"kb-a": "=?martian?Q?x?="}, "in no known encoding"),
@@ -224,9 +227,9 @@ def test_wrong_attributes_are_named(metadata: dict[str, str], problem: str) -> N
     ("allowed", "refused", "problem"),
     [
         (
+            {f"a{n}": "x" for n in range(28)},
             {f"a{n}": "x" for n in range(29)},
-            {f"a{n}": "x" for n in range(30)},
-            "30 user attributes are too many; at most 29",
+            "29 user attributes are too many; at most 28",
         ),
         ({"note": "x" * 800}, {"note": "x" * 1000}, "at most 1024 are allowed"),
     ],
@@ -238,6 +241,19 @@ def test_too_many_or_too_large_attributes_are_refused_with_what_is_allowed(
 
     with pytest.raises(ValidationError, match=problem):
         a_sidecar(refused)
+
+
+def test_sidecar_leaves_room_for_the_text_id_that_a_direct_call_adds() -> None:
+    empty, _ = a_sidecar({"note": ""})
+    left = 1024 - len(empty) - len(',"text_id":"0123456789abcdef"')
+
+    largest, _ = a_sidecar({"note": "x" * left})
+
+    attributes = json.loads(largest)["metadataAttributes"]
+    sent = {"metadataAttributes": {**attributes, "text_id": text_id_of(FileVersion("e", "v"), "a")}}
+    assert len(json.dumps(sent, separators=(",", ":"))) == 1024
+    with pytest.raises(ValidationError, match="1025 bytes"):
+        a_sidecar({"note": "x" * (left + 1)})
 
 
 @given(

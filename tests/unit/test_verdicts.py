@@ -1,7 +1,6 @@
 """The rules by which documents are settled: reasons, evidence, and what a search proves."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -21,7 +20,7 @@ from stackroom.ingestion.evidence import (
     call_evidence,
     data_source_evidence,
 )
-from stackroom.ingestion.verdicts import DocumentOutcome, verdict
+from stackroom.ingestion.verdicts import DocumentOutcome, Verdict, verdict
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import FakeInspectionResults
 from tests.support import records
@@ -76,7 +75,7 @@ def evidence(
         "why_never_taken_up": "nobody took it up",
     }
     said: Any = {**known, **fields}
-    return Evidence(bedrock=BedrockEvidence(**said), is_found=is_found)
+    return Evidence(bedrock=BedrockEvidence(**said), is_found=is_found, is_earlier_found=is_found)
 
 
 def test_without_evidence_it_is_too_early() -> None:
@@ -139,42 +138,19 @@ def test_document_is_due_a_minute_after_bedrocks_word_or_sooner_in_doubt(
     assert known.is_due is is_due
 
 
-@pytest.mark.parametrize(
-    ("filename", "inspected", "seconds", "outcome", "is_uninspected"),
-    [
-        ("a.pdf", False, 19, DocumentOutcome.WAIT, False),
-        ("a.pdf", False, 20, DocumentOutcome.INDEXED, True),
-        ("a.pdf", True, 1, DocumentOutcome.INDEXED, False),
-        ("a.txt", False, 1, DocumentOutcome.INDEXED, False),  # it has no places
-    ],
-)
-def test_found_document_waits_for_inspection_that_makes_its_place_map(
-    *,
-    filename: str,
-    inspected: bool,
-    seconds: float,
-    outcome: DocumentOutcome,
-    is_uninspected: bool,
-) -> None:
-    document = a_document().model_copy(update={"filename": filename})
+def test_record_keeps_title_and_gaps_once_the_result_is_gone() -> None:
+    title_words, gaps = "travel policy", ("page 2 is a scan",)
+    document = a_document().model_copy(update={"title_words": title_words, "gaps": gaps})
     investigation = Investigation(
-        inspections=FakeInspectionResults(everything=inspected),
+        inspections=FakeInspectionResults(),
         search_check=FoundAtOnce(knowledge_base=lambda _: FakeKnowledgeBase()),
-        now=lambda: NOW + timedelta(seconds=seconds),
+        now=lambda: NOW,
     )
 
-    [(_, _, known)] = investigation.complete([(A_CATALOG, document, evidence("INDEXED").bedrock)])
+    [(_, _, found)] = investigation.complete([(A_CATALOG, document, evidence("INDEXED").bedrock)])
 
-    found = verdict(document, known)
-    assert (found.outcome, found.is_uninspected) == (outcome, is_uninspected)
-
-
-def test_a_failure_that_nobody_explains_says_that_no_inspection_came() -> None:
-    document = a_document(attempts=MAX_ATTEMPTS)
-    said = evidence("FAILED")
-
-    assert verdict(document, replace(said, is_inspected=False)).is_uninspected
-    assert not verdict(document, said).is_uninspected
+    indexed = Verdict(outcome=DocumentOutcome.INDEXED, title_words=title_words, gaps=gaps)
+    assert verdict(document, found) == indexed
 
 
 def after(document: Document, status: str, *, said: float | None, at: float) -> DocumentOutcome:
@@ -182,7 +158,9 @@ def after(document: Document, status: str, *, said: float | None, at: float) -> 
     said_at = None if said is None else NOW + timedelta(seconds=said)
     detail = DocumentDetail(status=status, updated_at=said_at)
     now = call_evidence(document, detail, accepted_at=NOW, at=NOW + timedelta(seconds=at))
-    return verdict(document, Evidence(bedrock=now, is_found=lambda: False)).outcome
+    return verdict(
+        document, Evidence(bedrock=now, is_found=lambda: False, is_earlier_found=lambda: False)
+    ).outcome
 
 
 WAIT, AGAIN = DocumentOutcome.WAIT, DocumentOutcome.AGAIN
@@ -252,7 +230,9 @@ def test_document_of_a_deleted_data_source_is_gone_once_not_found(
     document = a_document(DocumentStatus.DELETING)
     said = data_source_evidence(document, at=NOW + timedelta(seconds=seconds))
 
-    told = verdict(document, Evidence(bedrock=said, is_found=lambda: found))
+    told = verdict(
+        document, Evidence(bedrock=said, is_found=lambda: found, is_earlier_found=lambda: found)
+    )
 
     assert told.outcome is outcome
 

@@ -29,7 +29,7 @@ from tests.aws.stores import (
 from tests.support.strict_requests import strict_requests
 from tests.workflow.bedrock import Bedrock, pool
 from tests.workflow.engine import calling
-from tests.workflow.functions import Functions, forget, forget_clients
+from tests.workflow.functions import Functions, forget, forget_clients, read_files_here
 from tests.workflow.machine import Machine, definition
 from tests.workflow.step_functions_local import ENDPOINT, answering_invocations
 from tests.workflow.world import World
@@ -62,6 +62,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("AWS_ENDPOINT_URL_SFN", ENDPOINT)
     for name, value in {**ENVIRONMENT, **pace}.items():
         monkeypatch.setenv(name, value)
+    read_files_here(monkeypatch)
     for name in ("_FIRST", "_LEAST"):
         monkeypatch.setattr(stackroom.runs.run, name, dict.fromkeys(Mode, 0))
     monkeypatch.setattr(stackroom.runs.run, "_FIRST_WAIT", 0)

@@ -8,11 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
 import functions.ingest.handler as ingest
+import functions.inspect.handler as inspect
 import functions.status_poller.handler as status_poller
 import functions.upload_handler.handler as upload_handler
 from functions.ingest import deployed
 from stackroom.aws import session
+from stackroom.inspection.extraction import Page, read_pages
 from tests.support.lambda_context import Context
 
 Payload = dict[str, Any]
@@ -21,7 +25,9 @@ _HANDLERS: dict[str, Callable[[Any, Any], Payload]] = {
     "upload_handler": upload_handler.handler,
     "ingest": ingest.handler,
     "status_poller": status_poller.handler,
+    "inspect": inspect.handler,
 }
+_READING = 660_000  # milliseconds that a file's reader may take
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +87,8 @@ class Functions:
 
     def _run(self, name: str, event: Payload) -> Reply:
         try:
-            answer = _HANDLERS[name](event, Context())
+            context = Context(milliseconds_left=_READING) if name == "inspect" else Context()
+            answer = _HANDLERS[name](event, context)
         except Exception as error:
             return _told(type(error).__name__, str(error), traceback.format_exc())
         return Reply(payload=json.loads(json.dumps(answer)))
@@ -95,10 +102,21 @@ class Functions:
 
 def forget() -> None:
     """What the handlers keep between invocations, as a new sandbox has it."""
-    for module in (upload_handler, deployed, status_poller):
+    for module in (upload_handler, inspect, deployed, status_poller):
         for kept in vars(module).values():
             if hasattr(kept, "cache_clear") and kept.__module__ == module.__name__:
                 kept.cache_clear()
+
+
+def read_files_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this process: a child for each file takes a while, and functions/test_inspect has them."""
+    monkeypatch.setattr(inspect, "read_pages_apart", _read_pages)
+
+
+def _read_pages(
+    body: bytes, filename: str, *, seconds: float, scans: bool
+) -> tuple[Page, ...] | None:
+    return tuple(read_pages(body, filename, scans=scans))
 
 
 def forget_clients() -> None:

@@ -48,8 +48,9 @@ class World:
             self.drop(key)
 
     def notify(self, kind: str, *keys: str) -> None:
-        reply = self.functions.invoke("upload_handler", sqs_event(kind, *keys))
-        assert reply.payload == {"batchItemFailures": []}, reply
+        for name in ("upload_handler", "inspect"):
+            reply = self.functions.invoke(name, sqs_event(kind, *keys))
+            assert reply.payload == {"batchItemFailures": []}, reply
 
     def at(self, action: str, time: int, happens: Callable[[], None]) -> None:
         """It happens just before that task is done for so many a time."""
@@ -128,14 +129,18 @@ def sqs_event(kind: str, *keys: str) -> dict[str, Any]:
     return {"Records": [_record(kind, key) for key in keys]}
 
 
-def _record(kind: str, key: str) -> dict[str, str]:
+def _record(kind: str, key: str) -> dict[str, Any]:
     number = next(_messages)
     body = {
         "id": f"event-{number}",
         "detail-type": kind,
         "detail": {"bucket": {"name": BUCKET}, "object": {"key": key, "sequencer": "00"}},
     }
-    return {"messageId": f"message-{number}", "body": json.dumps(body)}
+    return {
+        "messageId": f"message-{number}",
+        "body": json.dumps(body),
+        "eventSourceARN": "arn:aws:sqs:us-east-1:123456789012:a-queue",
+    }
 
 
 def _place(key: str) -> Location:

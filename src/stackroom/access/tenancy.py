@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 from stackroom.access.identity import Caller
-from stackroom.documents.attributes import FOLDER, UPLOADED_TS
+from stackroom.documents.attributes import FOLDER, TEXT_ID, UPLOADED_TS
 from stackroom.documents.filters import Conditions, Filter, Has, Lists, all_of, any_of
 from stackroom.documents.keys import TextName, document_id_of, is_user_id, text_name_of
 from stackroom.documents.model import Catalog, CatalogStatus, DataSourceType, Document
@@ -429,7 +429,7 @@ def _id_told(passage: Passage) -> str | None:
 
 def owner_attributes(passage: Passage) -> dict[str, object]:
     """Return what its owner attached to the document, and when it was uploaded; nothing of ours."""
-    ours = {USER, CATALOG, DOCUMENT, "filename", FOLDER, UPLOADED_TS}
+    ours = {USER, CATALOG, DOCUMENT, "filename", FOLDER, TEXT_ID, UPLOADED_TS}
     return {
         name: value
         for name, value in passage.attributes.items()

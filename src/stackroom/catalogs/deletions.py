@@ -17,7 +17,13 @@ from itertools import takewhile
 from stackroom.access.tenancy import owned
 from stackroom.clock import utc_now
 from stackroom.documents.bucket import DocumentBucket
-from stackroom.documents.keys import Location, canonical_name, locate, may_be_document
+from stackroom.documents.keys import (
+    Location,
+    canonical_name,
+    locate,
+    may_be_document,
+    text_folder,
+)
 from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
 from stackroom.documents.repositories import Catalogs, Documents, Receipts
 from stackroom.errors import DocumentNotFound, RecordChanged, is_everybodys
@@ -282,6 +288,10 @@ class Emptying:
         for keys in purge():
             is_done = self._reconcile([key for key in keys if may_be_document(key)])
             if not is_done or self._is_time_over():
+                return False
+        texts = text_folder(self.catalog.user_id, self.catalog.catalog_id)
+        for _ in self._purge_of(texts)():
+            if self._is_time_over():
                 return False
         now = self.on.catalogs.get(self.catalog.catalog_id)
         if now is None or now.status is CatalogStatus.DELETING:

@@ -26,7 +26,7 @@ Extract = Callable[..., Sequence[Page] | None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class DocumentText:
+class DocumentPages:
     """`unread` is why there are no pages, as the end of a sentence."""
 
     document: Document
@@ -45,7 +45,7 @@ class TextReading:
 
     def text(
         self, user_id: str, catalog_id: str, document_id: str, *, seconds: float
-    ) -> DocumentText:
+    ) -> DocumentPages:
         """Raises CatalogNotFound, CatalogDeleting or DocumentNotFound."""
         in_use(self.catalogs, user_id, catalog_id)
         document = self.documents.get(catalog_id, document_id)
@@ -54,21 +54,21 @@ class TextReading:
         try:
             return self._read(document, seconds)
         except Unreadable as defect:
-            return DocumentText(document=document, unread=defect.reason)
+            return DocumentPages(document=document, unread=defect.reason)
         except ObjectRefused as refused:
-            return DocumentText(document=document, unread=refused.why)
+            return DocumentPages(document=document, unread=refused.why)
 
-    def _read(self, document: Document, seconds: float) -> DocumentText:
+    def _read(self, document: Document, seconds: float) -> DocumentPages:
         file = self.files.read(document.s3_key, limit=LARGEST)
         if file is None:
             raise DocumentNotFound(document.document_id)
         if file.body is None:
-            return DocumentText(document=document, unread=_TOO_LARGE)
+            return DocumentPages(document=document, unread=_TOO_LARGE)
         # Pages of images alone are no defect to whoever looks at them.
         pages = self.extract(file.body, document.filename, seconds=seconds, scans=True)
         if pages is None:
-            return DocumentText(document=document, unread=_TOO_LONG)
-        return DocumentText(document=document, pages=tuple(pages))
+            return DocumentPages(document=document, unread=_TOO_LONG)
+        return DocumentPages(document=document, pages=tuple(pages))
 
 
 # Where a passage stands in a text, known by its first and its last words.

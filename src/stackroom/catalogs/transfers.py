@@ -208,7 +208,10 @@ class Sending:
             # What is indexed is no more what lies there. Without a fingerprint, so that the event,
             # or the reconciler, registers it anew.
             pending = there.moved(DocumentStatus.PENDING, at=self.now())
-            changes = {"etag": etag, "size": size, "fingerprint": "", "attempts": 0}
+            changes: dict[str, object] = {"fingerprint": "", "attempts": 0}
+            changes |= {"etag": etag, "size": size}
+            if there.etag != etag:  # until then it has no text: the one it has is of another file
+                changes |= {"unread": True, "version_id": None, "text_id": None}
             with suppress(RecordChanged):
                 self.documents.save(pending.model_copy(update=changes))
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +25,13 @@ class StoredObject:
     unreadable: str | None = None
 
 
+class FileVersion(NamedTuple):
+    """`version_id` is None where the bucket keeps no versions."""
+
+    etag: str
+    version_id: str | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class StoredSidecar:
     body: bytes
@@ -36,6 +43,9 @@ Version = tuple[str, str]  # key and version id; a delete marker is one, too
 
 class DocumentBucket(Protocol):
     def head(self, key: str) -> StoredObject | None: ...
+
+    def version_of(self, key: str) -> FileVersion | None:
+        """Return the version that lies there now, or None if none does."""
 
     def was_deleted(self, key: str) -> bool:
         """

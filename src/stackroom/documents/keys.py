@@ -98,7 +98,7 @@ class TextName:
     @property
     def folder(self) -> str:
         """The prefix of all texts of the document."""
-        return f"{TEXT_PREFIX}{self.user_id}/{self.catalog_id}/{self.document_id}/"
+        return text_folder(self.user_id, self.catalog_id, self.document_id)
 
     @property
     def key(self) -> str:
@@ -126,6 +126,11 @@ class Unplaced:
     def partition(self) -> str:
         """Where its record is kept, as a catalog's are."""
         return unplaced_partition(self.user_id)
+
+
+def text_folder(user_id: str, catalog_id: str, document_id: str = "") -> str:
+    """Return the prefix of all texts of a document, or of a whole catalog."""
+    return f"{TEXT_PREFIX}{user_id}/{catalog_id}/{document_id and document_id + '/'}"
 
 
 def text_name_of(key: str) -> TextName | None:

@@ -156,7 +156,7 @@ class Counted(Record):
         return {name: each for name, each in dumped.items() if name not in unsaid}
 
 
-# The reason of a failure that nobody explains; our own inspection may yet find a better one.
+# The reason of a failure that nobody explains.
 UNEXPLAINED_FAILURE = (
     "Bedrock could not ingest the file and gave no reason; "
     "check that it opens and has text, then drop it again"
@@ -179,17 +179,12 @@ NOT_BY_THEIRS = (
     "not by the attributes of the metadata.json that was put beside it, which was not taken; "
     "`stackroom adopt` takes such files"
 )
-# The gap of a document whose inspection has yet to come, or never came.
-NOT_READ_YET = "not read yet, so what of it can't be found is not known"
 
 
-def gaps_of(
-    gaps: Iterable[str], *, lacks_folder: bool, lost_sidecar: bool, uninspected: bool
-) -> tuple[str, ...]:
+def gaps_of(gaps: Iterable[str], *, lacks_folder: bool, lost_sidecar: bool) -> tuple[str, ...]:
     """All that an indexed document lacks."""
     by_folder = (NOT_BY_FOLDER,) if lacks_folder else ()
-    by_theirs = (NOT_BY_THEIRS,) if lost_sidecar else ()
-    return (*gaps, *by_folder, *by_theirs, *((NOT_READ_YET,) if uninspected else ()))
+    return (*gaps, *by_folder, *((NOT_BY_THEIRS,) if lost_sidecar else ()))
 
 
 def with_gaps(gaps: Sequence[str]) -> str:
@@ -209,6 +204,8 @@ class Document(Record):
     While it is `uploading`, the object may come until `upload_until`; its event does the rest.
     `over_cap`: it is `pending` and waits over that cap of its user's, as its reason says; no run
     takes it up until it is let go (stackroom.ingestion.user_caps).
+    `unread`: its file has yet to be read; no run takes it up before. `text_id` is None where the
+    file could not be read, and Bedrock gets the file itself (stackroom.inspection.inspection).
     `failing_since`: Bedrock has failed over it since then and gave no reason; while it is `pending`
     for that, no run tries it before `retry_at`, unless Bedrock takes others that it failed over.
     `opened_at`, since when it is open, and `counted`, what its catalog counts of it, are the
@@ -224,6 +221,10 @@ class Document(Record):
     version_id: str | None = None
     content_type: str = ""
     fingerprint: str = ""  # of etag and sidecar: equal means a re-drop that changes nothing
+    unread: bool = False  # it is `pending`, and its text has yet to be written
+    text_id: str | None = None  # of this version's text
+    text_tokens: NonNegativeInt | None = None  # in it, about
+    indexed_text_id: str | None = None  # of the text of the version that was indexed last
     status: DocumentStatus
     status_reason: str | None = None
     over_cap: CapKind | None = None
@@ -242,7 +243,6 @@ class Document(Record):
     gaps: tuple[str, ...] = ()  # sentences: what of this version can't be found
     lacks_folder: bool = False  # its sidecar has no room for its folders
     lost_sidecar: bool = False  # somebody else's lay beside it
-    uninspected: bool = False  # it was settled, and our inspection had not looked at it
     receipt_id: str | None = None  # of its deletion
     correlation_id: str | None = None
     opened_at: AwareDatetime | None = None
@@ -257,7 +257,21 @@ class Document(Record):
     @property
     def is_unfinished(self) -> bool:
         is_under_way = self.status in (DocumentStatus.PENDING, DocumentStatus.INDEXING)
-        return self.over_cap is None and (self.lingering or is_under_way)
+        is_waiting = self.unread or self.over_cap is not None
+        return not is_waiting and (self.lingering or is_under_way)
+
+    def read(self, text_id: str | None, *, tokens: int | None = None) -> Self:
+        """
+        Return the same document, for a run to take up; `text_id` is None of a file that could not
+        be read.
+        """
+        read = {"unread": False, "text_id": text_id, "text_tokens": tokens}
+        return self.model_copy(update=read)
+
+    @property
+    def text_ids(self) -> frozenset[str]:
+        """Of the texts whose passages a search may show: this version's, and the indexed one's."""
+        return frozenset(filter(None, (self.text_id, self.indexed_text_id)))
 
     @property
     def is_postponed(self) -> bool:
@@ -284,16 +298,6 @@ class Document(Record):
     def is_rejected(self) -> bool:
         """Whether we took it for none: it never lay there with a sidecar of its own."""
         return self.status is DocumentStatus.FAILED and self.present_since is None
-
-    @property
-    def is_unexplained(self) -> bool:
-        """Whether it failed, and nobody knows why."""
-        return (self.status_reason or "").startswith(UNEXPLAINED_FAILURE)
-
-    def explained(self, reason: str, *, at: AwareDatetime) -> Self:
-        """The same failure with its reason, and what it says of the version before."""
-        told = str(self.status_reason).replace(UNEXPLAINED_FAILURE, reason)
-        return self.moved(DocumentStatus.FAILED, at=at, reason=told)
 
     @property
     def is_to_evict(self) -> bool:
@@ -323,15 +327,10 @@ class Document(Record):
 
     @property
     def shown_gaps(self) -> tuple[str, ...]:
-        """What of an indexed document can't be found, or that nobody knows yet, in sentences."""
+        """What of an indexed document can't be found, in sentences."""
         if self.status is not DocumentStatus.INDEXED:
             return ()
-        return gaps_of(
-            self.gaps,
-            lacks_folder=self.lacks_folder,
-            lost_sidecar=self.lost_sidecar,
-            uninspected=self.uninspected,
-        )
+        return gaps_of(self.gaps, lacks_folder=self.lacks_folder, lost_sidecar=self.lost_sidecar)
 
     @property
     def remark(self) -> str | None:
@@ -359,8 +358,16 @@ class Document(Record):
             "failed, and only failed, says why"
         )
         changes = {"status": status, "status_reason": reason, "over_cap": None, "retry_at": None}
+        unread = self.unread and status is DocumentStatus.PENDING
         failing_since = self.failing_since if status is DocumentStatus.INDEXING else None
-        return self.model_copy(update={**changes, "failing_since": failing_since, "updated_at": at})
+        return self.model_copy(
+            update={
+                **changes,
+                "unread": unread,
+                "failing_since": failing_since,
+                "updated_at": at,
+            }
+        )
 
 
 class Receipt(Record):

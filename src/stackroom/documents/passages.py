@@ -6,7 +6,9 @@ from enum import StrEnum
 from typing import Protocol
 
 from stackroom.clock import NO_DEADLINE, Deadline
+from stackroom.documents.attributes import TEXT_ID
 from stackroom.documents.filters import Filter
+from stackroom.documents.keys import TextName
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +38,10 @@ class Passage:
     data source was ingested under, `uri` the object of any other, `data_source_id` the data source
     of either. None is what the store doesn't tell: a passage of a CUSTOM one may have no more than
     the last. `knowledge_base_id` is for whoever asks several: a store need not say it.
-    `title_words`, of its document's title, `gaps`, what of its document can't be found, and
-    `ranks`, which made its place, are ours.
+    `raw_text` is the text as the store has it, with the context lines that `text` goes without;
+    empty where there are none. `title_words`, of its document's title, `gaps`, what of its document
+    can't be found, `text_id`, of the text that it is of, and `ranks`, which made its place, are
+    ours.
     """
 
     text: str
@@ -50,9 +54,17 @@ class Passage:
     similarity: float | None = None
     relevance: float | None = None
     knowledge_base_id: str | None = None
+    raw_text: str = field(default="", compare=False)
     title_words: str = field(default="", compare=False)
     gaps: tuple[str, ...] = field(default=(), compare=False)
+    text_id: str | None = field(default=None, compare=False)
     ranks: Ranks | None = field(default=None, compare=False)
+
+    @property
+    def sent_text_id(self) -> str | None:
+        """Return the id of the text that a direct call sent; None of what a job has crawled."""
+        sent = self.attributes.get(TEXT_ID)
+        return sent if isinstance(sent, str) else None
 
 
 class Search(StrEnum):
@@ -137,8 +149,8 @@ class Places(Protocol):
 
 
 class PlaceMapReader(Protocol):
-    def get(self, document_id: str) -> Places | None:
-        """The place map of a document, or None: not made (yet), or nothing with pages."""
+    def get(self, name: TextName) -> Places | None:
+        """Return the places of a document's text; None if there is no such text any more."""
 
 
 @dataclass(frozen=True)
@@ -148,5 +160,5 @@ class OnlyPlaces:
     places: Places | None
 
     # ARG002: the port's argument
-    def get(self, document_id: str) -> Places | None:  # noqa: ARG002
+    def get(self, name: TextName) -> Places | None:  # noqa: ARG002
         return self.places

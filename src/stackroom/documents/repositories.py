@@ -36,14 +36,24 @@ DocumentKey = tuple[str, str]  # the ids of its catalog and of itself
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentNotes:
-    """What a search tells of a document: the words of its title, and what can't be found of it."""
+    """
+    What a search tells of a document: the words of its title, what can't be found of it, and which
+    of its texts its passages may be of.
+    """
 
     title_words: str = ""
     gaps: tuple[str, ...] = ()
+    text_id: str | None = None
+    indexed_text_id: str | None = None
 
     @classmethod
     def of(cls, document: Document) -> "DocumentNotes":
-        return cls(title_words=document.title_words, gaps=document.shown_gaps)
+        return cls(
+            title_words=document.title_words,
+            gaps=document.shown_gaps,
+            text_id=document.text_id,
+            indexed_text_id=document.indexed_text_id,
+        )
 
 
 class StayingDocuments(Protocol):
@@ -246,11 +256,15 @@ class ListingItems(Protocol):
 @dataclass(frozen=True, kw_only=True)
 class Inspected:
     """
-    What is wrong with a version of a file, if anything is, the words of its title, and what of it
-    can't be found.
+    What is wrong with a version of a file, if anything is, the words of its title, what of it
+    can't be found, and the id of its text with the tokens in it; None where the file could not be
+    read. `version_id` is the version's in the bucket.
     """
 
+    version_id: str | None = None
     reason: str | None = None
+    text_id: str | None = None
+    text_tokens: int | None = None
     title_words: str = ""
     gaps: tuple[str, ...] = ()
 

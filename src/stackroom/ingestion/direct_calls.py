@@ -8,8 +8,9 @@ from functools import partial
 from stackroom.access.tenancy import REJECTED
 from stackroom.clock import REAL_TIME, Pace, utc_now
 from stackroom.concurrency import Beside
+from stackroom.documents.attributes import TEXT_ID, Attribute
 from stackroom.documents.bucket import DocumentBucket
-from stackroom.documents.keys import locate
+from stackroom.documents.keys import TextName, locate
 from stackroom.documents.model import Catalog, DataSource, Document, DocumentStatus
 from stackroom.documents.repositories import Documents
 from stackroom.errors import (
@@ -50,10 +51,16 @@ class Bound:
 
 @dataclass(frozen=True, kw_only=True)
 class DirectCalls:
+    """
+    Without `sends_texts` Bedrock gets the files themselves, because somebody chose how it reads
+    them; as it does where we could not read a file.
+    """
+
     documents: Documents
     bucket: DocumentBucket
     direct: DirectDocuments
     usage: UsageBook
+    sends_texts: bool = True
     pace: Pace = REAL_TIME
     now: Callable[[], datetime] = utc_now
 
@@ -161,7 +168,7 @@ class DirectCalls:
         return {
             by_key[key].document_id: Submission(
                 document_id=by_key[key].document_id,
-                uri=self.bucket.uri_of(key),
+                uri=self.bucket.uri_of(self._content_of(by_key[key])),
                 # Whose it is, by where it lies: a sidecar says what whoever wrote it says.
                 attributes={
                     **attributes,
@@ -169,12 +176,29 @@ class DirectCalls:
                     "catalog_id": by_key[key].catalog_id,
                     "document_id": by_key[key].document_id,
                     "filename": by_key[key].filename,
+                    **_text_attribute(by_key[key]),
                 },
             )
             for key, kept in self.bucket.sidecars_of(list(by_key)).items()
             if (attributes := descriptions.attributes_in(kept.body)) is not None
             and attributes.get("user_id") != REJECTED
         }
+
+    def _content_of(self, document: Document) -> str:
+        """Return the key of what Bedrock is to read: the document's text, or its file."""
+        if document.text_id is None or not self.sends_texts:
+            return document.s3_key
+        name = TextName(
+            user_id=locate(document.s3_key).user_id,
+            catalog_id=document.catalog_id,
+            document_id=document.document_id,
+            text_id=document.text_id,
+        )
+        return name.key
+
+
+def _text_attribute(document: Document) -> dict[str, Attribute]:
+    return {} if document.text_id is None else {TEXT_ID: document.text_id}
 
 
 # Documents that a run's progress names; it may have 256 KB [Step Functions quotas]. More that are

@@ -43,6 +43,7 @@ class DocumentStage(StrEnum):
 
     EXPECTED = "waiting for its upload"
     OVER_CAP = "waiting over a cap"
+    READING = "being read"
     POSTPONED = "waiting for Bedrock, which fails at the moment"
     LEFT = "waiting for another look at it"
     BEGINNING = "about to begin"
@@ -151,8 +152,8 @@ class Estimates:
             **read,
         )
         eta = max(map(outlook.seconds, unsettled), default=0.0)
-        if any(each.retry_at is not None for each in documents):
-            eta = _UNKNOWN
+        if any(each.unread or each.retry_at is not None for each in documents):
+            eta = _UNKNOWN  # how long a file takes to read, nobody knows before it is read
         if not is_whole and sum(map(awaits_indexing, unsettled)) < catalog.waiting_count:
             eta = _UNKNOWN  # nobody has looked at the last one
         return CatalogEstimate(
@@ -453,6 +454,8 @@ def _stage_of_idle(document: Document) -> DocumentStage | None:
         return DocumentStage.EXPECTED
     if document.over_cap is not None:
         return DocumentStage.OVER_CAP
+    if document.unread:
+        return DocumentStage.READING
     return None if document.retry_at is None else DocumentStage.POSTPONED
 
 

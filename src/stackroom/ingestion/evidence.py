@@ -18,7 +18,6 @@ from stackroom.access.tenancy import Leftovers, Owners, document_id_in, key_of
 from stackroom.clock import REAL_TIME, Pace, utc_now
 from stackroom.concurrency import Beside, chunks, in_threads
 from stackroom.documents.filters import Conditions, Has, any_of
-from stackroom.documents.formats import has_places
 from stackroom.documents.keys import document_id_of
 from stackroom.documents.model import UNEXPLAINED_FAILURE, Catalog, Document, DocumentStatus
 from stackroom.documents.passages import KnowledgeBase, Passage
@@ -328,8 +327,13 @@ class SearchCheck:
             owners = Owners.of(some)
             answer = self.knowledge_base(home).retrieve(_QUERY, owners.filter(), _MOST)
             proven = owners.proven(answer.passages)
-            wanted = {document.document_id for _, document in some}
-            return wanted.intersection(_document_id(homes[where], each) for where, each in proven)
+            wanted = {document.document_id: document for _, document in some}
+            ids = ((_document_id(homes[where], each), each) for where, each in proven)
+            return {
+                document_id
+                for document_id, each in ids
+                if document_id in wanted and _is_sought(each, wanted[document_id])
+            }
 
         return _all_of(group, lambda each: each[1].document_id, ask)
 
@@ -352,6 +356,17 @@ def _all_of(
     return found
 
 
+def _is_sought(passage: Passage, document: Document) -> bool:
+    """
+    Whether it is of this version's text, for a late call can bring back that of an earlier one. Of
+    what should be gone every passage is. What a job has crawled, which the store tells the object
+    of, is of no text.
+    """
+    sent = passage.sent_text_id
+    is_crawled = sent is None and passage.uri is not None
+    return _is_removed(document) or is_crawled or sent == document.text_id
+
+
 def _document_id(catalog: Catalog, passage: Passage) -> str:
     """By its source: an attribute is what whoever wrote the sidecar says, unless it is proven."""
     if (ingested := document_id_in(passage)) is not None:
@@ -367,29 +382,24 @@ _MOST_PROVED = 500
 # saw longer. Of a file that our inspection has something against, nobody waits as long.
 # [assumed: retrieve.filtered-lag]
 FOUND_WITHIN, _DOUBTED = 60.0, 10.0
-# Seconds from Bedrock's word that a document waits for our inspection, which makes its place map.
-# Both begin with the object's event, and the inspection is mostly the sooner. While a document
-# waits, its direct call makes room for no other.
-_INSPECTED_WITHIN = 20.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
     """
     `inspection_reason` is what our own inspection has against this version, `title_words` are those
-    of its title, `gaps` say what of it can't be found, and `is_inspected` tells that there was one;
-    `awaits_inspection`: there should be one soon, that makes its place map. `is_found` asks the
-    knowledge base whether a search finds the document, and `is_due` tells that it should by now.
+    of its title, and `gaps` say what of it can't be found. `is_found` asks the knowledge base
+    whether a search finds this version of the document, and `is_due` tells that it should by now;
+    `is_earlier_found` asks for the version that was indexed before.
     """
 
     bedrock: BedrockEvidence
     is_found: Callable[[], bool]
+    is_earlier_found: Callable[[], bool]
     is_due: bool = True
     inspection_reason: str | None = None
     title_words: str = ""
     gaps: tuple[str, ...] = ()
-    is_inspected: bool = True
-    awaits_inspection: bool = False
     unexplained: Unexplained = NOT_POSTPONED
 
 
@@ -413,16 +423,16 @@ class Investigation:
         known: list[tuple[Catalog, Document, Evidence | None]] = []
         for catalog, document, said in now:
             found = results.get(document.document_id)
-            inspected = found or Inspected()
+            # A result is kept for a month; after that, the record has what it said.
+            inspected = found or Inspected(title_words=document.title_words, gaps=document.gaps)
             evidence = Evidence(
                 bedrock=said,
                 is_found=partial(searches.is_found, catalog, document),
+                is_earlier_found=partial(searches.is_earlier_found, catalog, document),
                 is_due=self._is_due(said, is_doubted=inspected.reason is not None),
                 inspection_reason=inspected.reason,
                 title_words=inspected.title_words,
                 gaps=inspected.gaps,
-                is_inspected=found is not None,
-                awaits_inspection=found is None and self._awaits(document, said),
                 unexplained=Unexplained.of(
                     catalog, document, found, statuses, at=self.now(), pace=self.pace
                 ),
@@ -436,12 +446,6 @@ class Investigation:
             return True
         seconds = self.pace.here(_DOUBTED if is_doubted else FOUND_WITHIN)
         return self.now() - said_at >= timedelta(seconds=seconds)
-
-    def _awaits(self, document: Document, said: BedrockEvidence) -> bool:
-        said_at = said.detail.updated_at
-        if said_at is None or not has_places(document.filename):
-            return False
-        return self.now() - said_at < timedelta(seconds=_INSPECTED_WITHIN)
 
 
 class _Searches:
@@ -467,6 +471,10 @@ class _Searches:
             is_one_of_many = document.document_id in self._indexed
             self._ask(list(self._indexed.values()) if is_one_of_many else [(catalog, document)])
         return self._found[document.document_id]
+
+    def is_earlier_found(self, catalog: Catalog, document: Document) -> bool:
+        earlier = document.model_copy(update={"text_id": document.indexed_text_id})
+        return bool(self._search_check.found([(catalog, earlier)]))
 
     def _ask(self, documents: Sequence[tuple[Catalog, Document]]) -> None:
         found = self._search_check.found(documents)

@@ -20,9 +20,9 @@ _FAILS_ALONE = (
     "save it in another way, then drop it again"
 )
 _POSTPONED = "Bedrock fails at the moment; the file is tried again by itself, after "
-# All in seconds on AWS: how long a failure is postponed, of a file that reads well and of one that
-# nobody has inspected yet; and what a pause lasts.
-_PATIENCE, _UNREAD_PATIENCE = 86_400.0, 900.0
+# All in seconds on AWS: how long a failure of a file that reads well is postponed, and what a pause
+# lasts.
+_PATIENCE = 86_400.0
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 60.0, 3600.0
 
 
@@ -48,15 +48,18 @@ class Unexplained:
         at: datetime,
         pace: Pace,
     ) -> Self:
-        """`statuses` are Bedrock's words on all documents of the same look."""
+        """
+        `statuses` are Bedrock's words on all documents of the same look; `inspected` is None once
+        the result is kept no more.
+        """
         since = document.failing_since or at
-        reads_well = inspected is not None and _reads_well(inspected)
-        patience = timedelta(seconds=pace.here(_PATIENCE if reads_well else _UNREAD_PATIENCE))
+        reads_well = _reads_well(inspected) if inspected else document.text_id is not None
+        patience = timedelta(seconds=pace.here(_PATIENCE))
         is_alone = catalog.indexed_at is not None and catalog.indexed_at > since
         sound = _FAILS_ALONE if is_alone else SERVICE_FAILURE
         return cls(
             reason=sound if reads_well else UNEXPLAINED_FAILURE,
-            may_be_postponed=(reads_well or inspected is None) and at - since < patience,
+            may_be_postponed=reads_well and at - since < patience,
             is_together=statuses.count("FAILED") > 1 and "INDEXED" not in statuses,
         )
 

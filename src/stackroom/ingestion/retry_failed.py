@@ -14,7 +14,7 @@ from stackroom.runs.run_requests import RunRequests
 _TRIES = 6
 # A sync only takes what has changed since the last one [Bedrock user guide:
 # kb-data-source-sync-ingest].
-_SKIPPED = (
+SKIPPED = (
     "its catalog is read by ingestion jobs, which leave out a file that has not changed; upload it"
     " again to have it read anew"
 )
@@ -74,7 +74,7 @@ class Retrying:
         [document] = self._asked_for(catalog_id, [document_id])
         is_skipped = catalog.source is not None and catalog.source.type is DataSourceType.S3
         if document.status is DocumentStatus.INDEXED and is_skipped:
-            return Retried(refused=((document, _SKIPPED),))
+            return Retried(refused=((document, SKIPPED),))
         moved, why_not = self._move(document, {DocumentStatus.FAILED, DocumentStatus.INDEXED})
         if why_not is None or moved.is_unfinished:
             self.requests.ask(catalog_id)
@@ -83,13 +83,7 @@ class Retrying:
     def _asked_for(self, catalog_id: str, document_ids: Iterable[str] | None) -> list[Document]:
         if document_ids is None:
             return list(self.documents.failed_in(catalog_id))
-        found = []
-        for document_id in dict.fromkeys(document_ids):
-            document = self.documents.get(catalog_id, document_id)
-            if document is None:
-                raise DocumentNotFound(document_id)
-            found.append(document)
-        return found
+        return documents_named(self.documents, catalog_id, document_ids)
 
     def _move(
         self, document: Document, allowed: Collection[DocumentStatus]
@@ -107,6 +101,19 @@ class Retrying:
             except RecordChanged:
                 seen = self.documents.get(document.catalog_id, document.document_id)
         return document, "others kept changing its record; try again"
+
+
+def documents_named(
+    documents: Documents, catalog_id: str, document_ids: Iterable[str]
+) -> list[Document]:
+    """Raises DocumentNotFound."""
+    found = []
+    for document_id in dict.fromkeys(document_ids):
+        document = documents.get(catalog_id, document_id)
+        if document is None:
+            raise DocumentNotFound(document_id)
+        found.append(document)
+    return found
 
 
 def _why_not(document: Document, allowed: Collection[DocumentStatus]) -> str | None:

@@ -12,7 +12,6 @@ from datetime import datetime
 from enum import StrEnum
 
 from stackroom.clock import REAL_TIME, Pace, utc_now
-from stackroom.documents.formats import has_places
 from stackroom.documents.model import (
     UNEXPLAINED_FAILURE,
     Catalog,
@@ -20,7 +19,7 @@ from stackroom.documents.model import (
     DocumentStatus,
     Receipt,
 )
-from stackroom.documents.repositories import Documents, InspectionResults, Receipts
+from stackroom.documents.repositories import Documents, Receipts
 from stackroom.errors import RecordChanged
 from stackroom.ingestion.evidence import (
     ABSENT,
@@ -31,6 +30,7 @@ from stackroom.ingestion.evidence import (
     failure_of,
 )
 from stackroom.ingestion.outages import postponed
+from stackroom.inspection.kept_texts import TextKeeping
 from stackroom.quota.workload import is_large
 
 NOT_FOUND = (
@@ -59,7 +59,6 @@ class Verdict:
     reason: str | None = None
     is_found: bool = True  # False of what counts as indexed though no search finds it yet
     keeps_version: bool = True  # False of what failed if no search finds a version before it
-    is_uninspected: bool = False  # an inspection that never came would have made it tell more
     title_words: str = ""
     gaps: tuple[str, ...] = ()
 
@@ -87,18 +86,7 @@ def verdict(document: Document, evidence: Evidence | None) -> Verdict:
     if evidence.bedrock.is_removal:
         return _of_removed(document, evidence)
     found = _of_ingested(document, evidence)
-    lacks = not evidence.is_inspected and _lacks(document, found)
-    return replace(
-        found, is_uninspected=lacks, title_words=evidence.title_words, gaps=evidence.gaps
-    )
-
-
-def _lacks(document: Document, found: Verdict) -> bool:
-    """Whether what an inspection could tell is missing: a reason, or where passages stand."""
-    if found.outcome is DocumentOutcome.INDEXED:
-        return has_places(document.filename)
-    is_silent = (found.reason or "").startswith(UNEXPLAINED_FAILURE)
-    return is_silent or found.outcome is DocumentOutcome.POSTPONED
+    return replace(found, title_words=evidence.title_words, gaps=evidence.gaps)
 
 
 def _of_removed(document: Document, evidence: Evidence) -> Verdict:
@@ -137,8 +125,7 @@ def _of_ingested(document: Document, evidence: Evidence) -> Verdict:
 def _of_indexed(document: Document, evidence: Evidence) -> Verdict:
     """Indexed is what a search finds; what Bedrock says comes some seconds earlier."""
     if evidence.is_found():
-        awaited = evidence.awaits_inspection
-        return Verdict(outcome=DocumentOutcome.WAIT if awaited else DocumentOutcome.INDEXED)
+        return Verdict(outcome=DocumentOutcome.INDEXED)
     if not evidence.is_due:
         return Verdict(outcome=DocumentOutcome.WAIT)
     if evidence.inspection_reason is not None:
@@ -187,7 +174,7 @@ def _failed(document: Document, evidence: Evidence, reason: str) -> Verdict:
     told = evidence.inspection_reason or reason
     if document.indexed_at is None:
         return Verdict(outcome=DocumentOutcome.FAILED, reason=told)
-    stays = evidence.is_found()
+    stays = evidence.is_earlier_found()
     if stays and not evidence.is_due:
         return Verdict(outcome=DocumentOutcome.WAIT)
     told += STILL_ANSWERS if stays else _NOT_FOUND_ANY_MORE
@@ -203,8 +190,8 @@ class VerdictWriter:
     """Writes each document's verdict into its record, and completes the receipts of removals."""
 
     documents: Documents
-    inspections: InspectionResults
     receipts: Receipts
+    keeping: TextKeeping
     pace: Pace = REAL_TIME
     now: Callable[[], datetime] = utc_now
 
@@ -216,10 +203,13 @@ class VerdictWriter:
         """
         at = self.now()
         verdicts = {document.document_id: verdict for document, verdict in decided}
+        texts = {each.document_id: each.text_ids for each, _ in decided}
         changed = [_after(document, verdict, at, self.pace) for document, verdict in decided]
         settled = []
         for each in self.documents.save_all(each for each in changed if each is not None):
             it = verdicts[each.document_id]
+            if texts[each.document_id] - each.text_ids:
+                self._tidy(catalog, each)
             if it.outcome is not DocumentOutcome.AGAIN:
                 settled.append(Settled(document=each, outcome=it.outcome, is_found=it.is_found))
         gone = []
@@ -229,28 +219,7 @@ class VerdictWriter:
             elif verdict.outcome is DocumentOutcome.GONE:
                 gone.append(document)
         removed = self._remove(catalog, gone, at)
-        return self._explain(settled) + removed
-
-    def _explain(self, settled: list[Settled]) -> list[Settled]:
-        """
-        Give failures without a reason the one that an inspection has found in the meantime.
-
-        The inspection writes its result before it looks at the record, and we look for the result
-        after we have written the record: whoever is second sees the other.
-        """
-        silent = [each.document for each in settled if each.document.is_unexplained]
-        results = self.inspections.results_for(silent) if silent else {}
-        at, explained = self.now(), []
-        for each in silent:
-            found = results.get(each.document_id)
-            if found is not None and found.reason is not None:
-                failed = each.explained(found.reason, at=at)
-                explained.append(failed.model_copy(update={"uninspected": False}))
-        told = {each.document_id: each for each in self.documents.save_all(explained)}
-        return [
-            replace(each, document=told.get(each.document.document_id, each.document))
-            for each in settled
-        ]
+        return settled + removed
 
     def _remove(
         self, catalog: Catalog, documents: Iterable[Document], at: datetime
@@ -258,6 +227,7 @@ class VerdictWriter:
         removed = []
         for document in documents:
             # Before the record: once that is gone, nobody would come back to complete the receipt.
+            self._tidy(catalog, document)
             self._complete_receipt(catalog, document, at)
             try:
                 self.documents.remove(document)
@@ -265,6 +235,10 @@ class VerdictWriter:
                 continue  # it was uploaded again meanwhile, and waits for a round of its own
             removed.append(Settled(document=document, outcome=DocumentOutcome.GONE))
         return removed
+
+    def _tidy(self, catalog: Catalog, document: Document) -> None:
+        ids = (catalog.user_id, document.catalog_id, document.document_id)
+        self.keeping.tidy(*ids, document.s3_key)
 
     def _complete_receipt(self, catalog: Catalog, document: Document, at: datetime) -> None:
         if document.receipt_id is None:
@@ -292,9 +266,9 @@ def _after(document: Document, verdict: Verdict, at: datetime, pace: Pace) -> Do
             return document.moved(DocumentStatus.INDEXED, at=at).model_copy(
                 update={
                     "indexed_at": at,
+                    "indexed_text_id": document.text_id,
                     "lingering": False,
                     "unseen_until": None if verdict.is_found else document.unseen_until,
-                    "uninspected": verdict.is_uninspected,
                     "title_words": verdict.title_words,
                     "gaps": verdict.gaps,
                 }
@@ -304,7 +278,9 @@ def _after(document: Document, verdict: Verdict, at: datetime, pace: Pace) -> Do
             return failed.model_copy(
                 update={
                     "indexed_at": document.indexed_at if verdict.keeps_version else None,
-                    "uninspected": verdict.is_uninspected,
+                    "indexed_text_id": (
+                        document.indexed_text_id if verdict.keeps_version else None
+                    ),
                 }
             )
         case DocumentOutcome.EVICTED:
@@ -312,7 +288,12 @@ def _after(document: Document, verdict: Verdict, at: datetime, pace: Pace) -> Do
             reason = str(document.status_reason).removesuffix(_STILL_THERE) + was_found
             changes = {"status_reason": reason, "lingering": False}
             return document.model_copy(
-                update={**changes, "indexed_at": None, "ingestion_job_id": None}
+                update={
+                    **changes,
+                    "indexed_at": None,
+                    "indexed_text_id": None,
+                    "ingestion_job_id": None,
+                }
             )
         case DocumentOutcome.AGAIN | DocumentOutcome.POSTPONED:
             # Deleting and lingering documents are work as they stand.
@@ -322,8 +303,6 @@ def _after(document: Document, verdict: Verdict, at: datetime, pace: Pace) -> Do
             again: dict[str, object] = {"opened_at": at, "failing_since": document.failing_since}
             if verdict.outcome is DocumentOutcome.POSTPONED:
                 again = postponed(document, at=at, pace=pace)
-            return document.moved(DocumentStatus.PENDING, at=at).model_copy(
-                update={**again, "uninspected": verdict.is_uninspected}
-            )
+            return document.moved(DocumentStatus.PENDING, at=at).model_copy(update=again)
         case DocumentOutcome.WAIT | DocumentOutcome.GONE | DocumentOutcome.LEFT:
             return None

@@ -5,7 +5,6 @@ Our own look into an uploaded file: what is wrong with it, and what stands where
 - document_text: the one text of a file that everything else uses
 - context_lines: the lines in it that name file, section and page
 - place_map: on which pages, or below which heading, a passage stands
-- alignment: where in a text a passage stands that another program took from the same file
 - running_lines: headers, footers and page numbers, told from the text of pages
 - extraction/: the text and the headings of each format, read apart from our own process
 - toc_detection: what is a table of contents

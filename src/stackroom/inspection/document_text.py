@@ -34,9 +34,10 @@ _DIGIT = re.compile(r"\d")
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentText:
-    """`gaps` are sentences on what of the file is missing in the text."""
+    """`gaps` are sentences on what of the file is missing in the text; `tokens` are about."""
 
     markdown: str
+    tokens: int
     places: PlaceMap
     gaps: tuple[str, ...]
 
@@ -54,8 +55,10 @@ def text_of(pages: Sequence[Page], filename: str) -> DocumentText:
         bytes_left=MAX_FILE_BYTES,
     )
     is_whole = all(writer.write(page, is_last=page is kept[-1]) for page in kept)
+    markdown = "".join(writer.written)
     return DocumentText(
-        markdown="".join(writer.written),
+        markdown=markdown,
+        tokens=sum(1 for _ in _TOKEN.finditer(markdown)),
         places=PlaceMap(text="".join(writer.letters), pieces=tuple(writer.pieces)),
         gaps=gaps_of(pages) if is_whole else (*gaps_of(pages), _CUT),
     )

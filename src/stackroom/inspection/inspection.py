@@ -1,30 +1,36 @@
 """
-Looking into an uploaded file ourselves.
+Reading an uploaded file: its one text, its places, what is wrong with it, and what can't be found.
 
-Bedrock promises no reason for a document that it can't take, and may not tell pages. The
-inspection finds what is wrong with a file, in words that its owner can act on, and makes the page
-map of a file with pages or headings. It is never in the way of ingestion: what it can't find
-out, it leaves open.
+Each version of a file is read once. Its text is what a CUSTOM data source ingests, and what its
+passages are found in again. A document waits for that: it is `unread` until its text is written.
+Whichever comes second, this or the handler of the upload, has the document taken up: this keeps its
+result before it looks at the record, and the handler saves the record before it looks for a result.
+What can't be read goes to Bedrock as it is.
 """
 
+import hashlib
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol
 
-from stackroom.clock import utc_now
+from stackroom.concurrency import random_pauses, retried
+from stackroom.documents.bucket import FileVersion
 from stackroom.documents.formats import MAX_FILE_BYTES, unsupported
-from stackroom.documents.keys import Location, locate, may_be_document, unplaced_reason
-from stackroom.documents.model import SERVICE_FAILURE, DocumentStatus
+from stackroom.documents.keys import Location, TextName, locate, may_be_document, unplaced_reason
+from stackroom.documents.model import Document, DocumentStatus
 from stackroom.documents.repositories import Catalogs, Documents, Inspected
 from stackroom.errors import ObjectRefused, RecordChanged, Unreadable
+from stackroom.inspection.document_text import READER_VERSION, DocumentText, text_of
 from stackroom.inspection.extraction.page import Page
-from stackroom.inspection.gaps import UNREAD, gaps_of
-from stackroom.inspection.place_map import PlaceMap
+from stackroom.inspection.gaps import UNREAD
+from stackroom.inspection.kept_texts import DocumentTexts, TextKeeping
+from stackroom.inspection.place_map import Piece
 
-_TRIES = 3
+READS = 3  # of a file, until it is given up
+_SAVES = 6  # of a record that the upload handler saves at the same moment
+_among_writers = random_pauses(0.03, 1.0)
 _OPENING = 1_000  # characters in which a title stands, and what a first page says of the document
 _TITLE_BYTES = 700  # of its words: a record of a kilobyte costs one write unit
 _WORD = re.compile(r"[^\W_]+")
@@ -34,7 +40,7 @@ _WORD = re.compile(r"[^\W_]+")
 class File:
     """An object as it is now; `body` is None if it is larger than was asked for."""
 
-    etag: str
+    version: FileVersion
     body: bytes | None
 
 
@@ -46,30 +52,37 @@ class Files(Protocol):
         Raises ObjectRefused if it is kept from us.
         """
 
-    def etag_of(self, key: str) -> str | None: ...
-
-
-class PlaceMaps(Protocol):
-    def get(self, document_id: str) -> PlaceMap | None: ...
-
-    def put(self, document_id: str, place_map: PlaceMap) -> None: ...
-
-    def remove(self, document_id: str) -> None:
-        """Also where there is none."""
+    def version_of(self, key: str) -> FileVersion | None:
+        """Return the version that lies there now, or None if none does."""
 
 
 class Inspections(Protocol):
-    def record(self, document_id: str, etag: str, found: Inspected) -> None:
-        """Keep that this version was inspected, and what was found."""
+    def record(self, document_id: str, etag: str, found: Inspected) -> str | None:
+        """
+        Keep that this version was read, and what was found; return the id of the text that was
+        named before.
+        """
+
+    def forget(self, document_id: str) -> None:
+        """Have nobody find what was kept; safe to repeat."""
+
+    def results_for(self, documents: Iterable[Document]) -> Mapping[str, Inspected]:
+        """By document id; only of the versions that these are."""
+
+
+class CatalogRuns(Protocol):
+    def ask(self, catalog_id: str) -> None:
+        """Have the catalog's open documents taken up."""
 
 
 class InspectionOutcome(StrEnum):
     IGNORED = "ignored"  # no document, or rejected by its name or size already
     GONE = "gone"
     SOUND = "sound"
+    KNOWN = "known"  # its document has a text of the same content
     DEFECTIVE = "defective"
     REFUSED = "refused"  # S3 keeps it from us; its record says so already
-    UNDECIDED = "undecided"  # the reader crashed or took too long
+    UNDECIDED = "undecided"  # the reader crashed or took too long, each time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,12 +99,14 @@ class Inspection:
     """`extract` answers None where it has to give up; see `extraction.apart`."""
 
     files: Files
-    place_maps: PlaceMaps
+    texts: DocumentTexts
+    keeping: TextKeeping
     inspections: Inspections
     catalogs: Catalogs
     documents: Documents
+    requests: CatalogRuns
     extract: Callable[[bytes, str], tuple[Page, ...] | None]
-    now: Callable[[], datetime] = utc_now
+    pause: Callable[[int], None] = _among_writers
 
     def inspect(self, key: str) -> InspectionResult:
         """
@@ -104,80 +119,162 @@ class Inspection:
         # file must not speak for that catalog's document of the same name.
         if location is None or unplaced_reason(location, self.catalogs.get(location.catalog_id)):
             return InspectionResult(outcome=InspectionOutcome.IGNORED)
-        for _ in range(_TRIES):
+        read = list[FileVersion | None]()
+        for _ in range(READS):
             try:
                 file = self.files.read(key, limit=MAX_FILE_BYTES)
             except ObjectRefused as refused:
-                self.place_maps.remove(location.document_id)
-                return InspectionResult(
-                    outcome=InspectionOutcome.REFUSED,
-                    document_id=location.document_id,
-                    reason=refused.why,
-                )
-            inspected = self._inspect(location, file)
+                return self._without_text(location, InspectionOutcome.REFUSED, refused.why)
+            version = file.version if file else None
+            read.append(version)
+            inspected = self._inspect(location, file, is_last=read.count(version) == READS)
             # Another inspection may have read a newer version and written before us: whoever
             # writes last looks again, so that the last word is about the object that is there.
-            if self.files.etag_of(key) == (file.etag if file else None):
+            if inspected is not None and self.files.version_of(key) == version:
                 return inspected
         raise RecordChanged(key)
 
-    def _inspect(self, location: Location, file: File | None) -> InspectionResult:
-        document_id = location.document_id
-        if file is None or file.body is None:
-            self.place_maps.remove(document_id)
-            outcome = InspectionOutcome.GONE if file is None else InspectionOutcome.IGNORED
-            return InspectionResult(outcome=outcome, document_id=document_id)
-        place_map = None
+    def _inspect(
+        self, location: Location, file: File | None, *, is_last: bool
+    ) -> InspectionResult | None:
+        """Return None if the reader gave up, and this is not the last time that it may try."""
+        if file is None:
+            # The version may come back after its text has gone.
+            self.inspections.forget(location.document_id)
+            return self._without_text(location, InspectionOutcome.GONE)
+        if file.body is None:
+            return self._without_text(location, InspectionOutcome.IGNORED)
+        outcome, found, pieces = self._found(location, file.version, file.body)
+        if outcome is InspectionOutcome.UNDECIDED and not is_last:
+            return None
+        self._keep(location, file.version, found)
+        return _result(outcome, location, reason=found.reason, pieces=pieces)
+
+    def _found(
+        self, location: Location, version: FileVersion, body: bytes
+    ) -> tuple[InspectionOutcome, Inspected, Sequence[Piece]]:
+        if (known := self._known(location, version)) is not None:
+            return InspectionOutcome.KNOWN, known, ()
         try:
-            pages = self.extract(file.body, location.filename)
+            pages = self.extract(body, location.filename)
         except Unreadable as defect:
-            outcome, found = InspectionOutcome.DEFECTIVE, Inspected(reason=defect.reason)
-        else:
-            if pages is None:
-                outcome, found = InspectionOutcome.UNDECIDED, Inspected(gaps=(UNREAD,))
-            else:
-                outcome, place_map = InspectionOutcome.SOUND, PlaceMap.of(file.etag, pages)
-                found = Inspected(title_words=title_words_of(pages), gaps=gaps_of(pages))
-        self._keep(location, file.etag, found, place_map)
-        self._tell(location, file.etag, found)
-        pieces = place_map.pieces if place_map else ()
-        return InspectionResult(
-            outcome=outcome,
-            document_id=document_id,
-            reason=found.reason,
-            pages=sum(piece.page is not None for piece in pieces),
-            sections=sum(piece.section is not None for piece in pieces),
-        )
+            return InspectionOutcome.DEFECTIVE, Inspected(reason=defect.reason), ()
+        if pages is None:
+            return InspectionOutcome.UNDECIDED, Inspected(gaps=(UNREAD,)), ()
+        text = text_of(pages, location.filename)
+        found = self._written(location, version, text, pages)
+        return InspectionOutcome.SOUND, found, text.places.pieces
 
-    def _keep(
-        self, location: Location, etag: str, found: Inspected, place_map: PlaceMap | None
-    ) -> None:
-        if place_map is None:
-            self.place_maps.remove(location.document_id)  # that of an earlier version
-        else:
-            self.place_maps.put(location.document_id, place_map)
-        self.inspections.record(location.document_id, etag, found)  # the map is there before
+    def _without_text(
+        self, location: Location, outcome: InspectionOutcome, reason: str | None = None
+    ) -> InspectionResult:
+        self._tidy(location)
+        return _result(outcome, location, reason=reason)
 
-    def _tell(self, location: Location, etag: str, found: Inspected) -> None:
+    def _tidy(self, location: Location) -> None:
+        ids = (location.user_id, location.catalog_id, location.document_id)
+        self.keeping.tidy(*ids, location.key)
+
+    def _known(self, location: Location, version: FileVersion) -> Inspected | None:
         """
-        The record of a document that was settled before: why it has failed, if nobody knew, or that
-        the file is not at fault, the words of its title, what of it can't be found, and that no
-        inspection is missing any more.
+        Return what was found of the same content before, if its document has the text of it.
 
-        The result is kept before the record is looked at; ingestion does it the other way round.
+        The document is looked at after the object: once a removal of the content before has begun,
+        which may take that text away, its record says so.
         """
         document = self.documents.get(location.catalog_id, location.document_id)
-        if document is None or document.etag != etag:
-            return
-        told = document
-        reason = found.reason or (SERVICE_FAILURE if UNREAD not in found.gaps else None)
-        if document.is_unexplained and reason is not None:
-            told = document.explained(reason, at=max(document.updated_at, self.now()))
-        if document.status is DocumentStatus.INDEXED:
-            told = told.model_copy(update={"title_words": found.title_words, "gaps": found.gaps})
-        told = told.model_copy(update={"uninspected": False})
-        if told != document:
+        if document is None or document.text_id is None or document.etag != version.etag:
+            return None
+        if document.status in (DocumentStatus.DELETING, DocumentStatus.FAILED):
+            return None
+        is_same = document.version_id == version.version_id
+        if is_same and document.text_id != text_id_of(version, location.filename):
+            return None  # by an earlier reader
+        found = self.inspections.results_for([document]).get(
+            document.document_id, Inspected(title_words=document.title_words, gaps=document.gaps)
+        )
+        return replace(found, text_id=document.text_id, text_tokens=document.text_tokens)
+
+    def _written(
+        self, location: Location, version: FileVersion, text: DocumentText, pages: Sequence[Page]
+    ) -> Inspected:
+        text_id = text_id_of(version, location.filename)
+        self.texts.put(_name(location, text_id), text)
+        return Inspected(
+            text_id=text_id,
+            text_tokens=text.tokens,
+            title_words=title_words_of(pages),
+            gaps=text.gaps,
+        )
+
+    def _keep(self, location: Location, version: FileVersion, found: Inspected) -> None:
+        found = replace(found, version_id=version.version_id)
+        before = self.inspections.record(location.document_id, version.etag, found)
+        document = retried(
+            lambda: self._tell(location, version, found), tries=_SAVES, pause=self.pause
+        )
+        is_rejected = document is not None and found.text_id not in (None, document.text_id)
+        if before not in (None, found.text_id) or is_rejected:
+            self._tidy(location)
+
+    def _tell(self, location: Location, version: FileVersion, found: Inspected) -> Document | None:
+        """
+        Tell the record of this version: a document that waited for its text is taken up. One that
+        is indexed by now learns the words of its title, and what of it can't be found. Return the
+        record as it is then; None if there is none of this version.
+        """
+        document = self.documents.get(location.catalog_id, location.document_id)
+        if document is None or document.etag != version.etag:
+            return None
+        if document.unread and document.version_id != version.version_id:
+            return None
+        if document.unread:
+            told = self.documents.save(document.read(found.text_id, tokens=found.text_tokens))
+            self.requests.ask(document.catalog_id)
+            return told
+        learned = {"title_words": found.title_words, "gaps": found.gaps}
+        told = document.model_copy(update=learned)
+        if document.status is DocumentStatus.INDEXED and told != document:
             self.documents.save(told)
+        if document.status is DocumentStatus.PENDING and document.is_unfinished:
+            self.requests.ask(document.catalog_id)  # a crash may have come in between
+        return document
+
+
+def _result(
+    outcome: InspectionOutcome,
+    location: Location,
+    *,
+    reason: str | None = None,
+    pieces: Sequence[Piece] = (),
+) -> InspectionResult:
+    return InspectionResult(
+        outcome=outcome,
+        document_id=location.document_id,
+        reason=reason,
+        pages=len({piece.page for piece in pieces if piece.page is not None}),
+        sections=sum(piece.section is not None for piece in pieces),
+    )
+
+
+def _name(location: Location, text_id: str) -> TextName:
+    return TextName(
+        user_id=location.user_id,
+        catalog_id=location.catalog_id,
+        document_id=location.document_id,
+        text_id=text_id,
+    )
+
+
+def text_id_of(version: FileVersion, filename: str) -> str:
+    """
+    Return the id of the text that is made of a version of a file, which has the file's name in it.
+
+    The version's id is part of it: a file that is deleted and dropped again has another text, which
+    the removal of the first can't take away.
+    """
+    parts = (READER_VERSION, version.etag, version.version_id or "", filename)
+    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:16]
 
 
 def _location_of(key: str) -> Location | None:

@@ -18,11 +18,9 @@ from pydantic import NonNegativeInt
 
 from stackroom.documents.model import Document, Record
 from stackroom.quota.prices import PRICES, TITAN, price_of
-from stackroom.quota.workload import text_size
+from stackroom.quota.workload import BYTES_A_TOKEN, text_size
 
 NO_CATALOG = "-"  # in its place, of questions to several
-# Bytes of text in a token, as the tokens of answers are estimated (search/excerpts.py).
-_BYTES_A_TOKEN = 4
 # Tokens of a passage, and those of it that the one before has as well: what a knowledge base cuts
 # that nobody told otherwise. https://docs.aws.amazon.com/bedrock/latest/userguide/kb-chunking.html
 _PASSAGE, _SAID_BEFORE = 300, 60
@@ -31,8 +29,9 @@ _PASSAGE, _SAID_BEFORE = 300, 60
 class Used(Record):
     """
     Documents, bytes, passages and embedded tokens are those of ingestion: what Bedrock has
-    accepted, each time that it was sent. Their passages and tokens are estimated, by how much text
-    a file of its format has (quota/workload.py); so are those of questions. A model's are its own.
+    accepted, each time that it was sent. Tokens are counted in a document's text, roughly as an
+    embedding model does, and passages go by them; of a file that Bedrock reads they are estimated
+    (quota/workload.py), and so are those of questions. A model's are its own.
     """
 
     documents: NonNegativeInt = 0
@@ -47,7 +46,7 @@ class Used(Record):
     @classmethod
     def of_ingested(cls, documents: Iterable[Document]) -> Self:
         sent = list(documents)
-        tokens = [math.ceil(text_size(each) / _BYTES_A_TOKEN) for each in sent]
+        tokens = [math.ceil(text_size(each) / BYTES_A_TOKEN) for each in sent]
         passages = list(map(_passages, tokens))
         return cls(
             documents=len(sent),

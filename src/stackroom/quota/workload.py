@@ -1,9 +1,9 @@
 """
 How much work documents are, by how much text they have, and how long such work takes here.
 
-How long a document takes goes by its text, which nobody knows before it is read; its size and its
-format tell enough to keep the large ones from holding up the small. Nobody documents how fast
-Bedrock reads and embeds, and a laptop does it at its own pace: so every grant whose work is
+How long a document takes goes by its text. Of one that has yet to be read, or that Bedrock reads,
+size and format tell enough to keep the large ones from holding up the small. Nobody documents how
+fast Bedrock reads and embeds, and a laptop does it at its own pace: so every grant whose work is
 finished tells, in the ledger that is written anyway when it goes back.
 """
 
@@ -27,6 +27,8 @@ _BASES = {Mode.JOB: 18.0, Mode.DIRECT: 4.0}
 # What comes to Bedrock's own time, in seconds: on AWS about, until a search finds what is indexed
 # (the simulator's rule job.searchable-lag), and by our clock what our own functions take.
 _FOUND, _OWN = 3.0, 2.0
+# Of text in a token, as the tokens of answers are estimated (search/excerpts.py).
+BYTES_A_TOKEN = 4
 # Bytes of text, below which work takes no longer than any does.
 SMALL = 20_000
 # What has been measured tells of work this many times as large, and of no larger.
@@ -58,6 +60,8 @@ def text_size(document: Document) -> int:
     """About how many bytes of text there are to ingest; none in what is to be removed."""
     if not is_to_ingest(document):
         return 0
+    if document.text_tokens is not None:
+        return document.text_tokens * BYTES_A_TOKEN
     extension = document.filename.rpartition(".")[2].lower()
     return round(document.size * _TEXT_SHARE.get(extension, 1.0))
 

@@ -34,6 +34,7 @@ from stackroom.reconciler.index_audit import IndexAudit
 from stackroom.reconciler.mending import apart
 from stackroom.reconciler.record_audit import OpenAudit, RecordAudit
 from stackroom.reconciler.search_audit import DeletionAudit, QuarantineAudit
+from stackroom.reconciler.text_audit import TextAudit
 
 _SHARE = 10
 _READ = {"objects": "objects", "records": "records", "indexed": "listed documents"}
@@ -50,6 +51,7 @@ class AuditStage(StrEnum):
     BUCKET = "bucket"
     BOOKS = "books"
     RECORDS = "records"
+    TEXTS = "texts"
     DELETIONS = "deletions"
     INDEX = "index"
     SOURCES = "sources"
@@ -61,6 +63,7 @@ _AUDITS: dict[AuditStage, Callable[[Audited], Audit]] = {
     AuditStage.BUCKET: BucketAudit,
     AuditStage.BOOKS: CountAudit,
     AuditStage.RECORDS: RecordAudit,
+    AuditStage.TEXTS: TextAudit,
     AuditStage.DELETIONS: DeletionAudit,
     AuditStage.INDEX: IndexAudit,
     AuditStage.SOURCES: SourceAudit,

@@ -10,7 +10,6 @@ from stackroom.documents.passages import KnowledgeBase
 from stackroom.documents.repositories import (
     Catalogs,
     Documents,
-    InspectionRequests,
     ListingItems,
     Receipts,
 )
@@ -19,6 +18,7 @@ from stackroom.ingestion.broken_runs import Restart
 from stackroom.ingestion.evidence import SearchCheck
 from stackroom.ingestion.inventory import Inventory
 from stackroom.ingestion.user_caps import UserCaps
+from stackroom.inspection.kept_texts import TextKeeping
 from stackroom.quota.ledger import AdmissionBook
 from stackroom.reconciler.discrepancies import Discrepancy
 from stackroom.reconciler.mending import Mending
@@ -53,7 +53,7 @@ class Audited:
     receipts: Receipts
     requests: RunRequests
     caps: UserCaps
-    inspections: InspectionRequests
+    keeping: TextKeeping
     worklists: Worklists
     restart: Restart
     mending: Mending

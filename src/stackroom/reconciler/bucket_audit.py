@@ -114,7 +114,7 @@ class BucketAudit:
         while following is not None:
             page = self.on.inventory.objects(after=following)
             yield from (each for each in page.items if not each.key.startswith(OUR_PREFIXES))
-            following = page.next
+            following = None if page.next is None else _past_ours(page.next)
 
     def _of_shelf(
         self, shelf: str, on_it: Iterable[ListedObject], window: IdWindow
@@ -244,6 +244,12 @@ class _Counted:
         """Whatever kept the others from being compared, the listing goes on after them."""
         for _ in self:
             pass
+
+
+def _past_ours(after: str) -> str:
+    """Return where a listing goes on, past all of what we keep for ourselves."""
+    ours = next((each for each in OUR_PREFIXES if after.startswith(each)), None)
+    return after if ours is None else f"{ours}\U0010ffff"
 
 
 def _shelf_of(item: ListedObject) -> str:

@@ -9,6 +9,10 @@ from typing import Self
 # within seconds mostly [S3 user guide: EventNotifications, "typically delivered in seconds"], and
 # a message waits in its batch for less than a minute.
 QUIET = timedelta(minutes=2)
+# A file's reading ends within ten minutes [infra/pipeline_functions.py] and mostly begins with its
+# event. What takes longer waits behind many others, or its message is lost or a dead letter; to
+# read a file once more does no harm.
+UNREAD = timedelta(minutes=15)
 BETWEEN = timedelta(hours=1)  # two full rounds, at the least
 
 
@@ -85,10 +89,8 @@ class Kind(StrEnum):
         "left alone: its catalog can't be worked on until you mend or remove the item in DynamoDB;"
         " what is removed is made anew from the bucket",
     )
-    UNINSPECTED_FILE = (
-        "uninspected_file",
-        "an inspection asked for: it finds a defect, or makes the place map",
-    )
+    UNREAD_FILE = "unread_file", "asked for again: the document waits for the file to be read"
+    TEXT_WITHOUT_DOCUMENT = "text_without_document", "removed"
     NOT_COMPARED = "not_compared", "left for the next time"
 
 

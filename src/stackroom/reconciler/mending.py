@@ -14,7 +14,7 @@ from typing import Any
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, chunks, in_threads
 from stackroom.documents.model import Catalog, DataSourceType, Document, DocumentStatus
-from stackroom.documents.repositories import Documents
+from stackroom.documents.repositories import Documents, InspectionRequests
 from stackroom.errors import RecordChanged, is_everybodys, tried
 from stackroom.reconciler.discrepancies import QUIET, Discrepancy, Kind, Outcome
 from stackroom.runs.run_requests import RunRequests
@@ -53,19 +53,28 @@ class Mending:
     uploads: Uploads
     documents: Documents
     requests: RunRequests
+    inspections: InspectionRequests
     dry_run: bool = False
     beside: Beside = in_threads
     quiet: timedelta = QUIET
     idle_before: datetime | None = None
     now: Callable[[], datetime] = utc_now
 
-    def is_settled(self, moment: datetime, *, by: datetime | None = None) -> bool:
-        """Whether it is long enough ago that nothing of it should be under way now, or by then."""
+    def is_settled(
+        self, moment: datetime, *, by: datetime | None = None, after: timedelta = QUIET
+    ) -> bool:
+        """
+        Whether it is long enough ago that nothing of it should be under way now, or by then;
+        `after` is how long that is on AWS.
+        """
         ended = self.idle_before is not None and moment < self.idle_before
-        return ended or (by or self.now()) - moment >= self.quiet
+        return ended or (by or self.now()) - moment >= self.quiet * (after / QUIET)
 
     def reconciled(self, suspects: Iterable[tuple[str, Kind]]) -> Iterator[Discrepancy]:
-        """Do with each key what its event would have done; a run is asked for where one must go."""
+        """
+        Do with each key what its event would have done; a run is asked for where one must go, and
+        the file's reading where its text is missing.
+        """
         for chunk in chunks(suspects, of=_CHUNK):
             attempts = self.beside([partial(self._attempt, key) for key, _ in chunk])
             unasked = self._unasked(attempts)
@@ -146,6 +155,8 @@ class Mending:
             first = again = self.uploads.reconcile(key, is_audit=True)
             if first.changes_records:
                 again = self.uploads.reconcile(key, is_audit=True)
+                if again.awaits_text:  # no event will come
+                    self.inspections.ask(key)
         except RecordChanged:
             return _Attempt()
         except Exception as error:
@@ -207,7 +218,8 @@ def _failed(kind: Kind, what: str, error: BaseException) -> Discrepancy:
 def _judged(kind: Kind, key: str, plan: Plan, again: Plan | None) -> Discrepancy:
     """`again` is what there was to do once the plan had been carried out."""
     if again is None:
-        asking = ("ask for a run" for _ in _runs_after(plan))
+        asking = ["ask for a run" for _ in _runs_after(plan)]
+        asking += ["have the file read"] if plan.awaits_text else []
         return _told(kind, key, Outcome.LEFT, remedy=", ".join((str(plan), *asking)))
     if again.changes_records:
         return _told(kind, key, Outcome.FAILED, remedy=str(again))

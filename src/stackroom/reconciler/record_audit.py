@@ -24,7 +24,7 @@ from stackroom.documents.model import (
 )
 from stackroom.ingestion.evidence import MAX_ATTEMPTS
 from stackroom.reconciler.audited import Audited, Piece
-from stackroom.reconciler.discrepancies import Discrepancy, Kind
+from stackroom.reconciler.discrepancies import UNREAD, Discrepancy, Kind
 from stackroom.reconciler.mending import apart, left
 from stackroom.runs.run_leases import is_shared, worklist_of
 
@@ -70,7 +70,7 @@ class RecordAudit:
             yield from mending.reconciled(suspects)
             return
         yield from self._without_objects(catalog, documents)
-        yield from self._uninspected(settled)
+        yield from self._unread(documents)
         yield from self._failed_by_bedrock(catalog, settled)
         if not is_its_own:
             return
@@ -97,13 +97,14 @@ class RecordAudit:
         suspects = ((each.s3_key, Kind.RECORD_WITHOUT_OBJECT) for each in present)
         yield from mending.reconciled(suspects)
 
-    def _uninspected(self, documents: list[Document]) -> Iterator[Discrepancy]:
-        """Their event was lost on the way to the inspection, or waits there for long."""
+    def _unread(self, documents: list[Document]) -> Iterator[Discrepancy]:
+        """Their event was lost on the way to whoever reads them, or waits there for long."""
+        mending = self.on.mending
         for each in documents:
-            is_at_rest = each.status in (DocumentStatus.INDEXED, DocumentStatus.FAILED)
-            if each.uninspected and (is_at_rest or each.retry_at is not None):
-                ask = partial(self.on.inspections.ask, each.s3_key)
-                yield from self.on.mending.mended(Kind.UNINSPECTED_FILE, each.s3_key, by=ask)
+            is_late = each.unread and mending.is_settled(each.updated_at, after=UNREAD)
+            if is_late and self.on.bucket.version_of(each.s3_key) is not None:
+                ask = partial(mending.inspections.ask, each.s3_key)
+                yield from mending.mended(Kind.UNREAD_FILE, each.s3_key, by=ask)
 
     def _failed_by_bedrock(
         self, catalog: Catalog, documents: list[Document]
@@ -197,7 +198,9 @@ def _stalled(on: Audited, listed: Catalog) -> Iterator[Discrepancy]:
     if old and not on.mending.dry_run:  # its run has left it until now, and nothing is amiss
         ask()
         return
-    under_way = now.status in (CatalogStatus.DELETING, CatalogStatus.INDEXING)
+    # What waits, and is open to no run, waits to be read.
+    is_unread = now.status is CatalogStatus.INDEXING and now.waiting_count > 0
+    under_way = now.status in (CatalogStatus.DELETING, CatalogStatus.INDEXING) and not is_unread
     is_stuck = under_way and on.mending.is_settled(now.updated_at)
     if is_stuck and not any(map(_is_for_a_run, oldest)):
         yield from on.mending.mended(Kind.STALLED_CATALOG, listed.catalog_id, by=ask)

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -13,7 +13,9 @@ from cachetools import TTLCache
 from stackroom.access import tenancy
 from stackroom.access.tenancy import CatalogOf
 from stackroom.documents.formats import extension_of, has_places
+from stackroom.documents.keys import TextName
 from stackroom.documents.passages import Passage, Place, PlaceMapReader, Places
+from stackroom.inspection.context_lines import without_context
 from stackroom.inspection.toc_detection import looks_like_navigation
 
 logger = logging.getLogger(__name__)
@@ -40,6 +42,7 @@ class Source:
     section: str | None
     catalog_id: str | None
     knowledge_base_id: str | None = None
+    text_id: str | None = None  # of the text that the place is in
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,10 +61,8 @@ def sources_of(passages: Sequence[Passage], place_maps: PlaceMapReader) -> tuple
 
 def cited(passages: Sequence[Passage], place_maps: PlaceMapReader) -> tuple[Cited, ...]:
     """Each passage's source and place, as far as store or place map tell them."""
-    places = _places_of(
-        {_text(passage, "document_id") for passage in passages if _is_looked_up(passage)},
-        place_maps,
-    )
+    names = {name for passage in passages if (name := _text_name(passage)) is not None}
+    places = _places_of(names, place_maps)
     return tuple(_cited(passage, places) for passage in passages)
 
 
@@ -75,12 +76,13 @@ def is_navigation(passage: Passage) -> bool:
     return not is_of_tables and looks_like_navigation(passage.text)
 
 
-def _cited(passage: Passage, known: Mapping[str, Places]) -> Cited:
+def _cited(passage: Passage, known: Mapping[TextName, Places]) -> Cited:
     document_id = _text(passage, "document_id")
     # The text that we ingested is no file of its owner's, so it is cited by no URI.
     uri = None if tenancy.text_of(passage) is not None else passage.uri
-    places = known.get(document_id) if _is_looked_up(passage) else None
-    place = places.place_of(passage.text) if places is not None else _NOWHERE
+    name = _text_name(passage)
+    places = None if name is None else known.get(name)
+    place = places.place_of(passage.raw_text or passage.text) if places is not None else _NOWHERE
     if is_navigation(passage):
         place = replace(place, is_navigation=True)
     source = Source(
@@ -93,9 +95,15 @@ def _cited(passage: Passage, known: Mapping[str, Places]) -> Cited:
         section=place.section,
         catalog_id=_text(passage, tenancy.CATALOG) or None,
         knowledge_base_id=passage.knowledge_base_id,
+        text_id=passage.text_id,
     )
-    shown = places.shown(passage.text) if places is not None else passage.text
+    shown = shown_text(passage)
     return Cited(source=source, place=place, shown=shown)
+
+
+def shown_text(passage: Passage) -> str:
+    """Return what a passage says, without the context lines of the text that was sent."""
+    return passage.text if passage.sent_text_id is None else without_context(passage.text)
 
 
 def _last_part(uri: str | None) -> str | None:
@@ -103,26 +111,32 @@ def _last_part(uri: str | None) -> str | None:
     return (uri or "").rpartition("/")[2] or None
 
 
-def _is_looked_up(passage: Passage) -> bool:
-    """Whether it may have a place map: other formats have none."""
-    return has_places(_text(passage, "filename")) and bool(_text(passage, "document_id"))
+def _text_name(passage: Passage) -> TextName | None:
+    """Return the text that it is looked up in; None where that has neither pages nor headings."""
+    user_id, catalog_id = _text(passage, tenancy.USER), _text(passage, tenancy.CATALOG)
+    document_id = _text(passage, tenancy.DOCUMENT)
+    if passage.text_id is None or not has_places(_text(passage, "filename")) or not document_id:
+        return None
+    return TextName(
+        user_id=user_id, catalog_id=catalog_id, document_id=document_id, text_id=passage.text_id
+    )
 
 
-def _places_of(document_ids: set[str], place_maps: PlaceMapReader) -> dict[str, Places]:
-    if not document_ids:
+def _places_of(names: Collection[TextName], place_maps: PlaceMapReader) -> dict[TextName, Places]:
+    if not names:
         return {}
-    ordered = sorted(document_ids)
+    ordered = sorted(names, key=lambda name: name.key)
     if len(ordered) == 1:
         found = [_places(ordered[0], place_maps)]
     else:
         with ThreadPoolExecutor(min(len(ordered), _MAX_PARALLEL)) as threads:
-            found = list(threads.map(lambda document_id: _places(document_id, place_maps), ordered))
-    return {key: places for key, places in zip(ordered, found, strict=True) if places is not None}
+            found = list(threads.map(lambda name: _places(name, place_maps), ordered))
+    return {name: places for name, places in zip(ordered, found, strict=True) if places is not None}
 
 
-def _places(document_id: str, place_maps: PlaceMapReader) -> Places | None:
+def _places(name: TextName, place_maps: PlaceMapReader) -> Places | None:
     try:
-        return place_maps.get(document_id)
+        return place_maps.get(name)
     except Exception:
         # Whatever ails an adapter, an answer without a place is better than none for want of one.
         logger.warning("place map unreadable", exc_info=True)
@@ -139,8 +153,8 @@ class PlaceMapCache:
     A `PlaceMaps` in front of another: the maps that were used last, kept between the searches that
     one process serves, for a short while.
 
-    Short, because a document that is uploaded again keeps its id and changes its text. That there
-    is no map is remembered for a moment, since one may be in the making; an error is not.
+    Short, because a text that is removed should be forgotten. That there is no map is remembered
+    for a moment, since the text may be written anew; an error is not.
     """
 
     def __init__(
@@ -153,21 +167,21 @@ class PlaceMapCache:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._place_maps = place_maps
-        self._kept: TTLCache[str, Places] = TTLCache(size, seconds, timer=now)
-        self._none: TTLCache[str, None] = TTLCache(size, seconds_of_none, timer=now)
+        self._kept: TTLCache[TextName, Places] = TTLCache(size, seconds, timer=now)
+        self._none: TTLCache[TextName, None] = TTLCache(size, seconds_of_none, timer=now)
         self._lock = Lock()
 
-    def get(self, document_id: str) -> Places | None:
+    def get(self, name: TextName) -> Places | None:
         with self._lock, suppress(KeyError):
-            return self._kept[document_id]
+            return self._kept[name]
         with self._lock, suppress(KeyError):
-            return self._none[document_id]
-        places = self._place_maps.get(document_id)  # outside the lock: others needn't wait for S3
+            return self._none[name]
+        places = self._place_maps.get(name)  # outside the lock: others needn't wait for S3
         with self._lock:
             if places is None:
-                self._none[document_id] = None
+                self._none[name] = None
             else:
-                self._kept[document_id] = places
+                self._kept[name] = places
         return places
 
 

@@ -10,7 +10,7 @@ they stand in the file, which is read for that alone.
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import PurePosixPath
@@ -19,6 +19,7 @@ from typing import Protocol
 from stackroom.access.tenancy import DOCUMENT, in_use
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.filters import Has
+from stackroom.documents.keys import TextName
 from stackroom.documents.model import Catalog, Document
 from stackroom.documents.passages import KnowledgeBase, OnlyPlaces
 from stackroom.documents.repositories import Catalogs, Documents
@@ -69,7 +70,7 @@ class CutDocument:
 
 
 class Maps(Protocol):
-    def get(self, document_id: str) -> PlaceMap | None: ...
+    def get(self, name: TextName) -> PlaceMap | None: ...
 
 
 class Text(Protocol):
@@ -121,7 +122,8 @@ class DocumentPassages:
             deadline=deadline,
         )
         found = [passage for reply in replies.given for passage in reply.passages]
-        places = self._places(document)
+        places = self._places(catalog, document)
+        found = [replace(each, text_id=document.text_id) for each in found]
         placed = zip((each.text for each in found), cited(found, OnlyPlaces(places)), strict=True)
         ordered, is_ordered = _in_order(list(placed))
         if not is_ordered:
@@ -138,14 +140,21 @@ class DocumentPassages:
             without_passage=without if is_whole else (),
         )
 
-    def _places(self, document: Document) -> PlaceMap | None:
+    def _places(self, catalog: Catalog, document: Document) -> PlaceMap | None:
         """That of this version of the file; without it there are passages all the same."""
+        if document.text_id is None:
+            return None
+        name = TextName(
+            user_id=catalog.user_id,
+            catalog_id=catalog.catalog_id,
+            document_id=document.document_id,
+            text_id=document.text_id,
+        )
         try:
-            places = self.place_maps.get(document.document_id)
+            return self.place_maps.get(name)
         except Exception:  # whatever ails an adapter, as in stackroom.search.citations
             logger.warning("place map unreadable", exc_info=True)
             return None
-        return places if places is not None and places.text_id == document.etag else None
 
     def _text(self, document: Document, catalog: Catalog, deadline: Deadline) -> str:
         ids = (catalog.user_id, catalog.catalog_id, document.document_id)

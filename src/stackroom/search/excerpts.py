@@ -108,7 +108,7 @@ def source_of_beginning(excerpt: Excerpt, beginning: str, place_maps: PlaceMapRe
     place = excerpt.cited.place
     if (place.page_last or 0) - (place.page_first or 0) < 2:
         return excerpt.source
-    source = cited([replace(excerpt.passage, text=beginning)], place_maps)[0].source
+    source = cited([replace(excerpt.passage, text=beginning, raw_text="")], place_maps)[0].source
     return excerpt.source if source.page is None and source.section is None else source
 
 
@@ -142,7 +142,7 @@ def _united(known: Excerpt, found: Excerpt, place_maps: PlaceMapReader) -> Excer
     text = _joined(known, found) or _joined(found, known)
     if text is None or known.count == _MOST_MERGED or estimated_tokens(text) > _MOST_TOKENS:
         return None
-    whole = replace(known.passage, text=text)
+    whole = replace(known.passage, text=text, raw_text="")
     return replace(known, text=text, cited=cited([whole], place_maps)[0], count=known.count + 1)
 
 

@@ -27,7 +27,12 @@ from stackroom.documents.attributes import MOST_RECORDED, AttributeTypes, known_
 from stackroom.documents.filters import Conditions
 from stackroom.documents.model import Catalog
 from stackroom.documents.passages import KnowledgeBase, Passage, Search
-from stackroom.documents.repositories import Catalogs, DocumentKey, StayingDocuments
+from stackroom.documents.repositories import (
+    Catalogs,
+    DocumentKey,
+    DocumentNotes,
+    StayingDocuments,
+)
 from stackroom.errors import (
     KnowledgeBaseNotFound,
     KnowledgeBaseThrottled,
@@ -39,6 +44,7 @@ from stackroom.errors import (
 )
 from stackroom.search.cached_embeddings import asked_by
 from stackroom.search.circuit_breaker import LateQueries
+from stackroom.search.citations import shown_text
 from stackroom.search.search_arguments import RetrieveArguments
 
 logger = logging.getLogger(__name__)
@@ -325,11 +331,18 @@ def _search_error(
     return RetrievalFailed("no knowledge base answered; try again, or tell the operator", reasons)
 
 
+# Beside each passage of a version that a newer one has yet to replace, or could not.
+EARLIER_VERSION = "of an earlier version of the file; the one that lies there now is not indexed"
+
+
 def only_staying(replies: Replies, documents: StayingDocuments) -> Replies:
     """
     What is to go is found by nobody any more, though the index still has it: a deletion is asked
     for at once and takes effect in the index when a round has come to it. So each passage's
     document is looked up; one that has no record is not shown either, for it may have gone.
+
+    Nor is a passage shown that is of another text than the record's: a late call can bring back
+    that of an earlier version. While a version replaces another, the texts of both are.
 
     Raises RetrievalFailed if nobody can tell what stays.
     """
@@ -345,14 +358,36 @@ def only_staying(replies: Replies, documents: StayingDocuments) -> Replies:
         replace(
             reply,
             passages=tuple(
-                replace(each, title_words=kept[key].title_words, gaps=kept[key].gaps)
+                replace(
+                    each,
+                    text=shown_text(each),
+                    raw_text=each.text,
+                    title_words=notes.title_words,
+                    gaps=_gaps(each, notes),
+                    text_id=each.sent_text_id or notes.indexed_text_id or notes.text_id,
+                )
                 for each in reply.passages
-                if (key := _key(each)) in kept
+                if (notes := kept.get(_key(each))) is not None and _is_current(each, notes)
             ),
         )
         for reply in replies.given
     )
     return replace(replies, given=tuple(given))
+
+
+def _gaps(passage: Passage, notes: DocumentNotes) -> tuple[str, ...]:
+    sent = passage.sent_text_id
+    is_earlier = sent is not None and sent != notes.text_id
+    return (*notes.gaps, EARLIER_VERSION) if is_earlier else notes.gaps
+
+
+def _is_current(passage: Passage, notes: DocumentNotes) -> bool:
+    sent = passage.sent_text_id
+    if sent is not None:
+        return sent in (notes.text_id, notes.indexed_text_id)
+    # What a job has crawled has a URI and is of no text; a direct call sends what is indexed now
+    # with the id of its text, unless the file could not be read.
+    return passage.uri is not None or notes.indexed_text_id is None
 
 
 def _key(passage: Passage) -> DocumentKey:

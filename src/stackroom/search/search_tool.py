@@ -22,6 +22,7 @@ from stackroom.access.tool import Arguments, Tool
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.filters import all_of
 from stackroom.errors import RetrievalError, StackroomError, Throttled
+from stackroom.search.citations import Source
 from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.search.ranking import WEAK_NOTICE, Relevance
 from stackroom.search.results import Result, SearchAnswer
@@ -130,7 +131,7 @@ def documents_of(response: Response) -> Iterator[object]:
 def _result(result: Result) -> dict[str, object]:
     return {
         "content": result.content,
-        "source": dict(vars(result.source)),
+        "source": _source(result.source),
         **_others(result),
         "score": result.score,
         "metadata": metadata_of(result),
@@ -151,8 +152,13 @@ def metadata_of(result: Result) -> dict[str, object]:
     }
 
 
+def _source(source: Source) -> dict[str, object]:
+    """Without the text that its place is in, which no caller can read."""
+    return {name: value for name, value in vars(source).items() if name != "text_id"}
+
+
 def _others(result: Result) -> dict[str, object]:
-    others = [dict(vars(source)) for source in result.other_sources]
+    others = [_source(source) for source in result.other_sources]
     return {"other_sources": others} if others else {}
 
 

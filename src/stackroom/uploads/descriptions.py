@@ -18,6 +18,7 @@ from pydantic import ValidationError as Malformed
 from stackroom.access.tenancy import REJECTED, SHARED
 from stackroom.documents.attributes import (
     FOLDER,
+    TEXT_ID,
     UPLOADED_AT,
     UPLOADED_TS,
     Attribute,
@@ -74,6 +75,7 @@ def describe(
         updated_at=at,
         lingering=record is not None and record.lingering,
         indexed_at=record.indexed_at if record else None,
+        indexed_text_id=_text_before(record),
         lacks_folder=judged.lacks_folder,
         correlation_id=correlation_id,
         opened_at=record.opened_at if record else None,
@@ -90,6 +92,17 @@ def describe(
         problem=judged.problem,
         is_known=is_known,
     )
+
+
+def _text_before(record: Document | None) -> str | None:
+    """
+    Return the id of the text that may be found until this version's is: what was indexed, or was on
+    its way into the index or out of it.
+    """
+    if record is None:
+        return None
+    is_moving = record.status in (DocumentStatus.INDEXING, DocumentStatus.DELETING)
+    return record.indexed_text_id or (record.text_id if is_moving else None)
 
 
 def describe_unplaced(
@@ -190,7 +203,7 @@ def _fingerprint(found: StoredObject, problem: str | None) -> str:
 # users attach to their objects can add attributes but never set one of ours.
 
 RESERVED = frozenset(
-    {"user_id", "catalog_id", "document_id", "filename", UPLOADED_AT, UPLOADED_TS, FOLDER}
+    {"user_id", "catalog_id", "document_id", "filename", UPLOADED_AT, UPLOADED_TS, FOLDER, TEXT_ID}
 )
 RESERVED_PREFIX = "x-amz-bedrock"  # reserved in VECTOR knowledge bases [user guide: kb-metadata]
 # Through Bedrock, S3 Vectors takes 1 KB of custom metadata and 35 keys [user guide:
@@ -200,6 +213,7 @@ RESERVED_PREFIX = "x-amz-bedrock"  # reserved in VECTOR knowledge bases [user gu
 # are never reached. [assumed: metadata.filterable-size]
 MAX_SIDECAR_BYTES = 1024
 MAX_METADATA_KEYS = 35
+_ROOM_FOR_TEXT_ID = len(f',"{TEXT_ID}":"{"0" * 16}"')  # a direct call adds it
 MAX_VALUE = 2048  # MetadataAttributeValue.stringValue [API model]
 MAX_LIST = 10  # MetadataAttributeValue.stringListValue [API model]
 
@@ -339,16 +353,18 @@ def own_sidecar(
 
 
 def _sidecar_of(everything: Mapping[str, Attribute]) -> bytes:
-    own = RESERVED & everything.keys()
-    if len(everything) > MAX_METADATA_KEYS:
+    users = len(everything.keys() - RESERVED)
+    allowed = MAX_METADATA_KEYS - len(RESERVED & {*everything, TEXT_ID})
+    if users > allowed:
         raise ValidationError(
-            f"{len(everything) - len(own)} user attributes are too many; "
-            f"at most {MAX_METADATA_KEYS - len(own)} are allowed, and a date takes two"
+            f"{users} user attributes are too many; "
+            f"at most {allowed} are allowed, and a date takes two"
         )
     body = _compact({"metadataAttributes": everything})
-    if len(body) > MAX_SIDECAR_BYTES:
+    size = len(body) + _ROOM_FOR_TEXT_ID
+    if size > MAX_SIDECAR_BYTES:
         raise ValidationError(
-            f"the attributes are too large: {len(body)} bytes with the file's name and ids; "
+            f"the attributes are too large: {size} bytes with the file's name and ids; "
             f"at most {MAX_SIDECAR_BYTES} are allowed"
         )
     return body

@@ -104,6 +104,8 @@ class Plan:
     document_id: str | None = None
     receipt_id: str | None = None  # of the removal, if it is one
     reason: str | None = None
+    unread: Document | None = None  # the record, if nothing is to be saved and it awaits its text
+    awaits_text: bool = False  # after it the document waits for its file to be read
 
     @property
     def opens(self) -> Catalog | None:
@@ -215,8 +217,7 @@ def _plan_unplaced(seen: SeenUnplaced, now: datetime, correlation_id: str | None
 def _arrived(seen: Seen, found: StoredObject, now: datetime, correlation_id: str | None) -> Plan:
     catalog = seen.catalog or catalog_of(seen.location, now)
     before = [*_opening(seen, catalog), *_calling_removal_off(seen, now)]
-    # A removal that was called off is no more; the record must not name its receipt.
-    record = seen.record and seen.record.model_copy(update={"receipt_id": None})
+    record = seen.record and _as_it_lies(seen.record, found)
     described = describe(seen.location, record, found, correlation_id, at=now)
     before += _recording(catalog, described.attribute_types)
     if seen.record is not None and record is not None and described.is_known:
@@ -231,6 +232,15 @@ def _arrived(seen: Seen, found: StoredObject, now: datetime, correlation_id: str
     if seen.record is None:
         kept.append(KeepWithObject(key=seen.location.key))
     return replace(after, steps=(*before, *after.steps, *kept))
+
+
+def _as_it_lies(record: Document, found: StoredObject) -> Document:
+    """
+    A removal that was called off is no more; the record must not name its receipt. The text that it
+    awaits is of the version that lies there now.
+    """
+    version_id = found.version_id if record.unread else record.version_id
+    return record.model_copy(update={"receipt_id": None, "version_id": version_id})
 
 
 def catalog_of(location: Location, now: datetime) -> Catalog:
@@ -273,13 +283,15 @@ def _calling_removal_off(seen: Seen, now: datetime) -> list[Step]:
 
 
 def _unchanged(before: Document, record: Document, steps: list[Step]) -> Plan:
-    if record != before or not is_booked(record):
+    is_saved = record == before and is_booked(record)
+    if not is_saved:
         steps = [*steps, SaveRecord(document=record)]
     return Plan(
         outcome=UploadOutcome.UNCHANGED,
         steps=tuple(steps),
-        run_for=record.catalog_id if record.is_unfinished else None,
+        run_for=record.catalog_id if record.unread or record.is_unfinished else None,
         document_id=record.document_id,
+        unread=record if record.unread and is_saved else None,
     )
 
 
@@ -313,7 +325,7 @@ def _registered(
     kept = seen.sidecar
     lost = document.lost_sidecar or (kept is not None and is_foreign(kept.body, seen.location))
     pending = document.moved(DocumentStatus.PENDING, at=now)
-    pending = pending.model_copy(update={"lost_sidecar": lost})
+    pending = pending.model_copy(update={"lost_sidecar": lost, **_text_of(seen.record, document)})
     steps: tuple[Step, ...]
     if kept is not None and kept.body == sidecar:
         # Left alone, which spares the document another ingestion: the record was lost and is being
@@ -332,6 +344,16 @@ def _registered(
         run_for=document.catalog_id,
         document_id=document.document_id,
     )
+
+
+def _text_of(record: Document | None, document: Document) -> dict[str, object]:
+    """Return what the new record says of the document's text: another version is yet to be read."""
+    version = (document.etag, document.version_id)
+    if record is None or record.unread or (record.etag, record.version_id) != version:
+        return {"unread": True}
+    if record.status is DocumentStatus.DELETING or record.is_rejected:
+        return {"unread": True}
+    return {"text_id": record.text_id, "text_tokens": record.text_tokens}
 
 
 def _rejected(seen: Seen, document: Document, problem: str, sidecar: bytes, now: datetime) -> Plan:

@@ -33,7 +33,13 @@ from stackroom.documents.keys import (
     unplaced_reason,
 )
 from stackroom.documents.model import Catalog, CatalogStatus, Document
-from stackroom.documents.repositories import CatalogRegister, Documents, Receipts
+from stackroom.documents.repositories import (
+    CatalogRegister,
+    Documents,
+    Inspected,
+    InspectionResults,
+    Receipts,
+)
 from stackroom.errors import CatalogLimitReached, ObjectRefused, RecordChanged, Unavailable
 from stackroom.uploads.plan import (
     Plan,
@@ -79,6 +85,7 @@ class Uploads:
     documents: Documents
     bucket: DocumentBucket
     receipts: Receipts
+    inspections: InspectionResults
     now: Callable[[], datetime] = utc_now
     pause: Callable[[int], None] = _among_writers
     beside: Beside = in_threads
@@ -132,7 +139,11 @@ class Uploads:
         """What `reconcile` would do now in an audit, without doing any of it."""
         if is_ours(key):
             return Plan(outcome=UploadOutcome.IGNORED)
-        return plan(self._look(locate(key), is_audit=True), self.now())
+        planned = plan(self._look(locate(key), is_audit=True), self.now())
+        saved = (step.document for step in planned.steps if isinstance(step, SaveRecord))
+        if any(each.unread and self._result_for(each) is None for each in saved):
+            return replace(planned, run_for=None, awaits_text=True)
+        return planned
 
     def _begin(
         self, key: str, correlation_id: str | None, *, is_audit: bool = False
@@ -158,22 +169,43 @@ class Uploads:
                 save = replace(step, document=_at_version(step.document, versions))
                 return _Begun(plan=planned, save=save, rest=planned.steps[at + 1 :])
         self._apply(planned.steps, versions)
-        return planned
+        return planned if planned.unread is None else self._read(planned, planned.unread)
 
     def _end(self, begun: _Begun) -> Plan:
-        return self._rest(begun, self.documents.save(_as_of(self.now(), begun.save)))
+        return self._rest(begun, self.documents.save(self._as_read(begun.save)))
 
     def _rest(self, begun: _Begun, saved: Document | None) -> Plan:
         if saved is None:
             raise RecordChanged(begun.save.document.document_id)
         self._apply(begun.rest, {saved.document_id: saved.version})
-        return begun.plan
+        return self._read(begun.plan, saved) if saved.unread else begun.plan
+
+    def _as_read(self, save: SaveRecord) -> Document:
+        """As it is to be saved; if its text is there by now, it need not wait for it."""
+        document = _as_of(self.now(), save)
+        found = self._result_for(document) if document.unread else None
+        return document if found is None else _read(document, found)
+
+    def _read(self, planned: Plan, document: Document) -> Plan:
+        """
+        Look once more for the text that the saved record awaits. Whoever writes it looks at the
+        record afterwards, so one of the two sees the other, and asks for the run.
+        """
+        found = self._result_for(document)
+        if found is None:
+            return replace(planned, run_for=None, awaits_text=True)
+        self.documents.save(_read(document, found))
+        return planned
+
+    def _result_for(self, document: Document) -> Inspected | None:
+        found = self.inspections.results_for([document]).get(document.document_id)
+        is_of_this = found is not None and found.version_id == document.version_id
+        return found if is_of_this else None
 
     def _end_all(self, shelf: Mapping[str, _Begun]) -> dict[str, Plan | Exception]:
         """Those of one catalog."""
-        now = self.now()
         try:
-            saved = self.documents.save_all(_as_of(now, each.save) for each in shelf.values())
+            saved = self.documents.save_all(self._as_read(each.save) for each in shelf.values())
         except Unavailable as error:  # it passes, and is all of theirs
             return dict.fromkeys(shelf, error)
         except Exception:  # one record may be to blame, and no other shall suffer for it
@@ -340,6 +372,10 @@ class Uploads:
             raise RecordChanged(catalog_id)
         if catalog.status is CatalogStatus.DELETING:
             self.catalogs.unmark_deleting(catalog_id, at=self.now())
+
+
+def _read(document: Document, found: Inspected) -> Document:
+    return document.read(found.text_id, tokens=found.text_tokens)
 
 
 def _as_of(now: datetime, step: SaveRecord) -> Document:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from stackroom.aws.eventbridge.event_bus import DefaultEventBus
     from stackroom.aws.listed_inventory import AwsInventory
     from stackroom.aws.s3.document_bucket import S3DocumentBucket, S3Files
-    from stackroom.aws.s3.place_maps import S3PlaceMaps
+    from stackroom.aws.s3.document_texts import S3DocumentTexts
     from stackroom.aws.s3.presigned_transfers import S3Transfers
     from stackroom.aws.sqs.object_events import SqsInspectionRequests
     from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
@@ -272,10 +272,10 @@ class Deployment:
         return S3Transfers(client=self.client("s3"), bucket=self._bucket_name)
 
     @cached_property
-    def place_maps(self) -> S3PlaceMaps:
-        from stackroom.aws.s3.place_maps import S3PlaceMaps
+    def texts(self) -> S3DocumentTexts:
+        from stackroom.aws.s3.document_texts import S3DocumentTexts
 
-        return S3PlaceMaps(client=self.client("s3"), bucket=self._bucket_name)
+        return S3DocumentTexts(client=self.client("s3"), bucket=self._bucket_name)
 
     @cached_property
     def embeddings(self) -> CachedEmbeddings:

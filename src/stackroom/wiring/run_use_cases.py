@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from stackroom.ingestion.user_caps import UserCaps
     from stackroom.ingestion.verdicts import VerdictWriter
     from stackroom.ingestion.work_queue import WorkQueue
+    from stackroom.inspection.kept_texts import TextKeeping
     from stackroom.quota.caps import CapWatch
     from stackroom.quota.grants import Admission
     from stackroom.quota.schedule import Limits
@@ -200,6 +201,7 @@ class RunUseCases:
             bucket=there.bucket,
             direct=there.direct_documents,
             usage=there.usage,
+            sends_texts=not self._parses_files,
             pace=self._pace,
             now=self.now,
         )
@@ -261,11 +263,24 @@ class RunUseCases:
 
         return VerdictWriter(
             documents=self.deployment.documents,
-            inspections=self.deployment.inspections,
             receipts=self.deployment.receipts,
+            keeping=self.text_keeping,
             pace=self._pace,
             now=self.now,
         )
+
+    @cached_property
+    def text_keeping(self) -> TextKeeping:
+        from stackroom.inspection.kept_texts import TextKeeping
+
+        there = self.deployment
+        return TextKeeping(texts=there.texts, documents=there.documents, bucket=there.bucket)
+
+    @property
+    def _parses_files(self) -> bool:
+        """Whether somebody chose how Bedrock reads files; of the one function that sends them."""
+        chosen = getattr(self.deployment.settings, "vector_ingestion", None)
+        return chosen is not None and chosen.parsing_configuration is not None
 
     @property
     def limits(self) -> Limits:

@@ -69,6 +69,7 @@ class UseCases(RunUseCases):
             documents=self.deployment.documents,
             bucket=self.deployment.bucket,
             receipts=self.deployment.receipts,
+            inspections=self.deployment.inspections,
         )
 
     @cached_property
@@ -88,7 +89,7 @@ class UseCases(RunUseCases):
             # The control table is for opening catalogs; a search only reads them.
             catalogs=self.deployment.catalogs,
             documents=self.deployment.staying_documents,
-            place_maps=PlaceMapCache(self.deployment.place_maps),
+            place_maps=PlaceMapCache(self.deployment.texts),
             min_score=need("retrieve_least_score"),
             budget=budget,
             # Who asks one catalog of the caller's has no use for the setting.
@@ -105,7 +106,7 @@ class UseCases(RunUseCases):
             pool=self.retrieval.pool,
             catalogs=self.deployment.catalogs,
             documents=self.deployment.documents,
-            place_maps=self.deployment.place_maps,
+            place_maps=self.deployment.texts,
             texts=self.reading,
         )
 

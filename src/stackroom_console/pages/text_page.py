@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from starlette.responses import Response
 
-from stackroom.catalogs.reading import DocumentText, Span, located
+from stackroom.catalogs.reading import DocumentPages, Span, located
 from stackroom.documents.formats import extension_of
 from stackroom.inspection.extraction.page import Page
 from stackroom_console import ids
@@ -84,7 +84,7 @@ def part_of(
     )
 
 
-def _part_asked(request: Request, read: DocumentText) -> TextPart:
+def _part_asked(request: Request, read: DocumentPages) -> TextPart:
     first, last = (request.query.get(each, "")[:_LONGEST_WORDS] for each in ("from", "to"))
     wanted = number(request.query, "part", least=0, most=_MOST_PARTS, default=0)
     return part_of(read.pages, first=first, last=last, wanted=wanted or None)

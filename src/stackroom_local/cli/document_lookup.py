@@ -13,6 +13,7 @@ from stackroom.documents.keys import (
     Unplaced,
     canonical_name,
     catalog_id_of,
+    is_unplaced,
     locate,
     unplaced_id_of,
     unplaced_partition,
@@ -67,6 +68,23 @@ class DocumentLookup:
         keys = dict.fromkeys(self._key(each, user=user, within=within) for each in targets)
         documents = [self._document(key, is_name=within is not None) for key in keys]
         return list({(each.catalog_id, each.document_id): each for each in documents}.values())
+
+    def by_catalog(
+        self, targets: Iterable[str], *, user: str | None, catalog: str | None
+    ) -> dict[str, list[Document]]:
+        """
+        The chosen documents by their catalogs' ids.
+
+        Raises ValidationError also for one that belongs to no catalog.
+        """
+        found: dict[str, list[Document]] = {}
+        for document in self.chosen(targets, user=user, catalog=catalog):
+            if is_unplaced(document.catalog_id):
+                raise ValidationError(
+                    f"{document.s3_key!r} belongs to no catalog: {document.status_reason}"
+                )
+            found.setdefault(document.catalog_id, []).append(document)
+        return found
 
     def _key(self, target: str, *, user: str | None, within: Catalog | None) -> str:
         uri = f"s3://{self.bucket}/"

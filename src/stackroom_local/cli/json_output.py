@@ -174,6 +174,11 @@ class RetryAnswer(JsonAnswer):
     refused: list[NotAgain]
 
 
+class RereadAnswer(JsonAnswer):
+    again: Annotated[list[str], Field(description="keys of documents that are read anew")]
+    refused: list[NotAgain]
+
+
 class DiscrepancyTold(JsonAnswer):
     kind: str
     what: str
@@ -404,7 +409,7 @@ class DraftAnswer(JsonAnswer):
 
 class LeftOut(JsonAnswer):
     page: int | None
-    text: Annotated[str, Field(description="the line; empty for a page without text")]
+    text: Annotated[str, Field(description="always empty, of a page without text")]
     reason: str
 
 
@@ -421,16 +426,15 @@ class PassageTold(JsonAnswer):
             description="whether it is a table of contents or an index, which come last in answers"
         ),
     ]
-    text: str
-    left_out: Annotated[
-        list[LeftOut], Field(description="what was left out of it, where that is shown")
+    text: Annotated[
+        str, Field(description="with its context lines, which are searched and never cited")
     ]
 
 
 class PassagesAnswer(JsonAnswer):
     filename: str
     parser: Annotated[
-        str, Field(description="always local; on AWS Bedrock parses, perhaps differently")
+        str, Field(description="always local; on AWS Bedrock cuts, perhaps differently")
     ]
     max_tokens: Annotated[int | None, Field(description="maximum tokens of a passage")]
     overlap_percentage: Annotated[int, Field(description="overlap of neighbouring passages")]
@@ -438,7 +442,7 @@ class PassagesAnswer(JsonAnswer):
         int | None, Field(description="number of pages; null for a format without pages")
     ]
     passages: list[PassageTold]
-    left_out: Annotated[list[LeftOut], Field(description="what is in no passage")]
+    left_out: Annotated[list[LeftOut], Field(description="the pages without text")]
     gaps: Annotated[tuple[str, ...], Field(description="what of its text cannot be found")]
 
 
@@ -552,6 +556,7 @@ ANSWERS: dict[str, type[JsonAnswer] | None] = {
     "catalogs": CatalogsAnswer,
     "receipts": ReceiptsAnswer,
     "retry": RetryAnswer,
+    "reread": RereadAnswer,
     "reconcile": ReconcileAnswer,
     "dashboard": DashboardAnswer,
     "ask": None,

@@ -4,7 +4,8 @@ import os
 import shlex
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from stackroom_local.ministack.disk_reserve import DiskReserve
 from stackroom_local.project_files import part
 from stackroom_local.servers import Ports
 from stackroom_local.state import Instance, StateDirectory, default_state_dir
-from stackroom_local.supervisor import LocalMode, Stopped
+from stackroom_local.supervisor import Announce, Counting, LocalMode, Stopped
 
 _DOWN_SECONDS = 40.0
 
@@ -72,10 +73,25 @@ def up(
                         state_dir=str(instance.state_dir),
                     )
                 )
-                mode.watch()
+                with closing(_beside(state, instance, announce, partial(counting, out))) as beside:
+                    mode.watch(beside)
         except Stopped:
             _require_kept(state)
             announce("stopped; what was ingested is kept")
+
+
+def _beside(
+    state: StateDirectory, instance: Instance, announce: Announce, counted: Counting
+) -> Generator[None]:
+    """What a start has to do while it serves already."""
+    # Imported here because they take a while, and whoever starts waits for none of it.
+    from stackroom.inspection.document_text import READER_VERSION  # noqa: PLC0415
+
+    if state.is_read_by(READER_VERSION):
+        return
+    from stackroom_local.cli.older_texts import read_anew_at_start  # noqa: PLC0415
+
+    yield from read_anew_at_start(state, instance, announce=announce, counting=counted)
 
 
 def down(state_dir: Path, *, told: Output) -> None:

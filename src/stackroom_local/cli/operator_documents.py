@@ -19,7 +19,6 @@ from stackroom.documents.keys import (
     is_folder_marker,
     is_junk,
     is_ours,
-    is_unplaced,
     locate,
 )
 from stackroom.documents.model import Document, DocumentStatus
@@ -363,14 +362,8 @@ def retry(site: Site, targets: list[str], *, user: str, catalog: str | None, tol
     choosing = DocumentLookup.among(services)
     wanted: dict[str, list[str] | None] = {}
     if targets:
-        for document in choosing.chosen(targets, user=checked(user), catalog=catalog):
-            if is_unplaced(document.catalog_id):
-                raise ValidationError(
-                    f"{document.s3_key!r} belongs to no catalog: {document.status_reason}"
-                )
-            named = wanted.setdefault(document.catalog_id, [])
-            assert named is not None, "with targets every catalog has its list of documents"
-            named.append(document.document_id)
+        chosen = choosing.by_catalog(targets, user=checked(user), catalog=catalog)
+        wanted = {each: [one.document_id for one in found] for each, found in chosen.items()}
     elif catalog is not None:
         wanted[choosing.catalog(user, catalog).catalog_id] = None
     else:

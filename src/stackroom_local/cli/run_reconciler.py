@@ -10,7 +10,6 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
-from stackroom.aws.sqs.object_events import SqsInspectionRequests
 from stackroom.concurrency import random_pauses
 from stackroom.errors import Unavailable
 from stackroom.ingestion.inventory import Bookmark
@@ -124,9 +123,10 @@ def _reconciliation(
     dry_run: bool,
     on_step: Callable[[AuditStage], None],
 ) -> Reconciliation:
+    services = SiteServices(site)
     return reconciliation_of(
-        SiteServices(site).use_cases,
-        inspections=_inspections_of(site),
+        services.use_cases,
+        inspections=services.inspection_requests,
         bookmark=bookmark,
         rounds=rounds,
         dry_run=dry_run,
@@ -134,12 +134,6 @@ def _reconciliation(
         a_second=_A_SECOND,
         on_step=on_step,
     )
-
-
-def _inspections_of(site: Site) -> SqsInspectionRequests:
-    sqs = site.client("sqs")
-    url = sqs.get_queue_url(QueueName=f"{site.project}-inspections")["QueueUrl"]
-    return SqsInspectionRequests(client=sqs, url=url, bucket=site.bucket)
 
 
 def _line(each: Discrepancy, *, dry_run: bool) -> str:

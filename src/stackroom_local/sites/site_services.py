@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from stackroom.aws.sqs.object_events import SqsInspectionRequests
+from stackroom.ingestion.rereading import Rereading
 from stackroom.wiring.adapters import Deployment
 from stackroom.wiring.function_settings import AdmissionSettings, DocumentSettings, LimitSettings
 from stackroom.wiring.use_cases import UseCases
@@ -41,6 +43,22 @@ class SiteServices:
             ingest_speed=self.site.speed,
         )
         return UseCases.of(settings, self.site.client)
+
+    @cached_property
+    def inspection_requests(self) -> SqsInspectionRequests:
+        sqs = self.site.client("sqs")
+        url = sqs.get_queue_url(QueueName=f"{self.site.project}-inspections")["QueueUrl"]
+        return SqsInspectionRequests(client=sqs, url=url, bucket=self.site.bucket)
+
+    @cached_property
+    def rereading(self) -> Rereading:
+        return Rereading(
+            catalogs=self.stores.catalogs,
+            documents=self.stores.documents,
+            bucket=self.stores.bucket,
+            results=self.stores.inspections,
+            requests=self.inspection_requests,
+        )
 
     @cached_property
     def use_cases(self) -> UseCases:

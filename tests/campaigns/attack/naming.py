@@ -115,7 +115,7 @@ def paths(stage: Stage, chance: Random) -> Iterator[Attempt]:
         f"\uff0e\uff0e/\uff0e\uff0e/{there}",
         f"own.txt\0/../../{there}",
         f"a.txt\n../../{there}",
-        f"../../_pagemaps/{prey.document_id}.txt",
+        f"../../_text/{prey.user}/{prey.catalog_id}/{prey.document_id}/{'0' * 16}.md",
         f"{file}.metadata.json",
         f"._{file}",
         f"\u00a0../{there}",
@@ -138,7 +138,7 @@ def paths(stage: Stage, chance: Random) -> Iterator[Attempt]:
         stage.known_id,
         wide(stage.hidden),
         f"\u202e{stage.hidden[::-1]}",
-        "_pagemaps",
+        "_text",
     ):
         arguments = {"catalog_name": name}
         yield call(stage, "path", "create_catalog", f"{name!r}", arguments, may=May.ANSWER_OWN)

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from botocore.exceptions import ClientError
 
+from stackroom.documents.keys import text_folder
 from tests.campaigns.attack.oracle import Attempt, May
 from tests.campaigns.attack.pretending import refused
 from tests.campaigns.attack.stage import TOOLS, Stage
@@ -24,6 +25,7 @@ def by_keys(stage: Stage, chance: Random) -> Iterator[Attempt]:
     mine = f"{own.user}/{own.catalog}/"
     lie = json.dumps({"metadataAttributes": {"user_id": prey.user}}).encode()
     theirs, sidecar = prey.key, f"{prey.key}.metadata.json"
+    texts = text_folder(prey.user, prey.catalog_id, prey.document_id)
     tables = stage.clients("dynamodb")
     # What else they don't open, and of sidecars: tests/e2e/test_permissions.py.
     tries: dict[str, Callable[[], Any]] = {
@@ -35,9 +37,8 @@ def by_keys(stage: Stage, chance: Random) -> Iterator[Attempt]:
         "put a sidecar ahead of its file": lambda: s3.put_object(
             Bucket=bucket, Key=f"{mine}x.txt.metadata.json", Body=lie
         ),
-        "put a place map": lambda: s3.put_object(
-            Bucket=bucket, Key=f"_pagemaps/{prey.document_id}.json.gz", Body=lie
-        ),
+        "put a text": lambda: s3.put_object(Bucket=bucket, Key=f"{texts}{'0' * 16}.md", Body=lie),
+        "list its texts": lambda: s3.list_objects_v2(Bucket=bucket, Prefix=texts),
         "get the document": lambda: s3.get_object(Bucket=bucket, Key=theirs),
         "read its tags": lambda: s3.get_object_tagging(Bucket=bucket, Key=theirs),
         "delete its sidecar": lambda: s3.delete_object(Bucket=bucket, Key=sidecar),

@@ -20,7 +20,7 @@ from simulated_time.executions import Execution
 from simulated_time.functions import Function, FunctionFailed
 from simulated_time.hub import Hub
 from stackroom.aws.dynamodb.slot_records import DynamoSlots
-from stackroom.documents.keys import Location, locate
+from stackroom.documents.keys import Location, is_ours, locate
 from stackroom.documents.model import CatalogDataSources, PoolMember
 from stackroom.errors import CatalogNotFound, DocumentNotFound
 from stackroom.quota.capacity import CAPACITIES
@@ -72,6 +72,7 @@ _OWN_SLOTS = CAPACITIES["BEDROCK"].own_sources
 _SWEEP = 300.0  # seconds [infra/runs.py]
 _TIMEOUTS = {  # seconds [infra/pipeline_functions.py]
     "upload_handler": 60.0,
+    "inspect": 660.0,
     "ingest": 120.0,
     "status_poller": 120.0,
     "reconciler": 900.0,
@@ -81,7 +82,7 @@ _TIMEOUTS = {  # seconds [infra/pipeline_functions.py]
 # Lambda tries what it was given asynchronously twice more, a minute and two minutes later.
 # https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
 _AGAIN = (60.0, 120.0)
-_NEVER_OURS = (".metadata.json",)
+_READERS, _VISIBILITY = 100, 720.0  # at a time, and seconds of a message [infra/pipeline.py]
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ class Deployment:
         return self.wire.client("s3")
 
     def happened(self, kind: str, key: str) -> None:
-        if self.silent or key.endswith(_NEVER_OURS):
+        if self.silent or is_ours(key):
             return
         chance = self.account.chance
         self.troubled += self.deliveries != 1
@@ -199,7 +200,16 @@ class Deployment:
         self.queue = self.account.consumed_queue(
             "uploads", "upload_handler", batch_size=10, window=0, batches=10
         )
-        disturb(self.queue, self.disruptions, self._later)
+        self.readings = self.account.consumed_queue(
+            "inspections",
+            "inspect",
+            batch_size=1,
+            window=0,
+            batches=_READERS,
+            visibility=_VISIBILITY,
+        )
+        for each in (self.queue, self.readings):
+            disturb(each, self.disruptions, self._later)
         self.workflow = self.account.workflow(
             DEFINITION.read_text("utf-8"),
             {"IngestFunctionArn": "ingest", "StatusPollerFunctionArn": "status_poller"},
@@ -242,6 +252,6 @@ class Deployment:
             **ENVIRONMENT,
             "KB_POOL": json.dumps([each.model_dump() for each in self.pool]),
             "STATE_MACHINE_ARN": f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:ingest",
-            "INSPECTIONS_QUEUE_URL": f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/inspections",
+            "INSPECTIONS_QUEUE_URL": f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/stackroom-inspections",
             "WEBHOOKS_QUEUE_URL": f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/stackroom-webhooks.fifo",
         }

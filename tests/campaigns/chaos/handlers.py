@@ -19,6 +19,7 @@ import pytest
 
 import functions.event_publisher.handler as event_publisher
 import functions.ingest.handler as ingest
+import functions.inspect.handler as reader
 import functions.reconciler.handler as reconciler
 import functions.status_poller.handler as status_poller
 import functions.upload_handler.handler as upload_handler
@@ -32,10 +33,12 @@ from functions.ingest import deployed, recovery, tasks
 from functions.reconciler import search_indexes
 from simulated_time.functions import Invocation, Pace
 from stackroom.aws import session
+from stackroom.inspection.extraction import Page, read_pages
 from tests.campaigns.chaos.wire import Wire
 
 HANDLERS: dict[str, ModuleType] = {
     "upload_handler": upload_handler,
+    "inspect": reader,
     "ingest": ingest,
     "status_poller": status_poller,
     "reconciler": reconciler,
@@ -76,6 +79,11 @@ class _InTurn:
         return done
 
 
+def _read_pages(body: bytes, filename: str, *, seconds: float, scans: bool) -> tuple[Page, ...]:
+    """In this process, for a child of it would die with nobody."""
+    return read_pages(body, filename, scans=scans)
+
+
 class _Silence:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         return lambda *_, **__: None
@@ -103,6 +111,7 @@ def simulated(
         awake = SimpleNamespace(sleep=pace.spend, monotonic=lambda: now().timestamp())
         patch.setattr(stackroom.reconciler.bedrock_requests, "time", awake)
         patch.setattr("botocore.endpoint.time", asleep)  # between attempts
+        patch.setattr(reader, "read_pages_apart", _read_pages)
         for module in (
             stackroom.aws.s3.document_bucket,
             stackroom.aws.dynamodb.catalog_records,

@@ -19,7 +19,15 @@ from stackroom.aws.dynamodb.slot_records import DynamoSlots
 from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
 from stackroom.aws.listed_inventory import AwsInventory
 from stackroom.documents.catalog_counts import Counts, counts_in
-from stackroom.documents.keys import Location, is_ours, locate, unplaced_id_of, unplaced_partition
+from stackroom.documents.keys import (
+    TEXT_PREFIX,
+    Location,
+    is_ours,
+    locate,
+    text_name_of,
+    unplaced_id_of,
+    unplaced_partition,
+)
 from stackroom.documents.model import (
     Catalog,
     CatalogStatus,
@@ -143,6 +151,7 @@ def discrepancies(world: World) -> list[str]:
             *truth.of_index(),
             *truth.of_quarantine(),
             *truth.of_receipts(),
+            *truth.of_texts(),
             *truth.of_leftovers(),
         ]
 
@@ -228,6 +237,20 @@ class Truth(Readings):
             yield f"search: {document.s3_key} is indexed, and found {len(texts)} times"
         elif is_indexed and document.etag not in texts[0]:
             yield f"search: {document.s3_key} is found as another version"
+
+    def of_texts(self) -> Iterator[str]:
+        listed = self.inventory.objects(prefix=TEXT_PREFIX).items
+        names = {each for item in listed if (each := text_name_of(item.key)) is not None}
+        if 2 * len(names) != len(listed):
+            yield f"text: {len(names)} of {len(listed)} objects are texts, and half should be"
+        there = {(each.document_id, each.text_id) for each in names}
+        wanted = {
+            (each.document_id, text_id)
+            for each in self.documents.values()
+            for text_id in each.text_ids
+        }
+        yield from (f"text: nobody needs {text_id} of {each}" for each, text_id in there - wanted)
+        yield from (f"text: {text_id} of {each} is lost" for each, text_id in wanted - there)
 
     def of_catalogs(self) -> Iterator[str]:
         for catalog in self.catalogs.values():

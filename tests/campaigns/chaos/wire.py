@@ -151,13 +151,17 @@ class Outbox:
 
 @dataclass
 class AccountLine:
-    """What one world does about a call; `happened` is told of each object put or deleted."""
+    """
+    What one world does about a call; `happened` is told of each object put or deleted, and `read`
+    is sent what the reconciler asks to have read.
+    """
 
     account: Account
     workflow: Callable[[], Workflow]
     kills: Kills
     disruptions: Disruptions
     happened: Callable[[str, str], None]
+    read: Callable[[str], None]
     outbox: Outbox = field(default_factory=Outbox)
 
     def before(self, service: str, operation: str) -> None:
@@ -181,6 +185,8 @@ class AccountLine:
             return _passing(service, fault.kind)
         if service == "stepfunctions":
             answer = _response(*_steps(self.workflow(), operation, given))
+        elif operation == "SendMessageBatch":
+            answer = _response(200, self._readings(given["Entries"]))
         elif service in ("events", "sqs"):
             answer = _response(200, self.outbox.take(operation, given))
         else:
@@ -194,6 +200,12 @@ class AccountLine:
 
     def after(self) -> None:
         self.kills.after()
+
+    def _readings(self, entries: list[Answer]) -> Answer:
+        for each in entries:
+            self.read(each["MessageBody"])
+        taken = [{"Id": each["Id"], "MessageId": "1", "MD5OfMessageBody": ""} for each in entries]
+        return {"Successful": taken, "Failed": []}
 
     def _bedrock(self, service: str, operation: str, given: Answer) -> tuple[int, Answer]:
         call = getattr(self.account.client(service), xform_name(operation))

@@ -17,7 +17,10 @@ from simulated_time.functions import FunctionFailed
 from simulated_time.hub import Hub
 from stackroom.aws.dynamodb.bookmark import DynamoBookmark
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
+from stackroom.documents.bucket import FileVersion
+from stackroom.documents.keys import Location, TextName, locate, text_name_of
 from stackroom.documents.model import Document, DocumentStatus
+from stackroom.inspection.inspection import text_id_of
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.campaigns.chaos.deployment import Command, Deployment, Terms, place_of
 from tests.campaigns.chaos.disruptions import Disruptions
@@ -36,7 +39,10 @@ class BucketShelves:
                 yield key, found.contentsize, found.etag.strip('"')
 
     def find(self, key: str) -> tuple[int, str] | None:
+        """Of a text that is there those of the version that it was made of."""
         found = _present(_keys().get(key))
+        if found is not None and (name := text_name_of(key)) is not None:
+            found = _version_of(name)
         return None if found is None else (found.contentsize, found.etag.strip('"'))
 
     def sidecar(self, key: str) -> tuple[bytes, str] | None:
@@ -49,13 +55,29 @@ def _keys() -> Any:
     return s3_backends[ACCOUNT]["aws"].buckets[BUCKET].keys
 
 
+def _version_of(text: TextName) -> Any:
+    keys = _keys()
+    for key in keys:
+        place = locate(key)
+        if not isinstance(place, Location) or place.document_id != text.document_id:
+            continue
+        for each in keys.getlist(key):
+            if _present(each) is None:
+                continue
+            version = FileVersion(each.etag.strip('"'), each.version_id)
+            if text_id_of(version, place.filename) == text.text_id:
+                return each
+    return None
+
+
 def _present(found: Any) -> Any:
     return None if isinstance(found, FakeDeleteMarker) else found
 
 
 _PATIENCE = 10 * 3600.0  # seconds, simulated, until all is quiet
-# What is younger may be under way, and a reconciliation lets it be.
-_QUIET = 180.0
+# What is younger may be under way, and a reconciliation lets it be: of what waits to be read, or is
+# a text, for a quarter of an hour.
+_QUIET = 16 * 60.0
 
 
 @dataclass(kw_only=True)
@@ -247,6 +269,7 @@ def world(
         kills=made.kills,
         disruptions=made.disruptions,
         happened=made.happened,
+        read=lambda body: made.readings.send(body),  # noqa: PLW0108 - it is set up later
     )
     made.set_up()
     with (

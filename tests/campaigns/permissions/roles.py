@@ -40,6 +40,10 @@ _ON_PURPOSE = {
     # Knowledge bases grant it by default, for an app's own tool that has answers written;
     # Stackroom's tool only searches.
     ("clerk", "bedrock:RetrieveAndGenerate"),
+    # For a text that lies there when a refused call or a deleted catalog settles its document: the
+    # reader and the catalog's deletion have mostly removed it by then.
+    ("ingest", "s3:DeleteObject"),
+    ("ingest", "s3:ListBucketVersions"),
     # For agents' models that use tools in no stream: the deployment's own does.
     ("agent-runner", "bedrock:InvokeModel"),
 }

@@ -18,16 +18,19 @@ from pydantic import TypeAdapter
 
 from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.fault_orders import PATH as FAULTS
+from functions.fair_turns import WAITED
+from infra.pipeline import LARGE_FILE
 from simulator.tests import files
 from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
 from stackroom.catalogs.browsing import WHOLE
-from stackroom.documents.keys import PLACE_MAP_PREFIX, Location, locate
-from stackroom.documents.model import Catalog, DataSourceType, DocumentStatus
+from stackroom.documents.keys import TextName
+from stackroom.documents.model import Catalog, DataSourceType
 from stackroom.events.webhooks import WebhookCall
 from stackroom.quota.capacity import capacity_of
 from stackroom.quota.caps import Caps
 from stackroom.wiring.function_settings import Pool
 from stackroom_client.calls import SEARCH as RETRIEVE
+from stackroom_local.cli.smoke.scene import pdf
 from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.campaigns.gateways import another_gateway, configuration_of
@@ -127,9 +130,11 @@ def drop(person: Person) -> None:
 def drop_a_batch(person: Person) -> None:
     """As many at once as the functions that look at them take at a time."""
     texts = {f"burst/{number}.txt": f"Quay number {number}." for number in range(10)}
+    large = {"burst/plan.pdf": pdf("Quay number 11.", size=LARGE_FILE + 1)}
     uploads = held_back(person.instance, "stackroom-upload-handler")
     with uploads, held_back(person.instance, "stackroom-inspect"):
-        dropped = person.put_all(texts)
+        dropped = person.put_all({**texts, **large})
+        time.sleep(WAITED)  # a message that has waited is sent again in its user's name
     person.settle(dropped)
 
 
@@ -138,21 +143,12 @@ def replace(person: Person) -> None:
     person.settle([person.put("shelf 1/tide.pdf", "")])
 
 
-def inspect_late(person: Person) -> None:
-    """The verdict is out before our own look into the file, which then tells the reason."""
-    path = "harbours/late.pdf"
-    with held_back(person.instance, "stackroom-inspect"):
-        person.put(path, files.truncated_pdf())
-        person.await_status(path, DocumentStatus.FAILED)
-    _await_reason(person, path)
-
-
-def lose_an_inspection(person: Person) -> None:
+def lose_a_reading(person: Person) -> None:
     """Its message is gone, as with a queue that is killed; then the reconciler asks for another."""
     path = "harbours/lost.pdf"
     with held_back(person.instance, "stackroom-inspect"):
         person.put(path, files.truncated_pdf())
-        person.await_status(path, DocumentStatus.FAILED)
+        person.await_unread(path)
         lose_inspections(person.instance)
     functions: Any = person.instance.client("lambda")
     request = json.dumps({"idle_before": datetime.now(UTC).isoformat()})
@@ -170,11 +166,11 @@ def _await_reason(person: Person, path: str) -> None:
 
 def lose_a_place_map(person: Person) -> None:
     """Then a search looks for it in vain; maps that were seen before are remembered for a while."""
-    place = locate(f"{person.name}/shelf 0/tide.pdf")
-    assert isinstance(place, Location), "it has its place"
-    person.instance.client("s3").delete_object(
-        Bucket=person.instance.bucket, Key=f"{PLACE_MAP_PREFIX}{place.document_id}.json.gz"
-    )
+    record = person.record("shelf 0/tide.pdf")
+    assert record is not None, "it is indexed"
+    assert record.text_id is not None, "it was read"
+    name = TextName(person.name, record.catalog_id, record.document_id, record.text_id)
+    person.instance.client("s3").delete_object(Bucket=person.instance.bucket, Key=name.places_key)
 
 
 def call_tools_over_two_knowledge_bases(person: Person) -> None:
@@ -478,8 +474,7 @@ SCENES: tuple[Callable[[Person], None], ...] = (
     drop_a_batch,
     exceed_a_cap,
     replace,
-    inspect_late,
-    lose_an_inspection,
+    lose_a_reading,
     tell_a_webhook,
     remove,
     delete_a_catalog,
@@ -499,8 +494,7 @@ MANAGED_SCENES: tuple[Callable[[Person], None], ...] = (
     drop_a_batch,
     exceed_a_cap,
     replace,
-    inspect_late,
-    lose_an_inspection,
+    lose_a_reading,
     tell_a_webhook,
     remove,
     delete_a_catalog,

@@ -27,9 +27,9 @@ _ENDS = {
     End.EITHER: {DocumentStatus.INDEXED, DocumentStatus.FAILED},
 }
 
-# Inspections whose messages were killed with their queue, and slots of data sources that the tables
+# Readings whose messages were killed with their queue, and slots of data sources that the tables
 # know nothing of any more.
-_MADE_UP_FOR = ("uninspected file ", "lost slot ")
+_MADE_UP_FOR = ("unread file ", "lost slot ")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from stackroom.documents.keys import unplaced_partition
 from stackroom.documents.model import (
     NOT_BY_FOLDER,
     NOT_BY_THEIRS,
-    NOT_READ_YET,
     CapKind,
     Catalog,
     CatalogStatus,
@@ -419,11 +418,11 @@ def test_only_documents_not_being_deleted_in_open_catalogs_are_staying(shelf: Sh
 
 
 def test_staying_document_tells_what_of_it_cannot_be_found(shelf: Shelf) -> None:
-    flags: dict[str, Any] = dict.fromkeys(("lacks_folder", "lost_sidecar", "uninspected"), True)
+    flags: dict[str, Any] = dict.fromkeys(("lacks_folder", "lost_sidecar"), True)
     of_it = {"gaps": ("page 2 is a scan",), **flags}
     shelf.documents.save(a_document(status=DocumentStatus.INDEXED, **of_it))
 
     stays = shelf.staying.staying([(CATALOG, "doc-0001")])
 
-    told = ("page 2 is a scan", NOT_BY_FOLDER, NOT_BY_THEIRS, NOT_READ_YET)
+    told = ("page 2 is a scan", NOT_BY_FOLDER, NOT_BY_THEIRS)
     assert stays == {(CATALOG, "doc-0001"): DocumentNotes(gaps=told)}

@@ -15,10 +15,11 @@ from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
 from stackroom.documents.model import Document
 from stackroom.documents.repositories import Inspected, InspectionResults, Receipts
 from stackroom.ingestion.inventory import Bookmark
+from stackroom.inspection.inspection import Inspections
 from stackroom.runs.lease import WorklistEntry, Worklists
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.inventory import FakeBookmark
-from tests.fakes.pipeline import FakeInspectionResults, FakeReceipts
+from tests.fakes.pipeline import FakeInspectionResults, FakeInspections, FakeReceipts
 from tests.fakes.worklists import FakeWorklists
 from tests.support.records import NOW, a_document, a_receipt
 
@@ -34,7 +35,7 @@ class Books:
     bookmark: Bookmark
     receipts: Receipts
     results: InspectionResults
-    find: Callable[[Document, str], None]
+    find: Callable[[Document, str], object]
     worklists: Worklists
 
 
@@ -158,6 +159,42 @@ def test_inspection_results_are_found_by_document_and_its_version(
     assert old == {"doc-0001": encrypted, "doc-0002": damaged}
     assert new == {"doc-0001": encrypted}
     assert books.results.results_for([]) == {}
+
+
+@pytest.fixture(params=["fake", "dynamodb"])
+def inspections(request: pytest.FixtureRequest) -> Inspections:
+    if request.param == "fake":
+        return FakeInspections()
+    return DynamoInspections(client=request.getfixturevalue("dynamodb"), table=CONTROL_TABLE)
+
+
+def test_inspection_result_reads_back_whole_and_names_the_text_before(
+    inspections: Inspections,
+) -> None:
+    first = Inspected(version_id="v1", text_id="t1", text_tokens=7, title_words="a b", gaps=("c",))
+    defect = Inspected(version_id="v2", reason="the PDF is damaged")
+
+    before = [
+        inspections.record("doc-0001", "e1", first),
+        inspections.record("doc-0001", "e1", first),
+        inspections.record("doc-0001", "e2", defect),
+        inspections.record("doc-0001", "e1", first),
+    ]
+
+    found = inspections.results_for([a_document(1, etag="e1")])
+    assert before == [None, "t1", "t1", None]
+    assert found == {"doc-0001": first}
+    assert type(found["doc-0001"].text_tokens) is int
+    assert inspections.results_for([a_document(1, etag="e2")]) == {}
+
+
+def test_inspection_result_that_is_forgotten_is_found_no_more(inspections: Inspections) -> None:
+    inspections.record("doc-0001", "e1", Inspected(text_id="t1"))
+
+    for _ in range(2):
+        inspections.forget("doc-0001")
+
+    assert inspections.results_for([a_document(1, etag="e1")]) == {}
 
 
 def test_more_documents_than_one_request_takes_are_all_told_of(books: Books) -> None:

@@ -43,10 +43,11 @@ MOST_DOCUMENTS = 99 // 3
 _MOST_BYTES = 3_000_000
 _UNPLACED = unplaced_partition("")
 _UNSAID = (
-    *("failing_since", "retry_at", "uninspected", "title_words", "gaps"),
-    *("lacks_folder", "lost_sidecar"),
+    *("failing_since", "retry_at", "title_words", "gaps"),
+    *("lacks_folder", "lost_sidecar", "unread", "text_id", "text_tokens", "indexed_text_id"),
 )
-_OF_THE_ITEM = frozenset({"sk", "expires_at"})
+# `uninspected` stands in items from before documents waited for their text.
+_OF_THE_ITEM = frozenset({"sk", "expires_at", "uninspected"})
 
 Action = dict[str, dict[str, Any]]  # of TransactWriteItems
 

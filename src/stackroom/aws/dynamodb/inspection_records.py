@@ -3,17 +3,20 @@ What inspections found, in the control table.
 
     item          pk                          sk
     inspection    INSPECTION#<document_id>    INSPECTION    etag, expires_at (TTL), title_words,
-                                                            gaps; reason, if any
+                                                            gaps; version_id, reason, text_id and
+                                                            text_tokens, if any
 
     get some      BatchGetItem
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from stackroom.aws.dynamodb.items import Item, get_all, to_item
+from stackroom.aws.dynamodb.items import Item, from_item, get_all, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
+from stackroom.aws.error_mapping import store_errors
 from stackroom.clock import utc_now
 from stackroom.documents.model import Document
 from stackroom.documents.repositories import Inspected
@@ -29,25 +32,46 @@ class DynamoInspections(DynamoTable):
 
     now: Callable[[], datetime] = utc_now
 
-    def record(self, document_id: str, etag: str, found: Inspected) -> None:
+    def record(self, document_id: str, etag: str, found: Inspected) -> str | None:
         expires_at = int((self.now() + _KEPT).timestamp())
         values = {"etag": etag, "expires_at": expires_at, **vars(found)}
-        self._keep(_key(document_id) | to_item(values))
+        with store_errors():
+            # What stood there costs nothing [DynamoDB API reference: PutItem, ReturnValues].
+            answer = self.client.put_item(
+                TableName=self.table,
+                Item=_key(document_id) | to_item(values),
+                ReturnValues="ALL_OLD",
+            )
+        text_id = from_item(answer.get("Attributes", {})).get("text_id")
+        return None if text_id is None else str(text_id)
+
+    def forget(self, document_id: str) -> None:
+        self._remove(_key(document_id))
 
     def results_for(self, documents: Iterable[Document]) -> dict[str, Inspected]:
         """By document id; only of the versions that these are."""
         etags = {each.document_id: each.etag for each in documents}
-        keys = map(_key, sorted(etags))
+        keys = list(map(_key, sorted(etags)))
         results: dict[str, Inspected] = {}
-        for found in get_all(self.client, self.table, keys, consistent=True):
+        for found in self._found(keys):
             document_id = str(found["pk"]).removeprefix(_PREFIX)
+            tokens = found.get("text_tokens")  # a Decimal
             if found["etag"] == etags[document_id]:
                 results[document_id] = Inspected(
+                    version_id=found.get("version_id"),
                     reason=found.get("reason"),
+                    text_id=found.get("text_id"),
+                    text_tokens=None if tokens is None else int(tokens),
                     title_words=found.get("title_words", ""),
                     gaps=tuple(found.get("gaps", ())),
                 )
         return results
+
+    def _found(self, keys: Sequence[Item]) -> Iterable[dict[str, Any]]:
+        """Those that there are; one alone without the right to read several at once."""
+        if len(keys) == 1:
+            return filter(None, [self._get(keys[0])])
+        return get_all(self.client, self.table, keys, consistent=True)
 
 
 def _key(document_id: str) -> Item:

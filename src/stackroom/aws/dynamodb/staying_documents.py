@@ -39,6 +39,10 @@ def _notes(item: Mapping[str, Any]) -> DocumentNotes:
             item.get("gaps", ()),
             lacks_folder=item.get("lacks_folder", False),
             lost_sidecar=item.get("lost_sidecar", False),
-            uninspected=item.get("uninspected", False),
         )
-    return DocumentNotes(title_words=item.get("title_words", ""), gaps=gaps)
+    return DocumentNotes(
+        title_words=item.get("title_words", ""),
+        gaps=gaps,
+        text_id=item.get("text_id"),
+        indexed_text_id=item.get("indexed_text_id"),
+    )

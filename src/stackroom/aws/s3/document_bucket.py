@@ -9,7 +9,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from stackroom.aws.error_mapping import code_of, message_of, store_errors
-from stackroom.documents.bucket import StoredObject, StoredSidecar, Version
+from stackroom.documents.bucket import FileVersion, StoredObject, StoredSidecar, Version
 from stackroom.documents.keys import SIDECAR_SUFFIX, can_have_sidecar
 from stackroom.errors import ObjectRefused, ServiceRefused, StoreUnavailable
 from stackroom.inspection.inspection import File
@@ -148,6 +148,18 @@ class S3DocumentBucket(_Bucket):
             attributes=found.get("Metadata", {}),
             unreadable=self._why_unreadable(key, found),
         )
+
+    def version_of(self, key: str) -> FileVersion | None:
+        """
+        By a listing, which takes no right to read it. The newest comes first [S3 API reference:
+        ListObjectVersions].
+        """
+        with store_errors():
+            page = self.client.list_object_versions(Bucket=self.bucket, Prefix=key, MaxKeys=1)
+        for each in page.get("Versions", ()):
+            if each["Key"] == key and each["IsLatest"]:
+                return FileVersion(each["ETag"].strip('"'), each["VersionId"])
+        return None
 
     def was_deleted(self, key: str) -> bool:
         """By the delete marker, which a miss tells of [S3 user guide: DeleteMarker]."""
@@ -301,17 +313,18 @@ class S3Files(_Bucket):
             if code_of(error) in ABSENT:
                 return None
             raise self._refusal(key, error) from error
-        return File(etag=_bare(answer["ETag"]), body=body)
+        return File(version=_file_version(answer), body=body)
 
-    def etag_of(self, key: str) -> str | None:
+    def version_of(self, key: str) -> FileVersion | None:
         try:
             with store_errors():
-                return _bare(self.client.head_object(Bucket=self.bucket, Key=key)["ETag"])
+                return _file_version(self.client.head_object(Bucket=self.bucket, Key=key))
         except ClientError as error:
             if code_of(error) in ABSENT:
                 return None
             raise
 
 
-def _bare(etag: str) -> str:
-    return etag.strip('"')  # HTTP quotes it, events and records do not
+def _file_version(answer: Mapping[str, Any]) -> FileVersion:
+    # HTTP quotes the etag, events and records do not.
+    return FileVersion(answer["ETag"].strip('"'), answer.get("VersionId"))

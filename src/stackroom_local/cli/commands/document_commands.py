@@ -212,6 +212,26 @@ def retry(
     operator_documents.retry(site, targets or [], user=user, catalog=catalog, told=output(as_json))
 
 
+def reread(
+    state_dir: StateDir,
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="KEY|FILE...",
+            help="Keys, or names of files in --catalog; default: all that need it.",
+        ),
+    ] = None,
+    user: SomeUser = None,
+    catalog: CatalogId = None,
+    as_json: Json = False,
+) -> None:
+    """Read documents anew: those named, or all without a text of the present reader."""
+    from stackroom_local.cli import older_texts
+
+    site = site_of(state_dir)
+    older_texts.reread(site, targets or [], user=user, catalog=catalog, told=output(as_json))
+
+
 def reconcile(
     state_dir: StateDir,
     dry_run: Annotated[
@@ -303,9 +323,14 @@ def passages(
     group: Groups,
     chunk_tokens: Annotated[int, typer.Option(min=1, max=8192, help="Of a passage.")] = 300,
     overlap: Annotated[int, typer.Option(min=0, max=99, help="Of neighbours, in percent.")] = 20,
+    whole_text: Annotated[
+        bool, typer.Option("--text", help="Print the whole text in Markdown, and nothing else.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Show the passages that the local parser makes of a file, and what it leaves out."""
+    """Show a file's indexed text, cut into passages, and its gaps."""
+    if whole_text and as_json:
+        raise typer.BadParameter("--text prints the text alone; leave out --text, or --json")
     from bedrock_kb_simulator.chunk_strategies import Chunking
     from stackroom_local.cli import document_lookup, passage_inspection
     from stackroom_local.cli.callers import Asker
@@ -318,7 +343,10 @@ def passages(
     else:
         asker = Asker(site=site_of(state_dir), user=user, groups=group)
         body, name = document_lookup.body_of(asker, catalog, str(file)), str(file)
-    passage_inspection.passages(body, name, chunking=chunking, told=output(as_json))
+    if whole_text:
+        passage_inspection.whole_text(body, name)
+    else:
+        passage_inspection.passages(body, name, chunking=chunking, told=output(as_json))
 
 
 # Verbs of stores that Stackroom searches itself.

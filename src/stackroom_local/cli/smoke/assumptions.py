@@ -103,6 +103,16 @@ _ALL = (
         step="index",
     ),
     Assumption(
+        name="text.verbatim",
+        believed="Bedrock's parser keeps a Markdown file's letters, digits and brackets as they"
+        " are, in their order",
+        evidence="no page says what the default parser does with Markdown, read 2026-11",
+        breaks="passages are found in no document's text: they are cited without page and section,"
+        " and the metric PassagesWithoutPage counts them",
+        do="have texts written as `.txt`: `TextName.key` in stackroom/documents/keys.py",
+        step="agreement",
+    ),
+    Assumption(
         name="retrieve.filtered-lag",
         believed="a filtered search finds a document within 60 seconds of Bedrock's INDEXED",
         evidence="3.4 s: Boise-State-Development/agentcore-public-stack, 2026-08; longer:"

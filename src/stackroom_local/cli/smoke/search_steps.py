@@ -8,7 +8,8 @@ from typing import Any
 
 from stackroom.access.identity import USER_HEADER
 from stackroom.access.tenancy import Tenant
-from stackroom.documents.passages import Search
+from stackroom.documents.passages import Passage, Search
+from stackroom.inspection.context_lines import without_context
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
 from stackroom.tools.of_documents import MAX_CONTENT_BYTES
@@ -104,8 +105,18 @@ def agreement(scene: Scene) -> StepOutcome:
         else Finding("index.bedrock-text", AssumptionVerdict.NOT_SEEN, seen),
         _of_vectors(by, _similarity(answer["results"]), found[0].similarity),
         Finding("index.query-warms", AssumptionVerdict.NOT_SEEN, "no step waits for a cold index"),
+        _of_text(found[0]),
     )
     return StepOutcome(f"the tool ({by}) and Retrieve have the same passage first", findings)
+
+
+def _of_text(passage: Passage) -> Finding:
+    if passage.sent_text_id is None:
+        why = "Bedrock reads the files itself"
+        return Finding("text.verbatim", AssumptionVerdict.NOT_SEEN, why)
+    has_line = without_context(passage.text) != passage.text
+    seen = f"the passage has {'its' if has_line else 'no'} context line"
+    return Finding.of("text.verbatim", seen, holds=has_line)
 
 
 def _of_vectors(by: str, ours: float | None, theirs: float | None) -> Finding:

@@ -1,0 +1,96 @@
+"""
+Texts that belong to no document any more, or to no version of it.
+
+Whoever reads a file, settles a document or deletes a catalog removes the texts that nobody needs.
+What is left here is of a function that died in between.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+
+from stackroom.documents.keys import TEXT_PREFIX, Location, TextName, locate, text_name_of
+from stackroom.documents.model import Document
+from stackroom.reconciler.audited import Audited, Piece
+from stackroom.reconciler.discrepancies import UNREAD, Discrepancy, Kind
+from stackroom.reconciler.mending import apart
+
+_RECORDS = 1_000  # of one page
+
+
+@dataclass(frozen=True)
+class TextAudit:
+    """A step is a page of the listing of texts, which come by user, catalog and document."""
+
+    on: Audited
+
+    def step(self, cursor: str | None) -> Piece:
+        page = self.on.inventory.objects(after=cursor or "", prefix=TEXT_PREFIX)
+        is_old = partial(self.on.mending.is_settled, after=UNREAD)
+        old = (_name_of(each.key) for each in page.items if is_old(each.last_modified))
+        names = (each for each in old if each is not None)
+        for ids, of_one in groupby(names, key=lambda each: (each.user_id, each.catalog_id)):
+            found = self._of_catalog(*ids, names=list(of_one))
+            yield from apart(f"texts of {ids[1]}", found)
+        return page.next
+
+    def _of_catalog(
+        self, user_id: str, catalog_id: str, *, names: Sequence[TextName]
+    ) -> Iterator[Discrepancy]:
+        records = self._records(catalog_id, {each.document_id for each in names})
+        needed = {(each, text_id) for each, it in records.items() for text_id in it.text_ids}
+        suspects = [each for each in names if (each.document_id, each.text_id) not in needed]
+        ids = {each.document_id for each in suspects}
+        keys = {each: records[each].s3_key for each in ids & records.keys()}
+        keys |= self._unrecorded(user_id, ids - records.keys())
+        for document_id, of_one in groupby(suspects, key=lambda each: each.document_id):
+            yield from self._of_document(set(of_one), keys.get(document_id))
+
+    def _of_document(self, suspects: set[TextName], key: str | None) -> Iterator[Discrepancy]:
+        name = next(iter(suspects))
+        ids = (name.user_id, name.catalog_id, name.document_id)
+
+        def unneeded() -> list[TextName]:
+            return [each for each in self.on.keeping.unneeded(*ids, key) if each in suspects]
+
+        if found := unneeded():
+            yield from self.on.mending.mended(
+                Kind.TEXT_WITHOUT_DOCUMENT,
+                *(each.key for each in found),
+                by=partial(self.on.keeping.texts.remove, found),
+                until=lambda: not unneeded(),
+            )
+
+    def _records(self, catalog_id: str, ids: set[str]) -> Mapping[str, Document]:
+        """Return those of a catalog, whose records come in the order of their ids."""
+        found: dict[str, Document] = {}
+        after: str | None = min(ids)[:-1]  # before it, and behind almost all that are before it
+        while after is not None and after < max(ids):
+            page = self.on.documents.page(catalog_id, after=after, limit=_RECORDS)
+            found |= {each.document_id: each for each in page.documents if each.document_id in ids}
+            after = page.next
+        return found
+
+    def _unrecorded(self, user_id: str, document_ids: set[str]) -> Mapping[str, str]:
+        """
+        Return the keys of those of them that lie in the bucket. Their records are yet to be made
+        anew; to find them takes a listing of all that the user has.
+        """
+        keys: dict[str, str] = {}
+        after: str | None = "" if document_ids else None
+        while after is not None:
+            page = self.on.inventory.objects(after=after, prefix=f"{user_id}/")
+            located = (locate(each.key) for each in page.items)
+            keys |= {
+                each.document_id: each.key
+                for each in located
+                if isinstance(each, Location) and each.document_id in document_ids
+            }
+            after = page.next
+        return keys
+
+
+def _name_of(key: str) -> TextName | None:
+    """Return the name of the text that an object is, or has the places of."""
+    return text_name_of(f"{key.removesuffix('.places.json.gz').removesuffix('.md')}.md")

@@ -1,0 +1,101 @@
+"""The texts of documents in S3, as moto has it."""
+
+import gzip
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from stackroom.aws.s3.document_texts import S3DocumentTexts
+from stackroom.documents.keys import TextName
+from stackroom.inspection.document_text import DocumentText, text_of
+from stackroom.inspection.extraction import Page
+from tests.aws.stores import BUCKET
+
+ALICES = ("alice", f"cat-{'a' * 24}", f"doc-{'0' * 24}")
+NAME = TextName(*ALICES, "0123456789abcdef")
+TEXT = text_of([Page(1, "größe"), Page(2, "Züge fahren")], "travel.pdf")
+
+
+@pytest.fixture
+def texts(s3: Any) -> S3DocumentTexts:
+    return S3DocumentTexts(s3, BUCKET)
+
+
+def test_a_text_comes_back_as_it_was_put_with_its_places(texts: S3DocumentTexts, s3: Any) -> None:
+    texts.put(NAME, TEXT)
+
+    found, places = texts.text(NAME), texts.get(NAME)
+    assert found == TEXT.markdown
+    assert places == TEXT.places
+    assert places.place_of("Züge fahren").page == 2
+    heads = [s3.head_object(Bucket=BUCKET, Key=key) for key in (NAME.key, NAME.places_key)]
+    assert [each["ContentType"] for each in heads] == [
+        "text/markdown; charset=utf-8",
+        "application/json",
+    ]
+    assert heads[1]["ContentEncoding"] == "gzip"
+
+
+def test_a_text_that_nobody_put_has_no_places_either(texts: S3DocumentTexts) -> None:
+    assert (texts.text(NAME), texts.get(NAME)) == (None, None)
+
+
+def test_where_a_text_is_its_places_are(
+    texts: S3DocumentTexts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    puts = list[str]()
+    put_object = texts.client.put_object
+
+    def noted(**request: Any) -> Any:
+        puts.append(request["Key"])
+        return put_object(**request)
+
+    monkeypatch.setattr(texts.client, "put_object", noted)
+
+    texts.put(NAME, TEXT)
+
+    assert puts == [NAME.places_key, NAME.key]
+
+
+def test_names_are_of_one_document_and_each_once(texts: S3DocumentTexts, s3: Any) -> None:
+    other = replace(NAME, text_id="f" * 16)
+    longer = replace(NAME, document_id=f"{NAME.document_id}0")
+    for name in (other, NAME, longer, replace(NAME, user_id="bob")):
+        texts.put(name, TEXT)
+    s3.delete_object(Bucket=BUCKET, Key=other.key)  # a crash left its places alone
+
+    assert texts.names(*ALICES) == [NAME, other]
+    assert texts.names("carol", *ALICES[1:]) == []
+
+
+def test_texts_are_removed_with_their_places_and_no_other(texts: S3DocumentTexts, s3: Any) -> None:
+    stays = replace(NAME, text_id="f" * 16)
+    several = [replace(NAME, text_id=f"{number:016x}") for number in range(3)]
+    for name in (stays, *several):
+        texts.put(name, TEXT)
+
+    for _ in range(2):
+        texts.remove(iter(several))
+
+        listed = s3.list_objects_v2(Bucket=BUCKET)["Contents"]
+        assert [each["Key"] for each in listed] == [stays.key, stays.places_key]
+    texts.remove([])
+
+
+def test_an_object_that_is_no_place_map_is_said_to_be_none(texts: S3DocumentTexts, s3: Any) -> None:
+    cut_off = gzip.compress(b'{"text": "a"}' * 9)[:-9]
+    nothing_in_it = gzip.compress(b'{"text": "a"}')
+    for body in (b"", b"no gzip", gzip.compress(b"no json"), cut_off, nothing_in_it):
+        s3.put_object(Bucket=BUCKET, Key=NAME.places_key, Body=body)
+
+        with pytest.raises(ValueError, match=r"place map|Invalid JSON|Field required"):
+            texts.get(NAME)
+
+
+def test_a_text_of_letters_beyond_the_first_plane_comes_back(texts: S3DocumentTexts) -> None:
+    text: DocumentText = text_of([Page(None, "\U0001f680 𝒜 größer")], "a.txt")
+
+    texts.put(NAME, text)
+
+    assert texts.text(NAME) == text.markdown

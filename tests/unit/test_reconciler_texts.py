@@ -1,0 +1,102 @@
+"""Texts that nobody needs, as a full round finds and removes them."""
+
+import pytest
+
+from stackroom.reconciler.discrepancies import Kind, Outcome
+from tests.unit.pipeline import KEY
+from tests.unit.reconciling import Reconciled
+
+OTHER, THIRD = "alice/research/other.txt", "alice/research/third.txt"
+QUARTER = 15 * 60.0
+
+
+@pytest.fixture
+def world() -> Reconciled:
+    return Reconciled()
+
+
+def test_text_that_its_record_does_not_name_goes_after_a_quarter_hour(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.change(KEY, text_id="b" * 16, indexed_text_id="a" * 16)
+    earlier, this, stray = (world.keeps_text(each * 16) for each in "abc")
+    world.clock.pass_by(QUARTER - 1)
+    too_soon = world.reconcile()
+    world.clock.pass_by(1)
+
+    [rehearsed] = world.reconcile(dry_run=True)
+    before = set(world.texts.kept)
+    [told] = world.reconcile()
+
+    assert too_soon == []
+    assert (rehearsed.kind, rehearsed.what) == (Kind.TEXT_WITHOUT_DOCUMENT, stray.key)
+    assert (rehearsed.outcome, told.outcome) == (Outcome.LEFT, Outcome.MENDED)
+    assert before == {earlier, this, stray}
+    assert set(world.texts.kept) == {earlier, this}
+
+
+def test_text_without_record_and_object_is_removed_and_no_other(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY, OTHER, THIRD)
+    for key in (KEY, THIRD):
+        world.change(key, text_id="a" * 16)
+    kept = {world.keeps_text("a" * 16, key) for key in (KEY, THIRD)}
+    gone = world.keeps_text("a" * 16, "alice/research/gone.txt")
+    elsewhere = world.keeps_text("a" * 16, "bob/plans/gone.txt")
+    world.clock.pass_by(QUARTER)
+
+    found = [(each.kind, each.what) for each in world.reconcile()]
+
+    removed = sorted(each.key for each in (gone, elsewhere))
+    assert found == [(Kind.TEXT_WITHOUT_DOCUMENT, key) for key in removed]
+    assert set(world.texts.kept) == kept
+    assert world.reconcile() == []
+
+
+def test_text_of_an_object_that_has_no_record_yet_is_kept(world: Reconciled) -> None:
+    text = world.keeps_text("a" * 16)
+    world.clock.pass_by(QUARTER)
+    world.bucket.upload(KEY)  # a moment ago: its event is under way
+
+    found = world.reconcile()
+
+    assert found == []
+    assert set(world.texts.kept) == {text}
+
+
+def test_text_is_kept_while_its_document_awaits_the_result(world: Reconciled) -> None:
+    world.findings.everything = False
+    world.drop(KEY)
+    text = world.keeps_text("a" * 16)
+    world.clock.pass_by(QUARTER)
+
+    found = [each.kind for each in world.reconcile()]
+
+    assert found == [Kind.UNREAD_FILE]
+    assert set(world.texts.kept) == {text}
+
+
+def test_text_of_what_a_rejected_file_replaced_goes_as_it_is_evicted(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.change(KEY, text_id="a" * 16, indexed_text_id="a" * 16)
+    world.keeps_text("a" * 16)
+    world.drop(KEY, "")
+    world.knowledge_base.forget()
+
+    world.execute(world.worklist_of())
+
+    assert not world.document().lingering
+    assert world.texts.kept == {}
+
+
+def test_texts_of_many_documents_are_compared_a_page_at_a_time(world: Reconciled) -> None:
+    keys = [f"alice/research/{number}.txt" for number in range(9)]
+    world.dropped_and_indexed(*keys)
+    for key in keys:
+        world.change(key, text_id="a" * 16)
+        world.keeps_text("a" * 16, key)
+    strays = {world.keeps_text("b" * 16, key) for key in keys[::2]}
+    world.clock.pass_by(QUARTER)
+
+    found = world.reconcile()
+
+    assert sorted(each.what for each in found) == sorted(each.key for each in strays)
+    assert len(world.texts.kept) == len(keys)

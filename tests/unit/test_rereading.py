@@ -1,0 +1,229 @@
+"""Documents read anew: which ones, what becomes of their records, and what is refused."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from stackroom.documents.bucket import FileVersion
+from stackroom.documents.model import DocumentStatus
+from stackroom.documents.repositories import Inspected
+from stackroom.errors import CatalogNotFound, DocumentNotFound
+from stackroom.ingestion.rereading import Reread, Rereading
+from stackroom.inspection.inspection import text_id_of
+from tests.fakes.inspection import FakeInspectionRequests, FakeInspections
+from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
+
+DOCUMENT = place_of(KEY).document_id
+OTHER = "alice/research/other.pdf"
+REJECTED = "alice/research/a.exe"
+
+
+@dataclass
+class Library:
+    """A pipeline, and what of its documents is asked for."""
+
+    pipeline: Pipeline
+    inspections: FakeInspections = field(default_factory=FakeInspections)
+    asked: FakeInspectionRequests = field(default_factory=FakeInspectionRequests)
+
+    def reread(self, document_ids: Iterable[str] | None = None, user: str = "alice") -> Reread:
+        rereading = Rereading(
+            catalogs=self.pipeline.catalogs,
+            documents=self.pipeline.documents,
+            bucket=self.pipeline.bucket,
+            results=self.inspections,
+            requests=self.asked,
+            now=self.pipeline.clock,
+        )
+        parts = list(rereading.reread(user, CATALOG, document_ids))
+        return Reread(
+            again=tuple(each for part in parts for each in part.again),
+            refused=tuple(each for part in parts for each in part.refused),
+            looked_at=sum(part.looked_at for part in parts),
+        )
+
+    def change(self, key: str = KEY, **fields: Any) -> None:
+        document = self.pipeline.document(key)
+        self.pipeline.documents.overwrite(document.model_copy(update=fields))
+
+    def read_by_this_reader(self, key: str) -> None:
+        found = self.pipeline.document(key)
+        text_id = text_id_of(FileVersion(found.etag, found.version_id), found.filename)
+        self.change(key, text_id=text_id, indexed_text_id=text_id)
+
+
+@pytest.fixture
+def library(indexed: Pipeline) -> Library:
+    """Where a file was indexed whose text an older reader made."""
+    library = Library(indexed)
+    library.change(text_id="0" * 16, text_tokens=9, indexed_text_id="0" * 16, attempts=2)
+    return library
+
+
+def test_a_text_of_an_older_reader_is_made_anew_and_found_until_then(library: Library) -> None:
+    found = library.reread()
+
+    document = library.pipeline.document()
+    assert (document.status, document.unread, document.is_unfinished) == ("pending", True, False)
+    assert (document.text_id, document.text_tokens, document.attempts) == (None, None, 0)
+    assert document.text_ids == {"0" * 16}, "a search shows what is indexed"
+    assert found == Reread(again=(document,), looked_at=1)
+    assert library.asked.asked == [KEY]
+
+
+def test_only_missing_and_outdated_texts_are_made_anew_unless_named(library: Library) -> None:
+    library.pipeline.drop(OTHER)
+    library.pipeline.index(OTHER)
+    library.read_by_this_reader(OTHER)
+    library.change(text_id=None, indexed_text_id=None)
+
+    unnamed = library.reread()
+    named = library.reread([place_of(OTHER).document_id])
+
+    assert [each.s3_key for each in unnamed.again] == [KEY]
+    assert unnamed.looked_at == 2
+    assert [each.s3_key for each in named.again] == [OTHER]
+    assert library.asked.asked == [KEY, OTHER]
+
+
+def test_documents_are_looked_at_page_by_page(library: Library) -> None:
+    for number in range(60):
+        library.pipeline.drop(f"alice/research/{number}.txt")
+
+    found = library.reread()
+
+    assert (len(found.again), found.looked_at) == (61, 61)
+
+
+def test_a_repetition_after_a_crash_asks_again_and_changes_nothing(library: Library) -> None:
+    library.reread()
+    before = library.pipeline.document()
+    library.asked.asked.clear()
+
+    again = library.reread()
+
+    assert library.pipeline.document() == before
+    assert (again.again, library.asked.asked) == ((before,), [KEY])
+
+
+def test_the_record_waits_for_the_text_of_the_version_that_lies_there(library: Library) -> None:
+    library.pipeline.bucket.upload(KEY)  # the same file, dropped again
+
+    library.reread()
+
+    there = library.pipeline.bucket.version_of(KEY)
+    document = library.pipeline.document()
+    assert (document.etag, document.version_id) == there
+
+
+def test_a_result_of_an_older_reading_is_not_taken_for_the_new_one(library: Library) -> None:
+    document = library.pipeline.document()
+    library.inspections.record(document.document_id, document.etag, Inspected(text_id="0" * 16))
+
+    library.reread()
+
+    assert library.inspections.found == {}
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"status": DocumentStatus.DELETING}, "it is being deleted"),
+        ({"status": DocumentStatus.UPLOADING, "etag": ""}, "it has yet to be uploaded"),
+        (
+            {
+                "status": DocumentStatus.FAILED,
+                "status_reason": "File type '.exe' not supported",
+                "present_since": None,
+            },
+            "it was rejected, drop a mended file: File type '.exe' not supported",
+        ),
+    ],
+)
+def test_what_is_no_document_to_read_is_refused_if_named_else_left(
+    library: Library, fields: dict[str, Any], reason: str
+) -> None:
+    library.change(**fields)
+    before = library.pipeline.document()
+
+    named, unnamed = library.reread([DOCUMENT]), library.reread()
+
+    assert named.refused == ((before, reason),)
+    assert (unnamed.again, unnamed.refused) == ((), ())
+    assert (library.pipeline.document(), library.asked.asked) == (before, [])
+
+
+def test_nothing_of_a_catalog_that_is_being_deleted_is_read_anew(library: Library) -> None:
+    library.pipeline.catalogs.mark_deleting(CATALOG, at=library.pipeline.clock())
+
+    found = library.reread()
+
+    assert [why for _, why in found.refused] == ["its catalog is being deleted"]
+    assert library.asked.asked == []
+
+
+def test_a_catalog_that_jobs_crawl_is_refused_since_they_skip_files() -> None:
+    pipeline = Pipeline(by_jobs=True)
+    pipeline.drop()
+    pipeline.index()
+    library = Library(pipeline)
+
+    found = library.reread()
+
+    ((document, why),) = found.refused
+    assert (document.status, why.partition(",")[0]) == (
+        DocumentStatus.INDEXED,
+        "its catalog is read by ingestion jobs",
+    )
+    assert library.asked.asked == []
+
+
+def test_a_file_that_is_gone_or_replaced_is_left_to_its_own_event(library: Library) -> None:
+    library.pipeline.bucket.upload(KEY, "a newer version")
+    replaced = library.reread([DOCUMENT])
+    library.pipeline.bucket.delete(KEY)
+    gone = library.reread([DOCUMENT])
+
+    assert [why for _, why in replaced.refused] == ["its file was replaced, and is read anyway"]
+    assert [why for _, why in gone.refused] == ["its file is gone"]
+    assert library.pipeline.document().text_id == "0" * 16
+
+
+def test_a_record_that_changes_meanwhile_is_decided_as_it_is_then(library: Library) -> None:
+    library.pipeline.documents.before(
+        "save", lambda _: library.change(status=DocumentStatus.DELETING, version=99), times=1
+    )
+
+    found = library.reread([DOCUMENT])
+
+    assert [why for _, why in found.refused] == ["it is being deleted"]
+
+
+def test_a_record_that_is_removed_meanwhile_is_refused(library: Library) -> None:
+    library.pipeline.documents.before("save", lambda _: library.pipeline.documents.lose())
+
+    found = library.reread([DOCUMENT])
+
+    assert [why for _, why in found.refused] == ["it has been removed meanwhile"]
+
+
+def test_unknown_documents_and_other_peoples_catalogs_are_not_found(library: Library) -> None:
+    with pytest.raises(CatalogNotFound):
+        library.reread(user="bob")
+    with pytest.raises(DocumentNotFound):
+        library.reread([DOCUMENT, "doc-none"])
+
+    assert library.asked.asked == []
+
+
+def test_a_document_that_was_postponed_waits_for_its_text_alone(library: Library) -> None:
+    later = library.pipeline.clock() + timedelta(hours=1)
+    library.change(status=DocumentStatus.PENDING, retry_at=later, failing_since=later)
+
+    library.reread()
+
+    document = library.pipeline.document()
+    assert (document.retry_at, document.failing_since, document.unread) == (None, None, True)
