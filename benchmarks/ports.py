@@ -63,7 +63,7 @@ class WorkflowTaskTokens:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredFiles:
-    """What the inspection reads: of each file, what the simulator takes it for."""
+    """Give a reader the size of a file in place of its content, which nothing here looks at."""
 
     bucket: Bucket
 

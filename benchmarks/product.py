@@ -167,7 +167,7 @@ class Stackroom:
 
 
 def in_turn(event: Event, account: Account, queue: Queue) -> Event:
-    """As functions/fair_turns.py does where others may wait: what S3 sent is sent once more."""
+    """Send S3's messages once more where others may wait, as functions/fair_turns.py does."""
     again = [each["body"] for each in event["Records"] if not each["by_function"]]
     if not again:
         return event

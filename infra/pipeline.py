@@ -101,7 +101,7 @@ class PipelineStack(cdk.Stack):
         )
 
     def _route_object_events(self) -> None:
-        """What we write ourselves, sidecars and texts, must not come back as an upload."""
+        """Send events of documents to their queues, and none of the sidecars and texts we write."""
         uploads, inspections, large = self.queues
         # Without a size are those of objects that are gone.
         small: list[Mapping[str, object]] = [{"numeric": ["<=", LARGE_FILE]}, {"exists": False}]

@@ -161,7 +161,7 @@ class MadeUp:
         return []
 
     def results_for(self, _documents: Iterable[Document]) -> dict[str, Inspected]:
-        """None of what has no record was read."""
+        """Return no result: a file without a record was never read."""
         self.meter.count("GetItem", reads=1)
         return {}
 

@@ -126,7 +126,7 @@ class Shelves:
         return int(folder.removeprefix("c")) * OF_A_CATALOG + int(name[:3])
 
     def text_keys(self, after: str) -> Iterator[str]:
-        """Of all texts behind that one, each before its places."""
+        """List the texts behind this key, each before its places."""
         first = int(after.split("/")[1].removeprefix("user")) if after else 0
         for user in range(first, -(-len(self.catalogs) // OF_A_USER)):
             own = range(user * OF_A_USER, min((user + 1) * OF_A_USER, len(self.catalogs)))

@@ -103,7 +103,7 @@ def _report(response: Response) -> None:
 
 
 def _has_no_page(result: Mapping[str, Any]) -> bool:
-    """Whether a passage of a catalog's PDF was not found in its document's text."""
+    """Return whether a passage is of a PDF in a catalog, and was not found in the PDF's text."""
     source = result["source"]
     is_of_pdf = extension_of(source["filename"] or "") == "pdf" and source["catalog_id"] is not None
     return is_of_pdf and source["page"] is None

@@ -16,9 +16,6 @@ class FakePlaces:
         holding = (place for place, text in self._texts.items() if passage in text)
         return next(holding, Place())
 
-    def shown(self, passage: str) -> str:
-        return passage
-
 
 class FakePlaceMaps:
     """A `PlaceMaps` that counts its reads and can be told to fail."""

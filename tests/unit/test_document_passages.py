@@ -161,3 +161,18 @@ def test_nobody_elses_and_nothing_that_is_going() -> None:
     shelf.passages.documents.save(going)
     with pytest.raises(DocumentNotFound):
         shelf.cut()
+
+
+def test_passages_of_another_text_than_the_records_are_not_listed() -> None:
+    shelf = Shelf()
+    for text, text_id in (("Of now.", "0" * 16), ("Of a late call.", "1" * 16)):
+        shelf.kb.put(
+            text,
+            user_id=CATALOG.user_id,
+            catalog_id=CATALOG.catalog_id,
+            filename=shelf.document.filename,
+            key=shelf.document.s3_key,
+            attributes={"document_id": shelf.document.document_id, "text_id": text_id},
+        )
+
+    assert [each.text for each in shelf.cut().passages] == ["Of now."]

@@ -203,7 +203,7 @@ def test_text_without_pages_and_headings_has_a_place_without_either() -> None:
 def test_passage_is_shown_without_its_context_lines() -> None:
     text = text_of([Page(1, TRAVEL), Page(2, LEAVE)], "form.pdf")
 
-    assert text.places.shown(text.markdown[3:-4]) == f"{TRAVEL}\n{LEAVE[:-3]}"
+    assert without_context(text.markdown[3:-4]) == f"{TRAVEL}\n{LEAVE[:-3]}"
 
 
 def test_pages_with_several_sections_are_told_once() -> None:

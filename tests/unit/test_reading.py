@@ -8,10 +8,12 @@ from typing import Any, cast
 
 import pytest
 
+from stackroom.access.tenancy import key_of
 from stackroom.catalogs.transfers import Sending
 from stackroom.documents.keys import TextName
 from stackroom.documents.model import UNEXPLAINED_FAILURE, DocumentStatus
 from stackroom.errors import StoreUnavailable
+from stackroom.ingestion.by_direct_calls import ByDirectCalls
 from stackroom.inspection.extraction import read_pages
 from stackroom.inspection.gaps import UNREAD
 from tests.fakes.disturbed import Disturbed
@@ -502,3 +504,39 @@ def test_verdict_is_written_though_the_text_before_cannot_be_removed(
 
     document = reading.document()
     assert (document.status, document.indexed_text_id) == (DocumentStatus.INDEXED, document.text_id)
+
+
+def submitted(reading: Reading) -> tuple[str, object]:
+    """The key of what Bedrock was given last to read, and the text that it was named by."""
+    reading.pipeline.work()
+    [submission] = reading.pipeline.bedrock.submitted.values()
+    return key_of(submission.uri), submission.attributes.get("text_id")
+
+
+def test_direct_call_sends_the_text_and_names_it(reading: Reading) -> None:
+    reading.drop("text")
+
+    [name] = reading.texts.kept
+
+    assert submitted(reading) == (name.key, name.text_id)
+
+
+def test_direct_call_sends_the_file_where_there_is_no_text(reading: Reading) -> None:
+    reading.reader = lambda *_: None
+    reading.drop("text")
+
+    assert submitted(reading) == (KEY, None)
+
+
+def test_chosen_parser_gets_the_file_and_its_passages_the_texts_id(reading: Reading) -> None:
+    strategy = reading.pipeline.use_cases._strategies.custom
+    assert isinstance(strategy, ByDirectCalls)
+    chosen = replace(strategy.calls, sends_texts=False)
+    reading.drop("text")
+
+    bound = chosen.bind([reading.document()], "direct-1-0")
+
+    assert bound.submissions is not None
+    [submission] = bound.submissions.values()
+    assert key_of(submission.uri) == KEY
+    assert submission.attributes["text_id"] == reading.text_id()

@@ -11,7 +11,7 @@ from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.filters import AllOf, Filter, Has
 from stackroom.documents.keys import TextName, catalog_id_of, document_id_of
 from stackroom.documents.passages import Place, Retrieved
-from stackroom.documents.repositories import NamedDocument
+from stackroom.documents.repositories import DocumentNotes, NamedDocument
 from stackroom.errors import (
     KnowledgeBaseNotFound,
     KnowledgeBaseThrottled,
@@ -22,6 +22,7 @@ from stackroom.errors import (
     StoreUnavailable,
     ValidationError,
 )
+from stackroom.search.fan_out import EARLIER_TEXT
 from stackroom.search.names import NamedDocuments
 from stackroom.search.ranking import Relevance
 from stackroom.search.results import SearchAnswer
@@ -142,6 +143,67 @@ def test_document_being_deleted_is_hidden_and_unknown_state_fails_search(
         search(world.retrieval)
     world.kb.forget()
     assert contents(search(world.retrieval)) == []
+
+
+NOW, BEFORE, LATE = (letter * 16 for letter in "abc")  # ids of texts of one document
+
+
+@pytest.mark.parametrize(
+    ("notes", "shown"),
+    [
+        (DocumentNotes(text_id=NOW, indexed_text_id=NOW), {NOW: ()}),
+        (DocumentNotes(text_id=NOW, indexed_text_id=BEFORE), {NOW: (), BEFORE: (EARLIER_TEXT,)}),
+        (DocumentNotes(indexed_text_id=BEFORE), {BEFORE: (EARLIER_TEXT,)}),
+        (DocumentNotes(), {}),
+    ],
+    ids=["indexed", "replaced", "unread", "rebuilt"],
+)
+def test_passages_of_texts_that_the_record_does_not_name_are_hidden(
+    world: World, notes: DocumentNotes, shown: dict[str, tuple[str, ...]]
+) -> None:
+    for text_id in (NOW, BEFORE, LATE):
+        world.kb.put(
+            f"⟦leave.txt · Days⟧\nannual leave by {text_id}",
+            filename="leave.txt",
+            attributes={"text_id": text_id},
+        )
+    world.staying.notes = {"doc-leave.txt": notes}
+
+    found = search(world.retrieval).results
+
+    texts = {f"annual leave by {text_id}": gaps for text_id, gaps in shown.items()}
+    assert {each.content: each.gaps for each in found} == texts
+
+
+def test_words_of_a_context_line_are_not_the_passages_own(world: World) -> None:
+    world.kb.put(
+        "⟦leave.txt · Sabbaticals⟧\nThirty days a year.",
+        filename="leave.txt",
+        attributes={"text_id": NOW},
+        similarity=0.5,
+    )
+    world.staying.notes = {"doc-leave.txt": DocumentNotes(text_id=NOW, indexed_text_id=NOW)}
+
+    [found] = search(world.retrieval, query="sabbaticals").results
+
+    assert (found.text, found.ranks and found.ranks.by_words) == ("Thirty days a year.", None)
+
+
+def test_passage_sent_without_a_text_is_hidden_once_a_text_is_indexed(world: World) -> None:
+    catalog_id = catalog_id_of("alice", "hr")
+    world.catalogs.put(catalog_id, "KB1", source="DS1")
+    document_id = document_id_of(catalog_id, "plan.txt")
+    world.kb.put(
+        "annual leave",
+        catalog_id=catalog_id,
+        filename="plan.txt",
+        attributes={"document_id": document_id},
+        custom_id=document_id,
+    )
+
+    for indexed, shown in ((None, ["annual leave"]), (NOW, [])):
+        world.staying.notes = {document_id: DocumentNotes(text_id=NOW, indexed_text_id=indexed)}
+        assert contents(search(world.retrieval)) == shown
 
 
 def test_a_knowledge_base_that_ignores_the_filter_is_not_believed(world: World) -> None:

@@ -264,6 +264,61 @@ def found(knowledge_base: FakeKnowledgeBase) -> set[str]:
     )
 
 
+@pytest.mark.parametrize(
+    ("sent", "on_record", "is_found"),
+    [
+        ("a" * 16, "a" * 16, True),
+        ("b" * 16, "a" * 16, False),
+        ("b" * 16, None, False),
+        (None, "a" * 16, False),
+        (None, None, True),
+    ],
+)
+def test_only_a_passage_of_the_text_on_record_proves_that_it_is_indexed(
+    knowledge_base: FakeKnowledgeBase, *, sent: str | None, on_record: str | None, is_found: bool
+) -> None:
+    knowledge_base.put(
+        "report",
+        user_id=PLACE.user_id,
+        catalog_id=CATALOG,
+        filename=PLACE.filename,
+        attributes={"document_id": DOCUMENT_ID, **({} if sent is None else {"text_id": sent})},
+        custom_id=DOCUMENT_ID,
+    )
+    check = SearchCheck(knowledge_base=lambda _: knowledge_base)
+
+    indexed = document_at(KEY, text_id=on_record)
+    deleted = document_at(KEY, text_id=on_record, status=DocumentStatus.DELETING)
+
+    assert check.found([(_catalog(), indexed)]) == ({DOCUMENT_ID} if is_found else set())
+    assert check.found([(_catalog(), deleted)]) == {DOCUMENT_ID}
+
+
+def test_version_before_is_looked_for_by_the_text_that_was_indexed(
+    knowledge_base: FakeKnowledgeBase,
+) -> None:
+    knowledge_base.put(
+        "report",
+        user_id=PLACE.user_id,
+        catalog_id=CATALOG,
+        filename=PLACE.filename,
+        attributes={"document_id": DOCUMENT_ID, "text_id": "b" * 16},
+        custom_id=DOCUMENT_ID,
+    )
+    investigation = Investigation(
+        inspections=FakeInspectionResults(everything=True),
+        search_check=SearchCheck(knowledge_base=lambda _: knowledge_base),
+    )
+    document = document_at(
+        KEY, text_id="a" * 16, indexed_text_id="b" * 16, status=DocumentStatus.INDEXING
+    )
+
+    [(_, _, known)] = investigation.complete([(_catalog(), document, evidence("FAILED").bedrock)])
+
+    assert known is not None
+    assert (known.is_found(), known.is_earlier_found()) == (False, True)
+
+
 def left(knowledge_base: FakeKnowledgeBase) -> set[str]:
     return SearchCheck(knowledge_base=lambda _: knowledge_base).left(_catalog(), [document_at(KEY)])
 

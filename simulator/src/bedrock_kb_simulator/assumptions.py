@@ -7,7 +7,7 @@ from bedrock_kb_simulator import rules
 
 
 class CustomTells(StrEnum):
-    """What Retrieve tells of where a CUSTOM document is from: rule retrieve.custom-location."""
+    """How Retrieve names the source of a CUSTOM document (rule retrieve.custom-location)."""
 
     CUSTOM_ID = "custom-id"
     LOCATION = "location"

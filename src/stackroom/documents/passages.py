@@ -144,9 +144,6 @@ class Places(Protocol):
     def place_of(self, passage: str) -> Place:
         """Where the passage stands; a place without page and section if that is not certain."""
 
-    def shown(self, passage: str) -> str:
-        """The passage without the running headers, footers and page numbers that lie in it."""
-
 
 class PlaceMapReader(Protocol):
     def get(self, name: TextName) -> Places | None:

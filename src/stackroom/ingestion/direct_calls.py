@@ -188,13 +188,8 @@ class DirectCalls:
         """Return the key of what Bedrock is to read: the document's text, or its file."""
         if document.text_id is None or not self.sends_texts:
             return document.s3_key
-        name = TextName(
-            user_id=locate(document.s3_key).user_id,
-            catalog_id=document.catalog_id,
-            document_id=document.document_id,
-            text_id=document.text_id,
-        )
-        return name.key
+        user_id = locate(document.s3_key).user_id
+        return TextName(user_id, document.catalog_id, document.document_id, document.text_id).key
 
 
 def _text_attribute(document: Document) -> dict[str, Attribute]:

@@ -1,7 +1,8 @@
 """
-Our own look into an uploaded file: what is wrong with it, and what stands where.
+Reads uploaded files: the text of each, what stands where in it, and what is wrong or missing.
 
 - inspection: one key, from the object to the result that is kept
+- kept_texts: which texts of a document are needed, and the removal of the others
 - document_text: the one text of a file that everything else uses
 - context_lines: the lines in it that name file, section and page
 - place_map: on which pages, or below which heading, a passage stands
@@ -9,7 +10,7 @@ Our own look into an uploaded file: what is wrong with it, and what stands where
 - extraction/: the text and the headings of each format, read apart from our own process
 - toc_detection: what is a table of contents
 
-Imports documents. Comes from: SQS
-(functions/inspect), beside the upload handler and never in its way. Goes to: inspection results
-(read by ingestion) and place maps (read by search).
+Imports documents. SQS calls it (functions/inspect), beside the upload handler; a document is
+ingested once its file was read. It writes the results of inspections, which uploads and ingestion
+read, and texts with their places, which Bedrock and search read.
 """

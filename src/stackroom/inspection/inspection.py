@@ -199,7 +199,8 @@ class Inspection:
         self, location: Location, version: FileVersion, text: DocumentText, pages: Sequence[Page]
     ) -> Inspected:
         text_id = text_id_of(version, location.filename)
-        self.texts.put(_name(location, text_id), text)
+        ids = (location.user_id, location.catalog_id, location.document_id)
+        self.texts.put(TextName(*ids, text_id), text)
         return Inspected(
             text_id=text_id,
             text_tokens=text.tokens,
@@ -254,15 +255,6 @@ def _result(
         reason=reason,
         pages=len({piece.page for piece in pieces if piece.page is not None}),
         sections=sum(piece.section is not None for piece in pieces),
-    )
-
-
-def _name(location: Location, text_id: str) -> TextName:
-    return TextName(
-        user_id=location.user_id,
-        catalog_id=location.catalog_id,
-        document_id=location.document_id,
-        text_id=text_id,
     )
 
 

@@ -14,7 +14,7 @@ from pydantic import NonNegativeInt, PositiveInt
 
 from stackroom.documents.model import Record
 from stackroom.documents.passages import Place
-from stackroom.inspection.context_lines import may_be_of, split_at_context, without_context
+from stackroom.inspection.context_lines import may_be_of, split_at_context
 from stackroom.inspection.running_lines import normalise
 
 _MOST_REPEATS = 10_000  # of a passage; one that stands more often has no place
@@ -45,10 +45,6 @@ class PlaceMap(Record):
     def place_of(self, passage: str) -> Place:
         """Where the passage stands; nowhere if it isn't here, or could stand at several places."""
         return self._located(passage)
-
-    def shown(self, passage: str) -> str:
-        """Without its context lines."""
-        return without_context(passage)
 
     @property
     def pages(self) -> tuple[tuple[int, int], ...]:

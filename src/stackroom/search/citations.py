@@ -47,7 +47,7 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Cited:
-    """A passage's source, its place, and its text without running headers and page numbers."""
+    """A passage's source, its place, and its text without context lines."""
 
     source: Source
     place: Place
@@ -117,9 +117,7 @@ def _text_name(passage: Passage) -> TextName | None:
     document_id = _text(passage, tenancy.DOCUMENT)
     if passage.text_id is None or not has_places(_text(passage, "filename")) or not document_id:
         return None
-    return TextName(
-        user_id=user_id, catalog_id=catalog_id, document_id=document_id, text_id=passage.text_id
-    )
+    return TextName(user_id, catalog_id, document_id, passage.text_id)
 
 
 def _places_of(names: Collection[TextName], place_maps: PlaceMapReader) -> dict[TextName, Places]:

@@ -22,14 +22,14 @@ from stackroom.documents.filters import Has
 from stackroom.documents.keys import TextName
 from stackroom.documents.model import Catalog, Document
 from stackroom.documents.passages import KnowledgeBase, OnlyPlaces
-from stackroom.documents.repositories import Catalogs, Documents
+from stackroom.documents.repositories import Catalogs, DocumentNotes, Documents
 from stackroom.errors import DocumentNotFound
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.place_map import PlaceMap
 from stackroom.inspection.running_lines import normalise
 from stackroom.search.citations import Cited, Source, cited
 from stackroom.search.excerpts import estimated_tokens
-from stackroom.search.fan_out import ask_all, scope_of_catalog
+from stackroom.search.fan_out import ask_all, is_current, scope_of_catalog
 
 logger = logging.getLogger(__name__)
 
@@ -40,9 +40,8 @@ _LEAST_SHARED = 12  # letters and digits by which one passage is known to go on 
 @dataclass(frozen=True, kw_only=True)
 class CutPassage:
     """
-    `shown` is the text without the lines that a search finds it by and answers leave out: running
-    headers, footers, page numbers. `tokens` are estimated. `is_navigation` if it is a table of
-    contents or an index.
+    `shown` is the text without its context lines, which are searched and left out of answers.
+    `tokens` are estimated. `is_navigation` if it is a table of contents or an index.
     """
 
     text: str
@@ -121,9 +120,14 @@ class DocumentPassages:
             limits=dict.fromkeys(scope.targets, MOST),
             deadline=deadline,
         )
-        found = [passage for reply in replies.given for passage in reply.passages]
-        places = self._places(catalog, document)
-        found = [replace(each, text_id=document.text_id) for each in found]
+        notes, text_id = DocumentNotes.of(document), document.indexed_text_id or document.text_id
+        found = [
+            replace(passage, text_id=text_id)
+            for reply in replies.given
+            for passage in reply.passages
+            if is_current(passage, notes)
+        ]
+        places = self._places(catalog, document.document_id, text_id)
         placed = zip((each.text for each in found), cited(found, OnlyPlaces(places)), strict=True)
         ordered, is_ordered = _in_order(list(placed))
         if not is_ordered:
@@ -140,16 +144,11 @@ class DocumentPassages:
             without_passage=without if is_whole else (),
         )
 
-    def _places(self, catalog: Catalog, document: Document) -> PlaceMap | None:
-        """That of this version of the file; without it there are passages all the same."""
-        if document.text_id is None:
+    def _places(self, catalog: Catalog, document_id: str, text_id: str | None) -> PlaceMap | None:
+        """That of the text that is indexed; without it there are passages all the same."""
+        if text_id is None:
             return None
-        name = TextName(
-            user_id=catalog.user_id,
-            catalog_id=catalog.catalog_id,
-            document_id=document.document_id,
-            text_id=document.text_id,
-        )
+        name = TextName(catalog.user_id, catalog.catalog_id, document_id, text_id)
         try:
             return self.place_maps.get(name)
         except Exception:  # whatever ails an adapter, as in stackroom.search.citations

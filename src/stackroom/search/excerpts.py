@@ -46,7 +46,7 @@ class Excerpt:
     """
     One or several passages of a document that belong together.
 
-    `text` is all that they say, `shown` the same without running headers and page numbers. Other
+    `text` is all that they say, `shown` the same without context lines. Other
     documents that say exactly this are `other_sources`.
     """
 

@@ -331,8 +331,8 @@ def _search_error(
     return RetrievalFailed("no knowledge base answered; try again, or tell the operator", reasons)
 
 
-# Beside each passage of a version that a newer one has yet to replace, or could not.
-EARLIER_VERSION = "of an earlier version of the file; the one that lies there now is not indexed"
+# Beside each passage of a text that a newer one has yet to replace, or could not.
+EARLIER_TEXT = "of an earlier text of the file; the newer one is not indexed"
 
 
 def only_staying(replies: Replies, documents: StayingDocuments) -> Replies:
@@ -367,7 +367,7 @@ def only_staying(replies: Replies, documents: StayingDocuments) -> Replies:
                     text_id=each.sent_text_id or notes.indexed_text_id or notes.text_id,
                 )
                 for each in reply.passages
-                if (notes := kept.get(_key(each))) is not None and _is_current(each, notes)
+                if (notes := kept.get(_key(each))) is not None and is_current(each, notes)
             ),
         )
         for reply in replies.given
@@ -378,10 +378,11 @@ def only_staying(replies: Replies, documents: StayingDocuments) -> Replies:
 def _gaps(passage: Passage, notes: DocumentNotes) -> tuple[str, ...]:
     sent = passage.sent_text_id
     is_earlier = sent is not None and sent != notes.text_id
-    return (*notes.gaps, EARLIER_VERSION) if is_earlier else notes.gaps
+    return (*notes.gaps, EARLIER_TEXT) if is_earlier else notes.gaps
 
 
-def _is_current(passage: Passage, notes: DocumentNotes) -> bool:
+def is_current(passage: Passage, notes: DocumentNotes) -> bool:
+    """Whether a passage is of a text that its document's record names."""
     sent = passage.sent_text_id
     if sent is not None:
         return sent in (notes.text_id, notes.indexed_text_id)

@@ -31,8 +31,8 @@ _YEAR = 365  # days, after which a passage is as old as any
 @dataclass(frozen=True, kw_only=True)
 class Result:
     """
-    `content` is what the context budget holds of it, without running headers and page numbers; it
-    ends with "..." if it `is_cut`.
+    `content` is what the context budget holds of it, without context lines; it ends with "..." if
+    it `is_cut`.
 
     `text` is all of it, as it stands in the document. `other_sources` are documents that say
     exactly the same. `gaps` say what of its document can't be found. Why it has its place: `ranks`

@@ -68,7 +68,7 @@ def shown(
     scores = [*(each.relevance_score for each in cited), *(each.score for each in others)]
     told_at_once = range_of_scores(scores)
     why = {} if by_date else dict(_why(passages, with_scores=bool(told_at_once)))
-    # To a person as to a model: without the running headers and page numbers in it.
+    # To a person as to a model: without context lines.
     read = {(x.source, x.text): x.text if x.is_cut else x.content for x in passages.results}
     shown_first = [
         FoundPassage(

@@ -257,8 +257,8 @@ def _left_out(cut: CutDocument) -> Iterator[str]:
     told = (line for each in cut.passages for line in told_apart(each.text, each.shown))
     if lines := sum(not is_shown and bool(line.strip()) for line, is_shown in told):
         yield (
-            f"{counted(lines, 'line')} struck out: running headers, footers and page numbers, which"
-            " are searched, and left out of answers."
+            f"{counted(lines, 'line')} struck out: context lines, which Stackroom adds so that a"
+            " passage names its file, section and page. They are searched, and left out of answers."
         )
 
 

@@ -67,12 +67,7 @@ class S3DocumentTexts:
         ids = {
             PurePosixPath(each["Key"]).name.partition(".")[0] for each in page.get("Contents", ())
         }
-        return [
-            TextName(
-                user_id=user_id, catalog_id=catalog_id, document_id=document_id, text_id=text_id
-            )
-            for text_id in sorted(ids)
-        ]
+        return [TextName(user_id, catalog_id, document_id, text_id) for text_id in sorted(ids)]
 
     def remove(self, names: Iterable[TextName]) -> None:
         keys = (key for name in names for key in (name.key, name.places_key))
