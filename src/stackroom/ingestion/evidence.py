@@ -9,7 +9,7 @@ complete it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
@@ -358,13 +358,11 @@ def _all_of(
 
 def _is_sought(passage: Passage, document: Document) -> bool:
     """
-    Whether it is of this version's text, for a late call can bring back that of an earlier one. Of
-    what should be gone every passage is. What a job has crawled, which the store tells the object
-    of, is of no text.
+    A late call can bring back the text of an earlier version. Of what should be gone every passage
+    counts; what a job has crawled, whose object the store tells, is of no text.
     """
-    sent = passage.sent_text_id
-    is_crawled = sent is None and passage.uri is not None
-    return _is_removed(document) or is_crawled or sent == document.text_id
+    is_crawled = passage.sent_text_id is None and passage.uri is not None
+    return _is_removed(document) or is_crawled or passage.sent_text_id == document.text_id
 
 
 def _document_id(catalog: Catalog, passage: Passage) -> str:
@@ -387,19 +385,16 @@ FOUND_WITHIN, _DOUBTED = 60.0, 10.0
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
     """
-    `inspection_reason` is what our own inspection has against this version, `title_words` are those
-    of its title, and `gaps` say what of it can't be found. `is_found` asks the knowledge base
-    whether a search finds this version of the document, and `is_due` tells that it should by now;
-    `is_earlier_found` asks for the version that was indexed before.
+    `inspected` is what our own inspection knows of this version. `is_found` asks the knowledge base
+    whether a search finds it, and `is_due` tells that it should by now; `is_earlier_found` asks for
+    the version that was indexed before.
     """
 
     bedrock: BedrockEvidence
     is_found: Callable[[], bool]
     is_earlier_found: Callable[[], bool]
     is_due: bool = True
-    inspection_reason: str | None = None
-    title_words: str = ""
-    gaps: tuple[str, ...] = ()
+    inspected: Inspected = field(default_factory=Inspected)
     unexplained: Unexplained = NOT_POSTPONED
 
 
@@ -430,9 +425,7 @@ class Investigation:
                 is_found=partial(searches.is_found, catalog, document),
                 is_earlier_found=partial(searches.is_earlier_found, catalog, document),
                 is_due=self._is_due(said, is_doubted=inspected.reason is not None),
-                inspection_reason=inspected.reason,
-                title_words=inspected.title_words,
-                gaps=inspected.gaps,
+                inspected=inspected,
                 unexplained=Unexplained.of(
                     catalog, document, found, statuses, at=self.now(), pace=self.pace
                 ),

@@ -86,7 +86,8 @@ def verdict(document: Document, evidence: Evidence | None) -> Verdict:
     if evidence.bedrock.is_removal:
         return _of_removed(document, evidence)
     found = _of_ingested(document, evidence)
-    return replace(found, title_words=evidence.title_words, gaps=evidence.gaps)
+    inspected = evidence.inspected
+    return replace(found, title_words=inspected.title_words, gaps=inspected.gaps)
 
 
 def _of_removed(document: Document, evidence: Evidence) -> Verdict:
@@ -117,7 +118,7 @@ def _of_ingested(document: Document, evidence: Evidence) -> Verdict:
         return _failed(document, evidence, f"Bedrock: {said.job_failure_reason}")
     if status in INDEXED:
         return _of_indexed(document, evidence)
-    if status == "FAILED" and not (said.detail.reason or evidence.inspection_reason):
+    if status == "FAILED" and not (said.detail.reason or evidence.inspected.reason):
         return _of_unexplained(document, evidence)
     return _failed(document, evidence, said.detail.reason or failure_of(status))
 
@@ -128,7 +129,7 @@ def _of_indexed(document: Document, evidence: Evidence) -> Verdict:
         return Verdict(outcome=DocumentOutcome.INDEXED)
     if not evidence.is_due:
         return Verdict(outcome=DocumentOutcome.WAIT)
-    if evidence.inspection_reason is not None:
+    if evidence.inspected.reason is not None:
         # A file without any text may count as indexed and have not one passage.
         return _failed(document, evidence, UNEXPLAINED_FAILURE)
     if evidence.bedrock.is_unproven:
@@ -171,7 +172,7 @@ def _failed(document: Document, evidence: Evidence, reason: str) -> Verdict:
     Our own inspection says more than Bedrock. What becomes of the version before is for a search to
     say, once what was replaced should be out of it.
     """
-    told = evidence.inspection_reason or reason
+    told = evidence.inspected.reason or reason
     if document.indexed_at is None:
         return Verdict(outcome=DocumentOutcome.FAILED, reason=told)
     stays = evidence.is_earlier_found()
