@@ -55,7 +55,8 @@ class Handled(Pipeline):
 
 def an_upload(pipeline: Pipeline) -> Act:
     pipeline.bucket.upload(KEY)
-    event = {"Records": [{"messageId": "m1", "body": body(KEY)}]}
+    source = "arn:aws:sqs:us-east-1:123456789012:uploads"
+    event = {"Records": [{"messageId": "m1", "body": body(KEY), "eventSourceARN": source}]}
     return partial(upload_handler.handler, event, GatewayContext())
 
 
