@@ -358,8 +358,8 @@ def _all_of(
 
 def _is_sought(passage: Passage, document: Document) -> bool:
     """
-    A late call can bring back the text of an earlier version. Of what should be gone every passage
-    counts; what a job has crawled, whose object the store tells, is of no text.
+    A late call can bring back the text of an earlier version, which proves nothing. Any passage
+    proves that a removal has not taken effect. A job's passages have no text id, but a URI.
     """
     is_crawled = passage.sent_text_id is None and passage.uri is not None
     return _is_removed(document) or is_crawled or passage.sent_text_id == document.text_id
