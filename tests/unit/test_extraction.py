@@ -77,16 +77,6 @@ def test_all_of_an_archive_unpacks_to_two_hundred_megabytes_at_most(
             list(archive.chunks(opened, "b"))
 
 
-def test_a_workbook_gives_every_sheet_under_its_name() -> None:
-    body = files.workbook(
-        {"Prices": [["item", "euro"], ["lamp", 12.5], ["desk", 80]], "Empty": [], "More": [["x"]]}
-    )
-
-    text = text_of(body, "prices.xlsx")
-
-    assert text == "Prices\nitem\teuro\nlamp\t12.5\ndesk\t80\nMore\nx"
-
-
 def test_a_web_page_gives_what_its_reader_sees() -> None:
     text = text_of(files.html_page(), "hours.html")
 
@@ -129,13 +119,6 @@ def test_a_web_page_is_decoded_as_it_declares_unless_that_is_wrong() -> None:
 )
 def test_text_is_read_in_whatever_encoding_it_was_saved(body: bytes, expected: str) -> None:
     assert text_of(body, "notes.txt") == expected
-
-
-def test_latin_1_csv_is_read_and_broken_quoting_keeps_every_row() -> None:
-    broken = files.csv_with_broken_quoting()
-
-    assert "Jürgen Größl;Köln;12,50" in text_of(files.latin1_csv(), "fees.csv")
-    assert text_of(broken, "prices.csv").encode() == broken
 
 
 @pytest.mark.parametrize(
@@ -242,7 +225,7 @@ def _ending(body: bytes, filename: str) -> str:
 def test_importing_extraction_loads_no_reader_and_no_library() -> None:
     program = (
         "import sys, stackroom.inspection.extraction, stackroom.documents.formats\n"
-        "libraries = {'pypdfium2', 'selectolax', 'python_calamine', 'charset_normalizer'}\n"
+        "libraries = {'pypdfium2', 'selectolax', 'charset_normalizer'}\n"
         "print(libraries & set(sys.modules))"
     )
 

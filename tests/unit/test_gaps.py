@@ -166,17 +166,6 @@ def test_headers_and_comments_of_a_word_document_are_gaps() -> None:
     assert gaps_of(read_pages(files.word_of_xml(body, blank), "contract.docx")) == ()
 
 
-def test_formulas_without_values_are_counted_and_others_are_no_gap() -> None:
-    never = "<row><c><f>SUM(A1:A2)</f></c><c><f/></c></row>"
-    computed = '<row><c><f>SUM(A1:A2)</f><v>3</v></c><c t="str"><f>T(1)</f><v>late</v></c></row>'
-
-    unsaved = files.workbook_of_rows("<row><c><v>1</v></c></row>" + never)
-    saved = files.workbook_of_rows(computed)
-
-    assert gaps_of(read_pages(unsaved, "a.xlsx")) == ("2 cells have formulas without a value",)
-    assert gaps_of(read_pages(saved, "a.xlsx")) == ()
-
-
 def test_pages_are_listed_as_ranges_and_no_more_than_fit() -> None:
     scattered = [
         Page(number=number, text="", gap=PageGap.NO_TEXT if number % 2 else None)

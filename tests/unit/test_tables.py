@@ -74,6 +74,10 @@ def test_a_first_row_like_the_others_names_no_columns(first: list[str]) -> None:
     assert text.endswith("Place 39\tTown 39")
 
 
+def test_header_without_rows_is_a_row_itself() -> None:
+    assert table_lines([["Name", "Town"], ["", ""]], has_header=True) == "Name\tTown"
+
+
 def test_whoever_knows_the_header_decides() -> None:
     assert table_lines([["1", "2"], *PAIRS], has_header=True).endswith("1: Place 39; 2: Town 39")
     assert table_lines(VENDORS, has_header=False).startswith("vendor\tdays\tregion\nVendor 1\t1")

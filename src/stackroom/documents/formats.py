@@ -19,7 +19,7 @@ CONTENT_TYPES = {
 }
 SUPPORTED = tuple(CONTENT_TYPES)
 # Those of which a place map may tell pages, or sections.
-_WITH_PLACES = {"pdf", "docx", "md", "html"}
+_WITH_PLACES = {"pdf", "docx", "md", "html", "xlsx"}
 
 _SAVE_AS = {"doc": "docx", "xls": "xlsx", "htm": "html"}
 

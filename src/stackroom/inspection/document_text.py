@@ -50,8 +50,6 @@ def text_of(pages: Sequence[Page], filename: str) -> DocumentText:
         filename,
         extension,
         title="".join(page.title for page in pages[:1] if not _DIGIT.search(page.title)),
-        # An odd one is a sign for inches, or the like.
-        has_quotes=extension == "csv" and sum(page.text.count('"') for page in pages) % 2 == 0,
         bytes_left=MAX_FILE_BYTES,
     )
     is_whole = all(writer.write(page, is_last=page is kept[-1]) for page in kept)
@@ -188,7 +186,6 @@ def _without(page: Page, dropped: set[int]) -> Page:
 _TOKENS = 170  # about, from one context line to the next, itself included
 _LEAST_TOKENS = 60  # of them for text, however long the line is
 _LAST_TOKENS = 60  # of a text: its last passage may have little more than what overlaps another
-_LONGEST_ROW = 4_000  # characters; a row with more lines is one with a stray quote
 # About a token each, rather less: four characters are more than one in tables, whose numbers and
 # signs are parted, and in any script but the Latin.
 _TOKEN = re.compile(
@@ -204,7 +201,6 @@ class _Writer:
     filename: str
     extension: str
     title: str  # until it is written
-    has_quotes: bool  # round cells, which may have lines
     bytes_left: int
     written: list[str] = field(default_factory=list)
     letters: list[str] = field(default_factory=list)
@@ -257,9 +253,9 @@ class _Writer:
             limit = starts[-_LAST_TOKENS // 2]
         else:
             return len(text)
-        if self.extension in _TABLES:
-            return _end_of_rows(text, begin, limit, has_quotes=self.has_quotes)
-        return _end_of_words(text, begin, limit)
+        if self.extension in _TABLES and (end := text.rfind("\n", begin, limit) + 1) > begin:
+            limit = end
+        return _start_of_table(text, begin, _end_of_words(text, begin, limit))
 
     def _put(self, line: str, text: str) -> int:
         """Return how many characters of the text there is room for."""
@@ -293,14 +289,12 @@ def _end_of_words(text: str, begin: int, limit: int) -> int:
     return limit
 
 
-def _end_of_rows(text: str, begin: int, limit: int, *, has_quotes: bool) -> int:
-    """Where the last row ends that ends before the limit; where the first ends if none does."""
-    end, row_end, quotes = begin, 0, 0
-    while end < len(text):
-        start, end = end, (text.find("\n", end) + 1) or len(text)
-        quotes += text.count('"', start, end) if has_quotes else 0
-        if quotes % 2 == 0 or end - begin > _LONGEST_ROW:
-            if end > limit:
-                return row_end or end
-            row_end = end
-    return len(text)
+def _start_of_table(text: str, begin: int, end: int) -> int:
+    """Return where the table begins that would be parted at the end, else the end itself."""
+    start = end
+    while text.startswith("|", start) and text[start - 1] == "\n":
+        above = text.rfind("\n", 0, start - 1) + 1
+        if above <= begin or not text.startswith("|", above):
+            break
+        start = above
+    return start

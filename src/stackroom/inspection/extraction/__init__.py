@@ -22,7 +22,7 @@ _READERS = {
     "docx": "word",
     "txt": "plain",
     "md": "markdown",
-    "csv": "plain",
+    "csv": "delimited",
     "html": "webpage",
     "xlsx": "workbook",
 }

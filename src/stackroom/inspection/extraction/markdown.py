@@ -1,5 +1,5 @@
 """
-MD: the text as it is written, and its headings.
+MD: the text as it is written, but for its tables, and its headings.
 
 Headings as CommonMark has them (https://spec.commonmark.org/0.31.2/, 4.2 and 4.3): `#` to `######`
 before the line, or a line of `=` or `-` below. Not looked into: fenced code, HTML comments and the
@@ -9,8 +9,11 @@ front matter that site generators read. Indented code, quotes and lists have no 
 import re
 from collections.abc import Iterator
 
+from selectolax.lexbor import LexborHTMLParser
+
 from stackroom.inspection.extraction.page import RAW_CHARACTERS, Found, Page, unpaged
 from stackroom.inspection.extraction.plain import lines_of
+from stackroom.inspection.extraction.tables import table_lines
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n[\w\"'-][^\n:]*:")
 _END_OF_FRONT_MATTER = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
@@ -40,8 +43,79 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 def read(body: bytes) -> tuple[Page, ...]:
-    text, missing = lines_of(body)
+    written, missing = lines_of(body)
+    text = _with_tables(written)
     return unpaged(text, _found(text), missing=missing)
+
+
+# Tables as GitHub has them (https://github.github.com/gfm/#tables-extension-), and those of HTML.
+
+_DELIMITER_ROW = re.compile(r" {0,3}\|?(?:[ \t]*:?-+:?[ \t]*\|)*[ \t]*:?-+:?[ \t]*\|?[ \t]*")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_NO_ROW = re.compile(r" {0,3}(?:[>#]|[-+*][ \t])| {4}|\t")
+_CELL_END = re.compile(r"(?<!\\)\|")
+_HTML_TABLE = re.compile(r"<table\b(?:(?!<table\b).)*?</table\s*>", re.DOTALL | re.IGNORECASE)
+
+
+def _with_tables(text: str) -> str:
+    lines, written, fence = text.split("\n"), list[str](), ""
+    at = 0
+    while at < len(lines):
+        line, is_table = lines[at], False
+        if mark := _FENCE.match(line):
+            if not fence:
+                fence = mark[1]
+            elif mark[1].startswith(fence) and not line.strip().strip(fence[0]):
+                fence = ""
+        elif not fence and "|" in line and at + 1 < len(lines):
+            is_table = _is_header(line, lines[at + 1])
+        if not is_table:
+            written.append(line)
+            at += 1
+            continue
+        end = next((n for n in range(at + 2, len(lines)) if not _is_row(lines[n])), len(lines))
+        rows = [_cells(lines[n]) for n in range(at, end) if n != at + 1]
+        written.append(table_lines(rows, has_header=True))
+        at = end
+    return _HTML_TABLE.sub(_html_table, "\n".join(written))
+
+
+def _is_header(line: str, below: str) -> bool:
+    return (
+        "-" in below
+        and not _NO_ROW.match(line)
+        and _DELIMITER_ROW.fullmatch(below) is not None
+        and len(_cells(line)) == len(_cells(below))
+    )
+
+
+def _is_row(line: str) -> bool:
+    return bool(line.strip()) and not _NO_ROW.match(line) and not _FENCE.match(line)
+
+
+def _cells(line: str) -> list[str]:
+    inside = line.strip().removeprefix("|")
+    cells = _CELL_END.split(inside)
+    if len(cells) > 1 and not cells[-1].strip():
+        cells.pop()
+    return [cell.strip().replace("\\|", "|") for cell in cells]
+
+
+def _html_table(found: re.Match[str]) -> str:
+    """Return a table whose cells stand in rows of their own; another stays as it is written."""
+    if "span=" in found[0]:
+        return found[0]
+    tree = LexborHTMLParser(found[0])
+    rows = [
+        [cell.text(separator=" ", strip=True) for cell in row.css("td, th")]
+        for row in tree.css("tr")
+    ]
+    first = tree.css_first("tr")
+    has_header = first is not None and first.css_first("th") is not None
+    return table_lines(rows, has_header=has_header or None)
+
+
+# Headings.
 
 
 def _found(text: str) -> Iterator[Found]:

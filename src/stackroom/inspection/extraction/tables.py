@@ -9,10 +9,13 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-_SHORT_BYTES = 300  # of a Markdown table: about 100 tokens, be it of Latin letters or Chinese
-_LINE_BYTES = 300  # of a row; a longer one goes on in another line that begins like the first
+# Of a Markdown table: hardly more tokens than two passages share where Bedrock cuts by default, 60
+# of 300, be it in Latin letters or Chinese.
+_SHORT_BYTES = 200
+_LINE_BYTES = 200  # of a row; a longer one goes on in another line that begins like the first
 _SAMPLE_ROWS = 200  # enough to tell by whether the first row is a header
 _LONGEST_NAME = 60  # characters, of a column that a table does not mark as such
+_SPACES = re.compile(r"[^\S ]|\s\s|^\s|\s$")
 _LONGER = 2  # times as long as a header's cell: what stands below a name rather than beside it
 # What stands in rows and not above them: amounts, dates, times, booleans, errors, addresses.
 _VALUE = re.compile(
@@ -31,13 +34,13 @@ def table_lines(rows: Sequence[Sequence[str]], *, has_header: bool | None = None
     with one cell above it for captions. Empty rows, columns and cells are left out. Without a
     header a row is its cells, parted by tabs.
     """
-    cells = _filled([[" ".join(cell.split()) for cell in row] for row in rows])
+    cells = _filled([[_on_one_line(cell) for cell in row] for row in rows])
     captions = 0 if has_header is not None else _captions(cells)
     lines = ["".join(row) for row in cells[:captions]]
     table = _filled(cells[captions:])
     if has_header is None:
         has_header = bool(table) and _is_header(table)
-    elif not rows or not any(map(str.strip, rows[0])):
+    elif len(table) < 2 or not any(map(str.strip, rows[0])):
         has_header = False
     if not has_header:
         return "\n".join([*lines, *("\t".join(filter(None, row)) for row in table)])
@@ -47,13 +50,17 @@ def table_lines(rows: Sequence[Sequence[str]], *, has_header: bool | None = None
 
 def names_columns(row: Sequence[str]) -> bool:
     """Return True if each cell is short, unlike the others, and no amount, date or the like."""
-    return len(row) > 1 and _are_names([" ".join(cell.split()) for cell in row])
+    return len(row) > 1 and _are_names([_on_one_line(cell) for cell in row])
 
 
 def _are_names(cells: Sequence[str]) -> bool:
     return len(set(cells)) == len(cells) and all(
         cell and len(cell) <= _LONGEST_NAME and not _VALUE.match(cell) for cell in cells
     )
+
+
+def _on_one_line(cell: str) -> str:
+    return " ".join(cell.split()) if _SPACES.search(cell) else cell
 
 
 def _filled(rows: list[list[str]]) -> list[list[str]]:
@@ -117,17 +124,19 @@ def _records(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[s
             for name, cell in zip_longest(names, row, fillvalue="")
             if cell
         ]
-        yield from _wrapped(pairs)
+        # A number alone says little.
+        yield from _wrapped(pairs, 2 if _VALUE.match(row[0]) else 1)
 
 
-def _wrapped(pairs: Sequence[str]) -> Iterator[str]:
-    """Begin each line by the first pair, which says what the row is about."""
-    line, size = [pairs[0]], len(pairs[0].encode())
-    for pair in pairs[1:]:
+def _wrapped(pairs: Sequence[str], names: int) -> Iterator[str]:
+    """Begin each line by the first pairs, which say what the row is about."""
+    line = list(pairs[:names])
+    size = least = len("; ".join(line).encode())
+    for pair in pairs[names:]:
         added = len(pair.encode()) + 2
-        if size + added > _LINE_BYTES and len(line) > 1:
+        if size + added > _LINE_BYTES and len(line) > names:
             yield "; ".join(line)
-            line, size = [pairs[0]], len(pairs[0].encode())
+            line, size = [*pairs[:names]], least
         line.append(pair)
         size += added
     yield "; ".join(line)

@@ -1,0 +1,344 @@
+"""
+The parts of an XLSX, parsed as streams straight from the archive: what each cell shows, and where.
+
+ECMA-376, part 1, 18.2 to 18.4 and 18.8. Memory follows the cells that have something in them, not
+the markup. A document type declaration, the door to entity bombs, is refused: no sheet has one.
+"""
+
+import posixpath
+import re
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from stackroom.errors import Unreadable
+from stackroom.inspection.extraction.archive import chunks, damaged
+from stackroom.inspection.extraction.number_formats import BUILT_IN, number_format
+
+FORMAT = "XLSX"
+_ROOT = "xl/workbook.xml"  # where a file without relations has it
+_MAX_COLUMN = 16_384  # of Excel; a file may say anything
+_REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+
+Attributes = dict[str, str]
+Show = Callable[[float | str, bool], str]
+Position = tuple[int, int]  # row and column, from 1
+
+
+def _parse(
+    archive: zipfile.ZipFile,
+    part: str,
+    start: Callable[[str, Attributes], None],
+    end: Callable[[str], None] = lambda _: None,
+    characters: Callable[[str], None] | None = None,
+) -> None:
+    """Elements come without the prefix of their namespace; raises KeyError, or ExpatError."""
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.StartDoctypeDeclHandler = _refuse_doctype
+    parser.StartElementHandler = lambda name, attributes: start(_local(name), attributes)
+    parser.EndElementHandler = lambda name: end(_local(name))
+    parser.CharacterDataHandler = characters
+    for chunk in chunks(archive, part):
+        parser.Parse(chunk, False)
+    parser.Parse(b"", True)
+
+
+def _local(name: str) -> str:
+    return name.rpartition(":")[2] if ":" in name else name
+
+
+def _refuse_doctype(*_: object) -> None:
+    raise Unreadable(damaged(FORMAT))
+
+
+def _is_on(value: str | None) -> bool:
+    return value in {"1", "true", "on"}
+
+
+# The workbook: which sheets there are, what they have in common.
+
+
+@dataclass(frozen=True, kw_only=True)
+class SheetPart:
+    name: str
+    part: str
+    is_hidden: bool
+
+
+@dataclass(kw_only=True)
+class Workbook:
+    archive: zipfile.ZipFile
+    sheets: list[SheetPart] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)  # that cells refer to by number
+    shows: list[Show] = field(default_factory=list)  # by the number of a cell's style
+    from_1904: bool = False
+    is_uncalculated: bool = False  # whatever opens it is to calculate it; zeros stand for values
+
+    def related(self, part: str, kind: str) -> list[str]:
+        """Return the parts of a kind that a part refers to, those that are there."""
+        found = _relations(self.archive, part).values()
+        names = set(self.archive.namelist())
+        return [target for each, target in found if each == kind and target in names]
+
+
+def open_workbook(archive: zipfile.ZipFile) -> Workbook:
+    """Raises KeyError or ExpatError where an archive has no workbook, or a damaged one."""
+    roots = [
+        target for kind, target in _relations(archive, "").values() if kind == "officeDocument"
+    ]
+    root = roots[0] if roots else _ROOT
+    workbook = Workbook(archive=archive)
+    relations = _relations(archive, root)
+
+    def start(name: str, attributes: Attributes) -> None:
+        if name == "workbookPr":
+            workbook.from_1904 = _is_on(attributes.get("date1904"))
+        elif name == "calcPr":
+            workbook.is_uncalculated = _is_on(attributes.get("fullCalcOnLoad"))
+        elif name == "sheet":
+            identifiers = [value for key, value in attributes.items() if _local(key) == "id"]
+            kind, part = relations.get(identifiers[0] if identifiers else "", ("", ""))
+            if kind == "worksheet":
+                is_hidden = attributes.get("state", "visible") != "visible"
+                sheet = SheetPart(name=attributes.get("name", ""), part=part, is_hidden=is_hidden)
+                workbook.sheets.append(sheet)
+
+    _parse(archive, root, start)
+    if not workbook.sheets:
+        raise KeyError("no sheet is told")
+    names, folder = set(archive.namelist()), posixpath.dirname(root)
+    for kind in ("sharedStrings", "styles"):
+        # Where Excel writes it, though nothing says so.
+        usual = f"{folder}/{kind}.xml"
+        for part in (workbook.related(root, kind) or [usual] * (usual in names))[:1]:
+            if kind == "styles":
+                workbook.shows = _shows(archive, part)
+            else:
+                workbook.texts = _shared_texts(archive, part)
+    return workbook
+
+
+def _relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
+    """Return kind and target of each relation of a part, or of the whole archive, by its id."""
+    folder, name = posixpath.split(part)
+    found: dict[str, tuple[str, str]] = {}
+
+    def start(element: str, attributes: Attributes) -> None:
+        if element == "Relationship":
+            kind = attributes.get("Type", "").rpartition("/")[2]
+            target = posixpath.join("/", folder, attributes.get("Target", ""))
+            found[attributes.get("Id", "")] = kind, posixpath.normpath(target).lstrip("/")
+
+    try:
+        _parse(archive, posixpath.join(folder, "_rels", f"{name}.rels"), start)
+    except KeyError:
+        return {}
+    return found
+
+
+class _Texts:
+    """The text of one element after another, without how East Asian words are pronounced."""
+
+    def __init__(self, element: str) -> None:
+        self.found: list[str] = []
+        self._element = element
+        self._pieces: list[str] = []
+        self._is_text = self._is_phonetic = False
+
+    def start(self, name: str, _: Attributes) -> None:
+        if name == self._element:
+            self._pieces = []
+        self._is_phonetic |= name == "rPh"
+        self._is_text = name == "t" and not self._is_phonetic
+
+    def end(self, name: str) -> None:
+        if name == self._element:
+            self.found.append(_unescaped("".join(self._pieces)))
+        self._is_phonetic &= name != "rPh"
+        self._is_text = False
+
+    def characters(self, text: str) -> None:
+        if self._is_text:
+            self._pieces.append(text)
+
+
+def _shared_texts(archive: zipfile.ZipFile, part: str) -> list[str]:
+    texts = _Texts("si")
+    _parse(archive, part, texts.start, texts.end, texts.characters)
+    return texts.found
+
+
+def shape_texts(workbook: Workbook, part: str) -> list[str]:
+    """Return the paragraphs of a drawing's text boxes."""
+    texts = _Texts("p")
+    _parse(workbook.archive, part, texts.start, texts.end, texts.characters)
+    return [text for text in texts.found if text.strip()]
+
+
+def comment_count(workbook: Workbook, part: str) -> int:
+    names = list[str]()
+    _parse(workbook.archive, part, lambda name, _: names.append(name))
+    return names.count("comment")
+
+
+def _unescaped(text: str) -> str:
+    """Undo what XML can't have: _x000D_ is a carriage return [22.4.2.4]."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
+
+
+def _shows(archive: zipfile.ZipFile, part: str) -> list[Show]:
+    codes, formats, inside = dict(BUILT_IN), list[str](), list[str]()
+
+    def start(name: str, attributes: Attributes) -> None:
+        inside.append(name)
+        if name == "numFmt" and "dxfs" not in inside:
+            codes[_number(attributes.get("numFmtId"))] = attributes.get("formatCode", "")
+        elif name == "xf" and "cellXfs" in inside:
+            formats.append(attributes.get("numFmtId", "0"))
+
+    def end(_: str) -> None:
+        inside.pop()
+
+    _parse(archive, part, start, end)
+    return [number_format(codes.get(_number(each), "General")) for each in formats]
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+# A sheet.
+
+
+@dataclass
+class Sheet:
+    """
+    What the cells of a sheet show, by row and column, and how much of it nobody sees.
+
+    Rows and columns are counted that are hidden and have something in them; `formulas` are cells
+    without a value, which show their formula here.
+    """
+
+    rows: dict[int, dict[int, str]] = field(default_factory=dict)
+    merged: list[tuple[Position, Position]] = field(default_factory=list)
+    hidden_rows: set[int] = field(default_factory=set)
+    hidden_columns: set[int] = field(default_factory=set)
+    formulas: int = 0
+
+
+def read_sheet(workbook: Workbook, part: str) -> Sheet:
+    reader = _SheetReader(workbook)
+    _parse(workbook.archive, part, reader.start, reader.end, reader.characters)
+    sheet = reader.sheet
+    for (top, left), (bottom, right) in sheet.merged:
+        covered = range(top, bottom + 1)
+        for row in covered if len(covered) < len(sheet.rows) else list(sheet.rows):
+            cells = sheet.rows.get(row, {}) if row in covered else {}
+            for column in [at for at in cells if left <= at <= right and (row, at) != (top, left)]:
+                del cells[column]
+    return sheet
+
+
+class _SheetReader:
+    def __init__(self, workbook: Workbook) -> None:
+        self.sheet = Sheet()
+        self._workbook = workbook
+        self._hidden_columns = set[int]()
+        self._is_hidden_row = self._is_text = self._is_phonetic = False
+        self._row = self._column = 0
+        self._cells: dict[int, str] = {}
+        self._cell: Attributes = {}
+        self._values: dict[str, str] = {}  # of a cell: its v, t and f
+        self._element = ""
+
+    def start(self, name: str, attributes: Attributes) -> None:
+        if name == "c":
+            self._cell, self._values = attributes, {}
+            match = _REFERENCE.fullmatch(attributes.get("r", ""))
+            self._column = _column(match[1]) if match else self._column + 1
+        elif name in {"v", "t", "f"}:
+            self._element = "" if self._is_phonetic else name
+            # Nothing is a value of a formula whose value is a text.
+            if name == "f" or (name == "v" and self._cell.get("t") == "str"):
+                self._values.setdefault(name, "")
+        elif name == "row":
+            self._row = _number(attributes.get("r")) or self._row + 1
+            self._column, self._cells = 0, {}
+            self._is_hidden_row = _is_on(attributes.get("hidden")) or attributes.get("ht") == "0"
+        elif name == "col" and (_is_on(attributes.get("hidden")) or attributes.get("width") == "0"):
+            first, last = _number(attributes.get("min")), _number(attributes.get("max"))
+            self._hidden_columns.update(range(first, min(last, _MAX_COLUMN) + 1))
+        elif name == "mergeCell":
+            self._merge(attributes.get("ref", ""))
+        self._is_phonetic |= name == "rPh"
+
+    def characters(self, text: str) -> None:
+        if self._element:
+            self._values[self._element] = self._values.get(self._element, "") + text
+
+    def end(self, name: str) -> None:
+        self._element = ""
+        if name == "c":
+            self._keep()
+        elif name == "row" and self._cells:
+            self.sheet.rows[self._row] = self._cells
+        elif name == "rPh":
+            self._is_phonetic = False
+
+    def _keep(self) -> None:
+        formula, value = self._values.get("f"), self._value()
+        shown = self._shown(value) if value is not None else f"={formula}" if formula else ""
+        is_formula = value is None and formula is not None
+        if not (shown.strip() or is_formula) or self._column > _MAX_COLUMN:
+            return
+        if self._is_hidden_row:
+            self.sheet.hidden_rows.add(self._row)
+        elif self._column in self._hidden_columns:
+            self.sheet.hidden_columns.add(self._column)
+        else:
+            self.sheet.formulas += is_formula
+            if shown:
+                self._cells[self._column] = shown
+
+    def _value(self) -> str | None:
+        value = self._values.get("t" if self._cell.get("t") == "inlineStr" else "v")
+        is_made_up = value == "0" and "f" in self._values and self._workbook.is_uncalculated
+        return None if is_made_up else value
+
+    def _shown(self, value: str) -> str:
+        kind = self._cell.get("t", "n")
+        if kind == "b":
+            return "TRUE" if _is_on(value.strip()) else "FALSE"
+        if kind in {"e", "d"}:  # an error, or a date as ISO 8601 writes it
+            return value
+        if kind == "s":
+            number = _number(value.strip())
+            texts = self._workbook.texts
+            return self._format()(texts[number] if number < len(texts) else "", False)
+        if kind in {"str", "inlineStr"}:
+            return self._format()(_unescaped(value), False)
+        try:
+            return self._format()(float(value), self._workbook.from_1904)
+        except (ValueError, OverflowError):
+            return value
+
+    def _format(self) -> Show:
+        number = _number(self._cell.get("s"))
+        shows = self._workbook.shows
+        return shows[number] if number < len(shows) else number_format("General")
+
+    def _merge(self, reference: str) -> None:
+        corners = [_REFERENCE.fullmatch(each) for each in reference.split(":")]
+        if len(corners) == 2 and corners[0] and corners[1]:
+            first, last = ((int(each[2]), _column(each[1])) for each in corners if each)
+            self.sheet.merged.append((first, last))
+
+
+def _column(letters: str) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + ord(letter) - 64
+    return number

@@ -1,0 +1,233 @@
+"""XLSX as people see it in a spreadsheet program."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from simulator.tests import files
+from stackroom.inspection.document_text import text_of
+from stackroom.inspection.extraction import Heading, Page, read_pages
+from stackroom.inspection.gaps import gaps_of
+
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_STYLES = (
+    f'<styleSheet xmlns="{_MAIN}"><numFmts><numFmt numFmtId="164" formatCode="00000"/></numFmts>'
+    '<cellStyleXfs><xf numFmtId="9"/></cellStyleXfs><cellXfs><xf numFmtId="0"/>'
+    '<xf numFmtId="10"/><xf numFmtId="14"/><xf numFmtId="164"/></cellXfs>'
+    '<dxfs><dxf><numFmt numFmtId="164" formatCode="0"/></dxf></dxfs></styleSheet>'
+)
+
+
+def book(
+    sheets: Mapping[str, str],
+    *,
+    hidden: tuple[str, ...] = (),
+    parts: Mapping[str, str] | None = None,
+    properties: str = "",
+) -> bytes:
+    """An XLSX with the markup of each sheet, and other parts, which the first sheet refers to."""
+    listed = related = ""
+    members = {"xl/styles.xml": _STYLES}
+    for number, (name, markup) in enumerate(sheets.items(), 1):
+        state = 'state="hidden"' if name in hidden else ""
+        listed += f'<sheet name="{name}" sheetId="{number}" {state} r:id="rId{number}"/>'
+        related += f'<Relationship Id="rId{number}" Type="x/worksheet" Target="s{number}.xml"/>'
+        members[f"xl/s{number}.xml"] = f'<worksheet xmlns="{_MAIN}">{markup}</worksheet>'
+    members["xl/workbook.xml"] = (
+        f'<workbook xmlns="{_MAIN}" xmlns:r="{_RELATIONS}">{properties}<sheets>{listed}</sheets>'
+        "</workbook>"
+    )
+    members["xl/_rels/workbook.xml.rels"] = f"<Relationships>{related}</Relationships>"
+    kinds = "".join(
+        f'<Relationship Id="rId{kind}" Type="x/{kind}" Target="{kind}.xml"/>'
+        for kind in parts or ()
+    )
+    members["xl/_rels/s1.xml.rels"] = f"<Relationships>{kinds}</Relationships>"
+    return files.archive(
+        {**members, **{f"xl/{kind}.xml": part for kind, part in (parts or {}).items()}}
+    )
+
+
+def text(value: str, at: str = "") -> str:
+    place = f'r="{at}" ' if at else ""
+    return f'<c {place}t="inlineStr"><is><t>{value}</t></is></c>'
+
+
+def rows(*cells: str) -> str:
+    return "<sheetData>" + "".join(f"<row>{row}</row>" for row in cells) + "</sheetData>"
+
+
+def read(body: bytes) -> Page:
+    (page,) = read_pages(body, "a.xlsx")
+    return page
+
+
+def lines(sheet: str) -> list[str]:
+    return read(book({"Sheet": sheet})).text.split("\n")[2:]
+
+
+def test_every_sheet_stands_under_its_name_which_is_a_heading() -> None:
+    many = [["item", "euro"], *([f"lamp {n}", n] for n in range(40))]
+    body = files.workbook({"Prices": many, "Empty": [], "More": [["x"]]})
+
+    page = read(body)
+
+    assert page.text.startswith("Prices\n\nitem: lamp 0; euro: 0\n")
+    assert page.text.endswith("item: lamp 39; euro: 39\n\nMore\n\nx")
+    assert page.headings == (Heading(0, "Prices"), Heading(page.text.index("More"), "More"))
+    assert text_of([page], "a.xlsx").markdown.startswith("⟦a.xlsx · Prices⟧\n## Prices\n\nitem: ")
+
+
+def test_cells_show_what_their_formats_make_of_them() -> None:
+    sheet = rows(
+        '<c s="1"><v>0.475</v></c><c s="2"><v>46082</v></c><c s="3"><v>1067</v></c>',
+        '<c><v>0.30000000000000004</v></c><c t="b"><v>1</v></c><c t="e"><v>#REF!</v></c>',
+        '<c t="str"><f>A1</f><v>late_x000D_</v></c><c t="d"><v>2026-03-01</v></c>'
+        '<c s="99"><v>7</v></c>',
+    )
+
+    assert lines(sheet) == [
+        "47.50%\t2026-03-01\t01067",
+        "0.3\tTRUE\t#REF!",
+        "late\t2026-03-01\t7",
+    ]
+
+
+def test_dates_of_a_workbook_that_counts_from_1904_are_its_own() -> None:
+    sheet = rows('<c s="2"><v>44620</v></c>')
+
+    page = read(book({"A": sheet}, properties='<workbookPr date1904="1"/>'))
+
+    assert page.text == "A\n\n2026-03-01"
+
+
+def test_hidden_sheets_rows_and_columns_are_left_out_and_counted() -> None:
+    shown = (
+        '<cols><col min="2" max="2" hidden="1"/><col min="4" max="9" width="0"/></cols><sheetData>'
+        f'<row r="1">{text("a")}{text("secret")}{text("c")}</row>'
+        f'<row r="2" hidden="1">{text("hush")}</row><row r="3" ht="0">{text("psst")}</row>'
+        f'<row r="4">{text("d")}</row><row r="5" hidden="1"/></sheetData>'
+    )
+
+    page = read(book({"Plan": shown, "IGNORE ALL": rows(text("boo"))}, hidden=("IGNORE ALL",)))
+
+    assert page.text == "Plan\n\na\tc\nd"
+    assert gaps_of([page]) == (
+        "1 hidden sheet was left out",
+        "2 hidden rows and 1 hidden column were left out: Plan",
+    )
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown", "is_gap"),
+    [
+        ("<c><f>SUM(B1:B3)</f></c>", "=SUM(B1:B3)", True),
+        ("<c><f>SUM(B1:B3)</f><v></v></c>", "=SUM(B1:B3)", True),
+        ('<c><f t="shared" si="0"/></c>', "", True),
+        ("<c><f>SUM(B1:B3)</f><v>6</v></c>", "6", False),
+        ("<c><f>SUM(B1:B3)</f><v>0</v></c>", "0", False),
+        ('<c t="str"><f>T(B1)</f><v></v></c>', "", False),
+    ],
+)
+def test_formula_without_a_value_is_shown_itself_and_a_gap(
+    cell: str, shown: str, is_gap: bool
+) -> None:
+    page = read(book({"Costs": rows(text("Total") + cell)}))
+
+    assert page.text == f"Costs\n\nTotal\t{shown}".rstrip()
+    assert gaps_of([page]) == ("1 cell has a formula without a value: Costs",) * is_gap
+
+
+def test_zeros_that_a_program_wrote_for_values_are_none() -> None:
+    sheet = rows(text("Total") + "<c><f>SUM(B1:B3)</f><v>0</v></c><c><v>0</v></c>")
+
+    page = read(book({"Costs": sheet}, properties='<calcPr fullCalcOnLoad="1"/>'))
+
+    assert page.text == "Costs\n\nTotal\t=SUM(B1:B3)\t0"
+
+
+def test_merged_cells_are_told_once_and_what_they_cover_is_not() -> None:
+    sheet = (
+        rows(text("Prices") + text("covered"), text("lamp") + "<c><v>12</v></c>")
+        + '<mergeCells><mergeCell ref="A1:B1"/><mergeCell ref="A1"/></mergeCells>'
+    )
+
+    assert lines(sheet) == ["Prices", "lamp\t12"]
+
+
+def test_name_over_several_columns_stands_in_the_name_of_each() -> None:
+    body = [text("Kiel") + "<c><v>1</v></c><c><v>2</v></c><c><v>3</v></c>"] * 20
+    sheet = (
+        rows(
+            text("Plant", "A1") + text("2025", "B1") + text("2026", "D1"),
+            text("Q1", "B2") + text("Q2", "C2") + text("Q1", "D2"),
+            *body,
+        )
+        + '<mergeCells><mergeCell ref="A1:A2"/><mergeCell ref="B1:C1"/></mergeCells>'
+    )
+
+    assert "Plant: Kiel; Q1 2025: 1; Q2 2025: 2; Q1 2026: 3" in lines(sheet)
+
+
+def table(column: str, first: int, *names: str) -> list[str]:
+    """Rows of a long table whose cells say where they are."""
+    letters = [chr(ord(column) + at) for at in range(len(names))]
+    head = "".join(text(name, f"{at}{first}") for name, at in zip(names, letters, strict=True))
+    below = [
+        "".join(f'<c r="{at}{row}"><v>{row}</v></c>' for at in letters)
+        for row in range(first + 1, first + 30)
+    ]
+    return [head, *below]
+
+
+def test_tables_below_and_beside_each_other_keep_their_own_columns() -> None:
+    below = [*table("A", 1, "lamp", "price"), "", *table("A", 32, "town", "size")]
+    left, right = table("A", 1, "lamp", "price"), table("D", 1, "town", "size")
+
+    beside = [a + b for a, b in zip(left, right, strict=True)]
+
+    assert {"lamp: 9; price: 9", "town: 40; size: 40"} <= set(lines(rows(*below)))
+    assert {"lamp: 9; price: 9", "town: 9; size: 9"} <= set(lines(rows(*beside)))
+
+
+def test_table_goes_on_below_an_empty_row_and_beside_an_empty_column() -> None:
+    parts = table("A", 1, "lamp", "price", "size")
+    spaced = [each.replace('r="C', 'r="D') for each in [*parts[:9], "", *parts[9:]]]
+
+    assert "lamp: 25; price: 25; size: 25" in lines(rows(*spaced))
+
+
+def test_comments_are_a_gap_and_text_boxes_are_text() -> None:
+    comments = "<comments><commentList><comment/><comment/></commentList></comments>"
+    drawing = (
+        '<d:wsDr xmlns:d="d" xmlns:a="a"><d:sp><a:p><a:r><a:t>Valid </a:t></a:r><a:r><a:t>in May'
+        "</a:t></a:r></a:p></d:sp></d:wsDr>"
+    )
+
+    page = read(book({"A": rows(text("x"))}, parts={"comments": comments, "drawing": drawing}))
+
+    assert page.text == "A\n\nx\n\nValid in May"
+    assert gaps_of([page]) == ("2 comments were not read",)
+
+
+def test_how_a_word_is_pronounced_is_no_text() -> None:
+    word = "<r><t>東京</t></r><rPh><t>トウキョウ</t></rPh><r><t>都</t></r>"
+    cell = f'<c t="inlineStr"><is>{word}</is></c>'
+
+    assert lines(rows(cell)) == ["東京都"]
+
+
+def test_markup_with_a_prefix_and_without_positions_is_read() -> None:
+    sheet = '<x:sheetData xmlns:x="x"><x:row><x:c/><x:c><x:v>1</x:v></x:c></x:row></x:sheetData>'
+
+    assert lines(sheet) == ["1"]
+
+
+def test_cells_far_apart_cost_no_more_than_what_is_in_them() -> None:
+    letters = [
+        a + b + c for a in "ABCDEFGH" for b in "ABCDEFGHIJ" for c in "ABCDEFGHIJKLMNOPQRSTUVWX"
+    ]
+    far = [f'<c r="{letter}{row}"><v>1</v></c>' for row, letter in enumerate(letters, 1)]
+
+    assert lines(rows(*far)) == ["1"] * len(letters)
