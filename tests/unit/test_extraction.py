@@ -225,7 +225,7 @@ def _ending(body: bytes, filename: str) -> str:
 def test_importing_extraction_loads_no_reader_and_no_library() -> None:
     program = (
         "import sys, stackroom.inspection.extraction, stackroom.documents.formats\n"
-        "libraries = {'pypdfium2', 'selectolax', 'charset_normalizer'}\n"
+        "libraries = {'pypdfium2', 'selectolax', 'chardet'}\n"
         "print(libraries & set(sys.modules))"
     )
 

@@ -1,15 +1,11 @@
-"""
-TXT and CSV: text in whatever encoding it was saved.
-
-A CSV stays as it is written, broken quoting and all: nothing is lost to a parser's opinion.
-"""
+"""TXT, and whatever else is text: decoded in whatever encoding it was saved."""
 
 import codecs
 import re
 import unicodedata
 from typing import NamedTuple
 
-from charset_normalizer import from_bytes
+from chardet import detect_all
 
 from stackroom.errors import Unreadable
 from stackroom.inspection.extraction.page import Page, unpaged
@@ -25,17 +21,38 @@ _MARKS = (
 _NOT_TEXT = (
     "the file is not text, whatever its name says; save it as UTF-8 text and upload it again"
 )
-_SAMPLE_BYTES = 65_536  # enough to tell an encoding by; detection reads its input many times over
+_UNKNOWN = "the encoding of the file can't be told; save it as UTF-8 text and upload it again"
+_SAMPLE_BYTES = 65_536  # enough to tell an encoding by
 _ASCII = bytes(range(128))
 # What no text has, but for its marks of layout: tab, line, page, backspace, escape.
 _CONTROLS = bytes(code for code in (*range(32), 127) if chr(code) not in "\t\n\v\f\r\b\x1b")
 _CONTROL_CHARACTERS = _CONTROLS.decode()
 _NO_CHARACTERS = {"Cn", "Co", "Cs"}  # unassigned, private, half a pair
+_STRANGE = {*_NO_CHARACTERS, "Cc"}
 _ACCENT = re.compile(rb"[\x80-\xff]")
+# What people's programs saved text in before UTF-8, as the detector calls it; others, those of
+# mainframes and of old Macs, are hardly ever met and often taken for one of these.
+_OF_TWO_BYTES = ("big5hkscs", "cp932", "cp949", "euc_jis_2004", "gb18030")
+_OF_ONE_BYTE = (
+    *(f"cp{number}" for number in (*range(1250, 1259), 866, 874)),
+    *("iso8859-2", "iso8859-5", "iso8859-7", "koi8-r", "koi8-u"),
+)
+_OF_LATIN = {"cp1250", "cp1252", "cp1254", "cp1257", "cp1258", "iso8859-2"}
+_NAMES = {"big5hkscs": "Big5", "cp932": "Shift_JIS", "cp949": "EUC-KR", "euc_jis_2004": "EUC-JP"}
+_WORD = re.compile(rb"[A-Za-z]*[\x80-\xff][A-Za-z\x80-\xff]*")
+# Of the bytes of words with any above 127. In words of Latin letters most are letters of ASCII; in
+# East Asian text every character has one, if not two; a word of another alphabet has no others.
+_LEAST_BEYOND_LATIN = 0.45
+_MOST_OF_LATIN = 0.6
+# Windows-1252 is by far the most common of them: another one has to be the more likely by this.
+_MORE_LIKELY = 1.1
+_MOST_DAMAGED = 0.25  # of the characters beyond ASCII; in other encodings nearly all are
+_MOST_STRANGE = 0.1  # of the characters beyond ASCII
+_ISO_2022_JP = b"\x1b$B"
 
 
 class Decoded(NamedTuple):
-    """Text, and a sentence on its encoding if nothing but its bytes told it."""
+    """Text, and a sentence if nothing but its bytes told its encoding, or some are damaged."""
 
     text: str
     missing: tuple[str, ...] = ()
@@ -44,6 +61,7 @@ class Decoded(NamedTuple):
     def guessed(cls, text: str, encoding: str) -> "Decoded":
         # The name that editors show: Windows-1251 for Python's cp1251.
         name = encoding.upper().replace("CP125", "Windows-125").replace("_", "-")
+        name = _NAMES.get(encoding, name.replace("ISO8859", "ISO-8859"))
         return cls(text, (f"read as {name}, a guess; save it as UTF-8",))
 
 
@@ -70,12 +88,17 @@ def decode(body: bytes) -> Decoded:
     sample = body[:_SAMPLE_BYTES]
     if len(sample.translate(None, delete=_CONTROLS)) < 0.98 * len(sample):
         raise Unreadable(_NOT_TEXT)
+    if _ISO_2022_JP in sample:
+        return Decoded.guessed(body.decode("iso2022_jp", errors="replace"), "iso2022_jp")
     text = body.decode("utf-8", errors="replace")
-    # A few bad bytes in UTF-8 are damage; in any other encoding nearly every accent is one.
-    if text.count("\ufffd") <= 0.05 * len(body.translate(None, delete=_ASCII)):
+    damaged = text.count("\ufffd")
+    if not damaged:
         return Decoded(text)
-    encoding = _guess(body)
-    return Decoded.guessed(body.decode(encoding, errors="replace"), encoding)
+    sound = sum(not each.isascii() for each in text) - damaged
+    if damaged <= _MOST_DAMAGED * sound or damaged == 1 < sound:
+        characters = "characters are" if damaged > 1 else "character is"
+        return Decoded(text, (f"{damaged} {characters} damaged, and shown as \ufffd",))
+    return _guessed(body)
 
 
 def _strictly(body: bytes, encoding: str) -> str:
@@ -100,28 +123,54 @@ def _is_credible(body: bytes, encoding: str) -> bool:
 
 
 def _without_mark(body: bytes) -> Decoded:
-    # Western text in UTF-16 has a zero in nearly every second byte; a binary file has not, or has
-    # them in the other half too.
-    sample = body[:_SAMPLE_BYTES]
-    for encoding, zeros in (("utf-16-le", sample[1::2]), ("utf-16-be", sample[0::2])):
-        if zeros.count(0) > 0.7 * len(zeros):
-            return Decoded.guessed(_strictly(body, encoding), encoding)
-    raise Unreadable(_NOT_TEXT)
+    """Read UTF-16: the way round in which it has the more spaces, digits and full stops."""
+    texts = {each: body[:_SAMPLE_BYTES].decode(each, "replace") for each in _WIDE}
+    encoding = max(_WIDE, key=lambda each: len(_COMMON.findall(texts[each])))
+    if "\ufffd" in texts[encoding][:-1] or not _COMMON.search(texts[encoding]):
+        raise Unreadable(_NOT_TEXT)
+    return Decoded.guessed(_strictly(body, encoding), encoding)
 
 
-def _guess(body: bytes) -> str:
-    """What the detector says, except that Western text is Windows-1252, which includes Latin-1."""
+_WIDE = ("utf-16-le", "utf-16-be")
+_COMMON = re.compile(r"[ \n\r\t0-9.,;\u3000-\u3002\uff0c]")
+
+
+def _guessed(body: bytes) -> Decoded:
     accent = _ACCENT.search(body)
     assert accent is not None, "all-ASCII bytes are UTF-8"
     sample = body[max(0, accent.start() - 1_000) : accent.start() + _SAMPLE_BYTES]
-    best = from_bytes(sample).best()
-    if best is None or (not best.multi_byte_usage and _is_western(sample)):
-        return "cp1252"
-    return best.encoding
+    encoding = _likeliest(sample)
+    text = "" if encoding is None else body.decode(encoding, errors="replace")
+    others = [each for each in text[:_SAMPLE_BYTES] if not each.isascii()]
+    strange = sum(each == "\ufffd" or unicodedata.category(each) in _STRANGE for each in others)
+    if encoding is None or strange > _MOST_STRANGE * len(others):
+        raise Unreadable(_UNKNOWN)
+    # Vietnamese has its tones apart there, and together everywhere else.
+    text = unicodedata.normalize("NFC", text) if encoding == "cp1258" else text
+    return Decoded.guessed(text, encoding)
 
 
-def _is_western(sample: bytes) -> bool:
-    # Few accents among plain letters; the detector takes short texts of that kind for Baltic or
-    # Icelandic. In Cyrillic, Greek or Hebrew nearly every letter is above 127.
-    accented = sum(byte > 127 for byte in sample)
-    return accented < 0.4 * (accented + sum(chr(byte).isalpha() for byte in sample if byte < 128))
+def _likeliest(sample: bytes) -> str | None:
+    """Return what the detector says of the candidates, but for what Western text is taken for."""
+    words = b"".join(_WORD.findall(sample))
+    high = len(words.translate(None, delete=_ASCII))
+    candidates = {*_OF_ONE_BYTE, *_OF_TWO_BYTES}
+    if high < _LEAST_BEYOND_LATIN * len(words):
+        candidates = set(_OF_LATIN)
+    elif high > _MOST_OF_LATIN * len(words):
+        candidates -= _OF_LATIN
+    found = {
+        str(each["encoding"]): each["confidence"]
+        for each in detect_all(
+            sample,
+            ignore_threshold=True,
+            include_encodings=sorted(candidates),
+            compat_names=False,
+        )
+        if each["encoding"]
+    }
+    best = max(found, key=lambda each: found[each], default=None)
+    if best in _OF_LATIN and "cp1252" in found:
+        is_same = sample.decode(best, "replace") == sample.decode("cp1252", "replace")
+        return "cp1252" if is_same or found[best] < _MORE_LIKELY * found["cp1252"] else best
+    return best
