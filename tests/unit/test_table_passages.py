@@ -1,0 +1,36 @@
+"""Tables of 400 rows, read, written as text and cut as a knowledge base cuts it."""
+
+import pytest
+
+from bedrock_kb_simulator.chunk_strategies import Chunking
+from simulator.tests import files
+from stackroom.inspection.document_text import text_of
+from stackroom.inspection.extraction import read_pages
+
+COLUMNS = ("vendor", "net_terms_days", "discount_pct", "region")
+ROWS = [[f"Vendor {n}", n % 90, n % 7, ("North", "South")[n % 2]] for n in range(1, 401)]
+TABLE = [list(COLUMNS), *ROWS]
+FILES = {
+    "a.csv": "\n".join(";".join(map(str, row)) for row in TABLE).encode(),
+    "a.xlsx": files.workbook({"Vendors": TABLE}),
+    "a.md": "\n".join(
+        ["# Vendors\n", f"| {' | '.join(COLUMNS)} |", "|---|---|---|---|"]
+        + [f"| {' | '.join(map(str, row))} |" for row in ROWS]
+    ).encode(),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_each_passage_of_a_long_table_names_the_columns_of_its_rows(name: str) -> None:
+    text = text_of(read_pages(FILES[name], name), name).markdown
+
+    passages = list(Chunking(max_tokens=300, overlap_percentage=20).split(text))
+
+    assert len(passages) > 20
+    for vendor, days, percent, region in ROWS[::25]:
+        row = f"{vendor}; net_terms_days: {days}; discount_pct: {percent}; region: {region}"
+        assert any(f"vendor: {row}" in passage for passage in passages)
+    lines = [line for passage in passages for line in passage.split("\n")[1:-1]]
+    assert all(
+        all(f"{each}: " in line for each in COLUMNS) for line in lines if line.startswith("vendor")
+    )
