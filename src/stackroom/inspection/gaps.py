@@ -4,21 +4,20 @@ What of a file cannot be found, in sentences for its owner.
 Each says what is missing and where. A file whose whole text is searchable has none.
 """
 
-from collections.abc import Iterable, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 
 from stackroom.inspection.extraction import Page, PageGap
+from stackroom.inspection.extraction.page import page_ranges
 
 # Of a file that crashes our reader, or takes it too long, and that Bedrock reads all the same.
 UNREAD = "read by Bedrock's parser; pages unknown"
-_MOST_RANGES = 20  # that a sentence lists; a record has room for it
 _TOO_LITTLE = "no text, or hardly any, beside an image"
-_VALUES = "form fields, whose values were not read"
+_PART = "writing in an image, or drawn as shapes, that was not read"
 _XFA = "a form (XFA) that can't be read; print it to PDF and upload that"
 _LACKS = {
     PageGap.NO_TEXT: (f"has {_TOO_LITTLE}", f"have {_TOO_LITTLE}"),
+    PageGap.UNREAD_PART: (f"has {_PART}", f"have {_PART}"),
     PageGap.GARBLED: ("looks garbled", "look garbled"),
-    PageGap.FORM_VALUES: (f"has {_VALUES}", f"have {_VALUES}"),
     PageGap.FORM: (f"shows {_XFA}", f"show {_XFA}"),
 }
 
@@ -37,15 +36,4 @@ def _of_pages(gap: PageGap, pages: Sequence[Page]) -> str | None:
     if len(pages) == 1:
         return f"the page {one}"
     lack = one if len(numbers) == 1 else many
-    return f"{len(numbers)} of {len(pages)} pages {lack}: {_ranges(numbers)}"
-
-
-def _ranges(numbers: Iterable[int]) -> str:
-    """Return "2-4, 7" of 2, 3, 4 and 7."""
-    runs = [
-        [number for _, number in run]
-        for _, run in groupby(enumerate(numbers), key=lambda each: each[1] - each[0])
-    ]
-    listed = [f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs]
-    more = [f"and {len(listed) - _MOST_RANGES} more ranges"] if len(listed) > _MOST_RANGES else []
-    return ", ".join([*listed[:_MOST_RANGES], *more])
+    return f"{len(numbers)} of {len(pages)} pages {lack}: {page_ranges(numbers)}"

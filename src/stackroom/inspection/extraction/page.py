@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 
 from stackroom.errors import Unreadable
 
@@ -58,13 +59,27 @@ def readable(raw: str) -> str:
     return (whole_words if space else line[:room]) + _CUT
 
 
+_MOST_RANGES = 20  # that a sentence lists; a record has room for it
+
+
+def page_ranges(numbers: Iterable[int]) -> str:
+    """Return "2-4, 7" of 2, 3, 4 and 7."""
+    runs = [
+        [number for _, number in run]
+        for _, run in groupby(enumerate(numbers), key=lambda each: each[1] - each[0])
+    ]
+    listed = [f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs]
+    more = [f"and {len(listed) - _MOST_RANGES} more ranges"] if len(listed) > _MOST_RANGES else []
+    return ", ".join([*listed[:_MOST_RANGES], *more])
+
+
 class PageGap(StrEnum):
     """Why people see more on a page than a search can find."""
 
     NO_TEXT = "no text"  # an image fills it, and has little or no text over it
-    GARBLED = "garbled"  # its letters are not what the page shows
-    FORM_VALUES = "form values"  # what was filled in stands beside the page's text
-    FORM = "form"  # an XFA form, of which the page has a placeholder
+    UNREAD_PART = "unread part"  # an image on it shows writing, and has little or no text over it
+    GARBLED = "garbled"  # some or all of its letters are not what the page shows: left out
+    FORM = "form"  # an XFA form, of which the page has a placeholder: left out
 
 
 @dataclass(frozen=True)
