@@ -151,7 +151,7 @@ def test_values_of_form_fields_are_text_behind_their_labels() -> None:
 
 
 def test_xfa_form_is_refused_as_one_and_its_placeholder_no_text() -> None:
-    with pytest.raises(Unreadable, match="is a form .XFA. that can't be read"):
+    with pytest.raises(Unreadable, match=r"is a form .XFA. that can't be read"):
         read_pages(files.xfa_pdf("Please wait..."), "form.pdf")
 
 
