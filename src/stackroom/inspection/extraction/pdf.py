@@ -155,7 +155,9 @@ def _text(read: ReadPage, hidden: set[Span], additions: Additions) -> str:
     for begin, end, added in sorted([*cuts, *((at, at, each) for at, each in additions.inside)]):
         pieces += [read.text[at:begin], added]
         at = max(at, end)
-    text = "".join([*pieces, read.text[at:]])
+    whole = "".join([*pieces, read.text[at:]])
+    # Without its characters' places, PDFium tells lines apart a little better.
+    text = whole if pieces else read.text_page.get_text_bounded()
     # PDFium ends lines with \r\n and has U+FFFE for the hyphen of a word broken at a line's end.
     text = text.replace("\ufffe", "").replace("\x02", "").replace("\r\n", "\n")
     if hidden:
