@@ -58,6 +58,7 @@ AREAS = {
     "query": "QueryVectors: by meaning, by text, fused",
     "vector-filter": "operators and values in S3 Vectors' filters",
     "text-search": "making an index searchable by words",
+    "textract": "DetectDocumentText: formats, sizes, errors",
     "aoss": "OpenSearch Serverless: signature, access policy, indexes",
     "opensearch": "OpenSearch: queries, fields, BM25",
     "knn": "OpenSearch: vector queries and scores",

@@ -66,6 +66,7 @@ TIERS: dict[str, Tier] = {
     "infra/test_rehearsal_changes.py": "prove",
     "simulator/tests/test_managed_ingestion.py": "prove",
     "simulator/tests/test_parsing.py": "prove",
+    "simulator/tests/test_textract.py": "prove",
     # The wheel, in an environment of its own, and other programs' packages.
     "simulator/tests/test_wheel.py": "prove",
 }

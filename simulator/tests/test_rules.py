@@ -9,7 +9,10 @@ from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.rules import RATES, RULES
 from docs.fidelity import holders
 
-SERVICES = ("bedrock", "bedrock-agent", "bedrock-agent-runtime", "bedrock-runtime", "s3vectors")
+SERVICES = (
+    *("bedrock", "bedrock-agent", "bedrock-agent-runtime", "bedrock-runtime"),
+    *("s3vectors", "textract"),
+)
 SOURCES = ("model", "quotas", "guide", "observed", "assumed", "CloudFormation")
 
 

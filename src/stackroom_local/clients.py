@@ -25,6 +25,7 @@ def endpoint_variables(aws: str, simulator: str) -> dict[str, str]:
         "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": simulator,
         "AWS_ENDPOINT_URL_S3VECTORS": simulator,
         "AWS_ENDPOINT_URL_SQS": aws,
+        "AWS_ENDPOINT_URL_TEXTRACT": simulator,
     }
 
 

@@ -1,5 +1,5 @@
 """
-Bedrock Knowledge Bases, S3 Vectors and Titan embeddings on this machine.
+Bedrock Knowledge Bases, S3 Vectors, Titan embeddings and Textract's OCR on this machine.
 
 It speaks the AWS wire protocols, so boto3 talks to it unchanged (`endpoint_url`). It really
 parses, chunks, embeds and searches, and it keeps AWS's limits, states and error texts: each is a
@@ -14,6 +14,7 @@ rule with its source in `rules`. It fails when it is told to (`faults`).
                                 or stand_in; models (Titan); screening (ApplyGuardrail)
         bedrock                 guardrails, models
         s3vectors               vector_indexes, vector_items
+        textract                textract, whose wire is rpc_protocol
     assembly    puts the parts together; assumptions has what AWS leaves open
 
 A document's way: ingestion_jobs -> synchronisation, or direct -> indexing -> parsing (another

@@ -41,6 +41,7 @@ from bedrock_kb_simulator.stand_in import Extraction, StandIn
 from bedrock_kb_simulator.store import Store
 from bedrock_kb_simulator.tagging import Tagging, Tags
 from bedrock_kb_simulator.text_search import TextSearches
+from bedrock_kb_simulator.textract import Textract
 from bedrock_kb_simulator.vector_bucket_policies import CallersRights, identified
 from bedrock_kb_simulator.vector_indexes import VectorBuckets, VectorIndexes
 from bedrock_kb_simulator.vector_items import VectorItems, VectorQueries
@@ -196,6 +197,7 @@ def _runtime_handlers(parts: Components) -> Mapping[str, Handler]:
         "bedrock-runtime.Converse": conversations.answer,
         "bedrock-runtime.ConverseStream": conversations.stream,
         "bedrock-runtime.InvokeModel": Models(embedder=embedder).invoke,
+        "textract.DetectDocumentText": Textract(parser=parts.parser).detect_document_text,
     }
 
 

@@ -14,10 +14,14 @@ from bedrock_kb_simulator.service_errors import ConnectionDropped, ServiceError
 # Requests against the botocore service model, which states most of AWS's limits itself.
 
 
-def validate(shape: Any, parameters: Any) -> None:
-    """Raise ValidationException for the first constraint that the parameters break."""
+def validate(shape: Any, parameters: Any, service: str = "") -> None:
+    """Raise the service's error for the first constraint that the parameters break."""
     for at, must in _violations(shape, parameters, ""):
-        raise rules.MODEL_CONSTRAINT.broken(at=at or "/", must=must)
+        if service != "textract":
+            raise rules.MODEL_CONSTRAINT.broken(at=at or "/", must=must)
+        if at == "Document.Bytes" and "less than" in must:
+            raise rules.TEXTRACT_TOO_LARGE.broken()
+        raise rules.TEXTRACT_PARAMETER.broken()
 
 
 def _violations(shape: Any, value: Any, at: str) -> Iterator[tuple[str, str]]:
@@ -123,7 +127,7 @@ class Dispatcher:
         if handler is None:
             raise rules.NOT_SIMULATED.broken(what=f"{operation.name} of {service}")
         self._quotas.spend(operation.name, parameters)
-        validate(operation.input_shape, parameters)
+        validate(operation.input_shape, parameters, service)
         fault = self._faults.of_call(operation.name, parameters)
         if fault is None:
             return handler(parameters)

@@ -63,6 +63,9 @@ _QUOTAS: Mapping[str, rules.Rule] = {
     "StartIngestionJob": rules.JOB_QUOTA,
 }
 
+_THROTTLES = {"s3vectors": rules.VECTOR_RATE_EXCEEDED, "textract": rules.TEXTRACT_RATE}
+_FAILURES = {"textract": rules.TEXTRACT_INTERNAL}
+
 _ANY = (Kind.THROTTLE, Kind.UNAVAILABLE, Kind.INTERNAL, Kind.LATENCY, Kind.LOST, Kind.DROPPED)
 _CONTENDED = (*_ANY, Kind.CONFLICT)
 # What a call can meet by chance: all that the product calls while it runs. Provisioning is spared,
@@ -72,6 +75,7 @@ BY_CHANCE: Mapping[str, tuple[Kind, ...]] = {
     "CreateDataSource": _CONTENDED,
     "DeleteDataSource": (*_CONTENDED, Kind.BUSY),
     "DeleteKnowledgeBaseDocuments": (*_CONTENDED, Kind.BUSY),
+    "DetectDocumentText": _ANY,
     "GetDataSource": _ANY,
     "GetIndex": _ANY,
     "GetIngestionJob": _ANY,
@@ -119,11 +123,9 @@ def answer(kind: Kind, service: str, operation: str, number: int) -> ServiceErro
         case Kind.QUOTA:
             return _QUOTAS[operation].broken()
         case Kind.THROTTLE:
-            return (
-                rules.VECTOR_RATE_EXCEEDED if service == "s3vectors" else rules.RATE_EXCEEDED
-            ).broken()
+            return _THROTTLES.get(service, rules.RATE_EXCEEDED).broken()
         case Kind.INTERNAL:
-            return rules.INTERNAL_ERROR.broken()
+            return _FAILURES.get(service, rules.INTERNAL_ERROR).broken()
         case Kind.UNAVAILABLE | Kind.LOST:
             return rules.SERVICE_UNAVAILABLE.broken()
         case _:

@@ -1,6 +1,7 @@
 """
 Text out of pictures by OCR (PP-OCR's small models on the ONNX Runtime): what stands in for the
-model, or for Bedrock Data Automation, that reads pages on AWS. Its models are in its wheel.
+model, or for Bedrock Data Automation, that reads pages on AWS, and for Textract. Its models are in
+its wheel.
 
 For the parser's child process: the libraries take a second to load, and 1 GB to work.
 """
@@ -54,13 +55,55 @@ def pages_seen(body: bytes, filename: str) -> Iterator[str]:
         raise Unreadable("nothing to read was seen on any page")
 
 
-def _opened(body: bytes) -> NDArray[np.uint8]:
+def detected(body: bytes) -> dict[str, Any]:
+    """
+    The number of pages of a document of Textract's, its sides in pixels (of a PDF 0), and the lines
+    of one that has one page and is small enough, with their places as shares of the page's sides.
+
+    Raises Unreadable.
+    """
+    if body.startswith(b"%PDF-"):
+        try:
+            with pypdfium2.PdfDocument(body) as document:
+                pages, sides = len(document), (0, 0)
+                picture = _rendered(document, 0) if pages == 1 else None
+        except pypdfium2.PdfiumError as error:
+            raise Unreadable("the PDF can't be opened") from error
+    else:
+        pages, sides = _measured(body)
+        fits = pages == 1 and max(sides) <= rules.TEXTRACT_PIXELS.limit
+        picture = _opened(body, ("JPEG", "PNG", "TIFF")) if fits else None
+    least = rules.TEXTRACT_HEIGHT.value / (sides[1] or float("inf"))
+    lines = [] if picture is None else [*_placed(picture, least)]
+    return {"pages": pages, "sides": sides, "lines": lines}
+
+
+def _measured(body: bytes) -> tuple[int, tuple[int, int]]:
     try:
-        with Image.open(io.BytesIO(body), formats=("JPEG", "PNG")) as image:
+        with Image.open(io.BytesIO(body), formats=("JPEG", "PNG", "TIFF")) as image:
+            return getattr(image, "n_frames", 1), image.size
+    except (OSError, Image.DecompressionBombError) as error:
+        raise Unreadable("the file can't be opened") from error
+
+
+def _placed(picture: NDArray[np.uint8], least: float) -> Iterator[dict[str, Any]]:
+    """From top to bottom; lines that are lower than the least share of the page are left out."""
+    high, wide = picture.shape[:2]
+    for box, text, score in sorted(_found(picture), key=lambda each: _middle(each[0])):
+        left, top = (float(each) for each in box.min(axis=0))
+        width, height = (float(each) for each in np.ptp(box, axis=0))
+        if height / high >= least:
+            place = (left / wide, top / high, width / wide, height / high)
+            yield {"text": text, "confidence": 100 * float(score), "place": place}
+
+
+def _opened(body: bytes, formats: Sequence[str] = ("JPEG", "PNG")) -> NDArray[np.uint8]:
+    try:
+        with Image.open(io.BytesIO(body), formats=formats) as image:
             image.thumbnail((_PIXELS, _PIXELS))
             return np.asarray(image.convert("RGB"))
     except (OSError, Image.DecompressionBombError) as error:
-        raise Unreadable("the file is no JPEG or PNG that can be opened") from error
+        raise Unreadable("the file is no picture that can be opened") from error
 
 
 def _rendered(document: Any, number: int) -> NDArray[np.uint8]:
@@ -71,22 +114,32 @@ def _rendered(document: Any, number: int) -> NDArray[np.uint8]:
 
 
 def _read(picture: NDArray[np.uint8]) -> str:
-    printed = _without_margins(picture)
+    found = [*_found(picture)]
+    return "\n".join(_lines([box for box, _, _ in found], [text for _, text, _ in found]))
+
+
+def _found(picture: NDArray[np.uint8]) -> Iterator[tuple[Any, str, float]]:
+    """Box, text and score of each line, or part of one."""
+    printed, corner = _without_margins(picture)
     found = _recogniser()(printed) if printed.size else None
-    if found is None or found.boxes is None:
-        return ""
-    return "\n".join(_lines(found.boxes, found.txts))
+    if found is not None and found.boxes is not None:
+        for box, text, score in zip(found.boxes, found.txts, found.scores, strict=True):
+            yield np.asarray(box) + corner, text, score
 
 
-def _without_margins(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """What is printed: the detector misses single words on a page that is empty but for them."""
+def _without_margins(picture: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], tuple[int, int]]:
+    """
+    What is printed, and where its corner is: the detector misses single words on a page that is
+    empty but for them.
+    """
     paper = np.median(picture, axis=(0, 1)).astype(np.int16)
     ink = np.abs(picture.astype(np.int16) - paper).max(axis=2) > _INK
     rows, columns = (np.flatnonzero(ink.any(axis=axis)) for axis in (1, 0))
     if not len(rows):
-        return picture[:0]
+        return picture[:0], (0, 0)
     top, left = max(0, rows[0] - _MARGIN), max(0, columns[0] - _MARGIN)
-    return np.ascontiguousarray(picture[top : rows[-1] + _MARGIN, left : columns[-1] + _MARGIN])
+    printed = picture[top : rows[-1] + _MARGIN, left : columns[-1] + _MARGIN]
+    return np.ascontiguousarray(printed), (int(left), int(top))
 
 
 def _lines(boxes: Sequence[Any], texts: Sequence[str]) -> Iterator[str]:

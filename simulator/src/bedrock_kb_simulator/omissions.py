@@ -15,6 +15,7 @@ REFUSED = (
     " stream; additionalModelRequestFields, additionalModelResponseFieldPaths, performanceConfig,"
     " serviceTier, outputConfig, requestMetadata",
     "InvokeModel: models other than Titan text embeddings; InvokeModelWithResponseStream",
+    "Textract: operations other than DetectDocumentText; S3Object",
     "guardrails: content filters, sensitive information, contextual grounding, automated reasoning,"
     " AWS's profanity list, the STANDARD tier, cross-region profiles, KMS keys; images and"
     " qualifiers in ApplyGuardrail",
@@ -30,6 +31,8 @@ DIFFERENCES = {
     " rapidocr) of pages and pictures without text: no Markdown tables, no descriptions of figures;"
     " parsingPrompt and parsingModality have no effect; audio and video are IGNORED, and so are"
     " slides in a managed knowledge base",
+    "Textract's models": "the same OCR; places of words are reckoned from their letters, and all is"
+    " PRINTED",
     "the whole page or table that Bedrock may return for a Markdown chunk": (
         "the chunk itself, except for HIERARCHICAL chunks"
     ),

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 from bedrock_kb_simulator.parser_process import read_frame, write_frame
 
@@ -20,8 +21,11 @@ class ParserChild:
         self._process: subprocess.Popen[bytes] | None = None
         self._is_closed = False
 
-    def read(self, body: bytes, filename: str) -> list[str] | None:
-        """The pages; None where nothing can be read, or reading took too long or too much."""
+    def read(self, body: bytes, filename: str | None) -> list[Any] | None:
+        """
+        The texts of the pages, or without a name what `ocr.detected` tells; None where nothing can
+        be read, or reading took too long or too much.
+        """
         with self._lock:
             return None if self._is_closed else self._asked(body, filename)
 
@@ -34,7 +38,7 @@ class ParserChild:
         with self._lock:
             self._end()
 
-    def _asked(self, body: bytes, filename: str) -> list[str] | None:
+    def _asked(self, body: bytes, filename: str | None) -> list[Any] | None:
         process = self._running()
         try:
             with self._deadline(process):
@@ -46,8 +50,8 @@ class ParserChild:
             self._end()
             return None
 
-    def _pages(self, process: subprocess.Popen[bytes]) -> list[str] | None:
-        pages: list[str] = []
+    def _pages(self, process: subprocess.Popen[bytes]) -> list[Any] | None:
+        pages: list[Any] = []
         while True:
             with self._deadline(process):
                 frame = read_frame(process.stdout)  # type: ignore[arg-type]

@@ -55,11 +55,15 @@ def _read(body: bytes, filename: str) -> Iterator[dict[str, Any]]:
         yield {"error": str(error)}
 
 
-def _seen(body: bytes, filename: str) -> Iterator[dict[str, Any]]:
+def _seen(body: bytes, filename: str | None) -> Iterator[dict[str, Any]]:
+    """Without a name the file is a document of Textract's, whose one page has lines."""
     from bedrock_kb_simulator.file_pages import Unreadable  # noqa: PLC0415 - as above
-    from bedrock_kb_simulator.ocr import pages_seen  # noqa: PLC0415 - half a second
+    from bedrock_kb_simulator.ocr import detected, pages_seen  # noqa: PLC0415 - half a second
 
     try:
+        if filename is None:
+            yield {"pages": [detected(body)]}
+            return
         for text in pages_seen(body, filename):
             yield {"page": text}
         yield {"pages": []}

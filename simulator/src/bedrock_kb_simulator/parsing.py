@@ -1,6 +1,7 @@
 """Files to text, in child processes, in bounded time."""
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.parser_child import ParserChild
@@ -19,6 +20,9 @@ class Parser(Protocol):
 
         Raises Unindexable, as vague as Bedrock is.
         """
+
+    def detected(self, body: bytes) -> Mapping[str, Any] | None:
+        """As `ocr.detected`; None of what can't be opened."""
 
     def close(self) -> None: ...
 
@@ -39,6 +43,10 @@ class ChildParser:
 
     def seen(self, body: bytes, filename: str) -> tuple[str, ...]:
         return _pages(self._seeing.read(body, filename))
+
+    def detected(self, body: bytes) -> Mapping[str, Any] | None:
+        found = self._seeing.read(body, None)
+        return None if found is None else found[0]
 
     def close(self) -> None:
         self._reading.close()

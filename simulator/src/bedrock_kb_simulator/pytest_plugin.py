@@ -140,7 +140,7 @@ def bedrock_kb(
         raise pytest.UsageError("bedrock_kb(speed=..., limits=...) is all that the mark takes")
     (server, folder), faults = _bedrock_kb_server, Faults()
     endpoint = server.endpoint
-    for service in (*_SERVICES, "S3", "S3VECTORS"):
+    for service in (*_SERVICES, "S3", "S3VECTORS", "TEXTRACT"):
         monkeypatch.setenv(f"AWS_ENDPOINT_URL_{service}", endpoint)
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, _KEY)

@@ -1,7 +1,8 @@
 """
 Which operation a request means, and its parameters, by the botocore service models.
 
-The SigV4 credential scope names the service, or the path does where several share a signing name
+Of services called by procedures (rpc_protocol) the request names both. Of all others
+the SigV4 credential scope names the service, or the path does where several share a signing name
 (`bedrock`), or the ARN in it.
 """
 
@@ -13,6 +14,7 @@ from moto.core.request import Request
 from moto.core.routing import get_service_router
 from werkzeug.exceptions import NotFound
 
+from bedrock_kb_simulator import rpc_protocol
 from bedrock_kb_simulator.orders import Message
 
 _SCOPE = re.compile(r"Credential=[^/]+/\d{8}/[^/]+/(?P<signing_name>[^/]+)/aws4_request")
@@ -31,6 +33,9 @@ def read(scope: Message, body: bytes) -> tuple[Any, dict[str, Any]]:
     none, or whatever moto's parsers stumble over.
     """
     request = http_request(scope, body)
+    if (operation := rpc_protocol.operation_of(request)) is not None:
+        cbor = rpc_protocol.is_cbor(scope)
+        return operation, rpc_protocol.parameters_of(operation, request, body, cbor=cbor)
     name = signing_name(request.headers.get("Authorization", ""))
     services = _SERVICES.get(name, ()) if name else _ANY_SERVICE
     for service in services:

@@ -79,7 +79,7 @@ class _Bucket:
 
 
 class Quotas:
-    """Raises ThrottlingException for a request that comes too soon, which takes no token."""
+    """Refuses a request that comes too soon, which takes no token."""
 
     def __init__(self, clock: Clock, rates: Rates) -> None:
         self._clock = clock
@@ -92,7 +92,8 @@ class Quotas:
         with self._lock:
             buckets = [self._refilled(rate) for rate in rates]
             if any(bucket.tokens < 1 for bucket in buckets):
-                raise rules.RATE_EXCEEDED.broken()
+                is_textract = operation == "DetectDocumentText"
+                raise (rules.TEXTRACT_RATE if is_textract else rules.RATE_EXCEEDED).broken()
             for bucket in buckets:
                 bucket.tokens -= 1
 

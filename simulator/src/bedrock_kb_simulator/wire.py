@@ -16,7 +16,7 @@ from uuid import uuid4
 from moto.core.serialize import SerializationContext, get_serializer_class
 from werkzeug.exceptions import NotFound
 
-from bedrock_kb_simulator import own_s3
+from bedrock_kb_simulator import own_s3, rpc_protocol
 from bedrock_kb_simulator.dispatcher import Dispatcher
 from bedrock_kb_simulator.orders import Answer, Message, Response
 from bedrock_kb_simulator.reading import read
@@ -80,7 +80,7 @@ class Front:
             try:
                 signer = self._signatures.check(scope, body)
             except ServiceError as error:
-                return _unmodelled(403, error, str(uuid4()))
+                return _unmodelled(403, error, str(uuid4()), scope)
         answers = (each for start, each in self._mounted.items() if scope["path"].startswith(start))
         answer = next(answers, partial(self._answer, signer))
         return await asyncio.to_thread(answer, scope, body)
@@ -93,7 +93,7 @@ class Front:
             return 404, {"x-amzn-RequestId": request_id}, b'{"message":"no such operation"}'
         except Exception:  # whatever moto's parsers stumble over, the client sent it
             error = ServiceError("SerializationException", "The request could not be read.")
-            return _unmodelled(400, error, request_id)
+            return _unmodelled(400, error, request_id, scope)
         result: Any
         try:
             if self._rights is not None:
@@ -106,7 +106,11 @@ class Front:
         except Exception:
             logger.exception("operation failed", extra={"operation": operation.name})
             result = ServiceError("InternalServerException", "The simulator failed; see its log.")
-        return _written(operation, result, request_id)
+        if rpc_protocol.is_of(operation):
+            cbor = rpc_protocol.is_cbor(scope)
+            status, headers, answer = rpc_protocol.written(operation, result, cbor=cbor)
+            return status, {**headers, "x-amzn-RequestId": request_id}, answer
+        return _written(operation, result, request_id, scope)
 
 
 async def live(receive: Receive, send: Send, close: Callable[[], None]) -> None:
@@ -152,12 +156,12 @@ async def _body(receive: Receive) -> bytes | None:
     return b"".join(parts)
 
 
-def _written(operation: Any, result: Any, request_id: str) -> Response | _Streamed:
+def _written(operation: Any, result: Any, request_id: str, scope: Message) -> Response | _Streamed:
     service = operation.service_model
     modelled = {shape.name for shape in service.error_shapes}
     if isinstance(result, ServiceError) and result.code not in modelled:
         # Of the errors that Bedrock answers without modelling them, all are its own failures.
-        return _unmodelled(503, result, request_id)
+        return _unmodelled(503, result, request_id, scope)
     serializer = get_serializer_class(service.service_name, service.protocol)(
         operation, context=SerializationContext(request_id=request_id)
     )
@@ -193,8 +197,11 @@ def _beside_stream(operation: Any, result: Any) -> dict[str, str]:
     }
 
 
-def _unmodelled(status: int, error: ServiceError, request_id: str) -> Response:
+def _unmodelled(status: int, error: ServiceError, request_id: str, scope: Message) -> Response:
     """SerializationException is the protocol's, restJson1 of Smithy, for every service."""
+    if rpc_protocol.is_cbor(scope):
+        status, headers, answer = rpc_protocol.refused(status, error, cbor=True)
+        return status, {**headers, "x-amzn-RequestId": request_id}, answer
     headers = {
         "Content-Type": "application/json",
         "X-Amzn-Errortype": error.code,

@@ -15,5 +15,6 @@ from bedrock_kb_simulator.rules.managed import *  # noqa: F403 - as above
 from bedrock_kb_simulator.rules.retrieve import *  # noqa: F403 - as above
 from bedrock_kb_simulator.rules.rule import RULES, Rule
 from bedrock_kb_simulator.rules.s3_vectors import *  # noqa: F403 - as above
+from bedrock_kb_simulator.rules.textract import *  # noqa: F403 - as above
 
 __all__ = ["RULES", "Rule"]

@@ -25,6 +25,7 @@ RATES = {
     "RetrieveAndGenerateStream": 20.0,
     "Rerank": 10.0,
     "ApplyGuardrail": 50.0,
+    "DetectDocumentText": 25.0,  # in us-east-1; fewer elsewhere
 }
 for _operation, _rate in RATES.items():
     rule(f"rate.{_operation}", f"{_rate:g} requests per second and account", "quotas", value=_rate)
