@@ -55,6 +55,7 @@ MEANINGS = {
     ),
     "KB_DOCS_OWNER": "AWS account of that bucket; for `MANAGED` knowledge bases",
     "PARSES_IMAGES": "`true` if the knowledge bases read images: scanned PDFs are then accepted",
+    "OCR": "what reads PDF pages without text: `textract` or `none`",
     "INSPECT_SECONDS_PER_FILE": "time limit of one of three readings of a file",
     "RETRIEVE_MAX_TOKENS": "token budget of an answer's passages, unless the caller sets one",
     "RETRIEVE_PRIORITIZE_BY": (

@@ -27,6 +27,7 @@ class Dashboard:
     console: ConsoleStack | None
     state_machine_arn: str
     alarms: Sequence[cloudwatch.IAlarm]
+    ocr: bool
 
     def add_to(self, scope: Construct, name: str) -> cloudwatch.Dashboard:
         dashboard = cloudwatch.Dashboard(
@@ -128,10 +129,11 @@ class Dashboard:
 
     def _what_it_costs(self) -> list[cloudwatch.IWidget]:
         tables = self.data.table_names
+        pages = [ours(each, "inspect", label=each) for each in ("OcrPages", "OcrPagesFailed")]
         return [
             graph(
                 "Estimated dollars per 5 minutes",
-                estimated(functions=self._handlers(), tables=tables),
+                estimated(functions=self._handlers(), tables=tables, ocr=self.ocr),
                 stacked=True,
             ),
             graph(
@@ -142,6 +144,7 @@ class Dashboard:
                 ],
             ),
             graph("Bytes stored", [self._stored()]),
+            *([graph("Pages read by OCR", pages)] if self.ocr else []),
         ]
 
     def _handlers(self) -> list[HandlerFunction]:

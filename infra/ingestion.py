@@ -16,6 +16,7 @@ from stackroom_constructs.parsing import Parsing
 
 _NUMBER = re.compile(r"[0-9]{1,5}")
 _TWO = re.compile(r"(?P<parent>[0-9]{1,5}),(?P<child>[0-9]{1,5})")
+_OCR = ("none", "textract")
 _STRATEGIES = ("", "fixed", "hierarchical", "semantic", "none")
 # What a setting is called in `stackroom_constructs`, and in the context.
 _CALLED = {
@@ -35,6 +36,7 @@ class Ingestion:
     chunking: Chunking
     parsing: Parsing
     store: str
+    ocr: str  # "textract": it reads pages of PDFs that have no text; "none": nothing does
 
     @classmethod
     def from_context(cls, app: cdk.App) -> Self:
@@ -61,7 +63,9 @@ class Ingestion:
                 f"context chunking {chunking.strategy!r} must be empty with knowledge_base_type"
                 " 'managed': users report that one which chooses its embedding model refuses any"
             )
-        return cls(chunking=chunking, parsing=parsing, store=store)
+        return cls(
+            chunking=chunking, parsing=parsing, store=store, ocr=_ocr(app, parsing.parser, store)
+        )
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -94,7 +98,26 @@ class Ingestion:
         https://docs.aws.amazon.com/bedrock/latest/userguide/kb-managed-customize-ingestion.html
         """
         sees = self.store == "MANAGED" or self.parsing.parser != "default"
-        return {"PARSES_IMAGES": "true"} if sees else {}
+        read_by_us = {} if self.ocr == "none" else {"OCR": self.ocr}
+        return {"PARSES_IMAGES": "true"} if sees else read_by_us
+
+
+def _ocr(app: cdk.App, parser: str, store: str) -> str:
+    """It makes the text that we send, so whoever reads the files themselves has no use for it."""
+    chosen = app.node.get_context("ocr")
+    if chosen not in _OCR:
+        raise ValueError(f"context ocr {chosen!r} must be one of {', '.join(_OCR)}")
+    beside = {
+        f"parsing {parser!r}": parser != "default",
+        "knowledge_base_type 'managed'": store == "MANAGED",
+        "catalog_data_sources 's3'": app.node.get_context("catalog_data_sources") == "s3",
+    }
+    if chosen != "none" and (others := [each for each, is_set in beside.items() if is_set]):
+        raise ValueError(
+            f"context ocr {chosen!r} must be 'none' with {others[0]}: Bedrock reads the files"
+            " itself then, and not the text that OCR is part of"
+        )
+    return str(chosen)
 
 
 def _chunking(app: cdk.App) -> Chunking:

@@ -84,6 +84,7 @@ class OperationsStack(cdk.Stack):
             console=console,
             state_machine_arn=deployment.state_machine_arn(self),
             alarms=alarms,
+            ocr=deployment.ingestion.ocr != "none",
         ).add_to(self, deployment.dashboard_name)
 
         further = console.handlers if console else []

@@ -63,6 +63,11 @@ class PipelineFunctions:
         self.rights.read_documents(handler)
         self.rights.remove_texts(handler)
         handler.allow("s3:PutObject", on=self.rights.texts(), because="One text per version.")
+        if self.rights.deployment.ingestion.ocr == "textract":
+            # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazontextract.html
+            handler.allow(
+                "textract:DetectDocumentText", on="*", because="The action knows no resources."
+            )
         self.rights.run(handler)
         return handler
 

@@ -27,7 +27,7 @@ if __package__ in (None, ""):  # run as a script
     sys.path[0] = str(Path(__file__).parents[1])
 
 from infra.asking import Check, Client, Result, bad, good, warning, why_not
-from infra.preflight_bedrock import CHOOSE_REGION, model, quotas, region
+from infra.preflight_bedrock import CHOOSE_REGION, model, ocr, quotas, region
 from infra.synthesised import Account, Wanted, wanted
 from infra.taken_names import names
 
@@ -48,7 +48,7 @@ SERVICES = (
         "s3vectors",
         "service-quotas",
     ),
-    *("secretsmanager", "sns", "sqs", "ssm", "stepfunctions", "sts"),
+    *("secretsmanager", "sns", "sqs", "ssm", "stepfunctions", "sts", "textract"),
 )
 # CloudFormation's CreatePolicy calls the gateway; without the right the policy is CREATE_FAILED.
 # https://github.com/awslabs/fullstack-solution-template-for-agentcore/pull/133
@@ -192,6 +192,7 @@ def checks(client: Client, wanted: Wanted, account: Account) -> list[tuple[str, 
         ("encryption", partial(vectors, client("s3vectors"), wanted, account)),
         ("deploying role", partial(deploying_role, client("iam"), wanted, account)),
         *([("search by words", partial(index_type, cloudformation))] if has_indexes else []),
+        *([("OCR", partial(ocr, client, where))] if wanted.ocr else []),
         ("names", partial(names, client, account, wanted)),
     ]
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from boto3.session import Session
 from botocore.exceptions import ClientError, ConnectTimeoutError, EndpointConnectionError
 
 from infra.asking import Client, Result, bad, good, is_gone, side_by_side, warning
@@ -44,6 +45,28 @@ def region(client: Client, where: str) -> Result:
     if where not in REGIONS:
         return warning(f"{where} answers, but is none of those known to have all (docs/deploy.md)")
     return good(f"{where} has {', '.join(_SERVICES)}")
+
+
+# As of November 2026; the price is that of the first million pages a month.
+# https://docs.aws.amazon.com/textract/latest/dg/limits-document.html
+# https://aws.amazon.com/textract/pricing/
+_OCR = (
+    "Textract reads pages in English, French, German, Italian, Portuguese and Spanish, at"
+    " $1.50 per 1,000 pages in us-east-1"
+)
+
+
+def ocr(client: Client, where: str) -> Result:
+    """One byte is no document, and costs nothing."""
+    textract = client("textract")
+    if not _answers(textract, lambda c: c.detect_document_text(Document={"Bytes": b"?"})):
+        listed = ", ".join(sorted(Session().get_available_regions("textract")))
+        return bad(
+            f"{where} has no Textract, which ocr=textract needs; it is in {listed}",
+            'make deploy ARGS="-c ocr=none"',
+            CHOOSE_REGION,
+        )
+    return good(_OCR)
 
 
 def _answers(client: Any, ask: Callable[[Any], object]) -> bool:

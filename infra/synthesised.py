@@ -56,6 +56,15 @@ class Wanted:
     bootstrap_version: int  # that the stacks need at least
     execution_role: str  # of CloudFormation, by its ARN with `${AWS::AccountId}` and the like
 
+    @property
+    def ocr(self) -> bool:
+        """Whether a function has pages read by Textract."""
+        return any(
+            "OCR" in resource["Properties"].get("Environment", {}).get("Variables", {})
+            for _, _, resource in self.resources()
+            if resource["Type"] == "AWS::Lambda::Function"
+        )
+
     def resources(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         """Stack, logical id, and resource."""
         for stack, template in self.stacks.items():

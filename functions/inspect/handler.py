@@ -11,8 +11,12 @@ from functions.batch import handle_each, response
 from functions.fair_turns import QueueSettings, in_turn
 from functions.telemetry import logger_for, metrics_for
 from stackroom.aws.session import client
+from stackroom.aws.textract.text_detection import TextractDetection
 from stackroom.inspection.extraction.apart import read_pages_apart
+from stackroom.inspection.extraction.page import Page
+from stackroom.inspection.extraction.page_pictures import pictures_of
 from stackroom.inspection.inspection import READS, Inspection, InspectionOutcome
+from stackroom.inspection.ocr import OcrEngine, PageOcr
 from stackroom.uploads.events import object_event
 from stackroom.wiring.function_settings import DocumentSettings, Pool
 from stackroom.wiring.use_cases import UseCases
@@ -28,6 +32,7 @@ class InspectSettings(DocumentSettings, QueueSettings):
     inspect_seconds_per_file: float = 180.0
     # Whether the knowledge bases do: then a PDF of images alone is no defect.
     parses_images: bool = False
+    ocr: OcrEngine = "none"  # of pages whose text is missing or garbled
 
 
 @cache
@@ -43,7 +48,6 @@ def inspection() -> Inspection:
 def inspection_of(settings: InspectSettings, client: Callable[[str], Any]) -> Inspection:
     use_cases = UseCases.of(settings, client)
     there = use_cases.deployment
-    seconds, scans = settings.inspect_seconds_per_file, settings.parses_images
     return Inspection(
         files=there.files,
         texts=there.texts,
@@ -52,8 +56,29 @@ def inspection_of(settings: InspectSettings, client: Callable[[str], Any]) -> In
         documents=there.documents,
         inspections=there.inspections,
         requests=use_cases.requests,
-        extract=partial(read_pages_apart, seconds=seconds, scans=scans),
+        extract=_reader(settings, client),
+        ocr=settings.ocr,
     )
+
+
+def _reader(
+    settings: InspectSettings, client: Callable[[str], Any]
+) -> Callable[[bytes, str], tuple[Page, ...] | None]:
+    seconds, scans = settings.inspect_seconds_per_file, settings.parses_images
+    if settings.ocr == "none":
+        return partial(read_pages_apart, seconds=seconds, scans=scans)
+    return PageOcr(
+        extract=partial(read_pages_apart, seconds=seconds, ocr=True),
+        pictures=pictures_of,
+        recognition=TextractDetection(client=client("textract")),
+        seconds=seconds,
+        count=_count_pages,
+    )
+
+
+def _count_pages(read: int, failed: int) -> None:
+    metrics.add_metric(name="OcrPages", unit=MetricUnit.Count, value=read)
+    metrics.add_metric(name="OcrPagesFailed", unit=MetricUnit.Count, value=failed)
 
 
 @logger.inject_lambda_context(clear_state=True)

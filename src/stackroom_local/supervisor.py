@@ -129,9 +129,10 @@ class LocalMode:
             self.state.forget()
             self.state.ensure_root_key()
         if not (self.state / "ministack").exists():  # nothing was ever served from here
-            from stackroom.inspection.document_text import READER_VERSION  # noqa: PLC0415 - slow
+            from stackroom.inspection.inspection import reader_of  # noqa: PLC0415 - slow
 
-            self.state.record_reader(READER_VERSION)
+            is_on = self.context.get("ocr") == "textract"
+            self.state.record_reader(reader_of("textract" if is_on else "none"))
         DiskReserve(self.state.path).begin()
         resume(self.state / "ministack", self.ports.aws)
         (self.state / "tmp").mkdir(exist_ok=True)

@@ -19,6 +19,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain, combinations
 from pathlib import Path
 from types import MappingProxyType
 
@@ -30,11 +31,11 @@ _KEPT = 8  # assemblies of other contents, so that switching branches to and fro
 TEMPLATES = "templates"
 _STACK = "aws:cloudformation:stack"
 _AS_IN_CDK_JSON: Mapping[str, str] = MappingProxyType({})
-SHIPPED_FOR: tuple[Mapping[str, str], ...] = (
-    _AS_IN_CDK_JSON,
-    {"retrieve_sharing": "on"},
-    {"retrieve_via": "bedrock"},
-    {"retrieve_sharing": "on", "retrieve_via": "bedrock"},
+_OPTIONS = ({"retrieve_sharing": "on"}, {"retrieve_via": "bedrock"}, {"ocr": "textract"})
+SHIPPED_FOR: tuple[Mapping[str, str], ...] = tuple(
+    dict(chain.from_iterable(option.items() for option in some))
+    for count in range(len(_OPTIONS) + 1)
+    for some in combinations(_OPTIONS, count)
 )
 
 

@@ -30,6 +30,7 @@ from stackroom.aws.session import secret_text
 from stackroom.aws.sqs.object_events import SqsInspectionRequests
 from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
 from stackroom.aws.stepfunctions.executions import StepFunctionsExecutions, StepFunctionsTaskTokens
+from stackroom.aws.textract.text_detection import TextractDetection
 from stackroom.documents.keys import TextName
 from stackroom.documents.model import DataSource, DataSourceType
 from stackroom.documents.repositories import Inspected
@@ -293,5 +294,8 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "stepfunctions.DescribeExecution": (lambda client: _executions(client).is_running("cat-1-1"),),
     "stepfunctions.SendTaskSuccess": (
         lambda client: StepFunctionsTaskTokens(client=client).wake("token"),
+    ),
+    "textract.DetectDocumentText": (
+        lambda client: TextractDetection(client=client).lines(b"picture"),
     ),
 }

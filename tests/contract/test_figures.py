@@ -21,6 +21,8 @@ UNSEEN = {
     "DefectiveFiles",  # their documents show as failed
     "IndexedUnfound",  # its documents count as indexed, on Bedrock's word
     "InspectionsFailed",  # what lasts shows among the dead letters
+    "OcrPages",  # the dashboard of a deployment with OCR has these
+    "OcrPagesFailed",
     "RunsFollowed",  # what it follows shows as broken
     "UndecidedFiles",  # harm none: Bedrock's word decides
     "UploadEvents",  # the queue's own figures show whether they are kept up with

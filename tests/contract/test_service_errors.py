@@ -38,6 +38,7 @@ _GONE = "the deployment's own resource is gone; the log and an alarm name it"
 # https://docs.aws.amazon.com/secretsmanager/latest/apireference/
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/
 # https://docs.aws.amazon.com/step-functions/latest/apireference/
+# https://docs.aws.amazon.com/textract/latest/dg/API_Reference.html
 OUTCOMES: dict[str, dict[str, tuple[str, str]]] = {
     "s3": {
         "NoSuchKey": ("answered ObjectRefused", ""),
@@ -141,6 +142,15 @@ OUTCOMES: dict[str, dict[str, tuple[str, str]]] = {
         "InvalidToken": ("answered raw", _MISTAKE),
         "InvalidArn InvalidExecutionInput InvalidName InvalidOutput ResourceNotFound "
         "StateMachineTypeNotSupported ValidationException": (RAW, _MISTAKE),
+    },
+    "textract": {
+        "InternalServerError ProvisionedThroughputExceededException ThrottlingException": (
+            "StoreUnavailable",
+            "",
+        ),
+        "AccessDeniedException InvalidS3ObjectException": ("ServiceRefused", ""),
+        "BadDocumentException DocumentTooLargeException InvalidParameterException "
+        "UnsupportedDocumentException": ("answered", ""),
     },
 }
 # Members that the API model has as optional, and without which an adapter breaks. The model of S3

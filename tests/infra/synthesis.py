@@ -64,7 +64,7 @@ CONTEXTS: Mapping[str, Mapping[str, object]] = {
         "retrieve_via": "bedrock",
         "prewarm_minutes": "60",
     },
-    "encrypted": {"customer_managed_key": "on"},
+    "encrypted": {"customer_managed_key": "on", "ocr": "textract"},
     # All that can be said without excluding one another; numbers as text are the CLI's.
     "otherwise": {
         "project": "docs",

@@ -48,6 +48,7 @@ GROUPS = ",".join(f"sg-0000000{number}" for number in range(6))
         ("customer_managed_key", "yes"),
         ("chunk_tokens", "300"),  # without chunking
         ("parsing_model", "amazon.nova-lite-v1:0"),  # for nothing
+        ("ocr", "tesseract"),
         ("prewarm_minutes", 4),
         ("prewarm_minutes", "61"),
         ("prewarm_minutes", "often"),
@@ -99,6 +100,9 @@ MANAGED = {"knowledge_base_type": "managed"}
         ({"parsing": "foundation_model"}, "parsing_model None "),
         ({"chunking": "semantic", **MANAGED}, "chunking 'semantic' "),
         ({"parsing": "bedrock_data_automation", **MANAGED}, "parsing 'bedrock_data_automation' "),
+        ({"parsing": "bedrock_data_automation", "ocr": "textract"}, "ocr 'textract' "),
+        ({"catalog_data_sources": "s3", "ocr": "textract"}, "ocr 'textract' "),
+        ({"ocr": "textract", **MANAGED}, "ocr 'textract' "),
     ],
 )
 def test_settings_that_do_not_go_together_are_named_as_they_were_set(

@@ -24,7 +24,8 @@ from stackroom.events.changes import DETAIL_TYPES
 from stackroom.events.webhook_calls import pause_after
 from stackroom.search.search_arguments import Budget, Priority
 from stackroom.wiring.function_settings import CatalogToolsSettings, RetrieveSettings, Settings
-from tests.infra.assembly import Assembly
+from tests.infra.assembly import Assembly, listed
+from tests.infra.synthesis import deployment
 
 MACHINE = "arn:aws:states:{region}:{account}:stateMachine:stackroom-ingest-catalog"
 # What is told to more than one function, to each the same.
@@ -255,6 +256,29 @@ def test_inspect_takes_a_file_alone_and_sends_it_back_to_its_own_queue(
     assert [_mapping(assembly, each)["BatchSize"] for each in queues] == [1, 1]
     for each in queues:
         assert ("sqs:SendMessage", f"stackroom-{each}") in assembly.granted("inspect")
+
+
+def test_inspect_alone_may_ask_textract_and_only_where_ocr_is_on(assembly: Assembly) -> None:
+    encrypted = deployment("encrypted")
+
+    assert _textract_rights(encrypted) == [
+        (["stackroom-inspect-{region}"], "textract:DetectDocumentText", "*")
+    ]
+    assert InspectSettings.from_env(encrypted.variables("inspect")).ocr == "textract"
+    assert _textract_rights(assembly) == []
+    assert "OCR" not in assembly.variables("inspect")
+
+
+def _textract_rights(assembly: Assembly) -> list[tuple[list[str], str, str]]:
+    """The roles, the action and the resource, of statements that the CDK has merged."""
+    return [
+        (policy.properties["Roles"], action, statement["Resource"])
+        for stack in assembly.stacks
+        for policy in assembly.all(stack, "AWS::IAM::Policy")
+        for statement in policy.properties["PolicyDocument"]["Statement"]
+        for action in listed(statement["Action"])
+        if action.startswith("textract:")
+    ]
 
 
 def test_broken_runs_are_recovered_and_sweep_and_reconcile_are_scheduled(

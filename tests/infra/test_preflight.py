@@ -25,6 +25,7 @@ from infra.synthesised import Account, Model, Wanted, read
 from infra.taken_names import LOOKS
 from stackroom.aws.bedrock.converse import ConverseWriter
 from tests.infra.assembly import Assembly
+from tests.infra.synthesis import deployment
 from tests.workflow.answering import answered
 
 ROOT = Path(__file__).parents[2]
@@ -285,6 +286,27 @@ def test_cloudformation_index_properties_decide_if_function_is_needed(
         "no IndexMode yet: search-index sees to it",
         "all that search-index sees to: that function may go",
     ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "mark", "told"),
+    [
+        (ServiceError("UnsupportedDocumentException", "no picture"), "ok", "$1.50 per 1,000 pages"),
+        (denied("textract:DetectDocumentText"), "ok", "English, French, German, Italian"),
+        (NOWHERE, "bad", "eu-central-1 has no Textract, which ocr=textract needs; it is in ap-"),
+    ],
+)
+def test_ocr_needs_a_region_with_textract_and_its_price_is_told(
+    world: World, answer: Exception, mark: str, told: str
+) -> None:
+    assert "OCR" not in world.results(), "nobody asks for it"
+    world.wanted = read(deployment("encrypted").directory, project="stackroom", models=MODELS)
+    world.answers["DetectDocumentText"] = answer
+
+    with answered(world.answer, world.client("textract")):
+        found = world.results()["OCR"]
+
+    assert (found.mark, told in found.text) == (mark, True), found
 
 
 def test_new_account_with_ten_concurrent_functions_gets_a_warning(

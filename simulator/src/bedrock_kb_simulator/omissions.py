@@ -27,12 +27,10 @@ DIFFERENCES = {
     ' `<passage number="1">` in the prompt and ignores the rest of it and inferenceConfig; of the'
     " tools offered, it calls the first that needs only a text `query`, once for a question, and"
     " extracts the answer from the result",
-    "the model or Bedrock Data Automation that parses documents": "OCR (PP-OCR's small models, from"
+    "Textract's models, and those that parse documents": "OCR (PP-OCR's small models, from"
     " rapidocr) of pages and pictures without text: no Markdown tables, no descriptions of figures;"
     " parsingPrompt and parsingModality have no effect; audio and video are IGNORED, and so are"
     " slides in a managed knowledge base",
-    "Textract's models": "the same OCR; places of words are reckoned from their letters, and all is"
-    " PRINTED",
     "the whole page or table that Bedrock may return for a Markdown chunk": (
         "the chunk itself, except for HIERARCHICAL chunks"
     ),

@@ -54,12 +54,16 @@ _AGENTS = CONFIG.merge(Config(read_timeout=120))
 _TURNS = CONFIG.merge(
     Config(retries={"mode": "standard", "total_max_attempts": 1}, connect_timeout=1, read_timeout=1)
 )
+# "We recommend a retry count of 5."
+# https://docs.aws.amazon.com/textract/latest/dg/handling-errors.html
+_OCR = CONFIG.merge(Config(retries={"mode": "standard", "total_max_attempts": 6}))
 _CONFIGS = {
     "bedrock-agent-runtime": _SEARCH,
     "embeddings": _DIRECT_SEARCH,
     "s3": _LINKS,
     "s3vectors": _DIRECT_SEARCH,
     "searches": _PACED,
+    "textract": _OCR,
     "turns": _TURNS,
     "writing": _ANSWERS,
 }

@@ -24,6 +24,7 @@ from stackroom.documents.repositories import Catalogs, Documents, InspectionRequ
 from stackroom.errors import RecordChanged
 from stackroom.ingestion.retry_failed import SKIPPED, documents_named
 from stackroom.inspection.inspection import text_id_of
+from stackroom.inspection.ocr import OcrEngine
 
 _AT_ONCE = 25  # records of a page, so that whoever shows the progress hears of it every second
 _TRIES = 6
@@ -50,6 +51,7 @@ class Rereading:
     bucket: DocumentBucket
     results: KeptResults
     requests: InspectionRequests
+    ocr: OcrEngine = "none"
     now: Callable[[], datetime] = utc_now
 
     def reread(
@@ -68,7 +70,7 @@ class Rereading:
             return
         page = self.documents.page(catalog_id, after=None, limit=_AT_ONCE)
         while True:
-            outdated = [each for each in page.documents if _is_outdated(each)]
+            outdated = [each for each in page.documents if _is_outdated(each, self.ocr)]
             yield self._reread(catalog, outdated, looked_at=len(page.documents))
             if page.next is None:
                 return
@@ -122,12 +124,12 @@ class Rereading:
         return self.documents.save(pending.model_copy(update=changes))
 
 
-def _is_outdated(document: Document) -> bool:
+def _is_outdated(document: Document, ocr: OcrEngine) -> bool:
     """Whether a file that can be read has no text, or one of another reader's."""
     if _why_no_text(document) is not None:
         return False
     version = FileVersion(document.etag, document.version_id)
-    return document.text_id != text_id_of(version, document.filename)
+    return document.text_id != text_id_of(version, document.filename, ocr)
 
 
 def _why_not(catalog: Catalog, document: Document) -> str | None:

@@ -14,11 +14,17 @@ UNREAD = "read by Bedrock's parser; pages unknown"
 _TOO_LITTLE = "no text, or hardly any, beside an image"
 _PART = "writing in an image, or drawn as shapes, that was not read"
 _XFA = "a form (XFA) that can't be read; print it to PDF and upload that"
+_UNSURE = "read by OCR with low confidence"
+_FAILED = "no readable text, since OCR failed"
+_BEYOND = "no readable text, and OCR reads no more pages of one file"
 _LACKS = {
     PageGap.NO_TEXT: (f"has {_TOO_LITTLE}", f"have {_TOO_LITTLE}"),
     PageGap.UNREAD_PART: (f"has {_PART}", f"have {_PART}"),
     PageGap.GARBLED: ("looks garbled", "look garbled"),
     PageGap.FORM: (f"shows {_XFA}", f"show {_XFA}"),
+    PageGap.LOW_CONFIDENCE: (f"was {_UNSURE}", f"were {_UNSURE}"),
+    PageGap.OCR_FAILED: (f"has {_FAILED}", f"have {_FAILED}"),
+    PageGap.OCR_LIMIT: (f"has {_BEYOND}", f"have {_BEYOND}"),
 }
 
 

@@ -17,15 +17,16 @@ from typing import Protocol
 
 from stackroom.concurrency import random_pauses, retried
 from stackroom.documents.bucket import FileVersion
-from stackroom.documents.formats import MAX_FILE_BYTES, unsupported
+from stackroom.documents.formats import MAX_FILE_BYTES, extension_of, unsupported
 from stackroom.documents.keys import Location, TextName, locate, may_be_document, unplaced_reason
 from stackroom.documents.model import Document, DocumentStatus
 from stackroom.documents.repositories import Catalogs, Documents, Inspected
 from stackroom.errors import ObjectRefused, RecordChanged, Unreadable
 from stackroom.inspection.document_text import READER_VERSION, DocumentText, text_of
 from stackroom.inspection.extraction.page import Page
-from stackroom.inspection.gaps import UNREAD
+from stackroom.inspection.gaps import UNREAD, gaps_of
 from stackroom.inspection.kept_texts import DocumentTexts, TextKeeping
+from stackroom.inspection.ocr import OcrEngine
 from stackroom.inspection.place_map import Piece
 
 READS = 3  # of a file, until it is given up
@@ -96,7 +97,10 @@ class InspectionResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Inspection:
-    """`extract` answers None where it has to give up; see `extraction.apart`."""
+    """
+    `extract` answers None where it has to give up; see `extraction.apart`. Where there is an `ocr`,
+    it is an `ocr.PageOcr`.
+    """
 
     files: Files
     texts: DocumentTexts
@@ -106,6 +110,7 @@ class Inspection:
     documents: Documents
     requests: CatalogRuns
     extract: Callable[[bytes, str], tuple[Page, ...] | None]
+    ocr: OcrEngine = "none"
     pause: Callable[[int], None] = _among_writers
 
     def inspect(self, key: str) -> InspectionResult:
@@ -161,6 +166,8 @@ class Inspection:
             return InspectionOutcome.DEFECTIVE, Inspected(reason=defect.reason), ()
         if pages is None:
             return InspectionOutcome.UNDECIDED, Inspected(gaps=(UNREAD,)), ()
+        if self.ocr != "none" and not any(page.text.strip() for page in pages):
+            return InspectionOutcome.UNDECIDED, Inspected(gaps=gaps_of(pages)), ()
         text = text_of(pages, location.filename)
         found = self._written(location, version, text, pages)
         return InspectionOutcome.SOUND, found, text.places.pieces
@@ -188,7 +195,7 @@ class Inspection:
         if document.status in (DocumentStatus.DELETING, DocumentStatus.FAILED):
             return None
         is_same = document.version_id == version.version_id
-        if is_same and document.text_id != text_id_of(version, location.filename):
+        if is_same and document.text_id != text_id_of(version, location.filename, self.ocr):
             return None  # by an earlier reader
         found = self.inspections.results_for([document]).get(
             document.document_id, Inspected(title_words=document.title_words, gaps=document.gaps)
@@ -198,7 +205,7 @@ class Inspection:
     def _written(
         self, location: Location, version: FileVersion, text: DocumentText, pages: Sequence[Page]
     ) -> Inspected:
-        text_id = text_id_of(version, location.filename)
+        text_id = text_id_of(version, location.filename, self.ocr)
         ids = (location.user_id, location.catalog_id, location.document_id)
         self.texts.put(TextName(*ids, text_id), text)
         return Inspected(
@@ -258,14 +265,20 @@ def _result(
     )
 
 
-def text_id_of(version: FileVersion, filename: str) -> str:
+def reader_of(ocr: OcrEngine) -> str:
+    """Return what texts are made by: another reader makes another text of the same PDF."""
+    return READER_VERSION if ocr == "none" else f"{READER_VERSION}+{ocr}"
+
+
+def text_id_of(version: FileVersion, filename: str, ocr: OcrEngine = "none") -> str:
     """
     Return the id of the text that is made of a version of a file, which has the file's name in it.
 
     The version's id is part of it: a file that is deleted and dropped again has another text, which
     the removal of the first can't take away.
     """
-    parts = (READER_VERSION, version.etag, version.version_id or "", filename)
+    reader = reader_of(ocr if extension_of(filename) == "pdf" else "none")
+    parts = (reader, version.etag, version.version_id or "", filename)
     return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:16]
 
 

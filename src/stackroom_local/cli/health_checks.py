@@ -89,6 +89,7 @@ def health(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
     yield from dead_letters(site, remedies)
     yield from _rounds(site, remedies)
     yield from _search_indexes(site, remedies)
+    yield from _ocr(site, remedies)
 
 
 def dead_letters(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
@@ -155,6 +156,19 @@ def _search_indexes(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
         return
     for arn, readiness in known.items():
         yield search_index(arn.rpartition("/")[2], readiness, site.project, remedies)
+
+
+def _ocr(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
+    try:
+        engine = SiteServices(site).ocr
+    except _FAILURES as error:
+        told = f"the reader's settings can't be looked at ({sentence(error) or error})"
+        yield CheckResult(False, f"{told}; {remedies.otherwise}")
+        return
+    if engine != "none":
+        # https://aws.amazon.com/textract/pricing/, us-east-1, the first million pages a month
+        told = "pages without text are read by Textract, on AWS at $1.50 per 1,000 pages"
+        yield CheckResult(True, told)
 
 
 def search_index(

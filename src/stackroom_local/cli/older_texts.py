@@ -11,7 +11,7 @@ from stackroom.clock import utc_now
 from stackroom.documents.keys import PLACE_MAP_PREFIX
 from stackroom.documents.model import Catalog, Document
 from stackroom.errors import CatalogNotFound
-from stackroom.inspection.document_text import READER_VERSION
+from stackroom.inspection.inspection import reader_of
 from stackroom.tools.texts import counted
 from stackroom_local.cli.callers import checked
 from stackroom_local.cli.document_lookup import DocumentLookup
@@ -141,7 +141,7 @@ def _steps(
             looked_at, refused = looked_at + part.looked_at, refused + len(part.refused)
             advance(looked_at - len(waiting))
             yield
-        state.record_reader(READER_VERSION)
+        state.record_reader(reader_of(services.ocr))
         if waiting:
             count = counted(len(waiting), "document")
             announce(f"reading {count} anew that an earlier version has read")

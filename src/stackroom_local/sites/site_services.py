@@ -1,12 +1,19 @@
 """The product's own use cases over what is deployed somewhere, for the verbs that do something."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from stackroom.aws.sqs.object_events import SqsInspectionRequests
 from stackroom.ingestion.rereading import Rereading
+from stackroom.inspection.ocr import OcrEngine
 from stackroom.wiring.adapters import Deployment
-from stackroom.wiring.function_settings import AdmissionSettings, DocumentSettings, LimitSettings
+from stackroom.wiring.function_settings import (
+    AdmissionSettings,
+    DocumentSettings,
+    LimitSettings,
+    Settings,
+)
 from stackroom.wiring.use_cases import UseCases
 from stackroom_local.sites.site import Site
 
@@ -22,6 +29,12 @@ class DeployedSettings(AdmissionSettings, DocumentSettings):
 
     kb_docs_owner: str | None = None
     state_machine_arn: str
+
+
+class ReaderSettings(Settings):
+    """Of the environment of the deployed `inspect` function, what makes another text of a file."""
+
+    ocr: OcrEngine = "none"
 
 
 @dataclass(frozen=True)
@@ -58,12 +71,21 @@ class SiteServices:
             bucket=self.stores.bucket,
             results=self.stores.inspections,
             requests=self.inspection_requests,
+            ocr=self.ocr,
         )
 
     @cached_property
+    def ocr(self) -> OcrEngine:
+        return ReaderSettings.from_env(self._variables_of("inspect")).ocr
+
+    @cached_property
     def use_cases(self) -> UseCases:
-        name = f"{self.site.project}-ingest"
-        answer = self.site.client("lambda").get_function_configuration(FunctionName=name)
         return UseCases.of(
-            DeployedSettings.from_env(answer["Environment"]["Variables"]), self.site.client
+            DeployedSettings.from_env(self._variables_of("ingest")), self.site.client
         )
+
+    def _variables_of(self, function: str) -> Mapping[str, str]:
+        name = f"{self.site.project}-{function}"
+        answer = self.site.client("lambda").get_function_configuration(FunctionName=name)
+        variables: Mapping[str, str] = answer["Environment"]["Variables"]
+        return variables

@@ -20,7 +20,8 @@ from tests.campaigns.permissions.roles import Comparison, is_on_purpose, roles
 from tests.campaigns.permissions.scenes import MANAGED_SCENES, SCENES
 from tests.infra.assembly import Assembly
 
-_PREWARMED = {"prewarm_minutes": "60"}  # its function is deployed only where it is asked for
+# What is deployed, or granted, only where it is asked for.
+_EXTRAS = {"prewarm_minutes": "60", "ocr": "textract"}
 
 
 def main() -> int:
@@ -29,8 +30,8 @@ def main() -> int:
     def tell(text: str) -> None:
         print(f"{time.monotonic() - started:4.0f} s  {text}", flush=True)
 
-    comparison = Comparison(roles(Assembly(synthesis.assembly(_PREWARMED))))
-    in_local_mode = recorded.run(tell, SCENES, *_options(_PREWARMED))
+    comparison = Comparison(roles(Assembly(synthesis.assembly(_EXTRAS))))
+    in_local_mode = recorded.run(tell, SCENES, *_options(_EXTRAS))
     for lines, names in (in_local_mode, stories.run(tell)):
         for line in lines:
             comparison.add(needs(line, names))
@@ -50,7 +51,7 @@ def main() -> int:
 
 
 def _denied_over_managed(tell: Callable[[str], object]) -> list[Need]:
-    context = {"knowledge_base_type": "managed", **_PREWARMED}
+    context = {"knowledge_base_type": "managed", **_EXTRAS, "ocr": "none"}
     comparison = Comparison(roles(Assembly(synthesis.assembly(context))))
     lines, names = recorded.run(tell, MANAGED_SCENES, *_options(context))
     assert lines, "whatever a function calls is recorded"

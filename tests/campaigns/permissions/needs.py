@@ -374,4 +374,5 @@ _ASKED: dict[str, Any] = {
     "stepfunctions.GetExecutionHistory": _plain("states:GetExecutionHistory", "executionArn"),
     "stepfunctions.DescribeExecution": _plain("states:DescribeExecution", "executionArn"),
     "stepfunctions.SendTaskSuccess": _plain("states:SendTaskSuccess"),
+    "textract.DetectDocumentText": _plain("textract:DetectDocumentText"),
 }

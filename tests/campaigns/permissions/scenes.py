@@ -127,6 +127,10 @@ def drop(person: Person) -> None:
     )
 
 
+def drop_a_scan(person: Person) -> None:
+    person.settle([person.put("harbours/scan.pdf", files.scanned_pdf("The quay is of stone."))])
+
+
 def drop_a_batch(person: Person) -> None:
     """As many at once as the functions that look at them take at a time."""
     texts = {f"burst/{number}.txt": f"Quay number {number}." for number in range(10)}
@@ -463,6 +467,7 @@ def _ask_an_agent(pages: Pages, person: Person) -> None:
 SCENES: tuple[Callable[[Person], None], ...] = (
     deploy_over_an_index_of_before,
     drop,
+    drop_a_scan,
     lose_a_place_map,
     call_tools,
     call_tools_over_two_knowledge_bases,

@@ -28,13 +28,16 @@ _READERS = {
 }
 
 
-def read_pages(body: bytes, filename: str, *, scans: bool = False) -> tuple[Page, ...]:
+def read_pages(
+    body: bytes, filename: str, *, scans: bool = False, ocr: bool = False
+) -> tuple[Page, ...]:
     """
     Every page of a PDF, blank ones too; of any other format one page without a number, and in DOCX,
     MD and HTML its headings.
 
-    At least one page has text, but of a PDF, where `scans` are read by whoever ingests them: that
-    may be of images alone. Raises `Unreadable` with a reason that its owner can act on.
+    At least one page has text, but of a PDF: that may be of images alone where whoever ingests it
+    reads `scans`, which are no gaps then, or where `ocr` comes next. Raises `Unreadable` with a
+    reason that its owner can act on.
     """
     if reason := unsupported(filename):
         raise Unreadable(reason)
@@ -42,4 +45,4 @@ def read_pages(body: bytes, filename: str, *, scans: bool = False) -> tuple[Page
         raise Unreadable("the file is empty")
     extension = extension_of(filename)
     read = cast(_Reader, import_module(f"{__name__}.{_READERS[extension]}").read)
-    return read(body, **({"scans": scans} if extension == "pdf" else {}))
+    return read(body, **({"scans": scans, "ocr": ocr} if extension == "pdf" else {}))

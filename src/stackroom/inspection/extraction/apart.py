@@ -20,12 +20,12 @@ from stackroom.errors import Unreadable
 from stackroom.inspection.extraction import Heading, Page, PageGap, read_pages
 
 _MEMORY_BYTES = 1_073_741_824  # leaves a function of 1,536 MB room for the file and our own code
-_SCANS = "--scans"
+_SCANS, _OCR = "--scans", "--ocr"
 _KEPT = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH")
 
 
 def read_pages_apart(
-    body: bytes, filename: str, *, seconds: float, scans: bool = False
+    body: bytes, filename: str, *, seconds: float, scans: bool = False, ocr: bool = False
 ) -> tuple[Page, ...] | None:
     """As `read_pages`; None if the reader crashed, ran out of memory or took longer."""
     try:
@@ -35,12 +35,13 @@ def read_pages_apart(
                 sys.executable,
                 *("-m", __name__, f"file.{extension_of(filename)}", str(seconds)),
                 *[_SCANS] * scans,
+                *[_OCR] * ocr,
             ],
             input=body,
             capture_output=True,
             timeout=seconds,
             check=True,
-            env=_environment(),
+            env=environment(),
         )
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
         return None
@@ -60,24 +61,28 @@ def read_pages_apart(
     )
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """What an interpreter needs to start, and no credentials: files are hostile until read."""
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     # A Lambda function finds its packages by a path that its runtime put together.
     return {**kept, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
-def _main(filename: str, seconds: float, *, scans: bool) -> None:
-    _bound(resource.RLIMIT_AS, _MEMORY_BYTES)
-    # Should the parent be killed: nobody would be left to stop the child.
-    _bound(resource.RLIMIT_CPU, math.ceil(seconds) + 1)
+def _main(filename: str, seconds: float, *, scans: bool, ocr: bool) -> None:
+    bound_process(seconds)
     try:
-        pages = read_pages(sys.stdin.buffer.read(), filename, scans=scans)
+        pages = read_pages(sys.stdin.buffer.read(), filename, scans=scans, ocr=ocr)
     except Unreadable as defect:
         answer: dict[str, object] = {"reason": defect.reason}
     else:
         answer = {"pages": [astuple(page) for page in pages]}
     json.dump(answer, sys.stdout)
+
+
+def bound_process(seconds: float) -> None:
+    _bound(resource.RLIMIT_AS, _MEMORY_BYTES)
+    # Should the parent be killed: nobody would be left to stop the child.
+    _bound(resource.RLIMIT_CPU, math.ceil(seconds) + 1)
 
 
 def _bound(what: int, limit: int) -> None:
@@ -86,4 +91,4 @@ def _bound(what: int, limit: int) -> None:
 
 
 if __name__ == "__main__":
-    _main(sys.argv[1], float(sys.argv[2]), scans=_SCANS in sys.argv)
+    _main(sys.argv[1], float(sys.argv[2]), scans=_SCANS in sys.argv, ocr=_OCR in sys.argv)

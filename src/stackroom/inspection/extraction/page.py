@@ -80,6 +80,9 @@ class PageGap(StrEnum):
     UNREAD_PART = "unread part"  # an image on it shows writing, and has little or no text over it
     GARBLED = "garbled"  # some or all of its letters are not what the page shows: left out
     FORM = "form"  # an XFA form, of which the page has a placeholder: left out
+    LOW_CONFIDENCE = "low confidence"  # OCR has read it, and may be wrong
+    OCR_FAILED = "OCR failed"  # it could not be asked, or gave up
+    OCR_LIMIT = "OCR limit"  # more pages, or slower ones, than OCR reads of a file
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from stackroom.inspection.extraction.pdfium_calls import Box
 # The last words are for the owner's operator: docs/deploy.md says what it costs.
 _NO_TEXT = (
     "no text was found in the PDF; it may be a scan, and this deployment reads no images: run OCR"
-    " over it and upload it again, or have it deployed with -c parsing=foundation_model"
+    " over it and upload it again, or have it deployed with -c ocr=textract"
 )
 _GARBLED = (
     "the text of the PDF is garbled: its fonts don't say which letters they show; export it again,"
@@ -52,7 +52,7 @@ _PLACEHOLDER = "if this message is not eventually replaced"
 _XFA = frozenset({raw.FORMTYPE_XFA_FULL, raw.FORMTYPE_XFA_FOREGROUND})
 
 
-def read(body: bytes, *, scans: bool = False) -> tuple[Page, ...]:
+def read(body: bytes, *, scans: bool = False, ocr: bool = False) -> tuple[Page, ...]:
     if b"%PDF-" not in body[:_HEAD_BYTES]:
         raise Unreadable("the file is not a PDF, whatever its name says")
     if b"%%EOF" not in body.rstrip(b"\0\r\n\t ")[-_TAIL_BYTES:]:
@@ -66,7 +66,7 @@ def read(body: bytes, *, scans: bool = False) -> tuple[Page, ...]:
     except pypdfium2.PdfiumError as error:
         raise Unreadable(_reason(str(error))) from error
     if not any(page.text.strip() for page in pages):
-        _raise_if_unreadable({page.gap for page in pages}, scans=scans)
+        _raise_if_unreadable({page.gap for page in pages}, are_images_read=scans or ocr)
     if scans:  # whoever ingests the file reads its images, and letters that are not in its text
         pages = tuple(replace(each, gap=None) if each.gap in _SEEN else each for each in pages)
     return (replace(pages[0], missing=missing), *pages[1:])
@@ -75,10 +75,10 @@ def read(body: bytes, *, scans: bool = False) -> tuple[Page, ...]:
 _SEEN = frozenset({PageGap.NO_TEXT, PageGap.UNREAD_PART, PageGap.GARBLED})
 
 
-def _raise_if_unreadable(gaps: set[PageGap | None], *, scans: bool) -> None:
+def _raise_if_unreadable(gaps: set[PageGap | None], *, are_images_read: bool) -> None:
     if PageGap.FORM in gaps:
         raise Unreadable(_FORM)
-    if not scans:
+    if not are_images_read:
         raise Unreadable(_GARBLED if PageGap.GARBLED in gaps else _NO_TEXT)
 
 

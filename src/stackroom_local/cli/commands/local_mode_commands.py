@@ -93,6 +93,9 @@ def up(
         float | None,
         typer.Option(min=0, max=1, help="Leave out passages that score less, unless asked."),
     ] = None,
+    ocr: Annotated[
+        bool, typer.Option("--ocr", help="Read pages of PDFs that have no text, by OCR.")
+    ] = False,
     model: Annotated[
         ModelName,
         typer.Option(
@@ -151,6 +154,8 @@ def up(
         chosen["retrieve_sharing"] = "on"
     if retrieve_via is not None:
         chosen["retrieve_via"] = retrieve_via.value
+    if ocr:
+        chosen["ocr"] = "textract"
     if least_score is not None:
         chosen["retrieve_least_score"] = f"{least_score:.4f}"
     lifecycle.up(
