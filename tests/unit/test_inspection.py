@@ -13,7 +13,7 @@ from stackroom.documents.repositories import Inspected
 from stackroom.errors import RecordChanged
 from stackroom.inspection import inspection
 from stackroom.inspection.document_text import DocumentText
-from stackroom.inspection.extraction import Page, read_pages
+from stackroom.inspection.extraction import Page, PageGap, read_pages
 from stackroom.inspection.extraction.apart import read_pages_apart
 from stackroom.inspection.inspection import (
     Inspection,
@@ -22,6 +22,7 @@ from stackroom.inspection.inspection import (
     text_id_of,
 )
 from stackroom.inspection.kept_texts import TextKeeping
+from stackroom.inspection.ocr import OcrEngine
 from tests.fakes.inspection import (
     FakeFiles,
     FakeInspectionRequests,
@@ -382,3 +383,27 @@ def test_indexed_document_gets_the_words_of_its_title_and_no_more_than_fit(house
     (document,) = house.documents.kept.values()
     assert document.title_words.startswith("wörter0 wörter1 wörter2 ")
     assert 600 < len(document.title_words.encode()) <= 700
+
+
+def test_scan_whose_ocr_failed_is_left_to_bedrock_with_its_gap(house: House) -> None:
+    failed = (Page(1, "", gap=PageGap.OCR_FAILED),)
+    open_catalog(house.catalogs, KEY)
+    house.bucket.put(KEY, "e1", files.scanned_pdf("Meals are 48 euros"))
+    inspecting = replace(house.inspecting, ocr="textract", extract=lambda _body, _filename: failed)
+
+    inspected = inspecting.inspect(KEY)
+
+    assert inspected.outcome is InspectionOutcome.UNDECIDED
+    assert house.found.text_id is None
+    assert house.found.gaps == ("the page has no readable text, since OCR failed",)
+
+
+def test_ocr_makes_another_text_of_a_pdf_and_of_no_other_file() -> None:
+    version, engines = FileVersion("e1", "v1"), tuple[OcrEngine, ...](("none", "textract"))
+
+    texts = {
+        name: {text_id_of(version, name, ocr) for ocr in engines}
+        for name in ("a.pdf", "a.PDF", "a.docx")
+    }
+
+    assert {name: len(ids) for name, ids in texts.items()} == {"a.pdf": 2, "a.PDF": 2, "a.docx": 1}
