@@ -103,6 +103,13 @@ class Page:
     missing: tuple[str, ...] = ()
 
 
+def hidden_words(count: int) -> Iterator[str]:
+    """Yield the sentence that says so, if there are any."""
+    if count:
+        words = "words that nobody sees are" if count > 1 else "word that nobody sees is"
+        yield f"{count:,} {words} left out"
+
+
 def unpaged(
     text: str, found: Iterable[Found] = (), *, missing: Iterable[str] = ()
 ) -> tuple[Page, ...]:

@@ -1,43 +1,45 @@
 """
-DOCX: the text of the document with its tables, footnotes and endnotes, deleted text left out.
+DOCX: what people see of the document, with headers, footers, notes and what is embedded as text.
 
-Notes stand below the text, where no heading is theirs: none is told for them.
+Headers stand above the text; footers, footnotes and endnotes below it, where no heading is theirs:
+none is told for them. Parts are parsed as streams, straight from the archive: memory follows the
+text, not the markup. A document type declaration, the door to entity bombs, is refused:
+WordprocessingML never has one.
 """
 
+import email
 import posixpath
-import re
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from email.message import Message
+from itertools import zip_longest
 from xml.parsers import expat
 
 from stackroom.errors import Unreadable
+from stackroom.inspection.extraction import plain, webpage
 from stackroom.inspection.extraction.archive import DAMAGE, chunks, damaged, opened
-from stackroom.inspection.extraction.page import (
-    MAX_CHARACTERS,
-    MAX_HEADINGS,
-    RAW_CHARACTERS,
-    Found,
-    Page,
-    unpaged,
+from stackroom.inspection.extraction.blocks import Block, Cell, joined, table_blocks
+from stackroom.inspection.extraction.page import Found, Page, hidden_words, unpaged
+from stackroom.inspection.extraction.word_numbering import Numbering
+from stackroom.inspection.extraction.word_story import Section, Seen, Story
+from stackroom.inspection.extraction.word_styles import (
+    MAX_PART_BYTES,
+    Attributes,
+    Styles,
+    attribute,
+    is_on,
+    local,
 )
 
-# Which paragraphs of a DOCX are headings, by its styles.
-#
-# A heading has an outline level, or a style that has one, or is named "heading 1" to "heading 9"
-# or "Title", or is made from such a style. Word keeps these names in English in every language;
-# the ids by which paragraphs refer to a style are translated ("berschrift1"). Without readable
-# styles, the ids are taken at their word.
-
-# The parts of a DOCX, parsed as streams, straight from the archive.
-#
-# Memory follows what the caller keeps, not the markup. A document type declaration, the door to
-# entity bombs, is refused: WordprocessingML never has one.
-
 FORMAT = "DOCX"
-
-Attributes = dict[str, str]
+_MOVED = b"moveFromRangeStart"
+_MAX_EMBEDDED = 100  # documents, charts and the like; each is read into memory
+_MAX_DEPTH = 50  # of a chart's series
+_LONGEST_LIST = 200  # characters
+_WORDS_BESIDE_PICTURES = 30  # for each large one: with fewer, the text is in the pictures
 
 
 def parse(
@@ -52,220 +54,332 @@ def parse(
     parser = expat.ParserCreate()
     parser.buffer_text = True
     parser.StartDoctypeDeclHandler = _refuse_doctype
-    parser.StartElementHandler = lambda name, attributes: start(_local(name), attributes)
-    parser.EndElementHandler = lambda name: end(_local(name))
+    parser.StartElementHandler = lambda name, attributes: start(local(name), attributes)
+    parser.EndElementHandler = lambda name: end(local(name))
     parser.CharacterDataHandler = characters
     for chunk in chunks(archive, part):
         parser.Parse(chunk, False)
     parser.Parse(b"", True)
 
 
-def attribute(attributes: Attributes, name: str) -> str:
-    """Its value, whatever the prefix of its namespace; empty if it isn't there."""
-    return next((value for key, value in attributes.items() if _local(key) == name), "")
-
-
-def _local(name: str) -> str:
-    return name.rpartition(":")[2]
-
-
 def _refuse_doctype(*_: object) -> None:
     raise Unreadable(damaged(FORMAT))
-
-
-_MAX_BYTES = 20_971_520  # unpacked; Word's own styles are 50 KB, those of a company some hundred
-_MAX_STYLES = 10_000
-_MAX_CHAIN = 50  # styles made from one another
-_MAX_LENGTH = 255  # of an id or a name; longer ones are nobody's
-_HEADING = re.compile(r"heading ?[1-9]|title", re.IGNORECASE)
-_LEVELS = {str(level) for level in range(9)}  # as written in the file; 9 is body text
-
-
-def is_level(value: str) -> bool:
-    """Whether an outline level is that of a heading; else it says that this is none."""
-    return value.strip() in _LEVELS
-
-
-# By the ids of styles, whether they are those of headings; empty if they could not be read.
-Styles = dict[str, bool]
-
-
-def styles_of(archive: zipfile.ZipFile, part: str) -> Styles:
-    """Never raises: a document whose styles are broken still has its text."""
-    gathered = _Gathered()
-    try:
-        if archive.getinfo(part).file_size > _MAX_BYTES:
-            return {}
-        parse(archive, part, start=gathered.start, end=gathered.end)
-    except (KeyError, expat.ExpatError, Unreadable, *DAMAGE):
-        return {}
-    return {style_id: gathered.is_heading(style_id) for style_id in gathered.styles}
-
-
-@dataclass
-class _Gathered:
-    """Styles, gathered from the parser's calls: of each the values of the elements in it."""
-
-    styles: dict[str, dict[str, str]] = field(default_factory=dict)
-    open: dict[str, str] | None = None
-
-    def start(self, name: str, attributes: Attributes) -> None:
-        if name == "style":
-            style_id = attribute(attributes, "styleId")
-            self.open = {}
-            if len(self.styles) < _MAX_STYLES and len(style_id) <= _MAX_LENGTH:
-                self.styles[style_id] = self.open
-        elif self.open is not None and name in {"name", "basedOn", "outlineLvl"}:
-            self.open[name] = attribute(attributes, "val")[: _MAX_LENGTH + 1]
-
-    def end(self, name: str) -> None:
-        if name == "style":
-            self.open = None
-
-    def is_heading(self, style_id: str) -> bool:
-        """By the first style that says so or so, of it and those that it is made from."""
-        for _ in range(_MAX_CHAIN):  # of a ring of styles too
-            style = self.styles.get(style_id)
-            if style is None:
-                return False
-            if level := style.get("outlineLvl"):
-                return is_level(level)
-            if _HEADING.fullmatch(style.get("name", "")):
-                return True
-            style_id = style.get("basedOn", "")
-        return False
-
-
-_NOTES = ("footnotes.xml", "endnotes.xml")
-_RUNNING_PART = re.compile(r"(?:header|footer)[0-9]*\.xml")
-# Breaks and hyphens that are elements of their own; a table cell ends in a tab, so a row is a line.
-_MARKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "softHyphen": ""}
-_ENDINGS = {"p": "\n", "tc": "\t", "tr": "\n"}
 
 
 def read(body: bytes) -> tuple[Page, ...]:
     with opened(body, FORMAT) as archive:
         try:
-            main = _main_part(archive)
-            folder = posixpath.dirname(main)
-            story = _story(archive, main, styles_of(archive, posixpath.join(folder, "styles.xml")))
-            notes = [posixpath.join(folder, name) for name in _NOTES]
-            there = [part for part in notes if part in archive.namelist()]
-            texts = ["".join(_story(archive, part, {}).pieces) for part in there]
+            document = _Document(archive, _main_part(archive))
+            return unpaged(*document.text(), missing=document.missing)
         except (KeyError, expat.ExpatError) as error:
             raise Unreadable(damaged(FORMAT)) from error
-        text = "".join(story.pieces)
-        found: list[Found] = sorted(story.headings, key=lambda heading: heading[0])
-        if texts:
-            found.append((len(text), None))
-        return unpaged("\n".join([text, *texts]), found, missing=_missing(archive, folder))
-
-
-def _missing(archive: zipfile.ZipFile, folder: str) -> Iterator[str]:
-    """What prints, or stands beside the text, and is no part of it here."""
-    names = [each for each in archive.namelist() if posixpath.dirname(each) == folder]
-    parts = [each for each in names if _RUNNING_PART.fullmatch(posixpath.basename(each))]
-    if any("".join(_story(archive, part, {}).pieces).strip() for part in parts):
-        yield "headers and footers were not read"
-    if (part := posixpath.join(folder, "comments.xml")) in names:
-        count = Counter[str]()
-        parse(archive, part, start=lambda name, _: count.update([name]))
-        if comments := count["comment"]:
-            yield f"{comments} comment{'s were' if comments > 1 else ' was'} not read"
 
 
 def _main_part(archive: zipfile.ZipFile) -> str:
     """The document's part by the package's own relations: word/document.xml only by habit."""
-    found: list[str] = []
-
-    def start(name: str, attributes: Attributes) -> None:
-        if name == "Relationship" and attributes.get("Type", "").endswith("/officeDocument"):
-            found.append(attributes.get("Target", "").lstrip("/"))
-
-    parse(archive, "_rels/.rels", start=start)
+    relations = _relations(archive, "")
+    found = [target for kind, target in relations.values() if kind == "officeDocument"]
     if not found or found[0].startswith("xl/"):
         raise Unreadable("the file is not a DOCX, whatever its name says")
     return found[0]
 
 
-def _story(archive: zipfile.ZipFile, part: str, styles: Styles) -> "_Story":
-    story = _Story(styles)
-    parse(archive, part, start=story.start, end=story.end, characters=story.characters)
-    return story
+def _relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
+    """Return kind and target of each relation of a part, by their ids."""
+    folder, name = posixpath.split(part)
+    found: dict[str, tuple[str, str]] = {}
+
+    def start(name: str, attributes: Attributes) -> None:
+        if name == "Relationship" and attributes.get("TargetMode") != "External":
+            kind = attributes.get("Type", "").rpartition("/")[2]
+            target = posixpath.normpath(posixpath.join("/", folder, attributes.get("Target", "")))
+            found[attributes.get("Id", str(len(found)))] = (kind, target.lstrip("/"))
+
+    parse(archive, posixpath.join(folder, "_rels", f"{name}.rels"), start=start)
+    return found
 
 
 @dataclass
-class _Paragraph:
-    """One that is being read: where it begins, and what it has said so far of its own."""
+class _Document:
+    """One that is being read, and what was found in it beside its text."""
 
-    at: int
-    style_id: str = ""
-    level: str = ""
-    said: list[str] = field(default_factory=list)
-    length: int = 0
+    archive: zipfile.ZipFile
+    main: str
+    may_embed: bool = True  # documents; one in one in one is nobody's
+    seen: Seen = field(default_factory=Seen)
+    unread: Counter[str] = field(default_factory=Counter)
+    missing: list[str] = field(default_factory=list)
+    embedded: int = 0
 
-    def say(self, text: str) -> None:
-        if self.length < RAW_CHARACTERS:
-            self.said.append(text[:RAW_CHARACTERS])
-            self.length += len(text)
+    def __post_init__(self) -> None:
+        self.relations = self._relations_of(self.main)
+        self.styles = Styles()
+        if not self._gathers("styles", self.styles):
+            self.styles = Styles()
+        self.numbering = Numbering(self.styles)
+        if not self._gathers("numbering", self.numbering):
+            self.numbering = Numbering(self.styles)
+
+    def text(self) -> tuple[str, list[Found]]:
+        story = self._story(self.main)
+        above, below = self._running(self.seen.sections)
+        text, found = joined([*above, *story.blocks])
+        after, _ = joined([*below, *self._notes()])
+        if after:
+            found.append((len(text) + 1, None))
+        text = "\n".join(filter(None, [text, after]))
+        self.missing += self._missing(len(text.split()))
+        return text, found
+
+    def _missing(self, words: int) -> Iterator[str]:
+        """What people see and is no part of the text, and what is left out of it."""
+        yield from hidden_words(self.seen.hidden_words)
+        if part := self._part("comments"):
+            count = Counter[str]()
+            parse(self.archive, part, start=lambda name, _: count.update([name]))
+            if comments := count["comment"]:
+                yield f"{_many(comments, 'comment')} left out"
+        for what, number in sorted(self.unread.items()):
+            yield f"{_many(number, what)} not read"
+        if objects := self.seen.objects.total():
+            programs = ", ".join(sorted(filter(None, self.seen.objects)))[:_LONGEST_LIST]
+            yield f"{_many(objects, 'embedded object')} not read" + (programs and f" ({programs})")
+        if words < _WORDS_BESIDE_PICTURES * self.seen.pictures:
+            pictures = _many(self.seen.pictures, "large picture")
+            yield f"{pictures} not read, beside which there is hardly any text"
+
+    # Parts, found by the document's relations; by their names in one whose relations are lost.
+
+    def _part(self, kind: str) -> str | None:
+        folder = posixpath.dirname(self.main)
+        targets = [target for each, target in self.relations.values() if each == kind]
+        names = [*targets, posixpath.join(folder, f"{kind}.xml")]
+        return next((name for name in names if name in self.archive.NameToInfo), None)
+
+    def _relations_of(self, part: str) -> dict[str, tuple[str, str]]:
+        try:
+            return _relations(self.archive, part)
+        except KeyError:
+            return {}
+
+    def _gathers(self, kind: str, into: Styles | Numbering) -> bool:
+        """Never raises: a document whose styles are broken still has its text."""
+        part = self._part(kind)
+        if part is None or self.archive.getinfo(part).file_size > MAX_PART_BYTES:
+            return False
+        try:
+            parse(self.archive, part, start=into.start, end=into.end)
+        except (KeyError, expat.ExpatError, Unreadable, *DAMAGE):
+            return False
+        return True
+
+    def _story(self, part: str) -> Story:
+        relations = self.relations if part == self.main else self._relations_of(part)
+
+        def embedded(kind: str, reference: str) -> list[Block]:
+            return self._embedded(kind, relations.get(reference, ("", ""))[1])
+
+        moved = frozenset(_moved(self.archive, part))
+        story = Story(self.styles, self.numbering, embedded, moved=moved, seen=self.seen)
+        parse(self.archive, part, start=story.start, end=story.end, characters=story.characters)
+        story.finish()
+        return story
+
+    # Headers and footers, and notes.
+
+    def _running(self, sections: Sequence[Section]) -> tuple[list[Block], list[Block]]:
+        """Return headers and footers that pages have, each line of them once."""
+        kinds = ["first", "default", *["even"] * self._has_even_pages()]
+        references: dict[tuple[str, str], str] = {}
+        shown: dict[str, dict[str, None]] = {"headerReference": {}, "footerReference": {}}
+        for section in sections:
+            references |= section.references  # one that has none has those of the one before
+            for where, parts in shown.items():
+                for kind in kinds[not section.has_first_page :]:
+                    if target := self.relations.get(references.get((where, kind), "")):
+                        parts[target[1]] = None
+        lines = set[str]()
+        above, below = (list(self._new_lines(parts, lines)) for parts in shown.values())
+        return above, below
+
+    def _has_even_pages(self) -> bool:
+        found = list[bool]()
+
+        def start(name: str, attributes: Attributes) -> None:
+            if name == "evenAndOddHeaders":
+                found.append(is_on(attributes))
+
+        if part := self._part("settings"):
+            parse(self.archive, part, start=start)
+        return found[-1:] == [True]
+
+    def _new_lines(self, parts: Iterable[str], known: set[str]) -> Iterator[Block]:
+        for part in parts:
+            if part not in self.archive.NameToInfo:
+                continue
+            for block in self._story(part).blocks:
+                for line in block.text.split("\n"):
+                    words = "".join(filter(str.isalnum, line))
+                    if words and words not in known:
+                        known.add(words)
+                        yield Block(line)
+
+    def _notes(self) -> Iterator[Block]:
+        """Those that the text refers to, in its order."""
+        for kind in ("footnote", "endnote"):
+            part = self._part(f"{kind}s")
+            ids = dict.fromkeys(note for each, note in self.seen.notes if each == kind)
+            if part and ids:
+                notes = self._story(part).notes
+                yield from (block for note in ids for block in notes.get(note, []))
+
+    # What is embedded.
+
+    def _embedded(self, kind: str, part: str) -> list[Block]:
+        self.embedded += 1
+        if self.embedded <= _MAX_EMBEDDED and part in self.archive.NameToInfo:
+            try:
+                if kind == "altChunk":
+                    return self._embedded_document(part)
+                gathered = _Chart() if kind == "chart" else _Diagram()
+                parse(
+                    *(self.archive, part),
+                    start=gathered.start,
+                    end=gathered.end,
+                    characters=gathered.characters,
+                )
+                return gathered.blocks()
+            except (expat.ExpatError, Unreadable):
+                pass
+        names = {"altChunk": "embedded document", "chart": "chart"}
+        self.unread[names.get(kind, "diagram")] += 1
+        return []
+
+    def _embedded_document(self, part: str) -> list[Block]:
+        body = b"".join(chunks(self.archive, part))
+        if (message := email.message_from_bytes(body)).is_multipart() or message.get(
+            "MIME-Version"
+        ):
+            pages = [
+                page
+                for each in message.walk()
+                if each.get_content_type() == "text/html"
+                for page in webpage.read(_payload(each))
+            ]
+        elif body.startswith(b"PK"):
+            pages = list(self._document_in(body))
+        elif body.startswith(b"{\\rtf"):
+            pages = []
+        else:
+            is_page = b"<" in body[:1_000]
+            pages = list(webpage.read(body) if is_page else plain.read(body))
+        if not pages:
+            raise Unreadable("no reader for it")
+        self.missing += [sentence for page in pages for sentence in page.missing]
+        return [block for page in pages for block in _blocks_of(page)]
+
+    def _document_in(self, body: bytes) -> tuple[Page, ...]:
+        if not self.may_embed:
+            return ()
+        with opened(body, FORMAT) as archive:
+            inner = _Document(archive, _main_part(archive), may_embed=False)
+            return unpaged(*inner.text(), missing=inner.missing)
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'s are' if count > 1 else ' is'}"
+
+
+def _moved(archive: zipfile.ZipFile, part: str) -> Iterator[str]:
+    """Yield the ids of ranges that text was moved from; of those that end, or all would be gone."""
+    before = b""
+    for chunk in chunks(archive, part):
+        if _MOVED in before + chunk:
+            break
+        before = chunk[-len(_MOVED) :]
+    else:
+        return
+    ended = set[str]()
+
+    def start(name: str, attributes: Attributes) -> None:
+        if name == "moveFromRangeEnd":
+            ended.add(attribute(attributes, "id"))
+
+    parse(archive, part, start=start)
+    yield from ended
+
+
+def _payload(message: Message) -> bytes:
+    payload = message.get_payload(decode=True)
+    return payload if isinstance(payload, bytes) else b""
+
+
+def _blocks_of(page: Page) -> Iterator[Block]:
+    bounds = [each.at for each in page.headings]
+    yield Block(page.text[: min([*bounds, len(page.text)])].rstrip("\n"))
+    for heading, end in zip(page.headings, [*bounds[1:], len(page.text)], strict=True):
+        yield Block(page.text[heading.at : end].rstrip("\n"), heading=heading.text)
 
 
 @dataclass
-class _Story:
-    """Text of one part, gathered from the parser's calls."""
+class _Drawn:
+    """Elements that are open in the part of a chart or diagram."""
 
-    styles: Styles
-    pieces: list[str] = field(default_factory=list)
-    length: int = 0  # of the pieces
-    in_text: bool = False
-    # How many elements of a name are open. In mc:Fallback is the same text again, for older
-    # readers; in a table cell a paragraph's end is no end of line; in w:pPrChange is how the
-    # paragraph was before.
-    inside: Counter[str] = field(default_factory=Counter)
-    open: list[_Paragraph] = field(default_factory=list)  # a text box has paragraphs in one
-    headings: list[tuple[int, str]] = field(default_factory=list)  # in the order of their ends
+    path: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
 
-    def start(self, name: str, attributes: Attributes) -> None:
-        self.inside[name] += 1
-        self.in_text = name == "t"
-        if name in _MARKS and not self.inside["Fallback"]:
-            self._say(_MARKS[name])
-        elif name == "p" and self.length <= MAX_CHARACTERS:
-            self.open.append(_Paragraph(self.length))
-        elif self.open and not self.inside["pPrChange"]:
-            if name == "pStyle":
-                self.open[-1].style_id = attribute(attributes, "val")
-            elif name == "outlineLvl":
-                self.open[-1].level = attribute(attributes, "val")
+    def start(self, name: str, _: Attributes) -> None:
+        self.path.append(name)
+        if name in {"p", "pt"}:
+            self.lines.append("")
 
-    def end(self, name: str) -> None:
-        self.in_text = False
-        self.inside[name] -= 1
-        if name == "p" and self.open:
-            self._end_paragraph(self.open.pop())
-        if name in _ENDINGS and not self.inside["Fallback"]:
-            self._add(" " if name == "p" and self.inside["tc"] else _ENDINGS[name])
+    def end(self, _: str) -> None:
+        self.path.pop()
 
     def characters(self, text: str) -> None:
-        if self.in_text and not self.inside["Fallback"]:
-            self._say(text)
+        if self.path[-1] == "t" and self.lines:
+            self.lines[-1] += text
 
-    def _say(self, text: str) -> None:
-        self._add(text)
-        if self.open:
-            self.open[-1].say(text)
+    def blocks(self) -> list[Block]:
+        return [Block(line) for line in self.lines if line.strip()]
 
-    def _add(self, text: str) -> None:
-        self.pieces.append(text)
-        self.length += len(text)
 
-    def _end_paragraph(self, paragraph: _Paragraph) -> None:
-        style_id = paragraph.style_id
-        if paragraph.level:
-            is_heading = is_level(paragraph.level)
-        else:
-            named = bool(_HEADING.fullmatch(style_id))
-            is_heading = bool(style_id) and self.styles.get(style_id, named)
-        # One more than are told, so that the last one ends where the next would begin.
-        if is_heading and len(self.headings) <= MAX_HEADINGS:
-            self.headings.append((paragraph.at, "".join(paragraph.said)))
+class _Diagram(_Drawn):
+    """Texts of SmartArt."""
+
+
+@dataclass
+class _Chart(_Drawn):
+    """Titles of a chart, and a table of its series."""
+
+    series: list[dict[str, list[str]]] = field(default_factory=list)
+    of: str = ""  # part of a series
+
+    def start(self, name: str, attributes: Attributes) -> None:
+        super().start(name, attributes)
+        if name == "ser":
+            self.series.append({"tx": [], "cat": [], "val": []})
+        elif name in {"tx", "cat", "val", "xVal", "yVal"}:
+            self.of = {"xVal": "cat", "yVal": "val"}.get(name, name)
+        elif name == "v" and self.series and "ser" in self.path[:_MAX_DEPTH]:
+            self.series[-1].setdefault(self.of, []).append("")
+
+    def characters(self, text: str) -> None:
+        super().characters(text)
+        if self.path[-1] == "v" and self.series and self.series[-1].get(self.of):
+            self.series[-1][self.of][-1] += text
+
+    def blocks(self) -> list[Block]:
+        columns = [list(map(_without_noise, each["val"])) for each in self.series]
+        names = max((each["cat"] for each in self.series), key=len, default=[])
+        rows = [["", *("".join(each["tx"]) for each in self.series)]]
+        rows += [list(row) for row in zip_longest(names, *columns, fillvalue="")]
+        table = [[Cell([Block(text)] if text else []) for text in row] for row in rows]
+        return [*super().blocks(), *table_blocks(table, headers=1)]
+
+
+def _without_noise(value: str) -> str:
+    """Return 4.4 for 4.4000000000000004, as it is stored."""
+    with suppress(ValueError):
+        return f"{float(value):.15g}"
+    return value
