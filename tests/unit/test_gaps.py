@@ -225,24 +225,6 @@ def _with(draw: Callable[[Canvas], None]) -> bytes:
     return body.getvalue()
 
 
-def test_headers_and_comments_of_a_word_document_are_gaps() -> None:
-    def part(name: str, inside: str) -> str:
-        return f'<w:{name} xmlns:w="urn:w">{inside}</w:{name}>'
-
-    text = "<w:p><w:r><w:t>{}</w:t></w:r></w:p>".format
-    body = part("document", f"<w:body>{text('The parties agree.')}</w:body>")
-    header = part("hdr", text("Contract KX-4711"))
-    comments = part("comments", f"<w:comment>{text('Agreed at 5')}</w:comment>" * 2)
-
-    both = {"word/header1.xml": header, "word/comments.xml": comments}
-    blank = {"word/footer2.xml": part("ftr", text(" ")), "word/comments.xml": part("comments", "")}
-    assert gaps_of(read_pages(files.word_of_xml(body, both), "contract.docx")) == (
-        "headers and footers were not read",
-        "2 comments were not read",
-    )
-    assert gaps_of(read_pages(files.word_of_xml(body, blank), "contract.docx")) == ()
-
-
 def test_pages_are_listed_as_ranges_and_no_more_than_fit() -> None:
     scattered = [
         Page(number=number, text="", gap=PageGap.NO_TEXT if number % 2 else None)

@@ -63,7 +63,10 @@ STYLES = part(
     '<w:shd w:val="clear" w:fill="4472C4"/></w:tcPr></w:tblStylePr></w:style>',
 )
 WHITE = '<w:color w:val="FFFFFF"/>'
-CELL = "<w:tbl><w:tblPr>{table}</w:tblPr><w:tr><w:trPr>{row}</w:trPr><w:tc><w:tcPr>{cell}</w:tcPr>{p}</w:tc></w:tr></w:tbl>"
+CELL = (
+    "<w:tbl><w:tblPr>{table}</w:tblPr><w:tr><w:trPr>{row}</w:trPr>"
+    "<w:tc><w:tcPr>{cell}</w:tcPr>{p}</w:tc></w:tr></w:tbl>"
+)
 BOX = "<w:p><w:r>{before}<w:txbxContent>{p}</w:txbxContent>{after}</w:r></w:p>"
 
 
@@ -473,11 +476,14 @@ def test_a_table_in_a_cell_stands_in_the_cell() -> None:
     body = io.BytesIO()
     document.save(body)
 
-    assert page_of(body.getvalue()).text == ("Part\tSizes\nBolt\tM8, 40; M10, 60")
+    assert page_of(body.getvalue()).text == (
+        "| Part | Sizes |\n|---|---|\n| Bolt | M8, 40; M10, 60 |"
+    )
 
 
 def test_a_table_that_arranges_a_page_is_text_with_its_headings() -> None:
-    heading = f"<w:tc>{paragraph('Leave', '', '<w:outlineLvl w:val="0"/>')}</w:tc>"
+    level = '<w:outlineLvl w:val="0"/>'
+    heading = f"<w:tc>{paragraph('Leave', '', level)}</w:tc>"
     body = table(heading + td("side"), td("Ask early.") + td("note"))
 
     page = page_of(word(body))

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from email.message import Message
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from xml.parsers import expat
 
 from stackroom.errors import Unreadable
@@ -315,10 +315,10 @@ def _payload(message: Message) -> bytes:
 
 
 def _blocks_of(page: Page) -> Iterator[Block]:
-    bounds = [each.at for each in page.headings]
-    yield Block(page.text[: min([*bounds, len(page.text)])].rstrip("\n"))
-    for heading, end in zip(page.headings, [*bounds[1:], len(page.text)], strict=True):
-        yield Block(page.text[heading.at : end].rstrip("\n"), heading=heading.text)
+    bounds = [*(each.at for each in page.headings), len(page.text)]
+    yield Block(page.text[: bounds[0]].rstrip("\n"))
+    for heading, (begin, end) in zip(page.headings, pairwise(bounds), strict=True):
+        yield Block(page.text[begin:end].rstrip("\n"), heading=heading.text)
 
 
 @dataclass

@@ -3,7 +3,7 @@ Styles and numbering of a DOCX: how paragraphs and runs look that don't say so t
 
 A heading has an outline level, or a style that has one, or is named "heading 1" to "heading 9" or
 "Title", or is made from such a style. Word keeps these names in English in every language; the ids
-by which paragraphs refer to a style are translated ("berschrift1"). Without readable styles, the ids
+by which paragraphs refer to a style are translated ("berschrift1"). Without readable styles, ids
 are taken at their word.
 """
 
