@@ -108,7 +108,7 @@ class Numbering:
         def written(place: re.Match[str]) -> str:
             other = levels.get(int(place[1]) - 1, level)
             number = self._counts[list_id].get(int(place[1]) - 1, other.start)
-            return _written(number, "decimal" if level.is_legal else other.format)
+            return numbered(number, "decimal" if level.is_legal else other.format)
 
         return "  " * at + _PLACE.sub(written, level.text)
 
@@ -131,7 +131,8 @@ def _int(value: str) -> int:
     return int(value) if value.isdecimal() and len(value) < 4 else 0
 
 
-def _written(number: int, form: str) -> str:
+def numbered(number: int, form: str) -> str:
+    """Return 4 as "iv" for "lowerRoman", as "D" for "upperLetter", and the like."""
     if not 0 < number < _MAX_NUMBER or form not in {
         *("lowerLetter", "upperLetter", "lowerRoman", "upperRoman", "decimalZero")
     }:
