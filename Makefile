@@ -117,6 +117,10 @@ bench-load: setup ## Measure: have 200 tenants ask one knowledge base in simulat
 bench-answers: setup ## Measure: compare answers with plain Retrieve on published sets; DATA=FOLDER ARGS=--help
 	@$(BIN)/python -m benchmarks.answers $(DATA) $(ARGS)
 
+.PHONY: bench-readers
+bench-readers: setup ## Measure: compare what each format's reader gets with the truth; DATA=FOLDER ARGS=--help
+	@$(BIN)/python -m benchmarks.readers $(DATA) $(ARGS)
+
 .PHONY: structure
 structure: setup ## Measure: print lines, imports and how far one request walks through the code
 	@$(BIN)/python -m checks.structure

@@ -1,0 +1,109 @@
+"""
+Files read one at a time, as the pipeline reads them: what crashes, hangs, or is silent.
+
+Good folders are test/pdfs of github.com/mozilla/pdf.js, test-data of github.com/apache/poi, and
+test-documents of github.com/apache/tika.
+"""
+
+import multiprocessing
+import resource
+import time
+import traceback
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pypdfium2
+
+from stackroom.documents.formats import unsupported
+from stackroom.errors import Unreadable
+from stackroom.inspection.document_text import text_of
+from stackroom.inspection.extraction.apart import read_pages_apart
+
+_SECONDS = 180.0  # that a file may take
+_SLOW = 20.0  # seconds that are worth a line
+_LARGE = 600  # MB that are
+_INK = 0.002  # of a page's pixels: what has less is blank
+_WHITE = 230  # of 255, and more
+_PIXELS = 400  # that a page is high or wide
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """
+    The text that is indexed, or why there is none: `refused` is for its owner, `crash` for us.
+
+    `unseen` are pages of a PDF that have ink on them, but neither text nor a gap.
+    """
+
+    markdown: str = ""
+    gaps: tuple[str, ...] = ()
+    refused: str | None = None
+    crash: str | None = None
+    unseen: tuple[int, ...] = ()
+    seconds: float = 0.0
+    megabytes: int = 0
+
+    def defects(self) -> Iterator[str]:
+        if self.crash is not None:
+            yield f"CRASH: {self.crash}"
+        if self.unseen:
+            yield f"UNSEEN: ink, but neither text nor a gap, on {len(self.unseen)} pages: " + (
+                ", ".join(map(str, self.unseen[:10]))
+            )
+        if self.seconds > _SLOW:
+            yield f"SLOW: {self.seconds:.0f} s"
+        if self.megabytes > _LARGE:
+            yield f"LARGE: {self.megabytes} MB"
+
+
+def files_under(folder: Path) -> list[Path]:
+    files = (each for each in sorted(folder.rglob("*")) if each.is_file())
+    return [each for each in files if not unsupported(each.name)]
+
+
+def read_by_itself(file: Path) -> Reading:
+    """Read a file in a process of its own, whose children's memory is what this file takes."""
+    context = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(max_workers=1, mp_context=context) as executor:
+        try:
+            return executor.submit(_measured, file).result()
+        except BrokenProcessPool:
+            return Reading(crash="the process that makes a text of its pages died")
+
+
+def _measured(file: Path) -> Reading:
+    began = time.monotonic()
+    try:
+        reading = _read(file)
+    except Exception:  # whichever it is, it is what is looked for
+        reading = Reading(crash=" | ".join(traceback.format_exc(limit=-2).split("\n")))
+    seconds = time.monotonic() - began
+    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+    return replace(reading, seconds=seconds, megabytes=memory)
+
+
+def _read(file: Path) -> Reading:
+    body = file.read_bytes()
+    try:
+        pages = read_pages_apart(body, file.name, seconds=_SECONDS)
+    except Unreadable as error:
+        return Reading(refused=error.reason)
+    if pages is None:
+        return Reading(crash="the reader died, took too long or too much memory")
+    text = text_of(pages, file.name)
+    empty = [page.number for page in pages if page.number and not (page.text.strip() or page.gap)]
+    return Reading(markdown=text.markdown, gaps=text.gaps, unseen=tuple(_with_ink(body, empty)))
+
+
+def _with_ink(body: bytes, numbers: Iterable[int]) -> Iterator[int]:
+    for number in numbers:
+        with pypdfium2.PdfDocument(body) as document:
+            document.init_forms()
+            page = document[number - 1]
+            scale = _PIXELS / max(*page.get_size(), 1.0)
+            pixels = page.render(scale=scale, grayscale=True).to_numpy()
+            if (pixels < _WHITE).mean() > _INK:
+                yield number

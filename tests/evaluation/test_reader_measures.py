@@ -1,0 +1,130 @@
+"""The measures of `make bench-readers`, on texts as small as a test's."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.readers.cases import Case, Verdict, cases_in, judged
+from benchmarks.readers.folders import Reading, files_under, read_by_itself
+from benchmarks.readers.truths import files_of, in_order, shares
+
+TRUTH = """# Leave
+
+A **year** has 30 days of [leave](https://example.com/a_(b)).
+
+<!-- image -->
+
+## Notice
+
+| Grade | Weeks | Weeks |
+| - | - | - |
+| Junior | four | four |
+| Senior | twelve | none |
+"""
+
+
+@pytest.mark.parametrize(
+    ("found", "count"), [("abcd", 4), ("dcba", 1), ("xaxbxd", 3), ("bcda", 3), ("", 0)]
+)
+def test_words_count_where_they_stand_in_the_order_of_the_truth(found: str, count: int) -> None:
+    assert in_order("abcd", found) == count
+
+
+def test_text_with_other_signs_and_merged_cells_once_has_all_of_truth() -> None:
+    text = (
+        "## Leave\nA year has 30 days of leave.\n"
+        "## Notice\nGrade\tWeeks\nJunior: four\nSenior\ttwelve\tnone"
+    )
+
+    measured = shares(text, TRUTH, is_sheet=False)
+
+    assert (measured.words, measured.headings, measured.cells) == (1, 1, 1)
+
+
+def test_text_without_a_heading_and_a_row_lacks_their_shares() -> None:
+    text = "# Leave\nA year has 30 days of leave. Notice\nGrade | Weeks\nJunior | four"
+
+    measured = shares(text, TRUTH, is_sheet=False)
+
+    assert measured.words == 13 / 16
+    assert measured.headings == 0.5
+    assert measured.cells == 6 / 9
+    assert measured.missing == ["senior", "twelve", "none"]
+
+
+def test_words_of_a_sheet_count_in_any_order() -> None:
+    assert shares("b a", "a b", is_sheet=True).words == 1
+    assert shares("b a", "a b", is_sheet=False).words == 0.5
+
+
+def test_files_without_their_truth_are_not_measured(tmp_path: Path) -> None:
+    (tmp_path / "csv").mkdir()
+    for name in ("a.csv", "a.csv.md", "b.csv"):
+        (tmp_path / "csv" / name).write_text("a")
+
+    assert [each.name for each in files_of(tmp_path)] == ["a.csv"]
+
+
+@pytest.mark.parametrize(
+    ("reading", "is_control", "verdict"),
+    [
+        (Reading(markdown="⟦a.txt⟧\nnine weeks"), False, Verdict.FOUND),
+        (Reading(markdown="⟦a.txt⟧\nnine weeks"), True, Verdict.FOUND),
+        (Reading(markdown="nine weeks", gaps=("one",)), True, Verdict.WRONG),
+        (Reading(markdown="a", gaps=("one",)), False, Verdict.TOLD),
+        (Reading(refused="the file is empty"), False, Verdict.TOLD),
+        (Reading(refused="the file is empty"), True, Verdict.WRONG),
+        (Reading(markdown="a"), False, Verdict.WRONG),
+        (Reading(markdown="nine weeks, secret", gaps=("one",)), False, Verdict.WRONG),
+        (Reading(crash="it died"), False, Verdict.WRONG),
+    ],
+)
+def test_case_is_right_where_its_text_is_found_or_its_lack_is_told(
+    reading: Reading, is_control: bool, verdict: Verdict
+) -> None:
+    case = Case(
+        file=Path("a.txt"),
+        must_find=["nine weeks"],
+        must_not_find=["secret"],
+        is_control=is_control,
+    )
+
+    assert judged(case, reading)[0] is verdict
+
+
+def test_cases_that_are_not_about_the_text_of_a_file_are_left_out(tmp_path: Path) -> None:
+    listed = [
+        {"case": number, "file": name, "must_find": ["a"], "must_not_find": [], "control": False}
+        for number, name in ((1, "a.txt"), (11, "missing.txt"), (12, "a.txt"))
+    ]
+    (tmp_path / "cases.json").write_text(json.dumps(listed))
+    (tmp_path / "a.txt").write_text("a")
+
+    assert [each.file.name for each in cases_in(tmp_path)] == ["a.txt"]
+
+
+@pytest.mark.processes
+def test_file_is_read_by_itself_with_its_time_and_memory(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("nine weeks")
+    (tmp_path / "b.csv").write_bytes(b"")
+    (tmp_path / "c.exe").write_bytes(b"a")
+
+    read, refused = [read_by_itself(each) for each in files_under(tmp_path)]
+
+    assert read.markdown == "⟦a.txt⟧\nnine weeks\n"
+    assert read.seconds > 0
+    assert read.megabytes > 0
+    assert refused.refused == "the file is empty"
+    assert [*read.defects(), *refused.defects()] == []
+
+
+def test_crash_page_with_ink_time_and_memory_are_defects() -> None:
+    reading = Reading(crash="it died", unseen=(2, 3), seconds=21, megabytes=700)
+
+    assert [each.partition(":")[0] for each in reading.defects()] == [
+        "CRASH",
+        "UNSEEN",
+        "SLOW",
+        "LARGE",
+    ]
