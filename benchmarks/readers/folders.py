@@ -103,7 +103,10 @@ def _with_ink(body: bytes, numbers: Iterable[int]) -> Iterator[int]:
         with pypdfium2.PdfDocument(body) as document:
             document.init_forms()
             page = document[number - 1]
-            scale = _PIXELS / max(*page.get_size(), 1.0)
+            width, height = page.get_size()
+            if min(width, height) < 1:
+                continue  # nobody sees such a page
+            scale = _PIXELS / max(width, height)
             pixels = page.render(scale=scale, grayscale=True).to_numpy()
             if (pixels < _WHITE).mean() > _INK:
                 yield number
