@@ -100,7 +100,7 @@ def _compared(file: Path, reader: Peer) -> _Read:
         text = ""
     seconds = time.perf_counter() - began
     truth = truth_of(file).read_text("utf-8")
-    found = shares(text, truth, is_sheet=file.suffix == ".xlsx")
+    found = shares(text, truth, is_sheet=file.suffix in {".csv", ".xlsx"})
     return _Read(file=file, shares=found, seconds=seconds)
 
 

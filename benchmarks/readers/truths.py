@@ -53,7 +53,8 @@ def shares(text: str, truth: str, *, is_sheet: bool) -> Shares:
     """
     Compare a file's text with its truth: words and headings in their order, cells anywhere.
 
-    Words of a sheet may stand in any order, since tables that stand side by side have none.
+    Words of a sheet may stand in any order: tables side by side have none, and a row that names its
+    columns has their names between its values.
     """
     truth = _SIGNS.sub(" ", truth)
     wanted, found = words(_once_a_row(truth)), words(text)
