@@ -82,7 +82,7 @@ def test_a_web_page_gives_what_its_reader_sees() -> None:
     text = text_of(files.html_page(), "hours.html")
 
     assert text == (
-        "Opening hours\nOpening hours\nThe reading room is open from 9 to 17.\nSaturday\nclosed"
+        "Opening hours\nOpening hours\nThe reading room is open from 9 to 17.\nSaturday\tclosed"
     )
 
 

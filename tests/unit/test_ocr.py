@@ -68,10 +68,10 @@ class Scanner:
         return pages
 
 
-def test_only_pages_without_text_or_garbled_are_read_and_their_gaps_go() -> None:
-    form = scan(4, "Name", PageGap.FORM_VALUES)
+def test_only_pages_with_gaps_that_ocr_can_fill_are_read() -> None:
+    form = scan(4, "Name", PageGap.FORM)
     scanner = Scanner(
-        [COVER, scan(2, "Page 2 of 4"), scan(3, "Wkh uhqw", PageGap.GARBLED), form],
+        [COVER, scan(2, "Page 2 of 4"), scan(3, "", PageGap.GARBLED), form],
         seen={2: "Annex B\nThe notice period is nine weeks.\nPage 2 of 4", 3: "The rent is due."},
     )
 
@@ -85,6 +85,17 @@ def test_only_pages_without_text_or_garbled_are_read_and_their_gaps_go() -> None
         form,
     )
     assert scanner.counted == [(2, 0)]
+
+
+def test_what_ocr_sees_beside_the_text_of_a_page_is_added_to_it() -> None:
+    table = scan(2, "The rates are these.\nAll prices in euros.", PageGap.UNREAD_PART)
+    scanner = Scanner(
+        [COVER, table], seen={2: "The rates arc these.\nNight shift 41.50\nAll prices in euros."}
+    )
+
+    pages = scanner.read()
+
+    assert pages[1] == Page(2, "The rates are these.\nAll prices in euros.\nNight shift 41.50")
 
 
 def test_file_whose_pages_have_text_costs_nothing() -> None:

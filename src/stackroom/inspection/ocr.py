@@ -1,8 +1,8 @@
 """
-OCR of the pages of a PDF whose text is missing or garbled, and of no others.
+OCR of the pages of a PDF whose text is missing or garbled, in whole or in part, and of no others.
 
-Each such page is drawn and read by itself, and what is read becomes its text. Where that fails, the
-page keeps its gap, or says that OCR failed: a document never fails because of it.
+Each such page is drawn and read by itself, and lines that its text lacks are added to it. Where
+that fails, the page keeps its gap, or says that OCR failed: a document never fails because of it.
 """
 
 import logging
@@ -20,7 +20,8 @@ from stackroom.inspection.text_lines import TextLine, text_in_order
 OcrEngine = Literal["none", "textract"]
 
 MOST_PAGES = 200  # of a file: what one upload may cost is bounded by it
-_READ = frozenset({PageGap.NO_TEXT, PageGap.GARBLED})
+_READ = frozenset({PageGap.NO_TEXT, PageGap.UNREAD_PART, PageGap.GARBLED})
+_MOST_KNOWN = 0.5  # of a line's words, that the page's text has: OCR misreads some of the others
 _AT_ONCE = 4  # some regions begin with one call a second, which the client then repeats
 # What drawing pages and calling for them takes at most in all but an outage.
 _BATCH_SECONDS = 60.0
@@ -113,12 +114,20 @@ class PageOcr:
         except (StoreUnavailable, ServiceRefused):
             logger.warning("OCR failed", exc_info=True)
             return replace(page, gap=PageGap.OCR_FAILED)
-        text = text_in_order(lines)
-        if not text.strip():
+        kept = "" if page.gap is PageGap.NO_TEXT else page.text  # hardly any, in no order
+        known = {each.lower() for each in kept.split()}
+        lines = [each for each in lines if not _is_known(each, known)]
+        if not (read := text_in_order(lines)).strip():
             return page
+        text = "\n".join(filter(None, [kept, read]))
         confidence = sum(each.confidence for each in lines) / len(lines)
         is_sure = confidence >= _LEAST_CONFIDENCE
         return replace(page, text=text, gap=None if is_sure else PageGap.LOW_CONFIDENCE)
+
+
+def _is_known(line: TextLine, known: set[str]) -> bool:
+    words = line.text.lower().split()
+    return sum(each in known for each in words) > _MOST_KNOWN * len(words)
 
 
 def _has_failed(read: Sequence[Page]) -> bool:

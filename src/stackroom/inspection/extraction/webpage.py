@@ -1,7 +1,7 @@
 """
-HTML: what a browser would show, one line a block; text that its styles hide is left out and counted.
+HTML: what a browser would show, one line a block; text that styles hide is left out and counted.
 
-Not text are scripts, templates, comments, what stands for a picture, and `noscript`. Fields of forms
+Scripts, templates, comments, alternatives to pictures and `noscript` are not text. Form fields
 have the values, or the choice, that they show.
 """
 
