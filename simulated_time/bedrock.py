@@ -115,6 +115,9 @@ class NothingToParse:
     def seen(self, body: bytes, filename: str) -> tuple[str, ...]:
         return (self.text(body, filename),)
 
+    def detected(self, body: bytes) -> None:
+        """A stand-in has no pictures."""
+
     def close(self) -> None:
         """There is nothing to close."""
 

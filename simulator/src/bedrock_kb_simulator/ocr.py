@@ -97,7 +97,7 @@ def _placed(picture: NDArray[np.uint8], least: float) -> Iterator[dict[str, Any]
             yield {"text": text, "confidence": 100 * float(score), "place": place}
 
 
-def _opened(body: bytes, formats: Sequence[str] = ("JPEG", "PNG")) -> NDArray[np.uint8]:
+def _opened(body: bytes, formats: tuple[str, ...] = ("JPEG", "PNG")) -> NDArray[np.uint8]:
     try:
         with Image.open(io.BytesIO(body), formats=formats) as image:
             image.thumbnail((_PIXELS, _PIXELS))

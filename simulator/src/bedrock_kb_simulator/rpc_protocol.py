@@ -56,10 +56,10 @@ def is_cbor(scope: Message) -> bool:
 
 def parameters_of(operation: Any, request: Request, body: bytes, *, cbor: bool) -> dict[str, Any]:
     if not cbor:
-        asked = {"body": body, "headers": request.headers, "url_params": {}}
+        asked: Any = {"body": body, "headers": request.headers, "url_params": {}}
         parsed: dict[str, Any] = PROTOCOL_PARSERS["json"](operation).parse(asked)
         return parsed
-    response = {"body": body, "headers": {}, "status_code": 200}
+    response: Any = {"body": body, "headers": {}, "status_code": 200}
     read: dict[str, Any] = create_parser("smithy-rpc-v2-cbor").parse(
         response, operation.input_shape
     )
@@ -77,7 +77,7 @@ def written(operation: Any, result: Any, *, cbor: bool) -> Response:
     if cbor:
         return 200, _HEADERS, _Writer().written(result, operation.output_shape)
     serializer = get_serializer_class(service.service_name, "json")
-    made = serializer(operation, context=SerializationContext()).serialize(result)
+    made: Any = serializer(operation, context=SerializationContext()).serialize(result)
     return 200, made["headers"], made["body"].encode()
 
 
@@ -91,5 +91,6 @@ def refused(status: int, error: ServiceError, *, cbor: bool) -> Response:
 
 class _Writer(RpcV2CBORSerializer):
     def written(self, value: Any, shape: Any) -> bytes:
-        body: bytes = self._serialize_body_params(value, shape)
+        writer: Any = self  # its base has the method, and its type says nothing of it
+        body: bytes = writer._serialize_body_params(value, shape)
         return body
