@@ -69,8 +69,8 @@ def test_files_without_their_truth_are_not_measured(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("reading", "is_control", "verdict"),
     [
-        (Reading(markdown="⟦a.txt⟧\nnine weeks"), False, Verdict.FOUND),
-        (Reading(markdown="⟦a.txt⟧\nnine weeks"), True, Verdict.FOUND),
+        (Reading(markdown="⟦a⟧\nnine weeks"), False, Verdict.FOUND),
+        (Reading(markdown="⟦a⟧\nnine weeks"), True, Verdict.FOUND),
         (Reading(markdown="nine weeks", gaps=("one",)), True, Verdict.WRONG),
         (Reading(markdown="a", gaps=("one",)), False, Verdict.TOLD),
         (Reading(refused="the file is empty"), False, Verdict.TOLD),
@@ -112,7 +112,7 @@ def test_file_is_read_by_itself_with_its_time_and_memory(tmp_path: Path) -> None
 
     read, refused = [read_by_itself(each) for each in files_under(tmp_path)]
 
-    assert read.markdown == "⟦a.txt⟧\nnine weeks\n"
+    assert read.markdown == "⟦a⟧\nnine weeks\n"
     assert read.seconds > 0
     assert read.megabytes > 0
     assert refused.refused == "the file is empty"

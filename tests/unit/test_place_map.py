@@ -134,7 +134,7 @@ def test_passage_that_stands_on_each_page_is_on_that_of_its_context_line() -> No
 
     places = [FORM.places.place_of(f"⟦{line}") for line in lines]
 
-    assert [f"form.pdf · page {place.page}" for place in places] == [
+    assert [f"form · page {place.page}" for place in places] == [
         line.partition("⟧")[0] for line in lines
     ]
 
@@ -142,12 +142,12 @@ def test_passage_that_stands_on_each_page_is_on_that_of_its_context_line() -> No
 @pytest.mark.parametrize(
     ("line", "page"),
     [
-        ("⟦form.pdf · page 3⟧", 3),
-        ("pdf · page 3⟧", 3),
+        ("⟦form · page 3⟧", 3),
+        ("rm · page 3⟧", 3),
         ("page 3⟧", 3),
         ("3⟧", 3),
         ("⟧", None),
-        ("⟦form.pdf · page 9⟧", None),
+        ("⟦form · page 9⟧", None),
         ("", None),
     ],
 )
@@ -314,13 +314,14 @@ def test_passages_cut_by_tokens_of_a_pdf_are_each_on_their_page() -> None:
     clause = CLAUSE.replace(". ", ".\n")  # no line runs off the page
     texts = [f"{PAGER}\n{clause}\nArticle {number}.\n{clause}\n{LEAVE}" for number in range(1, 9)]
     text = text_of(read_pages(files.pdf(*texts), "lease.pdf"), "lease.pdf")
-    begins = [text.markdown.index(f"page {number}⟧") for number in range(1, 9)]
+    articles = [text.markdown.index(f"Article {number}.") for number in range(1, 9)]
+    begins = [text.markdown.rindex("⟦", 0, article) for article in articles]
 
     for first, last in Chunking(max_tokens=160).spans(text.markdown):
         passage = text.markdown[first:last]
 
         place = text.places.place_of(passage)
         end = first + len(re.sub(r"⟦[^⟧]*⟧?\s*$", "", passage))  # a line alone has no page's text
-        inside = bisect_right(begins, first + len("⟦lease.pdf · ")), bisect_left(begins, end)
+        inside = bisect_right(begins, first + len("⟦lease⟧")), bisect_left(begins, end)
         assert (place.page_first, place.page_last) == inside
         assert "⟦" in passage

@@ -76,7 +76,7 @@ def test_every_sheet_stands_under_its_name_which_is_a_heading() -> None:
     assert page.text.startswith("Prices\n\nitem: lamp 0; euro: 0\n")
     assert page.text.endswith("item: lamp 39; euro: 39\n\nMore\n\nx")
     assert page.headings == (Heading(0, "Prices"), Heading(page.text.index("More"), "More"))
-    assert text_of([page], "a.xlsx").markdown.startswith("⟦a.xlsx · Prices⟧\n## Prices\n\nitem: ")
+    assert text_of([page], "a.xlsx").markdown.startswith("⟦a⟧\n## Prices\n\nitem: ")
 
 
 def test_cells_show_what_their_formats_make_of_them() -> None:

@@ -1,8 +1,11 @@
 """
 Context lines: what a passage alone lacks, in lines of the text that it is cut from.
 
-    ⟦report.pdf · Results · page 12⟧
+    ⟦2024 Q3 Nordwind⟧
+    ⟦2024 Q3 Nordwind · Certifications · page 12⟧
 
+Each has the file's name without its extension. A title, a section or a page takes similarity from
+what a passage says, so that a line has its place only where several passages may be alike.
 The brackets stand nowhere else in such a text (`escaped`), so nobody can forge a line, and one is
 known again even where a passage has only half of it.
 """
@@ -27,7 +30,8 @@ def escaped(text: str) -> str:
 
 
 def context_line(filename: str, *, title: str, section: str | None, page: int | None) -> str:
-    name = filename if len(filename) <= _MAX_PART else PurePosixPath(filename).name
+    path = PurePosixPath(filename)
+    name = str(path.with_suffix("")) if len(filename) <= _MAX_PART else path.stem
     return f"⟦{_BETWEEN.join(filter(None, map(_short, (name, title))))}{_ending(section, page)}"
 
 
@@ -58,7 +62,8 @@ def split_at_context(passage: str) -> tuple[list[str], list[str]]:
 
 def may_be_of(line: str, section: str | None, page: int | None) -> bool:
     """Whether a context line, or what a passage has of one, names this section and page."""
-    if not line.endswith("⟧"):
+    has_no_place = line.startswith("⟦") and _BETWEEN not in line
+    if has_no_place or not line.endswith("⟧"):
         return True
     ending = _ending(section, page)
     return line.endswith(ending) or (not line.startswith("⟦") and ending.endswith(line))

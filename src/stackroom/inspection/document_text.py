@@ -51,6 +51,7 @@ def text_of(pages: Sequence[Page], filename: str) -> DocumentText:
         extension,
         title="".join(page.title for page in pages[:1] if not _DIGIT.search(page.title)),
         bytes_left=MAX_FILE_BYTES,
+        repeats=_repeats(kept),
     )
     is_whole = all(writer.write(page, is_last=page is kept[-1]) for page in kept)
     markdown = "".join(writer.written)
@@ -183,7 +184,7 @@ def _without(page: Page, dropped: set[int]) -> Page:
 
 # What is written, with context lines.
 
-_TOKENS = 170  # about, from one context line to the next, itself included
+_TOKENS = 220  # about, from one context line to the next, itself included
 _LEAST_TOKENS = 60  # of them for text, however long the line is
 _LAST_TOKENS = 60  # of a text: its last passage may have little more than what overlaps another
 # About a token each, rather less: four characters are more than one in tables, whose numbers and
@@ -202,6 +203,7 @@ class _Writer:
     extension: str
     title: str  # until it is written
     bytes_left: int
+    repeats: frozenset[int]
     written: list[str] = field(default_factory=list)
     letters: list[str] = field(default_factory=list)
     pieces: list[Piece] = field(default_factory=list)
@@ -213,12 +215,14 @@ class _Writer:
         sections = list(self._sections(page))
         text = "".join(each for _, each in sections)
         starts = list(accumulate((len(each) for _, each in sections), initial=0))
+        alike = [_is_alike(each, self.repeats) for _, each in sections]
         begin, length = 0, len(text.rstrip())
         if not length:
             self._place(page.number, self.section, "")
         while begin < length:
             first = bisect_right(starts, begin, hi=len(sections)) - 1
-            line = self._line(page.number, sections[first][0])
+            place = (page.number, sections[first][0]) if alike[first] else (None, None)
+            line = self._line(*place)
             room = _TOKENS - len(_TOKEN.findall(line))
             end = min(self._end(text, begin, room, is_last=is_last), length)
             written = self._put(line, text[begin:end])
@@ -276,6 +280,32 @@ class _Writer:
             self.pieces.append(Piece(page=page, section=section, at=self.position))
         self.letters.append(normalise(text))
         self.position += len(self.letters[-1])
+
+
+_OPENING = 250  # letters, of about a quarter of a passage; shorter ones come back in many tables
+
+
+def _repeats(pages: Sequence[Page]) -> frozenset[int]:
+    """Return, as hashes, how lines open of which several pages or sections have the same."""
+    found, repeated = set[int](), set[int]()
+    for page in pages if len(pages) > 1 or any(page.headings for page in pages) else ():
+        bounds = [0, *(each.at for each in page.headings), len(page.text)]
+        for begin, end in pairwise(bounds):
+            openings = set(_openings(page.text[begin:end]))
+            repeated |= openings & found
+            found |= openings
+    return frozenset(repeated)
+
+
+def _is_alike(text: str, repeats: frozenset[int]) -> bool:
+    return bool(repeats) and not repeats.isdisjoint(_openings(text))
+
+
+def _openings(text: str) -> Iterator[int]:
+    lines = [normalise(line) for line in text.split("\n")]
+    letters = "".join(lines)
+    starts = set(accumulate(map(len, lines), initial=0))
+    return (hash(letters[at : at + _OPENING]) for at in starts if at + _OPENING <= len(letters))
 
 
 def _end_of_words(text: str, begin: int, limit: int) -> int:
