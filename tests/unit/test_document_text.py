@@ -36,10 +36,7 @@ def lines_of(text: DocumentText) -> list[str]:
 def test_pages_stand_in_order_each_below_its_context_line() -> None:
     text = text_of(pages_of("Trains go first class.", "", f"{LEAVE}\nAsk."), "a/handbook.pdf")
 
-    assert text.markdown == (
-        "⟦a/handbook⟧\nTrains go first class.\n"
-        f"⟦a/handbook⟧\n{LEAVE}\nAsk.\n"
-    )
+    assert text.markdown == (f"⟦a/handbook⟧\nTrains go first class.\n⟦a/handbook⟧\n{LEAVE}\nAsk.\n")
     assert text.places.pages == ((1, 18), (2, 0), (3, len(normalise(LEAVE)) + 3))
 
 
