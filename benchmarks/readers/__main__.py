@@ -11,7 +11,7 @@ from statistics import mean, median
 
 from benchmarks.layout import Row, aligned, markdown
 from benchmarks.readers.cases import Verdict, cases_in, judged
-from benchmarks.readers.folders import files_under, read_by_itself
+from benchmarks.readers.folders import Reading, files_under, read_by_itself
 from benchmarks.readers.peers import Peer, peers_of
 from benchmarks.readers.truths import FORMATS, Shares, files_of, shares, truth_of
 from benchmarks.serving import NotMeasured, measure, print_machine
@@ -19,9 +19,9 @@ from stackroom.inspection.document_text import text_of, without_context
 from stackroom.inspection.extraction import read_pages
 
 DATA = """
-DATA is a folder with any of readers/docx, readers/html, readers/xlsx and readers/csv: the files of
-tests/data in github.com/docling-project/docling (MIT), each with its truth beside it, NAME.md of
-tests/data/groundtruth/docling_v2.
+DATA is a folder with any of readers/pdf, readers/docx, readers/html, readers/xlsx and readers/csv:
+files with their truth beside them as NAME.md, report.pdf.md for report.pdf. docling publishes such
+files and truths in tests/data of github.com/docling-project/docling (MIT).
 """
 _AIM = 0.95  # of a truth's words; files with fewer are listed
 _OURS = "Stackroom"
@@ -130,26 +130,43 @@ def _per_cent(column: Iterable[float | None]) -> str:
 
 
 def _judge_cases(folder: Path) -> None:
-    counts = Counter[Verdict]()
+    """Print each case's verdict, and how many of each verdict other libraries would get."""
+    counts: dict[str, Counter[Verdict]] = {}
     for case in cases_in(folder):
         verdict, why = judged(case, read_by_itself(case.file))
-        counts[verdict] += 1
         print(f"{verdict:5}  {case.file.name}  {why}", flush=True)
-    print(", ".join(f"{counts[each]} {each}" for each in Verdict))
+        counts.setdefault(_OURS, Counter())[verdict] += 1
+        extension = case.file.suffix[1:]
+        counts.setdefault(f"{extension}, {_OURS}", Counter())[verdict] += 1
+        for name, peer in peers_of(extension).items():
+            verdict, _ = judged(case, _read_by(peer, case.file))
+            counts.setdefault(f"{extension}, {name}", Counter())[verdict] += 1
+    for reader, count in sorted(counts.items()):
+        print(f"{reader}: {', '.join(f'{count[each]} {each}' for each in Verdict)}")
+
+
+def _read_by(peer: Peer, file: Path) -> Reading:
+    try:
+        return Reading(markdown=peer(file))
+    except Exception as error:  # whichever it is, it says to its caller that there is no text
+        return Reading(refused=str(error))
 
 
 def _read_folder(folder: Path, sample: int) -> None:
-    """Print a line for each defect as it is found."""
+    """Print a line for each defect as it is found, then how often each reason was to refuse one."""
     os.nice(10)
-    kinds = Counter[str]()
+    kinds, reasons = Counter[str](), Counter[str]()
     files = files_under(folder)[::sample]
     for file in files:
         reading = read_by_itself(file)
         kinds["refused" if reading.refused else "with gaps" if reading.gaps else "read"] += 1
+        reasons.update(filter(None, [reading.refused]))
         for defect in reading.defects():
             kinds[defect.partition(":")[0]] += 1
             print(f"{file.relative_to(folder)}: {defect}", flush=True)
     print(f"{len(files)} files: {', '.join(f'{n} {kind}' for kind, n in kinds.most_common())}")
+    for reason, count in reasons.most_common():
+        print(f"refused {count}: {reason}")
 
 
 if __name__ == "__main__":

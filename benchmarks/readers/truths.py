@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-FORMATS = ("docx", "html", "xlsx", "csv")
+FORMATS = ("pdf", "docx", "html", "xlsx", "csv")
 _LISTED = 8  # missing words
 
 # Figures apart from letters, since a truth has "H 2 O" where another text has "H2O".
