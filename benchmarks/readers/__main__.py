@@ -4,12 +4,12 @@ import argparse
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
 
-from benchmarks.layout import Row, aligned, markdown
+from benchmarks.layout import Row, aligned
 from benchmarks.readers.cases import Verdict, cases_in, judged
 from benchmarks.readers.folders import Reading, files_under, read_by_itself
 from benchmarks.readers.peers import Peer, peers_of
@@ -35,7 +35,7 @@ def main() -> None:
     if options.folder is not None:
         _read_folder(options.folder, options.sample)
     if options.data is not None:
-        _compare(options.data / "readers", markdown if options.markdown else aligned)
+        _compare(options.data / "readers")
 
 
 def _options() -> argparse.Namespace:
@@ -49,7 +49,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--cases", type=Path, help="a folder of files whose text goes missing")
     parser.add_argument("--folder", type=Path, help="any files: print what crashes or is silent")
     parser.add_argument("--sample", type=int, default=1, help="every Nth file of --folder alone")
-    parser.add_argument("--markdown", action="store_true", help="the table as Markdown")
     options = parser.parse_args()
     folders = [each for each in (options.data, options.cases, options.folder) if each is not None]
     if not folders:
@@ -63,7 +62,7 @@ def _options() -> argparse.Namespace:
 # Against the truth.
 
 
-def _compare(folder: Path, table: Callable[[Sequence[Row]], str]) -> None:
+def _compare(folder: Path) -> None:
     files = files_of(folder)
     if not files:
         raise NotMeasured(f"{folder} has no files with their truths; --help says where from")
@@ -77,7 +76,7 @@ def _compare(folder: Path, table: Callable[[Sequence[Row]], str]) -> None:
             rows.append(_row(f"{extension}, {name}", read))
             ours += read if name == _OURS else []
     rows.append(_row(f"all, {_OURS}", ours))
-    print(f"\n{table(rows)}\n\nFiles with less than {_AIM:.0%} of the words:")
+    print(f"\n{aligned(rows)}\n\nFiles with less than {_AIM:.0%} of the words:")
     for each in ours:
         if each.shares.words is not None and each.shares.words < _AIM:
             missing = " ".join(each.shares.missing)

@@ -16,7 +16,7 @@ _LAST = 11  # number of the cases about text; others are about names, folders an
 
 class Verdict(StrEnum):
     FOUND = "FOUND"
-    TOLD = "TOLD"  # it is not found, and the record says so
+    TOLD = "TOLD"  # it is missing, and a gap or the reason of the refusal says so
     WRONG = "WRONG"
 
 
@@ -43,17 +43,17 @@ def cases_in(folder: Path) -> Iterator[Case]:
 
 
 def judged(case: Case, reading: Reading) -> tuple[Verdict, str]:
-    """Return the verdict and why; a control is right if its text is found and nothing is told."""
+    """Return the verdict and why; a control is right if its text is found and it has no gap."""
     passages = [without_context(each) for each in Chunking().split(reading.markdown)]
-    told = [each for each in (*reading.gaps, reading.refused, reading.crash) if each]
+    gaps = [each for each in (*reading.gaps, reading.refused, reading.crash) if each]
     is_found = any(all(re.search(each, text) for each in case.must_find) for text in passages)
     faults = [
         f"has {each!r}" for each in case.must_not_find if any(re.search(each, t) for t in passages)
     ]
-    if not is_found and (case.is_control or not told or reading.crash):
+    if not is_found and (case.is_control or not gaps or reading.crash):
         faults.append(f"no passage has {' and '.join(map(repr, case.must_find)) or 'any text'}")
-    if case.is_control and told:
-        faults.append("a control is told to lack something")
+    if case.is_control and gaps:
+        faults.append("a control has a gap")
     right = Verdict.FOUND if is_found else Verdict.TOLD
-    reasons = "; ".join([*faults, *(f"told: {each}" for each in told)])
+    reasons = "; ".join([*faults, *(f"gap: {each}" for each in gaps)])
     return Verdict.WRONG if faults else right, reasons

@@ -107,9 +107,7 @@ def _xlsx2csv(file: Path) -> str:
 
 
 def _lines(rows: Iterable[Iterable[object]]) -> str:
-    return "\n".join(
-        "| " + " | ".join("" if cell is None else str(cell) for cell in row) + " |" for row in rows
-    )
+    return "\n".join("\t".join("" if cell is None else str(cell) for cell in row) for row in rows)
 
 
 def _chardet(file: Path) -> str:

@@ -80,7 +80,7 @@ def test_files_without_their_truth_are_not_measured(tmp_path: Path) -> None:
         (Reading(crash="it died"), False, Verdict.WRONG),
     ],
 )
-def test_case_is_right_where_its_text_is_found_or_its_lack_is_told(
+def test_case_is_right_where_its_text_is_found_or_a_gap_says_why_not(
     reading: Reading, is_control: bool, verdict: Verdict
 ) -> None:
     case = Case(
