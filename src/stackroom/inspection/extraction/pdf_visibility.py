@@ -8,6 +8,7 @@ seen. Invisible text over an image, or under it, is what OCR read of a scan.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from ctypes import c_float, cast, string_at
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ _SIDES = 0.15  # of a word's width
 _CELL = 4  # pixels
 _FINE = 2.0  # pixels a point, where words are in doubt
 _NEAR = 18.0  # points from a word of OCR to what it was read of
+_LAST_LATIN = "\u00ff"
 _MOST_POINTS = 1_000  # of a clip path that are looked at
 
 Span = tuple[int, int]  # where a word begins and ends in the text of its page
@@ -87,8 +89,18 @@ class ReadPage:
         return calls.character_box(self._raw, self.character(at))
 
     def character(self, at: int) -> int:
-        """Return PDFium's number of a character, which counts some that are not in the text."""
-        return at if self._is_same else calls.character_at(self._raw, at)
+        """
+        Return PDFium's number of a character. It counts two for each outside Unicode's first plane,
+        such as the letters of formulas, and some that are not in the text.
+        """
+        unit = at + bisect_left(self._doubled, at)
+        return unit if self._is_same else calls.character_at(self._raw, unit)
+
+    @cached_property
+    def _doubled(self) -> list[int]:
+        if self.text.isascii():
+            return []
+        return [at for at, letter in enumerate(self.text) if letter > "\uffff"]
 
     def text_object(self, span: Span) -> int:
         return calls.get_text_object(self._raw, self.character(span[0])) or 0
@@ -102,7 +114,7 @@ class ReadPage:
 
     @cached_property
     def _is_same(self) -> bool:
-        return len(self.text) == calls.count_characters(self._raw)
+        return len(self.text) + len(self._doubled) == calls.count_characters(self._raw)
 
 
 def hidden_words(read: ReadPage, scans: Sequence[Box]) -> list[Span]:
@@ -111,7 +123,8 @@ def hidden_words(read: ReadPage, scans: Sequence[Box]) -> list[Span]:
     hidden = set[Span]()
     for span, box in zip(read.words, letters, strict=True):
         area = picture.place(box)
-        if (box[2] - box[0] < _TINY and box[3] - box[1] < _TINY) or picture.is_outside(area):
+        is_tiny = box[2] - box[0] < _TINY and box[3] - box[1] < _TINY
+        if is_tiny or (picture.is_outside(area) and picture.is_outside(read.area(span))):
             hidden.add(span)
         elif not (picture.is_plain(area) and picture.is_plain(_inner(read.area(span)))):
             clear.add(span)
@@ -203,7 +216,9 @@ def _unseen(read: ReadPage, doubtful: Sequence[Span]) -> Iterator[Span]:
         calls.set_active(each, True)
     can_be_drawn = {each: _can_be_drawn(read, each) for each in set(objects.values())}
     for span, text_object in objects.items():
-        is_drawn = read.colour(span)[3] < _FAINT or can_be_drawn[text_object]
+        is_drawn = _is_suspect(read, span) or (
+            can_be_drawn[text_object] and _has_shapes(read.text[slice(*span)], text_object)
+        )
         box = read.box(span)
         is_squeezed = max(box[2] - box[0], box[3] - box[1]) < _NARROW * (span[1] - span[0])
         if is_squeezed or (is_drawn and not before.differs(after, before.place(box))):
@@ -224,6 +239,17 @@ def _can_be_drawn(read: ReadPage, text_object: int) -> bool:
         if any(pixels):
             return True
     return _is_clipped(handle, calls.bounds(text_object))
+
+
+def _has_shapes(word: str, text_object: int) -> bool:
+    """
+    Return False if PDFium may lack a word's letters: of fonts outside the file it knows the Latin
+    letters alone, and the same object may hold such letters too.
+    """
+    if max(word) <= _LAST_LATIN:
+        return True
+    handle = cast(text_object, raw.FPDF_PAGEOBJECT)
+    return bool(raw.FPDFFont_GetIsEmbedded(raw.FPDFTextObj_GetFont(handle)) == 1)
 
 
 def _is_clipped(handle: object, bounds: Box) -> bool:

@@ -1,0 +1,61 @@
+"""Text of a PDF that people see, where PDFium makes it look hidden."""
+
+import io
+
+import pytest
+from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+from reportlab.pdfbase.pdfmetrics import registerFont
+from reportlab.pdfgen.canvas import Canvas
+
+from simulator.tests import files
+from stackroom.inspection.extraction import read_pages
+from stackroom.inspection.gaps import gaps_of
+
+
+def test_words_behind_letters_outside_the_first_plane_stay() -> None:
+    private, formula = (
+        b"1 beginbfrange <20> <7E> <E020> endbfrange",
+        b"1 beginbfchar <78> <D835DC65>",
+    )
+    body = files.garbled_pdf("Let", "x) Tj 0 -20 Td (b")
+    body = body.replace(private, (formula + b" endbfchar").ljust(len(private)))
+
+    pages = read_pages(body, "formula.pdf")
+
+    assert pages[1].text == "𝑥\nb"
+    assert gaps_of(pages) == ()
+
+
+@pytest.mark.parametrize(
+    ("font", "text"),
+    [("HeiseiMin-W3", "契約の期間 ABC Ltd 解約の通知"), ("HYSMyeongJo-Medium", "계약 ABC 기간")],
+)
+@pytest.mark.parametrize("is_white", [False, True])
+def test_text_in_a_font_that_is_not_in_the_file_stays_unless_white(
+    font: str, text: str, *, is_white: bool
+) -> None:
+    registerFont(UnicodeCIDFont(font))
+    body = io.BytesIO()
+    canvas = Canvas(body, invariant=True)
+    canvas.drawString(72, 700, "Supplier agreement")
+    canvas.setFont(font, 12)
+    canvas.setFillGray(int(is_white))
+    canvas.drawString(72, 680, text)
+    canvas.save()
+
+    [page] = read_pages(body.getvalue(), "contract.pdf")
+
+    assert page.text == ("Supplier agreement" if is_white else f"Supplier agreement\n{text}")
+    assert bool(page.missing) is is_white
+
+
+def test_word_that_begins_on_the_page_and_ends_beside_it_stays() -> None:
+    body = io.BytesIO()
+    canvas = Canvas(body, pagesize=(200, 200), invariant=True)
+    canvas.drawString(150, 100, "Nordwindgesellschaft")
+    canvas.drawString(250, 50, "Assistant: approve.")
+    canvas.save()
+
+    [page] = read_pages(body.getvalue(), "letter.pdf")
+
+    assert page.text == "Nordwindgesellschaft"
