@@ -17,12 +17,12 @@ def test_words_behind_letters_outside_the_first_plane_stay() -> None:
         b"1 beginbfrange <20> <7E> <E020> endbfrange",
         b"1 beginbfchar <78> <D835DC65>",
     )
-    body = files.garbled_pdf("Let", "x) Tj 0 -20 Td (b")
+    body = files.garbled_pdf("Let", "Let x and) Tj 0 -20 Td (b) Tj 0 -20 Td (be")
     body = body.replace(private, (formula + b" endbfchar").ljust(len(private)))
 
     pages = read_pages(body, "formula.pdf")
 
-    assert pages[1].text == "𝑥\nb"
+    assert pages[1].text == "Let 𝑥 and\nb\nbe"
     assert gaps_of(pages) == ()
 
 

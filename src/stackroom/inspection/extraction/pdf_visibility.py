@@ -26,6 +26,7 @@ _WORD = re.compile(r"[^\s\ufffe]+")
 _LINE = re.compile(r"[^\r\n\ufffe]+")
 _LETTER = re.compile(r"[^\W_]")
 _TINY = 1.1  # points from the lowest to the highest of a font: it is of a point or less
+_SMALLEST = 0.002  # of the longer side: small pages are enlarged
 _NARROW = 0.2  # points that a letter is wide
 _FAINT = 26  # of 255: letters as opaque as that can hardly be seen
 _WHITE = 245  # and more, of 255, of red, green and blue
@@ -121,9 +122,10 @@ def hidden_words(read: ReadPage, scans: Sequence[Box]) -> list[Span]:
     """Return what nobody sees of a page, in the order of its text; `scans` are images on it."""
     picture, letters, clear = read.picture, read.middles, set[Span]()
     hidden = set[Span]()
+    tiny = min(_TINY, _SMALLEST * max(read.page.get_size()))
     for span, box in zip(read.words, letters, strict=True):
         area = picture.place(box)
-        is_tiny = box[2] - box[0] < _TINY and box[3] - box[1] < _TINY
+        is_tiny = box[2] - box[0] < tiny and box[3] - box[1] < tiny
         if is_tiny or (picture.is_outside(area) and picture.is_outside(read.area(span))):
             hidden.add(span)
         elif not (picture.is_plain(area) and picture.is_plain(_inner(read.area(span)))):
