@@ -114,16 +114,36 @@ def test_text_whose_letters_make_no_words_is_a_cipher(text: str, by: int) -> Non
     assert not is_cipher(text)
 
 
+@pytest.mark.parametrize("change", [str.upper, str.swapcase])
+def test_cipher_in_capitals_is_one(change: Callable[[str], str]) -> None:
+    assert is_cipher(change(shifted(LEASE[0], 3)))
+    assert not is_cipher(change(LEASE[0]))
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "Gasket QX-77-ZKW\nBolt M8x40 DIN-933\nWasher WSH-8-A2\nSpring SPR-TTQ-19\n" * 9,
         "契約の通知期間は九か月です。" * 30,
         "مدة الإشعار في هذا العقد تسعة أشهر" * 20,
+        "Thời hạn báo trước của hợp đồng thuê nhà là ba tháng và tiền đặt cọc là bốn tháng. " * 2,
+        "Krzysztof Szczepański, Zbigniew Brzęczyszczykiewicz, Mwangi Njoroge, Nguyen Phuong. " * 4,
+        "def read(self, index): page = self.document[index]; return ReadPage(page.textpage) " * 4,
+        "Check box, unchecked\nCheck box, read-only\nCheck box, checked\n" * 9,
         "xkcd qwrt",
         "",
     ],
-    ids=["part numbers", "Japanese", "Arabic", "too short", "empty"],
+    ids=[
+        "part numbers",
+        "Japanese",
+        "Arabic",
+        "Vietnamese",
+        "names",
+        "code",
+        "few words",
+        "too short",
+        "empty",
+    ],
 )
 def test_text_without_words_to_judge_is_no_cipher(text: str) -> None:
     assert not is_cipher(text)
