@@ -35,6 +35,7 @@ _OVERLAP = 0.6  # of a line, or a word, that stands where others do
 _SIDES = 0.15  # of a word's width
 _CELL = 4  # pixels
 _FINE = 2.0  # pixels a point, where words are in doubt
+_LEAST_PIXELS = 2.0  # of a word; on a huge drawing people enlarge smaller ones
 _NEAR = 18.0  # points from a word of OCR to what it was read of
 _LAST_LATIN = "\u00ff"
 _MOST_POINTS = 1_000  # of a clip path that are looked at
@@ -217,11 +218,14 @@ def _unseen(read: ReadPage, doubtful: Sequence[Span]) -> Iterator[Span]:
     for each in objects.values():
         calls.set_active(each, True)
     can_be_drawn = {each: _can_be_drawn(read, each) for each in set(objects.values())}
+    pixels_a_point = abs(before.to_pixels[0]) + abs(before.to_pixels[1])
     for span, text_object in objects.items():
-        is_drawn = _is_suspect(read, span) or (
-            can_be_drawn[text_object] and _has_shapes(read.text[slice(*span)], text_object)
-        )
         box = read.box(span)
+        is_drawn = _is_suspect(read, span) or (
+            can_be_drawn[text_object]
+            and _has_shapes(read.text[slice(*span)], text_object)
+            and max(box[2] - box[0], box[3] - box[1]) * pixels_a_point >= _LEAST_PIXELS
+        )
         is_squeezed = max(box[2] - box[0], box[3] - box[1]) < _NARROW * (span[1] - span[0])
         if is_squeezed or (is_drawn and not before.differs(after, before.place(box))):
             yield span
