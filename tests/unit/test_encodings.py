@@ -38,9 +38,7 @@ ARABIC = "مدة الإشعار في هذا العقد تسعة أسابيع و�
         (TURKISH, "cp1254", "Windows-1254"),
         (HEBREW, "cp1255", "Windows-1255"),
         (ARABIC, "cp1256", "Windows-1256"),
-        ("Name;Betrag;Straße\nMüller;1200;Königstraße\n", "cp1252", "Windows-1252"),
-        ("Zürich;Größe\nKöln;12", "cp1252", "Windows-1252"),
-        ("id;note\n7;Déjà payé à la réception\n", "cp1252", "Windows-1252"),
+        ("nafn;upphæð\nÞórður;12\nGuðrún;7\n", "cp1252", "Windows-1252"),
         (CHINESE + "\n" + JAPANESE, "utf-16-le", "UTF-16-LE"),
         ("The notice period is nine weeks.", "utf-16-be", "UTF-16-BE"),
         (RUSSIAN, "utf-16-le", "UTF-16-LE"),
@@ -50,6 +48,36 @@ def test_encoding_is_told_by_its_bytes_and_said_to_be_a_guess(
     text: str, encoding: str, name: str
 ) -> None:
     assert decode(text.encode(encoding)) == (text, (f"read as {name}, a guess; save it as UTF-8",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Name;Betrag;Straße\nMüller;1200;Königstraße\n",
+        "Zürich;Größe\nKöln;12",
+        "id;note\n7;Déjà payé à la réception – 12 €\n",
+        "nombre;dirección\nPeña;Calle de la Constitución\nMuñoz;Avenida de España\n",
+        "O prazo de notificação é de nove semanas; a caução são quatro mil reais.",
+        "Uppsägningstiden är nio veckor, och depositionen på fyra tusen återfås.",
+    ],
+)
+def test_words_of_western_europe_in_windows_1252_are_no_guess(text: str) -> None:
+    assert decode(text.encode("cp1252")) == (text, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("1;Größe\n2;Königstraße", "cp850"),
+        ("1;Déjà payé à la réception", "mac-roman"),
+        ("1;Zacyniś", "cp1250"),
+        ("1;Pronađi\n2;Uređivač", "cp1250"),
+        ("1;Bağlamalar", "cp1254"),
+        ("1;Antraštė", "cp1257"),
+    ],
+)
+def test_other_letters_never_pass_for_western_ones(text: str, encoding: str) -> None:
+    assert decode(text.encode(encoding)).missing
 
 
 @pytest.mark.parametrize("text", [CHINESE, RUSSIAN, "naïve café, déjà vu"])

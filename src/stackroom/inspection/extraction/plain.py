@@ -3,6 +3,7 @@
 import codecs
 import re
 import unicodedata
+from collections.abc import Collection
 from typing import NamedTuple
 
 from chardet import detect_all
@@ -46,6 +47,18 @@ _LEAST_BEYOND_LATIN = 0.45
 _MOST_OF_LATIN = 0.6
 # Windows-1252 is by far the most common of them: another one has to be the more likely by this.
 _MORE_LIKELY = 1.1
+# Text of Western Europe is sure where all its letters beyond ASCII belong to one of these languages
+# and no other encoding is as likely, not even those of DOS and old Macs.
+_WESTERN = tuple(
+    map(
+        set,
+        ("àâæçéèêëîïôùûüœ", "áàâãçéêíóôõúüñ", "àèéìíîïòóùúç", "äöüßéáèëïóê", "äåæéöøü"),
+    )
+)
+_RIVALS = {*_OF_LATIN, "cp437", "cp775", "cp850", "cp852", "iso8859-3", "mac-latin2", "mac-roman"}
+_SURE = 1.005  # times as likely as any of those
+_LETTERS = re.compile(r"[^\W\d_]+")
+_NO_WORD = re.compile(r"[\x80-\x9f]|[a-zß-ÿ][A-ZÀ-Þ]*[À-Þ]|\w[^\w\s\x00-\x7f’«»“”…–—·]\w")
 _MOST_DAMAGED = 0.25  # of the characters beyond ASCII; in other encodings nearly all are
 _MOST_STRANGE = 0.1  # of the characters beyond ASCII
 _ISO_2022_JP = b"\x1b$B"
@@ -145,6 +158,8 @@ def _guessed(body: bytes) -> Decoded:
     strange = sum(each == "\ufffd" or unicodedata.category(each) in _STRANGE for each in others)
     if encoding is None or strange > _MOST_STRANGE * len(others):
         raise Unreadable(_UNKNOWN)
+    if encoding == "cp1252" and _is_western(sample):
+        return Decoded(text)
     # Vietnamese has its tones apart there, and together everywhere else.
     text = unicodedata.normalize("NFC", text) if encoding == "cp1258" else text
     return Decoded.guessed(text, encoding)
@@ -159,18 +174,32 @@ def _likeliest(sample: bytes) -> str | None:
         candidates = set(_OF_LATIN)
     elif high > _MOST_OF_LATIN * len(words):
         candidates -= _OF_LATIN
-    found = {
-        str(each["encoding"]): each["confidence"]
-        for each in detect_all(
-            sample,
-            ignore_threshold=True,
-            include_encodings=sorted(candidates),
-            compat_names=False,
-        )
-        if each["encoding"]
-    }
+    found = _confidences(sample, candidates)
     best = max(found, key=lambda each: found[each], default=None)
     if best in _OF_LATIN and "cp1252" in found:
         is_same = sample.decode(best, "replace") == sample.decode("cp1252", "replace")
         return "cp1252" if is_same or found[best] < _MORE_LIKELY * found["cp1252"] else best
     return best
+
+
+def _confidences(sample: bytes, candidates: Collection[str]) -> dict[str, float]:
+    found = detect_all(
+        sample,
+        ignore_threshold=True,
+        include_encodings=sorted(candidates),
+        compat_names=False,
+    )
+    return {str(each["encoding"]): each["confidence"] for each in found if each["encoding"]}
+
+
+def _is_western(sample: bytes) -> bool:
+    """Return True if the words are of one Western language in Windows-1252, and in nothing else."""
+    text = sample.decode("cp1252", errors="replace")
+    words = [word for word in _LETTERS.findall(text) if not word.isascii()]
+    used = {letter for word in words for letter in word.lower() if not letter.isascii()}
+    if _NO_WORD.search(text) or not used or not any(used <= letters for letters in _WESTERN):
+        return False
+    found = _confidences(sample, _RIVALS)
+    likely = found.pop("cp1252", 0)
+    others = (each for each in found if sample.decode(each, errors="replace") != text)
+    return likely >= _SURE * max((found[each] for each in others), default=0)
