@@ -2,7 +2,7 @@
 
 import pytest
 
-from stackroom.inspection.extraction.plain import decode
+from stackroom.inspection.extraction.plain import decode, decode_declared
 
 KOREAN = "이름,금액\n김철수,1200\n박영희,3400\n이순신,5600\n"
 JAPANESE = "名前,金額\n山田太郎,1200\n鈴木一郎,3400\n佐藤花子,5600\n"
@@ -93,3 +93,28 @@ def test_bad_byte_in_utf_8_is_damage_and_a_gap(text: str) -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 def test_text_whose_encoding_is_marked_or_utf_8_is_no_guess(encoding: str) -> None:
     assert decode(KOREAN.encode(encoding)) == (KOREAN, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "name", "is_gap"),
+    [
+        (RUSSIAN, "koi8-r", "KOI8-R", False),
+        (POLISH, "iso8859-2", "iso-8859-2", False),
+        (CHINESE, "gb18030", "gb2312", False),
+        (JAPANESE, "cp932", "x-sjis", False),
+        ("Þórður og Guðrún", "cp1252", "iso-8859-1", False),
+        (RUSSIAN, "utf-8", "windows-1251", False),
+        ("Königstraße, Größe", "cp1252", "utf-8", False),
+        ("<meta charset> La caffè è più città.", "cp1252", "windows-1251", False),
+        (RUSSIAN, "koi8-r", "windows-1251", True),
+        (POLISH, "cp1250", "iso-8859-2", True),
+        (KOREAN, "cp949", "iso-8859-1", True),
+        (KOREAN, "cp949", "no such", True),
+    ],
+)
+def test_page_is_believed_unless_its_bytes_say_otherwise(
+    text: str, encoding: str, name: str, is_gap: bool
+) -> None:
+    decoded, missing = decode_declared(text.encode(encoding), name)
+
+    assert (decoded, bool(missing)) == (text, is_gap)

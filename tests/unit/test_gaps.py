@@ -73,8 +73,8 @@ def test_page_of_private_characters_looks_garbled() -> None:
     [
         (
             "a.csv",
-            "Müller;Königstraße".encode("cp1252"),
-            ("read as Windows-1252, a guess; save it as UTF-8",),
+            "Złoty;Gęślą jaźń".encode("cp1250"),
+            ("read as Windows-1250, a guess; save it as UTF-8",),
         ),
         (
             "a.txt",

@@ -4,6 +4,7 @@ import codecs
 import re
 import unicodedata
 from collections.abc import Collection
+from contextlib import suppress
 from typing import NamedTuple
 
 from chardet import detect_all
@@ -57,6 +58,9 @@ _WESTERN = tuple(
 )
 _RIVALS = {*_OF_LATIN, "cp437", "cp775", "cp850", "cp852", "iso8859-3", "mac-latin2", "mac-roman"}
 _SURE = 1.005  # times as likely as any of those
+_AS_LIKELY = 0.8  # as another encoding: what a page says of its own is believed
+_CHARSET = re.compile(rb"charset|encoding", re.IGNORECASE)
+_C1 = re.compile(r"[\x80-\x9f]")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _NO_WORD = re.compile(r"[\x80-\x9f]|[a-zß-ÿ][A-ZÀ-Þ]*[À-Þ]|\w[^\w\s\x00-\x7f’«»“”…–—·]\w")
 _MOST_DAMAGED = 0.25  # of the characters beyond ASCII; in other encodings nearly all are
@@ -114,6 +118,38 @@ def decode(body: bytes) -> Decoded:
     return _guessed(body)
 
 
+def decode_declared(body: bytes, name: str) -> Decoded:
+    """Decode as a page says that it is encoded, unless its bytes say otherwise."""
+    found = decode(body)
+    if not found.missing:
+        return found
+    with suppress(ValueError):  # no such encoding, or no character of it
+        [codec] = _confidences(_sample(body), [name])
+        # Templates say one of these of pages in any encoding.
+        is_default = codec in {"ascii", "iso8859-1", "cp1252"}
+        text = body.decode("cp1252" if is_default else codec)
+        is_sound = not (_NO_WORD if is_default else _C1).search(text)
+        if is_sound and (found.text == text or (not is_default and _is_likely(body, codec))):
+            return Decoded(text)
+    return found
+
+
+def _is_likely(body: bytes, codec: str) -> bool:
+    candidates = _candidates(_sample(body))
+    if codec in {*_OF_ONE_BYTE, *_OF_TWO_BYTES} - candidates:
+        return False
+    found = _confidences(_sample(body), {*candidates, codec})
+    return found.get(codec, 0) >= _AS_LIKELY * max(found.values())
+
+
+def _sample(body: bytes) -> bytes:
+    """Return a part of the body that has characters beyond ASCII, and names no encoding."""
+    accent = _ACCENT.search(body)
+    begin = max(0, accent.start() - 1_000) if accent else 0
+    # The detector would believe it.
+    return _CHARSET.sub(b"", body[begin : begin + _SAMPLE_BYTES])
+
+
 def _strictly(body: bytes, encoding: str) -> str:
     if not _is_credible(body, encoding):
         raise Unreadable(_NOT_TEXT)
@@ -149,9 +185,7 @@ _COMMON = re.compile(r"[ \n\r\t0-9.,;\u3000-\u3002\uff0c]")
 
 
 def _guessed(body: bytes) -> Decoded:
-    accent = _ACCENT.search(body)
-    assert accent is not None, "all-ASCII bytes are UTF-8"
-    sample = body[max(0, accent.start() - 1_000) : accent.start() + _SAMPLE_BYTES]
+    sample = _sample(body)
     encoding = _likeliest(sample)
     text = "" if encoding is None else body.decode(encoding, errors="replace")
     others = [each for each in text[:_SAMPLE_BYTES] if not each.isascii()]
@@ -167,13 +201,7 @@ def _guessed(body: bytes) -> Decoded:
 
 def _likeliest(sample: bytes) -> str | None:
     """Return what the detector says of the candidates, but for what Western text is taken for."""
-    words = b"".join(_WORD.findall(sample))
-    high = len(words.translate(None, delete=_ASCII))
-    candidates = {*_OF_ONE_BYTE, *_OF_TWO_BYTES}
-    if high < _LEAST_BEYOND_LATIN * len(words):
-        candidates = set(_OF_LATIN)
-    elif high > _MOST_OF_LATIN * len(words):
-        candidates -= _OF_LATIN
+    candidates = _candidates(sample)
     found = _confidences(sample, candidates)
     best = max(found, key=lambda each: found[each], default=None)
     if best in _OF_LATIN and "cp1252" in found:
@@ -182,11 +210,22 @@ def _likeliest(sample: bytes) -> str | None:
     return best
 
 
+def _candidates(sample: bytes) -> set[str]:
+    # "à" and "é" are words by themselves.
+    words = b"".join(word for word in _WORD.findall(sample) if len(word) > 1)
+    high = len(words.translate(None, delete=_ASCII))
+    if high < _LEAST_BEYOND_LATIN * len(words) or not words:
+        return {*_OF_LATIN}
+    candidates = {*_OF_ONE_BYTE, *_OF_TWO_BYTES}
+    return candidates - _OF_LATIN if high > _MOST_OF_LATIN * len(words) else candidates
+
+
 def _confidences(sample: bytes, candidates: Collection[str]) -> dict[str, float]:
     found = detect_all(
         sample,
         ignore_threshold=True,
         include_encodings=sorted(candidates),
+        no_match_encoding=min(candidates),
         compat_names=False,
     )
     return {str(each["encoding"]): each["confidence"] for each in found if each["encoding"]}

@@ -9,7 +9,6 @@ import codecs
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -25,7 +24,7 @@ from stackroom.inspection.extraction.blocks import (
 )
 from stackroom.inspection.extraction.page import RAW_CHARACTERS, Page, hidden_words, unpaged
 from stackroom.inspection.extraction.page_styles import Look, Styles, looked
-from stackroom.inspection.extraction.plain import Decoded, decode
+from stackroom.inspection.extraction.plain import Decoded, decode, decode_declared
 from stackroom.inspection.extraction.word_numbering import numbered
 
 # fmt: off
@@ -71,7 +70,7 @@ _LINKED = 'link[rel~="stylesheet" i][href]'
 _SPACES = re.compile(r"[ \t\n\r\f\v\x85\u2028\u2029]+")
 _DECLARED = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 _MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_HEAD_BYTES = 1_024  # where HTML wants the declaration to be (WHATWG HTML, 4.2.5.4)
+_HEAD_BYTES = 65_536  # HTML wants the declaration earlier (WHATWG HTML, 4.2.5.4)
 
 
 def read(body: bytes) -> tuple[Page, ...]:
@@ -467,7 +466,5 @@ def _is_too_deep(markup: str) -> bool:
 def _markup(body: bytes) -> Decoded:
     declared = _DECLARED.search(body[:_HEAD_BYTES])
     if declared and not body.startswith(_MARKS):
-        # A wrong declaration is common; the bytes themselves know better.
-        with suppress(LookupError, UnicodeDecodeError):
-            return Decoded(body.decode(declared[1].decode("ascii")))
+        return decode_declared(body, declared[1].decode("ascii"))
     return decode(body)
