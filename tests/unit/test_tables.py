@@ -45,6 +45,8 @@ def test_captions_stand_above_the_table_and_in_no_row() -> None:
         ["Region", "2024-01", "2024-02"],
         ["", "North", "South"],
         ["Code", "Q1", "Jan 2025"],
+        ["Code", "Amount", "Amount"],
+        ["", "Price of a box of twelve that the customer saw in the catalogue", "Stock"],
     ],
 )
 def test_years_months_and_names_above_amounts_are_a_header(first: list[str]) -> None:

@@ -6,7 +6,7 @@ one has a line a row, with the name of its column before each value.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import zip_longest
 
 # Of a Markdown table: hardly more tokens than two passages share where Bedrock cuts by default, 60
@@ -15,6 +15,7 @@ _SHORT_BYTES = 200
 _LINE_BYTES = 200  # of a row; a longer one goes on in another line that begins like the first
 _SAMPLE_ROWS = 200  # enough to tell by whether the first row is a header
 _LONGEST_NAME = 60  # characters, of a column that a table does not mark as such
+_LEAST_AMOUNTS = 5  # below a name that may be long, or one of two that are alike
 _SPACES = re.compile(r"[^\S ]|\s\s|^\s|\s$")
 _LONGER = 2  # times as long as a header's cell: what stands below a name rather than beside it
 # What stands in rows and not above them: amounts, dates, times, booleans, errors, addresses.
@@ -91,9 +92,28 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
     if len(series) < 2 or any(all(map(_YEAR_OR_DATE.match, below[at])) for at in series):
         series = set()
     names = [name for at, name in enumerate(header) if at not in series and (at or name)]
+    if body and names and _stand_above_amounts(header, below, series):
+        return True
     if not body or not _are_names(names):
         return False
     return len(header) > 2 or any(map(_differs, header, below))
+
+
+def _stand_above_amounts(
+    header: Sequence[str], below: Sequence[Sequence[str]], series: Collection[int]
+) -> bool:
+    """Return True if nothing but amounts is below some names, be they long or alike, of three."""
+    amounts = [
+        at
+        for at, cells in enumerate(below)
+        if len(cells) >= _LEAST_AMOUNTS and all(map(_VALUE.match, cells))
+    ]
+    return (
+        len(header) > 2
+        and bool(amounts)
+        and all(header[at] and (at in series or not _VALUE.match(header[at])) for at in amounts)
+        and not any(_VALUE.match(name) for at, name in enumerate(header) if at not in series)
+    )
 
 
 def _differs(name: str, below: Sequence[str]) -> bool:
