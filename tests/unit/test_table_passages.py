@@ -17,6 +17,11 @@ FILES = {
         ["# Vendors\n", f"| {' | '.join(COLUMNS)} |", "|---|---|---|---|"]
         + [f"| {' | '.join(map(str, row))} |" for row in ROWS]
     ).encode(),
+    "a.html": (
+        "<p>Terms</p><table><caption>Vendors</caption>"
+        + "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in TABLE)
+        + "</table>"
+    ).encode(),
 }
 
 
@@ -34,3 +39,17 @@ def test_each_passage_of_a_long_table_names_the_columns_of_its_rows(name: str) -
     assert all(
         all(f"{each}: " in line for each in COLUMNS) for line in lines if line.startswith("vendor")
     )
+
+
+def test_each_passage_of_a_wide_table_names_row_and_columns() -> None:
+    names = ["plant", *(f"measure {n}" for n in range(29))]
+    rows = [[f"Plant {row}", *(f"{row * n % 977}" for n in range(29))] for row in range(400)]
+    body = "\n".join(";".join(row) for row in [["Measures 2026"], [], names, *rows]).encode()
+    text = text_of(read_pages(body, "a.csv"), "a.csv").markdown
+
+    passages = list(Chunking(max_tokens=300, overlap_percentage=20).split(text))
+
+    lines = {line for passage in passages for line in passage.split("\n")}
+    for plant, *values in rows[::25]:
+        its = [line for line in lines if line.startswith(f"plant: {plant};")]
+        assert any(f"measure 28: {values[28]}" in line for line in its)
