@@ -46,6 +46,7 @@ def test_captions_stand_above_the_table_and_in_no_row() -> None:
         ["", "North", "South"],
         ["Code", "Q1", "Jan 2025"],
         ["Code", "Amount", "Amount"],
+        ["Code", "1st quarter", "22nd week"],
         ["", "Price of a box of twelve that the customer saw in the catalogue", "Stock"],
     ],
 )

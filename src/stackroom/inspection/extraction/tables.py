@@ -20,7 +20,7 @@ _SPACES = re.compile(r"[^\S ]|\s\s|^\s|\s$")
 _LONGER = 2  # times as long as a header's cell: what stands below a name rather than beside it
 # What stands in rows and not above them: amounts, dates, times, booleans, errors, addresses.
 _VALUE = re.compile(
-    r"[-+(~<>≤≥±]*\s?(?:[A-Z]{3}\s?|\w{0,3}[$€£¥₩₹]\s?)?[-+.]?\d"
+    r"[-+(~<>≤≥±]*\s?(?:[A-Z]{3}\s?|\w{0,3}[$€£¥₩₹]\s?)?[-+.]?\d(?!\d*(?:st|nd|rd|th)\b)"
     r"|(?i:true|false|yes|no|n/a|null|none|nan|-+|—|–)$|#\w+[/!?]|\S+@\S+\.\S+$|[a-z]+://"
 )
 # A header has these in columns of amounts: "Region, 2024, 2025", or a date a month.
