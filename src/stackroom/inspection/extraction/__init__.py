@@ -11,7 +11,7 @@ from typing import cast
 
 from stackroom.documents.formats import extension_of, unsupported
 from stackroom.errors import Unreadable
-from stackroom.inspection.extraction.page import Heading, Page, PageGap
+from stackroom.inspection.extraction.page import Heading, Page, PageGap, pages_as_seen
 
 __all__ = ["Heading", "Page", "PageGap", "read_pages"]
 
@@ -45,4 +45,5 @@ def read_pages(
         raise Unreadable("the file is empty")
     extension = extension_of(filename)
     read = cast(_Reader, import_module(f"{__name__}.{_READERS[extension]}").read)
-    return read(body, **({"scans": scans, "ocr": ocr} if extension == "pdf" else {}))
+    options = {"scans": scans, "ocr": ocr} if extension == "pdf" else {}
+    return pages_as_seen(read(body, **options))

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import groupby
+from itertools import accumulate, groupby, pairwise
 
 from stackroom.errors import Unreadable
+from stackroom.inspection.extraction.unseen import as_seen
 
 # Of a text whose headings are told: about 700,000 words of English. Whoever looks passages up keeps
 # the texts of several documents in memory, whole.
@@ -15,12 +16,8 @@ MAX_HEADINGS = 10_000  # looked at in a file; none is told for what stands below
 RAW_CHARACTERS = 1_000  # of a heading that are looked at: markup, spaces and text
 _MAX_CHARACTERS = 200  # of one that is kept: it names a section in citations
 _CUT = " …"
-# Characters that nobody sees, or that turn the direction of the text around them: controls, soft
-# hyphen, zero-width space, the marks, embeddings and isolates of bidirectional text, byte order
-# mark. The two joiners stay: Persian, Hindi and emoji are spelled with them.
-_UNSEEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
-)
+_NO_TEXT = "no text was found in the file"
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ def _told(found: Iterable[Found]) -> Iterator[Heading]:
 
 def readable(raw: str) -> str:
     """On one line, cut at the end of a word where it is too long."""
-    line = _UNSEEN.sub("", " ".join(raw.lstrip()[:RAW_CHARACTERS].split()))
+    line, _ = as_seen(_CONTROLS.sub("", " ".join(raw.lstrip()[:RAW_CHARACTERS].split())))
     if len(line) <= _MAX_CHARACTERS:
         return line.strip()
     room = _MAX_CHARACTERS - len(_CUT)
@@ -106,8 +103,39 @@ class Page:
 def hidden_words(count: int) -> Iterator[str]:
     """Yield the sentence that says so, if there are any."""
     if count:
-        words = "words that nobody sees are" if count > 1 else "word that nobody sees is"
+        words = "words that nobody can see were" if count > 1 else "word that nobody can see was"
         yield f"{count:,} {words} left out"
+
+
+def pages_as_seen(pages: Iterable[Page]) -> tuple[Page, ...]:
+    """
+    Return the pages without characters that nobody sees, and say so if they may hide something.
+
+    Raises `Unreadable` when a format without pages has no others.
+    """
+    seen, hidden = list[Page](), 0
+    for page in pages:
+        bounds = [0, *(each.at for each in page.headings), len(page.text)]
+        parts = [as_seen(page.text[begin:end]) for begin, end in pairwise(bounds)]
+        title, of_title = as_seen(page.title)
+        text = "".join(part for part, _ in parts)
+        if page.number is None and not text.strip():
+            raise Unreadable(_NO_TEXT)
+        hidden += of_title + sum(count for _, count in parts)
+        ends = accumulate(len(part) for part, _ in parts)
+        headings = tuple(
+            Heading(at, each.text) for at, each in zip(ends, page.headings, strict=False)
+        )
+        seen.append(replace(page, text=text, title=title, headings=headings))
+    if hidden:
+        characters = (
+            "characters that nobody can see were"
+            if hidden > 1
+            else ("character that nobody can see was")
+        )
+        sentence = f"{hidden:,} {characters} left out"
+        seen[0] = replace(seen[0], missing=(*seen[0].missing, sentence))
+    return tuple(seen)
 
 
 def unpaged(
@@ -119,7 +147,7 @@ def unpaged(
     Raises `Unreadable` when there is nothing on it.
     """
     if not text.strip():
-        raise Unreadable("no text was found in the file")
+        raise Unreadable(_NO_TEXT)
     headings = tuple(_told(found)) if len(text) <= MAX_CHARACTERS else ()
     page = Page(number=None, text=text, headings=headings, missing=tuple(missing))
     return (page,)

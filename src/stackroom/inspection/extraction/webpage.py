@@ -67,7 +67,7 @@ _MOST_CELLS = 1_000_000  # of a table, that are only parts of those above
 _MAX_INDENT = 20
 _INTEGER = re.compile(r"\s*([+-]?\d{1,6})")
 _LINKED = 'link[rel~="stylesheet" i][href]'
-_SPACES = re.compile(r"[ \t\n\r\f\v\x85\u2028\u2029]+")
+_SPACES = re.compile(r"[ \t\n\r\f\v\x85\xa0\u2028\u2029]+")
 _DECLARED = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 _MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _HEAD_BYTES = 65_536  # HTML wants the declaration earlier (WHATWG HTML, 4.2.5.4)
@@ -241,7 +241,7 @@ class _Shown:
         if self._drawn and parent and parent.tag in {"svg", "g"}:
             return
         if not text.strip():
-            self._pieces.append(text if self._verbatim else " ")
+            self._add(text)
         elif self._looks[-1].hides():
             self.hidden_words += len(text.split())
         else:
@@ -278,6 +278,8 @@ class _Shown:
 
     def _new_line(self, _: LexborNode) -> bool:
         self._pieces.append("\n")
+        if self._heading:
+            self._heading.said.append(" ")
         return False
 
     def _start_verbatim(self, _: LexborNode) -> bool:

@@ -149,7 +149,8 @@ class Styles:
     def _start_style(self, attributes: Attributes) -> None:
         style_id = attribute(attributes, "styleId")
         self._open = Style(attribute(attributes, "type") or "paragraph")
-        if len(self.styles) < _MAX_STYLES and len(style_id) <= MAX_LENGTH:
+        # Without an id, nothing has the style [Reporting Services writes such a one].
+        if len(self.styles) < _MAX_STYLES and 0 < len(style_id) <= MAX_LENGTH:
             self.styles[style_id] = self._open
         is_default = attribute(attributes, "default")
         if self._open.kind == "paragraph" and is_default and is_default not in _OFF:
