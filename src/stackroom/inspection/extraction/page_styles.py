@@ -24,6 +24,8 @@ _MAX_SHEETS = 5_000_000  # characters, without embedded fonts and pictures
 _MAX_MATCHES = 5_000_000  # elements that selectors match, those of several counted as often
 _MAX_LOOKED_AT = 2_000_000_000  # elements, times selectors: half a minute's work
 _MAX_DEPTH = 10  # of rules in rules
+_LONGEST_SELECTOR = 1_000  # characters
+_MAX_VARIABLES = 10_000
 _EMBEDDED = re.compile(r"url\((?:\"[^\"]*\"|'[^']*'|[^)\"']*)\)", re.IGNORECASE)
 # fmt: off
 _PROPERTIES = frozenset({
@@ -44,7 +46,8 @@ _NAME = re.compile(r"(?<!\\)([.#])(-?[A-Za-z_][\w-]*)")
 _NEGATED = re.compile(r":(?:not|is|where|has)\([^()]*\)")
 _PSEUDO = re.compile(r"\[[^\]]*\]|(?<!:):[\w-]+|\.")
 _TYPE = re.compile(r"(?:^|[\s>+~(,])[A-Za-z][\w-]*")
-_VARIABLE = re.compile(r"var\(\s*(--[\w-]{1,100})[^()]{0,200}\)")
+_VARIABLE = re.compile(r"var\(\s*(--[\w-]{1,100})\s*(?:,([^()]{0,200}))?\)")
+_UNKNOWN = "?"  # a value that can't be told, such as a colour that themes set
 _NUMBER = re.compile(r"(-?(?:\d+\.?\d*|\.\d+))([a-z%]*)", re.IGNORECASE)
 _FONT_SIZE = re.compile(r"(?:^|\s)(\d*\.?\d+(?:px|pt|em|rem|%)?)(?:\s*/|\s)")
 _WIDE, _HIGH = 1_280, 800  # pixels, of a screen
@@ -112,7 +115,9 @@ class Styles:
         return own
 
     def _resolved(self, value: str) -> str:
-        return _VARIABLE.sub(lambda each: self._variables.get(each[1], ""), value)
+        return _VARIABLE.sub(
+            lambda each: self._variables.get(each[1], (each[2] or _UNKNOWN).strip()), value
+        )
 
     def _apply(self, rules: Sequence[Any], depth: int) -> None:
         if depth > _MAX_DEPTH:
@@ -127,24 +132,43 @@ class Styles:
                 )
                 self._apply(inner, depth + 1)
 
-    def _apply_rule(self, rule: Any) -> None:
+    def _apply_rule(self, rule: Any, outer: str = "") -> None:
+        """Match what a rule declares, and the rules in it."""
+        selectors = list(_parted(tinycss2.serialize(rule.prelude)))
+        if outer:
+            selectors = [
+                each.replace("&", outer) if "&" in each else f"{outer} {each}" for each in selectors
+            ]
+        selectors = [each for each in selectors if self._may_match(each)]
+        if not selectors:
+            return
         parsed = tinycss2.parse_blocks_contents(
             rule.content, skip_comments=True, skip_whitespace=True
         )
         named = [each for each in parsed if each.type == "declaration"]
-        for each in named:
-            if each.name.startswith("--") and len(self._variables) < 10_000:
-                self._variables[each.name] = tinycss2.serialize(each.value).strip()[:200]
-        declared = dict(_expanded(named))
-        if not declared:
-            return
-        for selector in _parted(tinycss2.serialize(rule.prelude)):
-            self._match(selector, declared)
+        self._note_variables(named)
+        if declared := dict(_expanded(named)):
+            for selector in selectors:
+                self._match(selector, declared)
+        inner = f":is({', '.join(selectors)})"
+        for each in parsed:
+            if each.type == "qualified-rule":
+                self._apply_rule(each, inner)
+
+    def _note_variables(self, declarations: Sequence[Any]) -> None:
+        for each in declarations:
+            if each.name.startswith("--") and len(self._variables) < _MAX_VARIABLES:
+                value = tinycss2.serialize(each.value).strip()[:200]
+                is_same = self._variables.setdefault(each.name, value) == value
+                self._variables[each.name] = value if is_same else _UNKNOWN
+
+    def _may_match(self, selector: str) -> bool:
+        if len(selector) > _LONGEST_SELECTOR or _STATES.search(selector):
+            return False
+        names = {name for _, name in _NAME.findall(_NEGATED.sub("", selector))}
+        return "\\" in selector or names <= self._names
 
     def _match(self, selector: str, declared: Mapping[str, tuple[str, bool]]) -> None:
-        wanted = {name for _, name in _NAME.findall(_NEGATED.sub("", selector))}
-        if _STATES.search(selector) or not wanted <= self._names:
-            return
         self._order += 1
         try:
             nodes = self._tree.css(selector)
@@ -199,7 +223,7 @@ def _holds(rule: Any) -> bool:
     """Whether a block of rules counts on a screen."""
     name, prelude = rule.lower_at_keyword, tinycss2.serialize(rule.prelude).lower()
     if name in {"supports", "layer", "scope", "container"}:
-        return True
+        return not prelude.strip().startswith("not")
     return name == "media" and any(map(_is_screen, prelude.split(",")))
 
 
@@ -244,7 +268,8 @@ def _parts(name: str, value: str) -> Iterator[tuple[str, str]]:
     elif name == "background":
         is_image = "url(" in value or "gradient" in value
         yield "background-image", "url()" if is_image else "none"
-        yield "background-color", next(filter(_colour, _words(value)), "transparent")
+        colour = next(filter(_colour, _words(value)), "transparent")
+        yield "background-color", value if "var(" in value else colour
     elif name in {"margin", "padding", "inset"} and sides:
         prefix = "" if name == "inset" else f"{name}-"
         yield f"{prefix}top", sides[0]
@@ -259,12 +284,17 @@ def _words(value: str) -> list[str]:
     return re.findall(r"[^\s()]+(?:\([^()]*\))?", value)
 
 
-_WIDTH = re.compile(r"\d{1,9}")
+# What screen readers alone say, by the rules of Bootstrap, WordPress and others, which pages link
+# to.
+_UNSEEN_CLASSES = frozenset(
+    {"sr-only", "visually-hidden", "screen-reader-text", "screenreader-only"}
+)
 
 
 def _presented(tag: str, attributes: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
     """Yield what attributes other than `style` say of the look."""
-    if "hidden" in attributes:
+    is_named_so = not _UNSEEN_CLASSES.isdisjoint((attributes.get("class") or "").split())
+    if "hidden" in attributes or "popover" in attributes or is_named_so:
         yield "display", "none"
     if colour := attributes.get("bgcolor"):
         yield "background-color", colour
@@ -319,6 +349,8 @@ def _coloured(look: Look, declared: Declared) -> Look:
     paper, ink, alpha = look.paper, look.ink, look.alpha
     if (image := declared.get("background-image", "none")) not in {"none", ""}:
         paper = None if "url(" in image or "gradient" in image else paper
+    elif _UNKNOWN in declared.get("background-color", ""):
+        paper = None
     elif background := _colour(declared.get("background-color", "")):
         paper = _blended(background[:3], background[3], paper) if paper else None
         paper = background[:3] if background[3] >= 1 else paper
