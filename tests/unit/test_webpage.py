@@ -176,6 +176,19 @@ def test_cells_that_span_others_stay_in_their_columns() -> None:
     ]
 
 
+def test_a_name_of_several_rows_stands_in_each_and_names_no_column() -> None:
+    rows = "".join(f"<tr><td>Clause {each} of the rule<td>{each} days" for each in range(30))
+
+    text = page_of(
+        f"<table><tr><th>Site<th>Rule<th>Notice<tr><th rowspan=31>Porto{rows}</table>"
+    ).text
+
+    assert text.split("\n")[1:3] == [
+        "Site: Porto; Rule: Clause 0 of the rule; Notice: 0 days",
+        "Site: Porto; Rule: Clause 1 of the rule; Notice: 1 days",
+    ]
+
+
 def test_frames_that_are_not_in_the_file_are_said() -> None:
     page = page_of(f"<p>{_PLAIN}<iframe src=a.html>old</iframe><iframe src=b width=1></iframe>")
 

@@ -13,7 +13,7 @@ from stackroom.inspection.extraction.page import Found
 from stackroom.inspection.extraction.tables import table_lines
 
 _LONGEST_CELL = 1_000  # characters, of a cell that is one of a table's values
-_ONE_PASSAGE = 300  # characters, about: which has all of a table
+_RULE = "|---|"  # of a Markdown table, which is short: a passage has all of it
 _MOST_COLUMNS = 500  # of a table; where there are more, rows are the text of their cells
 MAX_ACROSS = 100  # columns that a cell may span
 _MOST_SPANNED = 1_000_000  # cells of a table, those counted twice that span several
@@ -73,8 +73,8 @@ def table_blocks(rows: Sequence[Row], *, headers: int = 0) -> list[Block]:
     has_header = True if headers else None
     once = [[text for cell in row for text in _padded(cell)] for row in rows]
     lines = table_lines(once, has_header=has_header)
-    if len(lines) > _ONE_PASSAGE and any(c.continues or c.across > 1 for r in rows for c in r):
-        # A passage may have any row of a longer table: each says what is above it in its columns.
+    if _RULE not in lines and any(c.continues or c.across > 1 for r in rows for c in r):
+        # Each row says what is above it in its columns: a passage may have any of them.
         lines = table_lines(list(_repeated(rows, max(headers, 1))), has_header=has_header)
     flat = "; ".join(", ".join(filter(None, row)) for row in once)
     return [Block(lines, flat=flat)]

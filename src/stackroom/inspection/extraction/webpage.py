@@ -128,6 +128,9 @@ class _Table:
         of_names = 0
         while of_names < len(rows) and all(c.is_header or not c.blocks for c in rows[of_names]):
             of_names += 1
+        # What goes on in the rows below names those.
+        while 1 < of_names < len(rows) and any(cell.continues for cell in rows[of_names]):
+            of_names -= 1
         # Rows of nothing but names are more than names of columns, where a table is all of them.
         return table_blocks(rows, headers=of_names if of_names < len(rows) else 0)
 
