@@ -192,7 +192,7 @@ def test_a_name_of_several_rows_stands_in_each_and_names_no_column() -> None:
 def test_frames_that_are_not_in_the_file_are_said() -> None:
     page = page_of(f"<p>{_PLAIN}<iframe src=a.html>old</iframe><iframe src=b width=1></iframe>")
 
-    assert (page.text, page.missing) == (_PLAIN, ("1 page in frames not read",))
+    assert (page.text, page.missing) == (_PLAIN, ("a page in a frame was not read",))
 
 
 def test_a_late_charset_is_a_guess() -> None:

@@ -61,7 +61,7 @@ _FAINT = 0.05  # opacity
 _CONDITION = re.compile(r"\((min|max)-width\s*:\s*([\d.]+[a-z]*)\s*\)")
 
 Declared = Mapping[str, str]
-_Priority = tuple[bool, bool, tuple[int, int, int], int]
+_Priority = tuple[bool, tuple[int, int, int], int]  # important, specificity, order
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class Styles:
         for node in nodes:
             of = self._declared[node.mem_id]
             for name, (value, is_important) in declared.items():
-                priority = (is_important, False, specificity, self._order)
+                priority = (is_important, specificity, self._order)
                 if name not in of or of[name][0] <= priority:
                     of[name] = (priority, value)
 
@@ -220,7 +220,7 @@ def _specificity(selector: str) -> tuple[int, int, int]:
 
 
 def _holds(rule: Any) -> bool:
-    """Whether a block of rules counts on a screen."""
+    """Return True for a block of rules that counts on a screen."""
     name, prelude = rule.lower_at_keyword, tinycss2.serialize(rule.prelude).lower()
     if name in {"supports", "layer", "scope", "container"}:
         return not prelude.strip().startswith("not")

@@ -78,7 +78,12 @@ def read(body: bytes) -> tuple[Page, ...]:
     shown = _Shown.of(markup)
     frames = shown.frames
     if frames:
-        missing = (*missing, f"{frames} page{'s' if frames > 1 else ''} in frames not read")
+        missing = (
+            *missing,
+            f"{frames} pages in frames were not read"
+            if frames > 1
+            else "a page in a frame was not read",
+        )
     return unpaged(*joined(shown.blocks), missing=[*missing, *hidden_words(shown.hidden_words)])
 
 
@@ -436,12 +441,12 @@ def _integer(value: str | None, default: int) -> int:
 
 
 def _is_dot(attributes: Mapping[str, str | None]) -> bool:
-    """Whether a frame is there to count visitors."""
+    """Return True for a frame that is only there to count visitors."""
     return any((attributes.get(side) or "").strip() in {"0", "1"} for side in ("width", "height"))
 
 
 def _is_of_permalink(parent: LexborNode | None, text: str) -> bool:
-    """Whether it is the sign of a link to the heading itself: Sphinx's ¶, or a # or § of others."""
+    """Return True for the sign of a heading's link to itself: Sphinx's ¶, or a # or § of others."""
     if parent is None or parent.tag != "a" or any(map(str.isalnum, text)):
         return False
     return (parent.attributes.get("href") or "").startswith("#")

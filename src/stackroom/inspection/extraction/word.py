@@ -241,7 +241,7 @@ class _Document:
             try:
                 if kind == "altChunk":
                     return self._embedded_document(part)
-                gathered = _Chart() if kind == "chart" else _Diagram()
+                gathered = _Chart() if kind == "chart" else _Drawn()
                 parse(
                     *(self.archive, part),
                     start=gathered.start,
@@ -323,7 +323,7 @@ def _blocks_of(page: Page) -> Iterator[Block]:
 
 @dataclass
 class _Drawn:
-    """Elements that are open in the part of a chart or diagram."""
+    """Texts of SmartArt, or of a chart."""
 
     path: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
@@ -342,10 +342,6 @@ class _Drawn:
 
     def blocks(self) -> list[Block]:
         return [Block(line) for line in self.lines if line.strip()]
-
-
-class _Diagram(_Drawn):
-    """Texts of SmartArt."""
 
 
 @dataclass

@@ -60,7 +60,7 @@ class Drawing:
             self.fill = UNKNOWN
 
     def hides(self, name: str, attributes: Attributes) -> bool:
-        """Whether the element says that nobody sees the drawing that it is of."""
+        """Return True if the element says that nobody sees its drawing."""
         if name == "docPr":
             return attribute(attributes, "hidden") in {"1", "true"}
         if name == "extent":

@@ -119,7 +119,7 @@ def _grouped(text: str) -> str:
 
 
 def _is_bracketed(text: str) -> bool:
-    """Whether its first bracket is closed by its last character."""
+    """Return True if its last character closes its first bracket."""
     depth = 0
     for at, sign in enumerate(text):
         depth += (sign in _OPENING) - (sign in _CLOSING)

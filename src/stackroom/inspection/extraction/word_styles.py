@@ -61,7 +61,7 @@ def local(name: str) -> str:
 
 
 def is_on(attributes: Attributes) -> bool:
-    """Whether an element that switches something does so: without a value, too."""
+    """Return True for an element that switches something on: one without a value, too."""
     return attribute(attributes, "val").lower() not in _OFF
 
 
@@ -210,7 +210,7 @@ class Styles:
 
 
 def is_hidden(look: Mapping[str, str], behind: str) -> bool:
-    """Whether nobody sees a run; `behind` is the colour of what it stands on."""
+    """Return True if nobody sees a run; `behind` is the colour of what it stands on."""
     size = look.get("sz", "")
     if look.get("vanish") or (size.isdecimal() and int(size) <= _TINY):
         return True
