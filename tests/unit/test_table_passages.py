@@ -8,8 +8,10 @@ from stackroom.inspection.document_text import text_of
 from stackroom.inspection.extraction import read_pages
 
 COLUMNS = ("vendor", "net_terms_days", "discount_pct", "region")
-ROWS = [[f"Vendor {n}", n % 90, n % 7, ("North", "South")[n % 2]] for n in range(1, 401)]
-TABLE = [list(COLUMNS), *ROWS]
+ROWS: list[list[str | float]] = [
+    [f"Vendor {n}", n % 90, n % 7, ("North", "South")[n % 2]] for n in range(1, 401)
+]
+TABLE: list[list[str | float]] = [[*COLUMNS], *ROWS]
 FILES = {
     "a.csv": "\n".join(";".join(map(str, row)) for row in TABLE).encode(),
     "a.xlsx": files.workbook({"Vendors": TABLE}),

@@ -68,7 +68,8 @@ def lines(sheet: str) -> list[str]:
 
 
 def test_every_sheet_stands_under_its_name_which_is_a_heading() -> None:
-    many = [["item", "euro"], *([f"lamp {n}", n] for n in range(40))]
+    lamps: list[list[str | float]] = [[f"lamp {n}", n] for n in range(40)]
+    many: list[list[str | float]] = [["item", "euro"], *lamps]
     body = files.workbook({"Prices": many, "Empty": [], "More": [["x"]]})
 
     page = read(body)

@@ -413,8 +413,8 @@ def _is_filtered(effect: str, transform: str) -> bool:
     if scaled := re.search(r"scale[xy3d]*\(([^()]*)\)", transform):
         return any(float(each[1]) == 0 for each in _NUMBER.finditer(scaled[1]))
     moved = re.search(r"translate[xy3d]*\(([^()]*)\)", transform)
-    # A share is one of the element itself.
-    return bool(moved) and any(_is_far(each) for each in moved[1].split(",") if "%" not in each)
+    ways = moved[1].split(",") if moved else []
+    return any(_is_far(each) for each in ways if "%" not in each)  # a share is of the element
 
 
 def _is_clipped(clip: str, path: str) -> bool:

@@ -39,7 +39,7 @@ class Picture:
         a, b, c, d, e, f = self.to_pixels
         low_x, low_y, high_x, high_y = box
         if b == 0.0 == c:
-            xs, ys = (a * low_x + e, a * high_x + e), (d * high_y + f, d * low_y + f)
+            xs, ys = [a * low_x + e, a * high_x + e], [d * high_y + f, d * low_y + f]
         else:
             corners = [(x, y) for x in (low_x, high_x) for y in (low_y, high_y)]
             xs = sorted(a * x + c * y + e for x, y in corners)[::3]

@@ -116,7 +116,8 @@ class ReadPage:
 
     @cached_property
     def _is_same(self) -> bool:
-        return len(self.text) + len(self._doubled) == calls.count_characters(self._raw)
+        count: int = calls.count_characters(self._raw)
+        return len(self.text) + len(self._doubled) == count
 
 
 def hidden_words(read: ReadPage, scans: Sequence[Box]) -> list[Span]:
@@ -171,7 +172,7 @@ def _is_suspect(read: ReadPage, line: Span) -> bool:
 def is_inkless(read: ReadPage, span: Span) -> bool:
     """Whether a word is drawn in no ink, as OCR lays it over the image that it was read from."""
     mode: int = calls.get_render_mode(read.text_object(span))
-    return mode == raw.FPDF_TEXTRENDERMODE_INVISIBLE
+    return mode == int(raw.FPDF_TEXTRENDERMODE_INVISIBLE)
 
 
 def _is_white(colour: calls.Colour) -> bool:

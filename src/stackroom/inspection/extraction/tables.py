@@ -85,7 +85,7 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
     header, body = rows[0], rows[1:_SAMPLE_ROWS]
     if len(header) < 2 or 2 * sum(len(row) > len(header) for row in body) > len(body):
         return False
-    below = [[row[at] for row in body if row[at : at + 1] > [""]] for at in range(len(header))]
+    below = [[row[at] for row in body if at < len(row) and row[at]] for at in range(len(header))]
     # Names of rows have none of their own in many tables; a row of years is a header if amounts
     # stand below, and a lone one a row's date.
     series = {at for at, name in enumerate(header) if at and _YEAR_OR_DATE.match(name)}
