@@ -249,13 +249,6 @@ def workbook_of_rows(rows: str) -> bytes:
     return _workbook({"Costs": rows})
 
 
-def greedy_workbook() -> bytes:
-    """Small in every part, but each of 40,000 cells is the same text of 10 MB."""
-    text = f'<sst xmlns="{_SHEETS}"><si><t>{"x" * 10 * _MEGABYTE}</t></si></sst>'
-    row = '<row><c t="s"><v>0</v></c></row>'
-    return _workbook({"Greedy": row * 40_000}, {"xl/sharedStrings.xml": text})
-
-
 def latin1_csv() -> bytes:
     return "Name;Ort;Gebühr\nJürgen Größl;Köln;12,50\nAndré Lefèvre;Orléans;9,90\n".encode(
         "latin-1"

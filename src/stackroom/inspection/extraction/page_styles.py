@@ -1,5 +1,5 @@
 """
-Styles of a web page, as far as they hide text: which rules an element has, and what they do.
+PageStyles of a web page, as far as they hide text: which rules an element has, and what they do.
 
 Rules are those in the page itself, for a screen of usual size, without what a pointer or a script
 would change. Sheets that the page only links to are not in the file: what they say isn't known.
@@ -65,7 +65,7 @@ _Priority = tuple[bool, tuple[int, int, int], int]  # important, specificity, or
 
 
 @dataclass(frozen=True)
-class Look:
+class Appearance:
     """How text looks in an element; a colour is None where it can't be told."""
 
     is_gone: bool = False  # with all that is in it
@@ -83,7 +83,7 @@ class Look:
         return are_alike(_blended(self.ink, self.alpha, self.paper), self.paper)
 
 
-class Styles:
+class PageStyles:
     """What the rules of a page declare for its elements."""
 
     def __init__(self, tree: LexborHTMLParser) -> None:
@@ -313,7 +313,7 @@ def _presented(tag: str, attributes: Mapping[str, str | None]) -> Iterator[tuple
 _DRAWN = frozenset({"svg", "g", "text", "tspan", "textpath", "a", "foreignobject"})
 
 
-def looked(outer: Look, declared: Declared) -> Look:
+def looked(outer: Appearance, declared: Declared) -> Appearance:
     """Return how text looks in an element of an element."""
     if not declared or outer.is_gone:
         return outer
@@ -329,7 +329,7 @@ def looked(outer: Look, declared: Declared) -> Look:
     return _coloured(look, declared)
 
 
-def _is_invisible(outer: Look, value: str) -> bool:
+def _is_invisible(outer: Appearance, value: str) -> bool:
     if value in {"hidden", "collapse"}:
         return True
     return outer.is_invisible and value != "visible"
@@ -345,7 +345,7 @@ def _size(outer: float, value: str) -> float:
     return number * _PIXELS.get(unit, 16)
 
 
-def _coloured(look: Look, declared: Declared) -> Look:
+def _coloured(look: Appearance, declared: Declared) -> Appearance:
     paper, ink, alpha = look.paper, look.ink, look.alpha
     if (image := declared.get("background-image", "none")) not in {"none", ""}:
         paper = None if "url(" in image or "gradient" in image else paper

@@ -23,7 +23,7 @@ from stackroom.inspection.extraction.blocks import (
     table_blocks,
 )
 from stackroom.inspection.extraction.page import RAW_CHARACTERS, Page, hidden_words, unpaged
-from stackroom.inspection.extraction.page_styles import Look, Styles, looked
+from stackroom.inspection.extraction.page_styles import Appearance, PageStyles, looked
 from stackroom.inspection.extraction.plain import Decoded, decode, decode_declared
 from stackroom.inspection.extraction.word_numbering import numbered
 
@@ -159,7 +159,7 @@ class _Shown:
         self._heading: _Heading | None = None
         self._label = ""  # of a list's item, until its text comes
         self._lists, self._tables = list[_List](), list[_Table]()
-        self._looks = list[Look]()
+        self._looks = list[Appearance]()
         self._verbatim = self._drawn = 0  # how many such elements are open
 
     @classmethod
@@ -171,12 +171,12 @@ class _Shown:
             )
         shown, tree = cls(depth), LexborHTMLParser(markup)
         if tree.root is not None:
-            shown._read(tree.root, Styles(tree), has_sheets=bool(tree.css(_LINKED)))
+            shown._read(tree.root, PageStyles(tree), has_sheets=bool(tree.css(_LINKED)))
         return shown
 
-    def _read(self, root: LexborNode, styles: Styles, *, has_sheets: bool) -> None:
+    def _read(self, root: LexborNode, styles: PageStyles, *, has_sheets: bool) -> None:
         # What a sheet that is not in the file puts behind text can't be told.
-        self._looks.append(Look(paper=None) if has_sheets else Look())
+        self._looks.append(Appearance(paper=None) if has_sheets else Appearance())
         node = root
         while True:
             if self._enter(node, styles) and (child := node.child) is not None:
@@ -189,7 +189,7 @@ class _Shown:
                 node = node.parent
             node = node.next
 
-    def _enter(self, node: LexborNode, styles: Styles) -> bool:
+    def _enter(self, node: LexborNode, styles: PageStyles) -> bool:
         """Return True for an element that is looked into."""
         tag = node.tag or ""
         if tag == "-text":

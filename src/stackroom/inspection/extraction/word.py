@@ -24,11 +24,11 @@ from stackroom.inspection.extraction.archive import DAMAGE, chunks, damaged, ope
 from stackroom.inspection.extraction.blocks import Block, Cell, joined, table_blocks
 from stackroom.inspection.extraction.page import Found, Page, hidden_words, unpaged
 from stackroom.inspection.extraction.word_numbering import Numbering
-from stackroom.inspection.extraction.word_story import Section, Seen, Story
+from stackroom.inspection.extraction.word_story import Section, Story, StoryParts
 from stackroom.inspection.extraction.word_styles import (
     MAX_PART_BYTES,
     Attributes,
-    Styles,
+    WordStyles,
     attribute,
     is_on,
     local,
@@ -106,16 +106,16 @@ class _Document:
     archive: zipfile.ZipFile
     main: str
     may_embed: bool = True  # documents; one in one in one is nobody's
-    seen: Seen = field(default_factory=Seen)
+    seen: StoryParts = field(default_factory=StoryParts)
     unread: Counter[str] = field(default_factory=Counter)
     missing: list[str] = field(default_factory=list)
     embedded: int = 0
 
     def __post_init__(self) -> None:
         self.relations = self._relations_of(self.main)
-        self.styles = Styles()
+        self.styles = WordStyles()
         if not self._gathers("styles", self.styles):
-            self.styles = Styles()
+            self.styles = WordStyles()
         self.numbering = Numbering(self.styles)
         if not self._gathers("numbering", self.numbering):
             self.numbering = Numbering(self.styles)
@@ -162,7 +162,7 @@ class _Document:
         except KeyError:
             return {}
 
-    def _gathers(self, kind: str, into: Styles | Numbering) -> bool:
+    def _gathers(self, kind: str, into: WordStyles | Numbering) -> bool:
         """Never raises: a document whose styles are broken still has its text."""
         part = self._part(kind)
         if part is None or self.archive.getinfo(part).file_size > MAX_PART_BYTES:

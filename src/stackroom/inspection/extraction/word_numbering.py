@@ -7,7 +7,7 @@ from stackroom.inspection.extraction.word_styles import (
     MAX_LENGTH,
     Attributes,
     Look,
-    Styles,
+    WordStyles,
     attribute,
     is_on,
 )
@@ -33,7 +33,7 @@ class _Level:
 class Numbering:
     """The lists of a document, gathered from the parser's calls, and how far each has come."""
 
-    styles: Styles
+    styles: WordStyles
     _lists: dict[str, dict[int, _Level]] = field(default_factory=dict)  # w:abstractNum
     _links: dict[str, str] = field(default_factory=dict)  # a list's style, which has the levels
     _uses: dict[str, str] = field(default_factory=dict)  # w:num: which list

@@ -19,7 +19,7 @@ from stackroom.inspection.extraction.word_styles import (
     UNKNOWN,
     Attributes,
     Look,
-    Styles,
+    WordStyles,
     attribute,
     is_flat,
     is_hidden,
@@ -68,7 +68,7 @@ class Section:
 
 
 @dataclass
-class Seen:
+class StoryParts:
     """What is in a story beside its text."""
 
     hidden_words: int = 0
@@ -96,12 +96,12 @@ class Story:
 
     def __init__(
         self,
-        styles: Styles,
+        styles: WordStyles,
         numbering: Numbering,
         embedded: Embedded,
         *,
         moved: frozenset[str],
-        seen: Seen,
+        seen: StoryParts,
     ) -> None:
         self.blocks = list[Block]()
         self.notes = dict[str, list[Block]]()  # of a part of notes, by their ids

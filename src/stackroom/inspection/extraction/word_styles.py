@@ -1,5 +1,5 @@
 """
-Styles and numbering of a DOCX: how paragraphs and runs look that don't say so themselves.
+WordStyles and numbering of a DOCX: how paragraphs and runs look that don't say so themselves.
 
 A heading has an outline level, or a style that has one, or is named "heading 1" to "heading 9" or
 "Title", or is made from such a style. Word keeps these names in English in every language; the ids
@@ -112,7 +112,7 @@ class Style:
 
 
 @dataclass
-class Styles:
+class WordStyles:
     """Gathered from the parser's calls."""
 
     styles: dict[str, Style] = field(default_factory=dict)
