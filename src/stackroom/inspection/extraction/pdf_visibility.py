@@ -149,10 +149,12 @@ def _inner(area: Area) -> Area:
 
 def _in_doubt(read: ReadPage) -> set[Span]:
     """Return the words that may be unseen although something is seen where they stand."""
+    begins = [begin for begin, _ in read.words]
     lines = [each.span() for each in _LINE.finditer(read.text) if _LETTER.search(each[0])]
 
     def words_of(found: Iterable[Span]) -> list[Span]:
-        return [each for line in found for each in read.words if line[0] <= each[0] < line[1]]
+        places = (slice(*(bisect_left(begins, at) for at in line)) for line in found)
+        return [each for place in places for each in read.words[place]]
 
     suspects = words_of(line for line in lines if _is_suspect(read, line))
     return {*suspects, *_overlapping(read, words_of(_overlapping(read, lines)))}
