@@ -130,6 +130,8 @@ def test_cipher_in_capitals_is_one(change: Callable[[str], str]) -> None:
         "Krzysztof Szczepański, Zbigniew Brzęczyszczykiewicz, Mwangi Njoroge, Nguyen Phuong. " * 4,
         "def read(self, index): page = self.document[index]; return ReadPage(page.textpage) " * 4,
         "Check box, unchecked\nCheck box, read-only\nCheck box, checked\n" * 9,
+        "Contents\nDocument structures\nMathematics\nDocument structures\nMathematics\n"
+        "Let 𝑝 be a prime, then\n𝑛 = 𝑛 mod 𝑝\nMatrix",
         "xkcd qwrt",
         "",
     ],
@@ -141,6 +143,7 @@ def test_cipher_in_capitals_is_one(change: Callable[[str], str]) -> None:
         "names",
         "code",
         "few words",
+        "headings",
         "too short",
         "empty",
     ],

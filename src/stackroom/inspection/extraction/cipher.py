@@ -17,7 +17,7 @@ _LONG = 200  # characters of a line that is judged by itself
 _MOST = 1_500  # letters that are looked at
 _FEWEST = 60  # letters of words that differ: a list of links repeats a few
 # From so many letters on, what is less like a language than this may be a cipher.
-_BOUNDS = ((400, 0.6), (150, 0.5), (60, 0.45))
+_BOUNDS = ((400, 0.6), (150, 0.5), (60, 0.4))
 _PLAINER = 0.2  # by which letters are more like a language when they are moved back
 _FEWEST_VOWELS = 0.22  # of the letters of a to z; the languages written with them have a third
 
@@ -58,7 +58,7 @@ def _is_prose(words: list[str]) -> bool:
 
 def _lacks_vowels(letters: str) -> bool:
     plain = [each for each in unicodedata.normalize("NFD", letters) if each in ascii_lowercase]
-    return sum(each in "aeiouy" for each in plain) < _FEWEST_VOWELS * len(plain)
+    return sum(each in "aeiouy" for each in plain) <= _FEWEST_VOWELS * len(plain)
 
 
 def without_ciphers(text: str) -> str:

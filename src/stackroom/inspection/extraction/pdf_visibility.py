@@ -95,8 +95,9 @@ class ReadPage:
         Return PDFium's number of a character. It counts two for each outside Unicode's first plane,
         such as the letters of formulas, and some that are not in the text.
         """
-        unit = at + bisect_left(self._doubled, at)
-        return unit if self._is_same else calls.character_at(self._raw, unit)
+        if self._is_same:
+            return at + bisect_left(self._doubled, at) if self._doubled else at
+        return calls.character_at(self._raw, at + bisect_left(self._doubled, at))
 
     @cached_property
     def _doubled(self) -> list[int]:
