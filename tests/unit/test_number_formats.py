@@ -93,7 +93,7 @@ def test_date_counted_from_1904_is_four_years_later() -> None:
     assert number_format("yyyy-mm-dd")(MARCH - 1_462, True) == "2026-03-01"
 
 
-def test_formats_known_by_number_show_dates_that_no_country_reads_otherwise() -> None:
+def test_formats_known_by_number_show_dates_that_are_unambiguous() -> None:
     shown = {number: number_format(code)(MARCH + 0.5, False) for number, code in BUILT_IN.items()}
 
     assert (shown[14], shown[22], shown[31]) == ("2026-03-01", "2026-03-01 12:00", "2026-03-01")
