@@ -97,7 +97,8 @@ class ReadPage:
         """
         if self._is_same:
             return at + bisect_left(self._doubled, at) if self._doubled else at
-        return calls.character_at(self._raw, at + bisect_left(self._doubled, at))
+        number: int = calls.character_at(self._raw, at + bisect_left(self._doubled, at))
+        return number
 
     @cached_property
     def _doubled(self) -> list[int]:
