@@ -28,12 +28,13 @@ def is_cipher(text: str) -> bool:
     if len(" ".join(set(words))) < _FEWEST:
         return False
     letters = " ".join(words)[:_MOST].lower()
-    likeness = _likeness(letters)
-    if likeness >= next(bound for least, bound in _BOUNDS if len(letters) >= least):
+    likeness, lacks_vowels = _likeness(letters), _lacks_vowels(letters)
+    is_unlike = likeness < next(bound for least, bound in _BOUNDS if len(letters) >= least)
+    if not (is_unlike or lacks_vowels):
         return False
     if any(_likeness(each) >= likeness + _PLAINER for each in _moved(letters)):
         return True
-    return _is_prose(words) and _lacks_vowels(letters)
+    return is_unlike and lacks_vowels and _is_prose(words)
 
 
 def _likeness(letters: str) -> float:
