@@ -22,6 +22,7 @@ SERVICES = BASE_SERVICES | {
     "secretsmanager",
     "sqs",
     "stepfunctions",
+    "textract",
 }
 
 

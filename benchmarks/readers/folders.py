@@ -66,7 +66,7 @@ def files_under(folder: Path) -> list[Path]:
 
 def read_by_itself(file: Path) -> Reading:
     """Read a file in a process of its own, whose children's memory is what this file takes."""
-    context = multiprocessing.get_context("fork")
+    context = multiprocessing.get_context("spawn")  # a fork would have the memory of this process
     with ProcessPoolExecutor(max_workers=1, mp_context=context) as executor:
         try:
             return executor.submit(_measured, file).result()
