@@ -27,7 +27,7 @@ def test_passages_lead_to_their_page_of_the_file_beside_them_and_come_anew(
     expect(page.locator("#preview iframe")).to_be_visible()
     last.click()
 
-    expect(page.locator(".cut article")).to_have_count(9)
+    expect(page.locator(".cut article")).to_have_count(8)
     page.wait_for_function("name => window.frames.length === 1", arg="preview")
     frame = page.frame("preview")
     assert frame is not None
@@ -52,5 +52,5 @@ def test_passages_lead_to_their_page_of_the_file_beside_them_and_come_anew(
     page.get_by_role("button", name="Ingest again").click()
     expect(state).not_to_have_text("searchable")
     expect(state).to_have_text("searchable")
-    expect(page.locator(".cut article")).to_have_count(9)
+    expect(page.locator(".cut article")).to_have_count(8)
     assert visitor.said == []

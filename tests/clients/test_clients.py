@@ -9,12 +9,14 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from docs.clients import BEFORE, Block, blocks
 from stackroom_local.state import Instance
 from tests.clients.clients import CLIENTS, NPM, REQUIREMENTS, ROOT, Client
 from tests.clients.environments import installed
+from tests.e2e.people import eventually
 from tests.gateway.browser import a_browser, query
 
 pytestmark = pytest.mark.processes
@@ -139,11 +141,23 @@ def run_beside_a_browser(
                 links.append(link)
                 with a_browser() as browser:
                     answer = browser.submit(browser.open(link), user=user, groups="")
-                    browser.http.get(answer.headers["location"]).raise_for_status()
+                    _follow(browser.http, answer.headers["location"])
     os.close(terminal)
     os.close(at_terminal)
     assert process.returncode == 0, "".join(printed)[-3000:]
     return "".join(printed), links
+
+
+def _follow(http: httpx2.Client, callback: str) -> None:
+    """Some clients print the link before they listen for its answer, and people take longer."""
+
+    def answered() -> bool:
+        try:
+            return http.get(callback).raise_for_status().is_success
+        except httpx2.ConnectError:
+            return False
+
+    eventually(answered, "the client listens for the answer", seconds=60)
 
 
 @pytest.fixture
