@@ -15,6 +15,7 @@ from stackroom.inspection import inspection
 from stackroom.inspection.document_text import DocumentText
 from stackroom.inspection.extraction import Page, PageGap, read_pages
 from stackroom.inspection.extraction.apart import read_pages_apart
+from stackroom.inspection.gaps import UNREAD
 from stackroom.inspection.inspection import (
     Inspection,
     InspectionOutcome,
@@ -158,7 +159,7 @@ def test_defective_file_gets_its_reason_and_no_text(house: House) -> None:
 
     inspected = house.inspecting.inspect(KEY)
 
-    defect = Inspected(version_id="v2", reason=ENCRYPTED)
+    defect = Inspected(version_id="v2", reason=ENCRYPTED, gaps=(ENCRYPTED, UNREAD))
     assert (inspected.outcome, inspected.reason) == (InspectionOutcome.DEFECTIVE, ENCRYPTED)
     assert house.inspections.found == {document_id(): ("e2", defect)}
     assert house.texts.kept == {}
@@ -225,7 +226,8 @@ def test_a_file_that_changes_meanwhile_is_inspected_again(house: House) -> None:
 
     house.inspecting.inspect(KEY)
 
-    assert house.inspections.found == {document_id(): ("e2", Inspected(reason=ENCRYPTED))}
+    defect = Inspected(reason=ENCRYPTED, gaps=(ENCRYPTED, UNREAD))
+    assert house.inspections.found == {document_id(): ("e2", defect)}
     assert house.texts.kept == {}
 
 

@@ -162,8 +162,9 @@ class Inspection:
             return InspectionOutcome.KNOWN, known, ()
         try:
             pages = self.extract(body, location.filename)
-        except Unreadable as defect:
-            return InspectionOutcome.DEFECTIVE, Inspected(reason=defect.reason), ()
+        except Unreadable as defect:  # Bedrock may index the file itself all the same
+            found = Inspected(reason=defect.reason, gaps=(defect.reason, UNREAD))
+            return InspectionOutcome.DEFECTIVE, found, ()
         if pages is None:
             return InspectionOutcome.UNDECIDED, Inspected(gaps=(UNREAD,)), ()
         if self.ocr != "none" and not any(page.text.strip() for page in pages):
