@@ -58,7 +58,7 @@ class Wanted:
 
     @property
     def ocr(self) -> bool:
-        """Whether a function has pages read by Textract."""
+        """True where a function asks Textract to read pages."""
         return any(
             "OCR" in resource["Properties"].get("Environment", {}).get("Variables", {})
             for _, _, resource in self.resources()

@@ -22,7 +22,7 @@ class Parser(Protocol):
         """
 
     def detected(self, body: bytes) -> Mapping[str, Any] | None:
-        """As `ocr.detected`; None of what can't be opened."""
+        """Return what `ocr.detected` finds, or None for a file that can't be opened."""
 
     def close(self) -> None: ...
 

@@ -34,7 +34,7 @@ _ERROR = (
 
 
 def operation_of(request: Request) -> Any:
-    """None of a request of another protocol's; raises NotFound for what no service offers."""
+    """Return None for another protocol; raises NotFound for an operation that no service has."""
     target, _, name = request.headers.get("X-Amz-Target", "").partition(".")
     if found := _PATH.fullmatch(request.raw_path):
         target, name = found.groups()

@@ -201,7 +201,7 @@ def _holds(condition: str, value: float) -> bool:
 
 
 class _Layout:
-    """Where a section for numbers has its digits, points and signs."""
+    """The places of digits, points and signs in the section of a format that shows a number."""
 
     def __init__(self, section: Sequence[_Token]) -> None:
         self.section = section

@@ -1,5 +1,5 @@
 """
-PageStyles of a web page, as far as they hide text: which rules an element has, and what they do.
+Styles of a web page, as far as they hide text: which rules an element has, and what they do.
 
 Rules are those in the page itself, for a screen of usual size, without what a pointer or a script
 would change. Sheets that the page only links to are not in the file: what they say isn't known.
@@ -84,7 +84,7 @@ class Appearance:
 
 
 class PageStyles:
-    """What the rules of a page declare for its elements."""
+    """The declarations that apply to each element, by the rules of the page's style sheets."""
 
     def __init__(self, tree: LexborHTMLParser) -> None:
         self._declared: dict[int, dict[str, tuple[_Priority, str]]] = defaultdict(dict)

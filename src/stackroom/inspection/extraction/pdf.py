@@ -166,7 +166,7 @@ def _text(read: ReadPage, hidden: set[Span], additions: Additions) -> str:
 
 
 def _is_strange(text: str) -> bool:
-    """Whether many of a text's characters are none that a person could read."""
+    """Return True for text with many characters that nobody can read, such as U+FFFD."""
     rest = _ASCII.sub("", text)
     strange = sum(
         each == "\ufffd" or unicodedata.category(each) in _UNREADABLE_CATEGORIES for each in rest

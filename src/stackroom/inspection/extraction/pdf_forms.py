@@ -1,4 +1,4 @@
-"""What stands on a PDF's page beside its text: values of form fields, notes, comments."""
+"""Values of form fields, notes and comments, which a PDF keeps beside a page's text."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def share_of(boxes: Sequence[Box], picture: Picture) -> float:
 
 
 def _cells(low: int, high: int, size: int) -> range:
-    """Of a row or column of the grid, those of which the middle is between two pixels."""
+    """Return the cells of the grid, along one side, whose middles lie between two pixels."""
     begin, end = (round(max(0, min(each, size)) * _GRID / size) for each in (low, high))
     return range(begin, end)
 

@@ -1,8 +1,5 @@
 """
-The parts of an XLSX, parsed as streams straight from the archive: what each cell shows, and where.
-
-ECMA-376, part 1, 18.2 to 18.4 and 18.8. Memory follows the cells that have something in them, not
-the markup. A document type declaration, the door to entity bombs, is refused: no sheet has one.
+The parts of an XLSX: what each cell shows, and where [ECMA-376, part 1, 18.2 to 18.4 and 18.8].
 """
 
 import posixpath
@@ -10,11 +7,9 @@ import re
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from xml.parsers import expat
 
-from stackroom.errors import Unreadable
-from stackroom.inspection.extraction.archive import chunks, damaged
 from stackroom.inspection.extraction.number_formats import BUILT_IN, number_format
+from stackroom.inspection.extraction.ooxml import Attributes, local, parse, relations
 
 FORMAT = "XLSX"
 _ROOT = "xl/workbook.xml"  # where a file without relations has it
@@ -22,36 +17,8 @@ _MAX_COLUMN = 16_384  # of Excel; a file may say anything
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
-Attributes = dict[str, str]
 Show = Callable[[float | str, bool], str]
 Position = tuple[int, int]  # row and column, from 1
-
-
-def _parse(
-    archive: zipfile.ZipFile,
-    part: str,
-    start: Callable[[str, Attributes], None],
-    end: Callable[[str], None] = lambda _: None,
-    characters: Callable[[str], None] | None = None,
-) -> None:
-    """Elements come without the prefix of their namespace; raises KeyError, or ExpatError."""
-    parser = expat.ParserCreate()
-    parser.buffer_text = True
-    parser.StartDoctypeDeclHandler = _refuse_doctype
-    parser.StartElementHandler = lambda name, attributes: start(_local(name), attributes)
-    parser.EndElementHandler = lambda name: end(_local(name))
-    parser.CharacterDataHandler = characters
-    for chunk in chunks(archive, part):
-        parser.Parse(chunk, False)
-    parser.Parse(b"", True)
-
-
-def _local(name: str) -> str:
-    return name.rpartition(":")[2] if ":" in name else name
-
-
-def _refuse_doctype(*_: object) -> None:
-    raise Unreadable(damaged(FORMAT))
 
 
 def _is_on(value: str | None) -> bool:
@@ -79,19 +46,17 @@ class Workbook:
 
     def related(self, part: str, kind: str) -> list[str]:
         """Return the parts of a kind that a part refers to, those that are there."""
-        found = _relations(self.archive, part).values()
+        found = relations(self.archive, part).values()
         names = set(self.archive.namelist())
         return [target for each, target in found if each == kind and target in names]
 
 
 def open_workbook(archive: zipfile.ZipFile) -> Workbook:
     """Raises KeyError or ExpatError where an archive has no workbook, or a damaged one."""
-    roots = [
-        target for kind, target in _relations(archive, "").values() if kind == "officeDocument"
-    ]
+    roots = [target for kind, target in relations(archive, "").values() if kind == "officeDocument"]
     root = roots[0] if roots else _ROOT
     workbook = Workbook(archive=archive)
-    relations = _relations(archive, root)
+    root_relations = relations(archive, root)
 
     def start(name: str, attributes: Attributes) -> None:
         if name == "workbookPr":
@@ -99,14 +64,14 @@ def open_workbook(archive: zipfile.ZipFile) -> Workbook:
         elif name == "calcPr":
             workbook.is_uncalculated = _is_on(attributes.get("fullCalcOnLoad"))
         elif name == "sheet":
-            identifiers = [value for key, value in attributes.items() if _local(key) == "id"]
-            kind, part = relations.get(identifiers[0] if identifiers else "", ("", ""))
+            identifiers = [value for key, value in attributes.items() if local(key) == "id"]
+            kind, part = root_relations.get(identifiers[0] if identifiers else "", ("", ""))
             if kind == "worksheet":
                 is_hidden = attributes.get("state", "visible") != "visible"
                 sheet = SheetPart(name=attributes.get("name", ""), part=part, is_hidden=is_hidden)
                 workbook.sheets.append(sheet)
 
-    _parse(archive, root, start)
+    parse(archive, root, start=start)
     if not workbook.sheets:
         raise KeyError("no sheet is told")
     names, folder = set(archive.namelist()), posixpath.dirname(root)
@@ -119,24 +84,6 @@ def open_workbook(archive: zipfile.ZipFile) -> Workbook:
             else:
                 workbook.texts = _shared_texts(archive, part)
     return workbook
-
-
-def _relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
-    """Return kind and target of each relation of a part, or of the whole archive, by its id."""
-    folder, name = posixpath.split(part)
-    found: dict[str, tuple[str, str]] = {}
-
-    def start(element: str, attributes: Attributes) -> None:
-        if element == "Relationship":
-            kind = attributes.get("Type", "").rpartition("/")[2]
-            target = posixpath.join("/", folder, attributes.get("Target", ""))
-            found[attributes.get("Id", "")] = kind, posixpath.normpath(target).lstrip("/")
-
-    try:
-        _parse(archive, posixpath.join(folder, "_rels", f"{name}.rels"), start)
-    except KeyError:
-        return {}
-    return found
 
 
 class _Texts:
@@ -167,20 +114,20 @@ class _Texts:
 
 def _shared_texts(archive: zipfile.ZipFile, part: str) -> list[str]:
     texts = _Texts("si")
-    _parse(archive, part, texts.start, texts.end, texts.characters)
+    parse(archive, part, start=texts.start, end=texts.end, characters=texts.characters)
     return texts.found
 
 
 def shape_texts(workbook: Workbook, part: str) -> list[str]:
     """Return the paragraphs of a drawing's text boxes."""
     texts = _Texts("p")
-    _parse(workbook.archive, part, texts.start, texts.end, texts.characters)
+    parse(workbook.archive, part, start=texts.start, end=texts.end, characters=texts.characters)
     return [text for text in texts.found if text.strip()]
 
 
 def comment_count(workbook: Workbook, part: str) -> int:
     names = list[str]()
-    _parse(workbook.archive, part, lambda name, _: names.append(name))
+    parse(workbook.archive, part, start=lambda name, _: names.append(name))
     return names.count("comment")
 
 
@@ -202,7 +149,7 @@ def _shows(archive: zipfile.ZipFile, part: str) -> list[Show]:
     def end(_: str) -> None:
         inside.pop()
 
-    _parse(archive, part, start, end)
+    parse(archive, part, start=start, end=end)
     return [number_format(codes.get(_number(each), "General")) for each in formats]
 
 
@@ -231,7 +178,7 @@ class Sheet:
 
 def read_sheet(workbook: Workbook, part: str) -> Sheet:
     reader = _SheetReader(workbook)
-    _parse(workbook.archive, part, reader.start, reader.end, reader.characters)
+    parse(workbook.archive, part, start=reader.start, end=reader.end, characters=reader.characters)
     sheet = reader.sheet
     for (top, left), (bottom, right) in sheet.merged:
         covered = range(top, bottom + 1)

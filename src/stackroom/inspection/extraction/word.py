@@ -2,16 +2,14 @@
 DOCX: what people see of the document, with headers, footers, notes and what is embedded as text.
 
 Headers stand above the text; footers, footnotes and endnotes below it, where no heading is theirs:
-none is told for them. Parts are parsed as streams, straight from the archive: memory follows the
-text, not the markup. A document type declaration, the door to entity bombs, is refused:
-WordprocessingML never has one.
+none is told for them.
 """
 
 import email
 import posixpath
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from email.message import Message
@@ -22,16 +20,15 @@ from stackroom.errors import Unreadable
 from stackroom.inspection.extraction import plain, webpage
 from stackroom.inspection.extraction.archive import DAMAGE, chunks, damaged, opened
 from stackroom.inspection.extraction.blocks import Block, Cell, joined, table_blocks
+from stackroom.inspection.extraction.ooxml import Attributes, parse, relations
 from stackroom.inspection.extraction.page import Found, Page, hidden_words, unpaged
 from stackroom.inspection.extraction.word_numbering import Numbering
 from stackroom.inspection.extraction.word_story import Section, Story, StoryParts
 from stackroom.inspection.extraction.word_styles import (
     MAX_PART_BYTES,
-    Attributes,
     WordStyles,
     attribute,
     is_on,
-    local,
 )
 
 FORMAT = "DOCX"
@@ -40,30 +37,6 @@ _MAX_EMBEDDED = 100  # documents, charts and the like; each is read into memory
 _MAX_DEPTH = 50  # of a chart's series
 _LONGEST_LIST = 200  # characters
 _WORDS_BESIDE_PICTURES = 30  # for each large one: with fewer, the text is in the pictures
-
-
-def parse(
-    archive: zipfile.ZipFile,
-    part: str,
-    *,
-    start: Callable[[str, Attributes], None],
-    end: Callable[[str], None] = lambda _: None,
-    characters: Callable[[str], None] = lambda _: None,
-) -> None:
-    """Elements come without the prefix of their namespace; raises KeyError, or ExpatError."""
-    parser = expat.ParserCreate()
-    parser.buffer_text = True
-    parser.StartDoctypeDeclHandler = _refuse_doctype
-    parser.StartElementHandler = lambda name, attributes: start(local(name), attributes)
-    parser.EndElementHandler = lambda name: end(local(name))
-    parser.CharacterDataHandler = characters
-    for chunk in chunks(archive, part):
-        parser.Parse(chunk, False)
-    parser.Parse(b"", True)
-
-
-def _refuse_doctype(*_: object) -> None:
-    raise Unreadable(damaged(FORMAT))
 
 
 def read(body: bytes) -> tuple[Page, ...]:
@@ -77,26 +50,10 @@ def read(body: bytes) -> tuple[Page, ...]:
 
 def _main_part(archive: zipfile.ZipFile) -> str:
     """The document's part by the package's own relations: word/document.xml only by habit."""
-    relations = _relations(archive, "")
-    found = [target for kind, target in relations.values() if kind == "officeDocument"]
+    found = [each for kind, each in relations(archive, "").values() if kind == "officeDocument"]
     if not found or found[0].startswith("xl/"):
         raise Unreadable("the file is not a DOCX, whatever its name says")
     return found[0]
-
-
-def _relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
-    """Return kind and target of each relation of a part, by their ids."""
-    folder, name = posixpath.split(part)
-    found: dict[str, tuple[str, str]] = {}
-
-    def start(name: str, attributes: Attributes) -> None:
-        if name == "Relationship" and attributes.get("TargetMode") != "External":
-            kind = attributes.get("Type", "").rpartition("/")[2]
-            target = posixpath.normpath(posixpath.join("/", folder, attributes.get("Target", "")))
-            found[attributes.get("Id", str(len(found)))] = (kind, target.lstrip("/"))
-
-    parse(archive, posixpath.join(folder, "_rels", f"{name}.rels"), start=start)
-    return found
 
 
 @dataclass
@@ -112,7 +69,7 @@ class _Document:
     embedded: int = 0
 
     def __post_init__(self) -> None:
-        self.relations = self._relations_of(self.main)
+        self.relations = relations(self.archive, self.main)
         self.styles = WordStyles()
         if not self._gathers("styles", self.styles):
             self.styles = WordStyles()
@@ -156,12 +113,6 @@ class _Document:
         names = [*targets, posixpath.join(folder, f"{kind}.xml")]
         return next((name for name in names if name in self.archive.NameToInfo), None)
 
-    def _relations_of(self, part: str) -> dict[str, tuple[str, str]]:
-        try:
-            return _relations(self.archive, part)
-        except KeyError:
-            return {}
-
     def _gathers(self, kind: str, into: WordStyles | Numbering) -> bool:
         """Never raises: a document whose styles are broken still has its text."""
         part = self._part(kind)
@@ -174,10 +125,10 @@ class _Document:
         return True
 
     def _story(self, part: str) -> Story:
-        relations = self.relations if part == self.main else self._relations_of(part)
+        own = self.relations if part == self.main else relations(self.archive, part)
 
         def embedded(kind: str, reference: str) -> list[Block]:
-            return self._embedded(kind, relations.get(reference, ("", ""))[1])
+            return self._embedded(kind, own.get(reference, ("", ""))[1])
 
         moved = frozenset(_moved(self.archive, part))
         story = Story(self.styles, self.numbering, embedded, moved=moved, seen=self.seen)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stackroom.inspection.extraction.colours import of_hex
-from stackroom.inspection.extraction.word_styles import UNKNOWN, Attributes, attribute
+from stackroom.inspection.extraction.ooxml import Attributes
+from stackroom.inspection.extraction.word_styles import UNKNOWN, attribute
 
 _CENTIMETRE = 360_000  # in units of DrawingML [ECMA-376, 20.1.10.16]
 _POINTS = 28.35  # of a centimetre

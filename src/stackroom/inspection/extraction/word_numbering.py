@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass, field
 
+from stackroom.inspection.extraction.ooxml import Attributes
 from stackroom.inspection.extraction.word_styles import (
     MAX_LENGTH,
-    Attributes,
     Look,
     WordStyles,
     attribute,

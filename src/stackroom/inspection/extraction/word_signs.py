@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from stackroom.inspection.extraction.word_styles import Attributes, attribute, is_on
+from stackroom.inspection.extraction.ooxml import Attributes
+from stackroom.inspection.extraction.word_styles import attribute, is_on
 
 _LONGEST_INSTRUCTION = 1_000
 # Their result is another on each page.

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from stackroom.inspection.extraction.blocks import MAX_ACROSS, Block, Cell, Row, table_blocks
+from stackroom.inspection.extraction.ooxml import Attributes
 from stackroom.inspection.extraction.page import RAW_CHARACTERS
 from stackroom.inspection.extraction.word_drawing import Drawing
 from stackroom.inspection.extraction.word_math import Equation
@@ -17,7 +18,6 @@ from stackroom.inspection.extraction.word_numbering import Numbering
 from stackroom.inspection.extraction.word_signs import Fields, symbol
 from stackroom.inspection.extraction.word_styles import (
     UNKNOWN,
-    Attributes,
     Look,
     WordStyles,
     attribute,

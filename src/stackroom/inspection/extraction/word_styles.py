@@ -1,5 +1,5 @@
 """
-WordStyles and numbering of a DOCX: how paragraphs and runs look that don't say so themselves.
+Styles of a DOCX: how paragraphs and runs look that don't say so themselves.
 
 A heading has an outline level, or a style that has one, or is named "heading 1" to "heading 9" or
 "Title", or is made from such a style. Word keeps these names in English in every language; the ids
@@ -12,13 +12,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from stackroom.inspection.extraction.colours import WHITE, Colour, are_alike, of_hex
+from stackroom.inspection.extraction.ooxml import Attributes, local
 
-Attributes = dict[str, str]
 Look = dict[str, str]  # properties of paragraphs or runs, by name
 
-MAX_PART_BYTES = (
-    20_971_520  # unpacked; Word's own styles are 50 KB, those of a company some hundred
-)
+# Unpacked. Word's own styles are 50 KB, those of a company some hundred.
+MAX_PART_BYTES = 20_971_520
 _MAX_STYLES = 10_000
 _MAX_CHAIN = 50  # styles made from one another
 MAX_LENGTH = 255  # of an id, a name or a value; longer ones are nobody's
@@ -54,10 +53,6 @@ _HIGHLIGHTS = {
 def attribute(attributes: Attributes, name: str) -> str:
     """Its value, whatever the prefix of its namespace; empty if it isn't there."""
     return next((value for key, value in attributes.items() if local(key) == name), "")
-
-
-def local(name: str) -> str:
-    return name.rpartition(":")[2]
 
 
 def is_on(attributes: Attributes) -> bool:
