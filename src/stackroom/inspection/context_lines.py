@@ -5,7 +5,8 @@ Context lines: what a passage alone lacks, in lines of the text that it is cut f
     ⟦2024 Q3 Nordwind · Certifications · page 12⟧
 
 Each has the file's name without its extension. A title, a section or a page takes similarity from
-what a passage says, so that a line has its place only where several passages may be alike.
+what a passage says, so that a line has its place only where several passages may be alike. So does
+the name of the file: a text of a single passage, which is the whole document, has no such line.
 The brackets stand nowhere else in such a text (`escaped`), so nobody can forge a line, and one is
 known again even where a passage has only half of it.
 """

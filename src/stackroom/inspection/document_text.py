@@ -23,7 +23,7 @@ from stackroom.inspection.toc_detection import listed_lines
 
 __all__ = ["READER_VERSION", "DocumentText", "text_of", "without_context"]
 
-READER_VERSION = "2"  # another one wherever the text of the same file would change
+READER_VERSION = "3"  # another one wherever the text of the same file would change
 
 _CUT = "the text is cut at 50 MB; what follows can't be found"
 _TABLES = {"csv", "xlsx"}
@@ -55,6 +55,8 @@ def text_of(pages: Sequence[Page], filename: str) -> DocumentText:
     )
     is_whole = all(writer.write(page, is_last=page is kept[-1]) for page in kept)
     markdown = "".join(writer.written)
+    if len(writer.written) == 1 and not any(page.title for page in pages[:1]):
+        markdown = markdown.partition("\n")[2]  # the passage is the whole document
     return DocumentText(
         markdown=markdown,
         tokens=sum(1 for _ in _TOKEN.finditer(markdown)),
