@@ -16,18 +16,19 @@ help: # list the targets by what they are for
 # Everything is installed into .venv, pinned and with hashes. `make demo` and `make up` need the first
 # part alone; the CDK, and what tests need, is the second. uv checks the hashes of constraints, too;
 # pip takes only uv itself, by its lines of the lock. uv is not quiet, so that it shows progress.
-$(BIN)/.serving: requirements.lock requirements.overrides.txt pyproject.toml
-	@echo "setting up .venv: the Python packages for serving (0.6 GB, once)"
+$(BIN)/.serving: requirements.lock requirements.overrides.txt requirements.serving.txt pyproject.toml
+	@echo "setting up .venv: the Python packages for serving (0.4 GB, once)"
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Stackroom needs Python 3.11 or newer: make PYTHON=python3.13 ...")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@sed -n '/^uv==/,/^[^ ]/{/^uv==/p;/--hash=/p;}' requirements.lock > .venv/uv.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .venv/uv.lock
 	@HATCH_BUILD_NO_HOOKS=true $(BIN)/uv pip install --python $(BIN)/python --constraint requirements.lock \
-		--build-constraint requirements.lock --overrides requirements.overrides.txt --editable '.[brought]'
+		--build-constraint requirements.lock --overrides requirements.overrides.txt \
+		--overrides requirements.serving.txt --editable '.[brought]'
 	@touch $@
 
 $(BIN)/.installed: $(BIN)/.serving
-	@echo "setting up .venv: the Python packages for tests, checks and deploying (1.5 GB more, once)"
+	@echo "setting up .venv: the Python packages for tests, checks and deploying (1.7 GB more, once)"
 	@$(BIN)/uv pip install --compile-bytecode --python $(BIN)/python --no-deps --require-hashes -r requirements.lock
 	@touch $@
 
@@ -109,10 +110,6 @@ bench-reconciler: setup ## Measure: run a full round of the reconciler in simula
 bench-costs: setup ## Measure: write what a deployment costs into docs/deploy.md
 	@$(BIN)/python -m benchmarks.running_costs
 
-.PHONY: bench-load
-bench-load: setup ## Measure: have 200 tenants ask one knowledge base in simulated time
-	@$(BIN)/python -m benchmarks.retrieval_load $(ARGS)
-
 .PHONY: bench-answers
 bench-answers: setup ## Measure: compare answers with plain Retrieve on published sets; DATA=FOLDER ARGS=--help
 	@$(BIN)/python -m benchmarks.answers $(DATA) $(ARGS)
@@ -143,9 +140,9 @@ wheel: $(WHEEL)/.built # write .cache/wheel/stackroom-*.whl, which serves withou
 demo: $(BIN)/.serving ## Run: start it, index two users' documents, ask about them as an agent, and stop
 	@$(BIN)/stackroom demo $(ARGS)
 
-# Options that change the templates take the CDK, which is in the second part.
+# Options that change the templates take the CDK, which is in the second part, as OCR is.
 .PHONY: up
-up: $(BIN)/$(if $(filter -c --context% --sharing --retrieve-via% --least-score%,$(ARGS)),.installed,.serving) ## Run: serve on this machine until Ctrl-C; ARGS="--speed 20 --port 4566"
+up: $(BIN)/$(if $(filter -c --context% --sharing --ocr --retrieve-via% --least-score%,$(ARGS)),.installed,.serving) ## Run: serve on this machine until Ctrl-C; ARGS="--speed 20 --port 4566"
 	@$(BIN)/stackroom up $(ARGS)
 
 # A later option wins, so that ARGS may say -n 0 (one process, for a debugger) or -n 4. Tests that

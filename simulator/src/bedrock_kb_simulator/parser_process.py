@@ -58,9 +58,10 @@ def _read(body: bytes, filename: str) -> Iterator[dict[str, Any]]:
 def _seen(body: bytes, filename: str | None) -> Iterator[dict[str, Any]]:
     """Without a name the file is a document of Textract's, whose one page has lines."""
     from bedrock_kb_simulator.file_pages import Unreadable  # noqa: PLC0415 - as above
-    from bedrock_kb_simulator.ocr import detected, pages_seen  # noqa: PLC0415 - half a second
 
     try:
+        from bedrock_kb_simulator.ocr import detected, pages_seen  # noqa: PLC0415 - half a second
+
         if filename is None:
             yield {"pages": [detected(body)]}
             return
@@ -69,6 +70,8 @@ def _seen(body: bytes, filename: str | None) -> Iterator[dict[str, Any]]:
         yield {"pages": []}
     except Unreadable as error:
         yield {"error": str(error)}
+    except ModuleNotFoundError as error:
+        yield {"error": f"reading pictures takes the package rapidocr: {error}"}
 
 
 def _bound_memory(most: int) -> None:
