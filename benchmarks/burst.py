@@ -4,6 +4,7 @@ The pipeline under load, in simulated time.
     make bench-burst                    small sizes, within five minutes
     make bench-burst ARGS=--full        the sizes of docs/scaling.md, within an hour
     make bench-burst ARGS="--only shapes --designs custom --world 'jobs 8' --seeds 1"
+    make bench-burst ARGS="--only questions"    200 tenants ask, one of them far too much
 
 The product's own use cases, adapters of Bedrock and state machine run over the simulator's rules,
 while time jumps from one event to the next. No document is parsed or embedded: each takes a time
@@ -21,6 +22,7 @@ from typing import Any
 from benchmarks import passage, removals, shapes
 from benchmarks.layout import Row, aligned, markdown
 from benchmarks.observation import percentile
+from benchmarks.retrieval_load import print_questions
 from benchmarks.scenarios import large_documents, parked, trickle
 from benchmarks.serving import measure, print_machine, verdict
 from benchmarks.shapes import Design, Figures, Shape
@@ -203,6 +205,10 @@ def show_truth(bench: Bench) -> Print:
     return lambda: print_truth(bench.seed)
 
 
+def show_questions(bench: Bench) -> Print:
+    return lambda: print_questions(bench.seed)
+
+
 def _waiting(waits: list[float]) -> str:
     return f"p50 {percentile(waits, 0.5):,.1f} s, p99 {percentile(waits, 0.99):,.1f} s"
 
@@ -214,6 +220,7 @@ SCENARIOS: dict[str, Callable[[Bench], Print]] = {
     "trickle": show_trickle,
     "long": show_long,
     "parked": show_parked,
+    "questions": show_questions,
     "truth": show_truth,
 }
 

@@ -1,46 +1,39 @@
 """
 Questions of 200 tenants at one knowledge base, one of whom asks far more than it takes.
 
-    make bench-load
-    make bench-load ARGS="--seconds 300 --flood 50"
-
 Retrieve takes 20 questions a second of an account (rule rate.Retrieve). The search, the adapter of
 Bedrock, turns and pacing are as deployed, each environment of the function with its own; Retrieve's
-answers and its throttles are the simulator's, and time is simulated. The tenant who floods never
-waits as told, and never stops. A question's time is told as its caller sees it, a cold start of
-0.8 seconds included.
+answers and its throttles are the simulator's, and time is simulated. The tenant who floods ignores
+the waiting time that it is given, and never stops. A question's time is what its caller measures,
+a cold start of 0.8 seconds included.
 
 Assumed: a search takes 300 ms at the median, log-normal; a refusal takes 20 ms, DynamoDB 6 ms.
 """
 
-import argparse
 import threading
 import time
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from benchmarks.observation import percentile
 from benchmarks.retrieval_world import FLOODER, Told, World
-from benchmarks.serving import measure, print_machine, verdict
+from benchmarks.serving import verdict
 from stackroom.documents.filters import Has
 from stackroom.documents.passages import Retrieved
 from stackroom.search.cached_embeddings import asked_by
 from stackroom.search.wrappers import Coalesced
 
-_SECONDS, _FLOOD = 120.0, 100.0
+_SECONDS, _FLOOD = 120.0, 100.0  # how long they ask; the flooder's questions a second
 _AIM = 2.0  # times the quiet p99, for everybody but the one who floods
 _BEGINNING = 5.0  # seconds, in which the function's environments hear of a flood
 _TOGETHER, _DISTINCT = 16, 4
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    asked = _parsed(arguments)
-    print_machine()
+def print_questions(seed: int) -> None:
     print((__doc__ or "").strip())
-    flooding = f"{FLOODER} asks {asked.flood:g} a second"
-    quiet = shown("nobody floods", asked, flood=0.0, paced=True)
-    with_turns = shown(f"{flooding}, with turns", asked, flood=asked.flood, paced=True)
-    without = shown(f"{flooding}, without", asked, flood=asked.flood, paced=False)
+    flooding = f"{FLOODER} asks {_FLOOD:g} a second"
+    quiet = shown("nobody floods", seed, flood=0.0, paced=True)
+    with_turns = shown(f"{flooding}, with turns", seed, flood=_FLOOD, paced=True)
+    without = shown(f"{flooding}, without", seed, flood=_FLOOD, paced=False)
     print("\nthe others' p99, against that without a flood; and how many had no answer")
     for name, world in (("with turns", with_turns), ("without", without)):
         others = world.told[False]
@@ -53,14 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print_coalesced()
 
 
-def shown(what: str, asked: argparse.Namespace, *, flood: float, paced: bool) -> World:
+def shown(what: str, seed: int, *, flood: float, paced: bool) -> World:
     began = time.perf_counter()
-    world = World(paced=paced, seed=asked.seed)
-    world.asked(asked.seconds, flood)
-    print(f"\n== {what}")
+    world = World(paced=paced, seed=seed)
+    world.asked(_SECONDS, flood)
+    print(f"\n{what}")
     for name, told in (("the others", world.told[False]), (FLOODER, world.told[True])):
         if told.asked and (flood or name != FLOODER):
-            _print_told(name, told, asked.seconds)
+            _print_told(name, told, _SECONDS)
     bill = world.account.bill
     refused = bill.calls["Retrieve"] - bill.accepted["Retrieve"]
     print(f"  Retrieve            {bill.calls['Retrieve']:8,} asked, {refused:,} of them refused")
@@ -123,15 +116,3 @@ def print_coalesced() -> None:
         f"\ncoalesced: of {_TOGETHER} questions at once in an agent's process, {_DISTINCT} of them"
         f" distinct, {_TOGETHER - len(asked)}; in a function none, which has one at a time"
     )
-
-
-def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Ask too much of a knowledge base.")
-    parser.add_argument("--seconds", type=float, default=_SECONDS)
-    parser.add_argument("--flood", type=float, default=_FLOOD, help="questions a second")
-    parser.add_argument("--seed", type=int, default=0)
-    return parser.parse_args(arguments)
-
-
-if __name__ == "__main__":
-    measure(main)

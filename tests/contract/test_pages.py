@@ -7,6 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
+MAKEFILE = ROOT / "Makefile"
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "simulator").glob("*.md")), *DOCS]
 CODE_FOLDERS = ("benchmarks", "docs", "examples", "functions", "infra", "simulator", "src", "tests")
@@ -33,7 +34,7 @@ def test_pages_that_the_code_names_are_there() -> None:
 
     named = {
         each
-        for file in [ROOT / "Makefile", *code]
+        for file in [MAKEFILE, *code]
         for each in re.findall(r"(?<![\w./-])docs/[\w./-]+\.md", file.read_text("utf-8"))
     }
 
@@ -43,6 +44,19 @@ def test_pages_that_the_code_names_are_there() -> None:
 
 def test_readme_is_at_most_120_lines() -> None:
     assert len(README.read_text("utf-8").splitlines()) <= 120
+
+
+def test_make_help_lists_at_most_25_targets_and_six_benchmarks() -> None:
+    listed = re.findall(r"^([a-z-]+):.* ## \w+: ", MAKEFILE.read_text("utf-8"), re.MULTILINE)
+
+    assert 10 < len(listed) <= 25
+    assert len([each for each in listed if each.startswith("bench-")]) <= 6
+
+
+def test_benchmarks_have_at_most_6000_lines() -> None:
+    files = (ROOT / "benchmarks").rglob("*.py")
+
+    assert sum(len(each.read_text("utf-8").splitlines()) for each in files) <= 6_000
 
 
 def test_readme_shows_the_commands_that_newcomers_run() -> None:
