@@ -67,7 +67,7 @@ def test_a_strands_agents_client_finds_the_tool_and_the_passage(
 @pytest.mark.parametrize(
     "arguments", [{}, {"filter": {"domain": ["pirates", "alice"]}, "min_score": 0}], ids=str
 )
-def test_another_user_finds_nothing_of_hers_whatever_is_asked(
+def test_another_user_finds_none_of_her_documents_whatever_is_asked(
     alice: Person, bob: Person, arguments: dict[str, Any]
 ) -> None:
     hers = alice.find(QUESTION, **arguments)
@@ -77,7 +77,21 @@ def test_another_user_finds_nothing_of_hers_whatever_is_asked(
     assert [each for each in his if "/bob/" not in each["source"]["uri"]] == []
 
 
-def test_another_users_catalog_is_not_found_as_one_that_never_was(
+def test_no_log_contains_the_words_of_questions_or_documents(
+    instance: Instance, alice: Person
+) -> None:
+    asked = "Which quartzblossom guards the treasure?"
+    assert alice.find(asked)
+
+    logs = {each: each.read_bytes() for each in instance.state_dir.rglob("*.log")}
+    words = (b"quartzblossom", b"under the third oak")
+    found = [(log.name, word) for log, text in logs.items() for word in words if word in text]
+
+    assert any(b"access" in text for log, text in logs.items() if "retrieve" in log.name)
+    assert found == []
+
+
+def test_another_users_catalog_is_not_found_like_one_that_never_existed(
     alice: Person, bob: Person
 ) -> None:
     nowhere = HERS[:-1] + ("0" if HERS[-1] != "0" else "1")
@@ -124,7 +138,7 @@ def test_a_program_that_signed_in_as_nobody_is_permitted_no_tool(instance: Insta
     assert list_tools(instance.mcp_url, program) == []
 
 
-def test_nobody_invokes_a_function_past_the_gateway_not_even_root(
+def test_function_refuses_invocations_past_the_gateway_even_by_root(
     aws: Callable[[str], Any],
 ) -> None:
     for function in ("retrieve", "catalog-tools", "identity-interceptor"):

@@ -42,6 +42,19 @@ def host(folder: Path) -> Iterator[Person]:
         yield host
 
 
+def test_search_whose_guardrail_gives_no_verdict_shows_no_passage(folder: Path) -> None:
+    guardrail = ("-c", "guardrail_id=absent", "-c", "guardrail_version=1")
+    with local_mode(folder / "guarded", *guardrail, *ANY_SCORE) as running:
+        eve = Person(running, "eve")
+        eve.put("notes/piano.txt", "Room 3 has a piano.")
+        eventually(lambda: _is_indexed(eve, "notes/piano.txt"), "the note is indexed")
+
+        answer = eve.call(query="Which room has a piano?")
+
+    assert not answer["success"]
+    assert "Room 3" not in json.dumps(answer)
+
+
 def test_few_ingestion_jobs_take_in_everything_under_a_catalogs_prefix(ann: Person) -> None:
     crowd, reef = ann.catalog("crowd"), ann.catalog("reef")
 
@@ -96,6 +109,11 @@ def test_managed_pool_shows_a_file_only_to_its_owner_until_deleted(
     assert host.find("an instrument", catalog_id=host.catalog("room 3").catalog_id) == []
     assert (audit.returncode, audit.stderr) == (0, "")
     assert "found nothing" in audit.stdout
+
+
+def _is_indexed(person: Person, path: str) -> bool:
+    record = person.record(path)
+    return record is not None and record.status is DocumentStatus.INDEXED
 
 
 def _withheld(person: Person) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ from tests.local.running import stackroom
 _SECONDS = 60  # the logs of the gateway's functions are looked at every second
 
 
-def test_what_functions_count_is_on_the_dashboard(instance: Instance, tmp_path: Path) -> None:
+def test_metrics_of_functions_appear_on_the_dashboard(instance: Instance, tmp_path: Path) -> None:
     note = tmp_path / "tides.txt"
     note.write_text("High water at the pier comes fifty minutes later every day.")
     state_dir = instance.state_dir

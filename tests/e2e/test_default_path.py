@@ -110,7 +110,7 @@ def test_passage_that_is_told_by_its_object_is_found_as_the_uploaded_file(
     assert not [each for each in found if "/_text/" in str(each["source"]["uri"])]
 
 
-def test_what_the_documents_do_not_answer_gets_weak_passages(alice: Person) -> None:
+def test_question_the_documents_do_not_answer_gets_weak_passages(alice: Person) -> None:
     answer = alice.call(query="Who won the football world cup in 1998?")
 
     assert answer["success"]

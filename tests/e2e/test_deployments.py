@@ -167,7 +167,7 @@ def test_the_stacks_themselves_tell_what_is_deployed(operator: Shell, instance: 
     assert (told["bucket"], told["project"]) == (instance.bucket, "stackroom")
 
 
-def test_what_an_operator_drops_retries_and_deletes_is_as_here(
+def test_operator_drops_retries_and_deletes_on_a_deployment_as_locally(
     nina: Person, operator: Shell, tmp_path: Path
 ) -> None:
     folder = tmp_path / "charts"

@@ -216,7 +216,7 @@ def test_gaps_of_a_scan_are_in_the_list_and_beside_its_other_passages(
     ],
     ids=str,
 )
-def test_attributes_narrow_a_search_to_the_files_that_carry_them(
+def test_filter_by_attributes_finds_only_files_that_have_them(
     alice: Person, zoo: dict[str, Document], filter_: dict[str, object], is_found: bool
 ) -> None:
     found = alice.files_found("What is the tortoise fed?", filter=filter_)

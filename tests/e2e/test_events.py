@@ -9,7 +9,7 @@ from tests.local.running import stackroom
 FILE = "events.txt"
 
 
-def test_each_state_of_a_document_is_told_to_its_user_alone(
+def test_events_of_a_documents_states_reach_only_its_user(
     instance: Instance, alice: Person
 ) -> None:
     told = Agent(instance, "alice")

@@ -58,7 +58,7 @@ def disk(tmp_path: Path) -> Iterator[SmallDisk]:
     subprocess.run(["umount", "--lazy", str(disk.path)], check=True)
 
 
-def test_what_was_acknowledged_outlasts_a_full_disk(request: pytest.FixtureRequest) -> None:
+def test_acknowledged_uploads_survive_a_full_disk(request: pytest.FixtureRequest) -> None:
     if os.geteuid():  # as root of a namespace, who may mount there
         again = [sys.executable, "-m", "pytest", "-n0", "-q", __file__]
         ended = subprocess.run(["unshare", "-rm", *again], check=False, capture_output=True)

@@ -116,7 +116,7 @@ def test_an_uploader_cannot_touch_what_lies_under_another_prefix(
     operator.delete_object(Bucket=bucket, Key=key)
 
 
-def test_keys_are_made_anew_when_they_were_lost_on_either_side(
+def test_user_keys_are_recreated_after_loss_in_iam_or_on_disk(
     instance: Instance, aws: Callable[[str], Any]
 ) -> None:
     first = UserKeys(instance).of("lost@example.org")

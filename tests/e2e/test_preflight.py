@@ -46,7 +46,9 @@ def test_the_local_cloud_is_ready_for_a_second_project(
     assert "; ListGateways is refused" in told
 
 
-def test_whatever_is_amiss_there_is_told(aws: Callable[[str], Any], wanted: Wanted) -> None:
+def test_preflight_reports_each_problem_of_the_local_cloud(
+    aws: Callable[[str], Any], wanted: Wanted
+) -> None:
     ssm, s3, bucket = aws("ssm"), aws("s3"), f"docs-kb-docs-{ACCOUNT}-{REGION}"
     once = Config(retries={"total_max_attempts": 1})
     session = boto3.session.Session("nobody", "nobody", region_name=REGION)
