@@ -2,9 +2,8 @@
 
 import inspect
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
@@ -18,7 +17,7 @@ CLI_SCHEMA = Path(__file__).with_name("cli-schema.json")
 
 _HEAD = """# The command line
 
-This page lists the verbs, exit codes and JSON of `stackroom`; `stackroom VERB --help` has options.
+This page lists verbs, exit codes and JSON of `stackroom`; `stackroom VERB --help` lists options.
 `make docs` writes it from src/stackroom_local/cli.
 
 `stackroom VERB` works on this machine's local mode, `stackroom --deployment NAME VERB` on a
@@ -43,12 +42,12 @@ On a deployment:
   user with `--user`, or all with `--everybody`. The deployed reconciler does the work of
   `reconcile`, continuing the round that is under way, and deletes catalogs for operators.
 
-The local mode needs neither: whoever can read its directory can act as any user (`--user`).
+The local mode needs neither: anyone who can read its directory can act as any user (`--user`).
 
 ## Verbs
 
 What a verb needs on a deployment: *sign-in* is `stackroom login`; *operator* is AWS credentials;
-*either* is a sign-in, or AWS credentials with one of the options named; *local* verbs work only in
+*either* is a sign-in, or AWS credentials with one of the named options; *local* verbs work only in
 the local mode.
 
 """
@@ -78,14 +77,17 @@ error and exits with the same [code](#exit-codes) as without `--json`; its own a
 on standard output. Keys are never renamed and keep their meaning; later versions may add keys.
 Times are ISO 8601, sizes are bytes.
 
-[cli-schema.json](cli-schema.json) is a JSON Schema with the type and meaning of every key, and the
-answer of every verb. In short, with the type of nested objects in brackets:
+[cli-schema.json](cli-schema.json) is a JSON Schema with the type and meaning of every key. This
+prints the answer of `drop`:
 
+```sh
+jq '."$defs"[.answers.drop."$ref" | split("/")[-1]]' docs/cli-schema.json
+```
 """
 
 
 def cli() -> str:
-    return "".join((_HEAD, _verbs(), _exit_codes(), _JSON, *_keys()))
+    return "".join((_HEAD, _verbs(), _exit_codes(), _JSON))
 
 
 def cli_schema() -> str:
@@ -122,16 +124,8 @@ def _plain(schema: Any) -> Any:
 def _verbs() -> str:
     rows = []
     for typed, listed in VERBS.items():
-        answer = ANSWERS[typed]
-        shape = "the tool's answer" if answer is None else f"`{answer.__name__}`"
-        rows.append((f"`{typed}`", _summary(listed), _NEEDS[listed.need], shape))
-    with_options = (
-        f"`{typed}` (`{answer.__name__}`)"
-        for typed, answer in ANSWERS.items()
-        if answer and typed not in VERBS
-    )
-    verbs = table(("verb", "what it does", "needs", "JSON"), rows)
-    return f"{verbs}\nOptions with an answer of their own: {', '.join(with_options)}.\n"
+        rows.append((f"`{typed}`", _summary(listed), _NEEDS[listed.need]))
+    return table(("verb", "what it does", "needs"), rows)
 
 
 def _exit_codes() -> str:
@@ -160,36 +154,3 @@ def _answers() -> list[type[BaseModel]]:
     found: dict[type[BaseModel], None] = dict.fromkeys([Failed, Changed])
     found.update(dict.fromkeys(each for each in ANSWERS.values() if each))
     return list(found)
-
-
-def _keys() -> Iterator[str]:
-    for shape in _with_parts(_answers()):
-        keys = (f"`{name}`{_part(field)}" for name, field in shape.model_fields.items())
-        yield f"- **{shape.__name__}**: {', '.join(keys)}\n"
-
-
-def _part(field: Any) -> str:
-    return "".join(f" [{each.__name__}]" for each in _models(field.annotation))
-
-
-def _with_parts(shapes: list[type[BaseModel]]) -> list[type[BaseModel]]:
-    """Each shape once, followed by those that it is made of."""
-    found: dict[type[BaseModel], None] = {}
-    waiting = list(shapes)
-    while waiting:
-        shape = waiting.pop(0)
-        if shape in found:
-            continue
-        found[shape] = None
-        parts = [
-            each for field in shape.model_fields.values() for each in _models(field.annotation)
-        ]
-        waiting = [*parts, *waiting]
-    return list(found)
-
-
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for each in get_args(annotation):
-        yield from _models(each)

@@ -3,7 +3,6 @@
 import ast
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import filter as matching
 from pathlib import Path
@@ -67,13 +66,13 @@ AREAS = {
 _HEAD = """# How far to trust the simulator
 
 [bedrock-kb-simulator](../simulator/README.md) stands in for Amazon Bedrock Knowledge Bases and S3
-Vectors. This page says which of its behaviour comes from AWS, what is assumed, and what is missing.
+Vectors. This page says what of its behaviour comes from AWS, what is assumed, and what is missing.
 `make docs` writes it, and [fidelity.json](fidelity.json) with all details.
 
 The simulator enforces {rules} rules: limits, delays, statuses, error texts. Each has a source, and
 a test that fails when the simulator breaks it. {assumed} rest on assumptions alone, {partly} more
 in part, often for the text of an error. **None has been compared with a live AWS account yet**;
-`stackroom doctor --smoke` checks in yours what
+`stackroom doctor --smoke` checks in your account what
 [Stackroom assumes of AWS](#what-stackroom-assumes-of-aws).
 
 ## Look up a rule
@@ -85,11 +84,11 @@ jq -r '.rules[] | select(.source | test("assumed")) | "\\(.name): \\(.holds)"' d
 
 - `rules`: the simulator's rules. Each has a `name`, what `holds`, its `source`, the service's
   `answer` where it refuses, and the tests that it is `held_by`.
-- `opensearch_rules`: the same of the tests' stand-in for an OpenSearch Serverless collection, which
-  is no part of the simulator.
+- `opensearch_rules`: the same for the tests' stand-in for an OpenSearch Serverless collection,
+  which is not part of the simulator.
 - `assumptions`: what Stackroom assumes of AWS, `where` its code does, the `evidence`, what `breaks`
-  if it is wrong, what to `do` then, and the `step` of the smoke that settles it.
-- `steps`: the steps of the smoke.
+  if it is wrong, what to `do` then, and the `step` of the smoke test that settles it.
+- `steps`: the steps of the smoke test.
 - `refused` and `differences`: what the simulator leaves out.
 
 A source names one or more of:
@@ -99,12 +98,12 @@ A source names one or more of:
 - *guide*: the user guide of Bedrock, S3 Vectors or OpenSearch Serverless; *documentation*:
   OpenSearch's own.
 - *observed*: reports by users of the real service.
-- *assumed*: our choice where no source says anything.
+- *assumed*: our choice, where no source says anything.
 
 ## Rules by area
 
-The area is the first part of a rule's name. A rule with several sources counts for each. The last
-three areas are those of the stand-in for OpenSearch Serverless.
+The area is the first part of a rule's name; *assumed* counts the rules that rest on assumptions, in
+whole or in part. The last three areas belong to the stand-in for OpenSearch Serverless.
 
 """
 _MANAGED = """
@@ -125,11 +124,11 @@ assumed of the gateway and of signing in.
 _REFUSED = """
 ## What the simulator leaves out
 
-It refuses these by name (rule `request.not-simulated`):
+It refuses these, with an error that names them (rule `request.not-simulated`):
 
 """
 _DIFFERENCES = """
-And it replaces these:
+It replaces these:
 
 """
 
@@ -167,9 +166,9 @@ def fidelity() -> str:
     return "".join(
         (
             head.replace("{partly}", str(sum("assumed" in each for each in sources) - assumed)),
-            table(("area", "what it covers", "rules", "sources"), _areas()),
+            table(("area", "what it covers", "rules", "assumed"), _areas()),
             _MANAGED,
-            table(("name", "what is assumed", "step of the smoke that settles it"), _assumed()),
+            table(("name", "what is assumed"), _assumed()),
             _REFUSED,
             "".join(f"- {each}\n" for each in REFUSED),
             _DIFFERENCES,
@@ -202,22 +201,18 @@ def _rules(rules: Mapping[str, Any], tests: Path) -> list[Mapping[str, Any]]:
 
 
 def _areas() -> Iterator[tuple[str, ...]]:
-    rules: dict[str, list[Counter[str]]] = {area: [] for area in AREAS}
-    sources = [(rule.name, rule.source) for rule in RULES.values()]
-    sources += [(rule.name, rule.source) for rule in OPENSEARCH_RULES.values()]
-    for name, source in sources:
-        rules[name.partition(".")[0]].append(Counter(_sources(source)))
+    sources: dict[str, list[str]] = {area: [] for area in AREAS}
+    for rules in (RULES, OPENSEARCH_RULES):
+        for rule in rules.values():
+            sources[rule.name.partition(".")[0]].append(rule.source)
     for area, covers in AREAS.items():
-        counted = sum(rules[area], Counter[str]()).most_common()
-        counts = ", ".join(f"{source} {count}" for source, count in counted)
-        yield f"`{area}`", covers, str(len(rules[area])), counts
+        assumed = sum("assumed" in _sources(source) for source in sources[area])
+        yield f"`{area}`", covers, str(len(sources[area])), str(assumed)
 
 
 def _assumed() -> Iterator[tuple[str, ...]]:
-    does = {each.name: each.does for each in STEPS}
     for name, each in ASSUMPTIONS.items():
-        # Said once: steps are in order, and several assumptions share one.
-        yield f"`{name}`", each.believed, f"`{each.step}` {does.pop(each.step, '')}".strip()
+        yield f"`{name}`", each.believed
 
 
 def _sources(text: str) -> list[str]:

@@ -55,7 +55,7 @@ JAPANESE = """フェリーは毎晩九時に桟橋を出て、翌朝の六時半
         "where no spaces are, none comes in",
     ],
 )
-def test_a_sentence_is_said_as_it_stands(text: str, question: str, said: str) -> None:
+def test_extracted_sentence_is_quoted_verbatim(text: str, question: str, said: str) -> None:
     answer = Extraction(embedder=MiniLM()).of_passages(
         question, [FoundPassage(text=text, source="1")]
     )

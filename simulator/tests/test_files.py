@@ -140,7 +140,7 @@ def test_an_attribute_has_its_limits(inside: dict[str, Any], outside: dict[str, 
 
 
 @holds("sidecar.invalid")
-def test_a_sidecar_that_goes_wrong_later_keeps_the_old_attributes(world: World) -> None:
+def test_sidecar_that_becomes_invalid_leaves_the_old_attributes(world: World) -> None:
     knowledge_base, source = world.pair()
     world.put("a.txt", "A text about bees.", {"owner": "alice"})
     world.sync(knowledge_base, source)

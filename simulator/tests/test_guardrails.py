@@ -210,7 +210,7 @@ def test_an_entry_may_be_off_on_one_side_or_only_report(world: World) -> None:
         ({"content": [{"text": {"text": "A.", "qualifiers": ["grounding_source"]}}]}, None),
     ],
 )
-def test_a_guardrail_that_is_not_there_or_does_not_look_there_is_an_error(
+def test_missing_or_inapplicable_guardrail_is_an_error(
     world: World, change: dict[str, Any], code: str | None
 ) -> None:
     id_ = world.guardrail(words=["a"])

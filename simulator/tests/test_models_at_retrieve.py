@@ -95,9 +95,7 @@ def test_texts_come_in_the_order_of_their_relevance_under_their_own_number(world
 
 
 @holds("retrieve.reranking")
-def test_a_model_orders_what_was_found_scores_it_and_leaves_the_best(
-    world: World, ask: Ask
-) -> None:
+def test_reranking_model_orders_scores_and_limits_the_results(world: World, ask: Ask) -> None:
     question = "How often is the pump greased?"
 
     results = ask(question, rerankingConfiguration=reranking())

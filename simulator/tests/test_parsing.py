@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ import psutil
 import pytest
 
 from bedrock_kb_simulator.parser_child import ParserChild
+from bedrock_kb_simulator.parser_process import _seen
 from bedrock_kb_simulator.parsing import ChildParser
 from bedrock_kb_simulator.rules import PARSE_FILES
 from bedrock_kb_simulator.service_errors import Unindexable
@@ -150,6 +152,17 @@ def test_what_is_not_seen_is_read_as_without_a_parser(
     world.sync(knowledge_base, source)
 
     assert world.statuses(knowledge_base, source) == {"text.pdf": "INDEXED", "scan.pdf": "FAILED"}
+
+
+def test_reading_a_picture_without_the_ocr_packages_names_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, "bedrock_kb_simulator.ocr", raising=False)
+    monkeypatch.setitem(sys.modules, "PIL", None)
+
+    [answer] = _seen(files.scanned_pdf(NIMBUS), "scan.pdf")
+
+    assert answer["error"].startswith("reading pictures takes the package rapidocr: ")
 
 
 @holds("parse.files")

@@ -215,7 +215,7 @@ def test_the_model_searches_and_its_answer_cites_the_document(house: World) -> N
     assert house.handed_on() == []
 
 
-def test_nothing_that_is_said_is_logged_or_stands_in_the_queue(house: World) -> None:
+def test_text_of_a_run_is_neither_logged_nor_queued(house: World) -> None:
     function.logger.setLevel("DEBUG")
     house.model_says(SEARCHES, CITES)
     run = house.start()
@@ -267,7 +267,7 @@ def test_agent_answers_without_prompt_and_tools_and_follows_its_prompt(
     assert house.asked("Hello?").answer == "Ahoy."
 
 
-def test_what_is_no_message_of_ours_fails_alone_and_is_not_logged(house: World) -> None:
+def test_foreign_queue_message_fails_alone_and_is_not_logged(house: World) -> None:
     house.model_says(SEARCHES, CITES)
     house.start()
     strange = [
@@ -344,9 +344,7 @@ def test_shared_bases_are_offered_after_own_ones_and_searched_in_runs(
     assert passages(run) == [RULES]
 
 
-def test_what_a_group_may_read_answers_its_members_alone(
-    house: World, shared: dict[str, str]
-) -> None:
+def test_document_of_a_group_answers_only_its_members(house: World, shared: dict[str, str]) -> None:
     house.model_says(SEARCHES, {"text": "Nothing says so."})
     outsider = asked_by_bob(house, shared["Board"], "people")
     house.model_says(SEARCHES, CITES)

@@ -89,7 +89,7 @@ def test_document_is_sent_under_neutral_name_and_text_file_as_text(
         ("a.pdf", None, "ObjectRefused", f"it is not in bucket '{BUCKET}', or may not be read"),
     ],
 )
-def test_a_file_that_no_model_can_be_given_is_told(
+def test_unsupported_file_is_reported(
     world: World, key: str, body: bytes | None, error: str, problem: str
 ) -> None:
     if body is not None:
@@ -161,7 +161,7 @@ def _searching(**arguments: object) -> PlayedModel:
     return PlayedModel(play=play)
 
 
-def test_a_model_that_answers_no_json_is_told_why_and_has_one_more_attempt(world: World) -> None:
+def test_model_without_json_gets_the_reason_and_one_more_attempt(world: World) -> None:
     model = world.says('{"days": 30,}', "[30]")
     unasked = world.ask(data("a"))
     model.asked.clear()
@@ -294,7 +294,7 @@ def test_cut_or_empty_answer_is_an_error_and_guardrail_text_is_an_answer(world: 
     assert world.ask(data("a")) == {"success": True, "result": told}
 
 
-def test_what_nobody_expected_is_raised_without_its_words(world: World) -> None:
+def test_unexpected_error_is_raised_and_logged_without_its_message(world: World) -> None:
     world.says(RuntimeError("the question, word for word"))
 
     with pytest.raises(AgentBroke, match="RuntimeError"):

@@ -132,7 +132,7 @@ def test_a_model_that_does_not_answer_is_raised_by_its_name(
         ("Input is too long for requested model", "the input is too long"),
     ],
 )
-def test_a_request_that_the_model_does_not_take_is_told(
+def test_request_that_the_model_refuses_is_reported(
     world: World, bedrock: Stubber, message: str, problem: str
 ) -> None:
     for _ in range(2):  # Strands shortens the conversation once, where there is something to leave
@@ -175,7 +175,7 @@ def test_an_object_or_an_array_is_taken_alone_or_in_one_block(answer: str, value
         ("[" * 100_000, "nested too deeply"),
     ],
 )
-def test_all_else_is_refused_in_words_that_hold_nothing_of_it(answer: str, problem: str) -> None:
+def test_answer_that_is_not_json_is_refused_without_quoting_it(answer: str, problem: str) -> None:
     with pytest.raises(AnswerNotJson) as raised:
         parsed(answer)
 

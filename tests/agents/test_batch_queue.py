@@ -64,7 +64,7 @@ def test_without_an_answers_queue_failed_messages_are_reported(asked_world: Worl
     assert [each["message_id"] for each in asked_world.printed.lines("message answered")] == ["m-1"]
 
 
-def test_of_a_fifo_queue_nothing_overtakes_a_failure(asked_world: World) -> None:
+def test_fifo_queue_returns_all_messages_after_a_failed_one(asked_world: World) -> None:
     batch = messages(data("one"), data("broken"), data("two"), queue="questions.fifo")
 
     answer = asked_world.ask(batch)

@@ -152,7 +152,7 @@ def test_a_file_that_is_none_is_named(objects: FakeObjects, body: str, problem: 
         load_tools([archive("a.zip")], objects)
 
 
-def test_names_that_are_taken_and_what_is_not_there_are_told_with_where(
+def test_taken_names_and_missing_modules_are_reported_with_their_place(
     objects: FakeObjects,
 ) -> None:
     objects["json.zip"] = zipped({"json.py": NAMED.format("parse", "p")})

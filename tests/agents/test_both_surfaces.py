@@ -174,7 +174,7 @@ def test_wrong_arguments_are_refused_in_the_same_words(surfaces: Surfaces) -> No
         (RuntimeError("arn:aws:secret"), "UNAVAILABLE"),
     ],
 )
-def test_a_fault_is_told_alike(
+def test_fault_is_reported_alike_on_both_surfaces(
     surfaces: Surfaces, error: Exception, outcome: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:

@@ -72,7 +72,7 @@ def test_when_it_is_called_off_no_further_tool_of_the_turn_is_called(
     assert len(listening.asked) == called
 
 
-def test_a_tool_that_there_is_not_is_told_the_model_and_nobody_else() -> None:
+def test_unknown_tool_is_reported_to_the_model_only() -> None:
     listening = Listening()
 
     model = held(listening, Call("delete_everything", {}), "Sorry.")
@@ -89,7 +89,7 @@ def test_a_tool_that_there_is_not_is_told_the_model_and_nobody_else() -> None:
         (ModelThrottled("Converse"), ModelThrottled, "Converse was throttled"),
     ],
 )
-def test_what_is_no_answer_is_raised_by_its_name(
+def test_unusable_model_answer_raises_its_named_error(
     said: Said, error: type[Exception], told: str
 ) -> None:
     with pytest.raises(error, match=told):
@@ -130,7 +130,7 @@ def test_model_without_streaming_tool_use_is_called_unstreamed_afterwards() -> N
     assert [each.text for each in (*first.heard, *second.heard)] == ["Thirty.", "Thirty."]
 
 
-def test_one_that_is_called_off_ends_while_its_model_still_writes() -> None:
+def test_cancelled_run_ends_while_its_model_still_writes() -> None:
     go_on = threading.Event()
 
     def play(_: object) -> str:

@@ -92,7 +92,9 @@ def test_agents_side_by_side_share_tools_that_nobody_has_used_yet(
     assert all(each.startswith("Created catalog 'One'") for each in answers), answers
 
 
-def test_without_a_user_or_a_valid_token_it_ends_and_says_so(instance: Instance) -> None:
+def test_in_process_agent_without_user_or_valid_token_ends_with_a_reason(
+    instance: Instance,
+) -> None:
     with ThreadPoolExecutor(2) as programs:
         nobody = programs.submit(run, instance, "--in-process", "--user", "")
         forged = programs.submit(run, instance, token="no.such.token")

@@ -113,7 +113,7 @@ def test_a_token_that_is_no_users_access_token_is_refused(
     assert talk.world.model.asked == []
 
 
-def test_what_is_no_question_in_a_session_is_refused(talk: Talk) -> None:
+def test_request_without_a_valid_question_or_session_is_refused(talk: Talk) -> None:
     good = talk.issuer.mint("alice")
     for body, session in (
         ({"prompt": " "}, SESSION),
@@ -166,7 +166,7 @@ def test_tool_results_are_not_kept_in_conversation_memory(talk: Talk) -> None:
     ]
 
 
-def test_a_turn_that_failed_is_told_and_not_remembered(talk: Talk) -> None:
+def test_failed_turn_is_reported_and_forgotten(talk: Talk) -> None:
     broken = ProtocolError("it broke off")
     said: list[Said] = ["One.", ModelThrottledException("slow"), broken, "Two."]
     talk.world.plays(PlayedModel(play=lambda _: said.pop(0)))

@@ -96,7 +96,7 @@ def test_unobserved_nothing_that_is_written_holds_a_question(
         ClientError({"Error": {"Code": "ThrottlingException", "Message": SECRET}}, "Converse"),
     ],
 )
-def test_unobserved_no_exception_holds_a_question(
+def test_without_observability_no_exception_contains_the_question(
     asked_world: World,
     error: Exception,
     everything: io.StringIO,

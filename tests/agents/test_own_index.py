@@ -125,7 +125,7 @@ OF_ANN = {text for owner, _, text, _ in PARTS if owner == "ann"}
 OF_USERS: dict[str, Any] = {"tenancy": "user", "tenantKey": "customer"}
 
 
-def test_what_is_shared_everyone_finds_with_its_source(index: str) -> None:
+def test_shared_index_returns_sources_to_every_caller(index: str) -> None:
     found = asked(index)
 
     assert found["results"][0]["content"] == "Grease the pump every 200 hours."
@@ -137,14 +137,14 @@ def test_what_is_shared_everyone_finds_with_its_source(index: str) -> None:
     assert told == {text: (source, source.split("/")[-1]) for _, source, text, _ in PARTS}
 
 
-def test_of_users_each_finds_their_own(index: str) -> None:
+def test_user_index_returns_each_caller_only_their_own_documents(index: str) -> None:
     assert contents(asked(index, ANN, **OF_USERS)) == OF_ANN
     assert contents(asked(index, BOB, **OF_USERS)) == {"Bob's pump costs 90 euros."}
     assert contents(asked(index, Caller("mallory"), **OF_USERS)) == set()
     assert asked(index, **OF_USERS)["errorType"] == "MissingIdentity"
 
 
-def test_what_is_configured_narrows_every_search(index: str) -> None:
+def test_configured_filter_applies_to_every_search(index: str) -> None:
     care: Any = {"retrievalFilter": {"notEquals": {"key": "kind", "value": "price"}}}
     of_bob: Any = {"retrievalFilter": {"equals": {"key": "customer", "value": "bob"}}}
 

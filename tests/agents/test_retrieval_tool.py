@@ -84,7 +84,9 @@ def test_a_source_is_told_by_its_address_or_its_id(fake: FakeRetrieve) -> None:
     assert ", score" not in by_rank
 
 
-def test_one_that_fails_is_told_and_all_that_fail_are_an_error(fake: FakeRetrieve) -> None:
+def test_failed_knowledge_base_is_reported_and_failure_of_all_is_an_error(
+    fake: FakeRetrieve,
+) -> None:
     fake.hold(LAWS, "leave by law")
     fake.failing = {"NEWS000001": "ThrottlingException"}
     both = configured(LAWS, NEWS)
@@ -139,7 +141,7 @@ def test_without_a_verified_user_groups_are_not_searched(
         ({"query": "q", "prioritize_by": "date"}, "'similarity', 'recency' or 'balanced'"),
     ],
 )
-def test_a_model_that_calls_with_nonsense_is_told_what_is_allowed(
+def test_invalid_tool_arguments_are_answered_with_what_is_allowed(
     fake: FakeRetrieve, given: object, problem: str
 ) -> None:
     answer = ask(configured(LAWS), given, user_id="ann", groups=["staff"])
@@ -348,7 +350,7 @@ def test_one_with_a_tool_of_its_own_is_told_with_that_tools_name() -> None:
         "\u202egnp.evil",
     ],
 )
-def test_nothing_breaks_out_of_its_line(wicked: str) -> None:
+def test_passage_text_cannot_break_out_of_its_line(wicked: str) -> None:
     plain = system_prompt(b"", linked_settings(configured(LAWS)))
     entry = {**LAWS, "name": wicked, "description": wicked}
 

@@ -93,7 +93,7 @@ def test_the_caller_is_the_invocation_state_s_whatever_the_arguments_say(
     assert claiming["metadata"]["error_code"] == "VALIDATION_ERROR"
 
 
-def test_each_call_leaves_one_line_that_tells_no_text(
+def test_each_tool_call_logs_one_line_without_text(
     surfaces: Surfaces, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "stackroom_agents")
@@ -163,7 +163,7 @@ def test_by_a_project_s_name_the_settings_are_its_functions(
     assert settings.retrieve_sharing == "on"
 
 
-def test_what_is_missing_of_the_environment_is_named() -> None:
+def test_missing_environment_variable_is_named() -> None:
     with pytest.raises(ValueError, match="kb_docs_bucket") as raised:
         configuration.from_environment({"KB_CATALOG_TABLE": "a secret"})
 

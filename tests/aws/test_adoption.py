@@ -118,7 +118,7 @@ def versions(s3: Any) -> list[str]:
     return [each["VersionId"] for each in s3.list_object_versions(Bucket=BUCKET)["Versions"]]
 
 
-def test_dry_run_tells_what_would_happen_and_does_nothing(run: Adopt, source: str, s3: Any) -> None:
+def test_dry_run_reports_the_plan_and_changes_nothing(run: Adopt, source: str, s3: Any) -> None:
     answer = run(source, is_applied=False, moves=True)
 
     assert outcomes(answer) == {
@@ -252,7 +252,7 @@ def test_upload_in_parts_is_adopted_once_though_its_copy_has_another_etag(
     assert outcomes(run("s3://theirs/")) == {"large.txt": "present"}
 
 
-def test_name_that_is_no_utf8_is_told_escaped(run: Adopt, tmp_path: Path) -> None:
+def test_name_that_is_not_utf8_is_shown_escaped(run: Adopt, tmp_path: Path) -> None:
     for name in (b"\xe9.txt", b"\xe9.pptx", b"\xe9.tmp", b"\xe8.pdf.metadata.json"):
         (Path(os.fsdecode(bytes(tmp_path) + b"/" + name))).write_text("x")
 

@@ -203,7 +203,7 @@ def test_object_gone_after_refused_head_is_absent_and_replaced_one_retried(
     ],
     ids=str,
 )
-def test_what_is_archived_shows_in_its_head(
+def test_archived_object_is_recognised_by_its_head(
     stubbed: S3DocumentBucket, stubber: Stubber, head: dict[str, str], *, is_told: bool
 ) -> None:
     stubber.add_response("head_object", HEAD | head)

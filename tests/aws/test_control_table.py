@@ -197,7 +197,7 @@ def test_each_rate_has_its_own_ledger_that_expires_after_an_hour(
     assert a_book(dynamodb, operation="QueryVectors").read() == Turns()
 
 
-def test_one_that_nobody_understands_is_begun_anew(dynamodb: Any) -> None:
+def test_unreadable_item_of_turns_is_replaced(dynamodb: Any) -> None:
     book = a_book(dynamodb)
     item = {**KEY, "version": {"N": "4"}, "told": {"S": '{"shares": 7}'}}
     dynamodb.put_item(TableName=CONTROL_TABLE, Item=item)
@@ -351,7 +351,7 @@ def test_invalid_items_are_skipped_alone_and_their_keys_logged(
     assert LONGEST_TOKEN not in caplog.text
 
 
-def test_what_decides_over_grants_is_read_consistently(
+def test_items_that_decide_on_grants_are_read_consistently(
     book: DynamoAdmissionBook, dynamodb: Any
 ) -> None:
     asked: list[dict[str, Any]] = []

@@ -281,7 +281,7 @@ def test_data_source_whose_vectors_cannot_be_deleted_is_set_to_retain(
     assert not data_sources.remove(KB, "DS12345678")
 
 
-def test_the_statuses_known_are_those_of_the_api_model(client: Any) -> None:
+def test_known_data_source_statuses_are_those_of_the_api_model(client: Any) -> None:
     known = {_AVAILABLE, *_ON_ITS_WAY, _DELETING, _STUCK, "FAILED"}
 
     assert known == set(client.meta.service_model.shape_for("DataSourceStatus").enum)

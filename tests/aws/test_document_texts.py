@@ -41,7 +41,7 @@ def test_a_text_that_nobody_put_has_no_places_either(texts: S3DocumentTexts) -> 
     assert (texts.text(NAME), texts.get(NAME)) == (None, None)
 
 
-def test_where_a_text_is_its_places_are(
+def test_stored_text_always_has_its_place_map(
     texts: S3DocumentTexts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     puts = list[str]()
@@ -58,7 +58,7 @@ def test_where_a_text_is_its_places_are(
     assert puts == [NAME.places_key, NAME.key]
 
 
-def test_names_are_of_one_document_and_each_once(texts: S3DocumentTexts, s3: Any) -> None:
+def test_names_lists_each_text_of_one_document_once(texts: S3DocumentTexts, s3: Any) -> None:
     other = replace(NAME, text_id="f" * 16)
     longer = replace(NAME, document_id=f"{NAME.document_id}0")
     for name in (other, NAME, longer, replace(NAME, user_id="bob")):
@@ -83,7 +83,7 @@ def test_texts_are_removed_with_their_places_and_no_other(texts: S3DocumentTexts
     texts.remove([])
 
 
-def test_an_object_that_is_no_place_map_is_said_to_be_none(texts: S3DocumentTexts, s3: Any) -> None:
+def test_invalid_place_map_object_is_reported(texts: S3DocumentTexts, s3: Any) -> None:
     cut_off = gzip.compress(b'{"text": "a"}' * 9)[:-9]
     nothing_in_it = gzip.compress(b'{"text": "a"}')
     for body in (b"", b"no gzip", gzip.compress(b"no json"), cut_off, nothing_in_it):

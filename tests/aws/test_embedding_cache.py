@@ -120,7 +120,7 @@ def test_nonsense_is_a_miss_makes_nothing_known_and_gives_way(
         assert settled(cache).get(KEY, "hash-of-alice") == Kept(vector=VECTOR)
 
 
-def test_a_server_that_wants_a_password_is_a_miss_and_told_once(
+def test_cache_that_requires_a_password_is_a_miss_and_logged_once(
     cache: RedisEmbeddingCache, valkey: "redis.Redis", caplog: pytest.LogCaptureFixture
 ) -> None:
     valkey.set(KEY, KEPT)
@@ -152,7 +152,7 @@ def test_a_server_that_is_full_keeps_nothing_and_harms_nobody(
     assert cache.get(KEY) == Kept(vector=VECTOR)
 
 
-def test_a_connection_that_was_closed_meanwhile_is_made_anew(
+def test_connection_closed_by_the_server_is_reopened(
     cache: RedisEmbeddingCache, valkey: "redis.Redis"
 ) -> None:
     cache.put(KEY, VECTOR)

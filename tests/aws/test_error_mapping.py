@@ -74,7 +74,7 @@ def test_failures_of_the_service_and_calls_that_were_not_answered_pass() -> None
             assert str(store) == str(knowledge_base) == f"GetItem answered {code}"
 
 
-def test_what_is_wrong_with_our_own_rights_is_no_items_fault() -> None:
+def test_missing_rights_of_our_own_are_not_an_items_error() -> None:
     for error in (
         answered("AccessDeniedException", 403),
         answered("ExpiredToken", 400),
@@ -112,7 +112,7 @@ def test_an_error_of_sqs_is_known_by_its_name_in_the_api_model(
         queue.put(WebhookCall(webhook_id="wh-1", event={"id": "e-1"}), record="doc-1")
 
 
-def test_what_does_not_pass_is_left_as_it_is() -> None:
+def test_permanent_error_is_raised_unchanged() -> None:
     for error in (
         answered("ResourceNotFoundException", 404),
         answered("ConditionalCheckFailedException", 400),

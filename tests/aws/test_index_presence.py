@@ -135,7 +135,7 @@ def test_an_index_that_does_not_answer_is_looked_into_again_later(
         presence.retrieve("anything", None, 5)
 
 
-def test_what_is_answered_in_pages_is_read_to_the_last(client: Any, stubber: Stubber) -> None:
+def test_paged_answer_is_read_to_its_last_page(client: Any, stubber: Stubber) -> None:
     def answer(document_id: str) -> dict[str, Any]:
         metadata = {"AMAZON_BEDROCK_TEXT": "A text.", "document_id": document_id}
         return {

@@ -60,7 +60,7 @@ def test_an_index_that_is_made_for_it_is_looked_up_now_and_then(
         ),
     ],
 )
-def test_what_an_index_lacks_is_told(
+def test_missing_part_of_an_index_is_reported(
     client: Any, stubber: Stubber, clock: FakeSeconds, answer: dict[str, Any], reason: str
 ) -> None:
     stubber.add_response("get_index", answer)

@@ -154,7 +154,9 @@ def test_stopping_a_job_that_is_over_is_no_error(
     stubber.assert_no_pending_responses()
 
 
-def test_verdicts_are_asked_for_in_tens(jobs: BedrockIngestionJobs, stubber: Stubber) -> None:
+def test_statuses_of_documents_are_requested_ten_at_a_time(
+    jobs: BedrockIngestionJobs, stubber: Stubber
+) -> None:
     uris = [f"s3://docs/alice/r/{number:02} é.txt" for number in range(12)]
     for part in (uris[:10], uris[10:]):
         identifiers = [{"dataSourceType": "S3", "s3": {"uri": uri}} for uri in part]

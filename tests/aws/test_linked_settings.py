@@ -35,7 +35,7 @@ def refusal(*entries: object) -> str:
     return str(raised.value)
 
 
-def test_what_an_entry_leaves_out_takes_the_defaults() -> None:
+def test_omitted_members_of_an_entry_take_their_defaults() -> None:
     settings = read()
 
     assert settings.model_dump(by_alias=True, exclude_none=True) == {
@@ -104,7 +104,7 @@ def test_an_entry_says_all_that_retrieve_can_be_told() -> None:
         ("[" * 100_000, "nested too deeply"),
     ],
 )
-def test_what_is_no_array_of_json_is_told(text: str, problem: str) -> None:
+def test_settings_that_are_no_json_array_are_refused(text: str, problem: str) -> None:
     with pytest.raises(LinkedKnowledgeBasesInvalid, match=problem):
         linked_settings(text)
 
@@ -159,7 +159,7 @@ def test_an_error_names_the_entry_and_the_field(
     assert problem in told
 
 
-def test_all_that_is_wrong_is_told_at_once() -> None:
+def test_all_mistakes_of_an_entry_are_reported_together() -> None:
     told = refusal({**ENTRY, "numberOfResults": 0}, {**ENTRY, "vectorStoreType": "X"}, "KB1")
 
     assert "entry 0" in told

@@ -30,7 +30,7 @@ def test_an_object_is_read_as_it_was_when_its_size_was_asked_for(client: Any) ->
     assert read == b"abc"
 
 
-def test_what_a_get_refuses_is_told(client: Any) -> None:
+def test_reason_of_a_refused_get_is_reported(client: Any) -> None:
     refusals: list[tuple[str, int, type[StackroomError], str]] = [
         ("PreconditionFailed", 412, StoreUnavailable, "GetObject answered PreconditionFailed"),
         ("AccessDenied", 403, ObjectRefused, "'k.pdf': S3 answered AccessDenied"),

@@ -180,7 +180,7 @@ def test_cosine_is_the_same_in_any_space_and_needs_unit_vectors(
         (Compares("domain", Comparison.STRING_CONTAINS, 2), "needs a text"),
     ],
 )
-def test_what_an_index_can_not_compare_is_refused_and_not_asked(
+def test_filter_that_the_index_cannot_compare_is_refused_unsent(
     filled: Collection, condition: Filter, named: str
 ) -> None:
     embeddings = Fixed()
@@ -400,7 +400,7 @@ def test_credentials_that_expire_are_renewed_before_the_next_call(filled: Collec
     assert "docs" in client.mapping("docs", Deadline.after(5))
 
 
-def test_nothing_of_a_question_is_logged_or_told(
+def test_question_is_neither_logged_nor_in_error_messages(
     filled: Collection, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)

@@ -161,7 +161,7 @@ def test_a_tenant_is_told_of_what_this_tenant_asked_before(
     assert titan.asked == ["leave"]
 
 
-def test_another_provider_is_refused(titan: Titan) -> None:
+def test_unknown_embedding_provider_is_refused(titan: Titan) -> None:
     with pytest.raises(SearchRefused, match="'openai' provides no embeddings; allowed: 'bedrock'"):
         get_embedding("leave", "text-embedding-3", "openai", client=titan.client)
 

@@ -165,7 +165,7 @@ def test_the_attributes_that_a_model_reads_are_chosen(
         ),
     ],
 )
-def test_what_bedrock_does_not_take_is_refused_before(make: Any, why: str) -> None:
+def test_unsupported_retrieve_option_is_refused_before_the_call(make: Any, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         make()
 
@@ -209,7 +209,7 @@ def widest(condition: dict[str, Any]) -> int:
     return max([len(inner), *map(widest, inner)])
 
 
-def test_one_filter_alone_stays_as_it_is() -> None:
+def test_single_filter_is_passed_unchanged() -> None:
     nested = {"orAll": [{"andAll": leaves("ab")}, {"andAll": leaves("cd")}]}
 
     assert both(None, None) is None
@@ -266,7 +266,7 @@ def test_what_bedrock_would_not_take_is_refused() -> None:
         ({"orAll": [{"andAll": leaves("ab")}, equals("c")]}, False),
     ],
 )
-def test_a_fixed_filter_tells_whether_more_can_be_demanded(
+def test_fixed_filter_can_be_narrowed_only_within_bedrocks_nesting(
     fixed: dict[str, Any], expected: bool
 ) -> None:
     assert can_be_narrowed(parsed(fixed)) is expected

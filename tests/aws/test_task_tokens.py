@@ -35,7 +35,7 @@ def test_wake_reports_admission_and_is_false_for_a_token_no_longer_valid(
     assert [turns.wake("token") for _ in range(4)] == [True, False, False, False]
 
 
-def test_what_will_pass_is_tried_again_and_what_will_not_is_told(
+def test_transient_errors_are_retried_and_permanent_ones_reported(
     turns: StepFunctionsTaskTokens, stubber: Stubber
 ) -> None:
     stubber.add_client_error("send_task_success", "ThrottlingException", "slow", 400)

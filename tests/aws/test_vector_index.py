@@ -132,7 +132,7 @@ def test_one_query_asks_for_meaning_and_words_behind_the_filter(
     )
 
 
-def test_it_can_search_by_meaning_alone(made: Made, s3vectors: Stubber) -> None:
+def test_index_is_searched_by_meaning_only_where_asked(made: Made, s3vectors: Stubber) -> None:
     asked = expected(**BY_MEANING, returnDistance=True)
     s3vectors.add_response("query_vectors", answer(a_vector(distance=0.4)), asked)
 
@@ -306,7 +306,7 @@ def test_the_whole_question_is_embedded_however_long(
         ("ServiceUnavailableException", 503, KnowledgeBaseUnavailable),
     ],
 )
-def test_what_will_pass_is_told_to_the_caller(
+def test_transient_error_of_a_query_reaches_the_caller(
     made: Made, s3vectors: Stubber, code: str, status: int, error: type[Exception]
 ) -> None:
     s3vectors.add_client_error("query_vectors", code, "no", status)
@@ -319,7 +319,7 @@ def test_what_will_pass_is_told_to_the_caller(
     "refusal",
     [("ValidationException", 400), ("NotFoundException", 404), ("AccessDeniedException", 403)],
 )
-def test_what_s3_vectors_refuses_retrieve_answers(
+def test_query_that_s3_vectors_refuses_is_answered_by_retrieve(
     made: Made,
     s3vectors: Stubber,
     fallback: FakeKnowledgeBase,
@@ -380,7 +380,7 @@ def guarded(made: Made, runtime: Any) -> S3VectorsKnowledgeBase:
     return made(lets_through=guard.lets_through)
 
 
-def test_a_guardrail_looks_at_the_question_before_anybody_else(
+def test_guardrail_that_intervenes_stops_a_question_before_embedding(
     made: Made, s3vectors: Stubber, runtime: Any, embeddings: FakeEmbeddings
 ) -> None:
     asked = {
@@ -413,7 +413,7 @@ def test_without_a_guardrails_verdict_nothing_is_searched(
     assert embeddings.asked == []
 
 
-def test_where_a_guardrail_refuses_retrieve_applies_it_by_itself(
+def test_search_whose_guardrail_call_is_denied_is_guarded_by_retrieve(
     made: Made, s3vectors: Stubber, runtime: Any, fallback: FakeKnowledgeBase
 ) -> None:
     fallback.guardrail_action = "INTERVENED"

@@ -126,7 +126,7 @@ def test_text_search_that_is_taken_away_costs_no_answer(made: Made, stubber: Stu
         ({"distanceMetric": "hamming"}, "hamming, not cosine or euclidean"),
     ],
 )
-def test_dimensions_and_a_distance_that_do_not_fit_are_told(
+def test_mismatching_dimensions_or_distance_are_reported(
     made: Made, stubber: Stubber, embeddings: FakeEmbeddings, members: dict[str, Any], why: str
 ) -> None:
     stubber.add_response("get_index", an_index(SEARCHABLE, **members))

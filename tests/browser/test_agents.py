@@ -56,7 +56,7 @@ def test_unsaved_agent_edits_stay_while_its_tools_are_changed(signed_in: SignedI
     assert una.said == []
 
 
-def test_who_presses_twice_makes_one(signed_in: SignedIn, instance: Instance) -> None:
+def test_double_click_makes_one_agent(signed_in: SignedIn, instance: Instance) -> None:
     una = signed_in("una-twice")
     page = una.open("/agents/new")
     page.get_by_label("Name", exact=True).fill("Single")
@@ -83,7 +83,7 @@ def _late(route: Route) -> None:
     route.fulfill(response=answer)
 
 
-def test_who_links_on_a_page_of_before_loses_nobodys_tool(
+def test_linking_on_an_outdated_page_keeps_other_tools(
     signed_in: SignedIn, instance: Instance
 ) -> None:
     here, there = signed_in("ola-links"), signed_in("ola-links")

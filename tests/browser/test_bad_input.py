@@ -56,7 +56,7 @@ def test_a_new_catalog_that_can_not_be_sent_is_typed_once(signed_in: SignedIn) -
     expect(visitor.page.get_by_text(TYPED)).to_be_visible()
 
 
-def test_what_is_typed_outlives_the_session(signed_in: SignedIn) -> None:
+def test_typed_text_survives_the_end_of_the_session(signed_in: SignedIn) -> None:
     visitor = signed_in("ben-of-sessions")
     page = visitor.page
     page.get_by_role("button", name="New catalog").click()

@@ -12,7 +12,7 @@ QUESTION = "Which kinds of files does Stackroom read?"
 BACKGROUND = "() => getComputedStyle(document.documentElement).backgroundColor"
 
 
-def test_whoever_is_new_has_an_answer_after_two_presses(signed_in: SignedIn) -> None:
+def test_new_user_gets_an_answer_after_two_clicks(signed_in: SignedIn) -> None:
     page = signed_in("newcomer").page
     steps = page.get_by_role("region", name="Three steps to your first answer")
     expect(steps.get_by_role("heading", level=3)).to_have_text(

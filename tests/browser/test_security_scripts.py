@@ -121,7 +121,9 @@ def look_at(
         tried.note(f"{rung}: {what} at {visitor.page.url[:200]}", got_in=bool(rung))
 
 
-def test_names_and_texts_of_documents_do_nothing(signed_in: SignedIn, instance: Instance) -> None:
+def test_script_in_document_names_and_texts_does_not_run(
+    signed_in: SignedIn, instance: Instance
+) -> None:
     visitor, tried = signed_in("mallory-of-files"), Attempts()
     alarm, page = alarm_at(visitor.page), visitor.page
     texts = {name: f"{text} The quay is closed. {text}" for name, text in FILES.items()}
@@ -162,7 +164,7 @@ def test_names_and_texts_of_documents_do_nothing(signed_in: SignedIn, instance: 
     tried.none_succeeded(least=3 * len(PAYLOADS))
 
 
-def test_what_is_said_of_agents_and_their_tools_does_nothing(
+def test_script_in_agent_and_tool_descriptions_does_not_run(
     signed_in: SignedIn, instance: Instance
 ) -> None:
     visitor, tried = signed_in("mallory-of-agents"), Attempts()
@@ -202,7 +204,7 @@ def agent_file(text: str) -> dict[str, object]:
     return {"format": "stackroom-agent", "version": 1, "agent": {**told, "available_tools": tools}}
 
 
-def test_what_a_model_says_and_asks_does_nothing(signed_in: SignedIn, instance: Instance) -> None:
+def test_script_in_model_output_does_not_run(signed_in: SignedIn, instance: Instance) -> None:
     visitor, tried = signed_in("mallory-of-models"), Attempts()
     alarm, page = alarm_at(visitor.page), visitor.page
     text = "\n".join(PAYLOADS.values())
@@ -225,7 +227,9 @@ def test_what_a_model_says_and_asks_does_nothing(signed_in: SignedIn, instance: 
     tried.none_succeeded(least=len(PAYLOADS))
 
 
-def test_addresses_and_their_queries_do_nothing(signed_in: SignedIn, instance: Instance) -> None:
+def test_script_in_addresses_and_queries_does_not_run(
+    signed_in: SignedIn, instance: Instance
+) -> None:
     """Of each page, with some payloads in the place of each id and in each parameter."""
     visitor, tried = signed_in("mallory-of-queries"), Attempts()
     things = belongings_of(visitor, instance, "quayside").things

@@ -60,9 +60,7 @@ def test_a_folder_is_walked_and_its_files_are_called_by_their_path(
     assert kept == paths
 
 
-def test_what_no_catalog_takes_is_refused_before_it_is_sent(
-    signed_in: SignedIn, tmp_path: Path
-) -> None:
+def test_unsupported_file_is_refused_before_it_is_sent(signed_in: SignedIn, tmp_path: Path) -> None:
     zoe = signed_in("zoe-refused")
     [huge, wrong] = written(tmp_path, "huge.pdf", "setup.exe")
     with huge.open("wb") as file:
@@ -151,7 +149,7 @@ def test_upload_cut_off_by_a_reload_is_named_and_sent_when_chosen_again(
     expect(told).to_be_hidden()
 
 
-def test_the_stores_own_reason_is_told(signed_in: SignedIn, tmp_path: Path) -> None:
+def test_reason_given_by_the_bucket_is_shown(signed_in: SignedIn, tmp_path: Path) -> None:
     """As from a full disk, in the words of stackroom_local.ministack.room_guard."""
     zoe = signed_in("zoe-full")
     make_catalog(zoe, "Full")

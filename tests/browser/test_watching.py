@@ -43,7 +43,7 @@ def watcher(signed_in: SignedIn) -> Visitor:
     return visitor
 
 
-def test_nothing_new_is_asked_for_more_and_more_seldom(watcher: Visitor) -> None:
+def test_polling_slows_down_while_nothing_changes(watcher: Visitor) -> None:
     page, looks = watcher.page, Looks(watcher.page)
     watcher.open("/catalogs")
 
@@ -74,7 +74,7 @@ def test_hidden_tab_sends_no_requests_and_refreshes_when_shown(
     assert len(looks.quiet) == 2
 
 
-def test_what_happens_elsewhere_is_seen_without_a_reload(
+def test_catalog_made_in_another_session_appears_without_a_reload(
     watcher: Visitor, signed_in: SignedIn
 ) -> None:
     page, looks = watcher.page, Looks(watcher.page)

@@ -64,7 +64,7 @@ def broken(
         yield replace(stage, wire=Wire(url, stage.wire.http))
 
 
-def test_where_nobody_asks_whose_a_catalog_is_it_is_seen(stage: Stage, tmp_path: Path) -> None:
+def test_campaign_notices_a_missing_check_of_a_catalogs_owner(stage: Stage, tmp_path: Path) -> None:
     with broken(stage, tmp_path, without_owners) as open_to_all:
         # Those that change nothing, for this stage is to be used again.
         reading = [
@@ -77,14 +77,14 @@ def test_where_nobody_asks_whose_a_catalog_is_it_is_seen(stage: Stage, tmp_path:
     assert len(tally.leaks) == len(READING)
 
 
-def test_where_no_interceptor_sets_the_headers_it_is_seen(stage: Stage, tmp_path: Path) -> None:
+def test_campaign_notices_a_missing_interceptor(stage: Stage, tmp_path: Path) -> None:
     with broken(stage, tmp_path, without_interceptor) as believing:
         tally = campaign.judge(believing, islice(pretending.spoofed(believing, Random(SEED)), 3))
 
     assert "tells" in str(tally.leaks)
 
 
-def test_where_a_conversation_is_shown_to_another_it_is_seen(stage: Stage) -> None:
+def test_campaign_notices_a_conversation_shown_to_another_user(stage: Stage) -> None:
     with signed_in(stage.victim.person) as theirs:
         looking = [
             each

@@ -369,7 +369,9 @@ def test_a_condition_is_held_against_the_call(
 
 
 @pytest.mark.parametrize(("exempt", "allowed"), [("reads", True), ("writes", False)])
-def test_what_the_bucket_denies_no_role_allows(tmp_path: Path, exempt: str, allowed: bool) -> None:
+def test_bucket_policy_deny_overrides_every_role(
+    tmp_path: Path, exempt: str, allowed: bool
+) -> None:
     role = {"aws:PrincipalArn": f"arn:aws:iam::{{account}}:role/{exempt}"}
     denied = {**READ, "Effect": "Deny", "Condition": {"ArnNotLike": role}}
 

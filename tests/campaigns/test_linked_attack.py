@@ -29,7 +29,7 @@ def test_no_attempt_finds_what_its_caller_may_not_read(given: LinkedStage) -> No
 
 
 @pytest.mark.processes
-def test_where_no_filter_tells_groups_apart_it_is_seen(
+def test_campaign_notices_a_missing_group_filter(
     given: LinkedStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Readers, "filter", lambda *_: None)
@@ -44,7 +44,7 @@ def test_where_no_filter_tells_groups_apart_it_is_seen(
 
 
 @pytest.mark.processes
-def test_where_owners_do_not_count_it_is_seen_in_every_pool(
+def test_campaign_notices_missing_owner_checks_in_every_pool(
     given: LinkedStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tenancy, "_is_owned", lambda _: False)

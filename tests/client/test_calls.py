@@ -86,13 +86,13 @@ STATUS = told(
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:4568/mcp", "https:///mcp", ""])
-def test_what_is_no_address_is_refused_at_once(url: str) -> None:
+def test_invalid_gateway_address_is_refused_immediately(url: str) -> None:
     with pytest.raises(ValueError, match=re.escape(f"{url!r} is no gateway's address")):
         Client(url, token="t")
 
 
 @pytest.mark.parametrize("trouble", [UNAVAILABLE, httpx.ReadTimeout, httpx.ConnectError])
-def test_what_may_be_said_twice_is_said_again_and_then_given_up(
+def test_idempotent_call_is_retried_and_then_given_up(
     trouble: httpx.Response | type[httpx.TransportError], pauses: list[float]
 ) -> None:
     once, always = Gateway(trouble, STATUS), Gateway(trouble)
@@ -106,7 +106,7 @@ def test_what_may_be_said_twice_is_said_again_and_then_given_up(
     assert len(pauses) == 4
 
 
-def test_what_would_be_two_is_repeated_only_if_it_was_not_begun() -> None:
+def test_creating_call_is_repeated_only_if_it_had_not_begun() -> None:
     made = told({"catalog_id": "cat-1", "catalog_name": "N"})
 
     for trouble in (httpx.Response(429), httpx.ConnectError):
@@ -129,7 +129,7 @@ def test_the_gateway_says_how_long_to_wait(pauses: list[float]) -> None:
     assert raised.value.retry_after == 7.0
 
 
-def test_another_token_is_asked_for_once_after_a_401() -> None:
+def test_new_token_is_requested_once_after_a_401() -> None:
     tokens = iter(["old", "new"])
     late, never = Gateway(httpx.Response(401), STATUS), Gateway(httpx.Response(401, text="who?"))
 
@@ -210,7 +210,7 @@ def test_a_code_of_a_later_version_is_a_refusal_all_the_same() -> None:
     ],
     ids=["unknown", "broke", "page", "list", "nothing", "no text", "no message"],
 )
-def test_what_is_no_tools_answer_is_told_as_it_came(answer: httpx.Response, text: str) -> None:
+def test_malformed_tool_answer_is_reported_as_received(answer: httpx.Response, text: str) -> None:
     with pytest.raises(errors.GatewayError, match=text):
         Gateway(answer).client().status("c")
 
@@ -283,7 +283,7 @@ def test_a_bucket_that_fails_once_gets_the_whole_file_again(tmp_path: Path) -> N
     assert gateway.requests[0].headers["Mcp-Name"] == "catalogs___upload_to_catalog"
 
 
-def test_what_cannot_be_read_is_not_asked_for() -> None:
+def test_unreadable_file_requests_no_upload_link() -> None:
     gateway, (reading, writing) = Gateway(uploading), os.pipe()
     os.close(writing)
 
@@ -577,7 +577,7 @@ def test_what_a_callers_own_token_breaks_at_is_told_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("token", ["", "secret\n", "two parts", "ß"])
-def test_a_token_that_no_header_takes_is_told_and_never_shown(token: str) -> None:
+def test_token_unfit_for_a_header_is_refused_without_showing_it(token: str) -> None:
     gateway = Gateway(STATUS)
 
     with pytest.raises(errors.NotSignedIn, match="the access token is empty, or has") as raised:

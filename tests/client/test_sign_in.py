@@ -84,9 +84,7 @@ def test_a_token_is_renewed_before_it_ends_and_the_refresh_token_is_kept(issuer:
     ],
     ids=["nobody", "client", "issuer", "ended", "refused", "unreadable"],
 )
-def test_who_is_not_signed_in_any_more_is_told_why(
-    issuer: Issuer, memory: Memory, told: str
-) -> None:
+def test_ended_sign_in_raises_its_reason(issuer: Issuer, memory: Memory, told: str) -> None:
     answer = {"error": "invalid_grant", "error_description": "it was used"}
     issuer.tokens = httpx.Response(400, json=answer)
 

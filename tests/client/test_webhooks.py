@@ -49,7 +49,7 @@ def test_while_a_secret_is_changed_either_signature_will_do() -> None:
     assert verify_webhook(BODY, {**signed(), **both}, SECRET, now=lambda: NOW).id == "evt-1"
 
 
-def test_what_the_standard_signs_is_signed_here() -> None:
+def test_signature_matches_the_standards_example() -> None:
     """Its own vector, of the tests of its libraries; what it signs is no event of ours."""
     headers = {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -92,7 +92,7 @@ def test_what_the_standard_signs_is_signed_here() -> None:
         "empty",
     ],
 )
-def test_what_is_forged_changed_or_replayed_is_refused(
+def test_forged_changed_or_replayed_delivery_is_refused(
     body: bytes, headers: dict[str, str], secret: str, told: str
 ) -> None:
     with pytest.raises(WebhookNotVerified, match=told):

@@ -43,7 +43,7 @@ def test_every_client_has_its_blocks_and_no_block_is_nobodys() -> None:
     assert [block.heading for block in blocks()] == wanted
 
 
-def test_the_page_of_signing_in_names_the_inspector_that_is_run_here() -> None:
+def test_sign_in_page_names_the_inspector_version_that_tests_run() -> None:
     page = (ROOT / "docs" / "sign-in.md").read_text("utf-8")
     [inspector] = [each for each in CLIENTS if each.name == "MCP Inspector"]
 

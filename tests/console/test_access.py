@@ -49,7 +49,7 @@ def call(
     )
 
 
-def test_nobody_gets_in_without_signing_in(browser: Browser) -> None:
+def test_every_page_requires_signing_in(browser: Browser) -> None:
     let_in = []
     for cookie in (None, "alice", "gAAAAABo"):
         if cookie is not None:
@@ -94,7 +94,9 @@ def test_no_change_without_the_sessions_own_token(
     assert stored() == before
 
 
-def test_what_is_anothers_is_as_unknown_as_what_never_was(bob: Browser, things: Things) -> None:
+def test_another_users_things_answer_404_as_things_that_never_existed(
+    bob: Browser, things: Things
+) -> None:
     before, token = stored(), bob.csrf
 
     anothers = {each: call(bob, each, things, token) for each in NAMING}
@@ -222,7 +224,7 @@ def test_access_is_logged_with_user_and_documents_but_without_the_words(
         assert "leave" not in repr(line)
 
 
-def test_what_is_refused_is_told_with_who_tried(
+def test_refused_request_is_logged_with_its_user(
     alice: Browser, bob: Browser, pipeline: Pipeline, accesses: list[Access]
 ) -> None:
     catalog = new_catalog(alice)
@@ -237,7 +239,7 @@ def test_what_is_refused_is_told_with_who_tried(
     assert (asked.user_id, asked.outcome, asked.document_ids) == ("bob", "VALIDATION_ERROR", ())
 
 
-def test_somebody_who_has_not_signed_in_is_told_as_nobody(
+def test_refused_request_without_sign_in_is_logged_without_a_user(
     browser: Browser, accesses: list[Access]
 ) -> None:
     for endpoint in READING:

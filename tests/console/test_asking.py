@@ -92,7 +92,9 @@ def test_a_question_of_one_catalog_is_answered_from_it_alone(
     assert {"leave.txt", "old.txt"} <= set(re.findall(r"\w+\.txt", both))
 
 
-def test_nobody_is_answered_from_anothers_documents(bob: Browser, catalog: str) -> None:
+def test_question_is_never_answered_from_another_users_documents(
+    bob: Browser, catalog: str
+) -> None:
     assert "Nothing is searchable yet. Add documents" in read(ask(bob))
     for named in (catalog, "cat-x", "<b>"):
         answer = bob.ask(QUESTION, catalog=named)

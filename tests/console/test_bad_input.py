@@ -258,7 +258,7 @@ UNREADABLE = {
 }
 
 
-def test_what_can_not_be_read_is_refused_and_changes_nothing(
+def test_unreadable_request_is_refused_and_changes_nothing(
     alice: Browser, things: Things, caplog: pytest.LogCaptureFixture
 ) -> None:
     before, token = stored(), alice.csrf

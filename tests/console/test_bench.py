@@ -164,7 +164,7 @@ def test_a_threshold_is_tried_and_kept_for_an_agents_tool(
     assert kept.config.default_min_score == 0.35
 
 
-def test_nobody_keeps_a_threshold_for_anothers_agent_or_sees_it(
+def test_threshold_of_another_users_agent_is_neither_kept_nor_shown(
     alice: Browser, bob: Browser, console: Console, catalog: str
 ) -> None:
     agent, tool = tool_of(alice, catalog)
@@ -338,7 +338,7 @@ def test_pdf_citation_opens_at_the_page_of_the_cited_sentence() -> None:
     assert opened(QUESTION, source, NO_MAPS) == "file#page=4"
 
 
-def test_another_ones_place_map_is_not_read() -> None:
+def test_place_map_of_another_user_is_not_read() -> None:
     source = replace(SOURCE, catalog_id="cat-2", document_id="doc-2")
     found = FoundPassage(sources=(source,), text=LEAVE, score=0.5)
     maps = Mock(spec=["get"])

@@ -42,7 +42,7 @@ def shown(browser: Browser, catalog_id: str, query: str = "") -> list[int]:
     return [int(re.findall(r"report (\d+)", each)[0]) for each in rows(text)]
 
 
-def test_what_failed_comes_first_wherever_its_name_stands(alice: Browser, catalog: str) -> None:
+def test_failed_documents_come_first_in_every_order_of_names(alice: Browser, catalog: str) -> None:
     first = shown(alice, catalog)
 
     assert first[:4] == [FAILED, WITH_GAPS, 0, 2]
@@ -195,7 +195,7 @@ def test_expected_uploads_of_a_large_catalog_are_counted_as_under_way(
     assert len(rows(later)) == 3
 
 
-def test_several_are_tried_again_at_once(
+def test_selected_failed_documents_are_retried_in_one_request(
     alice: Browser, console: Console, pipeline: Pipeline
 ) -> None:
     catalog = new_catalog(alice)
@@ -231,7 +231,7 @@ def test_one_that_is_chosen_alone_is_told_of_as_one(alice: Browser, pipeline: Pi
     assert "The files go at once, their passages shortly after" in both.text
 
 
-def test_several_are_deleted_once_confirmed_in_steps_with_receipts(
+def test_selected_documents_are_deleted_in_steps_after_confirmation(
     alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(catalog_pages, "FOR_A_STEP", 0.0)

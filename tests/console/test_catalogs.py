@@ -37,7 +37,7 @@ def test_catalogs_are_listed_with_counts_sizes_and_states(
     assert "2 catalogs" in text
 
 
-def test_a_name_that_can_not_be_is_told_where_it_was_typed(alice: Browser) -> None:
+def test_invalid_catalog_name_is_reported_at_its_field(alice: Browser) -> None:
     new_catalog(alice, "Research")
     expected = {
         "": (400, "Name: is empty. Allowed: A descriptive name: 1 to 100 letters"),
@@ -185,9 +185,7 @@ def test_upload_form_allows_only_that_file_and_overwriting_only_if_asked(
         assert form["fields"]["key"] == f"alice/{catalog}/{name}"
 
 
-def test_the_very_file_that_lies_there_is_not_sent_again(
-    alice: Browser, pipeline: Pipeline
-) -> None:
+def test_identical_file_is_not_uploaded_again(alice: Browser, pipeline: Pipeline) -> None:
     catalog = new_catalog(alice)
     path = f"/catalogs/{catalog}/uploads"
     dropped(pipeline, "alice", catalog, "a.txt", "as it was")
@@ -232,7 +230,7 @@ def test_pdf_opens_in_the_browser_and_other_files_on_our_text_page(
         assert "response-content-type" not in saved
 
 
-def test_what_failed_is_tried_again_one_or_all(
+def test_failed_documents_are_retried_singly_or_all_at_once(
     alice: Browser, console: Console, pipeline: Pipeline
 ) -> None:
     catalog = new_catalog(alice)

@@ -140,7 +140,7 @@ def test_a_conversation_goes_on_from_its_first_question(
     assert f'href="{path}#newest"' in listed
 
 
-def test_what_goes_on_is_said_before_there_is_an_answer(
+def test_run_shows_its_progress_before_there_is_an_answer(
     alice: Browser, console: Console, agent: str
 ) -> None:
     path = begin(alice, agent)
@@ -226,7 +226,7 @@ def test_stopped_run_is_cancelled_at_once_and_shows_what_was_written(
     assert alice.get(f"/api/runs/{run}").json()["data"]["run"]["state"] == "cancelled"
 
 
-def test_one_that_failed_shows_what_was_written_with_its_sources(
+def test_failed_run_shows_its_partial_answer_with_sources(
     alice: Browser, console: Console, agent: str
 ) -> None:
     path = begin(alice, agent)
@@ -327,7 +327,9 @@ def test_cached_question_embedding_is_not_mentioned_in_the_chat(
     assert "cached" not in alice.get(path).text
 
 
-def test_hostile_texts_are_texts(alice: Browser, console: Console, agent: str) -> None:
+def test_hostile_text_in_a_conversation_is_escaped(
+    alice: Browser, console: Console, agent: str
+) -> None:
     path = begin(alice, agent, HOSTILE)
     run = run_of(alice, path)
     hostile = passage(f"Leave. {HOSTILE}", filename=f"{HOSTILE}.pdf")
@@ -341,7 +343,7 @@ def test_hostile_texts_are_texts(alice: Browser, console: Console, agent: str) -
     assert all("&lt;img src=x onerror=alert(1)&gt;" in each for each in pages)
 
 
-def test_what_the_agent_has_forgotten_is_said_where_it_is(
+def test_conversation_marks_the_turns_that_the_agent_has_forgotten(
     alice: Browser, console: Console, agent: str
 ) -> None:
     path = begin(alice, agent, "First?")

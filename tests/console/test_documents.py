@@ -111,7 +111,7 @@ def test_passages_come_in_the_documents_order_a_page_at_a_time(
     assert alice.get(f"/catalogs/{catalog}/documents/{document}?from=x").status_code == 400
 
 
-def test_what_is_indexed_can_be_ingested_again(alice: Browser, pipeline: Pipeline) -> None:
+def test_indexed_document_can_be_ingested_again(alice: Browser, pipeline: Pipeline) -> None:
     catalog = new_catalog(alice)
     document = indexed(pipeline, "alice", catalog, "a.txt", "thirty days")
     at, key = f"/catalogs/{catalog}/documents/{document}", f"alice/{catalog}/a.txt"
@@ -203,7 +203,7 @@ def test_the_page_stays_useful_when_the_store_does_not_answer(
     assert "They can't be read at the moment." in text
 
 
-def test_what_is_being_deleted_shows_its_receipt_and_no_text(
+def test_document_being_deleted_shows_its_receipt_and_no_text(
     alice: Browser, pipeline: Pipeline
 ) -> None:
     catalog = new_catalog(alice)
@@ -219,7 +219,7 @@ def test_what_is_being_deleted_shows_its_receipt_and_no_text(
     assert session.client("s3").list_objects_v2(Bucket=BUCKET, Prefix="alice/")["KeyCount"] == 0
 
 
-def test_who_comes_back_to_one_that_is_gone_is_told_so(alice: Browser) -> None:
+def test_page_of_a_deleted_document_says_that_it_is_gone(alice: Browser) -> None:
     gone = "doc-" + "0" * 24
 
     answer = alice.get(f"/catalogs/{new_catalog(alice)}/documents/{gone}")

@@ -175,7 +175,7 @@ def test_hostile_questions_are_kept_as_they_are_and_shown_as_text(
         ({"page": "1e3"}, "Page: Allowed: a whole number from 1"),
     ],
 )
-def test_what_is_beyond_bounds_is_refused_and_not_kept(
+def test_feedback_beyond_its_limits_is_refused(
     alice: Browser, console: Console, wrong: dict[str, str], told: str
 ) -> None:
     answer = alice.post("/ask/feedback", **{"question": QUESTION, "verdict": "up", **wrong})
@@ -210,7 +210,7 @@ def test_what_was_kept_stands_on_a_page_from_which_it_is_removed(
     assert f"catalog={catalog}" not in alice.get("/ask/test-questions").text
 
 
-def test_nobody_judges_for_another_or_of_anothers(
+def test_feedback_on_another_users_answer_is_refused(
     alice: Browser, bob: Browser, console: Console, catalog: str
 ) -> None:
     _, run = answered_run(alice, console, "What is planned?")

@@ -80,7 +80,7 @@ def test_no_template_has_script_or_style_within_it_or_marks_a_text_safe() -> Non
     ] == []
 
 
-def test_addresses_and_methods_that_are_none_are_told_so(alice: Browser) -> None:
+def test_unknown_addresses_and_methods_are_answered_with_an_error(alice: Browser) -> None:
     told = {
         ("PUT", "/catalogs"): 405,
         ("DELETE", "/catalogs"): 405,
@@ -126,14 +126,16 @@ def test_an_error_of_ours_says_what_to_do_and_nothing_of_how_we_are_made(
         assert "<html" not in change.text
 
 
-def test_who_can_not_be_told_is_nobody(alice: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_answers_503_while_sessions_cannot_be_checked(
+    alice: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
     down = Mock(side_effect=StoreUnavailable("GetItem", "ThrottlingException"))
     monkeypatch.setattr(session.client("dynamodb"), "get_item", down)
 
     assert alice.get("/catalogs").status_code == 503
 
 
-def test_what_people_write_is_text_on_every_page(alice: Browser, pipeline: Pipeline) -> None:
+def test_text_written_by_users_is_escaped_on_every_page(alice: Browser, pipeline: Pipeline) -> None:
     things = things_of(alice, pipeline, said="<script>alert(1)</script>\"'&")
     dropped(pipeline, "alice", things.catalog_id, "from right to left\u202e.txt")
 

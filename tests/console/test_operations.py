@@ -74,7 +74,7 @@ def read(text: str) -> str:
     return unescape(" ".join(re.sub("<[^>]+>", " ", text).split()))
 
 
-def test_what_is_wrong_comes_first_then_what_waits_and_runs(
+def test_operations_page_shows_failures_first_then_backlog_and_runs(
     olga: Browser, alice: Browser, pipeline: Pipeline, board: Any
 ) -> None:
     research = new_catalog(alice, "Research")

@@ -76,7 +76,7 @@ def test_missing_passage_is_reported_and_the_text_still_shown(
     assert 'id="passage"' not in page
 
 
-def test_what_cannot_be_read_says_why_and_can_be_saved(
+def test_unreadable_text_page_gives_the_reason_and_a_download(
     alice: Browser, pipeline: Pipeline, console: Console
 ) -> None:
     catalog = new_catalog(alice)

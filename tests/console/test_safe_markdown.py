@@ -85,7 +85,7 @@ def test_a_number_of_a_passage_leads_to_it_and_others_stay_text() -> None:
 @pytest.mark.parametrize(
     "form", ["{}", "[{}]({})", "```{}\n{}\n```", "|{}|\n|-|\n|{}|", "# {}\n> {}"]
 )
-def test_nothing_hostile_becomes_an_element_or_an_attribute(payload: str, form: str) -> None:
+def test_hostile_markdown_becomes_no_element_or_attribute(payload: str, form: str) -> None:
     shown = Read(markdown(form.format(payload, payload), cited={1: "passage-1"}))
 
     allowed = {"aria-label", "class", "href", "rel", "role", "start", "tabindex"}

@@ -124,7 +124,7 @@ def test_a_token_that_is_not_for_us_begins_no_session(browser: Browser, provider
         assert browser.session is None
 
 
-def test_a_refusal_of_the_provider_is_told(browser: Browser) -> None:
+def test_refusal_of_the_identity_provider_is_shown(browser: Browser) -> None:
     expected = {
         "": "the sign-in service says no",
         "error=access_denied": "it was cancelled, or",

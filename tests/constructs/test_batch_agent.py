@@ -81,7 +81,7 @@ def test_the_function_is_told_what_the_handler_reads_and_of_an_agents_size(
     assert function["TracingConfig"] == {"Mode": "Active"}
 
 
-def test_without_knowledge_bases_it_may_do_this_and_nothing_else(plain: cdk.Stack) -> None:
+def test_agent_without_knowledge_bases_has_exactly_these_rights(plain: cdk.Stack) -> None:
     prompt = variables(plain)["SYSTEM_PROMPT_S3_KEY"]
 
     assert granted(plain) == TRACES | {

@@ -160,7 +160,7 @@ def test_an_id_may_be_known_only_on_deployment(stack: cdk.Stack) -> None:
     ],
 )
 # What the agent that reads the entry refuses, too, is in test_what_agents_read.py.
-def test_what_cant_be_right_is_named(
+def test_contradicting_arguments_are_refused_by_name(
     stack: cdk.Stack, arguments: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(InvalidArgument, match=f"^Stack/Handbook: .*{says}"):
@@ -218,7 +218,7 @@ def test_one_that_exists_is_not_made_and_has_no_data_source_here(stack: cdk.Stac
         ),
     ],
 )
-def test_what_a_store_doesnt_take_is_named(
+def test_creation_option_that_the_store_lacks_is_refused_by_name(
     stack: cdk.Stack, store: Any, create: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(InvalidArgument, match=says):
@@ -252,7 +252,7 @@ def test_what_bedrock_calls_it_is_checked_if_it_is_made(
         lambda: OpenSearchServerlessStore(collection_arn="", index_name="i"),
     ],
 )
-def test_what_a_part_cant_be_is_named(wrong: Callable[[], object]) -> None:
+def test_invalid_part_of_a_knowledge_base_is_refused_by_name(wrong: Callable[[], object]) -> None:
     with pytest.raises(
         InvalidArgument, match=r"^(Reranking|Implicit|Metadata|Rds|OpenSearch).* must be"
     ):
@@ -316,7 +316,9 @@ HIERARCHICAL = {"chunking": "hierarchical"}
         ),
     ],
 )
-def test_what_cant_be_made_is_named(stack: cdk.Stack, arguments: dict[str, Any], says: str) -> None:
+def test_knowledge_base_that_cannot_be_created_is_refused_by_name(
+    stack: cdk.Stack, arguments: dict[str, Any], says: str
+) -> None:
     with pytest.raises(InvalidArgument, match=f"^KnowledgeBaseCreation: {says}"):
         KnowledgeBaseCreation(**{"bucket": documents(stack), **arguments})
 

@@ -176,7 +176,7 @@ def test_a_parsing_model_is_asked_by_its_profile(created: Assembly) -> None:
     assert may["bedrock:GetInferenceProfile"] == profile
 
 
-def test_a_collection_and_a_table_keep_vectors_in_what_was_named(created: Assembly) -> None:
+def test_created_knowledge_bases_use_the_named_collection_and_table(created: Assembly) -> None:
     collection, table = (
         created.one("stores", "AWS::Bedrock::KnowledgeBase", name).properties
         for name in ("Collection", "Table")

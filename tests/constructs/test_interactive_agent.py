@@ -91,7 +91,7 @@ def test_sessions_are_encrypted_and_forgotten_and_cdk_nag_finds_nothing(tmp_path
     assert inside["Subnets"] == ["subnet-1"]
 
 
-def test_what_a_runtime_cannot_do_is_refused(tmp_path: Path) -> None:
+def test_options_that_the_runtime_lacks_are_refused(tmp_path: Path) -> None:
     stack = a_stack()
     layer = lambda_.LayerVersion.from_layer_version_arn(stack, "Layer", LAYER)
     said = [

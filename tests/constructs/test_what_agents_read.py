@@ -221,7 +221,7 @@ OF_ONE_STORE: Mapping[type[OwnStoreKnowledgeBase], list[tuple[str, str, Any]]] =
 
 
 @pytest.mark.parametrize("made", OWN_STORES)
-def test_of_a_store_one_refuses_what_the_other_does(
+def test_construct_and_settings_refuse_the_same_store_options(
     stack: cdk.Stack, made: type[OwnStoreKnowledgeBase]
 ) -> None:
     right = in_its_store(stack, made).export_configuration()
@@ -282,7 +282,7 @@ OF_BEDROCK: list[tuple[str, str, Any]] = [
 ]
 
 
-def test_of_bedrock_one_refuses_what_the_other_does(stack: cdk.Stack) -> None:
+def test_construct_and_settings_refuse_the_same_bedrock_options(stack: cdk.Stack) -> None:
     right = of_bedrock(stack).export_configuration()
 
     for argument, member, value in OF_BEDROCK:

@@ -135,7 +135,7 @@ def test_question_without_an_answer_has_none_and_names_nearest_files(world: Worl
 
 
 @each_way_in
-def test_nobody_is_answered_from_anothers_catalog(world: World) -> None:
+def test_catalog_of_another_user_gives_no_answer(world: World) -> None:
     bobs = world.answering.ask("annual leave", world.catalog(BOBS, "bob"))
 
     assert [each.source.filename for each in bobs.sources] == ["rome.txt"]

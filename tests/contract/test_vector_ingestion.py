@@ -92,7 +92,9 @@ def test_what_is_taken_is_taken_by_aws_as_it_is(ingestion: dict[str, Any]) -> No
 
 
 @pytest.mark.parametrize("ingestion", REFUSED, ids=str)
-def test_what_aws_refuses_is_refused_at_the_start(ingestion: dict[str, Any]) -> None:
+def test_ingestion_settings_that_aws_refuses_are_refused_at_start(
+    ingestion: dict[str, Any],
+) -> None:
     with pytest.raises(ValidationError, match="vector_ingestion"):
         DataSourceSettings.from_env({"VECTOR_INGESTION": json.dumps(ingestion)})
     assert not _is_taken_by_aws(ingestion)
@@ -111,7 +113,7 @@ def test_invalid_vector_ingestion_names_variable_and_member_not_value() -> None:
     assert "9999" not in told
 
 
-def test_without_it_bedrock_decides() -> None:
+def test_without_vector_ingestion_bedrocks_defaults_apply() -> None:
     assert DataSourceSettings.from_env({}).vector_ingestion is None
     assert "vector_ingestion" in IngestSettings.model_fields
 

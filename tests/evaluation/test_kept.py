@@ -40,7 +40,7 @@ def said(question: str = "How many days?", verdict: str = "up", **more: Any) -> 
     }
 
 
-def test_good_feedback_keeps_its_place_and_bad_one_says_what_to_fill_in() -> None:
+def test_positive_feedback_keeps_its_source_and_negative_asks_for_one() -> None:
     down, kept, nothing_shown, up = kept_questions(
         [
             said("up?", page=None, origin="chat"),

@@ -40,7 +40,7 @@ def test_what_happened_is_listed_the_oldest_first_and_read_on(tools: Tools) -> N
     assert none["metadata"]["next_after"] == broken["sequence"]
 
 
-def test_nobody_hears_what_happened_to_another(tools: Tools) -> None:
+def test_events_of_another_user_are_not_listed(tools: Tools) -> None:
     happen(tools, a_catalog(), a_document())
 
     for arguments in ({}, {"catalog_id": "cat-1"}, {"catalog_id": "EVENTS#alice"}):

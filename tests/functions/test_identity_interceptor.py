@@ -324,7 +324,7 @@ def test_a_token_by_a_key_that_was_rotated_in_is_good_at_once(
     assert "isn't signed by our issuer" in denial(bearer(old))  # its key is published no more
 
 
-def test_forgeries_can_make_us_ask_for_keys_three_times_a_minute(
+def test_forged_tokens_cause_at_most_three_key_requests_a_minute(
     keys: KeyServer, tmp_path: Path
 ) -> None:
     times = [0.0, 1.0, 2.0, 3.0, 59.0, 60.0, 60.5]

@@ -142,7 +142,7 @@ def test_without_the_right_configuration_it_does_not_start(
         call({"query": "x"})
 
 
-def test_nothing_of_a_question_is_logged(
+def test_question_text_is_never_logged(
     knowledge_base: FakeKnowledgeBase, printed: Printed, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _put(knowledge_base, 0.9)

@@ -286,7 +286,7 @@ def test_after_a_power_cut_what_came_just_before_is_registered_at_once(
     ],
 )
 @pytest.mark.usefixtures("world")
-def test_every_look_tells_which_indexes_can_be_searched_by_words(
+def test_each_reconciler_run_reports_text_search_state_of_indexes(
     monkeypatch: pytest.MonkeyPatch,
     printed: Printed,
     mode: str | None,

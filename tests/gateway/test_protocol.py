@@ -193,7 +193,9 @@ def test_malformed_request_gets_a_json_rpc_error_and_ends_no_process(
     assert gateway.echo(token=token, query="still there")["event"] == {"query": "still there"}
 
 
-def test_what_stalls_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gateway_is_served_with_the_protocol_that_ends_stalled_requests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """How long is in tests/local/test_request_timeouts.py."""
     served: dict[str, object] = {}
     monkeypatch.setattr("uvicorn.run", lambda _app, **options: served.update(options))

@@ -114,7 +114,9 @@ def test_name_index_projects_nothing_that_changes_during_ingestion(
 
 
 @pytest.mark.parametrize("stack", ["data", "knowledge-base"])
-def test_what_is_kept_outlives_its_stack(assembly: Assembly, stack: str) -> None:
+def test_resources_with_data_are_retained_when_their_stack_is_deleted(
+    assembly: Assembly, stack: str
+) -> None:
     kept = {each.type for each in assembly.all(stack) if each.raw.get("DeletionPolicy") == KEPT}
 
     others = [each for each in assembly.all(stack) if each.type not in kept]

@@ -163,14 +163,14 @@ def test_every_default_can_be_told_otherwise() -> None:
         ({"text_field": " "}, "text_field must not be blank"),
     ],
 )
-def test_what_is_wrong_is_refused_by_name(
+def test_wrong_setting_is_refused_by_name(
     tmp_path: Path, wrong: dict[str, str], named: str
 ) -> None:
     with pytest.raises(ValueError, match=named.replace("*", r"\*")):
         synthesised(tmp_path, **wrong)
 
 
-def test_what_nobody_told_is_looked_up() -> None:
+def test_omitted_collection_and_gateway_facts_are_looked_up() -> None:
     collections = boto3.client("opensearchserverless", region_name="us-east-1")
     gateways = boto3.client("bedrock-agentcore-control", region_name="us-east-1")
     detail = {

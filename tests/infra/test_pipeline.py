@@ -98,7 +98,7 @@ def test_a_function_is_told_what_it_reads_and_has_the_house_defaults(
     assert (function["LoggingConfig"], retention) == ({"LogGroup": logs}, 30)
 
 
-def test_what_the_context_says_otherwise_is_what_functions_read(otherwise: Assembly) -> None:
+def test_context_overrides_reach_the_functions_settings(otherwise: Assembly) -> None:
     ingest = IngestSettings.from_env(otherwise.variables("ingest"))
     retrieve = RetrieveSettings.from_env(otherwise.variables("retrieve"))
     tools = CatalogToolsSettings.from_env(otherwise.variables("catalog-tools"))

@@ -394,7 +394,7 @@ def test_a_projects_name_that_is_too_long_is_refused() -> None:
     assert (found.mark, found.lines) == ("bad", ("make deploy PROJECT=another",))
 
 
-def test_whatever_the_templates_name_is_asked_for(world: World) -> None:
+def test_preflight_looks_up_every_name_in_the_templates(world: World) -> None:
     named = {
         resource["Type"]
         for _, _, resource in world.wanted.resources()

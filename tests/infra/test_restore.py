@@ -47,7 +47,7 @@ def texts(dynamodb: Any, table: str) -> dict[str, str]:
     return {each["sk"]["S"]: each["text"]["S"] for each in items}
 
 
-def test_a_table_stays_itself_and_has_the_items_of_that_moment(dynamodb: Any) -> None:
+def test_restored_table_keeps_its_identity_and_has_the_earlier_items(dynamodb: Any) -> None:
     restoration, moment = Restoration(dynamodb=dynamodb, say=print), utc_now()
     for table in TABLES:
         put(dynamodb, table, range(60), "then")

@@ -108,7 +108,7 @@ def test_a_roles_session_signs_at_each_server_and_only_with_its_token(instance: 
                 CALLS[service](_client(instance, service, key, secret, token))
 
 
-def test_what_is_kept_is_for_its_owner_alone(instance: Instance) -> None:
+def test_state_directory_is_readable_by_its_owner_only(instance: Instance) -> None:
     kept = [instance.state_dir, *instance.state_dir.rglob("*")]
     kept = [each for each in kept if each.name != "bootstrap"]  # ministack makes them executable
 

@@ -68,7 +68,7 @@ def test_what_grows_with_every_call_is_written_last(kept: DiskReserve) -> None:
     assert kept.size() == 0
 
 
-def test_a_disk_without_that_room_is_refused_at_the_start(
+def test_start_is_refused_where_the_disk_reserve_does_not_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_path: Path, _content: bytes) -> int:

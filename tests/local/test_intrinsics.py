@@ -49,7 +49,7 @@ def test_an_expression_is_computed(expression: Any, value: Any) -> None:
         {"Fn::Cidr": ["10.0.0.0/8", 2]},
     ],
 )
-def test_what_cannot_be_computed_is_named(expression: Any) -> None:
+def test_expression_that_cannot_be_computed_is_named(expression: Any) -> None:
     scope = TemplateScope(stack="data", resources={"Index": INDEX})
 
     with pytest.raises(Unresolvable, match=str(next(iter(expression)))[-3:] + "|GetAtt"):

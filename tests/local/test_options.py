@@ -87,7 +87,7 @@ def test_the_gateway_is_told_of_origins_and_no_other_server(tmp_path: Path) -> N
         assert INSPECTOR not in " ".join(other.command)
 
 
-def test_it_tells_its_version() -> None:
+def test_version_option_prints_the_version() -> None:
     outcome = CliRunner().invoke(commands, ["--version"])
 
     assert outcome.exit_code == 0

@@ -65,7 +65,7 @@ def test_a_presigned_link_may_be_followed_from_anywhere_and_starts_nothing() -> 
 
 
 @pytest.mark.parametrize("path", ["/_ministack/reset", "/_ministack/config", "/_localstack/init"])
-def test_nobody_resets_or_changes_the_server(path: str) -> None:
+def test_requests_to_reset_or_configure_the_server_are_refused(path: str) -> None:
     assert status("POST", path, {}) == 403
     assert status("GET", "/_ministack/health", {}) == 200
 

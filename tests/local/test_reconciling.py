@@ -87,7 +87,7 @@ def test_a_service_that_stays_down_ends_it_with_its_error() -> None:
         ),
     ],
 )
-def test_what_could_not_be_compared_is_no_discrepancy(
+def test_failed_comparison_is_not_a_discrepancy(
     kinds: list[Kind], dry_run: bool, told: str, bad: list[str]
 ) -> None:
     out = StringIO()

@@ -70,5 +70,5 @@ def test_our_own_error_tells_the_refusal_that_it_comes_from() -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError("x"), of_service("ValidationException")])
-def test_what_is_no_refusal_stays_what_it_is(error: Exception) -> None:
+def test_other_error_is_raised_unchanged(error: Exception) -> None:
     assert sentence(error) is None

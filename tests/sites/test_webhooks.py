@@ -80,7 +80,7 @@ def test_added_webhook_is_listed_with_owner_and_its_secret_shown_again(
     assert mine["secret"] not in str(kept)
 
 
-def test_one_that_is_removed_is_gone(site: AwsSite, told: Any) -> None:
+def test_removed_webhook_is_no_longer_listed(site: AwsSite, told: Any) -> None:
     added = told(webhooks.add, site, PLACE, user=None, types="document")["webhook"]["id"]
 
     told(webhooks.remove, site, added)

@@ -202,7 +202,7 @@ def test_what_is_exported_is_imported() -> None:
         (changed(system_prompt="x" * 300_000), "larger than 200 KB"),
     ],
 )
-def test_what_is_no_agent_is_refused_by_its_fault(text: str, told: str) -> None:
+def test_invalid_agent_file_is_refused_with_its_mistake(text: str, told: str) -> None:
     with pytest.raises(ValidationError, match=told):
         imported(text)
 

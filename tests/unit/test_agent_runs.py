@@ -40,7 +40,7 @@ def searching(brief: Brief, listener: Listener) -> None:
     listener.said(turn(f"By the plans: {found['results'][0]['content']}", is_last=True))
 
 
-def test_another_user_finds_neither_run_nor_agent(office: Office) -> None:
+def test_agents_and_runs_of_another_user_are_not_found(office: Office) -> None:
     run = office.start()
 
     for ask in (office.runs.get, office.runs.cancel):

@@ -172,7 +172,7 @@ def test_first_passage_is_cut_to_what_the_model_is_told(desk: Desk) -> None:
     assert desk.model.asked == [("leave?", [("leave is 30 days. " * 22).rstrip() + "..."])]
 
 
-def test_where_nothing_is_found_no_model_is_asked(desk: Desk) -> None:
+def test_no_model_is_called_where_nothing_is_found(desk: Desk) -> None:
     with pytest.raises(NoResults):
         desk.answering.ask("leave?", CATALOG)
     desk.store.put("leave is 30 days", score=0.5)
@@ -183,7 +183,7 @@ def test_where_nothing_is_found_no_model_is_asked(desk: Desk) -> None:
     assert desk.model.asked == []
 
 
-def test_what_lies_elsewhere_is_never_told_to_a_model(desk: Desk) -> None:
+def test_passages_of_other_catalogs_never_reach_the_model(desk: Desk) -> None:
     desk.store.put("leave is 30 days")
     desk.store.put("the secret is 42", key="bob/cat-9/plan.txt", score=0.9)
     desk.model.say(("30 days.", [1]))
@@ -206,7 +206,7 @@ def test_a_guardrails_words_are_told_as_such_and_without_sources(desk: Desk) -> 
     assert (answer.sources, answer.guardrail_action) == ((), "INTERVENED")
 
 
-def test_where_a_guardrail_left_nothing_no_model_is_asked(desk: Desk) -> None:
+def test_no_model_is_called_where_the_guardrail_left_nothing(desk: Desk) -> None:
     desk.store.guardrail_action = "INTERVENED"
 
     blocked = desk.answering.ask("salary?", CATALOG)

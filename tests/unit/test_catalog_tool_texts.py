@@ -55,7 +55,7 @@ def test_a_token_is_taken_back() -> None:
 
 
 @given(st.text())
-def test_no_other_text_is_a_token(text: str) -> None:
+def test_text_that_decodes_to_an_id_is_exactly_its_token(text: str) -> None:
     try:
         id_ = id_of(text)
     except ValueError:

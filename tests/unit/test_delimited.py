@@ -120,5 +120,5 @@ def test_table_without_outer_bars_or_of_html_is_one_as_well() -> None:
     ],
     ids=["fence", "code", "widths", "spans", "no table"],
 )
-def test_bars_that_are_no_simple_table_stay_as_they_are_written(text: str) -> None:
+def test_lines_with_bars_that_form_no_simple_table_are_kept_unchanged(text: str) -> None:
     assert read(text, "a.md") == text.split("\n")

@@ -91,7 +91,7 @@ def test_a_model_that_says_nothing_gets_what_the_tool_says(shelves: Shelves) -> 
     ],
     ids=["nobody's", "the schema's", "no number", "the model's", "the user's", "both"],
 )
-def test_only_a_number_that_somebody_set_leaves_out(
+def test_passages_are_left_out_only_by_a_min_score_that_was_set(
     shelves: Shelves, config: dict[str, Any], given: dict[str, Any], shown: list[float]
 ) -> None:
     for score in (0.7, 0.5):

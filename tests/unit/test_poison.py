@@ -206,7 +206,7 @@ LOOPS = [
 
 
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: f"{loop.breaks.__name__}-{loop.method}")
-def test_one_poison_item_costs_the_others_nothing_and_is_told_by_its_name(loop: Loop) -> None:
+def test_one_poison_item_is_reported_by_name_and_all_others_are_mended(loop: Loop) -> None:
     world = Reconciled()
     loop.breaks(world)
     fails_for(getattr(world, loop.port), loop.method, loop.poison)

@@ -251,7 +251,7 @@ def test_file_that_a_tool_replaces_has_no_text_until_it_is_read(
     has_its_own_text(reading)
 
 
-def test_event_that_is_quicker_than_its_tool_leaves_nothing_unread(reading: Reading) -> None:
+def test_event_that_overtakes_its_upload_tool_leaves_nothing_unread(reading: Reading) -> None:
     reading.drop("first")
     sending = tool_of(reading)
     reading.documents.before("get", lambda *_: (reading.handle(), reading.read()), times=2)
@@ -355,7 +355,7 @@ def uploaded() -> Reading:
     return reading
 
 
-def test_whichever_comes_second_asks_in_every_order_of_their_steps() -> None:
+def test_second_of_handler_and_reader_requests_a_run_in_every_order() -> None:
     def check(reading: Reading) -> None:
         settled(reading)
         assert not any(each is None or each.unread for each in reading.requests.asked)

@@ -69,7 +69,7 @@ def test_between_rounds_neither_bucket_nor_knowledge_base_is_read(world: Reconci
 SEVEN = [f"alice/research/{number}.txt" for number in range(7)]
 
 
-def test_a_second_reconciliation_finds_nothing(world: Reconciled) -> None:
+def test_second_reconciliation_finds_no_discrepancy(world: Reconciled) -> None:
     wreck(world)
     first = world.found()
     settle(world)
@@ -245,7 +245,7 @@ def test_a_data_source_whose_catalog_is_just_being_opened_is_kept(world: Reconci
     assert world.bedrock.all("KB1") == {f"notes-{CATALOG}": made}
 
 
-def test_a_data_source_in_use_is_left_for_the_next_time(world: Reconciled) -> None:
+def test_unowned_data_source_in_use_is_left_for_the_next_round(world: Reconciled) -> None:
     name = f"notes-{CATALOG}"
     made = make(world, name).data_source_id
     # As while a job runs.

@@ -297,7 +297,7 @@ def test_a_document_that_changes_meanwhile_is_decided_as_it_is_then(pipeline: Pi
     assert pipeline.document().etag == "etag of mended"
 
 
-def test_a_document_removed_meanwhile_is_told_of(pipeline: Pipeline) -> None:
+def test_retry_reports_a_document_that_was_removed_meanwhile(pipeline: Pipeline) -> None:
     failed(pipeline, KEY)
 
     pipeline.documents.before("save", lambda _: pipeline.documents.lose())

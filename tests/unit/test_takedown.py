@@ -46,7 +46,7 @@ def test_a_catalog_goes_with_its_data_source_its_slot_and_its_documents(pipeline
     assert not any(each.is_open for each in pipeline.receipts.of_user("alice"))
 
 
-def test_nothing_is_called_gone_while_a_search_finds_it(pipeline: Pipeline) -> None:
+def test_deletion_stays_open_while_a_search_finds_the_document(pipeline: Pipeline) -> None:
     pipeline.is_searchable()  # for some time yet
     pipeline.deletions.delete_catalog("alice", CATALOG)
 
@@ -146,7 +146,7 @@ def test_a_catalog_deleted_during_a_call_is_taken_down_after_it(pipeline: Pipeli
     assert all(not each.deletes for each in pipeline.bedrock.direct_calls)
 
 
-def test_an_empty_catalog_deleted_as_its_run_ends_is_taken_down_by_it(pipeline: Pipeline) -> None:
+def test_empty_catalog_deleted_as_its_run_ends_is_removed_by_that_run(pipeline: Pipeline) -> None:
     for key in (KEY, OTHER):
         pipeline.delete(key)
     run = pipeline.work()

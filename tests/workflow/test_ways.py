@@ -203,7 +203,7 @@ def test_a_failure_that_could_not_be_recorded_is_told_by_eventbridge(
 # Retries.
 
 
-def test_errors_that_pass_are_retried_by_every_task_of_a_round(world: World) -> None:
+def test_transient_errors_are_retried_by_every_task_of_a_round(world: World) -> None:
     for action, error in product(TASKS, PASSING):
         world.functions.interrupt(action, error)
 

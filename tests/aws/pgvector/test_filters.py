@@ -69,7 +69,7 @@ def test_a_filter_lets_through_what_it_says_and_nothing_else(shelf: Database) ->
         (compares("city", Comparison.STARTS_WITH, 3), "startsWith of what is no text"),
     ],
 )
-def test_what_can_not_be_said_is_refused(condition: Filter, why: str) -> None:
+def test_filter_that_sql_cannot_express_is_refused(condition: Filter, why: str) -> None:
     with pytest.raises(SearchRefused, match=why):
         rendered(condition)
 

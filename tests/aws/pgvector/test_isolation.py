@@ -85,7 +85,7 @@ def test_the_owner_of_the_tables_is_bound_too(own_database: Database) -> None:
 
 
 @pytest.mark.parametrize("user", ["postgres", LOADING, READING])
-def test_whoever_connects_searches_as_one_who_is_bound(filled: Database, user: str) -> None:
+def test_search_runs_with_row_security_whoever_connects(filled: Database, user: str) -> None:
     with filled.as_superuser() as connection:
         connection.execute(SQL("GRANT stackroom_reader TO {}").format(Identifier(LOADING)))
     with filled.server.connections(user, filled.name) as connections:
@@ -141,7 +141,7 @@ def test_a_search_writes_nothing(filled: Database) -> None:
         )
 
 
-def test_nobody_writes_rows_of_somebody_else(filled: Database) -> None:
+def test_writing_rows_of_another_user_is_refused(filled: Database) -> None:
     def steal(connection: psycopg.Connection[Any]) -> int:
         return connection.execute("UPDATE knowledge_chunks SET user_id = 'alice'").rowcount
 
@@ -155,7 +155,7 @@ def test_nobody_writes_rows_of_somebody_else(filled: Database) -> None:
     assert [each.content for each in filled.repository.of("bob").search_similar("handbook", EAST)]
 
 
-def test_nobody_writes_into_somebody_elses_knowledge_base(filled: Database) -> None:
+def test_writing_into_another_users_knowledge_base_is_refused(filled: Database) -> None:
     filled.documents("bob", "his")
 
     for user_id in ("alice", None):

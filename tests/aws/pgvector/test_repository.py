@@ -134,7 +134,7 @@ def test_many_are_walked_to_by_the_index(database: Database) -> None:
     assert walked() > before
 
 
-def test_what_is_removed_is_found_no_more(database: Database) -> None:
+def test_removed_document_is_no_longer_found(database: Database) -> None:
     database.put("leave", user_id="alice")
     database.put("leave", user_id="bob")
 

@@ -28,7 +28,7 @@ def test_unknown_reader_or_language_changes_nothing_and_no_tables_is_named(
         elsewhere.search_similar("handbook", EAST)
 
 
-def test_both_indexes_are_there_and_the_reader_owns_nothing(database: Database) -> None:
+def test_schema_has_both_indexes_and_its_roles_have_no_privileges(database: Database) -> None:
     with database.as_superuser() as connection:
         made = "SELECT indexdef FROM pg_indexes WHERE tablename = 'knowledge_chunks'"
         indexes = " ".join(definition for [definition] in connection.execute(made))
@@ -40,7 +40,7 @@ def test_both_indexes_are_there_and_the_reader_owns_nothing(database: Database) 
     assert "USING gin (words)" in indexes
 
 
-def test_made_again_all_stays_as_it_is(database: Database) -> None:
+def test_creating_the_schema_again_changes_nothing(database: Database) -> None:
     database.put("kept")
 
     with database.as_superuser() as connection:
@@ -75,7 +75,7 @@ def test_tables_of_another_version_are_refused(own_database: Database) -> None:
         own_database.repository.search_similar("handbook", EAST)
 
 
-def test_who_is_to_read_may_read_and_do_nothing_else(database: Database) -> None:
+def test_reader_role_may_only_read(database: Database) -> None:
     with database.as_superuser() as connection:
         connection.execute('CREATE USER "an agent"')
         create(connection, Tables(), dimensions=3, readers=("an agent",))

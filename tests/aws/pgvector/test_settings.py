@@ -201,7 +201,7 @@ def test_missing_certificates_or_credentials_are_refused_not_unavailable(tmp_pat
 
 
 @pytest.mark.processes
-def test_a_server_without_tls_is_told_no_token(database: Database, tmp_path: Path) -> None:
+def test_server_without_tls_gets_no_token(database: Database, tmp_path: Path) -> None:
     bundle = tmp_path / "bundle.pem"
     bundle.write_bytes(Path(where()).read_bytes())
     with Wire(f"{database.server.socket}/.s.PGSQL.5432") as wire:

@@ -60,7 +60,7 @@ def test_a_number_is_given_once(book: EventBook) -> None:
     assert [each.event.id for each in book.after("alice", 0)] == ["e-7"]
 
 
-def test_the_newest_are_told_first(book: EventBook) -> None:
+def test_newest_events_are_listed_first(book: EventBook) -> None:
     numbers = range(95, 95 + 2 * PAGE + 1)
     for number in numbers:
         add(book, number)

@@ -68,7 +68,7 @@ def test_the_last_word_on_a_question_takes_the_place_of_the_one_before(book: Fee
     assert [each.verdict for each in found if each not in elsewhere] == [FeedbackVerdict.DOWN]
 
 
-def test_what_is_forgotten_is_gone_and_may_be_forgotten_again(book: FeedbackBook) -> None:
+def test_removed_feedback_is_gone_and_may_be_removed_again(book: FeedbackBook) -> None:
     book.keep(said())
     book.keep(said(user_id="bob"))
 

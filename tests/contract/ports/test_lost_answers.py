@@ -192,7 +192,7 @@ def a_receipt_is_kept_and_closed(stores: Stores) -> object:
     ],
     ids=lambda story: story.__name__,
 )
-def test_who_writes_hears_of_it_though_each_first_answer_is_lost(
+def test_repeated_write_returns_its_result_after_each_first_answer_is_lost(
     story: Callable[[Stores], object], forgetful: Forgetful
 ) -> None:
     expected = story(fakes())

@@ -21,7 +21,7 @@ def book(request: pytest.FixtureRequest) -> UsageBook:
     return DynamoUsage(client=request.getfixturevalue("dynamodb"), table=CONTROL_TABLE)
 
 
-def test_what_is_used_adds_up_by_month_user_and_catalog(book: UsageBook) -> None:
+def test_usage_adds_up_by_month_user_and_catalog(book: UsageBook) -> None:
     ten = Used(documents=10, bytes=500, embedded_tokens=100)
     for _ in range(2):
         book.add("alice", "cat-1", ten, at=NOVEMBER)

@@ -24,7 +24,7 @@ def test_without_a_filter_everything_is_found_with_its_attributes(docs: Knowledg
         assert {key: shown.get(key) for key in document.attributes} == document.attributes
 
 
-def test_nothing_is_found_where_nothing_is(bare: KnowledgeBase) -> None:
+def test_search_of_an_empty_store_finds_nothing(bare: KnowledgeBase) -> None:
     retrieved = bare.retrieve(QUESTION, None, 10)
 
     assert retrieved.passages == ()

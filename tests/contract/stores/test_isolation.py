@@ -38,7 +38,7 @@ def proven_or_refused(knowledge_base: KnowledgeBase, view: View) -> tuple[Passag
 
 
 @ALL
-def test_a_tenant_is_all_that_is_found(docs: KnowledgeBase) -> None:
+def test_tenant_filter_finds_only_the_tenants_own_documents(docs: KnowledgeBase) -> None:
     everything = found(docs, Tenant("alice").filter())
     one_catalog = found(docs, Tenant("alice", "cat-2").filter())
     foreign_catalog = found(docs, Tenant("alice", "cat-3").filter())
@@ -49,7 +49,7 @@ def test_a_tenant_is_all_that_is_found(docs: KnowledgeBase) -> None:
 
 
 @ALL
-def test_what_a_view_finds_it_also_proves(docs: KnowledgeBase) -> None:
+def test_every_passage_that_a_view_finds_is_proven_to_be_the_owners(docs: KnowledgeBase) -> None:
     views: dict[View, int] = {
         Tenant("alice"): 3,
         Tenant("alice", "cat-1", "alice/cat-1/"): 2,
