@@ -17,7 +17,7 @@ help: # list the targets by what they are for
 # part alone; the CDK, and what tests need, is the second. uv checks the hashes of constraints, too;
 # pip takes only uv itself, by its lines of the lock. uv is not quiet, so that it shows progress.
 $(BIN)/.serving: requirements.lock requirements.overrides.txt requirements.serving.txt pyproject.toml
-	@echo "setting up .venv: the Python packages for serving (0.4 GB, once)"
+	@echo "setting up .venv: the Python packages for serving (0.5 GB, once)"
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Stackroom needs Python 3.11 or newer: make PYTHON=python3.13 ...")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@sed -n '/^uv==/,/^[^ ]/{/^uv==/p;/--hash=/p;}' requirements.lock > .venv/uv.lock
@@ -219,7 +219,7 @@ check: setup ## Test: check format, lint, types, import contracts and structure
 generated: asl tools docs templates ## Develop: write all files that are made from code: schemas, pages, state machine, templates
 
 .PHONY: golden
-golden: setup ## Develop: write tests/golden anew, after a contract has named the change
+golden: setup ## Develop: rewrite tests/golden, after a contract has named the change
 	@$(BIN)/python -m tests.golden
 
 # Of others, for the console's pages: the versions of package-lock.json, whose integrity npm checks.

@@ -64,7 +64,7 @@ def test_extracted_sentence_is_quoted_verbatim(text: str, question: str, said: s
     assert first == said
 
 
-def test_where_no_sentence_is_near_nothing_is_said_and_none_cited() -> None:
+def test_without_a_near_sentence_nothing_is_answered_or_cited() -> None:
     extraction = Extraction(embedder=MiniLM())
     question = "Who won the football world cup in 1998?"
     passages = [FoundPassage(text=FERRY, source="1"), FoundPassage(text=PRICES, source="2")]

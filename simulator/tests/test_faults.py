@@ -69,7 +69,7 @@ def test_late_documents_and_data_sources_are_undecided_for_a_while(world: World)
     eventually(lambda: set(world.statuses(knowledge_base, prompt).values()) == {"INDEXED"})
 
 
-def test_what_becomes_of_a_late_document_meanwhile_stands(world: World) -> None:
+def test_change_to_a_late_document_is_kept(world: World) -> None:
     key = _custom(world)
     FAULTS.ask(Fault(operation=INGEST, kind=Kind.LATE, seconds=30))
     world.agent.ingest_knowledge_base_documents(**key, documents=[inline("d", "Foxes.", a="b")])

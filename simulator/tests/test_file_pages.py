@@ -53,6 +53,6 @@ def test_a_file_has_its_text(name: str, body: bytes, pages: list[str]) -> None:
         ("old.doc", b"text"),
     ],
 )
-def test_what_has_no_text_is_unreadable(name: str, body: bytes) -> None:
+def test_file_without_text_is_unreadable(name: str, body: bytes) -> None:
     with pytest.raises(Unreadable):
         checked(pages_of(body, name))

@@ -115,7 +115,7 @@ def test_an_account_has_100_guardrails_and_each_of_them_20_versions(
         ({"wordPolicyConfig": {"wordsConfig": [{"text": "w" * 101}]}}, "wordsConfig"),
     ],
 )
-def test_what_no_guardrail_can_be_here_is_refused_by_name(
+def test_unsupported_guardrail_policy_is_refused_by_name(
     world: World, policies: dict[str, Any], message: str
 ) -> None:
     request = {**guardrail_request(), **policies}

@@ -141,7 +141,7 @@ def test_the_models_limits_are_the_simulators(
 
 
 @holds("request.model")
-def test_what_the_model_requires_is_required() -> None:
+def test_members_required_by_the_api_model_are_required() -> None:
     nameless = {name: value for name, value in REQUESTS[SOURCE].items() if name != "name"}
 
     with pytest.raises(ServiceError, match="Member must not be null"):

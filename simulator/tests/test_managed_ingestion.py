@@ -177,7 +177,7 @@ def test_managed_jobs_count_towards_account_limit_when_assumed(
 
 
 @holds("managed.parsing")
-def test_pictures_are_documents_unless_it_is_told_otherwise(world: World) -> None:
+def test_pictures_are_documents_unless_configured_otherwise(world: World) -> None:
     off = {"imageExtractionConfiguration": {"imageExtractionStatus": "DISABLED"}}
     knowledge_base, blind = pair(world, mediaExtractionConfiguration=off)
     seeing = connected(world, knowledge_base, s3(world))

@@ -63,7 +63,7 @@ def test_managed_knowledge_base_refuses_data_sources_until_active(
 
 
 @holds("managed.embedding", "managed.storage", "managed.configuration", "knowledge-base.immutable")
-def test_what_does_not_fit_a_managed_knowledge_base_is_refused(world: World, home: str) -> None:
+def test_option_unfit_for_a_managed_knowledge_base_is_refused(world: World, home: str) -> None:
     narrow = {"bedrockEmbeddingModelConfiguration": {"dimensions": 256}}
     own = {"embeddingModelType": "CUSTOM", "embeddingModelArn": TITAN}
     other = managed_request()

@@ -138,7 +138,7 @@ def test_a_picture_in_a_request_is_a_document_where_pictures_are_read(world: Wor
 
 
 @holds("parse.fallback")
-def test_what_is_not_seen_is_read_as_without_a_parser(
+def test_document_unseen_by_the_parser_is_read_as_without_one(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def none(self: ChildParser, body: bytes, filename: str) -> tuple[str, ...]:
@@ -166,7 +166,7 @@ def test_reading_a_picture_without_the_ocr_packages_names_them(
 
 
 @holds("parse.files")
-def test_what_is_more_than_a_parser_takes_waits_for_the_next_job(
+def test_files_beyond_the_parsers_limit_wait_for_the_next_job(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     knowledge_base, source = world.pair(vectorIngestionConfiguration=BY_MODEL)

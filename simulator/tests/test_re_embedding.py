@@ -45,7 +45,7 @@ def test_restart_with_another_model_re_embeds_ingested_documents_only(
     assert all(np.array_equal(now, before[key]) for key, now in _vectors(tmp_path).items())
 
 
-def test_what_was_interrupted_goes_on(tmp_path: Path) -> None:
+def test_interrupted_re_embedding_is_resumed(tmp_path: Path) -> None:
     with closing(Store(tmp_path / STORE)) as store:
         for number in range(50):
             store.insert("vectors", _row(number))

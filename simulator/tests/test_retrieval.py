@@ -125,7 +125,7 @@ def test_a_result_has_the_shape_of_aws(shelf: Shelf) -> None:
 
 
 @holds("retrieve.default-results")
-def test_five_results_are_answered_unless_told_otherwise(world: World) -> None:
+def test_five_results_are_returned_by_default(world: World) -> None:
     knowledge_base = world.filled(**{f"city{number}": f"City {number}." for number in range(7)})
 
     answer = world.runtime.retrieve(**request(knowledge_base))

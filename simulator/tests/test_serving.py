@@ -78,7 +78,7 @@ def test_simulators_own_s3_keeps_objects_of_any_name_and_size(s3: Any, tmp_path:
 
 
 @pytest.mark.processes
-def test_what_is_not_there_is_answered_as_s3_does(s3: Any) -> None:
+def test_missing_objects_are_answered_as_by_s3(s3: Any) -> None:
     with pytest.raises(s3.exceptions.NoSuchKey):
         s3.get_object(Bucket="health", Key="nothing")
     with pytest.raises(s3.exceptions.ClientError, match="404"):

@@ -102,7 +102,7 @@ def test_what_a_gateway_and_bedrock_itself_answer_is_read(world: World) -> None:
     assert of_bedrock.endswith("every 200 hours. [s3://docs/manual.pdf]")
 
 
-def test_nothing_is_invented_where_nothing_was_found(world: World) -> None:
+def test_stand_in_invents_no_answer_where_nothing_was_found(world: World) -> None:
     for found, expected in (
         ({"json": {"success": True, "results": []}}, "nothing was found."),
         ({"json": {"results": [], "error": "no such catalog"}}, "no such catalog"),

@@ -191,7 +191,7 @@ def test_results_come_by_the_hundred(world: World) -> None:
         ({"queryMode": "CLASSIC", "queryVector": {"float32": [1, 0]}}, "CLASSIC"),
     ],
 )
-def test_what_s3_vectors_refuses_is_refused(
+def test_requests_that_s3_vectors_refuses_are_refused(
     world: World, index: str, query: dict[str, Any], says: str
 ) -> None:
     assert says in invalid(world.s3vectors.query_vectors, indexArn=index, topK=3, **query)
@@ -276,7 +276,7 @@ def test_an_operator_lets_through_what_it_means(
         ({"$or": [{"year": {"$in": list(range(60))}}, {"year": {"$nin": list(range(41))}}]}, "100"),
     ],
 )
-def test_what_is_no_filter_is_refused(
+def test_malformed_filter_is_refused(
     genres: tuple[World, str], condition: dict[str, Any], says: str
 ) -> None:
     world, arn = genres

@@ -33,7 +33,7 @@ def test_errors_are_the_modelled_exceptions(world: World) -> None:
 
 
 @holds("request.not-simulated")
-def test_an_operation_that_is_not_offered_says_so(world: World) -> None:
+def test_unsupported_operation_is_refused_by_name(world: World) -> None:
     streamed = world.bedrock_runtime.invoke_model_with_response_stream
 
     assert "ListAgents" in invalid(world.agent.list_agents)

@@ -106,7 +106,7 @@ def test_a_forged_sidecar_makes_a_document_nobody_elses(pipeline: Pipeline) -> N
     assert pipeline.bedrock.submitted[(source.data_source_id, DOCUMENT)].attributes == ours
 
 
-def test_what_has_changed_since_it_was_listed_is_in_no_call(pipeline: Pipeline) -> None:
+def test_document_changed_since_it_was_listed_is_in_no_direct_call(pipeline: Pipeline) -> None:
     drop(pipeline, 2)
     pipeline.documents.before(
         "save_all", lambda _: pipeline.delete("alice/research/0.txt"), times=1

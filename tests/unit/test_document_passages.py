@@ -109,7 +109,7 @@ def test_passages_without_overlap_keep_the_order_of_the_file() -> None:
     assert shelf.read == [("alice", "cat-1", shelf.document.document_id)]
 
 
-def test_passages_that_nothing_puts_in_order_are_told_as_such() -> None:
+def test_passages_without_an_order_are_reported_as_unordered() -> None:
     shelf = Shelf()
     shelf.put("One has nothing of the other.", "And this is about something else.")
     twice = "One has nothing of the other. " * 2 + "And this is about something else."

@@ -215,7 +215,7 @@ def test_documents_that_follow_a_broken_run_say_so_and_when(pipeline: Pipeline) 
     assert 60 < seen.eta_seconds < 5 * 60  # the first follows after a minute
 
 
-def test_what_is_settled_has_nothing_to_wait_for(pipeline: Pipeline) -> None:
+def test_settled_document_has_no_estimate(pipeline: Pipeline) -> None:
     pipeline.index()
     pipeline.drop("alice/research/a.exe")
 

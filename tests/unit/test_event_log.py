@@ -78,7 +78,7 @@ def test_numbers_follow_each_other(log: EventLog, book: Contended) -> None:
     assert ids(log) == ["e-1", "e-2", "e-4"]
 
 
-def test_what_is_told_twice_is_there_once(log: EventLog) -> None:
+def test_event_logged_twice_is_listed_once(log: EventLog) -> None:
     log.append("alice", [event(1), event(2)])
 
     log.append("alice", [event(1), event(2), event(3), event(3)])

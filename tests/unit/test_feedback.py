@@ -66,7 +66,7 @@ def test_feedback_of_a_catalog_includes_feedback_without_a_catalog(
 
 
 @pytest.mark.parametrize("catalog_id", ["cat-bob-1", "cat-nobody-1"])
-def test_nobody_speaks_of_a_catalog_that_is_not_theirs(
+def test_feedback_on_another_users_catalog_is_refused(
     feedback: FeedbackKeeping, catalog_id: str
 ) -> None:
     with pytest.raises(CatalogNotFound):

@@ -259,14 +259,16 @@ def _flooding(connection: socket.socket, over: threading.Event) -> None:
         (_not_http, "https", "no TLS"),
     ],
 )
-def test_what_is_no_answer_is_told_in_a_few_words(speak: Any, scheme: str, problem: str) -> None:
+def test_failed_webhook_call_is_described_in_a_few_words(
+    speak: Any, scheme: str, problem: str
+) -> None:
     with speaking(speak) as url:
         answer = GuardedPost(anywhere=True)(url.replace("http", scheme, 1), b"", {})
 
     assert answer == Answer(problem=problem)
 
 
-def test_a_name_that_is_not_there_is_told() -> None:
+def test_unknown_host_name_is_reported() -> None:
     def resolve(*_: object, **__: object) -> list[Any]:
         raise socket.gaierror(socket.EAI_NONAME, "none")
 

@@ -58,7 +58,7 @@ def test_only_what_is_missing_is_done(
     "error",
     [BUSY, StoreUnavailable("GetIndex", "503"), ServiceRefused("GetIndex", "AccessDenied")],
 )
-def test_what_passes_is_waited_for_and_nothing_is_done_again(error: StackroomError) -> None:
+def test_transient_index_state_is_waited_for_without_repeating_steps(error: StackroomError) -> None:
     indexes = FakeSearchIndexes(text_search=Readiness.ACTIVE, language="de")
     remove = indexes.remove_text_search
 

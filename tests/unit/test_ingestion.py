@@ -95,7 +95,7 @@ def test_a_release_whose_answer_was_lost_is_the_same_release(filled: Pipeline) -
     assert [*filled.executions.started] == [f"{CATALOG}-1"]
 
 
-def test_what_is_dropped_at_the_last_moment_keeps_the_run_going(filled: Pipeline) -> None:
+def test_file_dropped_as_a_run_ends_keeps_the_run_going(filled: Pipeline) -> None:
     filled.leases.before("release", lambda *_, **__: filled.drop(OTHER), times=1)
 
     filled.execute()
@@ -240,7 +240,7 @@ def test_documents_wait_for_another_run_and_fail_when_all_have_broken(filled: Pi
     assert len(filled.executions.started) == MAX_FAILURES
 
 
-def test_what_is_dropped_while_documents_are_given_up_gets_a_run(filled: Pipeline) -> None:
+def test_file_dropped_while_documents_are_given_up_gets_a_run(filled: Pipeline) -> None:
     for epoch in range(1, MAX_FAILURES):
         filled.broken_runs.record(CATALOG, epoch, "AccessDeniedException")
 
@@ -404,7 +404,7 @@ def test_a_catalog_with_nothing_open_leaves_unless_somebody_asked(shared: Pipeli
     assert entries(shared) == set()
 
 
-def test_who_asks_after_the_run_is_released_has_another(shared: Pipeline) -> None:
+def test_request_after_a_run_was_released_starts_another_run(shared: Pipeline) -> None:
     shared.drop(KEY)
     shared.leases.after("release", lambda *_, **__: shared.drop(BOB), times=1)
 

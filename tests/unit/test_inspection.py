@@ -308,7 +308,7 @@ def test_what_three_readers_gave_up_stays_read_if_it_was_read_before(house: Hous
     assert house.text_ids == {text_id()}
 
 
-def test_late_inspection_tells_the_gaps_of_an_indexed_document(house: House) -> None:
+def test_late_inspection_adds_the_gaps_of_an_indexed_document(house: House) -> None:
     house.bucket.put(KEY, "e1", files.scanned_pdf("nine weeks", read=["Lease Agreement"]))
     indexed = document_at(KEY, etag="e1", status=DocumentStatus.INDEXED)
     house.documents.save(indexed)
@@ -353,7 +353,7 @@ def test_a_file_that_is_too_large_is_left_to_the_upload_handler(
         "alice/../travel.pdf",
     ],
 )
-def test_what_is_no_document_is_left_alone(house: House, key: str) -> None:
+def test_object_that_is_no_document_is_not_inspected(house: House, key: str) -> None:
     house.bucket.put(key, "e1", files.encrypted_pdf())
 
     inspected = house.inspecting.inspect(key)

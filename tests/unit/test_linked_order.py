@@ -53,7 +53,7 @@ def test_scores_of_one_model_decide_whatever_their_rank() -> None:
     assert answer.ordered_by == "score"
 
 
-def test_what_does_not_fit_is_what_scores_less() -> None:
+def test_passages_left_out_for_room_are_those_that_score_less() -> None:
     long = " and a day" * 100
     both = base("A", [0.657, 0.406], more=long), base("B", [0.078, 0.069], more=long)
 

@@ -137,7 +137,7 @@ def test_a_shared_one_keeps_the_operators_number(
         ({"minScore": 70}, 0, "minScore was 70; allowed: 0 to 1; 1 was used"),
     ],
 )
-def test_numbers_beyond_the_limits_are_brought_within_and_that_is_told(
+def test_numbers_beyond_the_limits_are_clamped_and_reported(
     shelves: Shelves, given: dict[str, Any], count: int, told: str
 ) -> None:
     for number in range(30):
@@ -158,7 +158,7 @@ def test_numbers_beyond_the_limits_are_brought_within_and_that_is_told(
         ({"query": "leave", "user_id": "bob"}, "user_id: no such argument. Allowed: query, topK"),
     ],
 )
-def test_what_can_not_be_asked_is_told_to_the_model(
+def test_invalid_question_is_reported_to_the_model(
     shelves: Shelves, given: object, problem: str
 ) -> None:
     answer = shelves.ask(given)
@@ -264,7 +264,7 @@ def test_it_says_whether_the_questions_vector_was_there(*, kept: bool | None, to
     ]
 
 
-def test_a_model_is_told_of_weak_passages(shelves: Shelves) -> None:
+def test_weak_passages_are_announced_to_the_model(shelves: Shelves) -> None:
     shelves.pool.put("Leave is 30 days.", filename="leave.pdf", score=0.9)
 
     answer = shelves.ask({"query": "stolen valve"})

@@ -187,7 +187,7 @@ def test_cost_is_of_today_and_discrepancies_of_what_the_board_shows() -> None:
     assert figures.discrepancies == (("orphan", 3.0),)
 
 
-def test_figures_are_asked_for_once_a_minute_however_often_somebody_looks() -> None:
+def test_metrics_are_read_once_a_minute_however_often_the_page_is_open() -> None:
     boards = Boards()
     looking = operations(boards=boards)
 
@@ -197,7 +197,7 @@ def test_figures_are_asked_for_once_a_minute_however_often_somebody_looks() -> N
     assert len(boards.asked) == 2  # the board, and its cost since midnight
 
 
-def test_what_fails_is_named_with_why_and_costs_nothing_else() -> None:
+def test_failing_part_of_operations_is_named_and_the_rest_is_shown() -> None:
     seen = operations(boards=Boards(fails=True), receipts=Receipts(fails=True)).look()
 
     assert dict(seen.missing) == {
@@ -209,7 +209,7 @@ def test_what_fails_is_named_with_why_and_costs_nothing_else() -> None:
     assert seen.pool == ()
 
 
-def test_nobody_waits_longer_than_a_page_may_take() -> None:
+def test_operations_page_gives_up_slow_parts_in_time() -> None:
     gate = threading.Event()
 
     seen = operations(boards=Boards(gate=gate), seconds=1.0).look()

@@ -133,7 +133,7 @@ def test_one_document_at_a_time_probes_and_the_first_taken_frees_all(world: Reco
     assert {each.failing_since for each in world.documents.kept.values()} == {None}
 
 
-def test_several_that_fail_together_are_not_tried_again_at_once(world: Reconciled) -> None:
+def test_documents_that_failed_together_are_not_retried_immediately(world: Reconciled) -> None:
     drop_all(world)
     fails(world, KEYS)
 

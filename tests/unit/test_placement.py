@@ -185,7 +185,7 @@ def test_foreign_data_sources_count_as_taken_and_next_base_is_used() -> None:
     assert pipeline.slots.holders("KB1") == frozenset()
 
 
-def test_where_all_is_taken_catalogs_join_without_asking_bedrock(pipeline: Pipeline) -> None:
+def test_catalogs_share_a_data_source_without_asking_bedrock_when_full(pipeline: Pipeline) -> None:
     place_many(pipeline, 4)
     asked: list[object] = []
     for operation in ("find", "create", "all", "is_available"):

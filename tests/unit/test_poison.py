@@ -293,7 +293,7 @@ def test_failed_removal_of_one_key_still_removes_the_rest_of_the_catalog() -> No
     assert world.leases.kept[CATALOG].requested > asked_before
 
 
-def test_a_record_that_is_none_is_told_and_the_others_are_compared() -> None:
+def test_malformed_record_is_reported_and_the_others_are_compared() -> None:
     world = Reconciled()
     indexed_and_gone(world)
     world.inventory.malformed = ["cat-broken DOC#broken: 1 validation error"]

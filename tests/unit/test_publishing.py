@@ -99,7 +99,7 @@ class World:
         return [each.event.id for each in self.book.after(user_id, 0)]
 
 
-def test_all_hear_of_all_each_owner_of_their_own() -> None:
+def test_webhooks_for_all_get_every_event_and_owners_only_their_own() -> None:
     world = World()
     hook = Webhook(owner="alice", url="https://example.com", types=(WebhookType.DOCUMENT,))
     operators = Webhook(owner="*", url="https://example.org")

@@ -149,7 +149,7 @@ def test_question_over_the_monthly_cap_is_refused_until_next_month(
     assert "hirty" in after
 
 
-def test_what_was_spent_is_looked_up_once_a_minute(desk: Desk) -> None:
+def test_spending_is_read_once_a_minute(desk: Desk) -> None:
     desk.caps.keep("alice", Caps(dollars=Decimal("0.02")))
     desk.search()
     desk.usage.add("alice", "cat-1", SPENT, at=desk.clock())
@@ -163,7 +163,7 @@ def test_what_was_spent_is_looked_up_once_a_minute(desk: Desk) -> None:
     assert desk.search() != "LimitExceeded"
 
 
-def test_who_has_no_cap_on_dollars_is_not_added_up(desk: Desk) -> None:
+def test_spending_is_not_summed_for_users_without_a_cap_on_dollars(desk: Desk) -> None:
     desk.caps.keep(EVERYBODY, Caps(documents=0))
     desk.usage.fails("of_month", ValueError("never asked"))
 

@@ -31,7 +31,7 @@ def test_first_copy_of_a_text_is_kept_for_each_file() -> None:
     ]
 
 
-def test_what_scores_less_than_was_asked_for_is_left_out() -> None:
+def test_passages_below_the_requested_score_are_left_out() -> None:
     found = [Passage(text=f"{score}", score=score, uri="s3://d/a") for score in (0.3, 0.5, 0.49)]
 
     assert [passage.score for passage in distinct(found, min_score=0.49)] == [0.5, 0.49]
@@ -101,7 +101,7 @@ def test_words_of_a_long_or_unspaced_question_make_nothing_weak() -> None:
     assert relevance("???", passage("night")) is Relevance.STRONG
 
 
-def test_a_store_that_tells_no_similarity_keeps_its_own_scores_and_order() -> None:
+def test_store_without_similarities_keeps_its_scores_and_order() -> None:
     evidence = weigh(reply(passage("hall", score=0.9), passage("pump greased", score=0.8)))
 
     assert [(each.text, each.score) for each in evidence.passages] == [

@@ -74,7 +74,7 @@ def test_event_that_comes_again_while_unread_asks_for_no_run(reading: Reading) -
     assert (again.run_for, reading.requests.asked) == (None, [])
 
 
-def test_unreadable_file_goes_to_bedrock_as_it_is(reading: Reading) -> None:
+def test_unreadable_file_is_sent_to_bedrock_unchanged(reading: Reading) -> None:
     for reader_first in (False, True):
         reading = Reading()
         reading.upload(key=BROKEN)
@@ -159,7 +159,7 @@ def test_same_content_dropped_while_indexed_keeps_the_one_text(
     assert reading.texts_of() == {before.text_id}
 
 
-def test_content_that_failed_is_read_anew_when_it_is_dropped_again(reading: Reading) -> None:
+def test_failed_content_is_read_again_when_it_is_dropped_again(reading: Reading) -> None:
     reading.reader = lambda *_: None
     reading.drop("text")
     at = reading.document().updated_at
@@ -173,7 +173,7 @@ def test_content_that_failed_is_read_anew_when_it_is_dropped_again(reading: Read
 
 
 @pytest.mark.parametrize("is_told", ["before", "after"])
-def test_file_restored_after_its_removal_waits_for_its_text_anew(
+def test_file_restored_after_its_removal_waits_for_a_new_text(
     reading: Reading, is_told: str
 ) -> None:
     reading.drop("text")

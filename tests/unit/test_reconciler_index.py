@@ -249,7 +249,7 @@ def test_a_second_copy_where_the_catalog_does_not_live_is_deleted(world: Reconci
     assert world.bedrock.details(SHARED, [document_id])[document_id].status == "NOT_FOUND"
 
 
-def test_nothing_is_deleted_directly_while_a_run_has_its_grant(crowded: Reconciled) -> None:
+def test_reconciler_deletes_nothing_directly_while_a_run_has_a_grant(crowded: Reconciled) -> None:
     crowded.bedrock.put(SHARED, ORPHAN)
     crowded.clock.pass_by(LONG)
     crowded.drop(KEY)
@@ -265,7 +265,7 @@ def test_nothing_is_deleted_directly_while_a_run_has_its_grant(crowded: Reconcil
 
 
 @pytest.mark.parametrize("key", [KEYS[0], "bob/0/file.txt"])  # shared, and a catalog's own
-def test_what_somebody_else_put_there_is_reported_and_kept(crowded: Reconciled, key: str) -> None:
+def test_foreign_document_in_the_index_is_reported_and_kept(crowded: Reconciled, key: str) -> None:
     theirs, source = "a handbook of theirs", crowded.source_of(key)
     crowded.bedrock.put(source, theirs)
     crowded.clock.pass_by(LONG)
@@ -313,7 +313,7 @@ def test_more_differences_than_a_reading_can_tell_take_more_readings(world: Reco
     assert sorted(world.found()) == sorted((Kind.MISSING_FROM_INDEX, key) for key in keys[:100])
 
 
-def test_a_listing_that_expired_begins_anew(crowded: Reconciled) -> None:
+def test_expired_listing_is_started_again(crowded: Reconciled) -> None:
     crowded.bedrock.lose(SHARED, place_of(KEYS[3]).document_id)
     met = crowded.inventory.fails("indexed", ListingExpired("SHARED1"), times=2)
 
@@ -321,7 +321,7 @@ def test_a_listing_that_expired_begins_anew(crowded: Reconciled) -> None:
     assert met.left == 0
 
 
-def test_a_listing_that_never_lasts_is_told_and_the_next_one_read(crowded: Reconciled) -> None:
+def test_listing_that_keeps_expiring_is_reported_and_the_next_is_read(crowded: Reconciled) -> None:
     def expire(source: DataSource, _: str | None) -> None:
         if source == SHARED:
             raise ListingExpired(source.data_source_id)

@@ -218,7 +218,7 @@ def test_an_unlisted_record_is_listed_and_counted(
     assert world.leases.kept[CATALOG].held == is_open
 
 
-def test_a_catalog_that_counts_what_it_does_not_hold_is_counted_anew(world: Reconciled) -> None:
+def test_catalog_with_wrong_counters_is_recounted(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     right = counts_in(world.catalogs.kept[CATALOG])
     wrong = {"document_count": 7, "total_bytes": 1, "failed_count": 3}
@@ -431,7 +431,7 @@ def test_one_of_an_earlier_sidecar_is_known_by_where_it_lies(
     assert world.found() == [(Kind.REJECTED_IN_INDEX, REJECTED)]
 
 
-def test_one_that_jobs_crawl_stays_as_nobodys() -> None:
+def test_rejected_file_that_jobs_crawl_stays_without_an_owner() -> None:
     world = Reconciled(by_jobs=True)
     world.dropped_and_indexed(GOOD)
     world.drop(REJECTED)
@@ -472,7 +472,7 @@ def test_indexed_remains_of_a_rejected_version_are_replaced(world: Reconciled) -
     assert world.document(GOOD).status is DocumentStatus.PENDING
 
 
-def test_a_store_that_ignores_the_filter_tells_nothing(world: Reconciled) -> None:
+def test_answers_of_a_store_that_ignores_the_filter_are_not_used(world: Reconciled) -> None:
     world.dropped_and_indexed(GOOD)
     world.knowledge_base.ignores_filters = True
 
@@ -541,7 +541,7 @@ def test_two_folders_of_a_catalogs_name_are_no_discrepancy(world: Reconciled) ->
     assert world.found() == []
 
 
-def test_a_record_under_an_id_of_bytes_is_made_anew(world: Reconciled) -> None:
+def test_record_under_an_uncomposed_id_is_recreated(world: Reconciled) -> None:
     world.dropped_and_indexed(TWIN)
     document = world.document(TWIN)
     world.documents.remove(document)

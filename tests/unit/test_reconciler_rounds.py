@@ -78,7 +78,7 @@ def test_second_reconciliation_finds_no_discrepancy(world: Reconciled) -> None:
     assert world.found() == []
 
 
-def test_a_dry_run_writes_nothing_and_tells_the_same(world: Reconciled) -> None:
+def test_dry_run_writes_nothing_and_reports_the_same(world: Reconciled) -> None:
     wreck(world)
     world.clock.pass_by(LONG)
     before = world.everything()
@@ -92,7 +92,7 @@ def test_a_dry_run_writes_nothing_and_tells_the_same(world: Reconciled) -> None:
     assert [(each.kind, each.what) for each in planned] == [(each.kind, each.what) for each in real]
 
 
-def test_it_goes_on_where_its_time_ran_out(world: Reconciled) -> None:
+def test_reconciliation_resumes_where_its_time_ran_out(world: Reconciled) -> None:
     wreck(world)
     whole = world.found(dry_run=True)
     pieces = []
@@ -106,7 +106,7 @@ def test_it_goes_on_where_its_time_ran_out(world: Reconciled) -> None:
     assert [(each.kind, each.what) for each in pieces] == whole
 
 
-def test_a_piece_that_was_cut_off_is_compared_anew(world: Reconciled) -> None:
+def test_interrupted_piece_of_a_round_is_compared_again(world: Reconciled) -> None:
     world.dropped_and_indexed(*SEVEN)
     world.clock.pass_by(LONG)
     cut_off = StoreUnavailable("Scan", "InternalServerError")
@@ -257,7 +257,7 @@ def test_unowned_data_source_in_use_is_left_for_the_next_round(world: Reconciled
     assert left.remedy == "left for the next time: the knowledge base is in use"
 
 
-def test_a_data_source_whose_name_tells_no_catalog_is_reported_and_kept(world: Reconciled) -> None:
+def test_data_source_named_for_no_catalog_is_reported_and_kept(world: Reconciled) -> None:
     name = f"ds-{'0' * 32}"
     made = make(world, name).data_source_id
 

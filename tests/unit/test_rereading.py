@@ -63,7 +63,7 @@ def library(indexed: Pipeline) -> Library:
     return library
 
 
-def test_a_text_of_an_older_reader_is_made_anew_and_found_until_then(library: Library) -> None:
+def test_text_of_an_older_reader_is_replaced_and_found_until_then(library: Library) -> None:
     found = library.reread()
 
     document = library.pipeline.document()
@@ -74,7 +74,7 @@ def test_a_text_of_an_older_reader_is_made_anew_and_found_until_then(library: Li
     assert library.asked.asked == [KEY]
 
 
-def test_only_missing_and_outdated_texts_are_made_anew_unless_named(library: Library) -> None:
+def test_reread_replaces_only_missing_and_outdated_texts_unless_named(library: Library) -> None:
     library.pipeline.drop(OTHER)
     library.pipeline.index(OTHER)
     library.read_by_this_reader(OTHER)
@@ -156,7 +156,7 @@ def test_what_is_no_document_to_read_is_refused_if_named_else_left(
     assert (library.pipeline.document(), library.asked.asked) == (before, [])
 
 
-def test_nothing_of_a_catalog_that_is_being_deleted_is_read_anew(library: Library) -> None:
+def test_documents_of_a_catalog_being_deleted_are_not_reread(library: Library) -> None:
     library.pipeline.catalogs.mark_deleting(CATALOG, at=library.pipeline.clock())
 
     found = library.reread()

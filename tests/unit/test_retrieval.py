@@ -89,7 +89,7 @@ def test_range_over_shared_documents_is_answered_with_a_notice(world: World) -> 
     assert found.filter_notice.startswith("'year' is text in some documents, which the filter")
 
 
-def test_filter_that_no_store_can_express_is_told_with_the_reason(world: World) -> None:
+def test_filter_that_no_store_can_express_is_refused_with_the_reason(world: World) -> None:
     world.kb.failure = SearchRefused("Retrieve can't filter by whether there is 'year'")
 
     with pytest.raises(
@@ -374,7 +374,7 @@ def test_five_knowledge_bases_are_asked_at_once(world: World) -> None:
     assert not all_asked.broken
 
 
-def test_one_of_two_failing_is_a_partial_answer_that_says_so(world: World) -> None:
+def test_search_with_one_of_two_failing_bases_is_a_marked_partial_answer(world: World) -> None:
     world.pool["KB2"] = FakeKnowledgeBase(failure=KnowledgeBaseUnavailable("Retrieve", "Timeout"))
     world.catalogs.put("cat-1", "KB1")
     world.catalogs.put("cat-2", "KB2")

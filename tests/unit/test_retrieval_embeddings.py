@@ -91,7 +91,7 @@ def test_cache_key_is_a_hash_that_holds_no_word_of_the_question() -> None:
     assert embeddings.embed("\ud83d leave") == (7.0, 0.0), "half a surrogate pair has a key, too"
 
 
-def test_what_was_kept_for_a_week_is_made_anew() -> None:
+def test_cached_vector_expires_after_a_week() -> None:
     clock, lengths = FakeSeconds(0.0), Lengths()
     embeddings = CachedEmbeddings(embeddings=lengths, cache=MemoryEmbeddingCache(now=clock))
     embeddings.embed("leave")
@@ -104,7 +104,7 @@ def test_what_was_kept_for_a_week_is_made_anew() -> None:
     assert lengths.asked == ["leave", "leave"]
 
 
-def test_of_several_at_once_one_asks_the_model() -> None:
+def test_concurrent_equal_questions_are_embedded_once() -> None:
     lengths = Lengths(before=lambda: time.sleep(0.2))
     tally = CacheTally()
     embeddings = CachedEmbeddings(embeddings=lengths, cache=MemoryEmbeddingCache(), tally=tally)
@@ -170,7 +170,7 @@ def test_a_question_that_failed_is_not_one_asked_before() -> None:
     assert told(cached, "alice", "leave") is False
 
 
-def test_a_kept_vector_of_another_length_is_made_anew() -> None:
+def test_cached_vector_of_another_length_is_replaced() -> None:
     class Odd(MemoryEmbeddingCache):
         def get(self, key: str, asker: str | None = None) -> Kept | None:
             return Kept(vector=(1.0, 0.0, 0.0))

@@ -151,7 +151,7 @@ def test_base_that_separates_callers_is_not_searched_without_identity(
     assert (laws.filters, news.filters) == ([], [])
 
 
-def test_what_is_everybodys_needs_no_identity_and_no_filter(laws: Shelf) -> None:
+def test_public_knowledge_base_needs_no_identity_and_no_filter(laws: Shelf) -> None:
     laws.hold("annual leave is a right")
 
     assert contents(search(linked("LAWS", laws), caller=None)) == ["annual leave is a right"]
@@ -213,7 +213,7 @@ class Endless(Shelf):
         self.after("retrieve", lambda *_, **__: self.answered.set())
 
 
-def test_one_that_is_late_has_failed_and_the_others_answer(laws: Shelf) -> None:
+def test_late_knowledge_base_has_failed_and_the_others_answer(laws: Shelf) -> None:
     laws.hold("annual leave is a right")
     late = Endless()
     late.hold("annual leave is late", name="late.txt")
@@ -356,7 +356,7 @@ def test_a_hundred_late_questions_keep_no_hundred_threads_and_are_told_why(stuck
     assert "nothing to the questions before this one" in raised.value.failures["kb"]
 
 
-def test_what_is_given_up_before_it_was_begun_never_is(stuck: Stuck) -> None:
+def test_search_given_up_before_it_began_is_never_started(stuck: Stuck) -> None:
     pool = {f"kb{number}": Stuck(stuck.over) for number in range(MOST + 4)}
 
     with pytest.raises(RetrievalFailed):

@@ -39,7 +39,7 @@ EMPTY = Turns(at=NOW, free=0.0)
 FULL = Turns(at=NOW, free=20.0)
 
 
-def test_one_who_asked_nothing_lately_takes_the_last_that_is_free() -> None:
+def test_tenant_without_recent_questions_gets_the_last_free_turn() -> None:
     turn = turn_of(replace(FULL, free=1.0), "a", rate=RATE, now=NOW, is_waiting=False, longest=2.0)
 
     assert turn.wait == 0
@@ -47,7 +47,7 @@ def test_one_who_asked_nothing_lately_takes_the_last_that_is_free() -> None:
     assert turn.turns.shares == {"a": Share(lately=1.0)}
 
 
-def test_one_who_is_alone_gets_the_whole_rate() -> None:
+def test_only_tenant_gets_the_whole_rate() -> None:
     assert served({"a": 100.0})["a"] == pytest.approx(20 * 60, rel=0.05)
 
 
@@ -182,7 +182,7 @@ def test_ledger_is_read_once_and_never_written_while_calm() -> None:
     assert world.time.pauses == []
 
 
-def test_what_is_throttled_waits_for_its_turn_and_is_answered() -> None:
+def test_throttled_question_waits_for_its_turn_and_is_answered() -> None:
     world = World(None, throttle(), throttle())
     world.ask()
 
@@ -222,7 +222,7 @@ def test_request_that_would_wait_too_long_is_throttled_before_searching() -> Non
     assert (world.store.asked, world.time.pauses, world.book.calls) == (0, [], ["read"])
 
 
-def test_a_flood_of_one_does_not_keep_another_waiting() -> None:
+def test_flood_of_one_tenant_does_not_delay_another() -> None:
     world = World()
     world.flooded_by("mallory")
     world.time.passed = 0.1  # two turns later
@@ -253,7 +253,7 @@ def test_persistent_throttling_is_reported_within_the_patience(
     "failure",
     [StoreUnavailable("GetItem", "RequestTimeout"), ServiceRefused("GetItem", "AccessDenied")],
 )
-def test_without_the_ledger_questions_are_asked_all_the_same(
+def test_questions_are_still_asked_without_the_ledger(
     failure: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
     world = World(None, throttle())

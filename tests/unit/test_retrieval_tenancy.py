@@ -43,7 +43,7 @@ def test_conditions_are_added_to_the_tenant_filter_and_never_replace_it() -> Non
 
 
 @pytest.mark.parametrize("value", [["hr", "hr"], "hr"])
-def test_one_distinct_value_needs_no_group(value: object) -> None:
+def test_filter_on_one_distinct_value_has_no_group(value: object) -> None:
     assert conditions({"domain": value}) == (Has("domain", "hr"),)
 
 
@@ -345,7 +345,7 @@ UNPROVEN = {
 
 
 @pytest.mark.parametrize("passage", UNPROVEN.values(), ids=UNPROVEN)
-def test_what_proves_less_is_kept_from_everybody(passage: Passage) -> None:
+def test_passage_with_insufficient_proof_is_hidden_from_everybody(passage: Passage) -> None:
     shown = [is_shown(passage, view) for view in views("cat-shared")]
 
     assert shown == [False, False, False]

@@ -25,7 +25,7 @@ def asked(query: str, retrieval: Retrieval) -> Response:
     return knowledge_base_retrieve({"query": query}, caller=Caller("alice"), retrieval=retrieval)
 
 
-def test_what_does_not_answer_is_shown_as_weak_with_a_notice() -> None:
+def test_passages_that_do_not_answer_are_marked_weak_with_a_notice() -> None:
     weak, strong = (
         asked(question, a_retrieval(a_shelf(0.1))) for question in ("stolen valve", "pump greased")
     )
@@ -56,7 +56,7 @@ def a_shelf(similarity: float) -> FakeKnowledgeBase:
     return knowledge_base
 
 
-def test_an_answer_tells_how_it_was_searched_and_why_not_as_configured() -> None:
+def test_answer_says_how_it_was_searched_and_why_not_as_configured() -> None:
     knowledge_base = FakeKnowledgeBase()
     knowledge_base.search, knowledge_base.notice = Search.RANKED, "the index is BUILDING"
 
@@ -88,9 +88,7 @@ def metadata(response: Response) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(("known", "told"), [(7, {"retry_after_seconds": 7}), (None, {})])
-def test_who_is_sent_away_is_told_when_to_come_again(
-    known: int | None, told: dict[str, int]
-) -> None:
+def test_throttled_answer_says_when_to_retry(known: int | None, told: dict[str, int]) -> None:
     throttled = KnowledgeBaseThrottled("Retrieve", retry_after=known)
 
     response = asked("annual leave?", a_retrieval(FakeKnowledgeBase(failure=throttled)))

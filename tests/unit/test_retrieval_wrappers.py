@@ -142,7 +142,7 @@ def test_a_model_that_fails_costs_the_order_alone(by_length: FakeKnowledgeBase) 
     assert found.notice.startswith("the index is BUILDING; not reranked: ")
 
 
-def test_nothing_found_is_nothing_to_ask_a_model_about() -> None:
+def test_reranking_model_is_not_called_without_passages() -> None:
     reranker = ByLength()
 
     found = Reranked(FakeKnowledgeBase(), reranker).retrieve("leave", ALICE, 5)

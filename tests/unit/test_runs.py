@@ -45,7 +45,7 @@ def test_asking_while_a_run_is_live_starts_no_other(pipeline: Pipeline) -> None:
     assert pipeline.leases.kept[CATALOG].requested == 50
 
 
-def test_whoever_finds_a_lease_without_execution_starts_it(pipeline: Pipeline) -> None:
+def test_lease_without_an_execution_gets_one_from_whoever_finds_it(pipeline: Pipeline) -> None:
     pipeline.executions.refuse = ConnectionError()
     try:
         pipeline.runs.ask(CATALOG)
@@ -116,7 +116,7 @@ def test_followers_of_broken_runs_wait_longer_each_time_up_to_an_hour(pipeline: 
     assert sum(delays[:-1]) > 3 * 3600
 
 
-def test_what_a_crash_left_unstarted_is_started(pipeline: Pipeline) -> None:
+def test_run_left_unstarted_by_a_crash_is_started(pipeline: Pipeline) -> None:
     pipeline.executions.refuse = ConnectionError()
     try:
         pipeline.runs.ask(CATALOG)
@@ -205,7 +205,7 @@ def test_the_trouble_of_one_catalog_is_no_others(shared: Pipeline) -> None:
     assert requested(shared) == {SHARED_WORKLIST: 1}
 
 
-def test_nothing_is_asked_for_a_catalog_that_is_gone(shared: Pipeline) -> None:
+def test_no_run_is_requested_for_a_deleted_catalog(shared: Pipeline) -> None:
     assert shared.requests.ask_all(["cat-gone"]) == {}
 
     assert (entered(shared), requested(shared)) == ([], {})
@@ -222,7 +222,7 @@ def test_who_asks_is_told_what_went_wrong_and_a_reminder_mends_it(shared: Pipeli
     assert list(shared.executions.started) == [f"{SHARED_WORKLIST}-1"]
 
 
-def test_nobody_is_reminded_of_an_empty_worklist_or_one_under_way(shared: Pipeline) -> None:
+def test_no_run_is_requested_for_an_empty_or_running_worklist(shared: Pipeline) -> None:
     while_empty = shared.requests.remind()
     shared.requests.ask(CATALOG)
 
@@ -248,7 +248,7 @@ def requests(pipeline: Pipeline) -> int:
     return pipeline.leases.kept[CATALOG].requested
 
 
-def test_what_failed_waits_for_another_run_as_if_it_were_new(pipeline: Pipeline) -> None:
+def test_retried_document_waits_for_a_run_like_a_new_one(pipeline: Pipeline) -> None:
     failed(pipeline, KEY)
     asked_before = requests(pipeline)
 
@@ -260,7 +260,7 @@ def test_what_failed_waits_for_another_run_as_if_it_were_new(pipeline: Pipeline)
     assert requests(pipeline) == asked_before + 1
 
 
-def test_a_rejected_file_is_not_tried_again_and_its_owner_told_why(pipeline: Pipeline) -> None:
+def test_retry_refuses_a_rejected_file_with_the_reason(pipeline: Pipeline) -> None:
     pipeline.drop(REJECTED)
 
     retried = pipeline.retrying.retry("alice", CATALOG)
@@ -306,7 +306,7 @@ def test_retry_reports_a_document_that_was_removed_meanwhile(pipeline: Pipeline)
     assert [why for _, why in retried.refused] == ["it has been removed meanwhile"]
 
 
-def test_nothing_of_a_catalog_that_is_being_deleted_is_tried_again(pipeline: Pipeline) -> None:
+def test_retry_refuses_documents_of_a_catalog_being_deleted(pipeline: Pipeline) -> None:
     failed(pipeline, KEY)
     pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
 
@@ -316,7 +316,7 @@ def test_nothing_of_a_catalog_that_is_being_deleted_is_tried_again(pipeline: Pip
     assert pipeline.document().status is DocumentStatus.FAILED
 
 
-def test_an_unknown_document_or_somebody_elses_catalog_is_not_found(pipeline: Pipeline) -> None:
+def test_retry_of_an_unknown_document_or_foreign_catalog_finds_nothing(pipeline: Pipeline) -> None:
     failed(pipeline, KEY)
 
     with pytest.raises(CatalogNotFound):

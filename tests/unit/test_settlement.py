@@ -133,7 +133,7 @@ def test_indexed_contradicted_by_a_failed_vector_write_is_failed(filled: Pipelin
         "Issue occurred while processing file: {uri}. Call to the store failed.",
     ],
 )
-def test_what_the_job_left_out_fails_with_the_jobs_reason(
+def test_document_that_the_job_left_out_fails_with_the_jobs_reason(
     pipeline: Pipeline, run: Run, why: str
 ) -> None:
     reason = why.format(uri=f"s3://{BUCKET}/{KEY}", limit="the metadata was too large")

@@ -30,7 +30,7 @@ EVENT = {
 }
 
 
-def test_an_events_key_is_taken_as_it_is() -> None:
+def test_key_of_an_event_is_used_unchanged() -> None:
     event = object_event(json.dumps(EVENT))
 
     assert event.key == "alice/a b+c%20.pdf"

@@ -162,7 +162,7 @@ def test_empty_catalog_deleted_as_its_run_ends_is_removed_by_that_run(pipeline: 
 
 
 @pytest.mark.parametrize("step", ["clear_data_source", "remove", "free", "close"])
-def test_it_goes_on_after_a_crash(pipeline: Pipeline, step: str) -> None:
+def test_catalog_takedown_resumes_after_a_crash(pipeline: Pipeline, step: str) -> None:
     pipeline.deletions.delete_catalog("alice", CATALOG)
     ports: dict[str, Disturbed] = {
         "clear_data_source": pipeline.catalogs,

@@ -102,7 +102,7 @@ def test_indexed_document_without_room_for_its_folders_says_so(pipeline: Pipelin
     ],
 )
 @pytest.mark.parametrize("is_first", [True, False])
-def test_sidecar_of_somebody_else_is_replaced_and_the_record_says_so(
+def test_foreign_sidecar_is_replaced_and_the_record_says_so(
     pipeline: Pipeline, theirs: bytes, is_first: bool
 ) -> None:
     if not is_first:
@@ -411,7 +411,7 @@ def test_a_catalog_marked_while_a_file_is_taken_in_is_unmarked(filled: Pipeline)
     assert filled.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
 
 
-def test_a_catalog_closed_while_a_file_is_taken_in_is_opened_anew(pipeline: Pipeline) -> None:
+def test_catalog_closed_during_an_upload_is_reopened(pipeline: Pipeline) -> None:
     pipeline.catalogs.lose()
 
     pipeline.documents.before("save", lambda _: pipeline.catalogs.lose(), times=1)
@@ -475,7 +475,7 @@ def test_a_record_of_a_catalog_that_can_not_be_opened_is_unplaced(filled: Pipeli
     ("key", "status"),
     [(KEY, DocumentStatus.PENDING), (EXE, DocumentStatus.FAILED)],
 )
-def test_a_record_is_dated_after_its_sidecar_lies_there(
+def test_record_is_dated_after_its_sidecar_was_written(
     pipeline: Pipeline, key: str, status: DocumentStatus
 ) -> None:
     # A job that began while the sidecar was being written has not seen this version.

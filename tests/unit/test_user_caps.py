@@ -47,7 +47,7 @@ def indexed(pipeline: Pipeline) -> list[Document]:
     return [each for each in kept if each.status is DocumentStatus.INDEXED]
 
 
-def test_what_came_last_is_held_back_and_says_why(pipeline: Pipeline) -> None:
+def test_newest_document_over_a_cap_is_held_back_with_the_reason(pipeline: Pipeline) -> None:
     pipeline.cap_book.keep("alice", Caps(documents=3))
     keys = drop(pipeline, 5)
 
@@ -116,7 +116,7 @@ def test_a_catalog_that_goes_makes_room(pipeline: Pipeline) -> None:
     assert len(indexed(pipeline)) == 2
 
 
-def test_what_is_dropped_again_keeps_its_place(pipeline: Pipeline) -> None:
+def test_document_dropped_again_keeps_its_place_under_the_cap(pipeline: Pipeline) -> None:
     pipeline.cap_book.keep("alice", Caps(documents=2))
     keys = drop(pipeline, 3)
     go(pipeline)
@@ -128,7 +128,7 @@ def test_what_is_dropped_again_keeps_its_place(pipeline: Pipeline) -> None:
     assert pipeline.document(keys[0]).status is DocumentStatus.INDEXED
 
 
-def test_what_grows_over_the_cap_waits_and_frees_nothing(pipeline: Pipeline) -> None:
+def test_document_that_outgrows_the_cap_waits_and_frees_no_room(pipeline: Pipeline) -> None:
     pipeline.cap_book.keep("alice", Caps(bytes=12))
     keys = drop(pipeline, 3)
     go(pipeline)
@@ -147,7 +147,7 @@ def test_what_grows_over_the_cap_waits_and_frees_nothing(pipeline: Pipeline) -> 
     assert pipeline.document(keys[0]).status is DocumentStatus.INDEXED
 
 
-def test_whoever_raises_the_cap_has_all_judged_anew(pipeline: Pipeline) -> None:
+def test_raising_a_cap_has_all_documents_judged_again(pipeline: Pipeline) -> None:
     pipeline.cap_book.keep("alice", Caps(documents=3))
     keys = drop(pipeline, 6)
     go(pipeline)

@@ -47,7 +47,7 @@ def test_a_reason_is_of_the_files_it_names_and_no_others(reason: str, named: lis
     assert sorted(reasons_by_uri(URIS, [reason])) == sorted(named)
 
 
-def test_a_reason_is_told_without_the_list_of_other_files() -> None:
+def test_failure_reason_leaves_out_the_other_files_of_the_job() -> None:
     found = reasons_by_uri(
         URIS, ["Ignored 2 files as too large [Files: s3://b/a.txt, s3://b/x]. Bye."]
     )

@@ -101,7 +101,7 @@ def test_text_of_a_web_page_that_nobody_sees_is_left_out_and_counted(hidden: str
         f"<select><option>First<option>{_PAYLOAD}</select>",
     ],
 )
-def test_what_is_no_text_of_a_web_page_is_left_out(unread: str) -> None:
+def test_scripts_and_other_non_text_of_a_web_page_are_left_out(unread: str) -> None:
     page = page_of(f"<p>{_PLAIN}</p>{unread}")
 
     assert _PAYLOAD not in page.text

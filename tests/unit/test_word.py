@@ -313,7 +313,7 @@ def test_a_document_embedded_in_a_docx_is_read(content: str, kind: str, name: st
     assert page.text == "Before\nEmbedded words\nAfter"
 
 
-def test_what_cannot_be_read_in_a_docx_is_said() -> None:
+def test_unreadable_parts_of_a_docx_are_gaps() -> None:
     body = (
         f'{paragraph(_PLAIN)}<w:altChunk r:id="aFChunk"/>'
         '<w:p><w:r><w:object><w:OLEObject ProgID="Excel.Sheet.12"/></w:object></w:r></w:p>'

@@ -25,7 +25,7 @@ def put(world: World, key: str, **metadata: str) -> None:
     world.s3.put_object(Bucket=BUCKET, Key=key, Body=b"some text", Metadata=metadata)
 
 
-def test_by_direct_calls_a_rejected_file_never_comes_into_the_index(world: World) -> None:
+def test_direct_calls_never_index_a_rejected_file(world: World) -> None:
     world.drop_all(REJECTED, GOOD)
 
     assert settled(world)
@@ -35,7 +35,9 @@ def test_by_direct_calls_a_rejected_file_never_comes_into_the_index(world: World
 
 
 @pytest.mark.parametrize("key", [REJECTED, "alice/research//report.txt"])
-def test_one_that_a_job_crawls_is_there_as_nobodys(by_jobs: str, world: World, key: str) -> None:
+def test_rejected_file_that_a_job_crawls_is_indexed_without_an_owner(
+    by_jobs: str, world: World, key: str
+) -> None:
     world.drop_all(key, GOOD)
     world.executions()
 

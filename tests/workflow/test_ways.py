@@ -34,7 +34,7 @@ PASSING = [
 # Choices.
 
 
-def test_what_a_run_by_jobs_goes_through(world: World) -> None:
+def test_run_by_jobs_passes_through_the_expected_states(world: World) -> None:
     world.drop(KEY)
 
     [execution] = world.executions()
@@ -184,7 +184,7 @@ def test_run_whose_lease_was_taken_ends_and_touches_nothing_more(world: World, a
     assert world.lease(KEY).epoch == 2
 
 
-def test_a_failure_that_could_not_be_recorded_is_told_by_eventbridge(
+def test_failure_that_could_not_be_recorded_is_handled_by_eventbridge(
     world: World, no_delay: None
 ) -> None:
     world.functions.interrupt("start", "KeyError")

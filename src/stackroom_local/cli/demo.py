@@ -222,9 +222,7 @@ def _report(out: TerminalConsole, timings: _Timings) -> None:
     for name, seconds in timings.parts.items():
         out.print(f"  {name:<16}{seconds:6.1f} s")
     out.print(f"  {'together':<16}{sum(timings.parts.values()):6.1f} s")
-    out.print(
-        f"\nServe it yourself: {command()} up. It then tells where its console is, in a browser."
-    )
+    out.print(f"\nTo serve it yourself, run {command()} up. It prints the address of its console.")
 
 
 def _spaced(text: str) -> str:

@@ -171,7 +171,7 @@ In another shell:
 
   eval "$({stackroom} env --user alice{where})"   # AWS SDKs and CLIs act as alice
   {stackroom} drop {examples}/alice/handbook --user alice --catalog handbook --wait
-  {stackroom} status --watch                      # how far every document has come
+  {stackroom} status --watch                      # each document's progress
   {stackroom} ask "how many days of leave do I get?" --user alice
   {stackroom} token --user alice                  # a bearer token for any MCP client
   {stackroom} env --operator{where}   # keys that may do anything
