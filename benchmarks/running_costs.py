@@ -1,5 +1,5 @@
 """
-What a deployment costs: a month in which nobody does anything, and a thousand documents.
+What a deployment costs: an idle month, and a thousand documents.
 
     make bench-costs        writes the tables into docs/deploy.md, within a minute
 
@@ -152,7 +152,7 @@ def idle_table(templates: Iterable[Template]) -> str:
     items = idle(templates)
     rows = [f"| {each.what} | ${each.dollars:.2f} | {each.why} |" for each in items]
     total = sum(each.dollars for each in items)
-    head = ["| while nobody does anything | a month | |", "|---|---|---|"]
+    head = ["| an idle deployment | a month | |", "|---|---|---|"]
     return "\n".join([*head, *rows, f"| altogether | ${total:.2f} | |"])
 
 

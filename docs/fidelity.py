@@ -201,10 +201,11 @@ def _rules(rules: Mapping[str, Any], tests: Path) -> list[Mapping[str, Any]]:
 
 
 def _areas() -> Iterator[tuple[str, ...]]:
+    named = [(rule.name, rule.source) for rule in RULES.values()]
+    named += [(rule.name, rule.source) for rule in OPENSEARCH_RULES.values()]
     sources: dict[str, list[str]] = {area: [] for area in AREAS}
-    for rules in (RULES, OPENSEARCH_RULES):
-        for rule in rules.values():
-            sources[rule.name.partition(".")[0]].append(rule.source)
+    for name, source in named:
+        sources[name.partition(".")[0]].append(source)
     for area, covers in AREAS.items():
         assumed = sum("assumed" in _sources(source) for source in sources[area])
         yield f"`{area}`", covers, str(len(sources[area])), str(assumed)

@@ -49,7 +49,7 @@ def _found(outcomes: Sequence[Outcome]) -> list[float | None]:
 
 def _weak(outcomes: Sequence[Outcome], way: str) -> list[float | None]:
     """
-    Return the shares told weak: of answerable questions, of the same questions without the
+    Return the shares called weak: of answerable questions, of the same questions without the
     documents that answer them, and of unanswerable ones.
     """
     if way == PLAIN:

@@ -44,5 +44,5 @@ def test_scores_are_shown_per_passage_if_descending_else_as_a_range() -> None:
         "    Text.",
         "[2] a[1].docx",
         "    Text.",
-        "Scores are 0.20 to 0.90; words, names or dates decide on the order, too.",
+        "Scores are 0.20 to 0.90; words, names and dates count, too.",
     ]

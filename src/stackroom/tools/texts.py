@@ -50,7 +50,7 @@ def range_of_scores(of: Sequence[float]) -> str:
     """Of those passages, if it isn't shown beside each."""
     if not of or any(scores(of)):
         return ""
-    return f"Scores are {min(of):.2f} to {max(of):.2f}; words, names or dates decide on the order, too."
+    return f"Scores are {min(of):.2f} to {max(of):.2f}; words, names and dates count, too."
 
 
 def status_of(document: Document) -> str:

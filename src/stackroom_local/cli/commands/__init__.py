@@ -33,7 +33,7 @@ FAILS_WHEN = {
     "catalogs": "nothing is up",
     "receipts": "there is no such receipt",
     "retry": "nothing was retried, or a document that was named was not",
-    "reread": "nothing was read anew, or a named document was not",
+    "reread": "nothing was read again, or a named document was not",
     "reconcile": "something could not be repaired",
     "dashboard": "no dashboard is deployed",
     "ask": "the tool answers with an error; finding nothing is an answer",

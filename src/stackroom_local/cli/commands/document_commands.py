@@ -225,7 +225,7 @@ def reread(
     catalog: CatalogId = None,
     as_json: Json = False,
 ) -> None:
-    """Read documents anew: those named, or all without a text of the present reader."""
+    """Read documents again: those named, or all without a text of the current reader."""
     from stackroom_local.cli import older_texts
 
     site = site_of(state_dir)
