@@ -157,10 +157,11 @@ def test_document_unseen_by_the_parser_is_read_as_without_one(
 def test_reading_a_picture_without_the_ocr_packages_names_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    scan = files.scanned_pdf(NIMBUS)
     monkeypatch.delitem(sys.modules, "bedrock_kb_simulator.ocr", raising=False)
     monkeypatch.setitem(sys.modules, "PIL", None)
 
-    [answer] = _seen(files.scanned_pdf(NIMBUS), "scan.pdf")
+    [answer] = _seen(scan, "scan.pdf")
 
     assert answer["error"].startswith("reading pictures takes the package rapidocr: ")
 
