@@ -43,6 +43,7 @@ TIERS: dict[str, Tier] = {
     "e2e/test_asking.py": "test",
     "e2e/test_catalog_tools.py": "test",
     "e2e/test_dropping.py": "test",
+    "e2e/test_hidden_text.py": "test",
     "e2e/test_recovery.py": "test",
     # In Chromium: a catalog, an upload and a chat.
     "browser": "prove",

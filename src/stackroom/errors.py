@@ -22,6 +22,7 @@ StackroomError
 │   ├── DataSourceBroken        a data source that will never take an ingestion job
 │   ├── RunSuperseded           this execution no longer holds the catalog's lease
 │   ├── Unreadable              no text can be had from the file, and why
+│   │   └── Illegible           it was read, and a person would see no text in it
 │   ├── ObjectRefused           S3 keeps this one object from us, and why
 │   ├── DocumentsRefused        a knowledge base takes none of these documents, and why
 │   ├── MissingIdentity         no verified user in the call
@@ -194,6 +195,12 @@ class Unreadable(Rejected):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class Illegible(Unreadable):
+    """
+    A file was read, and a person would see no text in it: all that there is, is hidden or garbled.
+    """
 
 
 class ObjectRefused(Rejected):

@@ -51,9 +51,11 @@ class AskedRuns(Disturbed):
 
 
 class Reading:
-    def __init__(self) -> None:
+    """`kind` says how the pipeline ingests: see Pipeline."""
+
+    def __init__(self, **kind: bool) -> None:
         self.inspections = FakeInspections()
-        self.pipeline = Pipeline(inspections=self.inspections)
+        self.pipeline = Pipeline(inspections=self.inspections, **kind)
         self.run_requests = self.pipeline.requests.ask
         self.requests = AskedRuns(self)
         self.files = FilesOf(self.pipeline.bucket)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from simulator.tests import files
-from stackroom.errors import Unreadable
+from stackroom.errors import Illegible, Unreadable
 from stackroom.inspection.extraction import Heading, Page
 from stackroom.inspection.extraction.apart import read_pages_apart
 
@@ -31,7 +31,7 @@ def test_a_pdf_of_images_alone_is_a_defect_unless_scans_are_read() -> None:
     pages = read_pages_apart(scan, "scan.pdf", seconds=60, scans=True)
 
     assert pages == (Page(1, ""),)
-    with pytest.raises(Unreadable, match="this deployment reads no images"):
+    with pytest.raises(Illegible, match="this deployment reads no images"):
         read_pages_apart(scan, "scan.pdf", seconds=60)
 
 
@@ -57,7 +57,7 @@ def test_a_reader_that_crashes_is_given_up(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_child_has_no_credentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     telling = tmp_path / "python"
-    telling.write_text('#!/bin/sh\necho "{\\"reason\\": \\"has $AWS_SECRET_ACCESS_KEY\\"}"\n')
+    telling.write_text('#!/bin/sh\necho "{\\"unreadable\\": \\"has $AWS_SECRET_ACCESS_KEY\\"}"\n')
     telling.chmod(0o700)
     monkeypatch.setattr(sys, "executable", str(telling))
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")

@@ -9,7 +9,7 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from simulator.tests import files
-from stackroom.errors import Unreadable
+from stackroom.errors import Illegible
 from stackroom.inspection.extraction import Page, PageGap, read_pages
 from stackroom.inspection.extraction.cipher import is_cipher
 from stackroom.inspection.gaps import gaps_of
@@ -180,7 +180,7 @@ def test_values_of_form_fields_are_text_behind_their_labels() -> None:
 
 
 def test_xfa_form_is_refused_as_one_and_its_placeholder_no_text() -> None:
-    with pytest.raises(Unreadable, match=r"is a form .XFA. that can't be read"):
+    with pytest.raises(Illegible, match=r"is a form .XFA. that can't be read"):
         read_pages(files.xfa_pdf("Please wait..."), "form.pdf")
 
 

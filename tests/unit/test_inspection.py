@@ -387,7 +387,7 @@ def test_indexed_document_gets_the_words_of_its_title_and_no_more_than_fit(house
     assert 600 < len(document.title_words.encode()) <= 700
 
 
-def test_scan_whose_ocr_failed_is_left_to_bedrock_with_its_gap(house: House) -> None:
+def test_scan_whose_ocr_failed_shows_no_text_until_it_is_dropped_again(house: House) -> None:
     failed = (Page(1, "", gap=PageGap.OCR_FAILED),)
     open_catalog(house.catalogs, KEY)
     house.bucket.put(KEY, "e1", files.scanned_pdf("Meals are 48 euros"))
@@ -397,7 +397,9 @@ def test_scan_whose_ocr_failed_is_left_to_bedrock_with_its_gap(house: House) -> 
 
     assert inspected.outcome is InspectionOutcome.UNDECIDED
     assert house.found.text_id is None
-    assert house.found.gaps == ("the page has no readable text, since OCR failed",)
+    gap = "the page has no readable text, since OCR failed"
+    assert house.found.gaps == (gap,)
+    assert house.found.illegible == f"{gap}; drop the file again later to have OCR read it"
 
 
 def test_ocr_makes_another_text_of_a_pdf_and_of_no_other_file() -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from stackroom.errors import ServiceRefused, StoreUnavailable, Unreadable
+from stackroom.errors import Illegible, ServiceRefused, StoreUnavailable
 from stackroom.inspection.extraction import Page, PageGap
 from stackroom.inspection.gaps import gaps_of
 from stackroom.inspection.ocr import MOST_PAGES, PageOcr
@@ -179,7 +179,7 @@ def test_ocr_ends_in_time_and_says_which_pages_are_left() -> None:
 
 
 def test_scan_on_which_nothing_can_be_read_is_a_defect() -> None:
-    with pytest.raises(Unreadable, match="OCR could read none"):
+    with pytest.raises(Illegible, match="OCR could read none"):
         Scanner([scan(1), scan(2)]).read()
 
 

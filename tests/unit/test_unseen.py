@@ -3,7 +3,7 @@
 import pytest
 
 from simulator.tests import files
-from stackroom.errors import Unreadable
+from stackroom.errors import Illegible
 from stackroom.inspection.extraction import Heading, read_pages
 from stackroom.inspection.extraction.unseen import as_seen
 
@@ -98,5 +98,5 @@ def test_headings_stay_where_they_are_without_hidden_characters() -> None:
 
 
 def test_a_file_of_hidden_characters_alone_has_no_text() -> None:
-    with pytest.raises(Unreadable, match="no text was found"):
+    with pytest.raises(Illegible, match="no text was found"):
         read_pages(_TAGS.encode(), "a.txt")

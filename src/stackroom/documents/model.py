@@ -206,6 +206,8 @@ class Document(Record):
     takes it up until it is let go (stackroom.ingestion.user_caps).
     `unread`: its file has yet to be read; no run takes it up before. `text_id` is None where the
     file could not be read, and Bedrock gets the file itself (stackroom.inspection.inspection).
+    `illegible` says why a person would see no text in a file that was read: it goes to Bedrock only
+    where originals do (stackroom.ingestion.by_direct_calls).
     `failing_since`: Bedrock has failed over it since then and gave no reason; while it is `pending`
     for that, no run tries it before `retry_at`, unless Bedrock takes others that it failed over.
     `opened_at`, since when it is open, and `counted`, what its catalog counts of it, are the
@@ -225,6 +227,7 @@ class Document(Record):
     text_id: str | None = None  # of this version's text
     text_tokens: NonNegativeInt | None = None  # in it, about
     indexed_text_id: str | None = None  # of the text of the version that was indexed last
+    illegible: str | None = None
     status: DocumentStatus
     status_reason: str | None = None
     over_cap: CapKind | None = None
@@ -260,14 +263,6 @@ class Document(Record):
         is_waiting = self.unread or self.over_cap is not None
         return not is_waiting and (self.lingering or is_under_way)
 
-    def read(self, text_id: str | None, *, tokens: int | None = None) -> Self:
-        """
-        Return the same document, for a run to take up; `text_id` is None of a file that could not
-        be read.
-        """
-        read = {"unread": False, "text_id": text_id, "text_tokens": tokens}
-        return self.model_copy(update=read)
-
     @property
     def text_ids(self) -> frozenset[str]:
         """Of the texts whose passages a search may show: this version's, and the indexed one's."""
@@ -298,6 +293,16 @@ class Document(Record):
     def is_rejected(self) -> bool:
         """Whether we took it for none: it never lay there with a sidecar of its own."""
         return self.status is DocumentStatus.FAILED and self.present_since is None
+
+    @property
+    def is_withheld(self) -> bool:
+        """Whether it failed without being sent, for there is no text that a person would see."""
+        return self.status is DocumentStatus.FAILED and self.illegible is not None
+
+    @property
+    def needs_mending(self) -> bool:
+        """Whether another try of what failed would end the same."""
+        return self.is_rejected or self.is_withheld
 
     @property
     def is_to_evict(self) -> bool:
@@ -352,19 +357,20 @@ class Document(Record):
     ) -> Self:
         """
         The same document in another status, over no cap and not postponed; only `failed` carries
-        a reason, and always does.
+        a reason, and always does. What goes to Bedrock, legible or not, is no longer withheld.
         """
         assert (status is DocumentStatus.FAILED) == (reason is not None), (
             "failed, and only failed, says why"
         )
         changes = {"status": status, "status_reason": reason, "over_cap": None, "retry_at": None}
         unread = self.unread and status is DocumentStatus.PENDING
-        failing_since = self.failing_since if status is DocumentStatus.INDEXING else None
+        is_sent = status is DocumentStatus.INDEXING
         return self.model_copy(
             update={
                 **changes,
                 "unread": unread,
-                "failing_since": failing_since,
+                "failing_since": self.failing_since if is_sent else None,
+                "illegible": None if is_sent else self.illegible,
                 "updated_at": at,
             }
         )

@@ -258,15 +258,22 @@ class Inspected:
     """
     What is wrong with a version of a file, if anything is, the words of its title, what of it
     can't be found, and the id of its text with the tokens in it; None where the file could not be
-    read. `version_id` is the version's in the bucket.
+    read. `version_id` is the version's in the bucket. `illegible` says why a person would see no
+    text in a file that was read.
     """
 
     version_id: str | None = None
     reason: str | None = None
+    illegible: str | None = None
     text_id: str | None = None
     text_tokens: int | None = None
     title_words: str = ""
     gaps: tuple[str, ...] = ()
+
+    def applied_to(self, document: Document) -> Document:
+        """Return the document, which waited for this, for a run to take up."""
+        read = {"text_id": self.text_id, "text_tokens": self.text_tokens}
+        return document.model_copy(update={**read, "illegible": self.illegible, "unread": False})
 
 
 class InspectionResults(Protocol):

@@ -7,7 +7,7 @@ and the next start sends what free calls can take.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
@@ -26,7 +26,7 @@ from stackroom.ingestion.evidence import (
     call_evidence,
 )
 from stackroom.ingestion.polling import Look, TaskResult
-from stackroom.ingestion.verdicts import VerdictWriter
+from stackroom.ingestion.verdicts import Settled, VerdictWriter, of_illegible
 from stackroom.ingestion.work_queue import OpenWork, WorkQueue, with_nothing_to_do
 from stackroom.quota.grants import Admission
 from stackroom.quota.ledger import Mode, Waiter
@@ -56,10 +56,30 @@ class ByDirectCalls:
         return self._waiter(run, source, self._limit, token=token)
 
     def start(self, run: Run, source: DataSource) -> TaskResult:
+        work = self.queue.take(run, calls=max(0, self._limit - run.progress.calls_at_work))
+        failed = self._without_text(work)
+        result = self._start(run, source, work)
+        moved = result.run.counted(failed=len(failed))
+        return replace(result, run=moved, settled=[*failed, *result.settled])
+
+    def _without_text(self, work: OpenWork) -> list[Settled]:
+        """
+        Fail what shows a person no text, before anything is sent: Bedrock's parser would index what
+        is hidden in the file. Where somebody chose that parser, it gets all files.
+        """
+        illegible = work.remove_illegible() if self.calls.sends_texts else []
+        return [
+            settled
+            for each in illegible
+            for settled in self.verdict_writer.write(
+                work.catalogs[each.catalog_id], [(each, of_illegible(each))]
+            )
+        ]
+
+    def _start(self, run: Run, source: DataSource, work: OpenWork) -> TaskResult:
         at_work = run.progress.calls_at_work
         last_turn = run.progress.after
         free = max(0, self._limit - at_work)
-        work = self.queue.take(run, calls=free)
         share = self.admission.share_of(run.worklist_id)
         found = work.batches(free, share=share, at_work=at_work)
         run = run.having(after=work.after, is_more=False)

@@ -122,6 +122,6 @@ def _why_not(document: Document, allowed: Collection[DocumentStatus]) -> str | N
     if document.status not in allowed:
         waits_for = "failed" if len(allowed) == 1 else "been indexed, nor failed"
         return f"it has not {waits_for}: it is {document.status}"
-    if document.is_rejected:
+    if document.needs_mending:
         return f"another try would end the same, drop a mended file: {document.status_reason}"
     return None

@@ -59,6 +59,7 @@ class Verdict:
     reason: str | None = None
     is_found: bool = True  # False of what counts as indexed though no search finds it yet
     keeps_version: bool = True  # False of what failed if no search finds a version before it
+    evicts: bool = False  # True of what failed if the index may hold what nobody may find
     title_words: str = ""
     gaps: tuple[str, ...] = ()
 
@@ -182,6 +183,19 @@ def _failed(document: Document, evidence: Evidence, reason: str) -> Verdict:
     return Verdict(outcome=DocumentOutcome.FAILED, reason=told, keeps_version=stays)
 
 
+def of_illegible(document: Document) -> Verdict:
+    """
+    Return the verdict on a file that is not sent. What an earlier reader, or Bedrock's, took from
+    the same version is text that nobody sees, and goes; a version before it stays.
+    """
+    reason, indexed_at = str(document.illegible), document.indexed_at
+    if indexed_at is None:
+        return Verdict(outcome=DocumentOutcome.FAILED, reason=reason)
+    evicts = document.indexed_text_id is None or indexed_at >= document.uploaded_at
+    told = reason if evicts else reason + STILL_ANSWERS
+    return Verdict(outcome=DocumentOutcome.FAILED, reason=told, evicts=evicts)
+
+
 def _still_there(reason: str) -> str:
     return reason.removesuffix(_STILL_THERE) + _STILL_THERE
 
@@ -282,6 +296,7 @@ def _after(document: Document, verdict: Verdict, at: datetime, pace: Pace) -> Do
                     "indexed_text_id": (
                         document.indexed_text_id if verdict.keeps_version else None
                     ),
+                    "lingering": verdict.evicts or document.lingering,
                 }
             )
         case DocumentOutcome.EVICTED:

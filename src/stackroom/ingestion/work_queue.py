@@ -64,6 +64,16 @@ class OpenWork:
     is_more: bool = False
     next_try: datetime | None = None
 
+    def remove_illegible(self) -> list[Document]:
+        """Take out, and return, what shows no text to send."""
+        removed = list[Document]()
+        for queue in (self.small, self.large, self.alone):
+            found = [each for each in queue if each.illegible is not None and is_to_ingest(each)]
+            removed += found
+            for each in found:
+                queue.remove(each)
+        return removed
+
     @property
     def shared(self) -> int:
         """Documents that may share a call."""

@@ -5,7 +5,8 @@ Each version of a file is read once. Its text is what a CUSTOM data source inges
 passages are found in again. A document waits for that: it is `unread` until its text is written.
 Whichever comes second, this or the handler of the upload, has the document taken up: this keeps its
 result before it looks at the record, and the handler saves the record before it looks for a result.
-What can't be read goes to Bedrock as it is.
+What can't be read goes to Bedrock as it is, and what was read but shows no text does not, unless
+originals go there (ingestion/by_direct_calls.py).
 """
 
 import hashlib
@@ -21,7 +22,7 @@ from stackroom.documents.formats import MAX_FILE_BYTES, extension_of, unsupporte
 from stackroom.documents.keys import Location, TextName, locate, may_be_document, unplaced_reason
 from stackroom.documents.model import Document, DocumentStatus
 from stackroom.documents.repositories import Catalogs, Documents, Inspected
-from stackroom.errors import ObjectRefused, RecordChanged, Unreadable
+from stackroom.errors import Illegible, ObjectRefused, RecordChanged, Unreadable
 from stackroom.inspection.document_text import READER_VERSION, DocumentText, text_of
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.gaps import UNREAD, gaps_of
@@ -34,6 +35,7 @@ _SAVES = 6  # of a record that the upload handler saves at the same moment
 _among_writers = random_pauses(0.03, 1.0)
 _OPENING = 1_000  # characters in which a title stands, and what a first page says of the document
 _TITLE_BYTES = 700  # of its words: a record of a kilobyte costs one write unit
+_LATER = "drop the file again later to have OCR read it"
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -163,12 +165,16 @@ class Inspection:
         try:
             pages = self.extract(body, location.filename)
         except Unreadable as defect:  # Bedrock may index the file itself all the same
-            found = Inspected(reason=defect.reason, gaps=(defect.reason, UNREAD))
+            reason, gaps = defect.reason, (defect.reason, UNREAD)
+            illegible = reason if isinstance(defect, Illegible) else None
+            found = Inspected(reason=reason, illegible=illegible, gaps=gaps)
             return InspectionOutcome.DEFECTIVE, found, ()
         if pages is None:
             return InspectionOutcome.UNDECIDED, Inspected(gaps=(UNREAD,)), ()
         if self.ocr != "none" and not any(page.text.strip() for page in pages):
-            return InspectionOutcome.UNDECIDED, Inspected(gaps=gaps_of(pages)), ()
+            gaps = gaps_of(pages)
+            found = Inspected(illegible="; ".join([*gaps, _LATER]), gaps=gaps)
+            return InspectionOutcome.UNDECIDED, found, ()
         text = text_of(pages, location.filename)
         found = self._written(location, version, text, pages)
         return InspectionOutcome.SOUND, found, text.places.pieces
@@ -238,7 +244,7 @@ class Inspection:
         if document.unread and document.version_id != version.version_id:
             return None
         if document.unread:
-            told = self.documents.save(document.read(found.text_id, tokens=found.text_tokens))
+            told = self.documents.save(found.applied_to(document))
             self.requests.ask(document.catalog_id)
             return told
         learned = {"title_words": found.title_words, "gaps": found.gaps}

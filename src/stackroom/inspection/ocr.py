@@ -13,7 +13,7 @@ from functools import partial
 from typing import Literal, Protocol
 
 from stackroom.concurrency import Beside, chunks, in_threads
-from stackroom.errors import ServiceRefused, StoreUnavailable, Unreadable
+from stackroom.errors import Illegible, ServiceRefused, StoreUnavailable
 from stackroom.inspection.extraction.page import Page, PageGap
 from stackroom.inspection.text_lines import TextLine, text_in_order
 
@@ -61,8 +61,8 @@ class PageOcr:
 
     def __call__(self, body: bytes, filename: str) -> tuple[Page, ...] | None:
         """
-        Return None where `extract` had to give up. Raises Unreadable for a file of which nothing
-        can be read; pages without any text are returned where OCR failed.
+        Return None where `extract` had to give up. Raises Illegible for a file of which nothing
+        can be read, and what `extract` raises; where OCR failed, pages without text are returned.
         """
         end = self.elapsed() + self.seconds
         pages = self.extract(body, filename)
@@ -72,7 +72,7 @@ class PageOcr:
         pages = tuple(read.get(each.number, each) for each in pages)
         is_final = not any(each.gap in (PageGap.OCR_FAILED, PageGap.OCR_LIMIT) for each in pages)
         if is_final and not any(each.text.strip() for each in pages):
-            raise Unreadable(_NOTHING_READ)
+            raise Illegible(_NOTHING_READ)
         return pages
 
     def _read(self, body: bytes, pages: Sequence[Page], end: float) -> Mapping[int | None, Page]:

@@ -399,7 +399,8 @@ def _drawn(document_id: str, at: IndexPosition) -> str:
 def _suspicion(document: Document, said: DocumentDetail) -> Kind | None:
     if document.status is DocumentStatus.INDEXED:
         return None if said.status in _AS_IT_SHOULD_BE else Kind.MISSING_FROM_INDEX
-    if document.is_rejected and not document.is_open and may_be_found(said.status):
+    has_no_version = document.is_rejected or (document.is_withheld and document.indexed_at is None)
+    if has_no_version and not document.is_open and may_be_found(said.status):
         return Kind.REJECTED_IN_INDEX
     if document.status is DocumentStatus.FAILED and _was_indexed_since(document, said):
         return Kind.INDEXED_AFTER_ALL

@@ -353,7 +353,7 @@ def _text_of(record: Document | None, document: Document) -> dict[str, object]:
         return {"unread": True}
     if record.status is DocumentStatus.DELETING or record.is_rejected:
         return {"unread": True}
-    return {"text_id": record.text_id, "text_tokens": record.text_tokens}
+    return {name: getattr(record, name) for name in ("text_id", "text_tokens", "illegible")}
 
 
 def _rejected(seen: Seen, document: Document, problem: str, sidecar: bytes, now: datetime) -> Plan:

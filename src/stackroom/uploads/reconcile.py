@@ -184,7 +184,7 @@ class Uploads:
         """As it is to be saved; if its text is there by now, it need not wait for it."""
         document = _as_of(self.now(), save)
         found = self._result_for(document) if document.unread else None
-        return document if found is None else _read(document, found)
+        return document if found is None else found.applied_to(document)
 
     def _read(self, planned: Plan, document: Document) -> Plan:
         """
@@ -194,7 +194,7 @@ class Uploads:
         found = self._result_for(document)
         if found is None:
             return replace(planned, run_for=None, awaits_text=True)
-        self.documents.save(_read(document, found))
+        self.documents.save(found.applied_to(document))
         return planned
 
     def _result_for(self, document: Document) -> Inspected | None:
@@ -372,10 +372,6 @@ class Uploads:
             raise RecordChanged(catalog_id)
         if catalog.status is CatalogStatus.DELETING:
             self.catalogs.unmark_deleting(catalog_id, at=self.now())
-
-
-def _read(document: Document, found: Inspected) -> Document:
-    return document.read(found.text_id, tokens=found.text_tokens)
 
 
 def _as_of(now: datetime, step: SaveRecord) -> Document:

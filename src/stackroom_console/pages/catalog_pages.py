@@ -74,9 +74,9 @@ def _row(
         told="; ".join(
             filter(None, [_told(document, estimate, speed), twin and f"same content as {twin}"])
         ),
-        advice=(_MENDED if document.is_rejected else _RETRY) if is_failed else "",
+        advice=(_MENDED if document.needs_mending else _RETRY) if is_failed else "",
         receipt_id=document.receipt_id if is_going else None,
-        may_be_retried=is_failed and not document.is_rejected,
+        may_be_retried=is_failed and not document.needs_mending,
         may_be_opened=document.is_counted,
         is_shown_by_browsers=extension_of(document.filename) == "pdf",
         may_be_deleted=not is_going,

@@ -172,7 +172,7 @@ def test_inspection_result_reads_back_whole_and_names_the_text_before(
     inspections: Inspections,
 ) -> None:
     first = Inspected(version_id="v1", text_id="t1", text_tokens=7, title_words="a b", gaps=("c",))
-    defect = Inspected(version_id="v2", reason="the PDF is damaged")
+    defect = Inspected(version_id="v2", reason="no text", illegible="no text")
 
     before = [
         inspections.record("doc-0001", "e1", first),

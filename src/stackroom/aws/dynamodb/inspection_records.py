@@ -3,8 +3,8 @@ What inspections found, in the control table.
 
     item          pk                          sk
     inspection    INSPECTION#<document_id>    INSPECTION    etag, expires_at (TTL), title_words,
-                                                            gaps; version_id, reason, text_id and
-                                                            text_tokens, if any
+                                                            gaps; version_id, reason, illegible,
+                                                            text_id and text_tokens, if any
 
     get some      BatchGetItem
 """
@@ -60,6 +60,7 @@ class DynamoInspections(DynamoTable):
                 results[document_id] = Inspected(
                     version_id=found.get("version_id"),
                     reason=found.get("reason"),
+                    illegible=found.get("illegible"),
                     text_id=found.get("text_id"),
                     text_tokens=None if tokens is None else int(tokens),
                     title_words=found.get("title_words", ""),

@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import cast
 
 from stackroom.documents.formats import extension_of, unsupported
-from stackroom.errors import Unreadable
-from stackroom.inspection.extraction.page import Heading, Page, PageGap, pages_as_seen
+from stackroom.errors import Illegible, Unreadable
+from stackroom.inspection.extraction.page import NO_TEXT, Heading, Page, PageGap, pages_as_seen
 
 __all__ = ["Heading", "Page", "PageGap", "read_pages"]
 
@@ -37,7 +37,7 @@ def read_pages(
 
     At least one page has text, but of a PDF: that may be of images alone where whoever ingests it
     reads `scans`, which are no gaps then, or where `ocr` comes next. Raises `Unreadable` with a
-    reason that its owner can act on.
+    reason that its owner can act on, and `Illegible` where a person would see no text.
     """
     if reason := unsupported(filename):
         raise Unreadable(reason)
@@ -46,4 +46,7 @@ def read_pages(
     extension = extension_of(filename)
     read = cast(_Reader, import_module(f"{__name__}.{_READERS[extension]}").read)
     options = {"scans": scans, "ocr": ocr} if extension == "pdf" else {}
-    return pages_as_seen(read(body, **options))
+    pages = pages_as_seen(read(body, **options))
+    if not any(options.values()) and not any(page.text.strip() for page in pages):
+        raise Illegible(NO_TEXT)
+    return pages

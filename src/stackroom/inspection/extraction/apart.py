@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import astuple
 
 from stackroom.documents.formats import extension_of
-from stackroom.errors import Unreadable
+from stackroom.errors import Illegible, Unreadable
 from stackroom.inspection.extraction import Heading, Page, PageGap, read_pages
 
 _MEMORY_BYTES = 1_073_741_824  # leaves a function of 1,536 MB room for the file and our own code
@@ -46,8 +46,10 @@ def read_pages_apart(
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
         return None
     answer = json.loads(child.stdout)
-    if "reason" in answer:
-        raise Unreadable(answer["reason"])
+    if "illegible" in answer:
+        raise Illegible(answer["illegible"])
+    if "unreadable" in answer:
+        raise Unreadable(answer["unreadable"])
     return tuple(
         Page(
             number,
@@ -72,8 +74,10 @@ def _main(filename: str, seconds: float, *, scans: bool, ocr: bool) -> None:
     bound_process(seconds)
     try:
         pages = read_pages(sys.stdin.buffer.read(), filename, scans=scans, ocr=ocr)
+    except Illegible as defect:
+        answer: dict[str, object] = {"illegible": defect.reason}
     except Unreadable as defect:
-        answer: dict[str, object] = {"reason": defect.reason}
+        answer = {"unreadable": defect.reason}
     else:
         answer = {"pages": [astuple(page) for page in pages]}
     json.dump(answer, sys.stdout)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import accumulate, groupby, pairwise
 
-from stackroom.errors import Unreadable
+from stackroom.errors import Illegible
 from stackroom.inspection.extraction.unseen import as_seen
 
 # Of a text whose headings are told: about 700,000 words of English. Whoever looks passages up keeps
@@ -16,7 +16,7 @@ MAX_HEADINGS = 10_000  # looked at in a file; none is told for what stands below
 RAW_CHARACTERS = 1_000  # of a heading that are looked at: markup, spaces and text
 _MAX_CHARACTERS = 200  # of one that is kept: it names a section in citations
 _CUT = " …"
-_NO_TEXT = "no text was found in the file"
+NO_TEXT = "no text was found in the file"
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -110,8 +110,6 @@ def hidden_words(count: int) -> Iterator[str]:
 def pages_as_seen(pages: Iterable[Page]) -> tuple[Page, ...]:
     """
     Return the pages without characters that nobody sees, and say so if they may hide something.
-
-    Raises `Unreadable` when a format without pages has no others.
     """
     seen, hidden = list[Page](), 0
     for page in pages:
@@ -119,8 +117,6 @@ def pages_as_seen(pages: Iterable[Page]) -> tuple[Page, ...]:
         parts = [as_seen(page.text[begin:end]) for begin, end in pairwise(bounds)]
         title, of_title = as_seen(page.title)
         text = "".join(part for part, _ in parts)
-        if page.number is None and not text.strip():
-            raise Unreadable(_NO_TEXT)
         hidden += of_title + sum(count for _, count in parts)
         ends = accumulate(len(part) for part, _ in parts)
         headings = tuple(
@@ -144,10 +140,10 @@ def unpaged(
     """
     Return the one page of a format that has none, with what was found to be headings in it.
 
-    Raises `Unreadable` when there is nothing on it.
+    Raises `Illegible` when there is nothing on it.
     """
     if not text.strip():
-        raise Unreadable(_NO_TEXT)
+        raise Illegible(NO_TEXT)
     headings = tuple(_told(found)) if len(text) <= MAX_CHARACTERS else ()
     page = Page(number=None, text=text, headings=headings, missing=tuple(missing))
     return (page,)

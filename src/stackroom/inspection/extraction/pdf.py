@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import pypdfium2
 from pypdfium2 import raw
 
-from stackroom.errors import Unreadable
+from stackroom.errors import Illegible, Unreadable
 from stackroom.inspection.extraction import pdfium_calls as calls
 from stackroom.inspection.extraction.cipher import without_ciphers
 from stackroom.inspection.extraction.page import Page, PageGap, page_ranges, readable
@@ -66,7 +66,7 @@ def read(body: bytes, *, scans: bool = False, ocr: bool = False) -> tuple[Page, 
     except pypdfium2.PdfiumError as error:
         raise Unreadable(_reason(str(error))) from error
     if not any(page.text.strip() for page in pages):
-        _raise_if_unreadable({page.gap for page in pages}, are_images_read=scans or ocr)
+        _raise_if_illegible({page.gap for page in pages}, are_images_read=scans or ocr)
     if scans:  # whoever ingests the file reads its images, and letters that are not in its text
         pages = tuple(replace(each, gap=None) if each.gap in _SEEN else each for each in pages)
     return (replace(pages[0], missing=missing), *pages[1:])
@@ -75,11 +75,11 @@ def read(body: bytes, *, scans: bool = False, ocr: bool = False) -> tuple[Page, 
 _SEEN = frozenset({PageGap.NO_TEXT, PageGap.UNREAD_PART, PageGap.GARBLED})
 
 
-def _raise_if_unreadable(gaps: set[PageGap | None], *, are_images_read: bool) -> None:
+def _raise_if_illegible(gaps: set[PageGap | None], *, are_images_read: bool) -> None:
     if PageGap.FORM in gaps:
-        raise Unreadable(_FORM)
+        raise Illegible(_FORM)
     if not are_images_read:
-        raise Unreadable(_GARBLED if PageGap.GARBLED in gaps else _NO_TEXT)
+        raise Illegible(_GARBLED if PageGap.GARBLED in gaps else _NO_TEXT)
 
 
 @dataclass(kw_only=True)
