@@ -17,7 +17,7 @@ from stackroom.aws import session
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from tests.aws.stores import BUCKET, CATALOG_TABLE
 from tests.functions.printed import Printed
-from tests.functions.tools import GatewayContext, Tools, encoded, text_of, told_of
+from tests.functions.tools import Answer, GatewayContext, Tools, encoded, text_of, told_of
 
 RETRIEVE = "knowledge___knowledge_base_retrieve"
 # What Retrieve may tell of where a document is from.
@@ -404,6 +404,30 @@ def test_download_link_lasts_15_minutes_and_deleted_document_has_none(tools: Too
         "vectors_removed": False,
     }
     assert told_of(again)[0] == "DOCUMENT_NOT_FOUND"
+
+
+def test_upload_of_what_is_there_under_another_name_says_which(tools: Tools) -> None:
+    catalog_id = tools.create()
+    other = tools.create("Other")
+    tools.upload(other, "elsewhere.txt", "thirty days")
+    tools.upload(catalog_id, "leave.txt", "thirty days")
+
+    def sent(filename: str, content: str) -> Answer:
+        given = {"filename": filename, "file_content": encoded(content), "replace": True}
+        return tools.call("upload_to_catalog", catalog_id=catalog_id, **given)
+
+    twin, again, another = (
+        sent("it's a copy.txt", "thirty days"),
+        sent("leave.txt", "thirty days"),
+        sent("third.txt", "forty days"),
+    )
+
+    assert text_of(twin).endswith("Indexing started. Same content as 'leave.txt'.")
+    assert twin["metadata"]["same_content_as"] == "leave.txt"
+    assert text_of(again).endswith("Indexing started. Same content as 'it’s a copy.txt'.")
+    for each in (another, tools.call("upload_to_catalog", catalog_id=catalog_id, filename="d.txt")):
+        assert "same_content_as" not in each["metadata"]
+        assert "Same content" not in text_of(each)
 
 
 def test_neither_tool_answers_from_what_is_to_go_since_that_was_asked_for(tools: Tools) -> None:

@@ -40,12 +40,29 @@ def same_contents(documents: Iterable[Document]) -> dict[str, str]:
     """
     first: dict[tuple[str, int], Document] = {}
     found: dict[str, str] = {}
-    for each in sorted(documents, key=lambda each: (each.uploaded_at, each.filename)):
-        if each.etag and each.is_counted and each.status is not DocumentStatus.FAILED:
-            known = first.setdefault((each.etag, each.size), each)
-            if known is not each:
-                found[each.document_id] = known.filename
+    for each in _oldest_first(documents):
+        known = first.setdefault((each.etag, each.size), each)
+        if known is not each:
+            found[each.document_id] = known.filename
     return found
+
+
+def same_content_as(
+    document_id: str, documents: Iterable[Document], *, etag: str, size: int
+) -> str | None:
+    """Return the name of the first other document with the same bytes, told as above."""
+    others = (each for each in _oldest_first(documents) if each.document_id != document_id)
+    return next((each.filename for each in others if (each.etag, each.size) == (etag, size)), None)
+
+
+def _oldest_first(documents: Iterable[Document]) -> list[Document]:
+    """Those that have a content to compare."""
+    known = (
+        each
+        for each in documents
+        if each.etag and each.is_counted and each.status is not DocumentStatus.FAILED
+    )
+    return sorted(known, key=lambda each: (each.uploaded_at, each.filename))
 
 
 @dataclass(frozen=True, kw_only=True)

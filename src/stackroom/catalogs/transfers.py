@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import Protocol
 
 from stackroom.access.tenancy import in_use
+from stackroom.catalogs.listing import DOCUMENTS, same_content_as
 from stackroom.clock import utc_now
 from stackroom.documents.attributes import Attribute
 from stackroom.documents.bucket import DocumentBucket
@@ -93,13 +94,17 @@ _EVENT = timedelta(hours=1)
 
 @dataclass(frozen=True, kw_only=True)
 class Sent:
-    """`form` is None if the file lies there; `size` is None if it has yet to come."""
+    """
+    `form` is None if the file lies there; `size` is None if it has yet to come. `twin` is the name
+    of a document with the same bytes, of those on the first page of a list.
+    """
 
     catalog: Catalog
     document_id: str
     filename: str
     size: int | None = None
     form: UploadForm | None = None
+    twin: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +146,12 @@ class Sending:
         if etag is None:
             raise DocumentExists(filename)
         self._written(location, size=size, etag=etag)
-        return Sent(catalog=catalog, document_id=location.document_id, filename=filename, size=size)
+        document_id = location.document_id
+        page = self.documents.page(location.catalog_id, after=None, limit=DOCUMENTS)
+        twin = same_content_as(document_id, page.documents, etag=etag, size=size)
+        return Sent(
+            catalog=catalog, document_id=document_id, filename=filename, size=size, twin=twin
+        )
 
     def form(
         self,

@@ -304,7 +304,12 @@ def _uploaded(sent: Sent) -> Rendered:
     }
     if sent.form is None:
         text = f"Uploaded '{file}' to catalog '{catalog}' (ID: {sent.document_id})."
-        return Rendered(f"{text} Indexing started.", metadata)
+        if sent.twin is None:
+            return Rendered(f"{text} Indexing started.", metadata)
+        return Rendered(
+            f"{text} Indexing started. Same content as '{shown(sent.twin)}'.",
+            {**metadata, "same_content_as": sent.twin},
+        )
     minutes = FORM_SECONDS // 60
     return Rendered(
         f"Send '{file}' to catalog '{catalog}' (ID: {sent.document_id}) within {minutes} minutes:"
