@@ -67,7 +67,8 @@ class StoredFiles:
 
     bucket: Bucket
 
-    def read(self, key: str, *, limit: int) -> File | None:
+    def read(self, key: str, *, limit: int, version_id: str | None = None) -> File | None:
+        assert version_id is None, "nothing here asks for an earlier one"
         found, version = self.bucket.head(key), self.bucket.version_of(key)
         if found is None or version is None:
             return None

@@ -29,7 +29,9 @@ def may_use_catalogs(
     rights.coordinate(handler)
     rights.read_documents(handler)
     handler.allow("s3:ListBucketVersions", on=rights.data.bucket.bucket_arn)
+    # S3 asks for it where a request names a version [S3 API reference: GetObject].
     handler.allow(
+        "s3:GetObjectVersion",
         "s3:PutObject",
         "s3:DeleteObject",
         "s3:DeleteObjectVersion",

@@ -84,7 +84,10 @@ class IndexingStatus:
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Where a passage stands; what is not known is None."""
+    """
+    Where a passage stands; what is not known is None. `version_id` is that of the file's version,
+    in S3, where a newer one lies there by now.
+    """
 
     document_id: str | None
     filename: str | None
@@ -94,6 +97,7 @@ class Source:
     section: str | None
     uri: str | None = None
     catalog_id: str | None = None
+    version_id: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -157,15 +157,19 @@ def place_told(source: Source) -> str:
     return ", ".join(parts)
 
 
-def text_path(catalog_id: str, document_id: str, passage: str = "") -> str:
-    """The address of a document's text on a page of ours, at the passage if one is given."""
-    path = f"/catalogs/{catalog_id}/documents/{document_id}/text"
+def text_path(
+    catalog_id: str, document_id: str, passage: str = "", *, version: str | None = None
+) -> str:
+    """
+    The address of a document's text on a page of ours, in that version of the file, and at the
+    passage if one is given.
+    """
     words = " ".join(passage.split())
-    if not words:
-        return path
     first, last = words[:_FIRST], words[_FIRST:][-_LAST:]
-    ends = f"&to={quote(last, safe='')}" if last else ""
-    return f"{path}?from={quote(first, safe='')}{ends}#passage"
+    asked = {"from": first, "to": last, "version": version or ""}
+    queried = "&".join(f"{name}={quote(each, safe='')}" for name, each in asked.items() if each)
+    at = f"{queried and '?'}{queried}{words and '#passage'}"
+    return f"/catalogs/{catalog_id}/documents/{document_id}/text{at}"
 
 
 class _Folded(NamedTuple):
@@ -224,8 +228,10 @@ def _stands(source: Source, catalog: Catalog | None, text: str) -> Stands:
     if catalog is None or source.document_id is None:
         name = "shared with you" if catalog is None else catalog.name
         return Stands(filename=filename, place=place, catalog=name)
+    version = source.version_id
     file = f"/catalogs/{catalog.catalog_id}/documents/{source.document_id}/file"
-    text_href = text_path(catalog.catalog_id, source.document_id, text)
+    text_href = text_path(catalog.catalog_id, source.document_id, text, version=version)
+    of_version = f"version={quote(version, safe='')}" if version else ""
     is_apart = extension_of(filename) == "pdf"
     # Browsers' PDF viewers open it there: RFC 8118, 3.
     at = f"#page={source.page}" if source.page else ""
@@ -233,9 +239,9 @@ def _stands(source: Source, catalog: Catalog | None, text: str) -> Stands:
         filename=filename,
         place=place,
         catalog=catalog.name,
-        href=file + at if is_apart else text_href,
+        href=f"{file}{of_version and '?'}{of_version}{at}" if is_apart else text_href,
         text_href=text_href,
-        save_href=f"{file}?save",
+        save_href=f"{file}?save{of_version and '&'}{of_version}",
         is_apart=is_apart,
     )
 

@@ -3,10 +3,12 @@
 import re
 from html import escape, unescape
 from unittest.mock import Mock
+from urllib.parse import quote
 
 import pytest
 
 from simulator.tests import files
+from stackroom.aws import session
 from stackroom.catalogs.reading import located
 from stackroom.documents.bucket import FileVersion
 from stackroom.documents.passages import OnlyPlaces
@@ -15,8 +17,9 @@ from stackroom.inspection.inspection import File
 from stackroom_console.console import Console
 from stackroom_console.pages.text_page import part_of
 from stackroom_console.shown_citations import FoundPassage, citations_of, source_of, text_path
+from tests.aws.stores import BUCKET
 from tests.console.browser import Browser, read
-from tests.console.things import dropped, new_catalog
+from tests.console.things import dropped, indexed, new_catalog
 from tests.functions.pipeline import Pipeline
 
 HOSTILE = "# Plan\n\n<script>alert(1)</script> <img src=x onerror=alert(1)>\n\nThe *tide* is high."
@@ -74,6 +77,40 @@ def test_missing_passage_is_reported_and_the_text_still_shown(
     assert "isn't here word for word" in unescape(page)
     assert "The tide is high." in page
     assert 'id="passage"' not in page
+
+
+def test_citation_opens_the_version_it_is_of_until_the_next_one_answers(
+    alice: Browser, pipeline: Pipeline, console: Console
+) -> None:
+    catalog = new_catalog(alice)
+    key = f"alice/{catalog}/plan.txt"
+    document = indexed(pipeline, "alice", catalog, "plan.txt", "The tide is high.")
+    first = session.client("s3").head_object(Bucket=BUCKET, Key=key)["VersionId"]
+    given = {"catalog_id": catalog, "document_id": document, "filename": "plan.txt"}
+    source = source_of({**given, "version_id": first})
+    found = FoundPassage(sources=[source], text="The tide is high.", score=0.5)
+    own = {each.catalog_id: each for each in console.services.listing.catalogs_of("alice").catalogs}
+    [cited] = citations_of("How high is the tide?", [found], own, OnlyPlaces(None))
+    stands = cited.stands[0]
+
+    def saved() -> str:
+        return str(alice.get(stands.save_href or "").headers["location"])
+
+    pipeline.drop(key, "The tide is low.")
+    under_way, link = shown(alice, stands.text_href or ""), saved()
+    newest = shown(alice, text_path(catalog, document))
+    unknown = shown(alice, text_path(catalog, document, version="x" * 32))
+    pipeline.settle(key)
+
+    assert "The tide is high." in under_way
+    assert "a newer one lies there" in under_way
+    assert f"file?save&amp;version={quote(first, safe='')}" in under_way
+    assert f"versionId={quote(first, safe='')}" in link
+    for page in (newest, unknown, shown(alice, stands.text_href or "")):
+        assert "low." in page
+        assert "The tide is high" not in page
+        assert "a newer one" not in page
+    assert "versionId" not in saved()
 
 
 def test_unreadable_text_page_gives_the_reason_and_a_download(

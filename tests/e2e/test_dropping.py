@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from simulator.tests import files
 from stackroom.documents.model import Document, DocumentStatus
 from stackroom_local.state import Instance
 from tests.e2e.people import Agent, Person, eventually
+from tests.local.mishaps import held_back
 from tests.local.running import stackroom
 
 CATALOG = "research"
@@ -267,3 +269,30 @@ def test_broken_new_version_says_that_the_version_before_is_gone(alice: Person) 
     assert "cut off" in str(record.status_reason)
     assert "the version before it is not found any more" in str(record.status_reason)
     assert path.rpartition("/")[2] not in alice.files_found(question)
+
+
+def test_answer_from_before_a_replacement_opens_the_version_it_is_of(
+    alice: Person, instance: Instance
+) -> None:
+    path, question = "timetable/ferry.txt", "When does the ferry leave?"
+    before = alice.put(path, "The ferry leaves at eight.")
+    alice.settle([before])
+
+    with held_back(instance, "stackroom-inspect"):
+        after = alice.put(path, "The ferry leaves at nine.")
+        alice.await_unread(path)
+        [found] = alice.find(question, filter={"filename": "ferry.txt"})
+        ids = {each: found["source"][each] for each in ("catalog_id", "document_id")}
+        link = Agent(instance, "alice")("download_from_catalog", **ids)["metadata"]["download_url"]
+        file = httpx2.get(link).text
+        asked = stackroom("ask", question, "--user", "alice", state_dir=instance.state_dir)
+    alice.settle([after])
+
+    [gap] = found["metadata"]["gaps"]
+    assert found["source"]["version_id"] == before.version_id
+    assert found["content"] == file == "The ferry leaves at eight."
+    assert re.fullmatch(r"of the version indexed on .+; the newer one is not indexed yet", gap)
+    assert gap in " ".join(asked.stdout.split())
+    [found] = alice.find(question, filter={"filename": "ferry.txt"})
+    assert found["content"] == "The ferry leaves at nine."
+    assert "version_id" not in found["source"]

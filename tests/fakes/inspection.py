@@ -31,7 +31,7 @@ class FakeFiles:
     def put(self, key: str, etag: str, body: bytes, version_id: str | None = None) -> None:
         self.objects[key] = (FileVersion(etag, version_id), body)
 
-    def read(self, key: str, *, limit: int) -> File | None:
+    def read(self, key: str, *, limit: int, version_id: str | None = None) -> File | None:
         version, body = self.objects.get(key, (None, b""))
         self.reads.append(key)
         self.on_read()

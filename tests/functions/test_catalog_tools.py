@@ -430,6 +430,29 @@ def test_upload_of_what_is_there_under_another_name_says_which(tools: Tools) -> 
         assert "Same content" not in text_of(each)
 
 
+def test_download_link_opens_the_version_that_answers_until_the_next_does(tools: Tools) -> None:
+    catalog_id = tools.create()
+    document_id = tools.index(catalog_id, "leave.txt", "Leave is thirty days.")
+    named = {"catalog_id": catalog_id, "document_id": document_id}
+
+    def version() -> tuple[list[str] | None, bool]:
+        link = tools.call("download_from_catalog", **named)
+        url = urllib.parse.urlparse(link["metadata"]["download_url"])
+        return urllib.parse.parse_qs(url.query).get(
+            "versionId"
+        ), "a newer one lies there" in text_of(link)
+
+    key = f"alice/{catalog_id}/leave.txt"
+    first = session.client("s3").head_object(Bucket=BUCKET, Key=key)
+    assert version() == (None, False)
+    tools.pipeline.drop(key, "Leave is forty days.")
+    under_way = version()
+    tools.run(catalog_id, "leave.txt")
+
+    assert under_way == ([first["VersionId"]], True)
+    assert version() == (None, False)
+
+
 def test_neither_tool_answers_from_what_is_to_go_since_that_was_asked_for(tools: Tools) -> None:
     catalog_id = tools.create()
     document_id = tools.index(catalog_id, "old.txt", "Leave is thirty days.")

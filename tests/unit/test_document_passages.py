@@ -55,9 +55,16 @@ class Shelf:
         )
 
     def text(
-        self, user_id: str, catalog_id: str, document_id: str, *, seconds: float
+        self,
+        user_id: str,
+        catalog_id: str,
+        document_id: str,
+        *,
+        seconds: float,
+        cited: str | None = None,
     ) -> DocumentPages:
         assert seconds > 0
+        assert cited == self.document.indexed_version_id
         self.read.append((user_id, catalog_id, document_id))
         if self.file is None:
             raise StoreUnavailable("GetObject", "500")

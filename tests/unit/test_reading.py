@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 from typing import Any, cast
 
@@ -18,6 +19,7 @@ from stackroom.inspection.extraction import read_pages
 from stackroom.inspection.gaps import UNREAD
 from tests.fakes.disturbed import Disturbed
 from tests.support.interleavings import Actor, Choice, Stage, in_every_order
+from tests.support.records import NOW
 from tests.unit.pipeline import CATALOG
 from tests.unit.reading import KEY, Reading
 
@@ -116,6 +118,9 @@ def test_text_of_the_indexed_version_stays_until_the_next_is_proven(reading: Rea
     second = reading.text_id()
     assert (indexed.text_id, indexed.indexed_text_id) == (first, first)
     assert (under_way.text_id, under_way.indexed_text_id) == (second, first)
+    assert under_way.answering_version_id(NOW) == indexed.version_id == indexed.indexed_version_id
+    assert under_way.answering_version_id(NOW + timedelta(days=31)) is None
+    assert reading.document().answering_version_id(NOW) is None
     assert kept == {first, second}
     assert set(reading.document().text_ids) == reading.texts_of() == {second}
 

@@ -10,6 +10,7 @@ from stackroom.access.identity import Caller
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.filters import AllOf, Filter, Has
 from stackroom.documents.keys import TextName, catalog_id_of, document_id_of
+from stackroom.documents.model import STILL_ANSWERS, DocumentStatus
 from stackroom.documents.passages import Place, Retrieved
 from stackroom.documents.repositories import DocumentNotes, NamedDocument
 from stackroom.errors import (
@@ -22,12 +23,12 @@ from stackroom.errors import (
     StoreUnavailable,
     ValidationError,
 )
-from stackroom.search.fan_out import EARLIER_TEXT
 from stackroom.search.names import NamedDocuments
 from stackroom.search.ranking import Relevance
 from stackroom.search.results import SearchAnswer
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
+from stackroom.search.search_tool import success
 from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.fakes.place_maps import FakePlaceMaps
 from tests.support.retrieval import ALICE, CatalogShelf, World
@@ -145,6 +146,7 @@ def test_document_being_deleted_is_hidden_and_unknown_state_fails_search(
     assert contents(search(world.retrieval)) == []
 
 
+EARLIER = "of the version; the newer one is not indexed yet"
 NOW, BEFORE, LATE = (letter * 16 for letter in "abc")  # ids of texts of one document
 
 
@@ -152,8 +154,11 @@ NOW, BEFORE, LATE = (letter * 16 for letter in "abc")  # ids of texts of one doc
     ("notes", "shown"),
     [
         (DocumentNotes(text_id=NOW, indexed_text_id=NOW), {NOW: ()}),
-        (DocumentNotes(text_id=NOW, indexed_text_id=BEFORE), {NOW: (), BEFORE: (EARLIER_TEXT,)}),
-        (DocumentNotes(indexed_text_id=BEFORE), {BEFORE: (EARLIER_TEXT,)}),
+        (
+            DocumentNotes(text_id=NOW, indexed_text_id=BEFORE),
+            {NOW: (), BEFORE: (EARLIER,)},
+        ),
+        (DocumentNotes(indexed_text_id=BEFORE), {BEFORE: (EARLIER,)}),
         (DocumentNotes(), {}),
     ],
     ids=["indexed", "replaced", "unread", "rebuilt"],
@@ -173,6 +178,36 @@ def test_passages_of_texts_that_the_record_does_not_name_are_hidden(
 
     texts = {f"annual leave by {text_id}": gaps for text_id, gaps in shown.items()}
     assert {each.content: each.gaps for each in found} == texts
+
+
+@pytest.mark.parametrize(("text_id", "is_earlier"), [(NOW, False), (BEFORE, True), (None, True)])
+def test_answer_names_the_version_of_a_passage_a_newer_one_is_there_for(
+    world: World, text_id: str | None, is_earlier: bool
+) -> None:
+    """Without a text id a job has crawled it; then the newer version has failed."""
+    attributes = {} if text_id is None else {"text_id": text_id}
+    world.kb.put("annual leave", filename="leave.txt", attributes=attributes)
+    world.staying.notes = {
+        "doc-leave.txt": DocumentNotes(
+            text_id=NOW,
+            indexed_text_id=BEFORE,
+            version_id="v2",
+            indexed_version_id="v1",
+            status=DocumentStatus.FAILED,
+            status_reason=f"the PDF is cut off{STILL_ANSWERS}",
+            indexed_at=datetime(2026, 5, 4, 10, tzinfo=UTC),
+        )
+    }
+
+    [found] = search(world.retrieval).results
+    [told] = success(search(world.retrieval))["results"]
+
+    assert found.source.version_id == ("v1" if is_earlier else "v2")
+    earlier = (
+        "of the version indexed on 2026-05-04 10:00 UTC; the newer one failed: the PDF is cut off"
+    )
+    assert found.gaps == ((earlier,) if is_earlier else ())
+    assert told["source"].get("version_id") == ("v1" if is_earlier else None)
 
 
 def test_words_of_a_context_line_are_not_the_passages_own(world: World) -> None:

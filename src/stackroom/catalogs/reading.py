@@ -6,9 +6,11 @@ passage stands, which a knowledge base may have read in a slightly other way.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 
 from stackroom.access.tenancy import in_use
+from stackroom.clock import utc_now
 from stackroom.documents.model import Document
 from stackroom.documents.repositories import Catalogs, Documents
 from stackroom.errors import DocumentNotFound, ObjectRefused, Unreadable
@@ -27,11 +29,15 @@ Extract = Callable[..., Sequence[Page] | None]
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentPages:
-    """`unread` is why there are no pages, as the end of a sentence."""
+    """
+    `unread` is why there are no pages, as the end of a sentence; `is_earlier`: a newer version of
+    the file lies there.
+    """
 
     document: Document
     pages: tuple[Page, ...] = ()
     unread: str = ""
+    is_earlier: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,24 +48,36 @@ class TextReading:
     documents: Documents
     files: Files
     extract: Extract
+    now: Callable[[], datetime] = utc_now
 
     def text(
-        self, user_id: str, catalog_id: str, document_id: str, *, seconds: float
+        self,
+        user_id: str,
+        catalog_id: str,
+        document_id: str,
+        *,
+        seconds: float,
+        cited: str | None = None,
     ) -> DocumentPages:
-        """Raises CatalogNotFound, CatalogDeleting or DocumentNotFound."""
+        """
+        In the version that an answer has `cited`, as long as answers are from it, else as the file
+        lies there. Raises CatalogNotFound, CatalogDeleting or DocumentNotFound.
+        """
         in_use(self.catalogs, user_id, catalog_id)
         document = self.documents.get(catalog_id, document_id)
         if document is None or not document.is_counted:
             raise DocumentNotFound(document_id)
         try:
-            return self._read(document, seconds)
+            return self._read(document, seconds, cited)
         except Unreadable as defect:
             return DocumentPages(document=document, unread=defect.reason)
         except ObjectRefused as refused:
             return DocumentPages(document=document, unread=refused.why)
 
-    def _read(self, document: Document, seconds: float) -> DocumentPages:
-        file = self.files.read(document.s3_key, limit=LARGEST)
+    def _read(self, document: Document, seconds: float, cited: str | None) -> DocumentPages:
+        answering = document.answering_version_id(self.now())
+        version_id = answering if answering == cited else None
+        file = self.files.read(document.s3_key, limit=LARGEST, version_id=version_id)
         if file is None:
             raise DocumentNotFound(document.document_id)
         if file.body is None:
@@ -68,7 +86,9 @@ class TextReading:
         pages = self.extract(file.body, document.filename, seconds=seconds, scans=True)
         if pages is None:
             return DocumentPages(document=document, unread=_TOO_LONG)
-        return DocumentPages(document=document, pages=tuple(pages))
+        return DocumentPages(
+            document=document, pages=tuple(pages), is_earlier=version_id is not None
+        )
 
 
 # Where a passage stands in a text, known by its first and its last words.

@@ -73,10 +73,18 @@ class Transfers(Protocol):
         attributes, of 1 to `max_bytes` bytes, within `seconds`. Asks nobody.
         """
 
-    def link(self, key: str, *, filename: str, seconds: int, shown_as: str | None = None) -> str:
+    def link(
+        self,
+        key: str,
+        *,
+        filename: str,
+        seconds: int,
+        shown_as: str | None = None,
+        version_id: str | None = None,
+    ) -> str:
         """
-        What lets whoever has it read the object, to be saved under this name; or to be shown by a
-        browser, as of this content type. Asks nobody.
+        What lets whoever has it read the object, or that version of it, to be saved under this
+        name; or to be shown by a browser, as of this content type. Asks nobody.
         """
 
 
@@ -333,11 +341,15 @@ _SHOWN = {"pdf"}  # by browsers themselves, at a page; no type that could run a 
 
 @dataclass(frozen=True, kw_only=True)
 class DownloadLink:
-    """`is_shown` if a browser shows what is there; else it saves it."""
+    """
+    `is_shown` if a browser shows what is there; else it saves it. `is_earlier`: a newer version
+    lies there.
+    """
 
     document: Document
     url: str
     is_shown: bool = False
+    is_earlier: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -345,19 +357,42 @@ class Fetching:
     catalogs: Catalogs
     documents: Documents
     transfers: Transfers
+    now: Callable[[], datetime] = utc_now
 
     def link(
-        self, user_id: str, catalog_id: str, document_id: str, *, to_show: bool = False
+        self,
+        user_id: str,
+        catalog_id: str,
+        document_id: str,
+        *,
+        to_show: bool = False,
+        cited: str | None = None,
     ) -> DownloadLink:
         """
-        To save the file, or for a browser to show it, if it is of a type that may be shown.
+        To save the file, or for a browser to show it, if it is of a type that may be shown; in the
+        version that an answer has `cited`, as long as answers are from it, else as it lies there.
 
         Raises CatalogNotFound, CatalogDeleting or DocumentNotFound.
         """
+        document = self._document(user_id, catalog_id, document_id)
+        answering = document.answering_version_id(self.now())
+        return self._link(document, answering if answering == cited else None, to_show=to_show)
+
+    def link_of_answers(self, user_id: str, catalog_id: str, document_id: str) -> DownloadLink:
+        """To save the file in the version that answers are from. Raises what `link` raises."""
+        document = self._document(user_id, catalog_id, document_id)
+        return self._link(document, document.answering_version_id(self.now()))
+
+    def _document(self, user_id: str, catalog_id: str, document_id: str) -> Document:
         in_use(self.catalogs, user_id, catalog_id)
         document = self.documents.get(catalog_id, document_id)
         if document is None or not document.is_counted:
             raise DocumentNotFound(document_id)
+        return document
+
+    def _link(
+        self, document: Document, version_id: str | None, *, to_show: bool = False
+    ) -> DownloadLink:
         name = PurePosixPath(document.filename).name
         is_shown = to_show and extension_of(name) in _SHOWN
         url = self.transfers.link(
@@ -365,5 +400,7 @@ class Fetching:
             filename=name,
             seconds=LINK_SECONDS,
             shown_as=content_type_of(name) if is_shown else None,
+            version_id=version_id,
         )
-        return DownloadLink(document=document, url=url, is_shown=is_shown)
+        is_earlier = version_id is not None
+        return DownloadLink(document=document, url=url, is_shown=is_shown, is_earlier=is_earlier)

@@ -187,6 +187,12 @@ def gaps_of(gaps: Iterable[str], *, lacks_folder: bool, lost_sidecar: bool) -> t
     return (*gaps, *by_folder, *((NOT_BY_THEIRS,) if lost_sidecar else ()))
 
 
+# What ends the reason of a replacement that failed.
+STILL_ANSWERS = "; the version before it goes on answering"
+# How long the bucket keeps a version that was replaced (infra/data.py).
+_REPLACED_KEPT = timedelta(days=30)
+
+
 def with_gaps(gaps: Sequence[str]) -> str:
     """Return what follows a status, where something of a document can't be found."""
     return f"with gaps: {'; '.join(gaps)}" if gaps else ""
@@ -228,6 +234,7 @@ class Document(Record):
     text_tokens: NonNegativeInt | None = None  # in it, about
     indexed_text_id: str | None = None  # of the text of the version that was indexed last
     illegible: str | None = None
+    indexed_version_id: str | None = None  # of that version's file
     status: DocumentStatus
     status_reason: str | None = None
     over_cap: CapKind | None = None
@@ -267,6 +274,15 @@ class Document(Record):
     def text_ids(self) -> frozenset[str]:
         """Of the texts whose passages a search may show: this version's, and the indexed one's."""
         return frozenset(filter(None, (self.text_id, self.indexed_text_id)))
+
+    def answering_version_id(self, at: AwareDatetime) -> str | None:
+        """
+        Return the version of the file that answers are from, where another lies there by now. None
+        also once the bucket no longer keeps it.
+        """
+        is_kept = at - self.uploaded_at < _REPLACED_KEPT
+        is_earlier = self.indexed_at is not None and self.indexed_version_id != self.version_id
+        return self.indexed_version_id if is_kept and is_earlier else None
 
     @property
     def is_postponed(self) -> bool:

@@ -40,8 +40,9 @@ class Passage:
     the last. `knowledge_base_id` is for whoever asks several: a store need not say it.
     `raw_text` is the text as the store has it, with the context lines that `text` goes without;
     empty where there are none. `title_words`, of its document's title, `gaps`, what of its document
-    can't be found, `text_id`, of the text that it is of, and `ranks`, which made its place, are
-    ours.
+    can't be found, `text_id` and `version_id`, of the text and the version of the file that it is
+    of, whether that `is_earlier` than another that lies there, and `ranks`, which made its place,
+    are ours.
     """
 
     text: str
@@ -58,6 +59,8 @@ class Passage:
     title_words: str = field(default="", compare=False)
     gaps: tuple[str, ...] = field(default=(), compare=False)
     text_id: str | None = field(default=None, compare=False)
+    version_id: str | None = field(default=None, compare=False)
+    is_earlier: bool = field(default=False, compare=False)
     ranks: Ranks | None = field(default=None, compare=False)
 
     @property

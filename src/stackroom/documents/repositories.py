@@ -6,7 +6,14 @@ from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
 from stackroom.documents.catalog_counts import Counts
-from stackroom.documents.model import Catalog, DataSource, Document, Receipt
+from stackroom.documents.model import (
+    STILL_ANSWERS,
+    Catalog,
+    DataSource,
+    Document,
+    DocumentStatus,
+    Receipt,
+)
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -37,14 +44,19 @@ DocumentKey = tuple[str, str]  # the ids of its catalog and of itself
 @dataclass(frozen=True, kw_only=True)
 class DocumentNotes:
     """
-    What a search tells of a document: the words of its title, what can't be found of it, and which
-    of its texts its passages may be of.
+    What a search tells of a document: the words of its title, what can't be found of it, which of
+    its texts and versions its passages may be of, and what became of the newest.
     """
 
     title_words: str = ""
     gaps: tuple[str, ...] = ()
     text_id: str | None = None
     indexed_text_id: str | None = None
+    version_id: str | None = None
+    indexed_version_id: str | None = None
+    status: DocumentStatus = DocumentStatus.INDEXED
+    status_reason: str | None = None
+    indexed_at: datetime | None = None
 
     @classmethod
     def of(cls, document: Document) -> "DocumentNotes":
@@ -53,7 +65,27 @@ class DocumentNotes:
             gaps=document.shown_gaps,
             text_id=document.text_id,
             indexed_text_id=document.indexed_text_id,
+            version_id=document.version_id,
+            indexed_version_id=document.indexed_version_id,
+            status=document.status,
+            status_reason=document.status_reason,
+            indexed_at=document.indexed_at,
         )
+
+    @property
+    def is_left(self) -> bool:
+        """Whether whatever is found is of an earlier version, for the newer one failed."""
+        is_other = self.indexed_version_id not in (None, self.version_id)
+        return is_other and self.status is DocumentStatus.FAILED
+
+    @property
+    def earlier(self) -> str:
+        """What is said beside a passage of an earlier version."""
+        at = "" if self.indexed_at is None else f" indexed on {self.indexed_at:%Y-%m-%d %H:%M} UTC"
+        became = "is not indexed yet"
+        if self.status is DocumentStatus.FAILED:
+            became = f"failed: {str(self.status_reason).removesuffix(STILL_ANSWERS)}"
+        return f"of the version{at}; the newer one {became}"
 
 
 class StayingDocuments(Protocol):

@@ -11,7 +11,13 @@ from stackroom.concurrency import Beside
 from stackroom.documents.attributes import TEXT_ID, Attribute
 from stackroom.documents.bucket import DocumentBucket
 from stackroom.documents.keys import TextName, locate
-from stackroom.documents.model import Catalog, DataSource, Document, DocumentStatus
+from stackroom.documents.model import (
+    STILL_ANSWERS,
+    Catalog,
+    DataSource,
+    Document,
+    DocumentStatus,
+)
 from stackroom.documents.repositories import Documents
 from stackroom.errors import (
     DocumentsRefused,
@@ -22,7 +28,7 @@ from stackroom.errors import (
 )
 from stackroom.ingestion.bedrock_calls import Busy, DirectDocuments, Submission, client_token
 from stackroom.ingestion.evidence import INGESTING, MAX_ATTEMPTS, UNSEEN
-from stackroom.ingestion.verdicts import STILL_ANSWERS, DocumentOutcome, Verdict
+from stackroom.ingestion.verdicts import DocumentOutcome, Verdict
 from stackroom.ingestion.work_queue import OpenWork, name_of
 from stackroom.quota.grants import Admission
 from stackroom.quota.ledger import Grant

@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from stackroom.clock import REAL_TIME, Pace, utc_now
 from stackroom.documents.model import (
+    STILL_ANSWERS,
     UNEXPLAINED_FAILURE,
     Catalog,
     Document,
@@ -36,7 +37,6 @@ from stackroom.quota.workload import is_large
 NOT_FOUND = (
     "Bedrock reads the file as indexed, but no search finds it; drop it again to have it read anew"
 )
-STILL_ANSWERS = "; the version before it goes on answering"
 _NOT_FOUND_ANY_MORE = "; the version before it is not found any more"
 _STILL_THERE = "; an earlier version of it may still be searchable"
 _LATE = "the ingestion did not finish in time; drop the file again to retry"
@@ -274,6 +274,9 @@ def _is_of_another_removal(receipt: Receipt, document: Document) -> bool:
     return proven is not None and proven < document.uploaded_at
 
 
+_NOT_INDEXED = {"indexed_at": None, "indexed_text_id": None, "indexed_version_id": None}
+
+
 def _after(document: Document, verdict: Verdict, at: datetime, pace: Pace) -> Document | None:
     """The document as the verdict leaves it, or None if it stays (or goes) as it is."""
     match verdict.outcome:
@@ -282,6 +285,7 @@ def _after(document: Document, verdict: Verdict, at: datetime, pace: Pace) -> Do
                 update={
                     "indexed_at": at,
                     "indexed_text_id": document.text_id,
+                    "indexed_version_id": document.version_id,
                     "lingering": False,
                     "unseen_until": None if verdict.is_found else document.unseen_until,
                     "title_words": verdict.title_words,
@@ -290,27 +294,14 @@ def _after(document: Document, verdict: Verdict, at: datetime, pace: Pace) -> Do
             )
         case DocumentOutcome.FAILED:
             failed = document.moved(DocumentStatus.FAILED, at=at, reason=verdict.reason)
-            return failed.model_copy(
-                update={
-                    "indexed_at": document.indexed_at if verdict.keeps_version else None,
-                    "indexed_text_id": (
-                        document.indexed_text_id if verdict.keeps_version else None
-                    ),
-                    "lingering": verdict.evicts or document.lingering,
-                }
-            )
+            changes: dict[str, object] = {} if verdict.keeps_version else {**_NOT_INDEXED}
+            changes["lingering"] = verdict.evicts or document.lingering
+            return failed.model_copy(update=changes)
         case DocumentOutcome.EVICTED:
             was_found = _NOT_FOUND_ANY_MORE if document.indexed_at is not None else ""
             reason = str(document.status_reason).removesuffix(_STILL_THERE) + was_found
-            changes = {"status_reason": reason, "lingering": False}
-            return document.model_copy(
-                update={
-                    **changes,
-                    "indexed_at": None,
-                    "indexed_text_id": None,
-                    "ingestion_job_id": None,
-                }
-            )
+            changes = {"status_reason": reason, "lingering": False, "ingestion_job_id": None}
+            return document.model_copy(update={**changes, **_NOT_INDEXED})
         case DocumentOutcome.AGAIN | DocumentOutcome.POSTPONED:
             # Deleting and lingering documents are work as they stand.
             if document.status is not DocumentStatus.INDEXING:

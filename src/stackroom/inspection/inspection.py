@@ -48,9 +48,10 @@ class File:
 
 
 class Files(Protocol):
-    def read(self, key: str, *, limit: int) -> File | None:
+    def read(self, key: str, *, limit: int, version_id: str | None = None) -> File | None:
         """
-        The object, or None if there is none; a body of more than `limit` bytes is left.
+        The object, or that version of it, or None if there is none; a body of more than `limit`
+        bytes is left.
 
         Raises ObjectRefused if it is kept from us.
         """

@@ -43,6 +43,8 @@ class Source:
     catalog_id: str | None
     knowledge_base_id: str | None = None
     text_id: str | None = None  # of the text that the place is in
+    version_id: str | None = None  # of the file, and whether another lies there by now
+    is_earlier: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +98,8 @@ def _cited(passage: Passage, known: Mapping[TextName, Places]) -> Cited:
         catalog_id=_text(passage, tenancy.CATALOG) or None,
         knowledge_base_id=passage.knowledge_base_id,
         text_id=passage.text_id,
+        version_id=passage.version_id,
+        is_earlier=passage.is_earlier,
     )
     shown = shown_text(passage)
     return Cited(source=source, place=place, shown=shown)

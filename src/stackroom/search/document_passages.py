@@ -10,7 +10,7 @@ they stand in the file, which is read for that alone.
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import PurePosixPath
@@ -29,7 +29,7 @@ from stackroom.inspection.place_map import PlaceMap
 from stackroom.inspection.running_lines import normalise
 from stackroom.search.citations import Cited, Source, cited
 from stackroom.search.excerpts import estimated_tokens
-from stackroom.search.fan_out import ask_all, is_current, scope_of_catalog
+from stackroom.search.fan_out import ask_all, is_current, of_version, scope_of_catalog
 
 logger = logging.getLogger(__name__)
 
@@ -78,8 +78,16 @@ class Text(Protocol):
 
 
 class Texts(Protocol):
-    def text(self, user_id: str, catalog_id: str, document_id: str, *, seconds: float) -> Text:
-        """Without pages where the file can't be read."""
+    def text(
+        self,
+        user_id: str,
+        catalog_id: str,
+        document_id: str,
+        *,
+        seconds: float,
+        cited: str | None = None,
+    ) -> Text:
+        """That of the version of the file that is `cited`; no pages where it can't be read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +130,7 @@ class DocumentPassages:
         )
         notes, text_id = DocumentNotes.of(document), document.indexed_text_id or document.text_id
         found = [
-            replace(passage, text_id=text_id)
+            of_version(passage, notes)
             for reply in replies.given
             for passage in reply.passages
             if is_current(passage, notes)
@@ -158,7 +166,8 @@ class DocumentPassages:
     def _text(self, document: Document, catalog: Catalog, deadline: Deadline) -> str:
         ids = (catalog.user_id, catalog.catalog_id, document.document_id)
         try:
-            read = self.texts.text(*ids, seconds=deadline.left())
+            version_id = document.indexed_version_id
+            read = self.texts.text(*ids, seconds=deadline.left(), cited=version_id)
         except Exception:  # likewise: it is for their order alone
             logger.warning("text unreadable", exc_info=True)
             return ""

@@ -331,10 +331,6 @@ def _search_error(
     return RetrievalFailed("no knowledge base answered; try again, or tell the operator", reasons)
 
 
-# Beside each passage of a text that a newer one has yet to replace, or could not.
-EARLIER_TEXT = "of an earlier text of the file; the newer one is not indexed"
-
-
 def only_staying(replies: Replies, documents: StayingDocuments) -> Replies:
     """
     What is to go is found by nobody any more, though the index still has it: a deletion is asked
@@ -358,14 +354,7 @@ def only_staying(replies: Replies, documents: StayingDocuments) -> Replies:
         replace(
             reply,
             passages=tuple(
-                replace(
-                    each,
-                    text=shown_text(each),
-                    raw_text=each.text,
-                    title_words=notes.title_words,
-                    gaps=_gaps(each, notes),
-                    text_id=each.sent_text_id or notes.indexed_text_id or notes.text_id,
-                )
+                of_version(replace(each, text=shown_text(each), raw_text=each.text), notes)
                 for each in reply.passages
                 if (notes := kept.get(_key(each))) is not None and is_current(each, notes)
             ),
@@ -375,10 +364,22 @@ def only_staying(replies: Replies, documents: StayingDocuments) -> Replies:
     return replace(replies, given=tuple(given))
 
 
-def _gaps(passage: Passage, notes: DocumentNotes) -> tuple[str, ...]:
+def of_version(passage: Passage, notes: DocumentNotes) -> Passage:
+    """
+    Return it with what its document's record tells of the version that it is of. What was sent as a
+    file, or crawled, doesn't say of which it is: of what is indexed.
+    """
     sent = passage.sent_text_id
-    is_earlier = sent is not None and sent != notes.text_id
-    return (*notes.gaps, EARLIER_TEXT) if is_earlier else notes.gaps
+    is_earlier = notes.is_left if sent is None else sent != notes.text_id
+    is_newest = sent is not None and not is_earlier
+    return replace(
+        passage,
+        title_words=notes.title_words,
+        gaps=(*notes.gaps, notes.earlier) if is_earlier else notes.gaps,
+        text_id=sent or notes.indexed_text_id or notes.text_id,
+        version_id=(not is_newest and notes.indexed_version_id) or notes.version_id,
+        is_earlier=is_earlier,
+    )
 
 
 def is_current(passage: Passage, notes: DocumentNotes) -> bool:

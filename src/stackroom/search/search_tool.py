@@ -153,8 +153,12 @@ def metadata_of(result: Result) -> dict[str, object]:
 
 
 def _source(source: Source) -> dict[str, object]:
-    """Without the text that its place is in, which no caller can read."""
-    return {name: value for name, value in vars(source).items() if name != "text_id"}
+    """
+    Without the text that its place is in, which no caller can read; with the version of the file
+    where a newer one lies there.
+    """
+    unsaid = {"text_id", "is_earlier", *(() if source.is_earlier else ("version_id",))}
+    return {name: value for name, value in vars(source).items() if name not in unsaid}
 
 
 def _others(result: Result) -> dict[str, object]:

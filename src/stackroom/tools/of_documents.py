@@ -115,13 +115,17 @@ LIST_CATALOG_DOCUMENTS = CatalogTool(
 
 
 def _download(services: Services, asked: OfDocument, caller: Caller) -> DownloadLink:
-    return services.fetching.link(caller.user_id, asked.catalog_id, asked.document_id)
+    return services.fetching.link_of_answers(caller.user_id, asked.catalog_id, asked.document_id)
+
+
+_EARLIER = "It is the version that was indexed; a newer one lies there, and is not indexed."
 
 
 def _downloadable(link: DownloadLink) -> Rendered:
     file, minutes = shown(link.document.filename), LINK_SECONDS // 60
+    note = f"\n\n{_EARLIER}" if link.is_earlier else ""
     return Rendered(
-        f"Download link for '{file}' (expires in {minutes} minutes): {link.url}",
+        f"Download link for '{file}' (expires in {minutes} minutes): {link.url}{note}",
         {
             "document_id": link.document.document_id,
             "filename": link.document.filename,

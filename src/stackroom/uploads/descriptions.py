@@ -76,6 +76,7 @@ def describe(
         lingering=record is not None and record.lingering,
         indexed_at=record.indexed_at if record else None,
         indexed_text_id=_text_before(record),
+        indexed_version_id=_version_before(record),
         lacks_folder=judged.lacks_folder,
         correlation_id=correlation_id,
         opened_at=record.opened_at if record else None,
@@ -94,6 +95,9 @@ def describe(
     )
 
 
+_MOVING = (DocumentStatus.INDEXING, DocumentStatus.DELETING)
+
+
 def _text_before(record: Document | None) -> str | None:
     """
     Return the id of the text that may be found until this version's is: what was indexed, or was on
@@ -101,8 +105,15 @@ def _text_before(record: Document | None) -> str | None:
     """
     if record is None:
         return None
-    is_moving = record.status in (DocumentStatus.INDEXING, DocumentStatus.DELETING)
-    return record.indexed_text_id or (record.text_id if is_moving else None)
+    return record.indexed_text_id or (record.text_id if record.status in _MOVING else None)
+
+
+def _version_before(record: Document | None) -> str | None:
+    """Return the version that such a text is of; records from before it was kept don't name it."""
+    if record is None:
+        return None
+    is_indexed = record.status is DocumentStatus.INDEXED or record.status in _MOVING
+    return record.indexed_version_id or (record.version_id if is_indexed else None)
 
 
 def describe_unplaced(

@@ -220,12 +220,13 @@ def _passages(request: Request, shown: ShownDocument) -> ShownPassages:
 
 def _passage(shown: ShownDocument, number: int, cut: CutPassage, find: str) -> ShownPassage:
     document = shown.document
-    page = cut.source.page
+    page, version = cut.source.page, cut.source.version_id
     in_file = f"{shown.path}/file#page={page}" if shown.is_previewed and page else ""
+    named_by = (document.catalog_id, document.document_id)
     return ShownPassage(
         number=number,
         place=place_told(cut.source),
-        href=in_file or text_path(document.catalog_id, document.document_id, cut.shown),
+        href=in_file or text_path(*named_by, cut.shown, version=version),
         tokens=cut.tokens,
         is_navigation=cut.is_navigation,
         parts=tuple(
@@ -316,15 +317,18 @@ def upload(request: Request) -> Response:
 def open_file(request: Request) -> Response:
     """
     Saved if that is asked for; else shown by the browser if it can show such, at the page that the
-    address names, and any other on a page of ours, as text.
+    address names, and any other on a page of ours, as text. A version that was cited is opened as
+    long as answers are from it.
     """
     to_show, catalog_id = "save" not in request.query, ids.catalog_id(request)
+    cited = request.query.get("version")
     link = request.services.fetching.link(
-        request.user_id, catalog_id, ids.document_id(request), to_show=to_show
+        request.user_id, catalog_id, ids.document_id(request), to_show=to_show, cited=cited
     )
     document = link.document
     if to_show and not link.is_shown:
-        return RedirectResponse(text_path(catalog_id, document.document_id), status_code=303)
+        at = text_path(catalog_id, document.document_id, version=cited)
+        return RedirectResponse(at, status_code=303)
     request.handed_out.append(document.document_id)
     return RedirectResponse(link.url, status_code=303)
 

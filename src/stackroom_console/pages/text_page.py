@@ -48,8 +48,9 @@ class TextPart:
 def page(request: Request) -> Response:
     catalog_id, document_id = ids.catalog_id(request), ids.document_id(request)
     seconds = request.deadline.sooner(FOR_A_PAGE).left()
+    cited = request.query.get("version")
     read = request.services.reading.text(
-        request.user_id, catalog_id, document_id, seconds=min(seconds, 15.0)
+        request.user_id, catalog_id, document_id, seconds=min(seconds, 15.0), cited=cited
     )
     request.handed_out.append(document_id)
     return render(
@@ -59,6 +60,7 @@ def page(request: Request) -> Response:
         document=read.document,
         is_pdf=extension_of(read.document.filename) == "pdf",
         unread=read.unread,
+        version=cited if read.is_earlier else None,
         part=None if read.unread else _part_asked(request, read),
     )
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
+from rich.text import Text
 
 from stackroom.access.plain_text import is_encodable
 from stackroom.errors import ValidationError
@@ -60,6 +61,8 @@ def print_passages(out: Console, answer: dict[str, Any], *, brief: bool = False)
         for source in result.get("other_sources", ()):
             out.print(f"    [dim]the same in[/dim] [cyan]{_stands(source)}[/cyan]")
         clip = _BRIEF if brief and number > 1 else None
+        for gap in result["metadata"].get("gaps", ()):
+            out.print(Text(f"    {one_line(gap)}", style="yellow"))
         out.print(_indented(result["content"], clip), markup=False)
     if not answer["results"]:
         out.print("nothing found in this user's documents")

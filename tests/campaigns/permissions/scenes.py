@@ -35,7 +35,7 @@ from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.campaigns.gateways import another_gateway, configuration_of
 from tests.campaigns.permissions.tool_calls import QUESTION, call_tools, forget_runs
-from tests.e2e.people import Person, eventually
+from tests.e2e.people import Agent, Person, eventually
 from tests.gateway.browser import Browser
 from tests.gateway.mcp_client import call_tool
 from tests.local.mishaps import age, by_hand, held_back, index_missing, lose_inspections
@@ -143,8 +143,19 @@ def drop_a_batch(person: Person) -> None:
 
 
 def replace(person: Person) -> None:
-    person.settle([person.put("harbours/notes.txt", "The harbour of Bruges has one now.")])
-    person.settle([person.put("shelf 1/tide.pdf", "")])
+    """Until the next version is read, the one before is opened where it is cited."""
+    before = person.record("harbours/notes.txt")
+    assert before is not None, "it is indexed"
+    with held_back(person.instance, "stackroom-inspect"):
+        dropped = person.put("harbours/notes.txt", "The harbour of Bruges has one now.")
+        person.await_unread("harbours/notes.txt")
+        given = {"catalog_id": before.catalog_id, "document_id": before.document_id}
+        Agent(person.instance, person.name)("download_from_catalog", **given)
+        with signed_in(person) as pages:
+            path = f"/catalogs/{before.catalog_id}/documents/{before.document_id}"
+            for each in ("text?", "file?save&"):
+                pages.get(f"{path}/{each}version={before.version_id}")
+    person.settle([dropped, person.put("shelf 1/tide.pdf", "")])
 
 
 def lose_a_reading(person: Person) -> None:

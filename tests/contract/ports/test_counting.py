@@ -413,7 +413,7 @@ def test_only_documents_not_being_deleted_in_open_catalogs_are_staying(shelf: Sh
         for number in numbers
     )
 
-    assert stays == {(CATALOG, "doc-0001"): DocumentNotes()}
+    assert stays == {(CATALOG, "doc-0001"): DocumentNotes(status=DocumentStatus.PENDING)}
     assert shelf.staying.staying([]) == {}
 
 

@@ -45,7 +45,7 @@ _UNPLACED = unplaced_partition("")
 _UNSAID = (
     *("failing_since", "retry_at", "title_words", "gaps"),
     *("lacks_folder", "lost_sidecar", "unread", "text_id", "text_tokens", "indexed_text_id"),
-    "illegible",
+    *("illegible", "indexed_version_id"),
 )
 # `uninspected` stands in items from before documents waited for their text.
 _OF_THE_ITEM = frozenset({"sk", "expires_at", "uninspected"})

@@ -1,6 +1,7 @@
 """Which documents stay, by a BatchGetItem of their records and of their catalogs'."""
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from stackroom.aws.dynamodb.catalog_records import METADATA, key_of
@@ -40,9 +41,15 @@ def _notes(item: Mapping[str, Any]) -> DocumentNotes:
             lacks_folder=item.get("lacks_folder", False),
             lost_sidecar=item.get("lost_sidecar", False),
         )
+    indexed_at = item.get("indexed_at")
     return DocumentNotes(
         title_words=item.get("title_words", ""),
         gaps=gaps,
         text_id=item.get("text_id"),
         indexed_text_id=item.get("indexed_text_id"),
+        version_id=item.get("version_id"),
+        indexed_version_id=item.get("indexed_version_id"),
+        status=DocumentStatus(item["status"]),
+        status_reason=item.get("status_reason"),
+        indexed_at=datetime.fromisoformat(indexed_at) if indexed_at else None,
     )

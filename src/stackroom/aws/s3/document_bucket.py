@@ -301,10 +301,11 @@ def _version(listed: dict[str, Any]) -> Version:
 
 
 class S3Files(_Bucket):
-    def read(self, key: str, *, limit: int) -> File | None:
+    def read(self, key: str, *, limit: int, version_id: str | None = None) -> File | None:
+        version = {} if version_id is None else {"VersionId": version_id}
         try:
             with store_errors():
-                answer = self.client.get_object(Bucket=self.bucket, Key=key)
+                answer = self.client.get_object(Bucket=self.bucket, Key=key, **version)
                 fits = answer["ContentLength"] <= limit
                 body = answer["Body"].read() if fits else None
                 if not fits:

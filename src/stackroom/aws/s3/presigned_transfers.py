@@ -72,7 +72,15 @@ class S3Transfers:
         )
         return UploadForm(url=made["url"], fields=made["fields"])
 
-    def link(self, key: str, *, filename: str, seconds: int, shown_as: str | None = None) -> str:
+    def link(
+        self,
+        key: str,
+        *,
+        filename: str,
+        seconds: int,
+        shown_as: str | None = None,
+        version_id: str | None = None,
+    ) -> str:
         # RFC 6266: the name twice, the second for whoever reads UTF-8; it breaks out of neither.
         plain = "".join(each if _is_harmless(each) else "_" for each in filename)
         encoded = quote(filename, safe="")
@@ -80,6 +88,7 @@ class S3Transfers:
         disposition = f"{how}; filename=\"{plain}\"; filename*=UTF-8''{encoded}"
         # Whatever type the object was written with, a browser shows it as this one alone.
         as_type = {} if shown_as is None else {"ResponseContentType": shown_as}
+        of_version = {} if version_id is None else {"VersionId": version_id}
         return self.client.generate_presigned_url(
             "get_object",
             Params={
@@ -87,6 +96,7 @@ class S3Transfers:
                 "Key": key,
                 "ResponseContentDisposition": disposition,
                 **as_type,
+                **of_version,
             },
             ExpiresIn=seconds,
         )
