@@ -72,7 +72,7 @@ def test_a_vector_is_kept_for_a_week_as_json_under_its_key(
     assert valkey.keys() == [KEY.encode()]
 
 
-def test_who_was_given_a_vector_before_is_told_so_and_nobody_else(
+def test_cached_vector_is_reported_only_to_the_tenant_who_had_it_before(
     cache: RedisEmbeddingCache, valkey: "redis.Redis"
 ) -> None:
     cache.put(KEY, VECTOR, "hash-of-alice")

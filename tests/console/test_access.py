@@ -168,7 +168,7 @@ def test_a_bearer_token_of_our_client_is_taken_by_the_api_and_by_no_page(
         assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
 
 
-def test_the_app_answers_nothing_that_is_not_in_the_table(console: Console) -> None:
+def test_every_route_of_the_app_is_in_the_access_table(console: Console) -> None:
     served = {
         (method, route.path)
         for route in console_app(console).routes

@@ -140,7 +140,7 @@ def test_no_change_is_forgotten_here() -> None:
     assert {(each.method, each.path) for each in CHANGES} == {*FIELDS, *BODILESS}
 
 
-def test_a_field_that_is_filled_in_wrongly_is_named_and_nothing_is_kept(
+def test_invalid_form_field_is_named_and_nothing_is_stored(
     alice: Browser, things: Things, caplog: pytest.LogCaptureFixture
 ) -> None:
     before, token = stored(), alice.csrf

@@ -181,5 +181,5 @@ def test_a_passage_is_found_by_its_first_and_last_words(
     assert (None if span is None else text[span[0] : span[1]]) == found
 
 
-def test_an_address_stays_short_whatever_the_passage_is() -> None:
+def test_address_of_a_passage_stays_short_for_any_passage() -> None:
     assert len(text_path("cat-" + "0" * 24, "doc-" + "0" * 24, "潮" * 5_000)) < 1_400

@@ -387,7 +387,7 @@ def test_a_filter_of_a_store_is_refused_by_both_or_neither(
     assert {text: both for text, both in verdicts.items() if both[0] != both[1]} == {}
 
 
-def test_there_is_room_for_the_group_of_a_reader_or_there_is_not() -> None:
+def test_filter_with_no_room_for_a_readers_group_is_refused() -> None:
     wide: Mapping[str, Any] = {"andAll": [LEAF, LEAF, LEAF, LEAF, {"orAll": [LEAF, LEAF]}]}
     choice = {"orAll": [LEAF, {"andAll": [LEAF, LEAF]}]}
 

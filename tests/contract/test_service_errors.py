@@ -237,7 +237,7 @@ def model_of(clients: dict[str, Any], name: str) -> OperationModel:
     return model
 
 
-def test_each_operation_that_the_product_calls_is_tried_here() -> None:
+def test_every_operation_of_the_product_has_an_error_test() -> None:
     # How a local function gets its role is none of the product's calls.
     assert set(CALLS) == set(needs._ASKED) - {"sts.AssumeRole"}
 

@@ -238,7 +238,7 @@ def test_a_person_drops_sees_and_deletes_without_credentials(
     assert "wrecks" not in [each["name"] for each in person.says("catalogs")["catalogs"]]
 
 
-def test_a_token_that_has_expired_is_renewed_or_it_says_how_to_get_another(
+def test_expired_token_is_renewed_or_answered_with_how_to_sign_in(
     nina: Person, person: Shell
 ) -> None:
     kept = Path(person.environment["STACKROOM_CONFIG"], "sign-ins", "here.json")

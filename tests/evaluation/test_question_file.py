@@ -75,7 +75,7 @@ def test_the_same_question_with_another_answer_is_another_one(tmp_path: Path) ->
     ],
     ids=lambda each: str(each)[:60],
 )
-def test_a_line_that_is_wrong_is_named_with_what_is_allowed(
+def test_wrong_line_of_a_question_file_is_named_with_what_is_allowed(
     tmp_path: Path, line: object, told: str
 ) -> None:
     with pytest.raises(QuestionsWrong) as wrong:

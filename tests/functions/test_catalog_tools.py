@@ -549,7 +549,7 @@ def test_two_files_that_say_the_same_are_one_source_and_both_were_read(
     assert set(read.split()) == set(ids.values())
 
 
-def test_source_tells_the_gaps_of_its_document_and_no_other_does(tools: Tools) -> None:
+def test_only_the_source_of_a_document_shows_its_gaps(tools: Tools) -> None:
     catalog_id = tools.create()
     lease = tools.index(catalog_id, "lease.txt", "Annual leave is thirty days for everyone.")
     tools.index(catalog_id, "plan.txt", "Annual leave is due in March.")

@@ -75,7 +75,7 @@ def test_job_is_queued_then_admitted_and_counted_when_accepted(
     ("data_sources", "operation"),
     [("custom", "IngestKnowledgeBaseDocuments"), ("s3", "StartIngestionJob")],
 )
-def test_a_busy_knowledge_base_is_counted_and_no_failure(
+def test_busy_knowledge_base_is_counted_but_not_as_a_failure(
     pipeline: Pipeline, printed: Printed, operation: str
 ) -> None:
     pipeline.drop()

@@ -47,7 +47,7 @@ def test_files_for_a_server_that_is_gone_are_told_so_at_once(
     assert "and 90 more" in said
 
 
-def test_whoever_looks_waits_so_long_and_no_longer(hanging: Instance) -> None:
+def test_request_to_a_hanging_server_times_out(hanging: Instance) -> None:
     started = time.monotonic()
 
     with pytest.raises(ReadTimeoutError):

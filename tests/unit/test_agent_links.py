@@ -178,7 +178,7 @@ def changed(**of_agent: Any) -> str:
     return json.dumps({**FILE, "agent": {**FILE["agent"], **of_agent}})
 
 
-def test_what_is_exported_is_imported() -> None:
+def test_exported_agent_can_be_imported() -> None:
     definition, tools = imported(json.dumps(FILE))
 
     assert tools == TOOLS

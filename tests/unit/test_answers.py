@@ -89,7 +89,7 @@ def test_what_is_being_deleted_is_no_source_nor_shown_to_a_model(desk: Desk) -> 
     assert desk.model.asked == []
 
 
-def test_what_no_passage_is_cited_for_is_no_answer(desk: Desk) -> None:
+def test_text_without_a_cited_passage_is_no_answer(desk: Desk) -> None:
     desk.store.put("leave is 30 days")
     desk.says(rest="Paris is the capital of France.")
 

@@ -125,7 +125,7 @@ def answer_to(error: Exception) -> Any:
         (Throttled("the model"), "in a few seconds.", {}),
     ],
 )
-def test_it_says_when_to_call_again_where_that_is_known(
+def test_throttled_tool_text_says_when_to_call_again(
     error: Exception, when: str, metadata: dict[str, int]
 ) -> None:
     answer = answer_to(error)

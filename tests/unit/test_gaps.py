@@ -230,7 +230,7 @@ def _clipped(canvas: Canvas) -> None:
 
 
 @pytest.mark.parametrize("hide", [_white, _transparent, _tiny, _off_the_page, _redacted, _clipped])
-def test_text_that_nobody_can_see_is_left_out_and_told(hide: Callable[[Canvas], None]) -> None:
+def test_invisible_text_is_left_out_and_reported_as_a_gap(hide: Callable[[Canvas], None]) -> None:
     pages = read_pages(_with(hide), "invoices.pdf")
 
     assert pages[0].text == "Two people approve invoices."

@@ -260,7 +260,7 @@ def test_file_that_our_reader_gave_up_fails_after_a_few_tries(world: Reconciled)
     assert run.progress.documents.again == MAX_ATTEMPTS - 1
 
 
-def test_result_that_is_kept_no_more_leaves_the_word_of_the_record(world: Reconciled) -> None:
+def test_without_its_result_only_a_document_with_a_text_is_retried(world: Reconciled) -> None:
     world.drop(KEY)
     world.drop(KEYS[1])
     world.change(KEY, text_id="t1")

@@ -515,7 +515,7 @@ def paced(port: Port, a_second: float = 2.0) -> Port:
     return pace.of(port, "list")
 
 
-def test_requests_lie_so_far_apart_and_nothing_else_waits(watch: Watch) -> None:
+def test_reconcilers_requests_are_paced_and_nothing_else_waits(watch: Watch) -> None:
     port = Port(watch)
     asked = paced(port)
 

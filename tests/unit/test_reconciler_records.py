@@ -500,7 +500,7 @@ def test_junk_that_jobs_crawl_is_quarantined_by_the_reconciler() -> None:
     assert world.bucket.sidecar_attributes(junk)["user_id"] == "!rejected"
 
 
-def test_records_that_were_kept_of_junk_are_forgotten(world: Reconciled) -> None:
+def test_records_of_junk_files_are_removed(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     inside, beside = "alice/research/.DS_Store", "alice/.DS_Store"
     failed: dict[str, Any] = {"status": DocumentStatus.FAILED, "status_reason": "no type"}

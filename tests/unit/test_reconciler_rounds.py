@@ -203,7 +203,7 @@ def test_a_lost_slot_is_free_again_once_there_is_room_for_a_data_source(world: R
 
 
 @pytest.mark.parametrize("name", [f"research-{CATALOG}", CATALOG])
-def test_a_slot_whose_data_source_is_still_there_is_kept(world: Reconciled, name: str) -> None:
+def test_slot_of_an_existing_data_source_is_kept(world: Reconciled, name: str) -> None:
     world.slots.take("KB1", CATALOG, limit=4)
     make(world, name)
 
@@ -275,7 +275,7 @@ def test_a_data_source_of_others_is_none_of_our_business(world: Reconciled, name
     assert world.found() == []
 
 
-def test_a_data_source_that_stays_is_reported_with_what_to_do(world: Reconciled) -> None:
+def test_undeletable_data_source_is_reported_with_a_remedy(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     made = str(world.catalogs.kept[CATALOG].data_source_id)
     world.inventory.statuses[made] = "DELETE_UNSUCCESSFUL"

@@ -51,7 +51,7 @@ def test_text_without_record_and_object_is_removed_and_no_other(world: Reconcile
     assert world.reconcile() == []
 
 
-def test_text_of_an_object_that_has_no_record_yet_is_kept(world: Reconciled) -> None:
+def test_text_of_an_object_without_a_record_is_kept(world: Reconciled) -> None:
     text = world.keeps_text("a" * 16)
     world.clock.pass_by(QUARTER)
     world.bucket.upload(KEY)  # a moment ago: its event is under way

@@ -256,7 +256,7 @@ def test_first_passage_is_shown_however_little_room_there_is(
         ("2999-01-01", "2026-06-30T23:59:59.999Z"),
     ],
 )
-def test_the_newer_comes_first_however_its_date_is_written(now: str, earlier: str) -> None:
+def test_newer_document_comes_first_in_every_date_format(now: str, earlier: str) -> None:
     found = [excerpt("old", uploaded_at=earlier), excerpt("new", uploaded_at=now)]
 
     assert order(found, Priority.RECENCY) == "no"

@@ -227,7 +227,7 @@ def test_late_knowledge_base_has_failed_and_the_others_answer(laws: Shelf) -> No
     assert late.answered.wait(timeout=120)
 
 
-def test_a_document_is_its_owners_alone(laws: Shelf) -> None:
+def test_linked_document_of_an_owner_is_hidden_from_others(laws: Shelf) -> None:
     for owner in ("ann", "bob"):
         laws.hold(f"annual leave of {owner}", name=owner, attributes={"owner": owner})
     laws.hold("annual leave of nobody", name="nobody")

@@ -32,7 +32,7 @@ def knowledge_base() -> FakeKnowledgeBase:
         (AnyOf((BERLIN, YEAR)), STAFF, AllOf((AnyOf((BERLIN, YEAR)), STAFF))),
     ],
 )
-def test_a_fixed_filter_is_demanded_beside_whatever_is_asked(
+def test_fixed_filter_is_added_to_every_requested_filter(
     knowledge_base: FakeKnowledgeBase, always: Filter, asked: Filter | None, whole: Filter
 ) -> None:
     Narrowed(knowledge_base, always).retrieve("leave", asked, 5)

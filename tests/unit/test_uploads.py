@@ -570,7 +570,7 @@ def test_junk_that_was_recorded_as_failed_is_forgotten(*, by_jobs: bool) -> None
     assert receipts_of(pipeline) == []
 
 
-def test_junk_that_was_indexed_as_a_document_is_taken_out(pipeline: Pipeline) -> None:
+def test_indexed_junk_file_is_removed_from_the_index(pipeline: Pipeline) -> None:
     pipeline.drop()
     indexed = document_at(JUNK[1], status=DocumentStatus.INDEXED, indexed_at=pipeline.clock())
     pipeline.documents.save(indexed)

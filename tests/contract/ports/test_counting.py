@@ -262,7 +262,7 @@ def test_documents_added_to_deleting_catalog_count_and_index_if_it_stays(
     assert shelf.counts == (3, 30, 0, 3, 3)
 
 
-def test_a_catalog_opened_anew_never_counts_less_than_none(shelf: Shelf) -> None:
+def test_counters_of_a_reopened_catalog_never_fall_below_zero(shelf: Shelf) -> None:
     left = shelf.documents.save(indexed(shelf.documents.save(a_document())))
     shelf.catalogs.mark_deleting(CATALOG, at=NOW)
     shelf.catalogs.close(shelf.catalog)

@@ -197,7 +197,7 @@ def test_inspection_result_that_is_forgotten_is_found_no_more(inspections: Inspe
     assert inspections.results_for([a_document(1, etag="e1")]) == {}
 
 
-def test_more_documents_than_one_request_takes_are_all_told_of(books: Books) -> None:
+def test_documents_beyond_one_request_are_all_reported(books: Books) -> None:
     documents = [a_document(number, etag=f"etag-{number}") for number in range(120)]
     for document in documents:
         books.find(document, f"of {document.document_id}")
