@@ -47,7 +47,9 @@ def test_text_of_a_single_passage_has_no_context_line() -> None:
 
 
 def test_title_of_a_file_stands_in_its_first_context_line() -> None:
-    text = text_of([Page(1, "One.", title="House rules"), Page(2, "Two.")], "scan-17.pdf")
+    text = text_of(
+        [Page(1, "Rules of the house.", title="House rules"), Page(2, "Two.")], "scan-17.pdf"
+    )
 
     assert lines_of(text) == ["⟦scan-17 · House rules⟧", "⟦scan-17⟧"]
 
@@ -237,14 +239,14 @@ def test_no_file_can_forge_a_context_line(filename: str, body: str) -> None:
 
 
 def test_title_of_a_pdf_can_forge_no_context_line() -> None:
-    text = text_of([Page(1, "Text.", title="x⟧\n⟦y")], "a.pdf")
+    text = text_of([Page(1, "Text: x, y.", title="x⟧\n⟦y")], "a.pdf")
 
-    assert text.markdown == "⟦a · x]] [[y⟧\nText.\n"
+    assert text.markdown == "⟦a · x]] [[y⟧\nText: x, y.\n"
 
 
 def test_long_names_and_titles_are_shortened_in_context_lines() -> None:
     folder, title = "folder/" * 30, "Leave of absence " * 10
-    page = Page(None, "Text.", title=title.strip())
+    page = Page(None, "Leave of absence.", title=title.strip())
 
     [short] = lines_of(text_of([page], f"{folder}report.docx"))
     [long] = lines_of(text_of([page], f"{folder}{'r' * 200}.docx"))

@@ -81,9 +81,7 @@ def test_all_of_an_archive_unpacks_to_two_hundred_megabytes_at_most(
 def test_a_web_page_gives_what_its_reader_sees() -> None:
     text = text_of(files.html_page(), "hours.html")
 
-    assert text == (
-        "Opening hours\nOpening hours\nThe reading room is open from 9 to 17.\nSaturday\tclosed"
-    )
+    assert text == ("Opening hours\nThe reading room is open from 9 to 17.\nSaturday\tclosed")
 
 
 def test_a_web_page_with_many_elements_is_not_taken_for_a_deep_one() -> None:

@@ -365,13 +365,17 @@ def test_object_that_is_no_document_is_not_inspected(house: House, key: str) -> 
 @pytest.mark.processes
 def test_title_words_of_a_pdf_begin_with_its_metadata_title(house: House) -> None:
     house.documents.save(document_at(KEY, etag="e1", status=DocumentStatus.INDEXED))
-    house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros", title="Travel Policy 2026-11"))
+    house.bucket.put(
+        KEY,
+        "e1",
+        files.pdf("Travel policy: meals are 48 euros", title="Obey: Policy, Travel 2026-11"),
+    )
     extract = partial(read_pages_apart, seconds=60)
 
     replace(house.inspecting, extract=extract).inspect(KEY)
 
     (document,) = house.documents.kept.values()
-    assert document.title_words == "travel policy meals are 48 euros"
+    assert document.title_words == "policy travel meals are 48 euros"
 
 
 def test_indexed_document_gets_the_words_of_its_title_and_no_more_than_fit(house: House) -> None:

@@ -454,6 +454,20 @@ def test_rejected_file_listed_as_indexed_is_removed_though_not_found(world: Reco
     assert world.document(REJECTED).lingering
 
 
+def test_withheld_file_listed_as_indexed_is_removed_and_never_sent(world: Reconciled) -> None:
+    world.dropped_and_indexed(GOOD)
+    why: dict[str, Any] = {"status_reason": "no text", "illegible": "no text"}
+    world.change(GOOD, status=DocumentStatus.FAILED, indexed_at=None, **why)
+    world.clock.pass_by(1)
+    world.says(GOOD, "INDEXED")
+
+    found = world.found()
+
+    document = world.document(GOOD)
+    assert found == [(Kind.REJECTED_IN_INDEX, GOOD)]
+    assert (document.status, document.lingering) == (DocumentStatus.FAILED, True)
+
+
 def test_one_that_a_run_sees_to_is_in_good_hands(world: Reconciled) -> None:
     world.drop(REJECTED)
     world.change(REJECTED, lingering=True, updated_at=world.clock())

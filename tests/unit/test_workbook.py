@@ -1,5 +1,7 @@
 """XLSX as people see it in a spreadsheet program."""
 
+import io
+import zipfile
 from collections.abc import Mapping
 
 import pytest
@@ -47,6 +49,11 @@ def book(
     return files.archive(
         {**members, **{f"xl/{kind}.xml": part for kind, part in (parts or {}).items()}}
     )
+
+
+def members_of(body: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def text(value: str, at: str = "") -> str:
@@ -118,6 +125,36 @@ def test_hidden_sheets_rows_and_columns_are_left_out_and_counted() -> None:
         "1 hidden sheet was left out",
         "2 hidden rows and 1 hidden column were left out: Plan",
     )
+
+
+@pytest.mark.parametrize(
+    ("font", "fill", "is_seen"),
+    [
+        ('<color rgb="FFFFFFFF"/>', "", False),
+        ('<color theme="0"/>', "", False),
+        ('<color rgb="FF336699"/>', '<fgColor rgb="FF336699"/>', False),
+        ('<sz val="1"/>', "", False),
+        ('<color rgb="FFFFFFFF"/>', '<fgColor rgb="FF336699"/>', True),
+        ('<color theme="0"/>', '<fgColor theme="4"/>', True),
+        ('<color theme="0" tint="-0.5"/>', "", True),
+        ('<color theme="1"/><sz val="8"/>', "", True),
+    ],
+)
+def test_cell_whose_text_nobody_can_see_is_left_out(font: str, fill: str, *, is_seen: bool) -> None:
+    kind = "solid" if fill else "none"
+    styles = (
+        f'<styleSheet xmlns="{_MAIN}"><fonts><font>{font}</font></fonts><fills><fill>'
+        f'<patternFill patternType="{kind}">{fill}</patternFill></fill></fills>'
+        '<cellXfs><xf fontId="0" fillId="0"/></cellXfs></styleSheet>'
+    )
+    body = book({"Plan": rows(text("shown").replace("<c ", '<c s="9" '), text("order"))})
+    body = files.archive({**members_of(body), "xl/styles.xml": styles})
+
+    page = read(body)
+
+    assert ("order" in page.text, "shown" in page.text) == (is_seen, True)
+    gaps = () if is_seen else ("1 cell that nobody can see was left out: Plan",)
+    assert gaps_of([page]) == gaps
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from stackroom.inspection.place_map import Piece, PlaceMap
 from stackroom.inspection.running_lines import normalise, running_lines
 from stackroom.inspection.toc_detection import listed_lines
 
-__all__ = ["READER_VERSION", "DocumentText", "text_of", "without_context"]
+__all__ = ["READER_VERSION", "DocumentText", "text_of", "unseen_in_title", "without_context"]
 
 READER_VERSION = "3"  # another one wherever the text of the same file would change
 
@@ -30,6 +30,7 @@ _TABLES = {"csv", "xlsx"}
 # Programs write the file's date into a title, or its number in a register: a question for another
 # year would find it by those.
 _DIGIT = re.compile(r"\d")
+_TITLE_WORD = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,10 +47,11 @@ def text_of(pages: Sequence[Page], filename: str) -> DocumentText:
     """Return the text of a file, at most as much as Bedrock takes of a file."""
     extension = extension_of(filename)
     kept = pages if extension in _TABLES else _without_contents(_without_running_lines(pages))
+    title = "".join(page.title for page in pages[:1])
     writer = _Writer(
         filename,
         extension,
-        title="".join(page.title for page in pages[:1] if not _DIGIT.search(page.title)),
+        title="" if _DIGIT.search(title) or unseen_in_title(pages) else title,
         bytes_left=MAX_FILE_BYTES,
         repeats=_repeats(kept),
     )
@@ -63,6 +65,22 @@ def text_of(pages: Sequence[Page], filename: str) -> DocumentText:
         places=PlaceMap(text="".join(writer.letters), pieces=tuple(writer.pieces)),
         gaps=gaps_of(pages) if is_whole else (*gaps_of(pages), _CUT),
     )
+
+
+def unseen_in_title(pages: Sequence[Page]) -> frozenset[str]:
+    """
+    Return the words of what a file calls itself, in lower case, that none of its pages shows:
+    hardly anybody sees a title, so that they could speak to a model behind people's backs.
+    """
+    unseen = {word for page in pages[:1] for word in _TITLE_WORD.findall(page.title.lower())}
+    for page in pages if unseen else ():
+        text = page.text.lower()
+        unseen -= set(_TITLE_WORD.findall(text))
+        # Many scripts have no spaces between words.
+        unseen = {each for each in unseen if each.isascii() or each not in text}
+        if not unseen:
+            break
+    return frozenset(unseen)
 
 
 # What is left out.

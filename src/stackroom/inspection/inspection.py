@@ -23,7 +23,12 @@ from stackroom.documents.keys import Location, TextName, locate, may_be_document
 from stackroom.documents.model import Document, DocumentStatus
 from stackroom.documents.repositories import Catalogs, Documents, Inspected
 from stackroom.errors import Illegible, ObjectRefused, RecordChanged, Unreadable
-from stackroom.inspection.document_text import READER_VERSION, DocumentText, text_of
+from stackroom.inspection.document_text import (
+    READER_VERSION,
+    DocumentText,
+    text_of,
+    unseen_in_title,
+)
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.gaps import UNREAD, gaps_of
 from stackroom.inspection.kept_texts import DocumentTexts, TextKeeping
@@ -304,10 +309,12 @@ def title_words_of(pages: Sequence[Page]) -> str:
     as a record holds.
 
     A title's numbers are left out: programs write there the date of the file, or its number in a
-    register, by which a question for another year finds it [docs/answers.md].
+    register, by which a question for another year finds it [docs/answers.md]. So are words that no
+    page shows.
     """
-    named = " ".join(page.title for page in pages[:1])
-    title = " ".join(each for each in _WORD.findall(named) if each.isalpha())
+    named = _WORD.findall(" ".join(page.title for page in pages[:1]).lower())
+    unseen = unseen_in_title(pages)
+    title = " ".join(each for each in named if each.isalpha() and each not in unseen)
     opening = next((page.text.strip() for page in pages if page.text.strip()), "")[:_OPENING]
     words = " ".join(dict.fromkeys(_WORD.findall(f"{title} {opening}".lower())))
     return words.encode()[:_TITLE_BYTES].decode(errors="ignore")

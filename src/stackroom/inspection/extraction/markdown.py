@@ -1,17 +1,28 @@
 """
-MD: the text as it is written, but for its tables, and its headings.
+MD: the text as it is written, but for its tables, its headings, and what nobody sees of it once it
+is rendered: comments, attributes, elements that are hidden, links that no text refers to.
 
 Headings as CommonMark has them (https://spec.commonmark.org/0.31.2/, 4.2 and 4.3): `#` to `######`
-before the line, or a line of `=` or `-` below. Not looked into: fenced code, HTML comments and the
-front matter that site generators read. Indented code, quotes and lists have no headings of ours.
+before the line, or a line of `=` or `-` below. Not looked into: fenced code and the front matter
+that site generators read. Indented code, quotes and lists have no headings of ours.
 """
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 
 from selectolax.lexbor import LexborHTMLParser
 
-from stackroom.inspection.extraction.page import RAW_CHARACTERS, Found, Page, unpaged
+from stackroom.errors import Unreadable
+from stackroom.inspection.extraction import webpage
+from stackroom.inspection.extraction.page import (
+    RAW_CHARACTERS,
+    Found,
+    Page,
+    hidden_words,
+    unpaged,
+)
 from stackroom.inspection.extraction.plain import lines_of
 from stackroom.inspection.extraction.tables import table_lines
 
@@ -23,7 +34,6 @@ _MARK = re.compile(
     r"^ {0,3}(?:"
     r"(?P<hashes>#{1,6})(?=[ \t\n]|\Z)"
     r"|(?P<fence>`{3,}+(?=[^`\n]*+(?:\n|\Z))|~{3,}+)"
-    r"|(?P<comment><!--)"
     r"|(?P<underline>=++|-++)[ \t]*+(?=\n|\Z)"
     r")",
     re.MULTILINE,
@@ -44,8 +54,133 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 def read(body: bytes) -> tuple[Page, ...]:
     written, missing = lines_of(body)
-    text = _with_tables(written)
-    return unpaged(text, _found(text), missing=missing)
+    shown, hidden = _as_rendered(written)
+    text = _with_tables(shown)
+    return unpaged(text, _found(text), missing=(*missing, *hidden_words(hidden)))
+
+
+# What nobody sees of it, in code apart. HTML in Markdown begins and ends as CommonMark has it
+# (https://spec.commonmark.org/0.31.2/, 4.6, 4.7 and 6.6).
+
+_TITLE = r"""(?:"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\((?:[^()\\]|\\.)*+\))"""
+_RAW = re.compile(
+    r"^ {0,3}(?P<fence>`{3,}+(?=[^`\n]*+(?:\n|\Z))|~{3,}+)"
+    r"|(?<![\\`])(?P<code>`++)"
+    r"|(?P<opening><!--|<\?|<!\[CDATA\[|<!(?=[A-Za-z]))"
+    r"""|<(?P<name>[A-Za-z][A-Za-z0-9-]*+)(?P<rest>(?:\s(?:[^<>"']|"[^"]*+"|'[^']*+')*+|/)?)>"""
+    r"|^ {0,3}\[(?!\^|\s*\])(?P<label>(?:[^\[\]\\]|\\.)++)\]:[ \t]*+\n?[ \t]*+"
+    rf"(?P<link><[^<>\n]*+>|[^\s<]\S*+)(?:(?:[ \t]++|[ \t]*+\n[ \t]*+){_TITLE})?[ \t]*+$",
+    re.MULTILINE | re.DOTALL,
+)
+_CLOSINGS = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>", "<!": ">"}
+_LABEL = re.compile(r"\[((?:[^\[\]\\]|\\.)++)\](?!:)", re.DOTALL)
+_STYLE = re.compile(r"<style\b[^<>]*>.*?</style\s*>", re.DOTALL | re.IGNORECASE)
+# Of a paragraph: lines of HTML, in which backticks are no code.
+_HTML_LINE = re.compile(r"^ {0,3}</?[A-Za-z]", re.MULTILINE)
+# What shows some of it, or more than the text in it; what an open one ends with, its paragraph.
+_NOT_JUDGED = frozenset({"svg", "math", "select", "optgroup", "option"})
+_OF_A_PARAGRAPH = frozenset({"p", "li", "dt", "dd", "span", "tr", "td", "th"})
+_SPAN = re.compile(r"""\s(?:col|row)span\s*+=\s*+["']?\d++["']?""", re.IGNORECASE)
+_MAY_HIDE = re.compile(r"hidden|style|class|color|popover|opacity|size|width|height", re.I)
+_AROUND = {"td": "<table><tr>", "th": "<table><tr>", "tr": "<table>"}
+
+_Cut = tuple[int, int, str]  # from where to where, and what stays there
+
+
+def _as_rendered(text: str) -> tuple[str, int]:
+    """Return what is seen of it, and how many words of hidden elements are not."""
+    pieces, at, hidden = list[str](), 0, 0
+    for begin, end, kept in _unseen(text):
+        pieces += [text[at:begin], kept]
+        at = end
+        if not kept and text[begin] == "<" and text[begin + 1].isalpha():
+            hidden += len(_TAG.sub(" ", text[begin:end]).split())
+    return "".join([*pieces, text[at:]]), hidden
+
+
+def _unseen(text: str) -> Iterator[_Cut]:
+    styles = "".join(_STYLE.findall(text))
+    labels = {_label_of(each) for each in _LABEL.findall(text)}
+    at, paragraph = 0, _Paragraph(text)
+    while found := _RAW.search(text, at):
+        begin, at = found.span()
+        if code := found["fence"] or found["code"]:
+            at = _end_of_code(text, code, at) if paragraph.has_code(begin) else at
+        elif opening := found["opening"]:
+            if (end := _end_of_comment(text, begin, _CLOSINGS[opening])) is not None:
+                yield begin, (at := end), ""
+        elif label := found["label"]:
+            is_used = _label_of(label) in labels
+            yield begin, at, f"[{label}]: {found['link']}" if is_used else ""
+        elif _is_hidden(styles, *found.group("name", "rest")):
+            yield begin, (at := _end_of_element(text, found["name"].lower(), at)), ""
+        elif found["rest"].strip(" \t\n/"):
+            yield begin, at, f"<{found['name']}{''.join(_SPAN.findall(found['rest']))}>"
+
+
+@dataclass
+class _Paragraph:
+    """The paragraph that was looked at last, and where HTML begins in it."""
+
+    text: str
+    end: int = 0
+    html: int = 0
+
+    def has_code(self, position: int) -> bool:
+        if position >= self.end:
+            above, below = self.text.rfind("\n\n", 0, position), self.text.find("\n\n", position)
+            self.end = below if below >= 0 else len(self.text)
+            found = _HTML_LINE.search(self.text, max(0, above), self.end)
+            self.html = found.start() if found else self.end
+        return position < self.html
+
+
+def _end_of_code(text: str, opening: str, position: int) -> int:
+    """Return where a fence is closed, or a span of code in a line; of an open span, its opening."""
+    if len(opening) > 2 and not text[text.rfind("\n", 0, position) + 1 : position].strip(" `~"):
+        return _end_of_fence(text, opening, position)
+    span = re.compile(rf"(?<!`){opening}(?!`)")
+    closing = span.search(text, position, _end_of_line(text, position))
+    return closing.end() if closing else position
+
+
+def _label_of(written: str) -> str:
+    return " ".join(written.split()).lower()
+
+
+def _is_hidden(styles: str, name: str, attributes: str) -> bool:
+    """Whether a page shows nothing of an element that begins so."""
+    if name.lower() in _NOT_JUDGED:
+        return False
+    hides = styles or _MAY_HIDE.search(attributes)
+    return _shows_nothing(styles, name.lower(), attributes if hides else "")
+
+
+@lru_cache(4096)
+def _shows_nothing(styles: str, name: str, attributes: str) -> bool:
+    try:
+        webpage.read(f"<body>{styles}{_AROUND.get(name, '')}<{name}{attributes}>x".encode())
+    except Unreadable:
+        return True
+    return False
+
+
+def _end_of_comment(text: str, begin: int, closing: str) -> int | None:
+    """Return where it ends; None of one that begins in a line and has no end, which is text."""
+    end = text.find(closing, begin + 2)
+    if end >= 0:
+        return end + len(closing)
+    return len(text) if not text[text.rfind("\n", 0, begin) + 1 : begin].strip() else None
+
+
+def _end_of_element(text: str, name: str, position: int) -> int:
+    depth, tags = 1, re.compile(rf"<(/?){name}(?=[\s/>])[^>]*>", re.IGNORECASE)
+    for tag in tags.finditer(text, position):
+        depth += -1 if tag[1] else 1
+        if not depth:
+            return tag.end()
+    end = text.find("\n\n", position) if name in _OF_A_PARAGRAPH else -1
+    return end if end >= 0 else len(text)
 
 
 # Tables as GitHub has them (https://github.github.com/gfm/#tables-extension-), and those of HTML.
@@ -132,10 +267,8 @@ def _found(text: str) -> Iterator[Found]:
             start = _paragraph_above(text, mark.start(), below)
             if start is not None:
                 yield start, _plain(_slice(text, start, mark.start()))
-        elif mark["fence"]:
-            position = _end_of_fence(text, mark["fence"], position)
         else:
-            position = _end_of_comment(text, mark.end())
+            position = _end_of_fence(text, mark["fence"], position)
     yield position, None
 
 
@@ -159,11 +292,6 @@ def _end_of_fence(text: str, fence: str, position: int) -> int:
     closing = re.compile(rf"^ {{0,3}}{fence[0]}{{{len(fence)},}}+[ \t]*$", re.MULTILINE)
     closed = closing.search(text, position)
     return closed.end() if closed else len(text)
-
-
-def _end_of_comment(text: str, position: int) -> int:
-    end = text.find("-->", position)
-    return _end_of_line(text, end) if end >= 0 else len(text)
 
 
 def _paragraph_above(text: str, position: int, below: int) -> int | None:

@@ -88,8 +88,8 @@ class Page:
     Text of one page: counted from 1 in a PDF, `number` None in formats without pages.
 
     `headings` are in the order of the text; a PDF has none. `title` is on a document's first page:
-    what the file calls itself, which a PDF has beside its text. So is `missing`: sentences on what
-    else people see in the file.
+    what the file calls itself, which PDF and HTML have beside their text. So is `missing`:
+    sentences on what else people see in the file.
     """
 
     number: int | None

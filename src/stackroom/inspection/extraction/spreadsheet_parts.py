@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from stackroom.inspection.extraction.colours import WHITE, Colour, are_alike, of_hex
 from stackroom.inspection.extraction.number_formats import BUILT_IN, number_format
 from stackroom.inspection.extraction.ooxml import Attributes, local, parse, relations
 
@@ -41,6 +42,7 @@ class Workbook:
     sheets: list[SheetPart] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)  # that cells refer to by number
     shows: list[Show] = field(default_factory=list)  # by the number of a cell's style
+    unseen: set[int] = field(default_factory=set)  # styles whose text can't be seen
     from_1904: bool = False
     is_uncalculated: bool = False  # whatever opens it is to calculate it; zeros stand for values
 
@@ -80,7 +82,9 @@ def open_workbook(archive: zipfile.ZipFile) -> Workbook:
         usual = f"{folder}/{kind}.xml"
         for part in (workbook.related(root, kind) or [usual] * (usual in names))[:1]:
             if kind == "styles":
-                workbook.shows = _shows(archive, part)
+                styles = _Styles()
+                parse(archive, part, start=styles.start, end=styles.end)
+                workbook.shows, workbook.unseen = styles.shows(), styles.unseen()
             else:
                 workbook.texts = _shared_texts(archive, part)
     return workbook
@@ -136,21 +140,84 @@ def _unescaped(text: str) -> str:
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
 
 
-def _shows(archive: zipfile.ZipFile, part: str) -> list[Show]:
-    codes, formats, inside = dict(BUILT_IN), list[str](), list[str]()
+_TINY = 1.0  # points of a font, a row's height or a column's width
+# Of the palette, and of the theme: the colour of paper [18.8.27, and 20.1.6.2: lt1].
+_PAPER = {("indexed", "1"), ("indexed", "9"), ("theme", "0")}
 
-    def start(name: str, attributes: Attributes) -> None:
-        inside.append(name)
-        if name == "numFmt" and "dxfs" not in inside:
-            codes[_number(attributes.get("numFmtId"))] = attributes.get("formatCode", "")
-        elif name == "xf" and "cellXfs" in inside:
-            formats.append(attributes.get("numFmtId", "0"))
 
-    def end(_: str) -> None:
-        inside.pop()
+@dataclass
+class _Styles:
+    """Formats, fonts and fills, and which of them the styles of cells have."""
 
-    parse(archive, part, start=start, end=end)
-    return [number_format(codes.get(_number(each), "General")) for each in formats]
+    _codes: dict[int, str] = field(default_factory=lambda: dict(BUILT_IN))
+    _fonts: list[Colour | None] = field(default_factory=list)
+    _tiny_fonts: set[int] = field(default_factory=set)
+    _fills: list[Colour | None] = field(default_factory=list)
+    _cells: list[Attributes] = field(default_factory=list)
+    _inside: list[str] = field(default_factory=list)
+
+    def start(self, name: str, attributes: Attributes) -> None:
+        self._inside.append(name)
+        where = self._inside[1:2]
+        if name == "numFmt" and where != ["dxfs"]:
+            self._codes[_number(attributes.get("numFmtId"))] = attributes.get("formatCode", "")
+        elif where == ["cellXfs"] and name == "xf":
+            self._cells.append(attributes)
+        elif where == ["fonts"]:
+            self._font(name, attributes)
+        elif where == ["fills"]:
+            self._fill(name, attributes)
+
+    def end(self, _: str) -> None:
+        self._inside.pop()
+
+    def _font(self, name: str, attributes: Attributes) -> None:
+        if name == "font":
+            self._fonts.append(None)
+        elif name == "sz" and _is_tiny(attributes.get("val")):
+            self._tiny_fonts.add(len(self._fonts) - 1)
+        elif name == "color" and self._fonts:
+            self._fonts[-1] = _colour(attributes)
+
+    def _fill(self, name: str, attributes: Attributes) -> None:
+        if name == "patternFill":
+            is_none = attributes.get("patternType", "none") == "none"
+            self._fills.append(WHITE if is_none else None)
+        elif name == "gradientFill":
+            self._fills.append(None)
+        elif name == "fgColor" and self._fills and self._fills[-1] is None:
+            self._fills[-1] = _colour(attributes)
+
+    def shows(self) -> list[Show]:
+        codes = (self._codes.get(_number(each.get("numFmtId")), "General") for each in self._cells)
+        return [number_format(code) for code in codes]
+
+    def unseen(self) -> set[int]:
+        """Return the styles whose text is tiny, or has the colour of its cell."""
+        return {number for number, each in enumerate(self._cells) if self._is_unseen(each)}
+
+    def _is_unseen(self, cell: Attributes) -> bool:
+        font, fill = _number(cell.get("fontId")), _number(cell.get("fillId"))
+        colour = self._fonts[font] if font < len(self._fonts) else None
+        paper = self._fills[fill] if fill < len(self._fills) else WHITE
+        is_hidden = colour is not None and paper is not None and are_alike(colour, paper)
+        return is_hidden or font in self._tiny_fonts
+
+
+def _colour(attributes: Attributes) -> Colour | None:
+    """Return a colour that is told, or the paper's; None of any other of a theme or a palette."""
+    if attributes.keys() & {"tint"}:
+        return None
+    if not _PAPER.isdisjoint(attributes.items()):
+        return WHITE
+    return of_hex(attributes.get("rgb", "")[-6:])
+
+
+def _is_tiny(size: str | None) -> bool:
+    try:
+        return size is not None and float(size) <= _TINY
+    except ValueError:
+        return False
 
 
 def _number(text: str | None) -> int:
@@ -165,14 +232,15 @@ class Sheet:
     """
     What the cells of a sheet show, by row and column, and how much of it nobody sees.
 
-    Rows and columns are counted that are hidden and have something in them; `formulas` are cells
-    without a value, which show their formula here.
+    Rows and columns are counted that are hidden and have something in them; `unseen` are cells that
+    show nothing of it, and `formulas` those without a value, which show their formula here.
     """
 
     rows: dict[int, dict[int, str]] = field(default_factory=dict)
     merged: list[tuple[Position, Position]] = field(default_factory=list)
     hidden_rows: set[int] = field(default_factory=set)
     hidden_columns: set[int] = field(default_factory=set)
+    unseen: int = 0
     formulas: int = 0
 
 
@@ -214,8 +282,10 @@ class _SheetReader:
         elif name == "row":
             self._row = _number(attributes.get("r")) or self._row + 1
             self._column, self._cells = 0, {}
-            self._is_hidden_row = _is_on(attributes.get("hidden")) or attributes.get("ht") == "0"
-        elif name == "col" and (_is_on(attributes.get("hidden")) or attributes.get("width") == "0"):
+            self._is_hidden_row = _is_on(attributes.get("hidden")) or _is_tiny(attributes.get("ht"))
+        elif name == "col" and (
+            _is_on(attributes.get("hidden")) or _is_tiny(attributes.get("width"))
+        ):
             first, last = _number(attributes.get("min")), _number(attributes.get("max"))
             self._hidden_columns.update(range(first, min(last, _MAX_COLUMN) + 1))
         elif name == "mergeCell":
@@ -245,6 +315,8 @@ class _SheetReader:
             self.sheet.hidden_rows.add(self._row)
         elif self._column in self._hidden_columns:
             self.sheet.hidden_columns.add(self._column)
+        elif _number(self._cell.get("s")) in self._workbook.unseen:
+            self.sheet.unseen += 1
         else:
             self.sheet.formulas += is_formula
             if shown:

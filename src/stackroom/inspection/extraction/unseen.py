@@ -1,5 +1,5 @@
 """
-Characters that nobody sees, such as tags, zero-width letters and bidirectional controls.
+Characters that nobody sees, such as tags, zero-width letters, bidirectional and other controls.
 
 They can carry a text of their own, and keep words from being found. Those that spell what people
 see stay: joiners of Persian and Hindi, sequences of emoji, variants of a character, and spaces
@@ -38,6 +38,8 @@ _UNSPACED = re.compile(
     "[\u0e00-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aad\u2e80-\u30ff\u3400-\u9fff\ua9e0-\ua9ff"
     "\uaa60-\uaadf]"
 )
+# What a terminal obeys: it may clear, hide or recolour what people see.
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 # Of a region, such as "gbeng" for England.
 _FLAG, _REGION = (
     "\U0001f3f4",
@@ -47,6 +49,7 @@ _FLAG, _REGION = (
 
 def as_seen(text: str) -> tuple[str, int]:
     """Return the text as people see it, and how many characters no layout or script explains."""
+    text = _CONTROLS.sub("", text)
     if text.isascii():
         return text, 0
     hidden = 0

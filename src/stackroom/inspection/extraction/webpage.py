@@ -22,7 +22,13 @@ from stackroom.inspection.extraction.blocks import (
     joined,
     table_blocks,
 )
-from stackroom.inspection.extraction.page import RAW_CHARACTERS, Page, hidden_words, unpaged
+from stackroom.inspection.extraction.page import (
+    RAW_CHARACTERS,
+    Page,
+    hidden_words,
+    readable,
+    unpaged,
+)
 from stackroom.inspection.extraction.page_styles import Appearance, PageStyles, looked
 from stackroom.inspection.extraction.plain import Decoded, decode, decode_declared
 from stackroom.inspection.extraction.word_numbering import numbered
@@ -31,6 +37,7 @@ from stackroom.inspection.extraction.word_numbering import numbered
 _NOT_SHOWN = frozenset({
     "script", "style", "noscript", "template", "object", "datalist", "rp", "canvas", "audio",
     "video", "progress", "meter", "noembed", "noframes", "annotation", "annotation-xml", "option",
+    "title",
 })
 _NOT_DRAWN = frozenset({  # of an SVG
     "title", "desc", "metadata", "defs", "symbol", "clippath", "mask", "marker", "pattern",
@@ -84,7 +91,9 @@ def read(body: bytes) -> tuple[Page, ...]:
             if frames > 1
             else "a page in a frame was not read",
         )
-    return unpaged(*joined(shown.blocks), missing=[*missing, *hidden_words(shown.hidden_words)])
+    missing = (*missing, *hidden_words(shown.hidden_words))
+    (page,) = unpaged(*joined(shown.blocks), missing=missing)
+    return (replace(page, title=shown.title),)
 
 
 @dataclass
@@ -153,6 +162,7 @@ class _Shown:
     def __init__(self, depth: int = 0) -> None:
         self.blocks = list[Block]()
         self.hidden_words = self.frames = 0
+        self.title = ""
         self._depth = depth  # of frames
         self._places = [self.blocks]
         self._pieces = list[str]()
@@ -170,6 +180,8 @@ class _Shown:
                 " many to read; save it as UTF-8 text and upload it again"
             )
         shown, tree = cls(depth), LexborHTMLParser(markup)
+        title = tree.css_first("head > title")
+        shown.title = readable(title.text()) if title is not None else ""
         if tree.root is not None:
             shown._read(tree.root, PageStyles(tree), has_sheets=bool(tree.css(_LINKED)))
         return shown

@@ -70,17 +70,20 @@ class _Gaps:
 
     def __init__(self) -> None:
         self.hidden_sheets = self.comments = 0
-        self._counts = {"row": 0, "column": 0, "formula": 0}
-        self._names: dict[str, list[str]] = {"hidden": [], "formula": []}
+        self._counts = {"row": 0, "column": 0, "formula": 0, "unseen": 0}
+        self._names: dict[str, list[str]] = {"hidden": [], "formula": [], "unseen": []}
 
     def add(self, name: str, sheet: Sheet) -> None:
         self._counts["row"] += len(sheet.hidden_rows)
         self._counts["column"] += len(sheet.hidden_columns)
         self._counts["formula"] += sheet.formulas
+        self._counts["unseen"] += sheet.unseen
         if sheet.hidden_rows or sheet.hidden_columns:
             self._names["hidden"].append(name)
         if sheet.formulas:
             self._names["formula"].append(name)
+        if sheet.unseen:
+            self._names["unseen"].append(name)
 
     def sentences(self) -> Iterator[str]:
         if self.hidden_sheets:
@@ -91,6 +94,11 @@ class _Gaps:
             is_one = sum(self._counts[each] for each in ("row", "column")) == 1
             were = "was" if is_one else "were"
             yield f"{' and '.join(counts)} {were} left out: {_listed(self._names['hidden'])}"
+        if count := self._counts["unseen"]:
+            cells = (
+                "cells that nobody can see were" if count > 1 else "cell that nobody can see was"
+            )
+            yield f"{count} {cells} left out: {_listed(self._names['unseen'])}"
         if count := self._counts["formula"]:
             have = "cells have formulas" if count > 1 else "cell has a formula"
             yield f"{count} {have} without a value: {_listed(self._names['formula'])}"
