@@ -11,7 +11,9 @@ from simulator.tests import files
 from stackroom.aws import session
 from stackroom.catalogs.reading import located
 from stackroom.documents.bucket import FileVersion
+from stackroom.documents.keys import TextName
 from stackroom.documents.passages import OnlyPlaces
+from stackroom.inspection.document_text import text_of
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.inspection import File
 from stackroom_console.console import Console
@@ -113,12 +115,30 @@ def test_citation_opens_the_version_it_is_of_until_the_next_one_answers(
     assert "versionId" not in saved()
 
 
+def test_kept_text_is_shown_page_by_page_and_not_read_anew(
+    alice: Browser, pipeline: Pipeline, console: Console
+) -> None:
+    catalog = new_catalog(alice)
+    document_id = dropped(pipeline, "alice", catalog, "scan.pdf", files.pdf("Cover"))
+    document = pipeline.document(f"alice/{catalog}/scan.pdf")
+    assert document is not None
+    assert document.text_id is not None
+    seen = [Page(1, "Cover"), Page(2, ""), Page(3, "Seen by OCR."), Page(4, "The tide is high.")]
+    name = TextName("alice", document.catalog_id, document_id, document.text_id)
+    console.services.deployment.texts.put(name, text_of(seen, "scan.pdf"))
+
+    page = read(shown(alice, text_path(catalog, document_id, "The tide is high.")))
+
+    assert "Seen by OCR." in page
+    assert "⟦" not in page
+    assert re.search(r"Page 1\s+Cover\s+Page 3\s+Seen by OCR.\s+Page 4\s+The tide is high.", page)
+
+
 def test_unreadable_text_page_gives_the_reason_and_a_download(
     alice: Browser, pipeline: Pipeline, console: Console
 ) -> None:
     catalog = new_catalog(alice)
     broken = dropped(pipeline, "alice", catalog, "a.pdf", "no PDF at all")
-    large = dropped(pipeline, "alice", catalog, "b.txt")
     path = f"/catalogs/{catalog}/documents/"
 
     told = read(shown(alice, f"{path}{broken}/text"))
@@ -128,7 +148,7 @@ def test_unreadable_text_page_gives_the_reason_and_a_download(
     version = FileVersion(etag="e", version_id=None)
     too_large = Mock(read=Mock(return_value=File(version=version, body=None)))
     console.services.reading = type(console.services.reading)(**{**reading, "files": too_large})
-    page = shown(alice, f"{path}{large}/text")
+    page = shown(alice, f"{path}{broken}/text")
     assert "files of more than 20 MB aren't shown as text" in read(page)
     assert "/file?save" in page
 

@@ -11,6 +11,7 @@ from tests.local.running import ANY_SCORE, local_mode, stackroom
 
 pytestmark = pytest.mark.processes
 
+OF_ANN = ("--catalog", "leases", "--user", "ann")
 LEASE, NOTES = "leases/lease.pdf", "leases/notes.txt"
 SCAN = files.scanned_pdf(
     "Annex A\nThe rent is 812 euros.",
@@ -46,6 +47,8 @@ def test_pages_without_text_are_found_and_cited_once_ocr_is_on(tmp_path: Path) -
         assert after.gaps == ()
         assert after.text_id != before.text_id
         assert ann.record(NOTES) == notes, "what has no pages is left alone"
+        kept = stackroom("passages", "lease.pdf", *OF_ANN, "--text", state_dir=state)
+        assert "nine weeks" in kept.stdout, "what was indexed, which no reader finds in the file"
         again = stackroom("reread", "--user", "ann", state_dir=state)
         assert "every text is of the present reader" in again.stderr
         assert "Textract" in stackroom("doctor", state_dir=state).stdout

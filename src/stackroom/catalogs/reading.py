@@ -1,21 +1,27 @@
 """
-The text of a document for its owner, as our own reader takes it from the file; and where in it a
-passage stands, which a knowledge base may have read in a slightly other way.
+The text of a document for its owner: the one that is kept, or what our reader takes from the file;
+and where in it a passage stands, which a knowledge base may have read in a slightly other way.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import Protocol
 
 from stackroom.access.tenancy import in_use
 from stackroom.clock import utc_now
+from stackroom.documents.keys import TextName
 from stackroom.documents.model import Document
 from stackroom.documents.repositories import Catalogs, Documents
 from stackroom.errors import DocumentNotFound, ObjectRefused, Unreadable
+from stackroom.inspection.context_lines import split_at_context
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.inspection import Files
+from stackroom.inspection.place_map import PlaceMap
+from stackroom.inspection.running_lines import normalise
 
 # Bytes of a file that is read for somebody who waits, beside others who do.
 LARGEST = 20 * 1024 * 1024
@@ -25,6 +31,13 @@ _TOO_LONG = "reading the file took too long"
 Span = tuple[int, int]
 # Given seconds and the rest, as `read_pages_apart` does it; None where it had to give up.
 Extract = Callable[..., Sequence[Page] | None]
+
+
+class KeptTexts(Protocol):
+    def text(self, name: TextName) -> str | None: ...
+
+    def get(self, name: TextName) -> PlaceMap | None:
+        """Return where its pages begin."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +60,7 @@ class TextReading:
     catalogs: Catalogs
     documents: Documents
     files: Files
+    texts: KeptTexts
     extract: Extract
     now: Callable[[], datetime] = utc_now
 
@@ -63,32 +77,52 @@ class TextReading:
         In the version that an answer has `cited`, as long as answers are from it, else as the file
         lies there. Raises CatalogNotFound, CatalogDeleting or DocumentNotFound.
         """
-        in_use(self.catalogs, user_id, catalog_id)
+        catalog = in_use(self.catalogs, user_id, catalog_id)
         document = self.documents.get(catalog_id, document_id)
         if document is None or not document.is_counted:
             raise DocumentNotFound(document_id)
+        answering = document.answering_version_id(self.now())
+        version_id = answering if answering == cited else None
+        is_earlier = version_id is not None
+        text_id = document.indexed_text_id if is_earlier else document.text_id
         try:
-            return self._read(document, seconds, cited)
+            pages = self._kept(catalog.user_id, document, text_id)
+            pages = pages or self._read(document, seconds, version_id)
         except Unreadable as defect:
             return DocumentPages(document=document, unread=defect.reason)
         except ObjectRefused as refused:
             return DocumentPages(document=document, unread=refused.why)
+        return DocumentPages(document=document, pages=pages, is_earlier=is_earlier)
 
-    def _read(self, document: Document, seconds: float, cited: str | None) -> DocumentPages:
-        answering = document.answering_version_id(self.now())
-        version_id = answering if answering == cited else None
+    def _kept(self, user_id: str, document: Document, text_id: str | None) -> tuple[Page, ...]:
+        """Return the pages of its kept text, which may be of OCR, or of an earlier reader."""
+        if text_id is None:
+            return ()
+        name = TextName(user_id, document.catalog_id, document.document_id, text_id)
+        text, places = self.texts.text(name), self.texts.get(name)
+        return () if text is None or places is None else tuple(_pages(text, places))
+
+    def _read(self, document: Document, seconds: float, version_id: str | None) -> tuple[Page, ...]:
         file = self.files.read(document.s3_key, limit=LARGEST, version_id=version_id)
         if file is None:
             raise DocumentNotFound(document.document_id)
         if file.body is None:
-            return DocumentPages(document=document, unread=_TOO_LARGE)
+            raise Unreadable(_TOO_LARGE)
         # Pages of images alone are no defect to whoever looks at them.
         pages = self.extract(file.body, document.filename, seconds=seconds, scans=True)
         if pages is None:
-            return DocumentPages(document=document, unread=_TOO_LONG)
-        return DocumentPages(
-            document=document, pages=tuple(pages), is_earlier=version_id is not None
-        )
+            raise Unreadable(_TOO_LONG)
+        return tuple(pages)
+
+
+def _pages(text: str, places: PlaceMap) -> Iterator[Page]:
+    """Yield each page, without the context lines, below one of which it begins."""
+    at, parts = 0, list[tuple[int | None, str]]()
+    for part in split_at_context(text)[0]:
+        parts.append((places.page_at(at), part))
+        at += len(normalise(part))
+    for number, of_page in groupby(parts, key=itemgetter(0)):
+        yield Page(number, "".join(part for _, part in of_page))
 
 
 # Where a passage stands in a text, known by its first and its last words.

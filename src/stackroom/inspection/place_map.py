@@ -46,6 +46,10 @@ class PlaceMap(Record):
         """Where the passage stands; nowhere if it isn't here, or could stand at several places."""
         return self._located(passage)
 
+    def page_at(self, position: int) -> int | None:
+        """Return the page that the letter or digit there is on, if pages have numbers."""
+        return self.pieces[self._number_at(position)].page if self.pieces else None
+
     @property
     def pages(self) -> tuple[tuple[int, int], ...]:
         """Each page that has a number, and how many letters and digits it has."""

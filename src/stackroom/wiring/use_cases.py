@@ -251,6 +251,7 @@ class UseCases(RunUseCases):
             catalogs=self.deployment.catalogs,
             documents=self.deployment.documents,
             files=self.deployment.files,
+            texts=self.deployment.texts,
             extract=read_pages_apart,
         )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from stackroom.documents.formats import MAX_FILE_BYTES
 from stackroom.documents.keys import (
+    TextName,
     Unplaced,
     canonical_name,
     catalog_id_of,
@@ -21,8 +22,10 @@ from stackroom.documents.keys import (
 from stackroom.documents.model import Catalog, Document
 from stackroom.documents.repositories import Catalogs, Documents
 from stackroom.errors import ValidationError
+from stackroom.inspection.document_text import DocumentText
 from stackroom_local.cli.callers import Asker, checked
 from stackroom_local.sites.site_services import SiteServices
+from stackroom_local.state import Instance
 
 if TYPE_CHECKING:
     from stackroom_client.answers import Document as FoundDocument
@@ -144,15 +147,36 @@ class DocumentLookup:
         return f"; there is {', '.join(map(repr, alike))}"
 
 
-def body_of(asker: Asker, catalog: str, filename: str) -> bytes:
-    """As the document lies there. Raises ValidationError for one that the asker hasn't."""
+def document_of(asker: Asker, catalog: str, filename: str) -> "FoundDocument":
+    """Raises ValidationError for one that the asker hasn't."""
     found = asker.client.documents(asker.catalog_id(catalog))
     documents = {canonical_name(each.filename): each for each in found}
     document = documents.get(canonical_name(filename))
     if document is None:
         near = did_you_mean(filename, [each.filename for each in documents.values()])
         raise ValidationError(f"there is no document {filename!r} in {catalog!r}{near}")
-    return downloaded(asker, document)
+    return document
+
+
+def kept_text(asker: Asker, document: "FoundDocument") -> DocumentText | None:
+    """
+    Return the text that was indexed of a document; None if none is kept, or on a deployment, where
+    who is signed in reads no objects.
+    """
+    if not isinstance(asker.site, Instance):
+        return None
+    there = SiteServices(asker.site).stores
+    catalog = there.catalogs.get(document.catalog_id)
+    record = there.documents.get(document.catalog_id, document.document_id)
+    if catalog is None or record is None or record.text_id is None:
+        return None
+    ids = (catalog.user_id, record.catalog_id, record.document_id)
+    name = TextName(*ids, record.text_id)
+    text, places = there.texts.text(name), there.texts.get(name)
+    if text is None or places is None:
+        return None
+    tokens = record.text_tokens or 0
+    return DocumentText(markdown=text, tokens=tokens, places=places, gaps=record.gaps)
 
 
 def downloaded(asker: Asker, document: "FoundDocument") -> bytes:

@@ -4,7 +4,6 @@ passages: the text of a document, passage by passage.
 Cut as the simulator does it when it ingests, and placed as answers cite.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -19,7 +18,6 @@ from stackroom.documents.passages import Passage
 from stackroom.errors import Unreadable
 from stackroom.inspection.context_lines import without_context
 from stackroom.inspection.document_text import DocumentText, text_of
-from stackroom.inspection.extraction import Page
 from stackroom.inspection.extraction.apart import read_pages_apart
 from stackroom.search.citations import is_navigation
 from stackroom.tools.texts import counted
@@ -35,22 +33,17 @@ _TEXTLESS = "no text; if it is a picture, it is not read"
 _SECONDS = 120.0  # as long as the simulator gives a file
 
 
-def passages(body: bytes, filename: str, *, chunking: Chunking, told: Output) -> None:
-    """Raises Unreadable with the reason, for whoever has the file."""
-    pages = _pages(body, filename)
-    text = text_of(pages, filename)
-    cut = _cut(text.markdown, chunking)
+def passages(text: DocumentText, filename: str, *, chunking: Chunking, told: Output) -> None:
+    cut, pages = _cut(text.markdown, chunking), text.places.pages
     answer = PassagesAnswer(
         filename=filename,
         parser="local",
         max_tokens=chunking.max_tokens,
         overlap_percentage=chunking.overlap_percentage,
-        pages=sum(page.number is not None for page in pages) or None,
+        pages=len(pages) or None,
         passages=[_told(number, each, text, filename) for number, each in enumerate(cut, start=1)],
         left_out=[
-            LeftOut(page=page.number, text="", reason=_TEXTLESS)
-            for page in pages
-            if page.number is not None and not page.text.strip()
+            LeftOut(page=page, text="", reason=_TEXTLESS) for page, letters in pages if not letters
         ],
         gaps=text.gaps,
     )
@@ -58,9 +51,8 @@ def passages(body: bytes, filename: str, *, chunking: Chunking, told: Output) ->
     told.answer(answer)
 
 
-def whole_text(body: bytes, filename: str) -> None:
-    """Print the text that is indexed. Raises Unreadable with the reason."""
-    text = text_of(_pages(body, filename), filename)
+def whole_text(text: DocumentText) -> None:
+    """Print the text that is indexed."""
     print(lines(text.markdown), end="")  # noqa: T201 - the text alone, and nowhere wrapped
 
 
@@ -79,14 +71,15 @@ def body_at(path: Path) -> bytes:
         raise Unreadable(f"{path}: {error.strerror}") from error
 
 
-def _pages(body: bytes, filename: str) -> Sequence[Page]:
+def text_in(body: bytes, filename: str) -> DocumentText:
+    """Return the text of a file. Raises Unreadable with the reason, for whoever has the file."""
     try:
         pages = read_pages_apart(body, filename, seconds=_SECONDS)
     except Unreadable as defect:
         raise Unreadable(f"{filename}: {defect.reason}") from defect
     if pages is None:
         raise Unreadable(f"{filename}: it took too long to read, or too much memory")
-    return pages
+    return text_of(pages, filename)
 
 
 def _cut(text: str, chunking: Chunking) -> list[str]:

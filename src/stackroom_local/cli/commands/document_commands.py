@@ -339,14 +339,17 @@ def passages(
     if catalog is None:
         if user is not None or group:
             raise WrongUsage("--user and --group are for a document that lies in a --catalog")
-        body, name = passage_inspection.body_at(file), file.name
+        name = file.name
+        text = passage_inspection.text_in(passage_inspection.body_at(file), name)
     else:
-        asker = Asker(site=site_of(state_dir), user=user, groups=group)
-        body, name = document_lookup.body_of(asker, catalog, str(file)), str(file)
+        asker, name = Asker(site=site_of(state_dir), user=user, groups=group), str(file)
+        document = document_lookup.document_of(asker, catalog, name)
+        kept = document_lookup.kept_text(asker, document)
+        text = kept or passage_inspection.text_in(document_lookup.downloaded(asker, document), name)
     if whole_text:
-        passage_inspection.whole_text(body, name)
+        passage_inspection.whole_text(text)
     else:
-        passage_inspection.passages(body, name, chunking=chunking, told=output(as_json))
+        passage_inspection.passages(text, name, chunking=chunking, told=output(as_json))
 
 
 # Verbs of stores that Stackroom searches itself.
