@@ -203,6 +203,10 @@ soak: setup ## Test: use a local mode for 10 minutes and kill its processes; ARG
 permissions: setup ## Test: compare what each function calls with its IAM rights; writes docs/permissions.md
 	@$(BIN)/python -m tests.campaigns.permissions
 
+.PHONY: adoption
+adoption: setup ## Test: adopt 10,000 objects, killed twice, and account for each; ARGS="--move --from-folder"
+	$(BIN)/python -m tests.campaigns.adoption $(ARGS)
+
 .PHONY: attack
 attack: setup ## Test: try to reach another user's data; ARGS="--seed 1 --only filter"
 	$(BIN)/python -m tests.campaigns.attack $(ARGS)

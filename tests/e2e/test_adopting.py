@@ -6,34 +6,35 @@ from pathlib import Path
 
 import pytest
 
+from simulator.tests import files
 from stackroom.documents.model import DocumentStatus
 from stackroom_local.state import Instance
 from tests.e2e.people import Person, eventually
 from tests.local.running import within
 
-FILES = {
-    "handbook.txt": "The handbook file: 30 days of leave a year.",
-    "handbook.txt.metadata.json": '{"metadataAttributes": {"dept": "hr", "year": 2026,'
-    ' "public": true, "tags": ["a", "b"], "user_id": "mallory"}}',
-    "typed.txt": "The typed file: 30 days of leave a year.",
-    "typed.txt.metadata.json": '{"metadataAttributes": {"dept": {"value": {"type": "STRING",'
-    ' "stringValue": "hr"}, "includeForEmbedding": true}}}',
-    "foreign.txt": "The foreign file: 30 days of leave a year.",
+FILES: dict[str, bytes] = {
+    "handbook.pdf": files.pdf("The handbook file: 30 days of leave a year."),
+    "handbook.pdf.metadata.json": b'{"metadataAttributes": {"dept": "hr", "year": 2026,'
+    b' "public": true, "tags": ["a", "b"], "user_id": "mallory"}}',
+    "typed.pdf": files.pdf("The typed file: 30 days of leave a year."),
+    "typed.pdf.metadata.json": b'{"metadataAttributes": {"dept": {"value": {"type": "STRING",'
+    b' "stringValue": "hr"}, "includeForEmbedding": true}}}',
+    "foreign.pdf": files.pdf("The foreign file: 30 days of leave a year."),
 }
 QUESTION = "How many days of leave?"
 
 
 def from_folder(_: Instance, folder: Path) -> str:
-    for name, text in FILES.items():
-        (folder / name).write_text(text)
+    for name, body in FILES.items():
+        (folder / name).write_bytes(body)
     return str(folder)
 
 
 def from_bucket(instance: Instance, _: Path) -> str:
     s3 = instance.client("s3")
     s3.create_bucket(Bucket="their-documents")
-    for name, text in FILES.items():
-        s3.put_object(Bucket="their-documents", Key=f"kb/{name}", Body=text.encode())
+    for name, body in FILES.items():
+        s3.put_object(Bucket="their-documents", Key=f"kb/{name}", Body=body)
     return "s3://their-documents/kb"
 
 
@@ -50,7 +51,7 @@ def test_adopted_files_are_found_by_the_attributes_of_their_sidecars(
     told = ["adopt", source(instance, tmp_path), "-u", person.name, "-c", "leave", "--apply"]
 
     first = astuple(within(monkeypatch, capsys, *told))
-    for name in ("handbook.txt", "typed.txt", "foreign.txt"):
+    for name in ("handbook.pdf", "typed.pdf", "foreign.pdf"):
         person.await_status(f"leave/{name}", DocumentStatus.INDEXED)
     again = astuple(within(monkeypatch, capsys, *told))
 
@@ -59,11 +60,11 @@ def test_adopted_files_are_found_by_the_attributes_of_their_sidecars(
     assert "attribute 'user_id' is left out" in first[1]
     assert "adopted 0 of 3 files" in again[1]
     for asked, found in (
-        ({}, {"handbook.txt", "typed.txt", "foreign.txt"}),
-        ({"dept": "hr"}, {"handbook.txt", "typed.txt"}),
-        ({"year": {"gte": 2026}}, {"handbook.txt"}),
-        ({"public": True}, {"handbook.txt"}),
-        ({"tags": "b"}, {"handbook.txt"}),
+        ({}, {"handbook.pdf", "typed.pdf", "foreign.pdf"}),
+        ({"dept": "hr"}, {"handbook.pdf", "typed.pdf"}),
+        ({"year": {"gte": 2026}}, {"handbook.pdf"}),
+        ({"public": True}, {"handbook.pdf"}),
+        ({"tags": "b"}, {"handbook.pdf"}),
     ):
         narrowed = {"filter": asked} if asked else {}
         assert set(person.files_found(QUESTION, **narrowed)) == found, asked
@@ -74,11 +75,11 @@ def test_record_says_that_an_operators_synced_sidecar_was_not_taken(
     instance: Instance,
 ) -> None:
     person = Person(instance, "syncer")
-    person.put("leave/handbook.txt.metadata.json", FILES["handbook.txt.metadata.json"])
-    person.settle([person.put("leave/handbook.txt", FILES["handbook.txt"])])
+    person.put("leave/handbook.pdf.metadata.json", FILES["handbook.pdf.metadata.json"])
+    person.settle([person.put("leave/handbook.pdf", FILES["handbook.pdf"])])
 
     def gaps() -> str:
-        record = person.record("leave/handbook.txt")
+        record = person.record("leave/handbook.pdf")
         return "; ".join(record.shown_gaps) if record else ""
 
     assert "`stackroom adopt`" in eventually(gaps, "the record has a gap")
