@@ -133,6 +133,37 @@ def test_one_document_at_a_time_probes_and_the_first_taken_frees_all(world: Reco
     assert {each.failing_since for each in world.documents.kept.values()} == {None}
 
 
+def direct_calls(world: Reconciled) -> list[int]:
+    """How many documents each was for."""
+    return [len(each.keys) for each in world.bedrock.direct_calls]
+
+
+@pytest.mark.parametrize(("seconds", "most"), [(MINUTE, 2), (HOUR, 8), (2 * HOUR, 10)])
+def test_200_documents_in_an_outage_are_sent_once_then_one_by_one(
+    world: Reconciled, seconds: float, most: int
+) -> None:
+    keys = [f"alice/research/{number}.txt" for number in range(200)]
+    for key in keys:
+        world.drop(key)
+    fails(world, keys)
+
+    run, began = staying(world), world.clock()
+    first, sizes = len(world.bedrock.direct_calls), direct_calls(world)
+    while (world.clock() - began).total_seconds() < seconds:
+        if run.progress.outcome is RunOutcome.BUSY:
+            world.clock.pass_by(10)
+            run = world.execute(run=run, state="StartIngestion", until="WaitForKnowledgeBase")
+        else:
+            world.executions.ended.add(f"{run.worklist_id}-{run.epoch}")
+            pass_by(world, QUARTER, keys[0])
+    probes = direct_calls(world)[first:]
+
+    assert (sum(sizes), first) == (200, 20)
+    assert set(probes) <= {1}
+    assert 1 <= len(probes) <= most
+    assert statuses(world) == {"pending"}
+
+
 def test_documents_that_failed_together_are_not_retried_immediately(world: Reconciled) -> None:
     drop_all(world)
     fails(world, KEYS)
