@@ -198,9 +198,7 @@ class Unreadable(Rejected):
 
 
 class Illegible(Unreadable):
-    """
-    A file was read, and a person would see no text in it: all that there is, is hidden or garbled.
-    """
+    """A file was read, and all text in it, if there is any, is hidden or garbled."""
 
 
 class ObjectRefused(Rejected):

@@ -52,11 +52,9 @@ class AskedRuns(Disturbed):
 
 
 class Reading:
-    """`kind` says how the pipeline ingests: see Pipeline."""
-
-    def __init__(self, **kind: bool) -> None:
+    def __init__(self, *, by_jobs: bool = False, shared: bool = False) -> None:
         self.inspections = FakeInspections()
-        self.pipeline = Pipeline(inspections=self.inspections, **kind)
+        self.pipeline = Pipeline(inspections=self.inspections, by_jobs=by_jobs, shared=shared)
         self.run_requests = self.pipeline.requests.ask
         self.requests = AskedRuns(self)
         self.files = FilesOf(self.pipeline.bucket)
