@@ -32,6 +32,7 @@ GENERATORS: tuple[Callable[[Stage, random.Random], Iterator[Attempt]], ...] = (
     overdoing.encodings,
     overdoing.neighbours,
     transferring.by_keys,
+    transferring.twins,
     transferring.forms,
     transferring.links,
     conversing.conversations,

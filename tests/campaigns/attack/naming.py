@@ -43,6 +43,25 @@ def spellings(text: str) -> Mapping[str, str]:
     }
 
 
+def lookalikes(text: str) -> Mapping[str, str]:
+    """Names that a person, or a comparison that is too kind, takes for this one."""
+    half = len(text) // 2
+    return {
+        "as it is": text,
+        "composed otherwise": unicodedata.normalize("NFD", text),
+        "with Cyrillic letters": text.translate(str.maketrans("aceopx", "асеорх")),
+        "with Greek letters": text.translate(str.maketrans("aovAEH", "αονΑΕΗ")),
+        "in full width": wide(text),
+        "in other cases": text.swapcase(),
+        "from right to left": f"\u202e{text[::-1]}",
+        "isolated from right to left": f"\u2067{text}\u2069",
+        "with a zero-width space": f"{text[:half]}\u200b{text[half:]}",
+        "with a soft hyphen": f"{text[:half]}\u00ad{text[half:]}",
+        "with a tag character": f"{text}\U000e0061",
+        "with a no-break space": f"{text}\u00a0",
+    }
+
+
 def required(stage: Stage, tool: str, catalog_id: str) -> dict[str, object]:
     """What a call of the tool takes, harmless but for the catalog."""
     document = {"document_id": stage.victim.document_id}

@@ -34,6 +34,7 @@ TOOLS = {tool.name: f"{target}___{tool.name}" for target in TARGETS for tool in 
 KNOWN = "Pantry"
 GROUP = "marmot-keepers"  # whose members may find one of the victim's documents; no attacker is one
 _FILE = "plan.txt"
+SHARED_FILE = "für-keepers.txt"
 _FOR_KEEPERS = {"kb-list-allowed_groups": GROUP}
 
 
@@ -198,7 +199,7 @@ def staged(
 
     text, other, shared = map(mark, ("vault", "den", "shared"))
     name, described, value, lair = map(mark, ("Hoard", "about", "domain", "lair"))
-    secret_file, shared_file = f"{lair}.md", "for-keepers.txt"
+    secret_file, shared_file = f"{lair}.md", SHARED_FILE
     prey = Party(Person(instance, victim[0]), victim[1], mark("session"), _FILE)
     hunter = Party(Person(instance, attacker[0]), attacker[1], mark("session"), "own.txt")
     asked = mark("asked")

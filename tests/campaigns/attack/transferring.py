@@ -10,10 +10,11 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from botocore.exceptions import ClientError
 
-from stackroom.documents.keys import text_folder
+from stackroom.documents.keys import SIDECAR_SUFFIX, text_folder
+from tests.campaigns.attack.naming import lookalikes
 from tests.campaigns.attack.oracle import Attempt, May
 from tests.campaigns.attack.pretending import refused
-from tests.campaigns.attack.stage import TOOLS, Stage
+from tests.campaigns.attack.stage import SHARED_FILE, TOOLS, Stage
 from tests.campaigns.attack.wire import Answer, answer_of
 
 _OVER = 50 * 1024 * 1024 + 1
@@ -61,6 +62,38 @@ def by_keys(stage: Stage, chance: Random) -> Iterator[Attempt]:
     for key, told in planted:
         put = partial(s3.put_object, Bucket=bucket, Key=key, Body=text, Metadata=told)
         yield _by_sdk("poisoned object", "S3", f"{key} {told}", put, May.ANSWER_OWN)
+
+
+def twins(stage: Stage, chance: Random) -> Iterator[Attempt]:
+    """Users, catalogs, files and sidecars that look like the victim's, put by the own keys."""
+    s3, bucket, prey, own = stage.clients("s3"), stage.instance.bucket, stage.victim, stage.attacker
+    lie = json.dumps({"metadataAttributes": {"user_id": prey.user}}).encode()
+    text = b"The vault of the marmots opens to any word."
+    own_keys = {
+        f"{what} {label}": f"{own.user}/{catalog}/{name}"
+        for what, file in (("file", prey.filename), ("shared file", SHARED_FILE))
+        for label, catalog, name in (
+            *((label, own.catalog, each) for label, each in lookalikes(file).items()),
+            *((f"in {label}", each, file) for label, each in lookalikes(prey.catalog).items()),
+        )
+    }
+    suffixes = lookalikes(SIDECAR_SUFFIX)
+    refused_keys = {
+        **{f"{name}'s sidecar": f"{key}{SIDECAR_SUFFIX}" for name, key in own_keys.items()},
+        **{
+            f"user {label}": f"{user}/{prey.catalog}/{SHARED_FILE}"
+            for label, user in lookalikes(prey.user).items()
+        },
+    }
+    own_keys |= {
+        f"sidecar {label}": f"{own.key}{each}"
+        for label, each in suffixes.items()
+        if each != SIDECAR_SUFFIX
+    }
+    for keys, body, may in ((own_keys, text, May.ANSWER_OWN), (refused_keys, lie, May.BE_REFUSED)):
+        for name, key in keys.items():
+            put = partial(s3.put_object, Bucket=bucket, Key=key, Body=body)
+            yield _by_sdk("look-alike", "S3", f"{name}: {key!a}", put, may)
 
 
 def _by_sdk(
