@@ -43,6 +43,7 @@ class Given:
 def given(number: int) -> Given:
     """A file of one of eight kinds, in one of a hundred folders."""
     name, body = f"{number % 100:02}/file {number}.txt", f"The file {number}.".encode()
+    plain: dict[str, Attribute]
     plain = {"dept": "hr", "year": number, "public": number % 2 == 0, "tags": ["a", f"n{number}"]}
     typed = {
         "dept": {"value": {"type": "STRING", "stringValue": "hr"}, "includeForEmbedding": True},
@@ -141,8 +142,8 @@ class Campaign:
     def _told(self, answer: Mapping[str, Any], outcomes: Mapping[str, str]) -> Iterator[str]:
         """What was moved before a kill is told no more; all else that was given is."""
         told = {*outcomes, *answer["not_taken"], *answer["left_out"]}
-        known = self.files if not self.moves else self.files.keys() - self.wanted.keys()
-        yield from (f"not told: {name}" for name in set(known) - told)
+        known = set(self.files).difference(self.wanted if self.moves else ())
+        yield from (f"not told: {name}" for name in known - told)
         for name, outcome in outcomes.items():
             if (outcome in ("adopted", "present")) != (name in self.wanted):
                 yield f"{name} is told as {outcome}"
@@ -162,9 +163,9 @@ class Campaign:
 
     @property
     def _command(self) -> Sequence[str | Path]:
-        command = [STACKROOM, "adopt", self.source, "--user", self.user, "--catalog", "adopted"]
-        more = ["--apply", "--json", "--state-dir", self.instance.state_dir]
-        return [*command, *more, *(["--move"] if self.moves else [])]
+        command = ["adopt", self.source, "--user", self.user, "--catalog", "adopted", "--apply"]
+        more = ["--json", *(["--move"] if self.moves else [])]
+        return [STACKROOM, *command, *more, "--state-dir", self.instance.state_dir]
 
     def _put_all(self) -> None:
         if self.folder is None:

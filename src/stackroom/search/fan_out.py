@@ -371,13 +371,13 @@ def of_version(passage: Passage, notes: DocumentNotes) -> Passage:
     """
     sent = passage.sent_text_id
     is_earlier = notes.is_left if sent is None else sent != notes.text_id
-    is_newest = sent is not None and not is_earlier
+    indexed = notes.indexed_version_id or notes.version_id
     return replace(
         passage,
         title_words=notes.title_words,
         gaps=(*notes.gaps, notes.earlier) if is_earlier else notes.gaps,
         text_id=sent or notes.indexed_text_id or notes.text_id,
-        version_id=(not is_newest and notes.indexed_version_id) or notes.version_id,
+        version_id=indexed if sent is None or is_earlier else notes.version_id,
         is_earlier=is_earlier,
     )
 
