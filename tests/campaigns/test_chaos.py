@@ -14,7 +14,7 @@ from tests.campaigns.chaos.deployment import Terms, place_of
 from tests.campaigns.chaos.interleavings import SETTINGS, Interleaving
 from tests.campaigns.chaos.metered import misjudged
 from tests.campaigns.chaos.scenarios import SCENARIOS
-from tests.campaigns.chaos.trials import EVERY_DAY, all_of, plain
+from tests.campaigns.chaos.trials import EVERY_DAY, Trial, all_of, plain
 from tests.campaigns.chaos.truth import discrepancies
 from tests.campaigns.chaos.wire import Wire
 from tests.campaigns.chaos.world import world
@@ -32,6 +32,24 @@ def test_a_story_agrees_whatever_goes_wrong_in_it(wire: Wire, name: str) -> None
 
     assert story.discrepancies == []
     assert outcome.discrepancies == [], outcome.told
+
+
+@pytest.mark.parametrize(
+    ("name", "seconds"),
+    [
+        ("delete under way, shared source", 1.0),
+        ("re-drop, by jobs", 60.0),
+        ("first drop, own source", 7200.0),
+        ("first drop, by jobs", 7200.0),
+    ],
+)
+def test_no_document_fails_for_an_outage_or_is_stuck_behind_it(
+    wire: Wire, name: str, seconds: float
+) -> None:
+    outcome = Trial(name, outage=(2.0, seconds)).run(wire)
+
+    assert outcome.discrepancies == [], outcome.told
+    assert outcome.injected or seconds == 1.0
 
 
 def test_a_task_that_dies_behind_its_calls_has_counted_each_once(wire: Wire) -> None:

@@ -127,11 +127,16 @@ _MEASURED = (Kind.UNSEEN, Kind.MISSED, Kind.SLOW)  # of few documents, so not as
 _UNSEEN = 45.0  # seconds for which a document is unseen, or missed by searches
 _MOMENTS = (0, 2, 6, 7, 8, 9, 11, 14, 18, 24)
 _STORM_KILLS = 3
+_OUTAGES = (1.0, 60.0, 7200.0)  # seconds
+_LOOKS_AFTER = 8  # of the reconciler's, each quarter of an hour, until all pauses are over
 
 
 @dataclass(frozen=True)
 class Trial:
-    """`trouble` is the name of one, and its moment or the state where it strikes."""
+    """
+    `trouble` is the name of one, and its moment or the state where it strikes. An `outage` begins
+    at a moment, and lasts for seconds in which Bedrock fails over every document without a reason.
+    """
 
     scenario: str
     kills: tuple[Kill, ...] = ()
@@ -139,6 +144,7 @@ class Trial:
     disruptions: tuple[Fault, ...] = ()  # of all others
     rate: float = 0.0
     trouble: tuple[str, float | str] | None = None
+    outage: tuple[float, float] | None = None
     deliveries: int = 1
     shuffle: float = 0.0
     seed: int = 0
@@ -153,6 +159,8 @@ class Trial:
             told.append(f"storm {self.rate}")
         if self.trouble:
             told.append(f"{self.trouble[0]} at {self.trouble[1]}")
+        if self.outage:
+            told.append("outage at {:g} for {:g} s".format(*self.outage))
         if self.deliveries != 1:
             told.append(f"{self.deliveries} deliveries")
         return f"{self.scenario}: {', '.join(told) or 'nothing'} (seed {self.seed})"
@@ -179,11 +187,13 @@ class Trial:
                 calls = [each for each in Kind if each not in _OF_DOCUMENTS]
                 rates = dict.fromkeys(calls, self.rate) | dict.fromkeys(_MEASURED, 10 * self.rate)
                 made.faults.chance = Chance(seed=self.seed, rates=rates)
+            _fail_for_a_while(made, self.outage)
             scenario.story(made)
             if watching is not None:
                 watching(made)
             if self.trouble is not None:
                 _strike(self.trouble, made)
+            _recover(made, self.outage)
             if scenario.reconciles:
                 made.reconcile()
             elif not made.settle():
@@ -241,6 +251,28 @@ def _strike(trouble: tuple[str, float | str], world: World) -> None:
     {"expire": expire, "restart": World.restart_account}[name](world)
 
 
+def _fail_for_a_while(world: World, outage: tuple[float, float] | None) -> None:
+    def fail(moment: float, seconds: float) -> None:
+        world.hub.sleep(moment)
+        world.faults.chance = Chance(seed=0, rates={Kind.FAILED: 1.0})
+        world.hub.sleep(seconds)
+        world.faults.chance = None
+
+    if outage is not None:
+        world.hub.spawn(partial(fail, *outage))
+
+
+def _recover(world: World, outage: tuple[float, float] | None) -> None:
+    """Until nothing is postponed any more: by itself, and by the looks of the reconciler."""
+    if outage is None:
+        return
+    world.pass_time(sum(outage))
+    for _ in range(_LOOKS_AFTER):
+        world.pass_time(900)
+        world.begin("reconciler", {"action": "reconcile"})
+        world.settle()
+
+
 def all_of(scenario: str, plain: Outcome) -> Iterator[Trial]:
     own = Trial(scenario)
     for kill in plain.kills.possible():
@@ -253,6 +285,7 @@ def all_of(scenario: str, plain: Outcome) -> Iterator[Trial]:
     for moment in _MOMENTS:
         yield replace(own, trouble=("expire", moment))
         yield replace(own, trouble=("restart", moment))
+        yield from (replace(own, outage=(moment, seconds)) for seconds in _OUTAGES)
     for state in sorted(plain.states.difference(_ENDS, ("",))):
         for status in ("ABORTED", "TIMED_OUT"):
             yield replace(own, trouble=(status, state))
