@@ -5,7 +5,7 @@ and for whoever else shows some. `templates/parts/citation.html` makes HTML of t
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -144,7 +144,9 @@ def citations_of(
 
 def source_of(kept: Mapping[str, Any]) -> Source:
     """Of a source as a run keeps it; an older one may lack what came later."""
-    return Source(**{each.name: kept.get(each.name) for each in fields(Source)})
+    defaults = (None if each.default is MISSING else each.default for each in fields(Source))
+    known = zip(fields(Source), defaults, strict=True)
+    return Source(**{each.name: kept.get(each.name, default) for each, default in known})
 
 
 def place_told(source: Source) -> str:

@@ -61,7 +61,7 @@ def print_passages(out: Console, answer: dict[str, Any], *, brief: bool = False)
         for source in result.get("other_sources", ()):
             out.print(f"    [dim]the same in[/dim] [cyan]{_stands(source)}[/cyan]")
         clip = _BRIEF if brief and number > 1 else None
-        for gap in result["metadata"].get("gaps", ()):
+        for gap in result.get("metadata", {}).get("gaps", ()):
             out.print(Text(f"    {one_line(gap)}", style="yellow"))
         out.print(_indented(result["content"], clip), markup=False)
     if not answer["results"]:
