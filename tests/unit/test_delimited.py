@@ -38,6 +38,15 @@ def test_line_for_excel_says_what_parts_the_cells_and_is_no_row() -> None:
     assert lines == ["town: Kiel, Lima; size: 1,2"] * 40
 
 
+def test_title_and_notes_above_a_csv_name_no_columns() -> None:
+    notes = "Vendors, as of May\nCreated:,2026-01-03,,\n\n"
+
+    lines = read(f"{notes}vendor,town,note,days\n" + "Ann,Kiel,late,5\n" * 40)
+
+    assert lines[:2] == ["Vendors\tas of May", "Created:\t2026-01-03"]
+    assert lines[2:] == ["vendor: Ann; town: Kiel; note: late; days: 5"] * 40
+
+
 def test_rows_with_too_few_or_too_many_cells_keep_them_all() -> None:
     lines = read("town,size,\nKiel\n,2,,extra,\n" + "Lima,3,\n" * 40)
 

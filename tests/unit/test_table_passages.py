@@ -1,6 +1,11 @@
 """Tables of 400 rows, read, written as text and cut as a knowledge base cuts it."""
 
+from io import BytesIO
+from itertools import chain
+
+import docx
 import pytest
+from docx.oxml import OxmlElement
 
 from bedrock_kb_simulator.chunk_strategies import Chunking
 from simulator.tests import files
@@ -12,7 +17,22 @@ ROWS: list[list[str | float]] = [
     [f"Vendor {n}", n % 90, n % 7, ("North", "South")[n % 2]] for n in range(1, 401)
 ]
 TABLE: list[list[str | float]] = [[*COLUMNS], *ROWS]
+
+
+def document_of(rows: list[list[str | float]]) -> bytes:
+    """Of one table whose header comes again on each page."""
+    document = docx.Document()
+    table = document.add_table(rows=len(rows), cols=len(rows[0]))
+    for cell, text in zip(table._cells, chain(*rows), strict=True):
+        cell.text = str(text)
+    table.rows[0]._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
+    body = BytesIO()
+    document.save(body)
+    return body.getvalue()
+
+
 FILES = {
+    "a.docx": document_of(TABLE),
     "a.csv": "\n".join(";".join(map(str, row)) for row in TABLE).encode(),
     "a.xlsx": files.workbook({"Vendors": TABLE}),
     "a.md": "\n".join(

@@ -7,7 +7,6 @@ long text, is the text of its cells instead.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 
 from stackroom.inspection.extraction.page import Found
 from stackroom.inspection.extraction.tables import table_lines
@@ -70,12 +69,11 @@ def table_blocks(rows: Sequence[Row], *, headers: int = 0) -> list[Block]:
         return [
             block for row in rows for cell in row if not cell.continues for block in cell.blocks
         ]
-    has_header = True if headers else None
     once = [[text for cell in row for text in _padded(cell)] for row in rows]
-    lines = table_lines(once, has_header=has_header)
+    lines = table_lines(once, headers=headers or None)
     if _RULE not in lines and any(c.continues or c.across > 1 for r in rows for c in r):
         # Each row says what is above it in its columns: a passage may have any of them.
-        lines = table_lines(list(_repeated(rows, max(headers, 1))), has_header=has_header)
+        lines = table_lines(list(_repeated(rows, max(headers, 1))), headers=headers or None)
     flat = "; ".join(", ".join(filter(None, row)) for row in once)
     return [Block(lines, flat=flat)]
 
@@ -101,20 +99,13 @@ def _padded(cell: Cell) -> list[str]:
 
 def _repeated(rows: Sequence[Row], headers: int) -> Iterator[list[str]]:
     """Yield rows in which a cell's text stands in each row that it spans, and names each column."""
-    above, names = list[str](), list[list[str]]()
+    above = list[str]()
     for number, row in enumerate(rows):
+        names_several = number < headers and sum(bool(cell.blocks) for cell in row) > 1
         texts = list[str]()
         for cell in row:
             at = len(texts)
             text = above[at] if cell.continues and at < len(above) else cell.text
-            others = text if number < headers else ""
-            texts += [text, *[others] * (cell.across - 1)]
+            texts += [text, *[text if names_several else ""] * (cell.across - 1)]
         above = texts
-        if number < headers:
-            names.append(texts)
-        if number + 1 == min(headers, len(rows)):
-            yield [
-                " ".join(dict.fromkeys(filter(None, c))) for c in zip_longest(*names, fillvalue="")
-            ]
-        elif number >= headers:
-            yield texts
+        yield texts

@@ -2,14 +2,14 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from io import StringIO
 from itertools import islice
 
 from stackroom.documents.formats import MAX_FILE_BYTES
 from stackroom.inspection.extraction.page import Page, unpaged
 from stackroom.inspection.extraction.plain import lines_of
-from stackroom.inspection.extraction.tables import names_columns, table_lines
+from stackroom.inspection.extraction.tables import table_lines
 
 _DELIMITERS = ",;\t|"
 _SAMPLE_ROWS = 200
@@ -41,16 +41,8 @@ def _table(text: str) -> str:
     except csv.Error:
         # Quotes that don't pair: each line is a row, and they are a part of its cells.
         rows = [line.split(delimiter) for line in text.split("\n")]
-    table = table_lines(rows, has_header=_has_header(rows))
+    table = table_lines(rows, is_named=True)
     return table if len(table) <= MAX_FILE_BYTES else ""
-
-
-def _has_header(rows: Sequence[Sequence[str]]) -> bool | None:
-    """Return True if the first row looks like one, for a CSV has one more often than not."""
-    first = next((row for row in rows if any(row)), [])
-    while first and not first[-1]:
-        first = first[:-1]
-    return names_columns(first) or None
 
 
 def _rows(text: str, delimiter: str) -> Iterator[list[str]]:

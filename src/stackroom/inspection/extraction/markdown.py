@@ -210,7 +210,7 @@ def _with_tables(text: str) -> str:
             continue
         end = next((n for n in range(at + 2, len(lines)) if not _is_row(lines[n])), len(lines))
         rows = [_cells(lines[n]) for n in range(at, end) if n != at + 1]
-        written.append(table_lines(rows, has_header=True))
+        written.append(table_lines(rows, headers=1))
         at = end
     return _HTML_TABLE.sub(_html_table, "\n".join(written))
 
@@ -246,8 +246,8 @@ def _html_table(found: re.Match[str]) -> str:
         for row in tree.css("tr")
     ]
     first = tree.css_first("tr")
-    has_header = first is not None and first.css_first("th") is not None
-    return table_lines(rows, has_header=has_header or None)
+    has_names = first is not None and first.css_first("th") is not None
+    return table_lines(rows, headers=1 if has_names else None)
 
 
 # Headings.

@@ -7,14 +7,16 @@ one has a line a row, with the name of its column before each value.
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 # Of a Markdown table: hardly more tokens than two passages share where Bedrock cuts by default, 60
 # of 300, be it in Latin letters or Chinese.
 _SHORT_BYTES = 200
 _LINE_BYTES = 200  # of a row; a longer one goes on in another line that begins like the first
 _SAMPLE_ROWS = 200  # enough to tell by whether the first row is a header
-_LONGEST_NAME = 60  # characters, of a column that a table does not mark as such
+_LONGEST_NAME = 100  # characters, of a column that a table does not mark as such
+_LEAST_NAMED = 2 / 3  # of the columns, where nothing else says that a row is a header
+_LEAST_COUNT = 5  # columns that are counted, from 0 or 1 on
 _LEAST_AMOUNTS = 5  # below a name that may be long, or one of two that are alike
 _SPACES = re.compile(r"[^\S ]|\s\s|^\s|\s$")
 _LONGER = 2  # times as long as a header's cell: what stands below a name rather than beside it
@@ -27,26 +29,34 @@ _VALUE = re.compile(
 _YEAR_OR_DATE = re.compile(r"(?:19|20)\d\d(?:[-/.]\d{1,2}){0,2}$|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}$")
 
 
-def table_lines(rows: Sequence[Sequence[str]], *, has_header: bool | None = None) -> str:
+def table_lines(
+    rows: Sequence[Sequence[str]], *, headers: int | None = None, is_named: bool = False
+) -> str:
     """
     Return the rows, texts of cells as people see them, as Markdown without a line end at its end.
 
-    `has_header` says whether the first row names the columns; None finds that out, and takes rows
-    with one cell above it for captions. Empty rows, columns and cells are left out. Without a
-    header a row is its cells, parted by tabs.
+    `headers` says how many of the first rows name the columns; None finds that out, in favour of
+    names where tables like this one have them more often than not (`is_named`), and takes rows with
+    few cells above them for notes. Empty rows, columns and cells are left out, and a header that
+    comes again. Without a header a row is its cells, parted by tabs.
     """
     cells = _filled([[_on_one_line(cell) for cell in row] for row in rows])
-    captions = 0 if has_header is not None else _captions(cells)
-    lines = ["".join(row) for row in cells[:captions]]
-    table = _filled(cells[captions:])
-    if has_header is None:
-        has_header = bool(table) and _is_header(table)
-    elif len(table) < 2 or not any(map(str.strip, rows[0])):
-        has_header = False
-    if not has_header:
+    if headers:  # none, where all that is there for names is blank
+        headers = sum(any(map(str.strip, row)) for row in rows[:headers]) or None
+    notes = _notes(cells) if headers is None else _titles(cells[:headers])
+    lines = ["\t".join(filter(None, row)) for row in cells[:notes]]
+    table = _filled(cells[notes:])
+    if headers is None:
+        headers = _headers(table, is_named=is_named)
+    else:
+        headers -= notes
+        headers += headers == 1 and _is_second_header(table)
+    if not 0 < headers < len(table):
         return "\n".join([*lines, *("\t".join(filter(None, row)) for row in table)])
-    short = _markdown(table)
-    return "\n".join([*lines, *([short] if short else _records(table[0], table[1:]))])
+    names, above = _names(table[:headers]), table[:headers]
+    body = [row for row in table[headers:] if row not in above]
+    short = _markdown([names, *body])
+    return "\n".join([*lines, *([short] if short else _records(names, body))])
 
 
 def names_columns(row: Sequence[str]) -> bool:
@@ -73,41 +83,140 @@ def _filled(rows: list[list[str]]) -> list[list[str]]:
     return [[cell for cell, is_used in zip(row, used, strict=False) if is_used] for row in rows]
 
 
-def _captions(rows: Sequence[Sequence[str]]) -> int:
-    """Return how many rows with one cell stand above the first that has more, if one has."""
-    for number, row in enumerate(rows):
-        if sum(map(bool, row)) > 1:
-            return number
-    return 0
+def _titles(headers: Sequence[Sequence[str]]) -> int:
+    """Return how many rows with one cell, the first one, stand above those that name columns."""
+    titles = (row for row in headers[:-1] if row[0] and not any(row[1:]))
+    return sum(1 for _ in titles)
+
+
+def _notes(rows: Sequence[Sequence[str]]) -> int:
+    """Return how many rows with fewer cells than a table has stand above it."""
+    widths = sorted(sum(map(bool, row)) for row in rows[:_SAMPLE_ROWS])
+    titles = next((at for at, row in enumerate(rows) if sum(map(bool, row)) > 1), 0)
+    notes = titles
+    for row, below in pairwise(rows[titles:]):
+        if sum(map(bool, row)) > 1 and not _is_note(row, below, widths[len(widths) // 2]):
+            break
+        notes += 1
+    return notes if _headers(rows[notes:], is_named=False) else titles
+
+
+def _is_note(row: Sequence[str], below: Sequence[str], width: int) -> bool:
+    """Return True for cells at the left that say something of a table, and name no columns."""
+    cells = sum(map(bool, row))
+    return (
+        cells < width
+        and all(row[:cells])
+        and bool(below[0])
+        and (
+            2 * cells < width
+            or len(row) < width
+            or any(cell.endswith(":") or _VALUE.match(cell) for cell in row)
+        )
+    )
+
+
+def _headers(table: Sequence[Sequence[str]], *, is_named: bool) -> int:
+    """Return how many rows name the columns."""
+    if _is_second_header(table):
+        return 2
+    return int(bool(table) and (_is_header(table) or (is_named and _has_names(table[0]))))
+
+
+def _has_names(row: Sequence[str]) -> bool:
+    """Return True if all columns have names, but for the last ones."""
+    filled = [at for at, cell in enumerate(row, start=1) if cell]
+    return names_columns(row[: filled[-1]])
+
+
+def _is_second_header(table: Sequence[Sequence[str]]) -> bool:
+    """
+    Return True if the second row goes on naming columns: units below names, quarters below years.
+
+    It stands above amounts and has none, or has the same names below several others.
+    """
+    if len(table) < 2 + _LEAST_AMOUNTS:
+        return False
+    above, names = table[:2]
+    below = _below(names, table[2:_SAMPLE_ROWS])
+    series = _series(names, below) if len(set(filter(None, above))) < len(names) else set()
+    if any(_VALUE.match(cell) and not _YEAR_OR_DATE.match(cell) for cell in above) or any(
+        (at not in series and _VALUE.match(cell)) or cell in below[at]
+        for at, cell in enumerate(names)
+        if cell
+    ):
+        return False
+    if amounts := _amounts(below):
+        return 2 * sum(bool(names[at]) for at in amounts) >= len(amounts)
+    said = list(filter(None, names))
+    return len(set(said)) < len(said) and len(set(filter(None, above))) < len(said)
+
+
+def _names(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a name for each column; what stands above several columns is in the names of all."""
+    width = max(map(len, rows))
+    *above, last = ([*row, *[""] * (width - len(row))] for row in rows)
+    for row in above:
+        for at in range(1, width):
+            if last[at - 1] and last[at]:
+                row[at] = row[at] or row[at - 1]
+    return [" ".join(dict.fromkeys(filter(None, each))) for each in zip(*above, last, strict=True)]
 
 
 def _is_header(rows: Sequence[Sequence[str]]) -> bool:
     header, body = rows[0], rows[1:_SAMPLE_ROWS]
     if len(header) < 2 or 2 * sum(len(row) > len(header) for row in body) > len(body):
         return False
-    below = [[row[at] for row in body if at < len(row) and row[at]] for at in range(len(header))]
-    # Names of rows have none of their own in many tables; a row of years is a header if amounts
-    # stand below, and a lone one a row's date.
-    series = {at for at, name in enumerate(header) if at and _YEAR_OR_DATE.match(name)}
-    if len(series) < 2 or any(all(map(_YEAR_OR_DATE.match, below[at])) for at in series):
-        series = set()
+    below = _below(header, body)
+    series = _series(header, below)
     names = [name for at, name in enumerate(header) if at not in series and (at or name)]
     if body and names and _stand_above_amounts(header, below, series):
         return True
-    if not body or not _are_names(names):
+    said = list(filter(None, names))
+    if not body or not _are_names(said) or len(said) < _LEAST_NAMED * len(names):
         return False
-    return len(header) > 2 or any(map(_differs, header, below))
+    return len(said) > 2 or bool(series) or any(map(_differs, header, below))
+
+
+def _below(header: Sequence[str], body: Sequence[Sequence[str]]) -> list[list[str]]:
+    return [[row[at] for row in body if at < len(row) and row[at]] for at in range(len(header))]
+
+
+def _series(header: Sequence[str], below: Sequence[Sequence[str]]) -> set[int]:
+    """
+    Return which cells are numbers that name columns: years, dates, or hours of a day and the like.
+
+    Amounts stand below such years; a lone one, or one beside names, is a row's date.
+    """
+    numbers = {0} if header[0].lower() == "no" else set[int]()
+    if len(header) > _LEAST_COUNT and header[1:] in _counts(len(header) - 1):
+        return numbers | set(range(1, len(header)))
+    series = {at for at, name in enumerate(header) if _YEAR_OR_DATE.match(name)}
+    if len(series) < len(header):
+        series.discard(0)
+    if len(series) < 2 or any(all(map(_YEAR_OR_DATE.match, below[at])) for at in series):
+        return numbers
+    return numbers | series
+
+
+def _counts(length: int) -> list[list[str]]:
+    return [list(map(str, range(first, first + length))) for first in (0, 1)]
+
+
+def _amounts(below: Sequence[Sequence[str]]) -> list[int]:
+    """Return the columns that have nothing but amounts."""
+    return [
+        at
+        for at, cells in enumerate(below)
+        if len(cells) >= _LEAST_AMOUNTS and all(map(_VALUE.match, cells))
+    ]
 
 
 def _stand_above_amounts(
     header: Sequence[str], below: Sequence[Sequence[str]], series: Collection[int]
 ) -> bool:
     """Return True if nothing but amounts is below some names, be they long or alike, of three."""
-    amounts = [
-        at
-        for at, cells in enumerate(below)
-        if len(cells) >= _LEAST_AMOUNTS and all(map(_VALUE.match, cells))
-    ]
+    amounts = _amounts(below)
     return (
         len(header) > 2
         and bool(amounts)
