@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from simulator.tests import files
+from stackroom.errors import Unreadable
 from stackroom.inspection.document_text import text_of
 from stackroom.inspection.extraction import Heading, Page, read_pages
 from stackroom.inspection.gaps import gaps_of
@@ -51,9 +52,9 @@ def book(
     )
 
 
-def members_of(body: bytes) -> dict[str, bytes]:
+def members_of(body: bytes) -> dict[str, str]:
     with zipfile.ZipFile(io.BytesIO(body)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
+        return {name: archive.read(name).decode() for name in archive.namelist()}
 
 
 def text(value: str, at: str = "") -> str:
@@ -247,6 +248,55 @@ def test_comments_are_a_gap_and_text_boxes_are_text() -> None:
 
     assert page.text == "A\n\nx\n\nValid in May"
     assert gaps_of([page]) == ("2 comments were not read",)
+
+
+def test_headers_footers_and_titles_of_charts_are_text_once() -> None:
+    running = (
+        '<headerFooter><oddHeader>&amp;L&amp;"Arial,Bold"&amp;14R&amp;&amp;D plan&amp;R&amp;P'
+        "</oddHeader><oddFooter>&amp;CPage &amp;P of &amp;N&amp;RNot&amp;KFF0000 for print"
+        "</oddFooter></headerFooter>"
+    )
+    chart = "<c><title><a:p xmlns:a='a'><a:t>Sold</a:t></a:p></title><v>7</v></c>"
+    sheet = rows(text("Kiel")) + running
+    body = book({"May": sheet, "June": sheet}, parts={"drawing": "<d/>"})
+    with_chart = files.archive(
+        {
+            **members_of(body),
+            "xl/_rels/drawing.xml.rels": (
+                '<Relationships><Relationship Id="r" Type="x/chart" Target="chart.xml"/>'
+                "</Relationships>"
+            ),
+            "xl/chart.xml": chart,
+        }
+    )
+
+    page = read(with_chart)
+
+    assert page.text == "May\n\nKiel\n\nSold\n\nR&D plan\nNot for print\n\nJune\n\nKiel"
+
+
+def test_embedded_objects_of_a_sheet_are_a_gap() -> None:
+    page = read(book({"May": rows(text("Kiel"))}, parts={"oleObject": "<o/>"}))
+
+    assert gaps_of([page]) == ("1 embedded object was not read",)
+
+
+def test_names_of_parts_are_alike_in_any_case_and_with_any_slash() -> None:
+    members = members_of(book({"May": rows(text("Kiel"))}))
+    names = {name: name.upper().replace("/", "\\") for name in members}
+
+    page = read(files.archive({names[name]: part for name, part in members.items()}))
+
+    assert page.text == "May\n\nKiel"
+
+
+def test_sheet_that_shows_gigabytes_of_text_is_refused_at_once() -> None:
+    shared = f"<sst><si><t>{'x' * 1_000_000}</t></si></sst>"
+    sheet = rows(*['<c t="s"><v>0</v></c>'] * 10_000)
+    members = members_of(book({"May": sheet}))
+
+    with pytest.raises(Unreadable, match="more than 100 million characters; split the workbook"):
+        read(files.archive({**members, "xl/sharedStrings.xml": shared}))
 
 
 def test_how_a_word_is_pronounced_is_no_text() -> None:

@@ -55,9 +55,20 @@ def opened(body: bytes, format_name: str) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(BytesIO(body)) as archive:
             if sum(member.file_size for member in archive.infolist()) > _MAX_BYTES:
                 raise _too_large()
+            _name_plainly(archive)
             yield archive
     except DAMAGE as error:
         raise Unreadable(damaged(format_name)) from error
+
+
+def _name_plainly(archive: zipfile.ZipFile) -> None:
+    """
+    Names of parts are the same in any case [ECMA-376, part 2, 6.2.2.3]; here they are in lower
+    case, and their folders end in slashes, which some programs write the other way.
+    """
+    for member in archive.infolist():
+        member.filename = member.filename.replace("\\", "/").lower()
+    archive.NameToInfo = {member.filename: member for member in archive.infolist()}
 
 
 def damaged(format_name: str) -> str:
@@ -67,7 +78,7 @@ def damaged(format_name: str) -> str:
 def chunks(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
     """A member piece by piece, at most up to the bound; raises KeyError if it isn't there."""
     unpacked = 0
-    with archive.open(name) as member:
+    with archive.open(name.lower()) as member:
         while piece := member.read(_CHUNK):
             unpacked += len(piece)
             if unpacked > _MAX_BYTES:

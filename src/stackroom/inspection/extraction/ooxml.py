@@ -45,7 +45,10 @@ def _refuse_doctype(*_: object) -> None:
 
 
 def relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
-    """Return kind and target of each relation of a part by its id; of the whole archive for ""."""
+    """
+    Return kind and target, in lower case, of each relation of a part by its id; of the whole
+    archive for "".
+    """
     folder, name = posixpath.split(part)
     found: dict[str, tuple[str, str]] = {}
 
@@ -53,7 +56,7 @@ def relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]
         if element == "Relationship":
             kind = attributes.get("Type", "").rpartition("/")[2]
             target = posixpath.normpath(posixpath.join("/", folder, attributes.get("Target", "")))
-            found[attributes.get("Id", str(len(found)))] = (kind, target.lstrip("/"))
+            found[attributes.get("Id", str(len(found)))] = (kind, target.lstrip("/").lower())
 
     try:
         parse(archive, posixpath.join(folder, "_rels", f"{name}.rels"), start=start)

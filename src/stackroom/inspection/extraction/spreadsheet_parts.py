@@ -5,9 +5,10 @@ The parts of an XLSX: what each cell shows, and where [ECMA-376, part 1, 18.2 to
 import posixpath
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from stackroom.errors import Unreadable
 from stackroom.inspection.extraction.colours import WHITE, Colour, are_alike, of_hex
 from stackroom.inspection.extraction.number_formats import BUILT_IN, number_format
 from stackroom.inspection.extraction.ooxml import Attributes, local, parse, relations
@@ -15,6 +16,17 @@ from stackroom.inspection.extraction.ooxml import Attributes, local, parse, rela
 FORMAT = "XLSX"
 _ROOT = "xl/workbook.xml"  # where a file without relations has it
 _MAX_COLUMN = 16_384  # of Excel; a file may say anything
+# Cells name their text by number, so that a megabyte of them stands for gigabytes of text.
+_MOST_CHARACTERS = 100_000_000
+_TOO_LONG = (
+    f"the sheets show more than {_MOST_CHARACTERS // 1_000_000} million characters; split the"
+    " workbook and upload the parts"
+)
+_RUNNING = frozenset({"oddHeader", "oddFooter"})
+# In a header or footer: a font, a size, a colour, a page number and the like [18.3.1.46].
+_CODE = re.compile(r'&(?:"[^"]*"|\d+|K(?:[0-9A-Fa-f]{6}|\d\d[+-]\d{3})|[A-Z])')
+_NUMBERED = 2  # words beside a page's number, such as "page" and "of"
+_PLACE = re.compile(r"&[LCR]")
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
@@ -43,14 +55,15 @@ class Workbook:
     texts: list[str] = field(default_factory=list)  # that cells refer to by number
     shows: list[Show] = field(default_factory=list)  # by the number of a cell's style
     unseen: set[int] = field(default_factory=set)  # styles whose text can't be seen
+    shown: int = 0  # characters, of all cells that were read
     from_1904: bool = False
     is_uncalculated: bool = False  # whatever opens it is to calculate it; zeros stand for values
 
-    def related(self, part: str, kind: str) -> list[str]:
-        """Return the parts of a kind that a part refers to, those that are there."""
+    def related(self, part: str, *kinds: str) -> list[str]:
+        """Return the parts of these kinds that a part refers to, those that are there."""
         found = relations(self.archive, part).values()
         names = set(self.archive.namelist())
-        return [target for each, target in found if each == kind and target in names]
+        return [target for each, target in found if each in kinds and target in names]
 
 
 def open_workbook(archive: zipfile.ZipFile) -> Workbook:
@@ -79,7 +92,7 @@ def open_workbook(archive: zipfile.ZipFile) -> Workbook:
     names, folder = set(archive.namelist()), posixpath.dirname(root)
     for kind in ("sharedStrings", "styles"):
         # Where Excel writes it, though nothing says so.
-        usual = f"{folder}/{kind}.xml"
+        usual = f"{folder}/{kind.lower()}.xml"
         for part in (workbook.related(root, kind) or [usual] * (usual in names))[:1]:
             if kind == "styles":
                 styles = _Styles()
@@ -242,6 +255,7 @@ class Sheet:
     hidden_columns: set[int] = field(default_factory=set)
     unseen: int = 0
     formulas: int = 0
+    running: list[str] = field(default_factory=list)  # what its headers and footers say
 
 
 def read_sheet(workbook: Workbook, part: str) -> Sheet:
@@ -279,6 +293,8 @@ class _SheetReader:
             # Nothing is a value of a formula whose value is a text.
             if name == "f" or (name == "v" and self._cell.get("t") == "str"):
                 self._values.setdefault(name, "")
+        elif name in _RUNNING:
+            self._element = name
         elif name == "row":
             self._row = _number(attributes.get("r")) or self._row + 1
             self._column, self._cells = 0, {}
@@ -302,6 +318,8 @@ class _SheetReader:
             self._keep()
         elif name == "row" and self._cells:
             self.sheet.rows[self._row] = self._cells
+        elif name in _RUNNING:
+            self.sheet.running += _printed(self._values.get(name, ""))
         elif name == "rPh":
             self._is_phonetic = False
 
@@ -321,6 +339,9 @@ class _SheetReader:
             self.sheet.formulas += is_formula
             if shown:
                 self._cells[self._column] = shown
+                self._workbook.shown += len(shown)
+            if self._workbook.shown > _MOST_CHARACTERS:
+                raise Unreadable(_TOO_LONG)
 
     def _value(self) -> str | None:
         value = self._values.get("t" if self._cell.get("t") == "inlineStr" else "v")
@@ -354,6 +375,15 @@ class _SheetReader:
         if len(corners) == 2 and corners[0] and corners[1]:
             first, last = ((int(each[2]), _column(each[1])) for each in corners if each)
             self.sheet.merged.append((first, last))
+
+
+def _printed(running: str) -> Iterator[str]:
+    """Yield what a header or footer says at the left, in the middle and at the right."""
+    for part in _PLACE.split(running.replace("&&", "\0")):
+        text = _CODE.sub("", part).replace("\0", "&")
+        words = text.split()
+        if any(map(str.isalpha, text)) and ("&P" not in part or len(words) > _NUMBERED):
+            yield " ".join(words)
 
 
 def _column(letters: str) -> int:

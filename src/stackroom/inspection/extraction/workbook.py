@@ -1,8 +1,6 @@
 """
-XLSX: every sheet that people see under its name, and on it one table after another.
-
-Cells name their text by number, so that a small file can stand for very much text; only a bound
-on the process stops that (see `stackroom.inspection.extraction.apart`).
+XLSX: every sheet that people see under its name, and on it one table after another, then the texts
+of boxes and charts, and of headers and footers that no other sheet has.
 """
 
 from bisect import bisect_left
@@ -40,7 +38,7 @@ def read(body: bytes) -> tuple[Page, ...]:
 
 def _read(workbook: Workbook) -> tuple[Page, ...]:
     texts, found, gaps = list[str](), list[Found](), _Gaps()
-    length = 0
+    length, running = 0, set[str]()
     for part in workbook.sheets:
         if part.is_hidden:
             gaps.hidden_sheets += 1
@@ -48,11 +46,15 @@ def _read(workbook: Workbook) -> tuple[Page, ...]:
         sheet = read_sheet(workbook, part.part)
         tables = [*_tables(sheet), *_shapes(workbook, part.part)]
         gaps.add(part.name, sheet)
+        gaps.objects += len(workbook.related(part.part, "oleObject", "package"))
         gaps.comments += sum(
             comment_count(workbook, each) for each in workbook.related(part.part, "comments")
         )
         # An empty sheet has no lines, not even its name: a workbook of those has no text.
         if tables:
+            new = [each for each in dict.fromkeys(sheet.running) if each not in running]
+            running.update(new)
+            tables += ["\n".join(new)] if new else []
             found.append((length, part.name))
             texts.append("\n\n".join([part.name, *tables]))
             length += len(texts[-1]) + 2
@@ -61,15 +63,16 @@ def _read(workbook: Workbook) -> tuple[Page, ...]:
 
 def _shapes(workbook: Workbook, part: str) -> list[str]:
     drawings = workbook.related(part, "drawing")
-    texts = [text for drawing in drawings for text in shape_texts(workbook, drawing)]
-    return ["\n".join(texts)] if texts else []
+    charts = [chart for drawing in drawings for chart in workbook.related(drawing, "chart")]
+    texts = [text for each in (*drawings, *charts) for text in shape_texts(workbook, each)]
+    return ["\n".join(dict.fromkeys(texts))] if texts else []
 
 
 class _Gaps:
     """What people can't see in a workbook, and what they see and we don't."""
 
     def __init__(self) -> None:
-        self.hidden_sheets = self.comments = 0
+        self.hidden_sheets = self.comments = self.objects = 0
         self._counts = {"row": 0, "column": 0, "formula": 0, "unseen": 0}
         self._names: dict[str, list[str]] = {"hidden": [], "formula": [], "unseen": []}
 
@@ -104,6 +107,8 @@ class _Gaps:
             yield f"{count} {have} without a value: {_listed(self._names['formula'])}"
         if self.comments:
             yield f"{_number(self.comments, 'comment')} not read"
+        if self.objects:
+            yield f"{_number(self.objects, 'embedded object')} not read"
 
 
 def _number(count: int, noun: str) -> str:
