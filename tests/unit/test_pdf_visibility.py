@@ -9,6 +9,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from simulator.tests import files
 from stackroom.inspection.extraction import read_pages
+from stackroom.inspection.extraction.pdf_images import may_have_images
 from stackroom.inspection.gaps import gaps_of
 
 
@@ -70,3 +71,19 @@ def test_letters_of_a_page_as_large_as_a_field_stay() -> None:
     [page] = read_pages(body.getvalue(), "plan.pdf")
 
     assert page.text == "Scale 1:500"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (b"<< /Type /Page >>", False),
+        (b"<< /Subtype /Image /Width 46 /Height 50 >> stream", False),
+        (b"<< /Width 1700 /Height 8 /Subtype /Image >> stream", True),
+        (b"<< /Subtype /Image /Width 120 /Height 120 >> stream" * 9, True),
+        (b"<< /Subtype /Image /Width 5 0 R /Height 6 0 R >> stream", True),
+        (b"/ProcSet [/PDF /Text /ImageB]", True),
+    ],
+    ids=["none", "icon", "strip", "tiles", "elsewhere", "inline"],
+)
+def test_pdf_without_images_but_icons_is_known_as_such(body: bytes, *, expected: bool) -> None:
+    assert may_have_images(body) is expected

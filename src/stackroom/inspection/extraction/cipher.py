@@ -13,6 +13,8 @@ from string import ascii_lowercase
 from charset_normalizer.cd import coherence_ratio
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_ENGLISH = re.compile(r"\b(?:the|and|for)\b")
+_MOST_ENGLISH = 0.05  # of words, that such may be by chance
 _LONG = 200  # characters of a line that is judged by itself
 _MOST = 1_500  # letters that are looked at
 _FEWEST = 60  # letters of words that differ: a list of links repeats a few
@@ -28,6 +30,8 @@ def is_cipher(text: str) -> bool:
     if len(" ".join(set(words))) < _FEWEST:
         return False
     letters = " ".join(words)[:_MOST].lower()
+    if len(_ENGLISH.findall(letters)) > _MOST_ENGLISH * len(words):
+        return False
     likeness, lacks_vowels = _likeness(letters), _lacks_vowels(letters)
     is_unlike = likeness < next(bound for least, bound in _BOUNDS if len(letters) >= least)
     if not (is_unlike or lacks_vowels):

@@ -21,6 +21,7 @@ from stackroom.inspection.extraction.pdf_forms import Additions, additions_to
 from stackroom.inspection.extraction.pdf_images import (
     FEWEST_WORDS,
     images_on,
+    may_have_images,
     share_of,
     unread_writing,
 )
@@ -60,7 +61,7 @@ def read(body: bytes, *, scans: bool = False, ocr: bool = False) -> tuple[Page, 
     try:
         with pypdfium2.PdfDocument(body) as document:
             document.init_forms()
-            reader = _Reader(document=document, has_images=b"/Image" in body)
+            reader = _Reader(document=document, has_images=may_have_images(body))
             pages = tuple(reader.read(index) for index in range(len(document)))
             missing = (*reader.missing(), *_attached(document))
     except pypdfium2.PdfiumError as error:

@@ -10,7 +10,7 @@ from typing import Any
 import pypdfium2
 from pypdfium2 import raw
 
-from stackroom.inspection.extraction.pdf_visibility import ReadPage
+from stackroom.inspection.extraction.pdf_visibility import ReadPage, Span
 from stackroom.inspection.extraction.pdfium_calls import Box
 
 _MOST = 2_000  # annotations of a page that are looked at
@@ -46,7 +46,7 @@ def additions_to(read: ReadPage) -> Additions:
     if not raw.FPDFPage_GetAnnotCount(read.page):
         return Additions()
     inside, below, comments = [], [], 0
-    letters = list(zip(read.words, (read.box(each) for each in read.words), strict=True))
+    letters: list[tuple[Span, Box]] | None = None  # of all words; links have no use for them
     for annotation in _annotations(read.page):
         kind = raw.FPDFAnnot_GetSubtype(annotation)
         if raw.FPDFAnnot_GetFlags(annotation) & _UNSEEN:
@@ -55,6 +55,7 @@ def additions_to(read: ReadPage) -> Additions:
             field = _field(read.document.formenv.raw, annotation)
             if field is not None:
                 value, name, is_ticked = field
+                letters = letters or [(each, read.box(each)) for each in read.words]
                 at = _label(letters, _box(annotation), before=not is_ticked)
                 if at is None:
                     below.append(f"{name}: {value}" if name else value)
@@ -118,7 +119,7 @@ def _box(annotation: Any) -> Box:
     return rectangle.left, rectangle.bottom, rectangle.right, rectangle.top
 
 
-def _label(words: list[tuple[tuple[int, int], Box]], field: Box, *, before: bool) -> int | None:
+def _label(words: list[tuple[Span, Box]], field: Box, *, before: bool) -> int | None:
     """Return where in the text the word ends that is left of a field, or begins that is right."""
     left, bottom, right, top = field
     found = []

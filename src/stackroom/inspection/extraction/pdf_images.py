@@ -3,7 +3,9 @@ Images of a PDF's page, and writing on it that is no text: scans, whole pages or
 in strips, inside forms and in the page's own content; letters drawn as shapes.
 """
 
+import re
 from collections.abc import Iterator, Sequence
+from itertools import repeat
 
 from pypdfium2 import raw
 
@@ -23,21 +25,39 @@ FEWEST_WORDS = 20  # of a page that is text: a footer has some
 _LEAST_LINES = 2
 
 
+_IMAGE = re.compile(rb"/Subtype\s*/Image(?![A-Za-z])")
+_SIZE = re.compile(rb"/(?:Width|Height)\s+(\d{1,9})(?!\s+\d+\s+R)")
+_AROUND = 500  # bytes before and after, in which an image's size is looked for
+_FEWEST_PIXELS = 40_000  # of all images together, on which writing can be read
+
+
+def may_have_images(body: bytes) -> bool:
+    """Return False for a PDF that has no images but for icons and the like."""
+    pixels = 0
+    found = [each.start() for each in _IMAGE.finditer(body)]
+    if len(found) < body.count(b"/Image"):
+        return True  # in a page's own content, perhaps
+    for at in found:
+        sizes = list(map(int, _SIZE.findall(body, max(at - _AROUND, 0), at + _AROUND)))
+        pixels += max(sizes) ** 2 if len(sizes) > 1 else _FEWEST_PIXELS
+    return pixels >= _FEWEST_PIXELS
+
+
 def images_on(page: int) -> list[Box]:
     """Return where images stand on the page, strips of one that was cut each for itself."""
     count = calls.count_objects(page)
-    objects = (calls.get_object(page, index) for index in range(min(count, _MOST_OBJECTS)))
+    objects = list(map(calls.get_object, repeat(page), range(min(count, _MOST_OBJECTS))))
     return list(_images(objects, _IDENTITY, 0))
 
 
-def _images(objects: Iterator[int], matrix: Sequence[float], depth: int) -> Iterator[Box]:
-    for each in objects:
-        kind = calls.get_type(each)
+def _images(objects: Sequence[int], matrix: Sequence[float], depth: int) -> Iterator[Box]:
+    kinds = map(calls.get_type, objects)
+    for each, kind in zip(objects, kinds, strict=True):
         if kind == raw.FPDF_PAGEOBJ_IMAGE:
             yield _transformed(calls.bounds(each), matrix)
         elif kind == raw.FPDF_PAGEOBJ_FORM and depth < _DEEPEST:
             count = min(calls.count_objects_of_form(each), _MOST_OBJECTS)
-            inside = (calls.get_object_of_form(each, index) for index in range(count))
+            inside = list(map(calls.get_object_of_form, repeat(each), range(count)))
             yield from _images(inside, _product(calls.matrix(each), matrix), depth + 1)
 
 
@@ -81,11 +101,11 @@ def _cells(low: int, high: int, size: int) -> range:
 
 def unread_writing(read: ReadPage, images: Sequence[Box], words: Sequence[Span]) -> PageGap | None:
     """Return what people see on the page that its words, those of OCR too, do not say."""
-    if any(is_inkless(read, word) for word in words):
-        return None
     picture = read.picture
     share = share_of(images, picture)
     is_bare = len(words) < FEWEST_WORDS
+    if (share < _PART and not is_bare) or any(is_inkless(read, word) for word in words):
+        return None
     whole = 0, 0, picture.width, picture.height
     if share >= _PICTURED and is_bare:
         return None if picture.is_blank(whole) else PageGap.NO_TEXT
@@ -97,10 +117,8 @@ def unread_writing(read: ReadPage, images: Sequence[Box], words: Sequence[Span])
             max(each[2] for each in areas),
             max(each[3] for each in areas),
         )
-    elif is_bare:
-        around = whole
     else:
-        return None
+        around = whole
     if picture.lines_beside(around, [read.area(word) for word in words]) < _LEAST_LINES:
         return None
     return PageGap.NO_TEXT if is_bare else PageGap.UNREAD_PART

@@ -39,11 +39,12 @@ class Picture:
         a, b, c, d, e, f = self.to_pixels
         low_x, low_y, high_x, high_y = box
         if b == 0.0 == c:
-            xs, ys = [a * low_x + e, a * high_x + e], [d * high_y + f, d * low_y + f]
-        else:
-            corners = [(x, y) for x in (low_x, high_x) for y in (low_y, high_y)]
-            xs = sorted(a * x + c * y + e for x, y in corners)[::3]
-            ys = sorted(b * x + d * y + f for x, y in corners)[::3]
+            left, top = int(a * low_x + e), int(d * high_y + f)
+            right, bottom = round(a * high_x + e), round(d * low_y + f)
+            return left, top, max(right, left + 1), max(bottom, top + 1)
+        corners = [(x, y) for x in (low_x, high_x) for y in (low_y, high_y)]
+        xs = sorted(a * x + c * y + e for x, y in corners)[::3]
+        ys = sorted(b * x + d * y + f for x, y in corners)[::3]
         return (
             int(xs[0]),
             int(ys[0]),

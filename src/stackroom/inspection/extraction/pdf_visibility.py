@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from ctypes import c_float, cast, string_at
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import pypdfium2
 from pypdfium2 import raw
@@ -77,6 +77,8 @@ class ReadPage:
     def middles(self) -> list[Box]:
         """The box of a letter in the middle of each word."""
         text, box = self.text, self._box
+        if self._is_same and not self._doubled:
+            box = partial(calls.character_box, self._raw)
         middles = ((begin + end) // 2 for begin, end in self.words)
         return [
             box(at if text[at].isalnum() else self.first_letter(span))
@@ -124,18 +126,18 @@ class ReadPage:
 
 def hidden_words(read: ReadPage, scans: Sequence[Box]) -> list[Span]:
     """Return what nobody sees of a page, in the order of its text; `scans` are images on it."""
-    picture, letters, clear = read.picture, read.middles, set[Span]()
-    hidden = set[Span]()
+    picture = read.picture
+    hidden, in_doubt = set[Span](), set[Span]()
     tiny = min(_TINY, _SMALLEST * max(read.page.get_size()))
-    for span, box in zip(read.words, letters, strict=True):
+    for span, box in zip(read.words, read.middles, strict=True):
         area = picture.place(box)
         is_tiny = box[2] - box[0] < tiny and box[3] - box[1] < tiny
         if is_tiny or (picture.is_outside(area) and picture.is_outside(read.area(span))):
             hidden.add(span)
-        elif not (picture.is_plain(area) and picture.is_plain(_inner(read.area(span)))):
-            clear.add(span)
-    clear -= _in_doubt(read)
-    doubtful = [span for span in read.words if span not in clear and span not in hidden]
+        elif picture.is_plain(area) and picture.is_plain(_inner(read.area(span))):
+            in_doubt.add(span)
+    in_doubt |= _in_doubt(read)
+    doubtful = [span for span in read.words if span in in_doubt and span not in hidden]
     for span in _unseen(read, doubtful):
         if _is_white(read.colour(span)) or not _is_recognized(read, span, scans):
             hidden.add(span)

@@ -17,6 +17,7 @@ Colour = tuple[int, int, int, int]  # red, green, blue, alpha
 _POINTER = c_void_p
 _box, _colour, _matrix = (create_string_buffer(size) for size in (16, 16, 24))
 _BOX_AT, _COLOUR_AT, _MATRIX_AT = map(addressof, (_box, _colour, _matrix))
+_UNPACK_BOX, _UNPACK_COLOUR = struct.Struct("4f").unpack_from, struct.Struct("4I").unpack_from
 _BOX_PARTS = tuple(_BOX_AT + 4 * each for each in range(4))
 _COLOUR_PARTS = tuple(_COLOUR_AT + 4 * each for each in range(4))
 
@@ -49,20 +50,20 @@ _get_char_colour = _call(raw.FPDFText_GetFillColor, _POINTER, c_int, *[_POINTER]
 def character_box(text_page: int, index: int) -> Box:
     """Return the box of a character, with room for the tallest of its font."""
     _get_loose_box(text_page, index, _BOX_AT)
-    left, top, right, bottom = struct.unpack("4f", _box.raw)
+    left, top, right, bottom = _UNPACK_BOX(_box)
     return left, bottom, right, top
 
 
 def character_colour(text_page: int, index: int) -> Colour:
     _get_char_colour(text_page, index, *_COLOUR_PARTS)
-    red, green, blue, alpha = struct.unpack("4I", _colour.raw)
+    red, green, blue, alpha = _UNPACK_COLOUR(_colour)
     return red, green, blue, alpha
 
 
 def bounds(page_object: int) -> Box:
     """Return the box of an object, in the space of the page or of the form that it stands in."""
     _get_bounds(page_object, *_BOX_PARTS)
-    left, bottom, right, top = struct.unpack("4f", _box.raw)
+    left, bottom, right, top = _UNPACK_BOX(_box)
     return left, bottom, right, top
 
 
