@@ -99,6 +99,7 @@ def test_header_stands_once_where_its_rows_come_again() -> None:
     lines = table_lines([header, *rows[:20], header, *rows[20:]]).split("\n")
 
     assert len(lines) == 40
+    assert table_lines([header] * 3).count("vendor") == 3
 
 
 def test_notes_of_several_cells_stand_above_the_table() -> None:

@@ -54,7 +54,7 @@ def table_lines(
     if not 0 < headers < len(table):
         return "\n".join([*lines, *("\t".join(filter(None, row)) for row in table)])
     names, above = _names(table[:headers]), table[:headers]
-    body = [row for row in table[headers:] if row not in above]
+    body = [row for row in table[headers:] if row not in above] or table[headers:]
     short = _markdown([names, *body])
     return "\n".join([*lines, *([short] if short else _records(names, body))])
 
