@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -205,7 +206,8 @@ def test_a_passage_of_a_pdf_is_opened_at_its_page(
 def test_what_was_also_found_never_scores_above_what_is_cited(
     other: float, told: list[str]
 ) -> None:
-    source = Source(**dict.fromkeys(each.name for each in fields(Source)))
+    absent: dict[str, Any] = dict.fromkeys(each.name for each in fields(Source))
+    source = Source(**absent)
     result = Result(
         content="Text.",
         text="Text.",

@@ -360,7 +360,7 @@ SMUGGLED = {
     "invisible operators": bits(_ORDER, "\u2062", "\u2064"),
     "overridden direction": f"\u202e{_ORDER[:4]}\u202c",
 }
-BARE = {
+BARE: Mapping[str, Callable[[str], tuple[str, bytes]]] = {
     "TXT": lambda line: ("travel.txt", line.encode()),
     "MD": lambda line: ("travel.md", f"# {line}\n\n{line}\n".encode()),
     "CSV": lambda line: ("travel.csv", f"Rule,From\n{line},May\n".encode()),

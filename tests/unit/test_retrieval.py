@@ -200,14 +200,17 @@ def test_answer_names_the_version_of_a_passage_a_newer_one_is_there_for(
     }
 
     [found] = search(world.retrieval).results
-    [told] = success(search(world.retrieval))["results"]
+    results = success(search(world.retrieval))["results"]
+
+    assert isinstance(results, list)
+    [shown] = results
 
     assert found.source.version_id == ("v1" if is_earlier else "v2")
     earlier = (
         "of the version indexed on 2026-05-04 10:00 UTC; the newer one failed: the PDF is cut off"
     )
     assert found.gaps == ((earlier,) if is_earlier else ())
-    assert told["source"].get("version_id") == ("v1" if is_earlier else None)
+    assert shown["source"].get("version_id") == ("v1" if is_earlier else None)
 
 
 def test_words_of_a_context_line_are_not_the_passages_own(world: World) -> None:

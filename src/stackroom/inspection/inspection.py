@@ -171,9 +171,9 @@ class Inspection:
         try:
             pages = self.extract(body, location.filename)
         except Unreadable as defect:  # Bedrock may index the file itself all the same
-            reason, gaps = defect.reason, (defect.reason, UNREAD)
+            reason = defect.reason
             illegible = reason if isinstance(defect, Illegible) else None
-            found = Inspected(reason=reason, illegible=illegible, gaps=gaps)
+            found = Inspected(reason=reason, illegible=illegible, gaps=(reason, UNREAD))
             return InspectionOutcome.DEFECTIVE, found, ()
         if pages is None:
             return InspectionOutcome.UNDECIDED, Inspected(gaps=(UNREAD,)), ()
