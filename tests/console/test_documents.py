@@ -40,7 +40,7 @@ def test_the_page_shows_state_facts_and_passages(alice: Browser, pipeline: Pipel
     assert f'href="/catalogs/{catalog}"' in text
     assert all(each in text for each in ("TXT, 37 B", document, f'href="{at}/file?save"'))
     [passage] = passages(text)
-    assert passage == f"1 in the text about 13 tokens ⟦2026/leave⟧ {HOSTILE}"
+    assert passage == f"1 in the text about 10 tokens {HOSTILE}"
     assert "<script>alert" not in text
     assert "1 passage, as cut" in read(text)
     assert "<iframe" not in text  # only a PDF is shown in one

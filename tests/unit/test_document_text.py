@@ -279,7 +279,7 @@ def test_letters_that_no_encoding_has_are_replaced() -> None:
         (f"{LEAVE}\n⟦a.pdf ·\npage 2⟧\nAsk.", f"{LEAVE}\nAsk."),
         # A store that writes spaces for line ends.
         (f"⟦a.pdf · page 1⟧ {LEAVE} ⟦a.pdf · page 2⟧ Ask.", f"{LEAVE} Ask."),
-        (f"\n{LEAVE}\n[[a]] (b)\n", f"\n{LEAVE}\n[[a]] (b)\n"),
+        (f"\n{LEAVE}\n[[a]] (b)\n", f"{LEAVE}\n[[a]] (b)"),
         ("⟦a.pdf · page 1⟧", ""),
     ],
 )

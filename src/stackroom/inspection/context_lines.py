@@ -50,9 +50,8 @@ def _short(text: str) -> str:
 
 def without_context(passage: str) -> str:
     """Return a passage without its context lines, whole or cut off at its ends."""
-    if "⟦" not in passage and "⟧" not in passage:
-        return passage
-    return _CONTEXT.sub("", passage).strip("\r\n")
+    shown = _CONTEXT.sub("", passage) if "⟦" in passage or "⟧" in passage else passage
+    return shown.strip("\r\n")
 
 
 def split_at_context(passage: str) -> tuple[list[str], list[str]]:
