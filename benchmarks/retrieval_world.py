@@ -3,11 +3,9 @@
 import math
 import random
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
-
-from pydantic import TypeAdapter
 
 from simulated_time.account import Account
 from simulated_time.bedrock import Durations
@@ -18,26 +16,20 @@ from simulated_time.memory import MemoryCatalogs
 from stackroom.access.identity import Caller
 from stackroom.documents.keys import TextName, document_id_of
 from stackroom.documents.model import Catalog
-from stackroom.documents.passages import KnowledgeBase
 from stackroom.documents.repositories import DocumentKey, DocumentNotes
-from stackroom.errors import RecordChanged, RetrievalError, Throttled
+from stackroom.errors import RetrievalError, Throttled
 from stackroom.quota.capacity import RETRIEVES
-from stackroom.search.rate_limiter import Clocks, Paced, TurnRate, Turns, TurnTaking
+from stackroom.search.rate_limiter import Paced, TokenBucket
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import RetrieveArguments
-from stackroom.search.wrappers import Coalesced
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 
 TENANTS, EACH = 200, 0.05  # questions a second
 _WARMING = 30.0  # seconds, in which the first environments start
 _SETTLED = 60.0  # seconds until what was ingested can be found
 _SEARCH, _SPREAD = 0.3, 0.3
-_REFUSAL, _DYNAMODB = 0.02, 0.006
-_ATTEMPTS = {True: 1, False: 2}  # of boto3 at Retrieve, paced and not (aws/session.py)
+_REFUSAL = 0.02
 FLOODER = "user-0"
-_KIB = 1024
-_TURNS = TypeAdapter(Turns)
-_NAMES = 100  # bytes of an item's keys and names
 
 
 @dataclass
@@ -94,47 +86,16 @@ class Searches:
         return answer
 
 
-@dataclass(kw_only=True)
-class SharedBook:
-    """The ledger as DynamoDB keeps it: each call takes its time, and is billed."""
-
-    account: Account
-    turns: Turns = field(default_factory=Turns)
-    largest: int = 0
-
-    def read(self) -> Turns:
-        self.account.hub.sleep(_DYNAMODB)
-        self.account.bill.add("dynamodb reads", math.ceil(self._size(self.turns) / (4 * _KIB)))
-        return self.turns
-
-    def write(self, turns: Turns) -> Turns:
-        self.account.hub.sleep(_DYNAMODB / 2)
-        size = self._size(turns)
-        self.account.bill.add("dynamodb writes", math.ceil(size / _KIB))
-        self.largest = max(self.largest, size)
-        try:
-            if turns.version != self.turns.version:
-                raise RecordChanged("the turns")
-            self.turns = replace(turns, version=turns.version + 1)
-            return self.turns
-        finally:
-            self.account.hub.sleep(_DYNAMODB / 2)
-
-    def _size(self, turns: Turns) -> int:
-        return len(_TURNS.dump_json(turns, exclude_defaults=True)) + _NAMES
-
-
 class World:
     """An account with a knowledge base, a document of each tenant in it, and the function."""
 
-    def __init__(self, *, paced: bool, seed: int) -> None:
+    def __init__(self, *, seed: int) -> None:
         self.hub = Hub()
         self.account = Account(
             shelves=NoShelves(), durations=Durations(seed=seed), seed=seed, hub=self.hub
         )
         self.chance = random.Random(seed)
         random.seed(seed)  # of the product's own pauses
-        self.book = SharedBook(account=self.account) if paced else None
         self.told: dict[bool, Told] = {True: Told(), False: Told()}  # by whether of the flooder
         self.environments = 0
         self._idle: list[Retrieval] = []
@@ -200,25 +161,14 @@ class World:
             bill=self.account.bill,
             latency=_REFUSAL,
             chance=self.chance,
-            attempts=_ATTEMPTS[self.book is not None],
+            attempts=1,  # of boto3 at Retrieve (aws/session.py)
         )
         searches: Any = Searches(client=client, hub=self.hub, chance=self.chance)
-        found: KnowledgeBase = BedrockKnowledgeBase(searches, self._home)
-        if self.book is not None:
-            since = START.timestamp()
-            taking = TurnTaking(
-                operation="Retrieve",
-                rate=TurnRate(per_second=RETRIEVES),
-                book=self.book,
-                clocks=Clocks(
-                    elapsed=lambda: self.hub.time,
-                    since_1970=lambda: since + self.hub.time,
-                    sleep=self.hub.sleep,
-                ),
-            )
-            found = Paced(found, taking)
+        bucket = TokenBucket(
+            "Retrieve", RETRIEVES, elapsed=lambda: self.hub.time, sleep=self.hub.sleep
+        )
         return Retrieval(
-            pool={self._home: Coalesced(found)},
+            pool={self._home: Paced(BedrockKnowledgeBase(searches, self._home), bucket)},
             catalogs=self._catalogs,
             documents=NothingElse(),
             place_maps=NothingElse(),

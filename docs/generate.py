@@ -36,7 +36,7 @@ FUNCTIONS = {
 MEANINGS = {
     "KB_CATALOG_TABLE": "DynamoDB table of catalogs and documents",
     "KB_CONTROL_TABLE": (
-        "DynamoDB table of leases, slots, admission, receipts, inspections, turns, events"
+        "DynamoDB table of leases, slots, admission, receipts, inspections, events"
     ),
     "KB_DOCS_BUCKET": "S3 bucket of the documents",
     "KB_POOL": (

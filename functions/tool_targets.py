@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from stackroom.access.tool import Tool, strict_tool
+from stackroom.search.linked_retrieval import RETRIEVE_FOR_EVERYONE
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
-from stackroom.search.search_tool import RETRIEVE_FOR_EVERYONE
 from stackroom.tools.tools import TOOLS, tools_config
 
 TARGETS: Mapping[str, tuple[Tool[Any], ...]] = {

@@ -10,7 +10,7 @@ from infra.bundling import CACHED_RUNNER, RUNNER
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.queues import ConsumedQueue
-from infra.retrieval_rights import TURNS, environment_of_retrieval, may_retrieve
+from infra.retrieval_rights import environment_of_retrieval, may_retrieve
 from infra.rights import Rights
 from infra.shared_knowledge_bases import environment_of_shared
 from stackroom_constructs.agent_knowledge_bases import GivenKnowledgeBases
@@ -79,8 +79,13 @@ class AgentRuns(Construct):
             handler,
             rights=self._rights,
             knowledge_base=knowledge_base,
-            keys=(TURNS, *_OF_AGENTS),
             in_all_catalogs=False,
+        )
+        handler.allow(
+            "dynamodb:GetItem",
+            "dynamodb:PutItem",
+            on=self._rights.data.control_table.table_arn,
+            where={"ForAllValues:StringLike": {"dynamodb:LeadingKeys": list(_OF_AGENTS)}},
         )
         handler.allow(
             "dynamodb:DeleteItem",

@@ -6,9 +6,6 @@ from infra.knowledge_base import KnowledgeBaseStack
 from infra.rights import Rights
 from infra.search_rights import may_guard, may_keep_vectors, may_rerank, may_search
 
-# Of the ledger of turns, in the table of what coordinates.
-TURNS = "TURNS"
-
 
 def environment_of_retrieval(
     rights: Rights, *, knowledge_base: KnowledgeBaseStack
@@ -26,28 +23,15 @@ def may_retrieve(
     *,
     rights: Rights,
     knowledge_base: KnowledgeBaseStack,
-    keys: tuple[str, ...] = (TURNS,),
     in_all_catalogs: bool = True,
 ) -> None:
-    """
-    Of what coordinates it reads and writes items under these partition keys alone. Who names a
-    catalog with each search has no need to list them.
-    """
+    """Who names a catalog with each search has no need to list them."""
     catalogs = rights.data.catalog_table.table_arn
     handler.allow("dynamodb:GetItem", "dynamodb:BatchGetItem", on=catalogs)
     if in_all_catalogs:
         handler.allow("dynamodb:Query", on=rights.data.catalog_table.by_user_arn)
     # Names of documents, for those that a question names.
     handler.allow("dynamodb:Query", on=rights.data.catalog_table.by_name_arn)
-    has_pattern = any("*" in key for key in keys)
-    comparison = "StringLike" if has_pattern else "StringEquals"
-    # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
-    handler.allow(
-        "dynamodb:GetItem",
-        "dynamodb:PutItem",
-        on=rights.data.control_table.table_arn,
-        where={f"ForAllValues:{comparison}": {"dynamodb:LeadingKeys": list(keys)}},
-    )
     _may_count_questions(handler, rights=rights)
     may_search(handler, deployment=rights.deployment, knowledge_base=knowledge_base)
     may_rerank(handler, deployment=rights.deployment)
@@ -64,6 +48,7 @@ def may_retrieve(
 
 def _may_count_questions(handler: HandlerFunction, *, rights: Rights) -> None:
     """For who asks, as far as their cap goes [stackroom.quota.questions]."""
+    # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
     for action, keys in (
         ("dynamodb:Query", ["CAPS", "USAGE#*"]),
         ("dynamodb:UpdateItem", ["USAGE#*"]),

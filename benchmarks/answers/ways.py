@@ -14,8 +14,8 @@ from stackroom.aws import session
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.filters import Filter
 from stackroom.documents.passages import KnowledgeBase, Retrieved
+from stackroom.search.results import knowledge_base_retrieve
 from stackroom.search.search import Retrieval
-from stackroom.search.search_tool import knowledge_base_retrieve
 from stackroom.wiring.use_cases import UseCases
 from stackroom_client.calls import SEARCH
 from stackroom_evaluation.evaluation import passages_of

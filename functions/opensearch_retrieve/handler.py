@@ -16,21 +16,19 @@ from pydantic import AfterValidator
 
 from functions import audit_line
 from functions.telemetry import logger_for, metrics_for
-from stackroom.access.access_log import SUCCESS, access_of
+from stackroom.access.access_log import SUCCESS, access_of, documents_of
 from stackroom.access.identity import called_tool
 from stackroom.access.plain_text import encodable
 from stackroom.access.tool import require_tool
 from stackroom.aws.session import client
 from stackroom.clock import Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
-from stackroom.search.linked_retrieval import LinkedRetrieval
-from stackroom.search.search_tool import (
+from stackroom.search.linked_retrieval import (
     RETRIEVE_FOR_EVERYONE,
-    Response,
-    documents_of,
-    failure,
+    LinkedRetrieval,
     retrieve_for_everyone,
 )
+from stackroom.search.results import Response, failure
 from stackroom.stores.linked_knowledge_bases import linked_retrieval, linked_settings
 from stackroom.stores.opensearch.opensearch_entry import OpenSearchSettings
 from stackroom.wiring.function_settings import FittingSettings

@@ -1,6 +1,5 @@
 """Gateway target `knowledge`: the tool `knowledge_base_retrieve`."""
 
-import hashlib
 import time
 from collections.abc import Mapping
 from functools import cache
@@ -11,7 +10,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions import audit_line
 from functions.telemetry import logger_for, metrics_for, report_embeddings
-from stackroom.access.access_log import SUCCESS, access_of
+from stackroom.access.access_log import SUCCESS, access_of, documents_of
 from stackroom.access.identity import ToolCall, tool_call
 from stackroom.access.plain_text import encodable
 from stackroom.access.tool import require_tool
@@ -21,8 +20,8 @@ from stackroom.documents.formats import extension_of
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
 from stackroom.search.cached_embeddings import CacheTally
 from stackroom.search.metered import MeteredRetrieval
+from stackroom.search.results import Response, failure, knowledge_base_retrieve
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
-from stackroom.search.search_tool import Response, documents_of, failure, knowledge_base_retrieve
 from stackroom.wiring.function_settings import RetrieveSettings
 from stackroom.wiring.use_cases import UseCases
 
@@ -41,7 +40,6 @@ def retrieval() -> MeteredRetrieval:
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: Any, context: LambdaContext) -> Response:
-    logger.append_keys(query_hash=_query_hash(event))
     started = time.perf_counter()
     call, answered = _respond(event, context)
     response: Response = encodable(answered)
@@ -113,11 +111,3 @@ def _told(response: Response) -> dict[str, Any]:
     metadata = response["metadata"]
     assert isinstance(metadata, Mapping), "every response has metadata"
     return dict(metadata)
-
-
-def _query_hash(event: Any) -> str | None:
-    """Tells equal queries apart from others in the log without telling what was asked."""
-    query = event.get("query") if isinstance(event, Mapping) else None
-    if not isinstance(query, str):
-        return None
-    return hashlib.sha256(query.strip().encode(errors="replace")).hexdigest()[:16]

@@ -22,9 +22,8 @@ from aws_lambda_powertools.metrics import MetricUnit, single_metric
 from stackroom.access.identity import Caller
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import RetrievalError, StackroomError
-from stackroom.search.results import SearchAnswer, SearchFigures
+from stackroom.search.results import Searchable, SearchAnswer, SearchFigures
 from stackroom.search.search_arguments import SearchArguments
-from stackroom.search.search_tool import Searchable
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ A notebook, or a Lambda function without Strands, searches them without a tool, 
     from stackroom.stores.linked_knowledge_bases import linked_retrieval
     from stackroom.stores.linked_knowledge_bases import linked_settings
     from stackroom.aws.session import client
-    from stackroom.search.search_tool import retrieve_from_knowledge_base
+    from stackroom.search.results import retrieve_from_knowledge_base
 
     entries = linked_settings(os.environ["KNOWLEDGE_BASES_CONFIG"])
     answer = retrieve_from_knowledge_base(
@@ -35,7 +35,7 @@ from pydantic import BeforeValidator
 
 from stackroom.access.plain_text import is_plain
 from stackroom.errors import AgentMisconfigured
-from stackroom.search.search_tool import Searchable
+from stackroom.search.results import Searchable
 from stackroom.stores.entries import DEFAULT_TOOL, LinkedSettings
 from stackroom.stores.linked_knowledge_bases import (
     AnyLinkedSettings,

@@ -13,12 +13,12 @@ from typing import Any
 
 from strands.types.tools import ToolContext
 
-from stackroom.access.access_log import SUCCESS, access_of
+from stackroom.access.access_log import SUCCESS, access_of, documents_of
 from stackroom.access.identity import Caller, ToolCall
 from stackroom.access.plain_text import encodable
 from stackroom.clock import Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed
-from stackroom.search import search_tool as core
+from stackroom.search import results as core
 from stackroom.search.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 from stackroom.tools.texts import place, scores, shown
 from stackroom_agents.observability import tell_breakage
@@ -56,7 +56,7 @@ def retrieval_tool(retrieval: Callable[[], core.Searchable]) -> StrandsTool:
             outcome=str(response.get("errorType", SUCCESS)),
             seconds=time.perf_counter() - started,
             named_in=(tool_context.tool_use["input"],),
-            shown=core.documents_of(response),
+            shown=documents_of(response),
             otherwise=name,
         )
         report(access)

@@ -23,7 +23,7 @@ from stackroom.access.identity import Caller, is_session_id
 from stackroom.access.tool import Tool
 from stackroom.documents.keys import is_user_id
 from stackroom.errors import MissingIdentity
-from stackroom.search.search_tool import Response, Searchable
+from stackroom.search.results import Response, Searchable
 from stackroom.tools.definition import Services
 
 USER_ID = "user_id"

@@ -13,7 +13,7 @@ from stackroom.access import tenancy
 from stackroom.documents.formats import extension_of
 from stackroom.documents.model import Catalog, with_gaps
 from stackroom.documents.passages import Passage, PlaceMapReader
-from stackroom.search.citations import Source, sources_of
+from stackroom.search.excerpts import Source, sources_of
 from stackroom.search.question_words import MarkedPiece, marked_pieces
 from stackroom.tools.texts import scores
 

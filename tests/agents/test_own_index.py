@@ -12,7 +12,7 @@ from bedrock_kb_simulator.server import Configuration, Simulator
 from simulator.tests.world import guardrail_request
 from stackroom.access.identity import Caller
 from stackroom.aws.session import client
-from stackroom.search.search_tool import retrieve_from_knowledge_base
+from stackroom.search.results import retrieve_from_knowledge_base
 from stackroom.stores.linked_knowledge_bases import linked_retrieval, linked_settings
 from stackroom_local.clients import endpoint_variables
 from tests.workflow.functions import forget_clients

@@ -13,17 +13,15 @@ from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
 from stackroom.aws.dynamodb.inspection_records import DynamoInspections
 from stackroom.aws.dynamodb.items import from_item, instant, to_item
 from stackroom.aws.dynamodb.lease_records import DynamoLeases
-from stackroom.aws.dynamodb.rate_records import DynamoTurnBook
 from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
 from stackroom.aws.dynamodb.selection_records import DynamoSelections
 from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
 from stackroom.documents.model import Receipt
 from stackroom.documents.repositories import Inspected
-from stackroom.errors import RecordChanged, ServiceRefused, StoreUnavailable
+from stackroom.errors import RecordChanged, StoreUnavailable
 from stackroom.quota.ledger import Grant, Ledger, Mode, Rate, Waiter
 from stackroom.runs.lease import Lease
 from stackroom.runs.run_leases import RunLeases
-from stackroom.search.rate_limiter import Share, Turns
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeExecutions
 from tests.support.records import NOW, a_document, a_receipt
@@ -178,57 +176,6 @@ def test_it_is_over_in_time_though_dynamodb_removes_it_later(
     [item] = dynamodb.scan(TableName=CONTROL_TABLE)["Items"]
     assert (last, over) == ("cat-1", None)
     assert int(item["expires_at"]["N"]) == UNTIL.timestamp()
-
-
-KEY = {"pk": {"S": "TURNS"}, "sk": {"S": "Retrieve"}}
-
-
-def a_book(dynamodb: Any, *, table: str = CONTROL_TABLE, operation: str = "Retrieve") -> Any:
-    return DynamoTurnBook(client=dynamodb, table=table, operation=operation)
-
-
-def test_each_rate_has_its_own_ledger_that_expires_after_an_hour(
-    dynamodb: Any,
-) -> None:
-    a_book(dynamodb).write(Turns(at=1_700_000_000.9, free=3.0))
-
-    item = dynamodb.get_item(TableName=CONTROL_TABLE, Key=KEY)["Item"]
-    assert item["expires_at"] == {"N": "1700003600"}
-    assert a_book(dynamodb, operation="QueryVectors").read() == Turns()
-
-
-def test_unreadable_item_of_turns_is_replaced(dynamodb: Any) -> None:
-    book = a_book(dynamodb)
-    item = {**KEY, "version": {"N": "4"}, "told": {"S": '{"shares": 7}'}}
-    dynamodb.put_item(TableName=CONTROL_TABLE, Item=item)
-
-    seen = book.read()
-    book.write(seen)
-
-    assert seen == Turns(version=4)
-    assert book.read() == Turns(version=5)
-
-
-def test_ledger_of_two_hundred_tenants_fits_into_three_write_units(
-    dynamodb: Any,
-) -> None:
-    asked_lately = {f"{number:08x}": Share(lately=0.779) for number in range(75)}
-    shares = {**asked_lately, "ffffffff": Share(lately=49.123, due=1_700_000_001.123)}
-
-    a_book(dynamodb).write(Turns(at=1_700_000_000.123, free=12.345, shares=shares))
-
-    item = dynamodb.get_item(TableName=CONTROL_TABLE, Key=KEY)["Item"]
-    size = sum(len(name) + len(str(*value.values())) for name, value in item.items())
-    assert size <= 3 * 1024
-
-
-def test_a_table_that_is_not_there_is_a_refusal_to_go_on_without(dynamodb: Any) -> None:
-    book = a_book(dynamodb, table="gone")
-
-    with pytest.raises(ServiceRefused, match="GetItem answered ResourceNotFoundException"):
-        book.read()
-    with pytest.raises(ServiceRefused, match="PutItem answered ResourceNotFoundException"):
-        book.write(Turns())
 
 
 LONGEST_TOKEN = "t" * 2048  # TaskToken [API model Step Functions]

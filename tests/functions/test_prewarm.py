@@ -7,7 +7,11 @@ import pytest
 
 import functions.prewarm.handler as prewarm
 from bedrock_kb_simulator.faults import Kind
-from stackroom.errors import RetrievalFailed
+from stackroom.access.tenancy import USER, Nobody
+from stackroom.documents.filters import Has
+from stackroom.documents.keys import is_user_id
+from stackroom.errors import KnowledgeBaseThrottled, RetrievalFailed
+from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.functions.pipeline import Pipeline
 from tests.functions.printed import Printed
 from tests.support.lambda_context import Context
@@ -17,9 +21,9 @@ CONTEXT: Any = Context()
 
 @pytest.fixture(autouse=True)
 def anew(pipeline: Pipeline) -> Iterator[None]:
-    prewarm.prewarming.cache_clear()
+    prewarm.pool.cache_clear()
     yield
-    prewarm.prewarming.cache_clear()
+    prewarm.pool.cache_clear()
 
 
 def test_prewarm_asks_the_pool_and_logs_how_long_it_took(
@@ -40,3 +44,22 @@ def test_prewarm_raises_what_lambda_counts_as_an_error(pipeline: Pipeline) -> No
 
     with pytest.raises(RetrievalFailed, match="not pre-warmed"):
         prewarm.handler({}, CONTEXT)
+
+
+def test_id_of_nobody_is_no_user_id() -> None:
+    asked = Nobody().filter()
+
+    assert isinstance(asked, Has)
+    assert asked.key == USER
+    assert not is_user_id(str(asked.value))
+
+
+def test_prewarming_failure_is_raised_after_all_were_asked() -> None:
+    broken = FakeKnowledgeBase(failure=KnowledgeBaseThrottled("Retrieve"))
+    pool = {"KB1": broken, "KB2": FakeKnowledgeBase()}
+
+    with pytest.raises(RetrievalFailed, match="not pre-warmed: KB1: Retrieve") as raised:
+        prewarm.prewarmed(pool)
+
+    assert list(raised.value.failures) == ["KB1"]
+    assert pool["KB2"].filters == [Nobody().filter()]

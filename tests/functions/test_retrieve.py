@@ -187,7 +187,7 @@ def test_a_search_is_logged_and_counted_without_its_words(
     assert [each["content"] for each in response["results"]] == ["annual leave is 30 days"]
     assert response["metadata"]["withheld_results"] == 1
     line = printed.line("retrieved")
-    assert (line["total_results"], len(line["query_hash"])) == (1, 16)
+    assert line["total_results"] == 1
     assert line["search_notices"] == {"KB1": knowledge_base.notice}
     counted = {each.name: each.values for each in printed.figures() if each.name != "ToolLatency"}
     assert counted == {
@@ -312,6 +312,6 @@ def test_embeddings_for_a_vector_index_are_tallied_for_the_function(
     monkeypatch.setenv("KB_POOL", json.dumps([member]))
     monkeypatch.setenv("RETRIEVE_VIA", "s3vectors")
 
-    paced: Any = vars(function.retrieval().retrieval.pool["KB1"])["knowledge_base"]
+    paced: Any = function.retrieval().retrieval.pool["KB1"]
 
     assert vars(paced.knowledge_base)["_embeddings"].tally is function.embedded

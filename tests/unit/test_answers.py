@@ -16,7 +16,6 @@ from stackroom.errors import (
     Throttled,
 )
 from stackroom.search.cited_answers import Answering, CatalogAnswer, cleaned, quoted
-from stackroom.search.kept_answers import KeptAnswers
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import Budget
 from tests.fakes.answers import FakeWriter
@@ -299,22 +298,3 @@ def test_what_hides_or_turns_text_around_is_removed(text: str, seen: str) -> Non
 def test_a_long_line_takes_no_long_time() -> None:
     for line in ("1. " + "(page " * 20_000, "[1] " * 20_000 + "x", "*" * 50_000, "." * 50_000):
         assert quoted(cleaned(line)) is not None
-
-
-def test_repeated_question_gets_same_answer_unbilled_while_passages_match(
-    desk: Desk,
-) -> None:
-    now = [0.0]
-    kept = KeptAnswers(desk.model, now=lambda: now[0])
-    desk.model.say(("Thirty.", [1]))
-    desk.model.written = replace(desk.model.written, input_tokens=9, output_tokens=1)
-    billed = kept.write("how long?", ["thirty days"])
-    first = replace(billed, input_tokens=0, output_tokens=0)
-    assert billed != first
-    desk.model.say(("Ten.", [1]))
-
-    assert kept.write("how long?", ["thirty days"]) == first
-    for question, passages in (("how long?", ["ten days"]), ("how short?", ["thirty days"])):
-        assert kept.write(question, passages).text.startswith("Ten")
-    now[0] = 1_000.0
-    assert kept.write("how long?", ["thirty days"]) != first

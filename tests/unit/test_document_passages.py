@@ -4,10 +4,9 @@ import random
 
 import pytest
 
-from stackroom.catalogs.reading import DocumentPages
 from stackroom.documents.keys import TextName
 from stackroom.documents.model import DocumentStatus
-from stackroom.errors import CatalogNotFound, DocumentNotFound, StoreUnavailable
+from stackroom.errors import CatalogNotFound, DocumentNotFound
 from stackroom.inspection.document_text import text_of
 from stackroom.inspection.extraction import Page
 from stackroom.inspection.place_map import PlaceMap
@@ -32,8 +31,6 @@ class Shelf:
 
     def __init__(self, filename: str = "long.txt") -> None:
         self.kb, self.maps = FakeKnowledgeBase(), Maps()
-        self.file: str | None = None
-        self.read: list[tuple[str, str, str]] = []
         catalogs, documents = FakeCatalogs(), FakeDocuments()
         catalogs.kept[CATALOG.catalog_id] = CATALOG
         self.document = documents.save(
@@ -51,25 +48,7 @@ class Shelf:
             catalogs=catalogs,
             documents=documents,
             place_maps=self.maps,
-            texts=self,
         )
-
-    def text(
-        self,
-        user_id: str,
-        catalog_id: str,
-        document_id: str,
-        *,
-        seconds: float,
-        cited: str | None = None,
-    ) -> DocumentPages:
-        assert seconds > 0
-        assert cited == self.document.indexed_version_id
-        self.read.append((user_id, catalog_id, document_id))
-        if self.file is None:
-            raise StoreUnavailable("GetObject", "500")
-        pages = (Page(number=None, text=self.file),)
-        return DocumentPages(document=self.document, pages=pages)
 
     def put(self, *texts: str) -> None:
         mixed = list(texts)
@@ -90,38 +69,26 @@ class Shelf:
         )
 
 
-def test_neighbours_that_overlap_are_put_in_order() -> None:
+def test_passages_are_in_the_order_of_the_text() -> None:
     shelf = Shelf()
-    words = [f"word{number}" for number in range(200)]
-    cut = [" ".join(words[at : at + 25]) for at in range(0, 200, 20)]
+    cut = [f"{number}. Of ferry {number} nothing else is told." for number in (3, 1, 2)]
+    page = Page(number=None, text="\n\n".join(each.replace(" else", "\nelse") for each in cut))
+    shelf.maps.kept[shelf.document.document_id] = text_of([page], "long.txt").places
     shelf.put(*cut)
 
     found = shelf.cut()
 
     assert [each.text for each in found.passages] == cut
     assert (found.is_ordered, found.is_whole) == (True, True)
-    assert shelf.read == []
-
-
-def test_passages_without_overlap_keep_the_order_of_the_file() -> None:
-    shelf = Shelf()
-    cut = [f"{number}. Of ferry {number} nothing else is told." for number in (3, 1, 2)]
-    shelf.put(*cut)
-    shelf.file = "\n\n".join(each.replace(" nothing", "\nnothing") for each in cut)
-
-    found = shelf.cut()
-
-    assert [each.text for each in found.passages] == cut
-    assert found.is_ordered
-    assert shelf.read == [("alice", "cat-1", shelf.document.document_id)]
 
 
 def test_passages_without_an_order_are_reported_as_unordered() -> None:
     shelf = Shelf()
     shelf.put("One has nothing of the other.", "And this is about something else.")
-    twice = "One has nothing of the other. " * 2 + "And this is about something else."
+    other = text_of([Page(number=None, text="It is another text by now.")], "long.txt").places
 
-    for shelf.file in (None, "It is another file by now.", twice):
+    for places in (None, other):
+        shelf.maps.kept[shelf.document.document_id] = places
         assert not shelf.cut().is_ordered
 
 

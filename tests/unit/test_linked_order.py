@@ -6,9 +6,8 @@ import pytest
 
 from stackroom.documents.passages import Passage, Search
 from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
-from stackroom.search.results import SearchAnswer
+from stackroom.search.results import SearchAnswer, success
 from stackroom.search.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
-from stackroom.search.search_tool import success
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
 TITAN = "titan, 1024 dimensions"

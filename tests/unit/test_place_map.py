@@ -18,7 +18,7 @@ from stackroom.inspection.document_text import text_of
 from stackroom.inspection.extraction import Heading, Page, read_pages
 from stackroom.inspection.place_map import PlaceMap
 from stackroom.inspection.running_lines import normalise
-from stackroom.search.citations import PlaceMapCache, cited
+from stackroom.search.excerpts import PlaceMapCache, cited
 from tests.fakes.clock import FakeSeconds
 from tests.fakes.place_maps import FakePlaceMaps
 
@@ -273,16 +273,15 @@ def test_source_has_pages_from_the_place_map_or_the_stores_own_page(
     (found,) = cited([found_passage(text, page=7)], Maps(place_map))
 
     assert (found.source.page, found.source.page_first, found.source.page_last) == pages
-    assert found.shown == text
 
 
 FIRST, SECOND = (TextName("alice", "cat", document, "0" * 16) for document in ("doc-1", "doc-2"))
 
 
-def test_a_map_is_read_once_for_a_while_and_its_absence_for_a_moment() -> None:
+def test_a_map_is_read_once_for_a_while_and_its_absence_is_not_kept() -> None:
     place_maps, clock = FakePlaceMaps(), FakeSeconds()
     place_maps.put("doc-1", ["text"])
-    cache = PlaceMapCache(place_maps, seconds=60, seconds_of_none=2, now=clock)
+    cache = PlaceMapCache(place_maps, seconds=60, now=clock)
 
     for name in (FIRST, SECOND, FIRST, SECOND):
         cache.get(name)
@@ -291,7 +290,7 @@ def test_a_map_is_read_once_for_a_while_and_its_absence_for_a_moment() -> None:
     place_maps.put("doc-1", ["other text"])
     place_maps.put("doc-2", ["text"])
 
-    assert reads == ["doc-1", "doc-2"]
+    assert reads == ["doc-1", "doc-2", "doc-2"]
     assert cache.get(SECOND) is place_maps.maps["doc-2"]
     assert cache.get(FIRST) is not place_maps.maps["doc-1"]
     clock.seconds += 60

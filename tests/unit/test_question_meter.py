@@ -13,9 +13,9 @@ from stackroom.quota.questions import QuestionMeter
 from stackroom.quota.usage import NO_CATALOG, Used
 from stackroom.search.cited_answers import Answering
 from stackroom.search.metered import MeteredRetrieval, used_by
+from stackroom.search.results import knowledge_base_retrieve
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import RetrieveArguments
-from stackroom.search.search_tool import knowledge_base_retrieve
 from tests.fakes.answers import FakeWriter
 from tests.fakes.caps import FakeCaps
 from tests.fakes.clock import FakeClock

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from stackroom.documents.passages import Passage, Search
-from stackroom.search.fan_out import Reply
 from stackroom.search.ranking import Ranking, Relevance, distinct, fused, ranked, relevance_of
+from stackroom.search.replies import Reply
 
 
 def test_fused_order_puts_common_leaders_first_and_loses_nothing() -> None:

@@ -25,10 +25,9 @@ from stackroom.errors import (
 )
 from stackroom.search.names import NamedDocuments
 from stackroom.search.ranking import Relevance
-from stackroom.search.results import SearchAnswer
+from stackroom.search.results import SearchAnswer, success
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
-from stackroom.search.search_tool import success
 from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.fakes.place_maps import FakePlaceMaps
 from tests.support.retrieval import ALICE, CatalogShelf, World

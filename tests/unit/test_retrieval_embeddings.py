@@ -1,32 +1,25 @@
-"""Questions asked again: their vectors are kept, equal ones asked once, and callers told so."""
+"""Questions asked again: their vectors are kept, and callers told so."""
 
 import hashlib
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 
 import pytest
 
 from stackroom.access.identity import Caller
-from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.filters import Filter, Has
-from stackroom.documents.passages import Passage, Retrieved
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.search.cached_embeddings import (
     CachedEmbeddings,
     CacheTally,
-    Kept,
     MemoryEmbeddingCache,
     Vector,
     asked_by,
 )
 from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
-from stackroom.search.search_arguments import RetrieveArguments
-from stackroom.search.search_tool import knowledge_base_retrieve, retrieve_from_knowledge_base
-from stackroom.search.wrappers import Coalesced
+from stackroom.search.results import knowledge_base_retrieve, retrieve_from_knowledge_base
 from tests.fakes.clock import FakeSeconds
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.support.retrieval import a_retrieval
@@ -78,10 +71,10 @@ def test_cache_key_is_a_hash_that_holds_no_word_of_the_question() -> None:
     kept: dict[str, Vector] = {}
 
     class Shelf:
-        def get(self, key: str, asker: str | None = None) -> Kept | None:
-            return Kept(vector=kept[key]) if key in kept else None
+        def get(self, key: str) -> Vector | None:
+            return kept.get(key)
 
-        def put(self, key: str, vector: Vector, asker: str | None = None) -> None:
+        def put(self, key: str, vector: Vector) -> None:
             kept[key] = vector
 
     embeddings = CachedEmbeddings(embeddings=Lengths(), cache=Shelf())
@@ -172,8 +165,8 @@ def test_a_question_that_failed_is_not_one_asked_before() -> None:
 
 def test_cached_vector_of_another_length_is_replaced() -> None:
     class Odd(MemoryEmbeddingCache):
-        def get(self, key: str, asker: str | None = None) -> Kept | None:
-            return Kept(vector=(1.0, 0.0, 0.0))
+        def get(self, key: str) -> Vector | None:
+            return (1.0, 0.0, 0.0)
 
     assert CachedEmbeddings(embeddings=Lengths(), cache=Odd()).embed("leave") == (5.0, 0.0)
 
@@ -246,164 +239,6 @@ def test_callers_of_an_agents_tool_are_told_of_their_own_questions(
     answers = [of_agent(user, knowledge_base) for user in ("alice", "alice", "bob", None)]
 
     assert answers == [False, True, False, "not told"]
-    other = embedding(replace(embeddings, cache=MemoryEmbeddingCache()))
+    other = embedding(CachedEmbeddings(embeddings=OneVector(), cache=MemoryEmbeddingCache()))
     both = (knowledge_base, other, FakeKnowledgeBase())
     assert [of_agent("alice", *both) for _ in range(2)] == [False, True]
-
-
-ALICE = Has("user_id", "alice")
-TOLD = Retrieved(passages=(Passage(text="thirty days", score=1.0),))
-
-
-class Held:
-    """A knowledge base that answers when it is let; `asked` is told of each question."""
-
-    def __init__(self, failure: Exception | None = None) -> None:
-        self.let = threading.Event()
-        self.asked = threading.Semaphore(0)
-        self.count = 0
-        self.failure = failure
-
-    def retrieve(self, *_: object, **__: object) -> Retrieved:
-        self.count += 1
-        failure = self.failure
-        self.asked.release()
-        assert self.let.wait(10)
-        if failure is not None:
-            raise failure
-        return TOLD
-
-
-def asking(
-    threads: ThreadPoolExecutor,
-    knowledge_base: Any,
-    asker: str | None = "alice",
-    condition: Filter | None = ALICE,
-    *,
-    query: str = "how much leave?",
-    limit: int = 5,
-    deadline: Deadline = NO_DEADLINE,
-) -> "Future[Retrieved]":
-    def ask() -> Retrieved:
-        with asked_by(asker):
-            found: Retrieved = knowledge_base.retrieve(query, condition, limit, deadline=deadline)
-            return found
-
-    return threads.submit(ask)
-
-
-def test_what_is_being_asked_is_asked_once_and_afterwards_anew() -> None:
-    held = Held()
-    knowledge_base = Coalesced(held)
-    waiting = Waiting(knowledge_base)
-    with ThreadPoolExecutor(3) as threads:
-        first = asking(threads, knowledge_base)
-        assert held.asked.acquire(timeout=10)
-        others = [asking(threads, knowledge_base) for _ in range(2)]
-        waiting.until(2)
-        held.let.set()
-
-    assert [each.result() for each in (first, *others)] == [TOLD] * 3
-    assert held.count == 1
-    with asked_by("alice"):
-        knowledge_base.retrieve("how much leave?", ALICE, 5)
-    assert held.count == 2
-
-
-class Waiting:
-    """Counts who waits for another's answer."""
-
-    def __init__(self, knowledge_base: Coalesced) -> None:
-        self._arrived = threading.Semaphore(0)
-        arrived = self._arrived
-
-        class Told(dict[Any, Any]):
-            def setdefault(self, key: Any, default: Any = None) -> Any:
-                found = super().setdefault(key, default)
-                if found is not default:
-                    arrived.release()
-                return found
-
-        object.__setattr__(knowledge_base, "_under_way", Told())
-
-    def until(self, count: int) -> None:
-        for _ in range(count):
-            assert self._arrived.acquire(timeout=10)
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ({}, {"asker": "bob"}),
-        ({"asker": None}, {"asker": None}),
-        ({}, {"condition": Has("user_id", "bob")}),
-        ({}, {"condition": None}),
-        ({"condition": Has("level", 1)}, {"condition": Has("level", True)}),  # equal to Python
-        ({}, {"query": "How much leave?"}),
-        ({}, {"limit": 6}),
-    ],
-)
-def test_different_or_anonymous_searches_are_never_coalesced(
-    one: dict[str, Any], other: dict[str, Any]
-) -> None:
-    held = Held()
-    knowledge_base = Coalesced(held)
-    with ThreadPoolExecutor(2) as threads:
-        asking(threads, knowledge_base, **one)
-        asking(threads, knowledge_base, **other)
-        both = [held.asked.acquire(timeout=10) for _ in range(2)]
-        held.let.set()
-
-    assert both == [True, True]
-
-
-def test_a_failure_is_not_shared_for_the_reason_may_be_the_others() -> None:
-    held = Held(failure=KnowledgeBaseThrottled("Retrieve", retry_after=3))
-    knowledge_base = Coalesced(held)
-    waiting = Waiting(knowledge_base)
-    with ThreadPoolExecutor(2) as threads:
-        first = asking(threads, knowledge_base)
-        assert held.asked.acquire(timeout=10)
-        second = asking(threads, knowledge_base)
-        waiting.until(1)
-        held.failure = None
-        held.let.set()
-
-    assert isinstance(first.exception(), KnowledgeBaseThrottled)
-    assert second.result() == TOLD
-
-
-def test_coalesced_search_waits_only_to_its_own_deadline() -> None:
-    held = Held()
-    knowledge_base = Coalesced(held)
-    with ThreadPoolExecutor(2) as threads:
-        asking(threads, knowledge_base)
-        assert held.asked.acquire(timeout=10)
-        late = asking(threads, knowledge_base, deadline=Deadline.after(0.01))
-        error = late.exception(timeout=10)
-        held.let.set()
-
-    assert isinstance(error, KnowledgeBaseUnavailable)
-    assert held.count == 1
-
-
-def test_flood_of_one_tenant_leaves_another_only_its_own_answers() -> None:
-    """The attack: everybody asks the same at once, over and over, of one process."""
-    store = FakeKnowledgeBase(delay=0.002)
-    for user in ("alice", "mallory"):
-        store.put(f"The code of the safe is {user}'s.", user_id=user, catalog_id=f"cat-{user}")
-    retrieval = a_retrieval(Coalesced(store))
-    askers = (["mallory"] * 9 + ["alice"]) * 30
-
-    def ask(user: str) -> tuple[str, list[str]]:
-        question = RetrieveArguments(query="What is the code of the safe?")
-        answer = retrieval.search(question, Caller(user))
-        return user, [result.content for result in answer.results]
-
-    with ThreadPoolExecutor(20) as threads:
-        answers = list(threads.map(ask, askers))
-
-    assert len(answers) == 300
-    assert len(store.filters) < 300  # some were shared, or nothing was proven
-    for user, told in answers:
-        assert told == [f"The code of the safe is {user}'s."]

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stackroom.documents.passages import Passage, Place
-from stackroom.search.citations import cited
-from stackroom.search.excerpts import Excerpt, estimated_tokens, excerpts_of
+from stackroom.search.excerpts import Excerpt, cited, estimated_tokens, excerpts_of
 from stackroom.search.results import WithinBudget, fit
 from stackroom.search.search_arguments import Budget, Priority
 from tests.fakes.place_maps import FakePlaceMaps
@@ -137,7 +136,7 @@ SENTENCE = "Leave is 30 days. "  # 18 characters
 def excerpt(text: str, score: float = 0.5, **attributes: object) -> Excerpt:
     passage = Passage(text=text, score=score, uri="s3://d/a.txt", attributes=attributes)
     [place] = cited([passage], FakePlaceMaps())
-    return Excerpt(passage=passage, text=text, cited=place)
+    return Excerpt(passage=passage, text=text, tokens=estimated_tokens(text), cited=place)
 
 
 def days_ago(days: float) -> str:

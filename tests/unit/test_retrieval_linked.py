@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import Any
@@ -15,11 +14,11 @@ from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.filters import AnyOf, Has, Lists
 from stackroom.documents.passages import Passage, Retrieved
 from stackroom.errors import MissingIdentity, RetrievalFailed
-from stackroom.search.circuit_breaker import LateQueries
-from stackroom.search.fan_out import Query, Replies, SearchScope, ask_all
 from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.search.ranking import Relevance
+from stackroom.search.replies import Query, Replies, SearchScope
 from stackroom.search.results import SearchAnswer
+from stackroom.search.search import ask_all
 from stackroom.search.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
@@ -347,15 +346,6 @@ def ask(seconds: float, **pool: Stuck) -> Replies:
     )
 
 
-def test_a_hundred_late_questions_keep_no_hundred_threads_and_are_told_why(stuck: Stuck) -> None:
-    for _ in range(100):
-        with pytest.raises(RetrievalFailed) as raised:
-            ask(0.01, kb=stuck)
-
-    assert stuck.asked == MOST  # each waits in a thread of its own
-    assert "nothing to the questions before this one" in raised.value.failures["kb"]
-
-
 def test_search_given_up_before_it_began_is_never_started(stuck: Stuck) -> None:
     pool = {f"kb{number}": Stuck(stuck.over) for number in range(MOST + 4)}
 
@@ -367,28 +357,3 @@ def test_search_given_up_before_it_began_is_never_started(stuck: Stuck) -> None:
             thread.join(60)
 
     assert sum(each.asked for each in pool.values()) == MOST
-
-
-def test_now_and_then_one_tries_and_if_it_is_answered_all_may() -> None:
-    moment = [0.0]
-    knowledge_base, late = Stuck(), LateQueries(now=lambda: moment[0])
-    under_way = [Future[object]() for _ in range(MOST)]
-    for each in under_way:
-        late.add(knowledge_base, each)
-
-    assert not late.may_ask(knowledge_base)
-    assert late.may_ask(Stuck())
-    moment[0] = 30.0
-    assert [late.may_ask(knowledge_base) for _ in range(2)] == [True, False]
-    late.answered(knowledge_base)
-    assert all(late.may_ask(knowledge_base) for _ in range(2))
-
-    # What was under way before is over, and doesn't count against those that are late from now on.
-    others = [Future[object]() for _ in range(MOST)]
-    for each in others:
-        late.add(knowledge_base, each)
-    for each in under_way:
-        each.set_result(None)
-    assert not late.may_ask(knowledge_base)
-    others[0].set_result(None)
-    assert late.may_ask(knowledge_base)

@@ -9,8 +9,8 @@ from stackroom.documents.passages import Search
 from stackroom.documents.repositories import DocumentNotes
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.search.ranking import WEAK_NOTICE
+from stackroom.search.results import Response, knowledge_base_retrieve
 from stackroom.search.search import Retrieval
-from stackroom.search.search_tool import Response, knowledge_base_retrieve
 from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.support.retrieval import a_retrieval
 

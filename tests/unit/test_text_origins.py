@@ -22,7 +22,8 @@ from stackroom.documents.keys import TextName, catalog_id_of, document_id_of
 from stackroom.documents.model import Catalog, DataSourceType
 from stackroom.documents.passages import Passage
 from stackroom.errors import KnowledgeBaseUnavailable
-from stackroom.search.citations import located, sources_of
+from stackroom.search.excerpts import sources_of
+from stackroom.search.search import located
 from tests.fakes.place_maps import FakePlaceMaps
 from tests.support.records import a_catalog, a_document
 

@@ -1,14 +1,12 @@
-"""How long is waited, tried and left alone: paces, deadlines, pauses, tries and breakers."""
+"""How long is waited, tried and left alone: paces, deadlines, pauses and tries."""
 
 import pytest
 
-from stackroom.aws.redis.embedding_cache import Breaker
 from stackroom.clock import Deadline
 from stackroom.concurrency import retried
 from stackroom.errors import KnowledgeBaseUnavailable, RecordChanged
 from stackroom.quota.ledger import Mode
 from stackroom.runs.run import until_first_look, until_next_look, until_next_try
-from tests.fakes.clock import FakeSeconds
 
 
 def test_a_deadline_to_come_lets_calls_begin_and_tells_what_is_left() -> None:
@@ -87,44 +85,3 @@ def test_the_last_tries_error_is_raised_without_another_pause() -> None:
     with pytest.raises(RecordChanged, match="'b'"):
         retried(flaky, tries=2, pause=paused.append)
     assert (flaky.calls, paused) == (2, [0])
-
-
-@pytest.fixture
-def clock() -> FakeSeconds:
-    return FakeSeconds(0.0)
-
-
-@pytest.fixture
-def breaker(clock: FakeSeconds) -> Breaker:
-    return Breaker(rest=1.0, now=clock)
-
-
-def test_after_a_failure_nobody_tries_for_a_while(breaker: Breaker, clock: FakeSeconds) -> None:
-    assert [breaker.may_try() for _ in range(3)] == [True, True, True]
-    assert not breaker.is_resting
-
-    breaker.failed()
-    clock.seconds = 0.9
-
-    assert not breaker.may_try()
-    assert breaker.is_resting
-
-
-def test_then_one_tries_and_the_others_wait_for_it(breaker: Breaker, clock: FakeSeconds) -> None:
-    breaker.failed()
-    clock.seconds = 1.1
-
-    assert [breaker.may_try() for _ in range(3)] == [True, False, False]
-    clock.seconds = 2.2
-    assert [breaker.may_try() for _ in range(2)] == [True, False], "it never said how it went"
-
-    breaker.succeeded()
-
-    assert [breaker.may_try() for _ in range(3)] == [True, True, True]
-
-
-def test_a_failure_is_news_once_until_it_went_well_again(breaker: Breaker) -> None:
-    first, second = breaker.failed(), breaker.failed()
-    breaker.succeeded()
-
-    assert (first, second, breaker.failed()) == (True, False, True)

@@ -4,7 +4,7 @@ Who used which tool on what, when, with what outcome: a line for each call, neve
 `infra/access_queries.py` asks for these fields by their names.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 from stackroom.access.identity import ToolCall
@@ -92,6 +92,15 @@ def document_of(source: Mapping[str, object]) -> object:
     ours, its URI, and where its store has none either its name.
     """
     return source["document_id"] or source["uri"] or source["filename"]
+
+
+def documents_of(response: Mapping[str, object]) -> Iterator[object]:
+    """Yield the documents whose text a search's response shows, those that say the same too."""
+    results = response["results"]
+    assert isinstance(results, list), "every response has results"
+    for result in results:
+        for source in (result["source"], *result.get("other_sources", ())):
+            yield document_of(source)
 
 
 def _ids(place: object) -> Iterable[tuple[str, str]]:

@@ -56,7 +56,7 @@ class ModelStep(_Wire):
 
 class ShownPassage(_Wire):
     """
-    As the model was shown it; `source` is that of `stackroom.search.citations`. By its `number`
+    As the model was shown it; `source` is that of `stackroom.search.excerpts`. By its `number`
     the model cites it: that of no other in the run. `gaps` say what of its document can't be found.
     """
 

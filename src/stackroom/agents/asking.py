@@ -16,14 +16,13 @@ from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseNotFound, StackroomError, ValidationError
 from stackroom.search.linked_retrieval import LinkedRetrieval
 from stackroom.search.ranking import WEAK_NOTICE, Relevance
-from stackroom.search.results import Result, SearchAnswer
+from stackroom.search.results import Result, SearchAnswer, metadata_of
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveArguments
-from stackroom.search.search_tool import metadata_of
 
 # What a linked tool is asked, and what it answers: the one answer of a search, by contract.
 #
-# Beside `search.search_tool`, which tells the same to the gateway's tool and to an agent's own.
+# Beside `search.results`, which tells the same to the gateway's tool and to an agent's own.
 
 Response = dict[str, Any]
 

@@ -22,8 +22,7 @@ _SEARCH = CONFIG.merge(
         max_pool_connections=25,
     )
 )
-# Throttles are answered by stackroom.search.rate_limiter, which knows who else is asking. boto3
-# would ask again within a second, in everybody's way.
+# Throttles are answered by stackroom.search.rate_limiter, which knows what else the process asks.
 _PACED = _SEARCH.merge(Config(retries={"mode": "standard", "total_max_attempts": 1}))
 # Up to four calls in a row ask an index: what it is like, a guardrail, the question's vector, and
 # the index. Each takes a few hundred milliseconds; if each hung, an answer or a failure would still
@@ -50,10 +49,6 @@ _ANSWERS = CONFIG.merge(
 # A model that reads a document and calls tools writes for minutes, none of which it streams; who
 # asks holds the whole of it to what is left of the function's time.
 _AGENTS = CONFIG.merge(Config(read_timeout=120))
-# Somebody waits for a search; without the ledger of turns it is only less fair for a while.
-_TURNS = CONFIG.merge(
-    Config(retries={"mode": "standard", "total_max_attempts": 1}, connect_timeout=1, read_timeout=1)
-)
 # "We recommend a retry count of 5."
 # https://docs.aws.amazon.com/textract/latest/dg/handling-errors.html
 _OCR = CONFIG.merge(Config(retries={"mode": "standard", "total_max_attempts": 6}))
@@ -64,14 +59,12 @@ _CONFIGS = {
     "s3vectors": _DIRECT_SEARCH,
     "searches": _PACED,
     "textract": _OCR,
-    "turns": _TURNS,
     "writing": _ANSWERS,
 }
 # Names of ours for services, with more patience or less.
 ALIASES = {
     "embeddings": "bedrock-runtime",
     "searches": "bedrock-agent-runtime",
-    "turns": "dynamodb",
     "writing": "bedrock-runtime",
 }
 
@@ -101,8 +94,7 @@ def client(service: str) -> Any:
     The boto3 client of a service, shared by all callers (boto3 clients are thread-safe).
 
     `searches` is bedrock-agent-runtime without repetitions, `embeddings` and `writing` are
-    bedrock-runtime with the patience of a search and of Converse, `turns` is DynamoDB with that of
-    a question on its way.
+    bedrock-runtime with the patience of a search and of Converse.
     """
     # The service is a name known when it runs; types-boto3 has types for literal names only.
     name, config = ALIASES.get(service, service), _CONFIGS.get(service, CONFIG)

@@ -1,23 +1,21 @@
 """
 Questions' vectors kept for when they are asked again, by whomever: a vector tells nobody anything.
 
-Whether one was kept would tell what others have asked, so a caller is told only of a vector that
-was made, or taken, for this same caller before. Whose question is being embedded, the search says:
+Whether one was kept would tell what others have asked, so a caller is told only of what the same
+caller asked of this process before. Who asks, the search says:
 
-    with asked_by("alice") as told:
+    with asked_by("alice") as asking:
         knowledge_base.retrieve("how many days of leave?", ...)  # some way down: embeddings.embed
-    told.is_cached  # None if nothing was embedded
+    asking.is_cached  # None if nothing was embedded
 """
 
 import hashlib
-import json
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from itertools import count
 from threading import Lock
 from typing import Protocol
 
@@ -52,25 +50,16 @@ class Embeddings(Protocol):
         """
 
 
-@dataclass(frozen=True, kw_only=True)
-class Kept:
-    """A vector; `is_known_to_asker` if whoever asks was given this very one before."""
-
-    vector: Vector
-    is_known_to_asker: bool = False
-
-
 class EmbeddingCache(Protocol):
     """
     Vectors by key, each kept for a while. It must be safe to call from several threads at once.
 
-    It never raises: a cache that is down has nothing, and keeps nothing. Both methods note that the
-    asker was given the vector; `asker` is a hash that tells nobody's name, and None is nobody.
+    It never raises: a cache that is down has nothing, and keeps nothing.
     """
 
-    def get(self, key: str, asker: str | None = None) -> Kept | None: ...
+    def get(self, key: str) -> Vector | None: ...
 
-    def put(self, key: str, vector: Vector, asker: str | None = None) -> None: ...
+    def put(self, key: str, vector: Vector) -> None: ...
 
 
 WEEK = 604_800  # seconds
@@ -90,31 +79,16 @@ class MemoryEmbeddingCache:
         seconds: float = WEEK,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        # Each vector has a number, and of each asker the number of the vector is kept that was
-        # given: one that was made anew meanwhile, for somebody else, is another.
-        self._kept: TTLCache[str, tuple[int, Vector]] = TTLCache(size, seconds, timer=now)
-        self._askers: TTLCache[str, int] = TTLCache(8 * size, seconds, timer=now)
-        self._numbers = count()
+        self._kept: TTLCache[str, Vector] = TTLCache(size, seconds, timer=now)
         self._lock = Lock()
 
-    def get(self, key: str, asker: str | None = None) -> Kept | None:
+    def get(self, key: str) -> Vector | None:
         with self._lock:
-            found = self._kept.get(key)
-            if found is None:
-                return None
-            number, vector = found
-            if asker is None:
-                return Kept(vector=vector)
-            is_known = self._askers.get(asker) == number
-            self._askers[asker] = number
-        return Kept(vector=vector, is_known_to_asker=is_known)
+            return self._kept.get(key)
 
-    def put(self, key: str, vector: Vector, asker: str | None = None) -> None:
+    def put(self, key: str, vector: Vector) -> None:
         with self._lock:
-            number = next(self._numbers)
-            self._kept[key] = number, vector
-            if asker is not None:
-                self._askers[asker] = number
+            self._kept[key] = vector
 
 
 class CacheTally:
@@ -138,45 +112,33 @@ class CacheTally:
 
 
 @dataclass
-class CacheDisclosure:
-    """What may be said to a tenant of the vectors that were asked for; nobody is told nothing."""
+class Asking:
+    """One tenant's search, and of each vector that it took whether the tenant knew it."""
 
     tenant: str | None
     were_known: list[bool] = field(default_factory=list)
 
     @property
     def is_cached(self) -> bool | None:
-        """Whether all of them had been there, and this tenant's before."""
-        return all(self.were_known) if self.were_known else None
-
-    def asker(self, key: str) -> str | None:
-        if self.tenant is None:
-            return None
-        return hashlib.sha256(json.dumps([self.tenant, key]).encode()).hexdigest()
-
-    def tell(self, *, is_known: bool) -> None:
-        if self.tenant is not None:
-            self.were_known.append(is_known)
+        """Return whether all of them were kept, and this tenant's; None where nobody is told."""
+        return all(self.were_known) if self.were_known and self.tenant is not None else None
 
 
-_told: ContextVar[CacheDisclosure | None] = ContextVar("_told", default=None)
+_asking: ContextVar[Asking | None] = ContextVar("_asking", default=None)
 
 
 @contextmanager
-def asked_by(tenant: str | None) -> Iterator[CacheDisclosure]:
+def asked_by(tenant: str | None) -> Iterator[Asking]:
     """Within, and in this thread, `CachedEmbeddings` embed what this tenant asks."""
-    told = CacheDisclosure(tenant)
-    token = _told.set(told)
+    asking = Asking(tenant)
+    token = _asking.set(asking)
     try:
-        yield told
+        yield asking
     finally:
-        _told.reset(token)
+        _asking.reset(token)
 
 
-def who_asks() -> str | None:
-    """The tenant of the innermost `asked_by` of this thread; None where nobody says."""
-    told = _told.get()
-    return told.tenant if told is not None else None
+_MOST_ASKED = 2_000  # vectors whose askers a process remembers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,6 +148,8 @@ class CachedEmbeddings:
     embeddings: Embeddings
     cache: EmbeddingCache
     tally: CacheTally = field(default_factory=CacheTally)
+    # By the key of a vector, the tenants that were given it by this process since it was made.
+    _askers: TTLCache[str, set[str]] = field(default_factory=lambda: TTLCache(_MOST_ASKED, WEEK))
     _making: dict[str, "Future[Vector]"] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
@@ -204,27 +168,27 @@ class CachedEmbeddings:
     def embed(self, text: str) -> Vector:
         """A question is put to several knowledge bases at once: all get what the first is told."""
         key = self._key(text)
-        told = _told.get() or CacheDisclosure(None)
-        asker = told.asker(key)
-        kept = self.cache.get(key, asker)
-        if kept is not None and len(kept.vector) == self.dimensions:
+        kept = self.cache.get(key)
+        if kept is not None and len(kept) == self.dimensions:
             self.tally.count(hit=True)
-            told.tell(is_known=kept.is_known_to_asker)
-            return kept.vector
+            self._tell(key)
+            return kept
         with self._lock:
             making = self._making.get(key)
             mine = Future[Vector]()
             if making is None:
                 self._making[key] = mine
         self.tally.count(hit=making is not None)
-        vector = self._made(key, text, asker, mine) if making is None else making.result()
-        told.tell(is_known=False)
+        vector = self._made(key, text, mine) if making is None else making.result()
+        self._tell(key, is_new=True)
         return vector
 
-    def _made(self, key: str, text: str, asker: str | None, told: "Future[Vector]") -> Vector:
+    def _made(self, key: str, text: str, told: "Future[Vector]") -> Vector:
         try:
             vector = self.embeddings.embed(text)
-            self.cache.put(key, vector, asker)
+            self.cache.put(key, vector)
+            with self._lock:
+                self._askers.pop(key, None)
             told.set_result(vector)
         except BaseException as error:
             told.set_exception(error)
@@ -232,6 +196,15 @@ class CachedEmbeddings:
         finally:
             del self._making[key]
         return vector
+
+    def _tell(self, key: str, *, is_new: bool = False) -> None:
+        asking = _asking.get()
+        if asking is None or asking.tenant is None:
+            return
+        with self._lock:
+            askers = self._askers.setdefault(key, set())
+            asking.were_known.append(not is_new and asking.tenant in askers)
+            askers.add(asking.tenant)
 
     def _key(self, text: str) -> str:
         digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

@@ -28,7 +28,7 @@ from stackroom.errors import (
 )
 from stackroom.quota.questions import QuestionMeter
 from stackroom.quota.usage import Used
-from stackroom.search.citations import Source
+from stackroom.search.excerpts import Source
 from stackroom.search.metered import used_by
 from stackroom.search.results import Result, SearchAnswer
 from stackroom.search.search import Retrieval

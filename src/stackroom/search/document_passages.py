@@ -3,15 +3,13 @@ One document's passages as they lie in the index, for its owner: what was read o
 it was cut.
 
 No store lists a document's passages. They are asked for by a search that lets through no other
-document's, which answers a hundred at most, and put in the document's order here: by where our own
-map of the document has them, by the store's pages, by what neighbours have in common, or by where
-they stand in the file, which is read for that alone.
+document's, which answers a hundred at most, and put in the document's order here: by where they
+stand in the text of ours, or by the store's pages.
 """
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import Protocol
@@ -21,20 +19,16 @@ from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.filters import Has
 from stackroom.documents.keys import TextName
 from stackroom.documents.model import Catalog, Document
-from stackroom.documents.passages import KnowledgeBase, OnlyPlaces
+from stackroom.documents.passages import KnowledgeBase, OnlyPlaces, Passage
 from stackroom.documents.repositories import Catalogs, DocumentNotes, Documents
 from stackroom.errors import DocumentNotFound
-from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.place_map import PlaceMap
-from stackroom.inspection.running_lines import normalise
-from stackroom.search.citations import Cited, Source, cited
-from stackroom.search.excerpts import estimated_tokens
-from stackroom.search.fan_out import ask_all, is_current, of_version, scope_of_catalog
+from stackroom.search.excerpts import Cited, Source, cited, estimated_tokens
+from stackroom.search.search import ask_all, is_current, of_version, scope_of_catalog
 
 logger = logging.getLogger(__name__)
 
 MOST = 100  # passages that Bedrock and S3 Vectors answer in one page
-_LEAST_SHARED = 12  # letters and digits by which one passage is known to go on in another
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,31 +66,12 @@ class Maps(Protocol):
     def get(self, name: TextName) -> PlaceMap | None: ...
 
 
-class Text(Protocol):
-    @property
-    def pages(self) -> Sequence[Page]: ...
-
-
-class Texts(Protocol):
-    def text(
-        self,
-        user_id: str,
-        catalog_id: str,
-        document_id: str,
-        *,
-        seconds: float,
-        cited: str | None = None,
-    ) -> Text:
-        """That of the version of the file that is `cited`; no pages where it can't be read."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class DocumentPassages:
     pool: Mapping[str, KnowledgeBase]
     catalogs: Catalogs
     documents: Documents
     place_maps: Maps
-    texts: Texts
 
     def of(
         self,
@@ -136,15 +111,13 @@ class DocumentPassages:
             if is_current(passage, notes)
         ]
         places = self._places(catalog, document.document_id, text_id)
-        placed = zip((each.text for each in found), cited(found, OnlyPlaces(places)), strict=True)
-        ordered, is_ordered = _in_order(list(placed))
-        if not is_ordered:
-            ordered, is_ordered = _in_text(ordered, self._text(document, catalog, deadline))
+        placed = list(zip(found, cited(found, OnlyPlaces(places)), strict=True))
+        ordered, is_ordered = _in_order(placed, places)
         is_whole = len(found) < MOST
         blank, without = ((), ()) if places is None else _pages(places, ordered)
         return CutDocument(
             document=document,
-            passages=tuple(_cut(text, each) for text, each in ordered),
+            passages=tuple(_cut(passage, each) for passage, each in ordered),
             is_whole=is_whole,
             is_ordered=is_ordered,
             pages=0 if places is None else len(places.pages),
@@ -159,31 +132,21 @@ class DocumentPassages:
         name = TextName(catalog.user_id, catalog.catalog_id, document_id, text_id)
         try:
             return self.place_maps.get(name)
-        except Exception:  # whatever ails an adapter, as in stackroom.search.citations
+        except Exception:  # whatever ails an adapter, as in stackroom.search.excerpts
             logger.warning("place map unreadable", exc_info=True)
             return None
 
-    def _text(self, document: Document, catalog: Catalog, deadline: Deadline) -> str:
-        ids = (catalog.user_id, catalog.catalog_id, document.document_id)
-        try:
-            version_id = document.indexed_version_id
-            read = self.texts.text(*ids, seconds=deadline.left(), cited=version_id)
-        except Exception:  # likewise: it is for their order alone
-            logger.warning("text unreadable", exc_info=True)
-            return ""
-        return "".join(each.text for each in read.pages)
+
+_Placed = tuple[Passage, Cited]
 
 
-_Placed = tuple[str, Cited]  # a passage's text, whole, and where it stands
-
-
-def _cut(text: str, found: Cited) -> CutPassage:
+def _cut(passage: Passage, found: Cited) -> CutPassage:
     return CutPassage(
-        text=text,
+        text=passage.raw_text,
         source=found.source,
-        tokens=estimated_tokens(text),
+        tokens=estimated_tokens(passage.raw_text),
         is_navigation=found.place.is_navigation,
-        shown=found.shown,
+        shown=passage.text,
     )
 
 
@@ -198,64 +161,16 @@ def told_apart(text: str, shown: str) -> Iterator[tuple[str, bool]]:
             expected = next(kept, None)
 
 
-def _in_order(found: Sequence[_Placed]) -> tuple[list[_Placed], bool]:
-    """With whether that is the document's, as far as can be told."""
-    if all(each.place.span is not None for _, each in found):
-        return sorted(found, key=lambda pair: pair[1].place.span or (0, 0)), True
-    if all(each.source.page is not None for _, each in found):
-        by_page = sorted(found, key=lambda pair: pair[1].source.page or 0)
-        pages = [each.source.page for _, each in by_page]
-        return by_page, all(one != other for one, other in pairwise(pages))
-    return _chained(found)
-
-
-def _chained(found: Sequence[_Placed]) -> tuple[list[_Placed], bool]:
-    """By what the end of one and the beginning of the next have in common."""
-    texts = [normalise(text) for text, _ in found]
-    follower = {
-        at: max(shared, key=lambda other: shared[other])
-        for at, text in enumerate(texts)
-        if (shared := _shared(text, at, texts))
-    }
-    chains, seen = list[list[int]](), set[int]()
-    firsts = [at for at in range(len(texts)) if at not in follower.values()]
-    for first in (*firsts, *range(len(texts))):  # the second, for what goes round in a circle
-        chain, at = list[int](), first
-        while at >= 0 and at not in seen:
-            seen.add(at)
-            chain.append(at)
-            at = follower.get(at, -1)
-        if chain:
-            chains.append(chain)
-    return [found[at] for chain in chains for at in chain], len(chains) <= 1
-
-
-def _shared(text: str, at: int, texts: Sequence[str]) -> dict[int, int]:
-    """By the number of each that this one goes on in, how many letters they share."""
-    shared: dict[int, int] = {}
-    for other, begins in enumerate(texts):
-        start = text.find(begins[:_LEAST_SHARED], 1) if other != at else -1
-        while start >= 0:
-            common = len(text) - start
-            if _LEAST_SHARED <= common < len(begins) and begins.startswith(text[start:]):
-                shared[other] = common
-                break
-            start = text.find(begins[:_LEAST_SHARED], start + 1)
-    return shared
-
-
-def _in_text(found: list[_Placed], text: str) -> tuple[list[_Placed], bool]:
-    """By where each stands in the text; as they are, unless each stands there once."""
-    whole = normalise(text)
-    places = [_only_place(normalise(passage), whole) for passage, _ in found]
-    if None in places:
-        return found, False
-    return [each for _, each in sorted(zip(places, found, strict=True), key=itemgetter(0))], True
-
-
-def _only_place(text: str, whole: str) -> int | None:
-    at = whole.find(text)
-    return at if at >= 0 and whole.find(text, at + 1) < 0 else None
+def _in_order(found: Sequence[_Placed], places: PlaceMap | None) -> tuple[Sequence[_Placed], bool]:
+    """Return them in the document's order, or as they are, and whether it is the document's."""
+    spans = [None if places is None else places.place_of(each.raw_text).span for each, _ in found]
+    if None not in spans:
+        in_text = sorted(zip(spans, found, strict=True), key=itemgetter(0))
+        return [each for _, each in in_text], True
+    pages = [each.source.page for _, each in found]
+    if None not in pages and len(set(pages)) == len(pages):
+        return sorted(found, key=lambda pair: pair[1].source.page or 0), True
+    return found, len(found) <= 1
 
 
 def _pages(places: PlaceMap, found: Sequence[_Placed]) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -11,17 +11,22 @@ groups that may read it.
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from stackroom.access.identity import Caller
+from stackroom.access.plain_text import Text
 from stackroom.access.tenancy import Everyone, Owned, Readers, View
+from stackroom.access.tool import Arguments, Tool
 from stackroom.clock import NO_DEADLINE, Deadline
+from stackroom.documents.filters import all_of
 from stackroom.documents.keys import is_user_id
 from stackroom.documents.passages import KnowledgeBase, OnlyPlaces, Passage, Search
-from stackroom.errors import KnowledgeBaseNotFound, MissingIdentity
+from stackroom.errors import KnowledgeBaseNotFound, MissingIdentity, StackroomError
 from stackroom.search.excerpts import excerpts_of
-from stackroom.search.fan_out import Query, Replies, Reply, SearchScope, ask_all
 from stackroom.search.question_words import matched
 from stackroom.search.ranking import (
     OrderedBy,
@@ -31,8 +36,18 @@ from stackroom.search.ranking import (
     identity,
     relevance_of,
 )
-from stackroom.search.results import SearchAnswer, answer_of, fit
-from stackroom.search.search_arguments import DEFAULT_BUDGET, Budget, SearchArguments
+from stackroom.search.replies import Query, Replies, Reply, SearchScope
+from stackroom.search.results import Response, SearchAnswer, answer_of, failure, success
+from stackroom.search.search import ask_all
+from stackroom.search.search_arguments import (
+    DEFAULT_BUDGET,
+    FILTER_FORM,
+    Budget,
+    FilterArgument,
+    SearchArguments,
+    not_boolean,
+)
+from stackroom.search.wrappers import Narrowed
 
 _REMEDY = "what is searched is not for everyone, so the agent's program must say who is asking"
 
@@ -94,9 +109,15 @@ class LinkedRetrieval:
         )
         place_maps = OnlyPlaces(None)  # these are of documents in catalogs
         limit = sum(each.limit for each in chosen.values())
-        excerpts = excerpts_of(passages, place_maps, limit=limit)
-        selection = fit(excerpts, asked.budget(self.budget), place_maps)
-        return answer_of(selection, ranking, replies, scope, started=started)
+        return answer_of(
+            excerpts_of(passages, place_maps, limit=limit),
+            ranking,
+            replies,
+            scope,
+            budget=asked.budget(self.budget),
+            place_maps=place_maps,
+            started=started,
+        )
 
     def _chosen(self, named: str | None) -> dict[str, LinkedKnowledgeBase]:
         linked = {each.knowledge_base_id: each for each in self.linked}
@@ -186,3 +207,64 @@ def _of_one(replies: Sequence[Reply], linked: LinkedKnowledgeBase) -> tuple[Pass
         found.sort(key=lambda passage: -passage.score)
     least = -math.inf if linked.min_score is None else linked.min_score
     return distinct(found, min_score=least)[: linked.limit]
+
+
+class EveryonesArguments(Arguments):
+    query: Text = Field(
+        min_length=1,
+        max_length=1000,
+        description="What to look for, in plain language: text of 1 to 1,000 characters.",
+    )
+    top_k: (
+        Annotated[int, BeforeValidator(not_boolean), WithJsonSchema({"type": "number"})] | None
+    ) = Field(
+        default=None,
+        ge=1,
+        le=20,
+        description=(
+            "How many passages to return at most: a whole number from 1 to 20; by default as many"
+            " as is configured."
+        ),
+    )
+    filter: FilterArgument = Field(
+        default=(),
+        description=(
+            f"Only passages with this metadata, such as domain or taxonomy: {FILTER_FORM}"
+        ),
+    )
+
+
+RETRIEVE_FOR_EVERYONE = Tool(
+    name="knowledge_base_retrieve",
+    description=(
+        "Search the knowledge base by meaning. Returns the best passages with source, metadata and"
+        " relevance score, to answer from and to cite."
+    ),
+    arguments=EveryonesArguments,
+)
+
+
+def retrieve_for_everyone(
+    arguments: object, *, retrieval: LinkedRetrieval, deadline: Deadline = NO_DEADLINE
+) -> Response:
+    """
+    `arguments` as a model wrote them; what hasn't answered by the deadline is told as failed.
+
+    Never raises for what a model can get wrong: `{"success": False, "errorType": ...}` tells it.
+    A knowledge base that tells callers apart is not searched for nobody, and says so.
+    """
+    try:
+        asked = RETRIEVE_FOR_EVERYONE.parse(arguments)
+        linked = tuple(_asked(each, asked) for each in retrieval.linked)
+        searched = replace(retrieval, linked=linked)
+        return success(searched.search(SearchArguments(query=asked.query), None, deadline=deadline))
+    except StackroomError as error:
+        return failure(error)
+
+
+def _asked(linked: LinkedKnowledgeBase, asked: EveryonesArguments) -> LinkedKnowledgeBase:
+    limited = replace(linked, limit=asked.top_k or linked.limit)
+    if not asked.filter:
+        return limited
+    narrowed = Narrowed(linked.knowledge_base, all_of(asked.filter))
+    return replace(limited, knowledge_base=narrowed)

@@ -15,9 +15,9 @@ from typing import Literal, TypeVar
 
 from stackroom.access.tenancy import document_id_in, owner_attributes
 from stackroom.documents.passages import Passage, Ranks, Search
-from stackroom.search.fan_out import Reply
 from stackroom.search.names import QuestionNames
 from stackroom.search.question_words import Matches, QuestionWords, is_unspaced, matched
+from stackroom.search.replies import Reply
 
 # What all of a question's words, and all of the names in it, add to a similarity, which ranges from
 # 0, that of the last passage found, to 1. Names from 0.8 to 1.6 do as well [docs/answers.md]; over

@@ -1,23 +1,44 @@
-"""What a search answers: passages within the caller's budget, and what became of the rest."""
+"""
+What a search answers, as the tools tell it: passages within the caller's budget, and what became of
+the rest.
+
+    retrieval = LinkedRetrieval(linked=(...))  # or Retrieval, over Stackroom's own pool
+    retrieve_from_knowledge_base(
+        {"query": "how many days of leave?"}, caller=Caller("alice"), retrieval=retrieval
+    )
+"""
 
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Protocol
 
+from stackroom.access.identity import Caller
+from stackroom.access.search_filter_argument import key_of, uncompared
 from stackroom.access.tenancy import owner_attributes
+from stackroom.clock import NO_DEADLINE, Deadline
+from stackroom.documents.attributes import AttributeType, AttributeTypes
+from stackroom.documents.filters import Conditions
 from stackroom.documents.passages import PlaceMapReader, Ranks, Search
-from stackroom.search.citations import Source
+from stackroom.errors import RetrievalError, StackroomError, Throttled
 from stackroom.search.excerpts import (
     CHARACTERS_A_TOKEN,
     Excerpt,
+    Source,
     estimated_tokens,
     source_of_beginning,
 )
-from stackroom.search.fan_out import Replies, SearchScope
-from stackroom.search.ranking import OrderedBy, Ranking, Relevance, identity
-from stackroom.search.search_arguments import Budget, Priority
+from stackroom.search.ranking import WEAK_NOTICE, OrderedBy, Ranking, Relevance, identity
+from stackroom.search.replies import Replies, SearchScope
+from stackroom.search.search_arguments import (
+    KNOWLEDGE_BASE_RETRIEVE,
+    RETRIEVE_FROM_KNOWLEDGE_BASE,
+    Budget,
+    Priority,
+    SearchArguments,
+)
 
 _CUT = "..."  # behind a text that is shown in part
 _LEAST_CUT = 100  # tokens: with no more of them left, a second passage isn't begun
@@ -72,23 +93,18 @@ def fit(found: Sequence[Excerpt], budget: Budget, place_maps: PlaceMapReader) ->
     leaves half of the room, between two words, or else within one.
     """
     results: list[Result] = []
-    left = budget.max_tokens
+    tokens = 0
     for excerpt in _in_order(found, budget):
-        whole = excerpt.cited.shown
-        fits = estimated_tokens(whole) <= left
-        if fits:
-            results.append(_result(excerpt, whole, excerpt.source))
-            left -= estimated_tokens(whole)
-        elif beginning := _beginning(whole.lstrip(), left, is_first=not results):
-            source = source_of_beginning(excerpt, beginning, place_maps)
-            results.append(_result(excerpt, beginning + _CUT, source, is_cut=True))
-        if not fits:
+        left = budget.max_tokens - tokens
+        if excerpt.tokens > left:
+            if beginning := _beginning(excerpt.text.lstrip(), left, is_first=not results):
+                source = source_of_beginning(excerpt, beginning, place_maps)
+                results.append(_result(excerpt, beginning + _CUT, source, is_cut=True))
+                tokens += estimated_tokens(beginning + _CUT)
             break
-    return WithinBudget(
-        results=tuple(results),
-        omitted=len(found) - len(results),
-        tokens=sum(estimated_tokens(each.content) for each in results),
-    )
+        results.append(_result(excerpt, excerpt.text, excerpt.source))
+        tokens += excerpt.tokens
+    return WithinBudget(results=tuple(results), omitted=len(found) - len(results), tokens=tokens)
 
 
 def _result(excerpt: Excerpt, content: str, source: Source, *, is_cut: bool = False) -> Result:
@@ -212,14 +228,21 @@ class SearchAnswer:
 
 
 def answer_of(
-    selection: WithinBudget,
+    found: Sequence[Excerpt],
     ranking: Ranking,
     replies: Replies,
     scope: SearchScope,
     *,
+    budget: Budget,
+    place_maps: PlaceMapReader,
     started: float,
+    conditions: Conditions = (),
 ) -> SearchAnswer:
-    """Return the answer that these results are; `started` is of `time.perf_counter`."""
+    """
+    Return what a search answers of the excerpts; `started` is of `time.perf_counter`, `conditions`
+    are the caller's own.
+    """
+    selection = fit(found, budget, place_maps)
     return SearchAnswer(
         results=selection.results,
         omitted=selection.omitted,
@@ -233,6 +256,7 @@ def answer_of(
         is_embedding_cached=replies.is_embedding_cached,
         relevance=ranking.relevance,
         ordered_by=ranking.ordered_by,
+        filter_notice=_filter_notice(conditions, scope, replies),
         failures=replies.failures,
         notices=replies.notices,
         figures=_figures(replies),
@@ -255,3 +279,189 @@ def _figures(replies: Replies) -> tuple[SearchFigures, ...]:
         SearchFigures(knowledge_base_id=key, passages=len(given[key]), milliseconds=slowest)
         for key, slowest in milliseconds.items()
     )
+
+
+_MOST_NAMED = 20
+
+
+def _filter_notice(asked: Conditions, scope: SearchScope, replies: Replies) -> str | None:
+    """
+    None where there is nothing to say. An attribute that is not on record is no reason to refuse:
+    others who share documents may have it.
+    """
+    said = []
+    absent = [key_of(each) for each in asked if key_of(each) not in scope.types]
+    if absent:
+        names = ", ".join(f"{each!r}" for each in absent)
+        said.append(f"no document of yours is recorded with the attribute {names}")
+    said += [
+        f"{key_of(each)!r} is {_kinds(left)} in some documents, which the filter leaves out"
+        for each in asked
+        if (left := uncompared(each, scope.types))
+    ]
+    if asked and not said and not any(each.passages for each in replies.given):
+        said.append("no passage that you may search matches the filter")
+    if not said:
+        return None
+    return f"{'; '.join(said)}. Attributes: {_listed(scope.types)}."
+
+
+def _kinds(kinds: Iterable[AttributeType]) -> str:
+    return " or ".join(sorted(kinds))
+
+
+def _listed(types: AttributeTypes) -> str:
+    listed = [f"{name} ({_kinds(types[name])})" for name in sorted(types)]
+    more = len(listed) - _MOST_NAMED
+    return ", ".join([*listed[:_MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])
+
+
+Response = dict[str, object]
+
+
+class Searchable(Protocol):
+    """Retrieval, over the pool, metered or not, or LinkedRetrieval."""
+
+    def search(
+        self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
+    ) -> SearchAnswer: ...
+
+
+def knowledge_base_retrieve(
+    arguments: object,
+    *,
+    caller: Caller,
+    retrieval: Searchable,
+    deadline: Deadline = NO_DEADLINE,
+) -> Response:
+    """
+    Search the caller's documents; `arguments` are those of the gateway's tool, as a model wrote
+    them. What hasn't answered by the deadline is told as failed.
+
+    Who calls is for the program to say, from a verified token, and never for the model. Never
+    raises for what a model can get wrong: `{"success": False, "errorType": ...}` tells it instead.
+    """
+    try:
+        asked = KNOWLEDGE_BASE_RETRIEVE.parse(arguments)
+        return success(retrieval.search(asked, caller, deadline=deadline))
+    except StackroomError as error:
+        return failure(error)
+
+
+def retrieve_from_knowledge_base(
+    arguments: object,
+    *,
+    caller: Caller | None,
+    retrieval: Searchable,
+    deadline: Deadline = NO_DEADLINE,
+) -> Response:
+    """The same with fewer arguments, those of any search, for an agent's own process."""
+    try:
+        asked = RETRIEVE_FROM_KNOWLEDGE_BASE.parse(arguments)
+        return success(retrieval.search(asked, caller, deadline=deadline))
+    except StackroomError as error:
+        return failure(error)
+
+
+def success(answer: SearchAnswer) -> Response:
+    metadata = {
+        "total_results": len(answer.results),
+        "omitted_results": answer.omitted,
+        "total_tokens": answer.tokens,
+        "query_latency_ms": answer.milliseconds,
+        "knowledge_bases_queried": list(answer.knowledge_bases),
+        "guardrail_action": answer.guardrail_action,
+        "search": ", ".join(answer.searches) + ("+rerank" if answer.is_reranked else ""),
+        **({"ordered_by": answer.ordered_by} if answer.ordered_by else {}),
+        **({"truncated": True} if any(each.is_cut for each in answer.results) else {}),
+        **_embedded(answer),
+        **_relevance(answer),
+        **_failed(answer.failures),
+        **({"withheld_results": answer.withheld} if answer.withheld else {}),
+        **({"filter_notice": answer.filter_notice} if answer.filter_notice else {}),
+        **({"search_notices": dict(answer.notices)} if answer.notices else {}),
+    }
+    return {
+        "success": True,
+        "results": [_response(result) for result in answer.results],
+        "metadata": metadata,
+    }
+
+
+def failure(error: StackroomError) -> Response:
+    failures = error.failures if isinstance(error, RetrievalError) else {}
+    return {
+        "success": False,
+        "results": [],
+        "error": str(error),
+        "errorType": type(error).__name__,
+        "metadata": {**_failed(failures), **_later(error)},
+    }
+
+
+def _response(result: Result) -> dict[str, object]:
+    return {
+        "content": result.content,
+        "source": _source(result.source),
+        **_others(result),
+        "score": result.score,
+        "metadata": metadata_of(result),
+    }
+
+
+def metadata_of(result: Result) -> dict[str, object]:
+    """
+    Return a result's attributes, and what we say of it: `truncated` and `gaps`, which no attribute
+    of its owner's can imitate.
+    """
+    ours = ("truncated", "gaps")
+    attributes = {key: value for key, value in result.attributes.items() if key not in ours}
+    return {
+        **attributes,
+        **({"truncated": True} if result.is_cut else {}),
+        **({"gaps": list(result.gaps)} if result.gaps else {}),
+    }
+
+
+def _source(source: Source) -> dict[str, object]:
+    """
+    Without the text that its place is in, which no caller can read; with the version of the file
+    where a newer one lies there.
+    """
+    unsaid = {"text_id", "is_earlier", *(() if source.is_earlier else ("version_id",))}
+    return {name: value for name, value in vars(source).items() if name not in unsaid}
+
+
+def _others(result: Result) -> dict[str, object]:
+    others = [_source(source) for source in result.other_sources]
+    return {"other_sources": others} if others else {}
+
+
+def _embedded(answer: SearchAnswer) -> dict[str, object]:
+    if answer.is_embedding_cached is None:
+        return {}
+    return {"embedding_cached": answer.is_embedding_cached}
+
+
+def _relevance(answer: SearchAnswer) -> dict[str, object]:
+    if answer.relevance is None:
+        return {}
+    is_told = answer.results and answer.relevance is Relevance.WEAK
+    notice = {"relevance_notice": WEAK_NOTICE} if is_told else {}
+    return {"relevance": answer.relevance, **notice}
+
+
+def _later(error: StackroomError) -> dict[str, object]:
+    if not isinstance(error, Throttled) or error.retry_after is None:
+        return {}
+    return {"retry_after_seconds": error.retry_after}
+
+
+def _failed(failures: Mapping[str, str]) -> dict[str, object]:
+    if not failures:
+        return {}
+    return {
+        "failed_knowledge_bases": [
+            {"knowledge_base_id": key, "reason": reason} for key, reason in failures.items()
+        ]
+    }

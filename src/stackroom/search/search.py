@@ -5,35 +5,50 @@ Searching a caller's documents: in which knowledge bases, in parallel, merged in
         .search(KNOWLEDGE_BASE_RETRIEVE.parse({"query": "..."}), caller)
 """
 
+import logging
+import math
 import time
-from collections.abc import Callable, Mapping
+import traceback
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
+from stackroom.access import tenancy
 from stackroom.access.identity import Caller
 from stackroom.access.search_filter_argument import typed
-from stackroom.access.tenancy import DOCUMENT
+from stackroom.access.tenancy import CATALOG, DOCUMENT, CatalogOf, Member, Tenant, document_id_in
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.attributes import known_types
-from stackroom.documents.filters import Has, any_of
+from stackroom.documents.attributes import MOST_RECORDED, known_types
+from stackroom.documents.filters import Conditions, Has, any_of
 from stackroom.documents.keys import is_user_id
 from stackroom.documents.model import Catalog
-from stackroom.documents.passages import KnowledgeBase, PlaceMapReader
-from stackroom.documents.repositories import Catalogs, StayingDocuments
-from stackroom.errors import MissingIdentity, RetrievalError
-from stackroom.search.citations import located
-from stackroom.search.excerpts import excerpts_of
-from stackroom.search.fan_out import (
-    Replies,
-    SearchScope,
-    ask_all,
-    only_staying,
-    scope_of,
-    scope_of_catalog,
+from stackroom.documents.passages import KnowledgeBase, Passage, PlaceMapReader
+from stackroom.documents.repositories import (
+    Catalogs,
+    DocumentKey,
+    DocumentNotes,
+    StayingDocuments,
 )
-from stackroom.search.filter_notice import filter_notice
+from stackroom.errors import (
+    KnowledgeBaseNotFound,
+    KnowledgeBaseThrottled,
+    KnowledgeBaseUnavailable,
+    MissingIdentity,
+    RetrievalError,
+    RetrievalFailed,
+    SearchRefused,
+    Throttled,
+    Unavailable,
+)
+from stackroom.inspection.context_lines import without_context
+from stackroom.search.cached_embeddings import asked_by
+from stackroom.search.excerpts import excerpts_of
 from stackroom.search.names import NamedDocuments
 from stackroom.search.ranking import ranked
-from stackroom.search.results import SearchAnswer, answer_of, fit
+from stackroom.search.replies import Query, Replies, Reply, SearchScope
+from stackroom.search.results import SearchAnswer, answer_of
 from stackroom.search.search_arguments import (
     DEFAULT_BUDGET,
     Budget,
@@ -41,6 +56,11 @@ from stackroom.search.search_arguments import (
     SearchArguments,
 )
 
+logger = logging.getLogger(__name__)
+
+# Retrieve is allowed 20 times a second and account, so more at once would only be throttled.
+# https://docs.aws.amazon.com/general/latest/gr/bedrock.html
+_MAX_PARALLEL = 20
 # What is asked for in all: enough to choose from by words, and to see which words stand nowhere.
 # Bedrock and S3 Vectors answer a hundred in one page. However many are asked, each is for some.
 _CANDIDATES = 100
@@ -84,7 +104,8 @@ class Retrieval:
         if caller is None or not is_user_id(caller.user_id):
             raise MissingIdentity
         started = time.perf_counter()
-        asked = RetrieveArguments.of(asked)
+        if not isinstance(asked, RetrieveArguments):
+            asked = RetrieveArguments(**asked.model_dump())
         scope = scope_of(
             asked, caller, pool=self.pool, catalogs=self.catalogs, sharing=self.sharing
         )
@@ -108,63 +129,332 @@ class Retrieval:
         deadline: Deadline = NO_DEADLINE,
     ) -> SearchAnswer:
         known = scope.types if scope.knows_all_types else known_types(())
-        typed_filter = typed(asked.filter, known)
-        searched = asked.model_copy(update={"filter": typed_filter})
+        conditions = typed(asked.filter, known)
         limit = max(_FEWEST, _CANDIDATES // max(1, len(scope.queries)), asked.top_k)
-        limits = dict.fromkeys(scope.targets, limit)
-        replies = ask_all(
-            scope,
-            asked.query,
-            pool=self.pool,
-            conditions=typed_filter,
-            limits=limits,
-            deadline=deadline,
-        )
-        if self.named is not None:
-            replies = self._with_named(self.named, replies, scope, searched, deadline)
+        ask = partial(ask_all, scope, asked.query, pool=self.pool, deadline=deadline)
+        replies = ask(conditions=conditions, limits=dict.fromkeys(scope.targets, limit))
+        if missing := self._named_and_not_found(scope, asked, replies):
+            within = (*conditions, any_of(Has(DOCUMENT, each) for each in missing))
+            limits = dict.fromkeys(scope.targets, _FEWEST)
+            with suppress(RetrievalError):  # the search of all stands
+                theirs = ask(conditions=within, limits=limits)
+                replies = replace(replies, given=(*replies.given, *theirs.given))
         replies = only_staying(replies, self.documents)
         min_score = self.min_score if asked.min_score is None else asked.min_score
         ranking = ranked(asked.query, replies.given, min_score=min_score)
         passages = ranking.passages
         if self.uri_of is not None:
             passages = located(passages, catalog_of=scope.catalog_of, uri_of=self.uri_of)
-        excerpts = excerpts_of(passages, self.place_maps, limit=asked.top_k)
-        selection = fit(excerpts, asked.budget(self.budget), self.place_maps)
-        answer = answer_of(selection, ranking, replies, scope, started=started)
-        return replace(answer, filter_notice=filter_notice(asked.filter, scope, replies))
+        return answer_of(
+            excerpts_of(passages, self.place_maps, limit=asked.top_k),
+            ranking,
+            replies,
+            scope,
+            budget=asked.budget(self.budget),
+            place_maps=self.place_maps,
+            started=started,
+            conditions=asked.filter,
+        )
 
-    def _with_named(
-        self,
-        names: NamedDocuments,
-        replies: Replies,
-        scope: SearchScope,
-        asked: RetrieveArguments,
-        deadline: Deadline,
-    ) -> Replies:
-        """
-        Add passages of the documents that the question names, where the search of all found none.
-
-        Whatever fails of this, the search of all stands.
-        """
+    def _named_and_not_found(
+        self, scope: SearchScope, asked: RetrieveArguments, replies: Replies
+    ) -> list[str]:
+        """Return the ids of documents that the question names and the search of all didn't find."""
+        if self.named is None:
+            return []
         assert scope.asker is not None, "a catalog has an owner, and other searches have a caller"
-        named = names.named_in(asked.query, scope.asker, asked.catalog_id)
+        named = self.named.named_in(asked.query, scope.asker, asked.catalog_id)
         found = {
             each.attributes.get(DOCUMENT) for reply in replies.given for each in reply.passages
         }
-        missing = [each for each in named if each not in found]
-        if not missing:
-            return replies
-        within = (*asked.filter, any_of(Has(DOCUMENT, each) for each in missing))
-        limits = dict.fromkeys(scope.targets, _FEWEST)
+        return [each for each in named if each not in found]
+
+
+# Where a search goes.
+
+
+def scope_of(
+    asked: RetrieveArguments,
+    caller: Caller,
+    *,
+    pool: Collection[str],
+    catalogs: Catalogs,
+    sharing: bool,
+) -> SearchScope:
+    """
+    Wherever what the caller looks for, and may see, can be; `pool` are ids of knowledge bases.
+
+    With `sharing`, what others share with the caller's groups counts too, unless one of the
+    caller's own catalogs is named. Raises KnowledgeBaseNotFound for what isn't the caller's,
+    RetrievalFailed if nobody can tell.
+    """
+    tenant, read = Tenant(caller.user_id), list[Catalog]()
+    try:
+        if asked.catalog_id is not None:
+            read = [_own(asked.catalog_id, caller, catalogs)]
+            tenant = Tenant.of(read[0])
+        elif len(pool) > 1 or asked.filter:
+            read = list(catalogs.of_user(caller.user_id))
+    except Unavailable as error:
+        raise RetrievalFailed("your catalogs could not be read; try again") from error
+    homes = [catalog.knowledge_base_id for catalog in read]
+    if len(pool) == 1 and asked.catalog_id is None:
+        homes = list(pool)  # it is there or nowhere
+    queries = [Query(target=home, view=tenant) for home in dict.fromkeys(homes) if home is not None]
+    shares = sharing and asked.catalog_id is None
+    if shares:
+        # Anybody may share, so it can be anywhere.
+        views = Member.of(caller)
+        queries += [Query(target=each, view=view) for each in pool for view in views]
+    records = [each.attribute_types for each in read]
+    return SearchScope(
+        queries=tuple(_within(asked.knowledge_base_id, queries, pool)),
+        catalog_of=_reading(read, catalogs),
+        asker=caller.user_id,
+        types=known_types(records),
+        knows_all_types=not shares and all(len(each) < MOST_RECORDED for each in records),
+    )
+
+
+def scope_of_catalog(catalog: Catalog) -> SearchScope:
+    """Where one catalog is, for its owner; nowhere if nothing of it was ever ingested."""
+    home = catalog.knowledge_base_id
+    queries = (Query(target=home, view=Tenant.of(catalog)),) if home is not None else ()
+    known = {catalog.catalog_id: catalog}
+    return SearchScope(queries=queries, catalog_of=known.get, asker=catalog.user_id)
+
+
+def _own(catalog_id: str, caller: Caller, catalogs: Catalogs) -> Catalog:
+    catalog = catalogs.get(catalog_id)
+    # Someone else's is as unknown as none: who asks must not learn that it exists.
+    if catalog is None or catalog.user_id != caller.user_id:
+        raise KnowledgeBaseNotFound(f"Catalog '{catalog_id}'")
+    return catalog
+
+
+def _within(named: str | None, queries: Iterable[Query], pool: Collection[str]) -> Iterable[Query]:
+    if named is None:
+        return queries
+    if named not in pool:
+        raise KnowledgeBaseNotFound(f"Knowledge base '{named}'")
+    return (query for query in queries if query.target == named)
+
+
+def _reading(read: Iterable[Catalog], catalogs: Catalogs) -> CatalogOf:
+    """The catalogs that have been read already, and others by reading them, each once."""
+    known = {catalog.catalog_id: catalog for catalog in read}
+
+    @cache
+    def catalog_of(catalog_id: str) -> Catalog | None:
+        return known.get(catalog_id) or catalogs.get(catalog_id)
+
+    return catalog_of
+
+
+# Every query of it, asked in parallel, and what of the replies the caller may see.
+
+# A store that can't be asked, and one that can't be asked this.
+_Failure = Unavailable | SearchRefused
+
+
+def ask_all(
+    scope: SearchScope,
+    question: str,
+    *,
+    pool: Mapping[str, KnowledgeBase],
+    conditions: Conditions,
+    limits: Mapping[str, int],
+    deadline: Deadline = NO_DEADLINE,
+) -> Replies:
+    """
+    At most as many passages of each as `limits` say, by the id of the knowledge base.
+
+    A knowledge base that hasn't answered by the deadline has failed. Its query goes on behind it
+    until the store's own timeout, and nobody reads what it finds.
+
+    Raises Throttled or RetrievalFailed if all queries fail.
+    """
+
+    def ask(query: Query) -> Reply | _Failure:
+        knowledge_base = pool.get(query.target)
+        if knowledge_base is None:  # the pool was shrunk under a catalog
+            return KnowledgeBaseUnavailable("Retrieve", "not in the pool")
+        started = time.perf_counter()
         try:
-            theirs = ask_all(
-                scope,
-                asked.query,
-                pool=self.pool,
-                conditions=within,
-                limits=limits,
-                deadline=deadline,
-            )
-        except RetrievalError:
-            return replies
-        return replace(replies, given=(*replies.given, *theirs.given))
+            with asked_by(scope.asker) as embedded:
+                found = knowledge_base.retrieve(
+                    question, query.view.filter(conditions), limits[query.target], deadline=deadline
+                )
+            passages = [_shown(each, query.target) for each in found.passages]
+            proven = query.view.proven(passages, catalog_of=scope.catalog_of)
+        except (SearchRefused, Unavailable) as error:
+            return error
+        except Exception as error:
+            # Whatever ails one adapter, the others' answers are not to be lost for it.
+            # What it says may repeat the question, so its kind and place are told alone.
+            [*_, at] = traceback.extract_tb(error.__traceback__)
+            told = {"knowledge_base": query.target, "error_type": type(error).__name__}
+            raised_at = f"{at.filename}:{at.lineno} in {at.name}"
+            logger.error("a knowledge base broke", extra={**told, "raised_at": raised_at})
+            return KnowledgeBaseUnavailable("Retrieve", type(error).__name__)
+        return Reply(
+            target=query.target,
+            passages=proven,
+            withheld=tuple(passage for passage in passages if passage not in proven),
+            guardrail_action=found.guardrail_action,
+            search=found.search,
+            is_reranked=found.is_reranked,
+            notice=found.notice,
+            milliseconds=(time.perf_counter() - started) * 1000,
+            is_embedding_cached=embedded.is_cached,
+        )
+
+    replies = _in_parallel(ask, scope.queries, deadline)
+    given = tuple(reply for reply in replies if isinstance(reply, Reply))
+    failures = _failures(scope.queries, replies)
+    if failures and not given:
+        raise _search_error(replies, failures)
+    return Replies(given=given, failures=failures)
+
+
+def _shown(passage: Passage, target: str) -> Passage:
+    """Return it without the context lines of a text that a direct call sent."""
+    text = passage.text if passage.sent_text_id is None else without_context(passage.text)
+    return replace(passage, text=text, raw_text=passage.text, knowledge_base_id=target)
+
+
+def _in_parallel(
+    ask: Callable[[Query], Reply | _Failure],
+    queries: Sequence[Query],
+    deadline: Deadline,
+) -> list[Reply | _Failure]:
+    """Those that have not begun when the deadline passes never do."""
+    is_endless = math.isinf(deadline.at)
+    if not queries or (len(queries) == 1 and is_endless):
+        return [ask(query) for query in queries]
+    threads = ThreadPoolExecutor(min(len(queries), _MAX_PARALLEL))
+    try:
+        asked = [threads.submit(ask, query) for query in queries]
+        wait(asked, timeout=None if is_endless else deadline.left())
+        too_late = KnowledgeBaseUnavailable("Retrieve", "nothing in the time that there was")
+        return [each.result() if each.done() else too_late for each in asked]
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _failures(queries: Iterable[Query], replies: Iterable[Reply | _Failure]) -> dict[str, str]:
+    """Of each knowledge base that a query failed at, why the first of them did."""
+    reasons: dict[str, str] = {}
+    for query, reply in zip(queries, replies, strict=True):
+        if not isinstance(reply, Reply):
+            of_others = " for what others share with you" if isinstance(query.view, Member) else ""
+            reasons.setdefault(query.target, f"{reply}{of_others}")
+    return reasons
+
+
+def _search_error(
+    replies: Sequence[Reply | _Failure], reasons: Mapping[str, str]
+) -> RetrievalFailed | Throttled:
+    throttles = [reply for reply in replies if isinstance(reply, KnowledgeBaseThrottled)]
+    if len(throttles) == len(replies):
+        known = [each.retry_after for each in throttles if each.retry_after is not None]
+        retry_after = max(known, default=None)  # when all of them can be asked
+        return Throttled("every knowledge base", reasons, retry_after=retry_after)
+    if all(isinstance(reply, SearchRefused) for reply in replies):
+        return RetrievalFailed(f"no knowledge base can be asked this: {replies[0]}", reasons)
+    return RetrievalFailed("no knowledge base answered; try again, or tell the operator", reasons)
+
+
+def only_staying(replies: Replies, documents: StayingDocuments) -> Replies:
+    """
+    What is to go is found by nobody any more, though the index still has it: a deletion is asked
+    for at once and takes effect in the index when a round has come to it. So each passage's
+    document is looked up; one that has no record is not shown either, for it may have gone.
+
+    Nor is a passage shown that is of another text than the record's: a late call can bring back
+    that of an earlier version. While a version replaces another, the texts of both are.
+
+    Raises RetrievalFailed if nobody can tell what stays.
+    """
+    keys = {_key(passage) for reply in replies.given for passage in reply.passages}
+    if not keys:
+        return replies
+    try:
+        kept = documents.staying(keys)
+    except Unavailable as error:
+        problem = "which documents are being deleted could not be read; try again"
+        raise RetrievalFailed(problem) from error
+    given = (
+        replace(
+            reply,
+            passages=tuple(
+                of_version(each, notes)
+                for each in reply.passages
+                if (notes := kept.get(_key(each))) is not None and is_current(each, notes)
+            ),
+        )
+        for reply in replies.given
+    )
+    return replace(replies, given=tuple(given))
+
+
+def of_version(passage: Passage, notes: DocumentNotes) -> Passage:
+    """
+    Return it with what its document's record tells of the version that it is of. What was sent as a
+    file, or crawled, doesn't say of which it is: of what is indexed.
+    """
+    sent = passage.sent_text_id
+    is_earlier = notes.is_left if sent is None else sent != notes.text_id
+    indexed = notes.indexed_version_id or notes.version_id
+    return replace(
+        passage,
+        title_words=notes.title_words,
+        gaps=(*notes.gaps, notes.earlier) if is_earlier else notes.gaps,
+        text_id=sent or notes.indexed_text_id or notes.text_id,
+        version_id=indexed if sent is None or is_earlier else notes.version_id,
+        is_earlier=is_earlier,
+    )
+
+
+def is_current(passage: Passage, notes: DocumentNotes) -> bool:
+    """Whether a passage is of a text that its document's record names."""
+    sent = passage.sent_text_id
+    if sent is not None:
+        return sent in (notes.text_id, notes.indexed_text_id)
+    # What a job has crawled has a URI and is of no text; a direct call sends what is indexed now
+    # with the id of its text, unless the file could not be read.
+    return passage.uri is not None or notes.indexed_text_id is None
+
+
+def _key(passage: Passage) -> DocumentKey:
+    """As whoever wrote the sidecar says, and that is us."""
+    document_id = document_id_in(passage) or passage.attributes.get(DOCUMENT)
+    return str(passage.attributes.get(CATALOG)), str(document_id)
+
+
+def located(
+    proven: Iterable[Passage], *, catalog_of: CatalogOf, uri_of: Callable[[str], str]
+) -> tuple[Passage, ...]:
+    """
+    With the URIs of their objects, as far as there are any; `uri_of` makes one of a key.
+
+    A knowledge base tells the uploaded object of a passage only if an ingestion job has crawled it.
+    What was ingested directly has an id of ours, or the URI of our text; catalog and file name say
+    the rest. These are attributes, so only what is proven is located: a passage's URI is what tells
+    whose it is.
+    """
+
+    def key_of(passage: Passage) -> str | None:
+        catalog_id = passage.attributes.get(tenancy.CATALOG)
+        filename = passage.attributes.get("filename")
+        if not isinstance(catalog_id, str) or not isinstance(filename, str):
+            return None
+        catalog = catalog_of(catalog_id)
+        return None if catalog is None else catalog.s3_prefix + filename
+
+    def of(passage: Passage) -> Passage:
+        is_located = passage.uri is not None and tenancy.text_of(passage) is None
+        key = None if is_located else key_of(passage)
+        return passage if key is None else replace(passage, uri=uri_of(key))
+
+    return tuple(map(of, proven))

@@ -1,10 +1,10 @@
 """The tools that search, as agents see them: what they are for, their arguments, and the budget."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
@@ -36,14 +36,6 @@ class Budget:
     max_tokens: int = 4000
     prioritize_by: Priority = Priority.SIMILARITY
     now: Callable[[], datetime] = utc_now
-
-    def asked(self, *, max_tokens: int | None, prioritize_by: Priority | None) -> Self:
-        """As a caller wants it; None is what they leave as it is."""
-        return type(self)(
-            max_tokens=max_tokens or self.max_tokens,
-            prioritize_by=prioritize_by or self.prioritize_by,
-            now=self.now,
-        )
 
 
 DEFAULT_BUDGET = Budget()
@@ -118,7 +110,12 @@ class SearchArguments(Arguments):
     )
 
     def budget(self, otherwise: Budget) -> Budget:
-        return otherwise.asked(max_tokens=self.max_tokens, prioritize_by=self.prioritize_by)
+        """Return the budget that the caller wants; what they leave out is as it is `otherwise`."""
+        return replace(
+            otherwise,
+            max_tokens=self.max_tokens or otherwise.max_tokens,
+            prioritize_by=self.prioritize_by or otherwise.prioritize_by,
+        )
 
 
 class RetrieveArguments(SearchArguments):
@@ -149,11 +146,6 @@ class RetrieveArguments(SearchArguments):
         default=None,
         description="Search this catalog only: an id such as cat-1a2b; by default all catalogs.",
     )
-
-    @classmethod
-    def of(cls, asked: SearchArguments) -> Self:
-        """With the default of all that `asked` doesn't say."""
-        return asked if isinstance(asked, cls) else cls(**asked.model_dump())
 
 
 KNOWLEDGE_BASE_RETRIEVE = Tool(

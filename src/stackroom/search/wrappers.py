@@ -1,81 +1,18 @@
 """
-Knowledge bases in front of others: equal questions asked once, part of one alone, behind a
-guardrail, put in order by a model. rate_limiter has one more.
+Knowledge bases in front of others: part of one alone, behind a guardrail, put in order by a model.
+rate_limiter has one more.
 """
 
 import logging
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, Future
-from concurrent.futures import TimeoutError as NotInTime
-from dataclasses import dataclass, field, replace
-from threading import Lock
+from dataclasses import dataclass, replace
 
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.filters import AllOf, Filter
 from stackroom.documents.passages import KnowledgeBase, Passage, Reranker, Retrieved
 from stackroom.errors import Unavailable
-from stackroom.search.cached_embeddings import who_asks
 
 logger = logging.getLogger(__name__)
-
-# Who asks, the question, the whole filter as it is written (to Python, 1 equals true), the limit.
-# Equal filters find the same, and yet no answer goes from one user to another.
-_Key = tuple[str, str, str, int]
-
-
-@dataclass(frozen=True)
-class Coalesced:
-    """
-    Equal questions under way at once, asked once: within a process that has threads. Who asks what
-    is being asked gets the same answer; if there is none, for what reason ever, they ask
-    themselves. Where it isn't said who asks (`cached_embeddings.asked_by`), or nothing is filtered,
-    each question is asked on its own.
-
-    Lambda gives a process one request at a time, and no two queries of a request are equal. So this
-    is for agents' processes, which call tools side by side. Shared between functions, a question
-    and its answer of 100 KB would cost a hundred write units, for a search of S3 Vectors that costs
-    less than one of them, and the same tenant would have to ask the same within the third of a
-    second that an answer takes.
-    """
-
-    knowledge_base: KnowledgeBase
-    _under_way: dict[_Key, "Future[Retrieved]"] = field(default_factory=dict)
-    _lock: Lock = field(default_factory=Lock)
-
-    def retrieve(
-        self, query: str, condition: Filter | None, limit: int, *, deadline: Deadline = NO_DEADLINE
-    ) -> Retrieved:
-        asker = who_asks()
-        if asker is None or condition is None:
-            return self.knowledge_base.retrieve(query, condition, limit, deadline=deadline)
-        key = (asker, query, repr(condition), limit)
-        own = Future[Retrieved]()
-        with self._lock:
-            others = self._under_way.setdefault(key, own)
-        if others is not own:
-            found = _answer_of(others, deadline)
-            if found is not None:
-                return found
-            deadline.check("Retrieve")
-            return self.knowledge_base.retrieve(query, condition, limit, deadline=deadline)
-        try:
-            found = self.knowledge_base.retrieve(query, condition, limit, deadline=deadline)
-            own.set_result(found)
-        finally:
-            with self._lock:
-                del self._under_way[key]
-            own.cancel()  # of no effect on one that is answered
-        return found
-
-
-def _answer_of(asked: "Future[Retrieved]", deadline: Deadline) -> Retrieved | None:
-    """None if it fails, which the other's deadline may be the reason of, or takes too long."""
-    left = deadline.left()
-    try:
-        # An endless wait has no timeout: threading takes no infinity.
-        return asked.result(None if deadline == NO_DEADLINE else left)
-    except (CancelledError, NotInTime):
-        return None
 
 
 @dataclass(frozen=True)

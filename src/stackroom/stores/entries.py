@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
     from stackroom.documents.passages import KnowledgeBase
     from stackroom.search.cached_embeddings import Embeddings
-    from stackroom.search.rate_limiter import TurnTaking
+    from stackroom.search.rate_limiter import TokenBucket
 
 Clients = Callable[[str], Any]  # makes a service's boto3 client
 
@@ -56,17 +56,17 @@ class PoolSearch:
     How a function searches the pool, as its settings say.
 
     `via` is None of one that only looks whether something is found, without a `guardrail`: guarded
-    is who shows something to people. `take_turns` answers the turns of an operation that AWS gives
-    so many `per_second`; None of a function without a control table to take them by.
+    is who shows something to people. `token_bucket` answers the one of an operation that AWS lets
+    be called so often a second.
     """
 
     client: Clients
     embeddings: "Callable[[], Embeddings]"
+    token_bucket: "Callable[[str, float], TokenBucket]"
     via: Literal["s3vectors", "bedrock"] | None = None
     first_page: int = 1
     guardrail: Guardrail | None = None
     rerank_model_arn: str | None = None
-    take_turns: "Callable[[str, float], TurnTaking] | None" = None
 
 
 def embedding_of(model: str, dimensions: int) -> str:

@@ -15,7 +15,6 @@ import pydantic
 
 from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.search.search_arguments import DEFAULT_BUDGET, Budget
-from stackroom.search.wrappers import Coalesced
 from stackroom.stores.entries import DEFAULT_TOOL, Clients, LinkedSettings, ToolsOwnSettings
 from stackroom.stores.store_registry import STORES, bedrock
 
@@ -70,7 +69,7 @@ def linked_retrieval(
         linked=tuple(
             LinkedKnowledgeBase(
                 knowledge_base_id=each.knowledge_base_id,
-                knowledge_base=Coalesced(each.knowledge_base(client, embeddings)),
+                knowledge_base=each.knowledge_base(client, embeddings),
                 limit=each.number_of_results,
                 min_score=each.min_score,
                 groups_in=each.groups_in,

@@ -33,8 +33,8 @@ from stackroom.tools.texts import counted, day, minute, place, shown, status_of
 if TYPE_CHECKING:
     from stackroom.catalogs.progress import CatalogProgress
     from stackroom.ingestion.estimates import DocumentEstimate
-    from stackroom.search.citations import Source
     from stackroom.search.cited_answers import CatalogAnswer, CitedSource
+    from stackroom.search.excerpts import Source
 
 _ROWS = 100  # of the documents that aren't ready; a model reads no more with profit
 _SAID = 20  # of what was said of answers

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from stackroom.documents.passages import KnowledgeBase
     from stackroom.reconciler.audit_rounds import Rounds
     from stackroom.search.cached_embeddings import CachedEmbeddings, CacheTally
-    from stackroom.search.rate_limiter import TurnTaking
+    from stackroom.search.rate_limiter import TokenBucket
     from stackroom.stores.entries import PoolSearch
     from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
     from stackroom.wiring.function_settings import Settings
@@ -298,22 +298,16 @@ class Deployment:
             client=self.client("cloudwatch"), name=self.settings.need("dashboard_name")
         )
 
-    def turn_taking(self, operation: str, per_second: float) -> TurnTaking:
+    def token_bucket(self, operation: str, per_second: float) -> TokenBucket:
         """Of a rate that AWS gives; one for all knowledge bases that it is for."""
-        from stackroom.aws.dynamodb.rate_records import DynamoTurnBook
-        from stackroom.search.rate_limiter import TurnRate, TurnTaking
+        from stackroom.search.rate_limiter import TokenBucket
 
-        if operation not in self._taking:
-            book = DynamoTurnBook(
-                client=self.client("turns"), table=self._control_table, operation=operation
-            )
-            self._taking[operation] = TurnTaking(
-                operation=operation, rate=TurnRate(per_second=per_second), book=book
-            )
-        return self._taking[operation]
+        if operation not in self._token_buckets:
+            self._token_buckets[operation] = TokenBucket(operation, per_second)
+        return self._token_buckets[operation]
 
     @cached_property
-    def _taking(self) -> dict[str, TurnTaking]:
+    def _token_buckets(self) -> dict[str, TokenBucket]:
         return {}
 
     @cached_property
@@ -399,7 +393,7 @@ class Deployment:
             first_page=getattr(there, "retrieve_first_page", 1),
             guardrail=getattr(there, "guardrail", None),
             rerank_model_arn=getattr(there, "rerank_model_arn", None),
-            take_turns=self.turn_taking if hasattr(there, "kb_control_table") else None,
+            token_bucket=self.token_bucket,
         )
 
     def documents_at_once(self, knowledge_base_id: str) -> int:

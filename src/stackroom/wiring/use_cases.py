@@ -74,7 +74,7 @@ class UseCases(RunUseCases):
 
     @cached_property
     def retrieval(self) -> Retrieval:
-        from stackroom.search.citations import PlaceMapCache
+        from stackroom.search.excerpts import PlaceMapCache
         from stackroom.search.names import NamedDocuments
         from stackroom.search.search import Retrieval
         from stackroom.search.search_arguments import Budget
@@ -107,14 +107,12 @@ class UseCases(RunUseCases):
             catalogs=self.deployment.catalogs,
             documents=self.deployment.documents,
             place_maps=self.deployment.texts,
-            texts=self.reading,
         )
 
     @cached_property
     def answering(self) -> Answering:
         from stackroom.aws.bedrock.converse import ConverseWriter
         from stackroom.search.cited_answers import Answering
-        from stackroom.search.kept_answers import KeptAnswers
 
         settings = self.deployment.settings
         writer = ConverseWriter(
@@ -123,9 +121,7 @@ class UseCases(RunUseCases):
             prompt=settings.need("answer_prompt"),
             guardrail=getattr(settings, "guardrail", None),
         )
-        return Answering(
-            retrieval=self.retrieval, writer=KeptAnswers(writer), meter=self.question_meter
-        )
+        return Answering(retrieval=self.retrieval, writer=writer, meter=self.question_meter)
 
     @cached_property
     def metered_retrieval(self) -> MeteredRetrieval:

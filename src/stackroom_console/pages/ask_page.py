@@ -17,8 +17,8 @@ from stackroom.catalogs.feedback import LONGEST_FILE, Feedback, FeedbackVerdict
 from stackroom.documents.model import Catalog
 from stackroom.documents.passages import PlaceMapReader
 from stackroom.errors import CatalogEmpty, CatalogNotFound, ValidationError
-from stackroom.search.citations import Source
 from stackroom.search.cited_answers import AskedAndAnswered, CitedSource
+from stackroom.search.excerpts import Source
 from stackroom.search.ranking import Relevance
 from stackroom.search.results import Result, SearchAnswer
 from stackroom.search.search_arguments import (

@@ -19,7 +19,7 @@ from stackroom.errors import Unreadable
 from stackroom.inspection.context_lines import without_context
 from stackroom.inspection.document_text import DocumentText, text_of
 from stackroom.inspection.extraction.apart import read_pages_apart
-from stackroom.search.citations import is_navigation
+from stackroom.search.excerpts import is_navigation
 from stackroom.tools.texts import counted
 from stackroom_local.cli.json_output import LeftOut, PassagesAnswer, PassageTold
 from stackroom_local.cli.output import Output, TerminalConsole

@@ -1,19 +1,15 @@
-"""What every `AdmissionBook` and `TurnBook` promises: no ledger overwritten unread, fair queues."""
+"""What every `AdmissionBook` promises: no ledger overwritten unread, fair queues."""
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
 from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
-from stackroom.aws.dynamodb.rate_records import DynamoTurnBook
 from stackroom.errors import RecordChanged
 from stackroom.quota.ledger import AdmissionBook, Grant, Ledger, Mode, Waiter
-from stackroom.search.rate_limiter import Share, TurnBook, Turns
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeAdmissionBook
-from tests.fakes.turns import FakeTurnBook
 from tests.support.records import NOW
 
 LATER = NOW + timedelta(minutes=15)
@@ -40,12 +36,6 @@ DIRECT = Grant(
     is_large=True,
 )
 LEDGER = Ledger(grants=(JOB, DIRECT), next_start=LATER, phases={"KB1": NOW})
-TURNS = Turns(
-    at=1_700_000_000.125,
-    free=-1.25,
-    throttled_at=1_699_999_999.5,
-    shares={"0a1b2c3d": Share(lately=0.779), "ffffffff": Share(lately=3.0, due=1_700_000_001.0)},
-)
 
 
 @pytest.fixture(params=["fake", "dynamodb"])
@@ -53,15 +43,6 @@ def book(request: pytest.FixtureRequest) -> AdmissionBook:
     if request.param == "fake":
         return FakeAdmissionBook()
     return DynamoAdmissionBook(client=request.getfixturevalue("dynamodb"), table=CONTROL_TABLE)
-
-
-@pytest.fixture
-def turns(request: pytest.FixtureRequest, book: AdmissionBook) -> TurnBook:
-    """Where the other one is."""
-    if isinstance(book, FakeAdmissionBook):
-        return FakeTurnBook()
-    client = request.getfixturevalue("dynamodb")
-    return DynamoTurnBook(client=client, table=CONTROL_TABLE, operation="Retrieve")
 
 
 def a_waiter(
@@ -83,24 +64,20 @@ def names(waiters: list[Waiter]) -> list[str]:
     return [each.worklist_id for each in waiters]
 
 
-@pytest.mark.parametrize("ledger", [LEDGER, TURNS], ids=["admission", "turns"])
 def test_ledger_reads_back_as_last_written_and_refuses_stale_writes(
-    book: AdmissionBook, turns: TurnBook, ledger: Ledger | Turns
+    book: AdmissionBook,
 ) -> None:
-    kept: Any = book if isinstance(ledger, Ledger) else turns
-    empty = type(ledger)()
-
-    before = kept.read()
-    first = kept.write(ledger)
-    read = kept.read()
-    second = kept.write(replace(empty, version=first.version))
+    before = book.read()
+    first = book.write(LEDGER)
+    read = book.read()
+    second = book.write(Ledger(version=first.version))
     for late in (before, first):
         with pytest.raises(RecordChanged):
-            kept.write(late)
+            book.write(late)
 
-    assert before == empty
-    assert read == first == replace(ledger, version=1)
-    assert kept.read() == second == replace(empty, version=2)
+    assert before == Ledger()
+    assert read == first == replace(LEDGER, version=1)
+    assert book.read() == second == Ledger(version=2)
 
 
 def test_waiters_are_read_oldest_first_up_to_the_limit(

@@ -7,6 +7,7 @@ import pytest
 
 from stackroom.documents.model import PoolMember
 from stackroom.documents.passages import KnowledgeBase
+from stackroom.search.rate_limiter import TokenBucket
 from stackroom.stores.entries import PoolSearch
 from stackroom.stores.linked_knowledge_bases import linked_retrieval, linked_settings
 from stackroom.stores.store_registry import of_pool
@@ -35,7 +36,11 @@ class _Pooled(FakeWorld):
     def holding(self, shelf: Shelf) -> KnowledgeBase:  # type: ignore[override]
         toy_store.KEPT[shelf.name] = super().holding(shelf)
         member = PoolMember(knowledge_base_id=shelf.name, data_source_id="DS1", type="TOY")
-        search = PoolSearch(client=_no_client, embeddings=lambda: pytest.fail("it embeds nothing"))
+        search = PoolSearch(
+            client=_no_client,
+            embeddings=lambda: pytest.fail("it embeds nothing"),
+            token_bucket=TokenBucket,
+        )
         return of_pool([member], shelf.name, search)
 
 

@@ -73,7 +73,7 @@ logger = logging.getLogger(__name__)
 
 
 class Embedding(TypedDict):
-    """`cached` if the vector was there, and had been given to the same tenant before."""
+    """`cached` if the vector was there, and this process had given it to the same tenant before."""
 
     embedding: list[float]
     cached: bool
@@ -123,15 +123,8 @@ class QuestionEmbeddings:
 
     @cached_property
     def _cache(self) -> EmbeddingCache:
-        return embedding_cache()
-
-
-def embedding_cache() -> EmbeddingCache:
-    """
-    Of a process that searches, for all its models: its keys tell them apart. It is where REDIS_URL
-    says; raises ValueError for a variable that is no URL.
-    """
-    return cache_at(redis_url())
+        """One for all models: its keys tell them apart. Raises ValueError for a wrong REDIS_URL."""
+        return cache_at(redis_url())
 
 
 def cache_at(url: str | None) -> EmbeddingCache:
@@ -163,15 +156,17 @@ def get_embedding(
     """
     if provider != "bedrock":
         raise SearchRefused(f"{provider!r} provides no embeddings; allowed: 'bedrock'")
-    embeddings = question_embeddings(
-        client, model=model, dimensions=dimensions, cache=_of_process(redis_url())
-    )
-    with asked_by(tenant) as told:
-        vector = embeddings.embed(text)
-    return {"embedding": list(vector), "cached": told.is_cached is True}
+    with asked_by(tenant) as asking:
+        vector = _of_process(client, model, dimensions, redis_url()).embed(text)
+    return {"embedding": list(vector), "cached": asking.is_cached is True}
 
 
-_of_process = once(cache_at)  # the same one at each call
+@once
+def _of_process(
+    client: Callable[[str], Any], model: str, dimensions: int, url: str | None
+) -> CachedEmbeddings:
+    """Return the same at each call."""
+    return question_embeddings(client, model=model, dimensions=dimensions, cache=cache_at(url))
 
 
 @once

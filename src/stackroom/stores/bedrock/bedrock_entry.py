@@ -116,7 +116,7 @@ class BedrockSettings(LinkedSettings):
             return IndexPresence(search.client("s3vectors"), index)
         if search.via is None:
             return _retrieve(member, search)
-        found = _retrieve_in_turn(member, search)
+        found = _paced_retrieve(member, search)
         if search.via == "s3vectors" and index is not None:
             found = _query_vectors(index, search, fallback=found)
         elif search.via == "s3vectors" and not member.is_managed:
@@ -134,10 +134,7 @@ class BedrockSettings(LinkedSettings):
         return AT_ONCE
 
 
-def _retrieve_in_turn(member: PoolMember, search: PoolSearch) -> KnowledgeBase:
-    """Without turns for who has no control table to take them by."""
-    if search.take_turns is None:
-        return _retrieve(member, search)
+def _paced_retrieve(member: PoolMember, search: PoolSearch) -> KnowledgeBase:
     from stackroom.search.rate_limiter import Paced
 
     operation, per_second = "Retrieve", RETRIEVES
@@ -145,7 +142,7 @@ def _retrieve_in_turn(member: PoolMember, search: PoolSearch) -> KnowledgeBase:
         operation = f"Retrieve of {member.knowledge_base_id}"
         per_second = MANAGED_RETRIEVES
     found = _retrieve(member, search, client="searches")
-    return Paced(found, search.take_turns(operation, per_second), repeats_failures=True)
+    return Paced(found, search.token_bucket(operation, per_second), repeats_failures=True)
 
 
 def _retrieve(
@@ -179,19 +176,15 @@ def _query_vectors(index: str, search: PoolSearch, *, fallback: KnowledgeBase) -
         reading=VectorReading(first_page=search.first_page),
         lets_through=guard.lets_through if guard else None,
     )
-    if search.take_turns is None:
-        return found
-    return Paced(found, search.take_turns("QueryVectors", INDEX_QUERIES))
+    return Paced(found, search.token_bucket("QueryVectors", INDEX_QUERIES))
 
 
 def _for_somebody(found: KnowledgeBase, search: PoolSearch) -> KnowledgeBase:
-    """Reranked by the model that whoever deploys has chosen, if any; equal questions asked once."""
-    from stackroom.search.wrappers import Coalesced
-
+    """Reranked by the model that whoever deploys has chosen, if any."""
     if search.rerank_model_arn is None:
-        return Coalesced(found)
+        return found
     from stackroom.aws.bedrock.bedrock_reranking import BedrockReranker
     from stackroom.search.wrappers import Reranked
 
     client = search.client("bedrock-agent-runtime")
-    return Coalesced(Reranked(found, BedrockReranker(client, model_arn=search.rerank_model_arn)))
+    return Reranked(found, BedrockReranker(client, model_arn=search.rerank_model_arn))
