@@ -23,9 +23,9 @@ from stackroom.search.replies import Reply
 # 0, that of the last passage found, to 1. Names from 0.8 to 1.6 do as well [docs/answers.md]; over
 # 1 they bring forward a document that was asked for itself, whose passages are the last ones.
 _WORDS, _NAMES = 0.8, 1.2
-# Of the first passages, one must have so much of the question's words, or they are weak; less half
-# of what none of them has of the question's names and numbers. Measured likewise.
-_FIRST, _STRONG, _ABSENT = 5, 0.4, 0.5
+# Of the first passages, one must have so much of the question's words, or they are weak; less two
+# fifths of what none of them has of the question's names and numbers. Measured likewise.
+_FIRST, _STRONG, _ABSENT = 5, 0.3, 0.4
 # Of more words, as a task with its instructions has, any passage has a small part alone.
 _MOST_WORDS = 30
 
