@@ -28,6 +28,7 @@ from benchmarks.reconciling.ports import (
     MadeUpCatalogs,
     MadeUpDocuments,
     MadeUpTexts,
+    MemoryIdParts,
     Meter,
     NeverAsked,
     in_turn,
@@ -53,7 +54,11 @@ _AIM_MEBIBYTES = 200
 
 
 def reconciliation(
-    shelves: Shelves, meter: Meter, bookmark: Bookmarks, kept_round: Bookmarks
+    shelves: Shelves,
+    meter: Meter,
+    bookmark: Bookmarks,
+    kept_round: Bookmarks,
+    ids: MemoryIdParts,
 ) -> Reconciliation:
     """The product's, over shelves; nothing but these has anything in it."""
     # Each answers what is asked of it; what else its port promises, a dry run never asks.
@@ -107,6 +112,7 @@ def reconciliation(
         direct=made_up,
         knowledge_base=lambda _: made_up,
         pool=pool,
+        ids=ids,
     )
     return Reconciliation.over(
         audited,
@@ -124,12 +130,13 @@ def measured(size: int) -> dict[str, Any]:
     before = _peak()
     meter = Meter(Clock())
     bookmark, kept_round = Bookmarks(meter=meter), Bookmarks(meter=meter)
+    ids = MemoryIdParts(meter=meter)
     began, computed = meter.clock(), time.process_time()
     found: Counter[Kind] = Counter()
     invocations, busy = 0, 0.0
     while True:
         invoked = meter.clock()
-        reconciling = reconciliation(shelves, meter, bookmark, kept_round)
+        reconciling = reconciliation(shelves, meter, bookmark, kept_round, ids)
 
         def has_time(since: datetime = invoked) -> bool:
             return (meter.clock() - since).total_seconds() < _INVOCATION - _ENOUGH

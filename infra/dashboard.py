@@ -17,6 +17,7 @@ from infra.measurements import found, graph, metric, of_function, of_queue, ours
 from infra.pipeline import PipelineStack
 from infra.queues import ConsumedQueue
 from infra.search_figures import what_agents_get
+from infra.signals import signals
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +43,7 @@ class Dashboard:
                 title="Alarms", alarms=list(self.alarms), width=24, height=3
             )
         )
+        dashboard.add_widgets(*signals(with_chat=self.console is not None))
         dashboard.add_widgets(*self._is_it_keeping_up())
         dashboard.add_widgets(*self._what_waits())
         dashboard.add_widgets(*self._what_fails())

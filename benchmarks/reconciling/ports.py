@@ -110,6 +110,21 @@ class Bookmarks:
 
 
 @dataclass(kw_only=True)
+class MemoryIdParts:
+    meter: Meter
+    kept: dict[str, dict[int, bytes]] = field(default_factory=dict)
+
+    def keep(self, reading: str, part: int, ids: bytes) -> None:
+        self.meter.count("PutItem", writes=math.ceil((len(ids) + 100) / 1024))
+        self.kept.setdefault(reading, {})[part] = ids
+
+    def parts(self, reading: str) -> Iterator[bytes]:
+        for part in self.kept.get(reading, {}).values():
+            self.meter.count("Query", reads=math.ceil(len(part) / 4096))
+            yield part
+
+
+@dataclass(kw_only=True)
 class MadeUp:
     """An `Inventory`, `Catalogs`, `Documents` and more, none of which can be written."""
 

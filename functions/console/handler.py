@@ -14,8 +14,9 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from mangum import Mangum
 
+from functions import audit_line
 from functions.telemetry import logger_for
-from stackroom.access.access_log import EVENT, Access
+from stackroom.access.access_log import Access
 from stackroom.aws.session import client
 from stackroom_console.app import console_app
 from stackroom_console.wiring import ConsoleSettings, console_of
@@ -30,8 +31,7 @@ def served() -> Mangum:
 
 
 def report_access(access: Access) -> None:
-    """The line alone: how long requests take, and which fail, API Gateway counts."""
-    logger.info(EVENT, extra=access.fields())
+    audit_line.report(access, logger=logger)
 
 
 @logger.inject_lambda_context(clear_state=True)

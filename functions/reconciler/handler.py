@@ -142,7 +142,6 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         by_kind=counts,
         round_began=latest.began if latest is not None else None,
         round_ended=latest.ended if latest is not None else None,
-        read=latest.read if latest is not None else {},
     )
     answer: dict[str, Any] = {"finished": finished, "found": dict(counts)}
     if request.listed:

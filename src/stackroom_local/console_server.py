@@ -18,8 +18,14 @@ from stackroom_local.processes import HOST
 
 
 def report_access(access: Access) -> None:
-    """The audit stands in this server's log."""
-    line = json.dumps({"message": EVENT, **access.fields()})
+    """The audit stands in this server's log, with the figure that functions/audit_line.py makes."""
+    figure = {
+        "Namespace": "Stackroom",
+        "Dimensions": [["service", "tool", "outcome"]],
+        "Metrics": [{"Name": "ToolLatency", "Unit": "Milliseconds"}],
+    }
+    counted = {"_aws": {"CloudWatchMetrics": [figure]}, "ToolLatency": access.latency_ms}
+    line = json.dumps({"message": EVENT, "service": "console", **access.fields(), **counted})
     print(line, file=sys.stderr, flush=True)  # noqa: T201 - a server's log
 
 

@@ -10,7 +10,6 @@ from moto import mock_aws
 
 from bedrock_kb_simulator.server import Configuration, Simulator
 from simulator.tests.world import CUSTOM, World, eventually
-from stackroom.access.tenancy import RejectedFiles
 from stackroom.documents.filters import Has, any_of
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.stores.s3vectors.index_presence import AT_ONCE, IndexPresence
@@ -114,7 +113,7 @@ def test_one_question_finds_whose_documents_they_are(filled: Filled) -> None:
 
     named = any_of(Has("document_id", f"doc-{number}") for number in (*numbers[1:], 99))
     found = filled.presence.retrieve("anything", named, 100).passages
-    nobodys = filled.presence.retrieve("anything", RejectedFiles().filter(), 100).passages
+    nobodys = filled.presence.retrieve("anything", Has("user_id", "!rejected"), 100).passages
 
     assert {each.custom_id: each.attributes["user_id"] for each in found} == {
         f"doc-{number}": f"user-{number}" for number in numbers[1:]

@@ -27,9 +27,9 @@ def test_an_operator_is_led_to_what_failed_and_sees_what_was_used_of_caps(
 
     page.get_by_role("link", name="Operations").click()
 
-    expect(page.locator("#operations h2").first).to_have_text("To look after")
+    expect(page.locator("#operations h2").first).to_have_text("Needs attention")
     wrong = page.locator(".wrong")
-    wrong.get_by_role("link", name="broke").click()
+    wrong.get_by_role("link", name="run failed").click()
     expect(page.locator("#runs-title")).to_be_in_viewport()
     runs = page.get_by_role("region", name="Runs")
     row = runs.get_by_role("row").filter(has_text=run.rpartition(":")[2])
@@ -40,8 +40,7 @@ def test_an_operator_is_led_to_what_failed_and_sees_what_was_used_of_caps(
     month = page.get_by_role("region", name="Use this month")
     expect(month.get_by_role("row").filter(has_text=ada.name)).to_contain_text("2 of 5 documents")
 
-    wrong.get_by_role("link", name="failed").click()
-    expect(page.locator("#failures-title")).to_be_in_viewport()
+    expect(page.locator("#unusable-title")).to_be_visible()
     page.get_by_role("link", name="berths.dwg").click()
     expect(page.locator("#document .standing")).to_contain_text("File type '.dwg' not supported")
     assert ada.said == []

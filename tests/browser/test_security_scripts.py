@@ -49,9 +49,7 @@ LOOK = """() => {
     const own = location.origin + "/static/";
     const isForeign = element.tagName === "SCRIPT" && !(element.src || "").startsWith(own);
     const foreign = /^(IFRAME|OBJECT|EMBED|BASE|SVG|MATH|STYLE|TEMPLATE)$/i;
-    const isDrawn = !element.querySelector(":not(path, desc)");
-    const isGraph = isDrawn && element.matches("figure.graph svg");
-    if (isForeign || (foreign.test(element.tagName) && !isGraph)) {
+    if (isForeign || foreign.test(element.tagName)) {
       found.push(element.outerHTML.slice(0, 200));
     }
   }

@@ -28,12 +28,19 @@ from tests.functions.pipeline import Pipeline
 GRAPH = {
     "type": "metric",
     "properties": {
-        "title": "Settled",
+        "title": "Ingestion",
         "region": "us-east-1",
-        "metrics": [["Stackroom", "DocumentsSettled", "service", "ingest", {"stat": "Sum"}]],
+        "metrics": [
+            ["Stackroom", name, "service", "ingest", {"stat": "Sum", "label": label}]
+            for name, label in (("DocumentsSettled", "done"), ("BrokenRuns", "failed"))
+        ],
     },
 }
-BODY = json.dumps({"widgets": [GRAPH]})
+ALARM = {
+    "type": "alarm",
+    "properties": {"title": "Alarms", "alarms": ["arn:aws:cloudwatch:x:1:alarm:Late"]},
+}
+BODY = json.dumps({"widgets": [ALARM, GRAPH]})
 
 
 def rows(text: str) -> list[str]:
@@ -91,15 +98,14 @@ def test_operations_page_shows_failures_first_then_backlog_and_runs(
     assert "0 of 4 taken" in member
     assert re.match(f"alice/Research running .* {research}-[0-9]+$", run)
     shown = read(text)
-    assert shown.index("1 document failed") < shown.index("Failures by reason")
-    assert shown.index("Failures by reason") < shown.index("What waits, and why")
-    assert "No alarm is raised, no run has broken, every deletion is proven, no" in shown
+    assert "1 document failed" not in shown  # for its owner's file is at fault
+    assert shown.index("Files that their owners must fix") < shown.index("Queue")
     # Nothing of what its owner alone may read.
     assert "of alice" not in shown
     assert f"/catalogs/{research}" not in text
     assert "Waits." not in text
     assert "Fails." not in text
-    assert "stackroom status --user alice" in shown
+    assert "stackroom status --user NAME" in shown
 
 
 def test_operators_are_led_to_documents_of_their_own(
@@ -115,7 +121,6 @@ def test_operators_are_led_to_documents_of_their_own(
 
     link = f'<a href="/catalogs/{mine}/documents/{document}"><bdi>&lt;b&gt;mine&lt;/b&gt;.exe</bdi>'
     assert link in text
-    assert "stackroom status" not in text
 
 
 def test_a_run_leads_to_its_execution_and_says_which_state_it_is_in(
@@ -144,12 +149,9 @@ def test_quiet_operations_page_is_one_line_and_names_missing_parts(
 
     [access] = accesses
     assert (access.tool, access.user_id) == ("operations", "olga")
-    assert (
-        "Nothing waits, no document has failed, no run has broken, every deletion is proven."
-        in text
-    )
+    assert "What is known" in text
     assert "Missing here: the dashboard's figures." in text
-    assert "Nothing to look after" not in text  # as long as nobody can tell
+    assert "Nothing needs attention" not in text  # as long as nobody can tell
     # Nor is there a place that no page has told.
     for after in ("{", "[]", '{"user_id": 1}', "x" * 5000, "null"):
         assert olga.client.get("/operations", params={"after": after}).status_code == 404
@@ -157,15 +159,15 @@ def test_quiet_operations_page_is_one_line_and_names_missing_parts(
         assert olga.client.get("/operations", params={"users_after": after}).status_code == 404
 
 
-def settled(board: Any, documents: Mapping[int, float]) -> None:
-    """How many, by how many minutes ago."""
+def counted(board: Any, figures: Mapping[int, float], *, metric: str = "DocumentsSettled") -> None:
+    """So many, by how many minutes ago."""
     now = datetime.now(UTC)
-    for minutes, value in documents.items():
+    for minutes, value in figures.items():
         board.put_metric_data(
             Namespace="Stackroom",
             MetricData=[
                 {
-                    "MetricName": "DocumentsSettled",
+                    "MetricName": metric,
                     "Dimensions": [{"Name": "service", "Value": "ingest"}],
                     "Timestamp": now - timedelta(minutes=minutes),
                     "Value": value,
@@ -174,40 +176,54 @@ def settled(board: Any, documents: Mapping[int, float]) -> None:
         )
 
 
-def test_the_figures_are_those_of_the_dashboard_and_are_drawn(olga: Browser, board: Any) -> None:
-    settled(board, {30: 3.0, 25: 7.0, 20: 0.5})
+def test_signals_of_the_last_15_minutes_lead_to_cloudwatch(olga: Browser, board: Any) -> None:
+    counted(board, {2: 3.0, 8: 7.0, 40: 90.0})
 
     text = olga.get("/operations").text
 
-    [line] = [each for each in rows(text) if "DocumentsSettled" in each]
-    assert line.endswith(" 0.5 0.5 7")
-    [path] = re.findall(r'class="line line-1" d="(M[^"]+L[^"]+)"', text)
-    heights = re.findall(r"[ML][0-9.]+ ([0-9.]+)", path)
-    assert heights == ["45.7", "0", "74.3"]  # of 80, downwards; the most at the top
-    assert ": last 0.5, least 0.5, most 7</desc>" in text
-    assert "Nothing to look after" in text
-    assert "no discrepancy was found" in text
+    assert "Ingestion 0% failed of 10" in read(text)
+    aws = "https://us-east-1.console.aws.amazon.com/cloudwatch/home?region=us-east-1"
+    assert f'href="{aws}#dashboards/dashboard/stackroom"' in text
+    assert "Nothing needs attention" in text
     assert "Missing here" not in text
     assert "style=" not in text
 
 
-def test_figures_are_shown_where_alarms_can_not_be_read(olga: Browser, board: Any) -> None:
-    settled(board, {30: 3.0})
-    widget = {"type": "alarm", "properties": {"alarms": ["arn:aws:cloudwatch:x:1:alarm:Late"]}}
-    board.put_dashboard(
-        DashboardName="stackroom", DashboardBody=json.dumps({"widgets": [widget, GRAPH]})
+def test_faults_need_attention_and_raised_alarms_lead_to_graphs(olga: Browser, board: Any) -> None:
+    counted(board, {2: 8.0})
+    counted(board, {2: 2.0}, metric="BrokenRuns")
+    board.put_metric_alarm(
+        AlarmName="Late",
+        MetricName="BrokenRuns",
+        Namespace="Stackroom",
+        Statistic="Sum",
+        Period=60,
+        EvaluationPeriods=1,
+        Threshold=1,
+        ComparisonOperator="GreaterThanThreshold",
     )
+    board.set_alarm_state(AlarmName="Late", StateValue="ALARM", StateReason="tests")
+
+    text = olga.get("/operations").text
+
+    assert "Ingestion: 2 failed in the last 15 minutes" in read(text)
+    assert "20% failed of 10" not in read(text)
+    assert "25% failed of 8" in read(text)
+    assert "home?region=us-east-1#alarmsV2:alarm/Late" in text
+
+
+def test_figures_are_shown_where_alarms_can_not_be_read(olga: Browser, board: Any) -> None:
+    counted(board, {2: 3.0})
     event = "before-call.cloudwatch.DescribeAlarms"
     board.meta.events.register(event, denied)
 
     text = unescape(olga.get("/operations").text)
     board.meta.events.unregister(event, denied)
 
-    assert [each for each in rows(text) if "DocumentsSettled" in each]
+    assert "Ingestion 0% failed of 3" in read(text)
     assert "Missing here: alarms." in text
     assert "DescribeAlarms answered AccessDenied" in text
     assert "the dashboard's figures" not in text
-    assert "no alarm is raised" not in text.lower()
 
 
 def denied(**_: Any) -> tuple[Any, dict[str, Any]]:
@@ -215,18 +231,6 @@ def denied(**_: Any) -> tuple[Any, dict[str, Any]]:
         "Error": {"Code": "AccessDenied", "Message": "no identity-based policy allows it"},
         "ResponseMetadata": {"HTTPStatusCode": 403},
     }
-
-
-def test_graphs_begin_where_their_figures_do(olga: Browser, board: Any) -> None:
-    """Those of the first minutes were a dot at the right edge of twelve hours."""
-    settled(board, {50: 1.0, 5: 1.0})
-
-    text = olga.get("/operations").text
-
-    [path] = re.findall(r'class="line line-1" d="(M[^"]+L[^"]+)"', text)
-    first, last = re.findall(r"[ML]([0-9.]+) ", path)
-    assert float(first) == 0
-    assert 250 < float(last) < 320  # of the 320 that it is wide
 
 
 def test_monthly_usage_of_users_is_shown_next_to_their_caps(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.catalogs.overview import COST, DISCREPANCIES
+from stackroom.catalogs.overview import ALARMS, COST, DISCREPANCIES, SIGNALS
 from tests.infra.assembly import Assembly
 from tests.support.emitted_metrics import emitted_metrics
 
@@ -17,7 +17,6 @@ NAMESPACE = "Stackroom"
 # Reported for whoever looks closer; why no graph and no alarm needs them.
 UNSEEN = {
     "AgentRunTokens",  # Bedrock's own figures have them by model; here they are of each run
-    "BrokenRuns",  # Step Functions' own figures know of the runs that died without a word too
     "DefectiveFiles",  # their documents show as failed
     "IndexedUnfound",  # its documents count as indexed, on Bedrock's word
     "InspectionsFailed",  # what lasts shows among the dead letters
@@ -81,7 +80,7 @@ def test_what_operators_are_told_apart_is_on_the_dashboard(assembly: Assembly) -
 
     titles = [each["properties"].get("title") for each in widgets]
 
-    assert (titles.count(COST), titles.count(DISCREPANCIES)) == (1, 1)
+    assert [titles.count(each) for each in (ALARMS, COST, DISCREPANCIES, *SIGNALS)] == [1] * 7
 
 
 def _dashboard(assembly: Assembly) -> str:

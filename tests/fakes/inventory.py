@@ -171,6 +171,17 @@ class FakeBookmark:
         self.place = place
 
 
+@dataclass
+class FakeIdParts:
+    kept: dict[tuple[str, int], bytes] = field(default_factory=dict)
+
+    def keep(self, reading: str, part: int, ids: bytes) -> None:
+        self.kept[reading, part] = ids
+
+    def parts(self, reading: str) -> Iterator[bytes]:
+        return (ids for (name, _), ids in sorted(self.kept.items()) if name == reading)
+
+
 def _shared(member: PoolMember) -> DataSource:
     return DataSource(
         knowledge_base_id=member.knowledge_base_id,

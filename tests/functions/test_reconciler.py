@@ -248,7 +248,6 @@ def test_an_operator_has_a_catalog_deleted_and_another_users_is_none(
 def test_after_a_power_cut_all_is_compared_from_the_start(
     world: None, later: None, printed: Printed
 ) -> None:
-    """And the log tells how far the round before has come."""
     put(KEY)
     read(KEY)
     reconcile(Hurried(pieces=2))  # the runs, and the bucket
@@ -258,7 +257,7 @@ def test_after_a_power_cut_all_is_compared_from_the_start(
 
     answer = reconcile(idle_before=utc_now().isoformat())
 
-    assert (cut_off["finished"], cut_off["read"]) == (False, {"objects": 1})
+    assert cut_off["finished"] is False
     assert "round_ended" not in cut_off
     assert answer == {"finished": True, "found": {"object_without_record": 1}}
 

@@ -6,6 +6,9 @@ import pytest
 from aws_lambda_powertools import Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
+from functions.console import handler
+from stackroom.access.access_log import Access
+from stackroom_local import console_server
 from stackroom_local.ministack.embedded_metrics import (
     Figure,
     Followed,
@@ -29,6 +32,17 @@ def test_what_powertools_prints_is_read_value_by_value(
     assert found == [
         Figure("Stackroom", "Waited", "Seconds", dimensions, value) for value in (1.5, 2.0)
     ]
+
+
+def test_console_here_counts_what_its_function_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    access = Access(tool="ask", outcome="success", latency_ms=42)
+
+    console_server.report_access(access)
+    handler.report_access(access)
+
+    printed = capsys.readouterr()
+    [here], lines = figures(printed.err), printed.out.splitlines()
+    assert [here] == [each for line in lines for each in figures(line)]
 
 
 @pytest.mark.parametrize(

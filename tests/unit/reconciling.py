@@ -24,7 +24,7 @@ from stackroom.reconciler.mending import Mending
 from stackroom.runs.run_leases import shared_worklist
 from tests.fakes.clock import in_turn
 from tests.fakes.inspection import FakeInspectionRequests
-from tests.fakes.inventory import FakeBookmark, FakeInventory, FakeListingItems
+from tests.fakes.inventory import FakeBookmark, FakeIdParts, FakeInventory, FakeListingItems
 from tests.unit.pipeline import KEY, Pipeline, place_of, text_of
 
 LONG = 600.0  # seconds: nothing is under way any more
@@ -37,10 +37,10 @@ class Reconciled(Pipeline):
 
     page: int = 2
     capacity: int = 4
-    differences: int = 4
     a_second: float = 4.0
     bookmark: FakeBookmark = field(default_factory=FakeBookmark)
     kept_round: FakeBookmark = field(default_factory=FakeBookmark)
+    ids: FakeIdParts = field(default_factory=FakeIdParts)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -89,8 +89,7 @@ class Reconciled(Pipeline):
             knowledge_base=lambda _: self.knowledge_base,
             pool=self.pool,
             capacity=self.capacity,
-            differences=self.differences,
-            salt=lambda: "salt",
+            ids=self.ids,
         )
         return Reconciliation.over(
             audited,

@@ -1,5 +1,6 @@
 """How far a catalog is and how long it takes, of more than a page too."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +25,7 @@ from stackroom.ingestion.estimates import (
 )
 from stackroom.quota.ledger import Mode, Rate
 from stackroom.quota.schedule import Limits
+from stackroom.quota.workload import LARGE
 from stackroom.tools.of_questions import GET_INDEXING_STATUS
 from tests.fakes.admission import a_waiter
 from tests.support.records import a_catalog, a_document
@@ -95,19 +97,6 @@ def test_what_waits_behind_others_events_is_promised_no_time(
     (document,) = later.documents
     assert document.stage is DocumentStage.WAITING
     assert document.remaining(speed=1) == "11s so far"
-
-
-def test_a_catalog_that_takes_calls_waits_behind_those_before_it(pipeline: Pipeline) -> None:
-    pipeline.catalogs.place(CATALOG, replace(OWN, type=DataSourceType.CUSTOM))
-    for catalog_id, mode in (("job", Mode.JOB), ("cat-1", Mode.DIRECT)):
-        queue_up(pipeline, catalog_id, mode)
-    queue_up(pipeline, CATALOG, Mode.DIRECT)
-
-    seen = estimated(pipeline)
-
-    assert seen.queue_position == QueuePosition(position=2, length=2)
-    assert seen.eta_seconds is not None
-    assert JOB + CALL <= seen.eta_seconds <= JOB + 2 * CALL
 
 
 def test_a_catalog_waits_behind_those_that_came_before_it(pipeline: Pipeline) -> None:
@@ -182,7 +171,7 @@ def test_a_position_far_behind_is_told_as_behind_what_was_looked_at(pipeline: Pi
     seen = estimated(pipeline)
 
     assert seen.queue_position == QueuePosition(position=None, length=1000)
-    assert seen.eta_seconds == 1000 * JOB + JOB
+    assert seen.eta_seconds == BEGINS + 1000 * JOB + JOB
 
 
 def test_ingesting_document_shows_attempt_and_time_left_or_how_late(
@@ -202,7 +191,7 @@ def test_ingesting_document_shows_attempt_and_time_left_or_how_late(
     assert late.documents[0].remaining(speed=1) == "longer than usual: 2h so far"
 
 
-def test_documents_that_follow_a_broken_run_say_so_and_when(pipeline: Pipeline) -> None:
+def test_documents_that_follow_a_broken_run_say_so(pipeline: Pipeline) -> None:
     pipeline.catalogs.place(CATALOG, OWN)
     lease = pipeline.runs.held_by(CATALOG, 1)
     assert lease is not None
@@ -211,8 +200,7 @@ def test_documents_that_follow_a_broken_run_say_so_and_when(pipeline: Pipeline) 
     seen = estimated(pipeline)
 
     assert seen.documents[0].stage is DocumentStage.FOLLOWING
-    assert seen.eta_seconds is not None
-    assert 60 < seen.eta_seconds < 5 * 60  # the first follows after a minute
+    assert seen.eta_seconds is None
 
 
 def test_settled_document_has_no_estimate(pipeline: Pipeline) -> None:
@@ -230,20 +218,9 @@ def test_settled_document_has_no_estimate(pipeline: Pipeline) -> None:
     assert seen.catalog.status is CatalogStatus.READY
 
 
-def test_direct_calls_wait_for_the_job_that_has_the_knowledge_base(pipeline: Pipeline) -> None:
-    pipeline.catalogs.place(CATALOG, SHARED)
-    queue_up(pipeline, "cat-1", Mode.JOB)
-    pipeline.admission.dispatch()
-    queue_up(pipeline, SHARED_WORKLIST, Mode.DIRECT)
-
-    seen = estimated(pipeline)
-
-    assert seen.eta_seconds == JOB - 1 + BEGINS + CALL  # it was granted a second ago
-
-
-def test_a_job_of_a_managed_knowledge_base_waits_for_starts_alone(pipeline: Pipeline) -> None:
+def test_jobs_of_a_managed_knowledge_base_run_beside_each_other(pipeline: Pipeline) -> None:
     pipeline.catalogs.place(CATALOG, OWN)
-    for number in range(3):  # one at work, the next one's start reserved, and one that waits
+    for number in range(3):
         queue_up(pipeline, f"cat-{number}", Mode.JOB)
     pipeline.admission.dispatch()
 
@@ -251,24 +228,7 @@ def test_a_job_of_a_managed_knowledge_base_waits_for_starts_alone(pipeline: Pipe
     among = estimated(pipeline, Limits(jobs_in_one={"KB1": 50}))
 
     assert alone.eta_seconds == BEGINS + JOB + 2 * JOB + JOB
-    assert among.eta_seconds == BEGINS + 2 * 10 + JOB  # two starts before its own
-
-
-def test_a_job_behind_a_large_document_is_told_what_is_left_of_it(pipeline: Pipeline) -> None:
-    measure(pipeline, Mode.DIRECT, size=1_000_000, seconds=600)
-    pipeline.catalogs.place(CATALOG, OWN)
-    queue_up(pipeline, "cat-1", Mode.DIRECT, size=2_000_000)
-    pipeline.admission.dispatch()
-    queue_up(pipeline, CATALOG, Mode.JOB)
-    pipeline.clock.pass_by(199)
-
-    seen = estimated(pipeline)
-    pipeline.clock.pass_by(1100)
-    late = estimated(pipeline)
-
-    assert seen.eta_seconds == CALL + 1200 - 200 + JOB
-    assert late.eta_seconds is None  # nobody knows how much longer the large one takes
-    assert late.documents[0].remaining(speed=1) == "21m so far"
+    assert among.eta_seconds == BEGINS + math.ceil(3 * JOB / 5) + JOB  # five are the account's
 
 
 def test_document_far_larger_than_any_measured_has_no_estimate(pipeline: Pipeline) -> None:
@@ -283,26 +243,70 @@ def test_document_far_larger_than_any_measured_has_no_estimate(pipeline: Pipelin
     assert then.eta_seconds == BEGINS + JOB + 2 * 100
 
 
-def test_a_document_deleted_while_it_is_ingested_says_what_holds_it_up(pipeline: Pipeline) -> None:
-    pipeline.work()
-    pipeline.delete()
-
-    (document,) = estimated(pipeline).documents
-
-    assert document.stage is DocumentStage.HELD_UP
-    assert "still ingesting it and can't be stopped" in document.stage
-
-
-def test_a_document_deleted_after_it_was_ingested_is_held_up_by_nothing(pipeline: Pipeline) -> None:
+def test_removed_and_ingested_documents_tell_their_stages(pipeline: Pipeline) -> None:
     pipeline.index()
     pipeline.drop("alice/research/b.txt")
     pipeline.work()
     pipeline.delete()
 
-    by_name = {each.document.filename: each for each in estimated(pipeline).documents}
+    by_name = {each.document.filename: each.stage for each in estimated(pipeline).documents}
 
-    assert by_name["report.pdf"].stage is DocumentStage.REMOVING
-    assert by_name["b.txt"].stage is DocumentStage.INGESTING
+    assert by_name == {"report.pdf": DocumentStage.REMOVING, "b.txt": DocumentStage.INGESTING}
+
+
+def ingested(pipeline: Pipeline, *, files: int, size: int, seconds: float) -> CatalogEstimate:
+    """What was estimated of so many files once they were at work, which then took so long."""
+    for number in range(files):
+        pipeline.drop(f"alice/research/{number} at {pipeline.clock()}.txt", "x" * size)
+    run = pipeline.work()
+    seen = estimated(pipeline)
+    pipeline.clock.pass_by(seconds - 2)
+    pipeline.go_on(run)
+    return seen
+
+
+def test_small_file_after_large_ones_is_told_its_own_time() -> None:
+    pipeline = Pipeline()
+    ingested(pipeline, files=3, size=LARGE, seconds=180)
+
+    small = ingested(pipeline, files=1, size=500, seconds=4)
+
+    assert small.eta_seconds is not None
+    assert small.eta_seconds <= CALL
+
+
+def test_one_file_after_a_burst_is_told_its_own_time() -> None:
+    pipeline = Pipeline()
+    ingested(pipeline, files=100, size=10_000, seconds=100)
+
+    one = ingested(pipeline, files=1, size=50_000, seconds=8)
+    burst = ingested(pipeline, files=100, size=10_000, seconds=100)
+
+    assert one.eta_seconds is not None
+    assert burst.eta_seconds is not None
+    assert 8 <= one.eta_seconds <= 16
+    assert 90 <= burst.eta_seconds <= 120
+
+
+def test_first_burst_is_estimated_once_a_call_of_it_has_ended() -> None:
+    pipeline = Pipeline()
+    first = ingested(pipeline, files=300, size=10_000, seconds=100)
+
+    assert first.eta_seconds is None
+    assert pipeline.book.read().rates[Mode.DIRECT].size >= 1_000_000
+
+
+def test_work_is_late_only_once_nothing_has_been_done_for_as_long(pipeline: Pipeline) -> None:
+    pipeline.work()
+    pipeline.clock.pass_by(1000)
+    catalog = pipeline.catalogs.kept[CATALOG]
+    done_just_now = catalog.model_copy(update={"indexed_at": pipeline.clock()})
+
+    late = estimated(pipeline).documents[0]
+    at_work = pipeline.estimates.of(done_just_now).documents[0]
+
+    assert (late.is_late, late.eta_seconds) == (True, None)
+    assert (at_work.is_late, at_work.eta_seconds) == (False, JOB)
 
 
 LARGE_ID = "cat-alice-1"

@@ -11,14 +11,18 @@ import pytest
 from stackroom.catalogs import overview
 from stackroom.catalogs.metering import MonthPage
 from stackroom.catalogs.overview import (
+    ALARMS,
     COST,
     DISCREPANCIES,
+    RECENT,
+    SIGNALS,
     Backlogs,
     Board,
     Graph,
     Operations,
     Pool,
     Reading,
+    Signal,
 )
 from stackroom.documents.model import Catalog, Document, DocumentStatus, Receipt
 from stackroom.documents.repositories import ListingPage
@@ -74,11 +78,20 @@ class Boards:
             raise FiguresNotRead("GetMetricData", "AccessDenied")
         self.asked.append((start, titles))
         points = {end - timedelta(minutes=5 * each): 1.0 for each in range(3)}
+        ask = (
+            Reading("done ask", points),
+            Reading("failed ask", {end: 1.0}),
+            Reading("p90 (ms) ask", {end: 250.0, NOON: 500.0}),
+        )
         graphs = (
             Graph(title=COST, lines=(Reading("ingest", points), Reading("retrieve", {}))),
             Graph(title=DISCREPANCIES, lines=(Reading("orphan", points),)),
+            Graph(title="Ask", lines=ask),
+            Graph(title="Chat", lines=(Reading("done", {}), Reading("p90 (s)", {}))),
         )
-        return Board(name="b", start=start or end, end=end, alarms={}, graphs=graphs)
+        told = tuple(each for each in graphs if each.title in titles)
+        region = "us-east-1"
+        return Board(name="b", region=region, start=start or end, end=end, alarms={}, graphs=told)
 
 
 class Runs:
@@ -174,17 +187,24 @@ def test_operations_read_only_what_the_page_shows_and_count_the_rest(
     assert (seen.failed_documents, seen.unexplained) == (10, 4)
 
 
-def test_cost_is_of_today_and_discrepancies_of_what_the_board_shows() -> None:
+def test_figures_are_of_today_of_the_board_and_of_15_minutes() -> None:
     boards = Boards()
 
     figures = operations(boards=boards).look().figures
 
     assert figures is not None
     midnight = NOON.replace(hour=0)
-    assert boards.asked == [(None, ()), (midnight, (COST,))]
-    assert (figures.cost.since, figures.cost.dollars) == (midnight, 3.0)
-    assert figures.cost.parts == (("ingest", 3.0),)
+    assert boards.asked == [
+        (NOON - RECENT, (ALARMS, *SIGNALS)),
+        (None, (DISCREPANCIES,)),
+        (midnight, (COST,)),
+    ]
+    assert figures.dollars_today == 3.0
     assert figures.discrepancies == (("orphan", 3.0),)
+    assert figures.signals == (
+        Signal(name="Ask", done=3.0, failed=1.0, seconds=0.5),
+        Signal(name="Chat", done=0, failed=0, seconds=None),
+    )
 
 
 def test_metrics_are_read_once_a_minute_however_often_the_page_is_open() -> None:
@@ -194,7 +214,7 @@ def test_metrics_are_read_once_a_minute_however_often_the_page_is_open() -> None
     for _ in range(3):
         looking.look()
 
-    assert len(boards.asked) == 2  # the board, and its cost since midnight
+    assert len(boards.asked) == 3  # signals, discrepancies, and the cost since midnight
 
 
 def test_failing_part_of_operations_is_named_and_the_rest_is_shown() -> None:

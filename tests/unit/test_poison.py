@@ -7,7 +7,7 @@ ends the piece instead, told once.
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import pytest
@@ -26,7 +26,6 @@ from stackroom.ingestion.evidence import MAX_ATTEMPTS
 from stackroom.ingestion.work_queue import OpenWork
 from stackroom.reconciler.discrepancies import Kind, Outcome
 from stackroom.runs.run import RunOutcome
-from tests.fakes.admission import A_GRANT, a_waiter
 from tests.unit.pipeline import CATALOG, SHARED_WORKLIST, Pipeline, place_of
 from tests.unit.reconciling import Reconciled
 
@@ -112,24 +111,6 @@ def followed(world: Reconciled) -> bool:
     return all(world.leases.kept[place_of(key).catalog_id].epoch == 2 for key in GOOD)
 
 
-def dead_waiters(world: Reconciled) -> None:
-    for key in ALL:
-        world.book.enqueue(a_waiter(place_of(key).catalog_id, 0, since=world.clock(), token=key))
-
-
-def dead_grants(world: Reconciled) -> None:
-    grants = tuple(
-        replace(
-            A_GRANT,
-            worklist_id=place_of(key).catalog_id,
-            granted_at=world.clock(),
-            until=world.clock() + timedelta(days=1),
-        )
-        for key in ALL
-    )
-    world.book.ledger = replace(world.book.read(), grants=grants)
-
-
 def unused_slots(world: Reconciled) -> None:
     for key in ALL:
         world.slots.take("KB1", place_of(key).catalog_id, limit=9)
@@ -158,14 +139,6 @@ def to_be_deleted(world: Reconciled) -> bool:
     return all(world.document(key).status is DocumentStatus.DELETING for key in GOOD)
 
 
-def only_poison_waits(world: Reconciled) -> bool:
-    return {each.worklist_id for each in world.book.places.values()} == {POISON_CATALOG}
-
-
-def only_poison_has_a_grant(world: Reconciled) -> bool:
-    return [each.worklist_id for each in world.book.read().grants] == [POISON_CATALOG]
-
-
 def only_poison_has_a_slot(world: Reconciled) -> bool:
     return world.slots.kept["KB1"] == {POISON_CATALOG}
 
@@ -184,10 +157,6 @@ LOOPS = [
     Loop(unplaced_gone, "bucket", "head", NOWHERE, NOWHERE, only_poison_is_unplaced),
     Loop(indexed_and_gone, "bucket", "head", POISON, f"records of {POISON_CATALOG}", to_be_deleted),
     Loop(dead_runs, "executions", "is_running", POISON_CATALOG, RUN, followed),
-    Loop(dead_waiters, "leases", "get", POISON_CATALOG, f"KB1 shared: {RUN}", only_poison_waits),
-    Loop(
-        dead_grants, "leases", "get", POISON_CATALOG, f"KB1 shared: {RUN}", only_poison_has_a_grant
-    ),
     Loop(
         unused_slots,
         "catalogs",

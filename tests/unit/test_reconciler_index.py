@@ -11,8 +11,8 @@ from stackroom.ingestion.inventory import ListedObject, ListingExpired
 from stackroom.reconciler.bedrock_requests import ACCOUNT_A_SECOND, TRIES, RequestPace
 from stackroom.reconciler.bucket_audit import IdWindow, ListedFile
 from stackroom.reconciler.discrepancies import Kind, Outcome
-from stackroom.reconciler.index_audit import IndexPosition
-from stackroom.reconciler.set_reconciliation import CAPACITY, Sketch
+from stackroom.reconciler.index_audit import SUSPECTS, IndexPosition, differences
+from tests.fakes.inventory import FakeIdParts
 from tests.support.records import NOW
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, place_of
 from tests.unit.reconciling import LONG, SHARED, Reconciled
@@ -151,7 +151,7 @@ def test_a_deletion_is_looked_at_until_one_look_came_an_hour_later(world: Reconc
         assert world.found() == []
         searches.append(len(world.knowledge_base.filters) - before)
 
-    assert searches == [2] * 6 + [1] * 3  # one is for what rejected files have left
+    assert searches == [1] * 6 + [0] * 3
 
 
 @pytest.mark.parametrize(
@@ -302,15 +302,24 @@ def test_all_that_differs_is_found_whatever_the_number_of_steps(
     assert crowded.document(lost).status is DocumentStatus.PENDING
 
 
-def test_more_differences_than_a_reading_can_tell_take_more_readings(world: Reconciled) -> None:
+def test_more_suspects_than_a_round_takes_are_told_and_left_to_the_next(
+    world: Reconciled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stackroom.reconciler.index_audit.SUSPECTS", 100)
     keys = [f"alice/research/{number}.txt" for number in range(150)]
     world.page = 1000
-    world.differences = 1
     world.inventory.page = 1000
     world.dropped_and_indexed(*keys)
-    world.loses(*keys[:100])
+    world.loses(*keys[:130])
 
-    assert sorted(world.found()) == sorted((Kind.MISSING_FROM_INDEX, key) for key in keys[:100])
+    first = world.found()
+    second = world.found()
+
+    missing = [(Kind.MISSING_FROM_INDEX, key) for key in keys[:130]]
+    assert [kind for kind, _ in first].count(Kind.NOT_COMPARED) == 1
+    assert len(first) == 101
+    assert Kind.NOT_COMPARED not in [kind for kind, _ in second]
+    assert {*first, *second}.issuperset(missing)
 
 
 def test_expired_listing_is_started_again(crowded: Reconciled) -> None:
@@ -371,79 +380,28 @@ def test_document_ingested_after_the_records_were_read_is_no_orphan(crowded: Rec
     assert crowded.bedrock.details(SHARED, [document_id])[document_id].status == "INDEXED"
 
 
-# The most of an item [DynamoDB developer guide: Constraints], and room for what else is in it.
-ITEM = 400_000 - 10_000
-
-
 def ids(first: int, last: int) -> list[str]:
     return [document_id_of("cat-1", str(number)) for number in range(first, last)]
 
 
-def compared(sketch: Sketch, listed: list[str], recorded: list[str]) -> set[str] | None:
-    for each in listed:
-        sketch.put(each)
-    for each in recorded:
-        sketch.take(each)
-    return sketch.differences()
+def test_parts_in_any_order_tell_what_only_one_side_has() -> None:
+    kept, all_of_them = FakeIdParts(), sorted(ids(0, 100))
+    for part, some in enumerate((all_of_them[40:], all_of_them[:50])):  # ten are listed twice
+        kept.keep("r listing", part, packed(some))
+    kept.keep("r records", 2, packed([*all_of_them[7:], "doc-" + "f" * 24]))
+
+    assert list(differences(kept, "r")) == [*all_of_them[:7], "doc-" + "f" * 24]
 
 
-def test_what_both_have_cancels_out_in_any_order() -> None:
-    both = ids(0, 2000)
-
-    assert compared(Sketch(1, salt="s"), both, both[::-1]) == set()
+def packed(some: list[str]) -> bytes:
+    return b"".join(bytes.fromhex(each.removeprefix("doc-")) for each in some)
 
 
-@pytest.mark.parametrize("capacity", [1, 10, 100, CAPACITY])
-def test_as_many_differences_as_it_is_made_for_are_told(capacity: int) -> None:
-    half = capacity // 2
-    listed = ids(0, 1000 + half)
-    recorded = ids(half, 1000 + capacity)
+def test_a_bookmark_has_room_for_all_suspects() -> None:
+    looking = IndexPosition(suspects=tuple(ids(0, SUSPECTS)))
 
-    found = compared(Sketch(capacity, salt="s"), listed, recorded)
-
-    assert found == set(listed) ^ set(recorded)
-
-
-def test_more_than_it_can_tell_is_nothing_told() -> None:
-    assert compared(Sketch(100, salt="s"), ids(0, 1000), []) is None
-
-
-def test_the_shares_of_all_ids_are_told_one_by_one() -> None:
-    told: list[str] = []
-    for share in range(8):
-        found = compared(Sketch(200, salt="s", share=share, of=8), ids(0, 1000), ids(900, 1000))
-        assert found is not None
-        told += found
-
-    assert sorted(told) == sorted(ids(0, 900))
-
-
-def test_it_goes_on_from_where_it_was_packed() -> None:
-    listed, recorded = ids(0, 1000), ids(5, 1010)
-    first = Sketch(50, salt="s", share=1, of=2)
-    for each in listed:
-        first.put(each)
-
-    second = Sketch(50, salt="s", share=1, of=2)
-    second.unpack(first.packed())
-
-    whole = compared(Sketch(50, salt="s", share=1, of=2), listed, recorded)
-    assert whole is not None
-    assert compared(second, [], recorded) == whole
-
-
-def test_a_bookmark_has_room_for_the_largest_sketch_and_its_suspects() -> None:
-    sketch = Sketch(CAPACITY, salt="s" * 32)
-    for each in ids(0, 100_000):
-        sketch.put(each)
-    reading = IndexPosition(cells=sketch.packed(), suspects=tuple(ids(0, CAPACITY // 2)))
-    looking = reading.model_copy(
-        update={"cells": None, "suspects": tuple(ids(0, CAPACITY + CAPACITY // 2))}
-    )
-
-    assert len(reading.model_dump_json()) < ITEM
-    # As many differences as cells can tell are more than it is made for.
-    assert len(looking.model_dump_json()) * 1.3 < ITEM
+    # The most of an item [DynamoDB developer guide: Constraints].
+    assert len(looking.model_dump_json()) < 400_000 - 10_000
 
 
 NAMES = [f"doc-{number:03}" for number in (7, 3, 9, 1, 8, 2, 6, 0, 5, 4)]

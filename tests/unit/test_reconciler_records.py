@@ -20,7 +20,7 @@ from stackroom.errors import StoreUnavailable
 from stackroom.ingestion.evidence import MAX_ATTEMPTS
 from stackroom.reconciler.discrepancies import Kind, Outcome
 from tests.support.records import a_document
-from tests.unit.pipeline import CATALOG, KEY, document_at, place_of, text_of
+from tests.unit.pipeline import CATALOG, KEY, document_at
 from tests.unit.reconciling import LONG, Reconciled
 
 Look = Callable[[Reconciled], list[tuple[Kind, str]]]
@@ -391,52 +391,11 @@ GOOD = "alice/research/report.txt"
 REJECTED = "alice/research/report.doc"
 
 
-def indexed_as_nobodys(
-    world: Reconciled, key: str, *, lies_at: str | None = None, **attributes: object
-) -> None:
-    place = place_of(key)
-    world.knowledge_base.put(
-        "a text",
-        user_id="!rejected",
-        catalog_id=place.catalog_id,
-        filename=place.filename,
-        key=lies_at or key,
-        attributes={"document_id": place.document_id, **attributes},
-    )
-
-
-def test_a_rejected_file_that_a_search_finds_is_taken_out_by_a_run(world: Reconciled) -> None:
-    world.drop(REJECTED)
-    indexed_as_nobodys(world, REJECTED)
-    before = world.everything()
-
-    told = world.found(dry_run=True)
-    after_a_dry_run = world.everything()
-    found = world.found()
-
-    assert told == found == [(Kind.REJECTED_IN_INDEX, REJECTED)]
-    assert after_a_dry_run == before
-    assert world.document(REJECTED).lingering
-    assert world.leases.kept[CATALOG].held
-
-
-@pytest.mark.parametrize("lies_at", [REJECTED, text_of(place_of(REJECTED)).key])
-def test_one_of_an_earlier_sidecar_is_known_by_where_it_lies(
-    world: Reconciled, lies_at: str
-) -> None:
-    world.drop(REJECTED)
-    unsaid: dict[str, Any] = {"catalog_id": None, "document_id": None, "filename": None}
-    indexed_as_nobodys(world, REJECTED, lies_at=lies_at, **unsaid)
-
-    assert world.found() == [(Kind.REJECTED_IN_INDEX, REJECTED)]
-
-
 def test_rejected_file_that_jobs_crawl_stays_without_an_owner() -> None:
     world = Reconciled(by_jobs=True)
     world.dropped_and_indexed(GOOD)
     world.drop(REJECTED)
     world.change(REJECTED, lingering=False)  # its run is over
-    indexed_as_nobodys(world, REJECTED)
     world.says(REJECTED, "INDEXED")
 
     assert world.found() == []
@@ -471,26 +430,8 @@ def test_withheld_file_listed_as_indexed_is_removed_and_never_sent(world: Reconc
 def test_one_that_a_run_sees_to_is_in_good_hands(world: Reconciled) -> None:
     world.drop(REJECTED)
     world.change(REJECTED, lingering=True, updated_at=world.clock())
-    indexed_as_nobodys(world, REJECTED)
 
     assert Kind.REJECTED_IN_INDEX not in [kind for kind, _ in world.found()]
-
-
-def test_indexed_remains_of_a_rejected_version_are_replaced(world: Reconciled) -> None:
-    world.dropped_and_indexed(GOOD)
-    indexed_as_nobodys(world, GOOD)
-
-    found = world.found()
-
-    assert found == [(Kind.REJECTED_IN_INDEX, GOOD)]
-    assert world.document(GOOD).status is DocumentStatus.PENDING
-
-
-def test_answers_of_a_store_that_ignores_the_filter_are_not_used(world: Reconciled) -> None:
-    world.dropped_and_indexed(GOOD)
-    world.knowledge_base.ignores_filters = True
-
-    assert world.found() == [(Kind.NOT_COMPARED, "rejected files in KB1")]
 
 
 def test_junk_in_the_bucket_is_no_discrepancy(world: Reconciled) -> None:

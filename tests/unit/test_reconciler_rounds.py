@@ -29,7 +29,7 @@ def test_the_first_round_is_due_at_once_and_the_next_in_an_hour(world: Reconcile
     assert world.reconciliation().is_due
 
 
-def test_a_round_in_pieces_tells_when_it_began_and_what_was_read(world: Reconciled) -> None:
+def test_a_round_in_pieces_tells_when_it_began_and_ended(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY, OTHER)
     began = world.clock()
     for _ in range(100):
@@ -43,9 +43,6 @@ def test_a_round_in_pieces_tells_when_it_began_and_what_was_read(world: Reconcil
     assert latest.began == began
     assert latest.ended is not None
     assert latest.ended > began
-    assert latest.read["listed documents"] == 2
-    assert latest.read["records"] >= 3  # two documents, and their catalog
-    assert latest.read["objects"] >= 4  # with their sidecars
 
 
 def test_between_rounds_a_catalog_unknown_to_the_shared_run_is_found(world: Reconciled) -> None:
@@ -148,15 +145,6 @@ def make(
     )
 
 
-def test_the_grant_of_a_dead_run_is_given_back(world: Reconciled) -> None:
-    world.drop()
-    world.work()
-    world.executions.ended.add(f"{CATALOG}-1")
-
-    assert (Kind.DEAD_GRANT, f"KB1 shared: {CATALOG}-1") in world.found()
-    assert world.book.ledger.grants == ()
-
-
 def test_a_long_run_and_its_grant_are_left_alone(world: Reconciled) -> None:
     world.drop()
     world.clock.pass_by(HOURS)
@@ -165,19 +153,6 @@ def test_a_long_run_and_its_grant_are_left_alone(world: Reconciled) -> None:
 
     assert before_its_grant == world.found() == []
     assert len(world.book.ledger.grants) == 1
-
-
-def test_the_position_of_a_dead_run_in_the_queue_is_given_up() -> None:
-    world = Reconciled(by_jobs=True)
-    world.drop()
-    world.work()
-    other = world.drop("bob/notes/file.txt").run_for
-    assert other is not None
-    world.execute(other)
-    world.executions.ended.add(f"{other}-1")
-
-    assert (Kind.DEAD_WAITER, f"KB1 exclusive: {other}-1") in world.found()
-    assert world.book.places == {}
 
 
 def test_a_slot_held_for_a_catalog_that_is_gone_is_freed(world: Reconciled) -> None:

@@ -51,17 +51,6 @@ def test_text_without_record_and_object_is_removed_and_no_other(world: Reconcile
     assert world.reconcile() == []
 
 
-def test_text_of_an_object_without_a_record_is_kept(world: Reconciled) -> None:
-    text = world.keeps_text("a" * 16)
-    world.clock.pass_by(QUARTER)
-    world.bucket.upload(KEY)  # a moment ago: its event is under way
-
-    found = world.reconcile()
-
-    assert found == []
-    assert set(world.texts.kept) == {text}
-
-
 def test_text_is_kept_while_its_document_awaits_the_result(world: Reconciled) -> None:
     world.findings.everything = False
     world.drop(KEY)

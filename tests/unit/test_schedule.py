@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from stackroom.clock import Pace
 from stackroom.documents.model import Document, DocumentStatus
-from stackroom.quota.ledger import Grant, Ledger, Mode, Rate, Waiter
+from stackroom.quota.ledger import Ledger, Mode, Waiter
 from stackroom.quota.schedule import Limits, Schedule, fair_share
 from stackroom.quota.workload import (
     LARGE,
@@ -20,10 +20,9 @@ from stackroom.quota.workload import (
     demand_of_job,
     duration,
     text_size,
-    whole,
     with_measured,
 )
-from tests.fakes.admission import A_GRANT, a_job, a_waiter
+from tests.fakes.admission import a_job, a_waiter
 from tests.support.records import NOW, a_document
 
 
@@ -69,7 +68,8 @@ def after(*works: tuple[int, float]) -> Callable[[int], float]:
     """What is known of so many bytes after so many took so many seconds each."""
     ledger = Ledger()
     for size, seconds in works:
-        ledger = with_measured(ledger, Did(mode=Mode.DIRECT, size=size, seconds=seconds))
+        did = Did(mode=Mode.DIRECT, size=size, seconds=seconds)
+        ledger = with_measured(ledger, did, Pace())
     return lambda size: duration(ledger, Mode.DIRECT, size, Pace()) - OWN
 
 
@@ -92,15 +92,6 @@ def test_the_newest_counts_most_and_the_large_count_more_than_the_small() -> Non
 
     assert slower(MEGABYTE) == pytest.approx(100.0, rel=0.05)
     assert by_small(MEGABYTE) == pytest.approx(10.0, rel=1.5)
-
-
-def test_a_jobs_time_counts_from_when_it_may_start() -> None:
-    later = NOW + timedelta(seconds=10)
-    job = Grant(**{**vars(A_GRANT), "mode": Mode.JOB, "start_at": later})
-
-    ledger = with_measured(Ledger(), whole(job, at=NOW + timedelta(seconds=30)))
-
-    assert ledger.rates == {Mode.JOB: Rate(base_ms=20_000)}
 
 
 MINUTE = timedelta(seconds=60)

@@ -284,17 +284,6 @@ class Owners:
         ]
 
 
-@dataclass(frozen=True)
-class RejectedFiles:
-    """What rejected files have left in an index: for the operator, never to answer a person."""
-
-    def filter(self) -> Has:
-        return Has(USER, REJECTED)
-
-    def proven(self, passages: Iterable[Passage]) -> tuple[Passage, ...]:
-        return _inside(passages, lambda each: each.attributes.get(USER) == REJECTED)
-
-
 def _batches(groups: Iterable[str]) -> list[tuple[str, ...]]:
     """Groups, each once, in as many as one filter takes."""
     distinct = tuple(dict.fromkeys(group for group in groups if group))

@@ -2,7 +2,7 @@
 All that an operator looks at, at one moment, each part by itself: one that can't be had, or takes
 too long, is named as missing, and the others are told.
 
-The figures are those of the deployed dashboard, whose widgets are the one place that defines them.
+The figures are some of the deployed dashboard's, whose widgets are the one place that defines them.
 """
 
 import logging
@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Generic, Protocol, TypeVar
 
@@ -42,12 +42,11 @@ _READERS = 8
 @dataclass(frozen=True, kw_only=True)
 class WaitingCatalog:
     """
-    `documents` are to be searchable, and are not yet; `open` counts deletions, too. `stages` are of
-    the oldest `DOCUMENTS` that are open, which `since` is of.
+    `open` documents are to be searchable, or removed. `stages` are of the oldest `DOCUMENTS` that
+    are open, which `since` is of.
     """
 
     catalog: Catalog
-    documents: int
     open: int
     stages: tuple[tuple[str, int], ...]
     queue_position: QueuePosition | None = None
@@ -59,11 +58,15 @@ FailedDocument = tuple[Catalog, Document]
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """A reason; `documents` are some that it holds for, of how many `count` says."""
+    """
+    A reason; `documents` are some that it holds for, of how many `count` says. `is_unusable` if it
+    is of files that their owners must fix.
+    """
 
     reason: str
     count: int
     documents: tuple[FailedDocument, ...]
+    is_unusable: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +89,11 @@ class Backlog:
     @property
     def catalogs(self) -> int:
         return len(self.names)
+
+    @property
+    def unusable_files(self) -> int:
+        """As far as failures were looked at."""
+        return sum(each.count for each in self.failures if each.is_unusable)
 
     @property
     def unexplained(self) -> int:
@@ -123,7 +131,6 @@ class Backlogs:
         opened = [since for each in oldest if (since := each.failing_since or each.opened_at)]
         return WaitingCatalog(
             catalog=catalog,
-            documents=catalog.waiting_count,
             open=catalog.open_count,
             stages=tuple(Counter(str(each.stage) for each in estimate.documents).most_common()),
             queue_position=estimate.queue_position,
@@ -141,12 +148,18 @@ def _most(catalogs: Iterable[Catalog], counted: Callable[[Catalog], int]) -> lis
 
 
 def _by_reason(failed: Iterable[FailedDocument]) -> tuple[Failure, ...]:
-    by_reason: dict[str, list[FailedDocument]] = defaultdict(list)
+    by_reason: dict[tuple[str, bool], list[FailedDocument]] = defaultdict(list)
     for catalog, document in failed:
-        by_reason[document.status_reason or ""].append((catalog, document))
+        reason = document.status_reason or ""
+        by_reason[reason, document.is_rejected].append((catalog, document))
     found = (
-        Failure(reason=reason, count=len(held), documents=tuple(sorted(held, key=_id)[:_NAMED]))
-        for reason, held in by_reason.items()
+        Failure(
+            reason=reason,
+            count=len(held),
+            documents=tuple(sorted(held, key=_id)[:_NAMED]),
+            is_unusable=is_rejected,
+        )
+        for (reason, is_rejected), held in by_reason.items()
     )
     return tuple(sorted(found, key=lambda each: (-each.count, each.reason)))
 
@@ -183,6 +196,7 @@ class Board:
     """
 
     name: str
+    region: str
     start: datetime
     end: datetime
     alarms: Mapping[str, str | None]
@@ -252,9 +266,14 @@ RUNS = 25  # the newest that are told
 FAILED_RUNS = 5  # the newest of these, whatever else has run since
 
 
-# Titles of the dashboard's graphs that are told by themselves; tests/contract holds them to it.
+# Titles of those of the dashboard's widgets that are shown; tests/contract holds them to it.
+ALARMS = "Alarms"
 COST = "Estimated dollars per 5 minutes"
 DISCREPANCIES = "Discrepancies found, by kind"
+SIGNALS = ("Ask", "Chat", "Ingestion", "Model")
+RECENT = timedelta(minutes=15)
+_DONE, _FAILED = "done", "failed"  # as the labels of a signal's lines begin
+_LATENCIES = {"p90 (ms)": 1000, "p90 (s)": 1}  # and how many of them are a second
 
 RECEIPTS = 50  # open ones that are told
 _SECONDS = 15.0  # of the 29 that API Gateway waits for the console's function
@@ -265,42 +284,44 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cost:
-    """Dollars since `since`, midnight UTC: of each line of the dashboard's graph, most first."""
+class Signal:
+    """
+    How a part of the system does: `failed` for reasons of ours, and `seconds` of all but the
+    slowest tenth, at the worst five minutes; None where nothing was done.
+    """
 
-    since: datetime
-    parts: tuple[tuple[str, float], ...]
+    name: str
+    done: float
+    failed: float
+    seconds: float | None
 
     @property
-    def dollars(self) -> float:
-        return sum(dollars for _, dollars in self.parts)
+    def failed_share(self) -> float:
+        return self.failed / max(self.done, self.failed, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Figures:
-    """`discrepancies` by kind, found in the time that the board shows."""
+    """
+    `recent` has the alarms, and the signals as they were; `discrepancies` are by kind. Of dollars
+    since midnight UTC, None are known where none were reported.
+    """
 
-    board: Board
+    recent: Board
+    signals: tuple[Signal, ...]
     discrepancies: tuple[tuple[str, float], ...]
-    cost: Cost
-
-
-@dataclass(frozen=True, kw_only=True)
-class OpenDeletions:
-    """The first of `RECEIPTS`, the oldest first; `goes_on` if there may be others."""
-
-    receipts: tuple[Receipt, ...]
-    goes_on: bool
+    discrepancies_since: datetime
+    dollars_today: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Overview:
-    """What is None is in `missing`, with why."""
+    """What is None is in `missing`, with why; `deletions` are the oldest that are open."""
 
     at: datetime
     backlog: Backlog | None
     pool: tuple[MemberStanding, ...] | None
-    deletions: OpenDeletions | None
+    deletions: tuple[Receipt, ...] | None
     figures: Figures | None
     runs: tuple[SeenRun, ...] | None
     month: MonthPage | None
@@ -381,13 +402,12 @@ class Operations:
             month=parts.taken("what users used", month),
             missing=parts.missing,
         )
-        if overview.figures and (trouble := overview.figures.board.alarms_trouble):
+        if overview.figures and (trouble := overview.figures.recent.alarms_trouble):
             parts.missing["alarms"] = trouble
         return overview
 
-    def _deletions(self) -> OpenDeletions:
-        found = self.receipts.open_ones(limit=RECEIPTS + 1)
-        return OpenDeletions(receipts=tuple(found[:RECEIPTS]), goes_on=len(found) > RECEIPTS)
+    def _deletions(self) -> tuple[Receipt, ...]:
+        return tuple(self.receipts.open_ones(limit=RECEIPTS))
 
     def _runs(self) -> tuple[SeenRun, ...]:
         return tuple(self.runs.newest(limit=RUNS, failed=FAILED_RUNS))
@@ -403,18 +423,43 @@ class Operations:
     def _figures_now(self) -> Figures:
         now = self.now()
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-        board = self.boards.read(end=now)
-        if board.alarms_trouble:
-            logger.warning("alarms could not be read", extra={"error": board.alarms_trouble})
-        today = self.boards.read(end=now, start=midnight, titles=(COST,))
+        begun = now.replace(minute=now.minute // 5 * 5, second=0, microsecond=0)  # by AWS's points
+        recent = self.boards.read(end=now, start=begun - RECENT, titles=(ALARMS, *SIGNALS))
+        if recent.alarms_trouble:
+            logger.warning("alarms could not be read", extra={"error": recent.alarms_trouble})
+        found = self.boards.read(end=now, titles=(DISCREPANCIES,))
+        cost = _sums(self.boards.read(end=now, start=midnight, titles=(COST,)))
         return Figures(
-            board=board,
-            discrepancies=_sums(board, DISCREPANCIES),
-            cost=Cost(since=midnight, parts=_sums(today, COST)),
+            recent=recent,
+            signals=tuple(map(_signal, recent.graphs)),
+            discrepancies=_sums(found),
+            discrepancies_since=found.start,
+            dollars_today=sum(dollars for _, dollars in cost) if cost else None,
         )
 
 
-def _sums(board: Board, title: str) -> tuple[tuple[str, float], ...]:
-    lines = (line for graph in board.graphs if graph.title == title for line in graph.lines)
+def _signal(graph: Graph) -> Signal:
+    def total(kind: str) -> float:
+        lines = (each for each in graph.lines if each.label.startswith(kind))
+        return sum(value for line in lines for value in line.series.values())
+
+    seconds = [
+        value / of_a_second
+        for line in graph.lines
+        for kind, of_a_second in _LATENCIES.items()
+        if line.label.startswith(kind)
+        for value in line.series.values()
+    ]
+    return Signal(
+        name=graph.title,
+        done=total(_DONE),
+        failed=total(_FAILED),
+        seconds=max(seconds, default=None),
+    )
+
+
+def _sums(board: Board) -> tuple[tuple[str, float], ...]:
+    """By label, the most first."""
+    lines = (line for graph in board.graphs for line in graph.lines)
     sums = ((each.label, sum(each.series.values())) for each in lines if each.series)
     return tuple(sorted(sums, key=lambda pair: (-pair[1], pair[0])))

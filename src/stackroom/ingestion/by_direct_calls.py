@@ -332,8 +332,11 @@ def _over(call: DirectCall, details: Mapping[str, DocumentDetail], *, at: dateti
 
 
 def _did(call: DirectCall, over: DirectCall) -> Did | None:
-    """How long Bedrock took, by its own clock; a removal tells nothing of an ingestion."""
+    """
+    How long Bedrock took, by its own clock, for all bytes that it had at work with the call: calls
+    share what reads and embeds them. A removal tells nothing of an ingestion.
+    """
     if call.is_removal or call.is_large or over.said_at is None:
         return None
     seconds = (over.said_at - call.accepted_at).total_seconds()
-    return Did(mode=Mode.DIRECT, size=call.size, seconds=max(0.0, seconds))
+    return Did(mode=Mode.DIRECT, size=call.size + call.size_ahead, seconds=max(0.0, seconds))

@@ -321,12 +321,14 @@ class CallSender:
         self, documents: Sequence[Document], *, accepted_at: datetime, began_at: datetime
     ) -> None:
         self._not_alone(documents)
+        at_work = (*(each for each in self.run.progress.calls if not each.is_over), *self.sent)
         self.sent.append(
             DirectCall(
                 accepted_at=accepted_at,
                 began_at=began_at,
                 documents=tuple(map(name_of, documents)),
                 size=sum(map(text_size, documents)),
+                size_ahead=sum(each.size for each in at_work),
                 is_large=any(map(is_large, documents)),
                 is_removal=not is_to_ingest(documents[0]),
                 is_probe=any(each.failing_since is not None for each in documents),

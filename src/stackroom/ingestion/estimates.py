@@ -1,10 +1,9 @@
 """
-What a catalog's owner can expect: how far each document is, who waits before it, and how long.
+How far a catalog's documents are: each one's stage, its run's position, how long, and what is left.
 
-The time is an estimate and no promise: a document that waits longer goes on waiting, for nothing
-here or elsewhere ends a wait. It is what is left of the work in the way, of what waits before, and
-of the document's own, by what finished work has taken here (admission.workload). Of what nothing
-like it has been measured, nothing is said; nor of what takes longer than it should.
+What is left is an estimate and no promise: the open work before and of a document times what
+finished work has taken (quota.workload). There is none for work far larger than any measured, for
+a document that no run attends to, and for one that takes longer than it should.
 """
 
 import math
@@ -22,9 +21,9 @@ from stackroom.documents.model import Catalog, DataSourceType, Document, Documen
 from stackroom.documents.repositories import Documents
 from stackroom.quota.ledger import AdmissionReader, Grant, Ledger, Mode, Waiter
 from stackroom.quota.schedule import Limits
-from stackroom.quota.workload import BATCH, duration, is_large, text_size
+from stackroom.quota.workload import BATCH, duration, text_size
 from stackroom.runs.lease import Lease, Leases, Worklists
-from stackroom.runs.run_leases import LONGEST_DELAY, worklist_of
+from stackroom.runs.run_leases import worklist_of
 
 PAGE = 200  # documents: a catalog of fewer is read as it is, in some 50 read units
 LISTED = 500  # of a larger one, open ones and failed ones each
@@ -32,10 +31,9 @@ LISTED = 500  # of a larger one, open ones and failed ones each
 _LOOKED_AT = 1000
 # Seconds on AWS from a drop until its run begins: the event, the queue, and the first state.
 _BEGINS = 3.0
-# Longer than an object's event takes, and the function that it starts: what has waited for them
-# longer waits behind other events, and nobody counts those.
+# Longer than an object's event takes, and the function that it starts: what has waited longer
+# waits behind other events, which nobody counts.
 _EVENT = timedelta(seconds=10)
-_UNKNOWN = math.inf
 
 
 class DocumentStage(StrEnum):
@@ -50,7 +48,6 @@ class DocumentStage(StrEnum):
     WAITING = "waiting for its turn"
     INGESTING = "being read and indexed"
     REMOVING = "being removed"
-    HELD_UP = "Bedrock is still ingesting it and can't be stopped; it will be removed at the end"
     FOLLOWING = "waiting to follow a run that broke"
     SEARCHABLE = "searchable"
     FAILED = "failed"
@@ -128,7 +125,7 @@ class Estimates:
 
     def of(self, catalog: Catalog, *, known: Iterable[Document] | None = None) -> CatalogEstimate:
         """
-        `known` are all of its documents, of whoever has them at hand. Of a catalog that counts
+        `known` are all of its documents, if the caller has them at hand. Of a catalog that counts
         something open, all is read at once, for somebody waits for the answer.
         """
         read: dict[str, Any] = {"found": (known, True)}
@@ -153,13 +150,13 @@ class Estimates:
         )
         eta = max(map(outlook.seconds, unsettled), default=0.0)
         if any(each.unread or each.retry_at is not None for each in documents):
-            eta = _UNKNOWN  # how long a file takes to read, nobody knows before it is read
+            eta = math.inf  # nobody knows how long a file takes to read before it is read
         if not is_whole and sum(map(awaits_indexing, unsettled)) < catalog.waiting_count:
-            eta = _UNKNOWN  # nobody has looked at the last one
+            eta = math.inf  # nobody has looked at the last one
         return CatalogEstimate(
             catalog=catalog,
             queue_position=outlook.position,
-            eta_seconds=outlook.told(eta),
+            eta_seconds=outlook.on_aws(eta),
             documents=tuple(map(outlook.estimate, documents)),
             is_whole=is_whole,
         )
@@ -185,14 +182,15 @@ class Estimates:
 
     def _reads(self, catalog: Catalog) -> dict[str, Callable[[], Any]]:
         """What an outlook takes beside the documents."""
-        worklist_id, source = worklist_of(catalog.catalog_id, catalog.source), catalog.source
+        source, mode = catalog.source, _mode_of(catalog)
+        worklist_id = worklist_of(catalog.catalog_id, source)
         reads: dict[str, Callable[[], Any]] = {
             "ledger": self.book.read,
             "lease": partial(self.leases.get, worklist_id),
         }
         if source is not None:
-            queue = partial(self.book.waiting, source.knowledge_base_id, limit=_LOOKED_AT)
-            reads |= {"jobs": partial(queue, Mode.JOB), "calls": partial(queue, Mode.DIRECT)}
+            home = source.knowledge_base_id
+            reads["queue"] = partial(self.book.waiting, home, mode, limit=_LOOKED_AT)
         if source is not None and source.is_shared:
             entries = partial(self.worklists.entries, worklist_id, limit=_LOOKED_AT)
             reads["sharing"] = lambda: sum(1 for _ in entries())
@@ -202,9 +200,10 @@ class Estimates:
 @dataclass(frozen=True, kw_only=True)
 class _Outlook:
     """
-    How a catalog's run stands at one moment. Seconds are by our clock, and infinite where nobody
-    knows. `documents` are the unsettled ones, `jobs` and `calls` the queues of the knowledge base,
-    and `sharing` is how many catalogs with open documents there are on a shared data source.
+    How a catalog's run stands at one moment. Seconds are by our clock, infinite where nobody knows.
+
+    `documents` are the unsettled ones, `queue` the runs that wait for the knowledge base as its run
+    does, and `sharing` is how many catalogs with open documents share its data source.
     """
 
     catalog: Catalog
@@ -214,76 +213,70 @@ class _Outlook:
     at: datetime
     ledger: Ledger = field(default_factory=Ledger)
     lease: Lease | None = None
-    jobs: Sequence[Waiter] = ()
-    calls: Sequence[Waiter] = ()
+    queue: Sequence[Waiter] = ()
     sharing: int = 0
 
     def estimate(self, document: Document) -> DocumentEstimate:
         if not _is_unsettled(document):
             return DocumentEstimate(document=document, stage=self._stage(document))
-        since = self._at_work_since(document)
-        so_far = (self.at - (since or document.updated_at)).total_seconds()
-        size = self._size_at_work(document)
+        so_far = self._age(document)
+        is_at_work = document.status is DocumentStatus.INDEXING
         return DocumentEstimate(
             document=document,
             stage=self._stage(document),
             attempt=_attempt(document),
-            eta_seconds=self.told(self.seconds(document)),
+            eta_seconds=self.on_aws(self.seconds(document)),
             so_far_seconds=max(0, math.floor(self.pace.on_aws(so_far))),
-            is_late=since is not None and self._whole(self._mode, size) <= so_far,
+            is_late=is_at_work and self._whole(self._size_at_work) <= self._idle(document),
         )
 
-    def told(self, seconds: float) -> int | None:
-        """Seconds on AWS; None where nobody knows."""
-        if seconds == _UNKNOWN:
+    def on_aws(self, seconds: float) -> int | None:
+        """Whole seconds on AWS; None where nobody knows."""
+        if seconds == math.inf:
             return None
         return math.ceil(round(self.pace.on_aws(seconds), 3))
 
     def seconds(self, document: Document) -> float:
-        if self._is_behind_events(document) or self._is_left(document):
-            return _UNKNOWN
-        since = self._at_work_since(document)
-        if since is None:
-            return self._until_turn + self._own(document)
-        left = self._left(self._mode, self._size_at_work(document), since)
-        return left + (self._whole(self._mode, 0) if self._is_held_up(document) else 0)
+        """Until the document is searchable, or removed: the open work before and of it."""
+        if self._is_unattended(document) or self._is_following:
+            return math.inf
+        if document.status is DocumentStatus.INDEXING:
+            return self._left(document)
+        is_queued = self._grant is not None or self._ahead < len(self.queue)
+        begins = 0.0 if is_queued else self.pace.here(_BEGINS)
+        number, size = self._until[document.document_id]
+        if self._mode is Mode.JOB:  # one job takes up all that waits
+            before = max(map(self._left, self._at_work), default=self._until_turn)
+            return begins + before + self._whole(self._size - self._size_at_work)
+        rounds = math.ceil(number / BATCH) * self._users_of_calls / self.limits.direct_calls
+        return begins + max(0.0, rounds - 1) * self._whole(0) + self._whole(size)
 
     @cached_property
     def position(self) -> QueuePosition | None:
-        """Of a shared data source's run, none that a catalog's owner could count by is told."""
+        """None without a place of its own: its run doesn't wait, or is a shared data source's."""
         source = self.catalog.source
         if not self.documents or source is None or source.is_shared or self._grant is not None:
             return None
-        queue = self.jobs if self._mode is Mode.JOB else self.calls
-        for number, waiter in enumerate(queue, start=1):
-            if waiter.worklist_id == self._worklist_id:
-                return QueuePosition(position=number, length=len(queue))
-        if len(queue) < _LOOKED_AT:
+        if self._ahead < len(self.queue):
+            return QueuePosition(position=self._ahead + 1, length=len(self.queue))
+        if len(self.queue) < _LOOKED_AT:
             return None  # it is about to queue up
-        return QueuePosition(position=None, length=len(queue))
+        return QueuePosition(position=None, length=len(self.queue))
 
     def _stage(self, document: Document) -> DocumentStage:
         if (idle := _stage_of_idle(document)) is not None:
             return idle
-        if self._is_held_up(document):
-            return DocumentStage.HELD_UP
         if document.status in _STAGES:
             return _STAGES[document.status]
-        return self._stage_of_waiting(document)
-
-    def _stage_of_waiting(self, document: Document) -> DocumentStage:
-        if self.position is not None or self._is_behind_events(document):
-            return DocumentStage.WAITING
-        if self._is_left(document):
+        if self._is_unattended(document) and document.fingerprint:
             return DocumentStage.LEFT
-        is_following = self._follows_after is not None
-        return DocumentStage.FOLLOWING if is_following else DocumentStage.BEGINNING
+        if self.position is not None or self._is_unattended(document):
+            return DocumentStage.WAITING
+        return DocumentStage.FOLLOWING if self._is_following else DocumentStage.BEGINNING
 
     @property
     def _mode(self) -> Mode:
-        source = self.catalog.source
-        by_job = source is not None and source.type is DataSourceType.S3
-        return Mode.JOB if by_job else Mode.DIRECT
+        return _mode_of(self.catalog)
 
     @property
     def _worklist_id(self) -> str:
@@ -296,148 +289,87 @@ class _Outlook:
         return next(mine, None)
 
     @cached_property
-    def _follows_after(self) -> float | None:
-        """Where its run broke: until another begins."""
+    def _ahead(self) -> int:
+        """How many runs of the queue are before its own; all if its own doesn't wait there."""
+        waiting = [each.worklist_id for each in self.queue]
+        is_there = self._worklist_id in waiting
+        return waiting.index(self._worklist_id) if is_there else len(waiting)
+
+    @property
+    def _is_following(self) -> bool:
+        """Its run broke, and another has yet to begin."""
         lease = self.lease
-        if self._grant is not None or lease is None or not lease.held or not lease.failures:
-            return None
-        # The lease of a run that has yet to begin lasts until shortly after it must have.
-        delay = ((lease.until or self.at) - self.at).total_seconds()
-        return min(max(0.0, delay), LONGEST_DELAY)
+        return self._grant is None and lease is not None and lease.held and lease.failures > 0
 
     @cached_property
     def _until_turn(self) -> float:
-        """Until what waits is begun, or, by direct calls, until the first of it is."""
-        if self._mode is Mode.JOB and len(self._waiting) < len(self.documents):
-            return max(self.seconds(each) for each in self.documents if each not in self._waiting)
-        if self._grant is not None:
+        """What the jobs and calls before its own job take."""
+        if self._grant is not None or (source := self.catalog.source) is None:
             return 0.0
-        if self.position is not None:
-            return self._until_granted
-        if self._follows_after is not None:
-            return self._follows_after
-        return self._until_granted + self.pace.here(_BEGINS)
-
-    @property
-    def _until_granted(self) -> float:
-        """
-        A job waits for direct calls and other jobs, direct calls for jobs alone: among themselves
-        they have their turns (`_own`).
-        """
-        if (source := self.catalog.source) is None:
-            return 0.0
-        everybody = [*self.jobs, *self.calls]
-        mine = [each.since for each in everybody if each.worklist_id == self._worklist_id]
-        ahead = [each for each in everybody if not mine or each.since < mine[0]]
         home = source.knowledge_base_id
-        here = [each for each in self.ledger.grants if each.knowledge_base_id == home]
-        modes = [each.mode for each in here]
-        if self._mode is Mode.JOB and modes.count(Mode.JOB) < self.limits.jobs_in(home):
-            here = [each for each in here if each.mode is Mode.DIRECT]
-        left = (
-            self._left(each.mode, each.size, each.start_at or each.granted_at)
-            for each in here
-            if Mode.JOB in (self._mode, each.mode)
-        )
-        before = (self._turn(each) for each in ahead if Mode.JOB in (self._mode, each.mode))
-        return max(left, default=0.0) + sum(before)
-
-    def _turn(self, waiter: Waiter) -> float:
-        """Until another may begin: jobs begin one after another, as many as there may be."""
-        whole = self._whole(waiter.mode, waiter.size)
-        if waiter.mode is Mode.DIRECT:
-            return whole * waiter.calls / self.limits.direct_calls
-        at_a_time = min(self.limits.jobs_in(waiter.knowledge_base_id), self.limits.jobs)
-        return max(whole / at_a_time, self.limits.seconds_between_starts)
-
-    def _own(self, document: Document) -> float:
-        """
-        What its own work takes. A job takes all that waits. Of the calls that the account has, each
-        of those who use some has its share, and sends its oldest documents first.
-        """
-        if self._mode is Mode.JOB:
-            return self._whole(Mode.JOB, sum(map(text_size, self._waiting)))
-        if is_large(document):
-            return self._whole(Mode.DIRECT, text_size(document))
-        calls = self._places[document.document_id] // BATCH + 1
-        return self._call * max(1.0, calls * self._users_of_calls / self.limits.direct_calls)
+        at_work = [each.size for each in self.ledger.grants if each.knowledge_base_id == home]
+        sizes = [*at_work, *(each.size for each in self.queue[: self._ahead])]
+        at_a_time = min(self.limits.jobs_in(home), self.limits.jobs)
+        return sum(map(self._whole, sizes)) / at_a_time
 
     @cached_property
-    def _waiting(self) -> list[Document]:
-        """The oldest first."""
-        waiting = (each for each in self.documents if self._at_work_since(each) is None)
-        return sorted(waiting, key=lambda each: (each.updated_at, each.document_id))
+    def _size(self) -> int:
+        return sum(map(text_size, self.documents))
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        return {each.document_id: place for place, each in enumerate(self._waiting)}
+    def _at_work(self) -> list[Document]:
+        return [each for each in self.documents if each.status is DocumentStatus.INDEXING]
 
     @cached_property
-    def _call(self) -> float:
-        """What ten of its small documents take."""
-        small = [text_size(each) for each in self._waiting if not is_large(each)]
-        return self._whole(Mode.DIRECT, round(sum(small) * min(1.0, BATCH / len(small))))
+    def _size_at_work(self) -> int:
+        return sum(map(text_size, self._at_work))
+
+    @cached_property
+    def _until(self) -> Mapping[str, tuple[int, int]]:
+        """By id of each that waits, the oldest first, how many documents and bytes are up to it."""
+        waiting = (each for each in self.documents if each.status is not DocumentStatus.INDEXING)
+        found: dict[str, tuple[int, int]] = {}
+        number, size = len(self._at_work), self._size_at_work
+        for each in sorted(waiting, key=lambda each: (each.updated_at, each.document_id)):
+            number, size = number + 1, size + text_size(each)
+            found[each.document_id] = (number, size)
+        return found
 
     @cached_property
     def _users_of_calls(self) -> int:
         """Catalogs and runs, this one among them."""
         grants = {each.worklist_id for each in self.ledger.grants if each.mode is Mode.DIRECT}
-        others = grants.union(each.worklist_id for each in self.calls) - {self._worklist_id}
+        others = grants.union(each.worklist_id for each in self.queue) - {self._worklist_id}
         return len(others) + max(1, self.sharing)
 
-    def _whole(self, mode: Mode, size: int) -> float:
+    def _whole(self, size: int) -> float:
         """What so many bytes of text take."""
-        return duration(self.ledger, mode, size, self.pace)
+        return duration(self.ledger, self._mode, size, self.pace)
 
-    def _left(self, mode: Mode, size: int, since: datetime) -> float:
-        """Of work that began then; nobody knows of what takes longer than it should."""
-        left = self._whole(mode, size) - (self.at - since).total_seconds()
-        return left if left > 0 else _UNKNOWN
+    def _left(self, document: Document) -> float:
+        """Of all that is at work; nobody knows once that takes longer than it should."""
+        left = self._whole(self._size_at_work) - self._idle(document)
+        return left if left > 0 else math.inf
 
-    def _is_behind_events(self, document: Document) -> bool:
-        """Whether it was written long ago, and its object's event has yet to come."""
-        is_unheard_of = not document.fingerprint and not document.is_to_come
+    def _idle(self, document: Document) -> float:
+        """Since the last document of the catalog was done, or this one was begun."""
+        since = max(document.updated_at, self.catalog.indexed_at or document.updated_at)
+        return (self.at - since).total_seconds()
+
+    def _age(self, document: Document) -> float:
+        return (self.at - document.updated_at).total_seconds()
+
+    def _is_unattended(self, document: Document) -> bool:
+        """Whether its object's event has yet to come, behind others', or the last run left it."""
         waits = document.status in (DocumentStatus.UPLOADING, DocumentStatus.PENDING)
-        return is_unheard_of and waits and self.at - document.updated_at > _EVENT
+        is_attended = bool(document.fingerprint) and self.lease is not None and self.lease.held
+        return waits and not is_attended and self._age(document) > _EVENT.total_seconds()
 
-    def _is_left(self, document: Document) -> bool:
-        """Whether no run is at it, nor about to begin: the last has left it to a later one."""
-        is_attended = self.lease is not None and self.lease.held
-        waits = document.status is DocumentStatus.PENDING and not is_attended
-        return waits and self.at - document.updated_at > _EVENT
 
-    def _at_work_since(self, document: Document) -> datetime | None:
-        """None while it waits."""
-        if document.status is DocumentStatus.INDEXING:
-            return document.updated_at
-        if self._grant is None or document.status is not DocumentStatus.DELETING:
-            return None
-        is_taken_up = document.attempts > 0 and self._grant.claimed
-        if not is_taken_up and not self._is_held_up(document):
-            return None
-        # A shared data source's run may have had its grant long before.
-        return max(self._grant.granted_at, document.updated_at)
-
-    def _is_held_up(self, document: Document) -> bool:
-        """Whether it was deleted while Bedrock was at it, which can't be stopped."""
-        if document.status is not DocumentStatus.DELETING or self._grant is None:
-            return False
-        indexed_at, present_since = document.indexed_at, document.present_since
-        is_newer = indexed_at is None or present_since is None or indexed_at < present_since
-        was_ingested = document.ingestion_job_id is not None and is_newer
-        since = self._grant.granted_at <= document.updated_at
-        return was_ingested and self._grant.claimed and since and document.attempts == 0
-
-    def _size_at_work(self, document: Document) -> int:
-        """Bytes of text that are at work together with the document."""
-        if document.status is DocumentStatus.DELETING and self._grant is not None:
-            return self._grant.size
-        return self._size_ingested
-
-    @cached_property
-    def _size_ingested(self) -> int:
-        ingested = (each for each in self.documents if each.status is DocumentStatus.INDEXING)
-        return sum(map(text_size, ingested))
+def _mode_of(catalog: Catalog) -> Mode:
+    source = catalog.source
+    by_job = source is not None and source.type is DataSourceType.S3
+    return Mode.JOB if by_job else Mode.DIRECT
 
 
 def _listed(listing: Callable[..., Iterable[Document]], catalog_id: str) -> list[Document]:

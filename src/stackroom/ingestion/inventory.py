@@ -1,5 +1,6 @@
 """All there is, page by page, for the reconciler."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -83,3 +84,11 @@ class Bookmark(Protocol):
     def read(self) -> str | None: ...
 
     def keep(self, cursor: str | None) -> None: ...
+
+
+class IdParts(Protocol):
+    """Ids of documents as bytes, kept part by part for some days, by the name of their reading."""
+
+    def keep(self, reading: str, part: int, ids: bytes) -> None: ...
+
+    def parts(self, reading: str) -> Iterator[bytes]: ...

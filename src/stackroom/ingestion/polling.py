@@ -245,8 +245,10 @@ class Polling:
         if look.at_work:
             calls = None if may_send else look.at_work
             self.admission.keep(run.worklist_id, run.epoch, calls=calls)
-        elif not may_send:
-            self.admission.finish(run.worklist_id, run.epoch, did=look.did)
+        if look.did is not None and (look.at_work or may_send):
+            self.admission.remember(look.did, if_new=look.at_work > 0)
+        elif not look.at_work and not may_send:
+            self.admission.leave(run.worklist_id, run.epoch, did=look.did)
 
 
 @dataclass(kw_only=True)

@@ -16,12 +16,12 @@ from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain
 
-from stackroom.clock import utc_now
+from stackroom.clock import REAL_TIME, Pace, utc_now
 from stackroom.concurrency import Beside, among_writers, in_threads, retried
 from stackroom.errors import is_everybodys
 from stackroom.quota.ledger import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
 from stackroom.quota.schedule import GRANT, PATIENCE, Limits, Schedule, fair_share
-from stackroom.quota.workload import Did, whole, with_measured
+from stackroom.quota.workload import Did, is_known, with_measured
 
 # A run that has not claimed its grant by then was woken in vain.
 _UNCLAIMED = timedelta(minutes=2)
@@ -48,6 +48,7 @@ class Admission:
     task_tokens: TaskTokens
     pool: Sequence[str]
     limits: Limits = field(default_factory=Limits)
+    pace: Pace = REAL_TIME
     now: Callable[[], datetime] = utc_now
     pause: Callable[[int], None] = among_writers
     beside: Beside = in_threads
@@ -153,20 +154,23 @@ class Admission:
             self.dispatch()
         return now
 
-    def leave(self, worklist_id: str, epoch: int) -> None:
-        """Give the grant back, if the run has one, and hand it on. Safe to repeat."""
+    def leave(self, worklist_id: str, epoch: int, *, did: Did | None = None) -> None:
+        """
+        Give the grant back, if the run has one, hand it on, and remember how long its work took.
+        Safe to repeat.
+        """
         if self.grant_of(worklist_id, epoch) is not None:
-            self.dispatch(leaving=frozenset({(worklist_id, epoch)}))
+            self.dispatch(leaving=frozenset({(worklist_id, epoch)}), finished=did)
 
-    def finish(self, worklist_id: str, epoch: int, *, did: Did | None = None) -> None:
-        """
-        As `leave`, of a grant whose work is done: what that took is remembered; without `did`, the
-        whole time of the grant for what it was given for.
-        """
-        grant = self.grant_of(worklist_id, epoch)
-        if grant is not None:
-            finished = did or whole(grant, at=self.now())
-            self.dispatch(leaving=frozenset({(worklist_id, epoch)}), finished=finished)
+    def remember(self, did: Did, *, if_new: bool = False) -> None:
+        """Remember how long work took whose run goes on; `if_new`, only if nothing like it is."""
+
+        def once() -> None:
+            ledger = self.book.read()
+            if not if_new or not is_known(ledger, did.mode, did.size):
+                self.book.write(with_measured(ledger, did, self.pace))
+
+        retried(once, tries=_TRIES, pause=self.pause)
 
     def dispatch(
         self, *, leaving: frozenset[tuple[str, int]] = frozenset(), finished: Did | None = None
@@ -243,7 +247,7 @@ class Admission:
 
         def once() -> tuple[list[Waiter], list[Waiter]]:
             before = self.book.read()
-            ledger = before if finished is None else with_measured(before, finished)
+            ledger = before if finished is None else with_measured(before, finished, self.pace)
             schedule = self._schedule(ledger, leaving=leaving)
             granted = schedule.grant()
             if schedule.ledger != before:

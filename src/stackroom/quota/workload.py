@@ -10,11 +10,10 @@ finished tells, in the ledger that is written anyway when it goes back.
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from stackroom.clock import Pace
 from stackroom.documents.model import Document, DocumentStatus
-from stackroom.quota.ledger import Grant, Ledger, Mode, Rate
+from stackroom.quota.ledger import Ledger, Mode, Rate
 
 BATCH = 10  # documents of an Ingest- or DeleteKnowledgeBaseDocuments call [API model]
 # Bytes of text, from which a document is large: it has a call of its own.
@@ -33,7 +32,7 @@ BYTES_A_TOKEN = 4
 SMALL = 20_000
 # What has been measured tells of work this many times as large, and of no larger.
 _FURTHEST = 20
-_NEWEST = 0.3  # its share of what is believed
+_KEPT = 0.7  # of the average, with each further work
 _TO_INGEST = (DocumentStatus.PENDING, DocumentStatus.INDEXING)
 
 
@@ -79,16 +78,27 @@ class Did:
     seconds: float
 
 
-def whole(grant: Grant, *, at: datetime) -> Did:
-    """All that the grant was given for, as done since then."""
-    seconds = (at - (grant.start_at or grant.granted_at)).total_seconds()
-    return Did(mode=grant.mode, size=grant.size, seconds=seconds)
-
-
-def with_measured(ledger: Ledger, did: Did) -> Ledger:
-    milliseconds = max(0, round(did.seconds * 1000))
-    rate = _after(ledger.rates.get(did.mode, Rate()), did.size, milliseconds)
+def with_measured(ledger: Ledger, did: Did, pace: Pace) -> Ledger:
+    """The ledger whose moving average includes finished work."""
+    rate, took_ms = ledger.rates.get(did.mode, Rate()), round(did.seconds * 1000)
+    if did.size < SMALL:
+        before = took_ms if rate.base_ms is None else rate.base_ms
+        rate = replace(rate, base_ms=round(before * _KEPT + took_ms * (1 - _KEPT)))
+    else:
+        beyond = max(0, took_ms - round(_base(rate, did.mode, pace) * 1000))
+        kept = _KEPT if rate.size else 0
+        rate = replace(
+            rate,
+            beyond_ms=round(rate.beyond_ms * kept + beyond),
+            size=round(rate.size * kept + did.size),
+        )
     return replace(ledger, rates={**ledger.rates, did.mode: rate})
+
+
+def is_known(ledger: Ledger, mode: Mode, size: int) -> bool:
+    """Whether work like so many bytes of text has been measured."""
+    rate = ledger.rates.get(mode, Rate())
+    return rate.base_ms is not None if size < SMALL else size <= rate.size * _FURTHEST
 
 
 def duration(ledger: Ledger, mode: Mode, size: int, pace: Pace) -> float:
@@ -97,26 +107,13 @@ def duration(ledger: Ledger, mode: Mode, size: int, pace: Pace) -> float:
     infinite if nothing like it has been measured yet.
     """
     rate = ledger.rates.get(mode, Rate())
-    small = pace.here(_BASES[mode]) if rate.base_ms is None else rate.base_ms / 1000
-    least = small + pace.here(_FOUND) + _OWN
+    least = _base(rate, mode, pace) + pace.here(_FOUND) + _OWN
     if size < SMALL:
         return least
-    if size > rate.size * _FURTHEST:
+    if not is_known(ledger, mode, size):
         return math.inf
     return least + size * rate.beyond_ms / 1000 / rate.size
 
 
-def _after(rate: Rate, size: int, took_ms: int) -> Rate:
-    if size < SMALL:
-        return replace(rate, base_ms=_blend(rate.base_ms, took_ms))
-    beyond = max(0, took_ms - (rate.base_ms or 0))
-    if not rate.size:
-        return replace(rate, beyond_ms=beyond, size=size)
-    kept = 1 - _NEWEST
-    return replace(
-        rate, beyond_ms=round(rate.beyond_ms * kept + beyond), size=round(rate.size * kept + size)
-    )
-
-
-def _blend(before: int | None, now: int) -> int:
-    return now if before is None else round(before * (1 - _NEWEST) + now * _NEWEST)
+def _base(rate: Rate, mode: Mode, pace: Pace) -> float:
+    return pace.here(_BASES[mode]) if rate.base_ms is None else rate.base_ms / 1000

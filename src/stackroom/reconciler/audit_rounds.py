@@ -11,21 +11,19 @@ and an hour after it at the least: a small deployment is compared every hour, an
 spends a tenth of its time on it.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Self
+from typing import Self
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, ConfigDict, Field, ValidationError
 
 from stackroom.clock import utc_now
 from stackroom.documents.model import Record
-from stackroom.documents.repositories import ListingPage
-from stackroom.ingestion.inventory import Bookmark, Inventory
+from stackroom.ingestion.inventory import Bookmark
 from stackroom.reconciler.audited import Audit, Audited, Piece
-from stackroom.reconciler.bedrock_requests import Patience, RequestPace, around
+from stackroom.reconciler.bedrock_requests import Patience, RequestPace
 from stackroom.reconciler.bucket_audit import BucketAudit
 from stackroom.reconciler.control_audit import ControlAudit, SourceAudit
 from stackroom.reconciler.count_audit import CountAudit
@@ -33,11 +31,10 @@ from stackroom.reconciler.discrepancies import BETWEEN, Discrepancy
 from stackroom.reconciler.index_audit import IndexAudit
 from stackroom.reconciler.mending import apart
 from stackroom.reconciler.record_audit import OpenAudit, RecordAudit
-from stackroom.reconciler.search_audit import DeletionAudit, QuarantineAudit
+from stackroom.reconciler.search_audit import DeletionAudit
 from stackroom.reconciler.text_audit import TextAudit
 
 _SHARE = 10
-_READ = {"objects": "objects", "records": "records", "indexed": "listed documents"}
 _TOLD = 200  # letters of a cursor
 
 
@@ -55,7 +52,6 @@ class AuditStage(StrEnum):
     DELETIONS = "deletions"
     INDEX = "index"
     SOURCES = "sources"
-    QUARANTINE = "quarantine"
 
 
 _AUDITS: dict[AuditStage, Callable[[Audited], Audit]] = {
@@ -67,27 +63,21 @@ _AUDITS: dict[AuditStage, Callable[[Audited], Audit]] = {
     AuditStage.DELETIONS: DeletionAudit,
     AuditStage.INDEX: IndexAudit,
     AuditStage.SOURCES: SourceAudit,
-    AuditStage.QUARANTINE: QuarantineAudit,
 }
 
 
 class Round(Record):
-    """
-    When it began and ended, and what has been read since, by what it is; some of it is read more
-    than once.
-    """
+    """When it began and ended; what an earlier version kept beside that is passed over."""
+
+    model_config = ConfigDict(extra="ignore")
 
     began: AwareDatetime
     ended: AwareDatetime | None = None
-    read: dict[str, int] = Field(default_factory=dict)
 
     def is_next_due(self, at: datetime) -> bool:
         if self.ended is None:
             return True
         return at - self.ended >= max(BETWEEN, _SHARE * (self.ended - self.began))
-
-    def __str__(self) -> str:
-        return ", ".join(f"{count:,} {what}" for what, count in self.read.items()) or "nothing"
 
 
 @dataclass
@@ -123,20 +113,26 @@ class _Position(Record):
     stage: AuditStage = AuditStage.CONTROL
     cursor: str | None = Field(default=None, alias="place")  # as the stage's audit has it
 
+    @classmethod
+    def of(cls, kept: str | None) -> Self:
+        """The start, too, where a stage is kept that only an earlier version had."""
+        try:
+            return cls() if kept is None else cls.model_validate_json(kept)
+        except ValidationError:
+            return cls()
+
 
 @dataclass(frozen=True, kw_only=True)
 class Reconciliation:
     """
-    `audits` are those of a round, `between` those of a look between two. What is read by them is
-    counted in `read`, by what it is. `on_step` is told of each piece of a round that is about to be
-    compared.
+    `audits` are those of a round, `between` those of a look between two. `on_step` is told of each
+    piece of a round that is about to be compared.
     """
 
     audits: Mapping[AuditStage, Audit]
     between: Sequence[Audit]
     bookmark: Bookmark
     rounds: Rounds
-    read: Counter[str] = field(default_factory=Counter)
     now: Callable[[], datetime] = utc_now
     on_step: Callable[[AuditStage], None] | None = None
 
@@ -152,9 +148,8 @@ class Reconciliation:
         on_step: Callable[[AuditStage], None] | None = None,
     ) -> Self:
         """In a round the knowledge bases are asked with patience, and for documents at `pace`."""
-        read: Counter[str] = Counter()
         patient, paced = (patience or Patience()).with_, pace.of
-        inventory = _counted(paced(audited.inventory, "indexed"), read)
+        inventory = paced(audited.inventory, "indexed")
         asked = replace(
             audited,
             inventory=patient(inventory, "source_ids", "source", "indexed"),
@@ -167,7 +162,6 @@ class Reconciliation:
             between=(ControlAudit(audited), OpenAudit(audited)),
             bookmark=bookmark,
             rounds=rounds,
-            read=read,
             now=audited.mending.now,
             on_step=on_step,
         )
@@ -204,20 +198,17 @@ class Reconciliation:
         is then at the start again. A piece that was cut off is compared anew.
         """
         kept = self.bookmark.read()
-        position = _Position.model_validate_json(kept) if kept is not None else _Position()
+        position = _Position.of(kept)
         latest = self.rounds.latest()
         if latest is None or latest.ended is not None or kept is None:
             latest = Round(began=self.now())
         while has_time():
             if self.on_step is not None:
                 self.on_step(position.stage)
-            before = Counter(self.read)
             # Where a piece can't be compared at all, the stage ends there: what comes before is
             # done, and the other stages must not wait for it.
             audit, rest = self.audits[position.stage], f"the rest of {position.stage}"
             cursor = yield from _step(rest, audit, position.cursor)
-            read = dict(Counter(latest.read) + (self.read - before))
-            latest = latest.model_copy(update={"read": read})
             following = _after(position.stage, cursor)
             if following is None:
                 self.rounds.keep(latest.model_copy(update={"ended": self.now()}))
@@ -229,7 +220,7 @@ class Reconciliation:
 
 
 def _step(what: str, audit: Audit, cursor: str | None) -> Piece:
-    # A cursor may hold a sketch.
+    # A cursor may hold many ids.
     start = cursor[:_TOLD] if cursor is not None else "its start"
     following: str | None = yield from apart(f"{what}, from {start} on", audit.step(cursor))
     return following
@@ -241,14 +232,3 @@ def _after(stage: AuditStage, cursor: str | None) -> _Position | None:
     stages = list(AuditStage)
     following = stages[stages.index(stage) + 1 :]
     return _Position(stage=following[0]) if following else None
-
-
-def _counted(inventory: Inventory, read: Counter[str]) -> Inventory:
-    """The inventory, of which is counted what has been read through it."""
-
-    def counted(name: str, call: Callable[[], Any]) -> Any:
-        page: ListingPage[Any] | None = call()
-        read[_READ[name]] += len(page.items) if page is not None else 0
-        return page
-
-    return around(inventory, tuple(_READ), counted)

@@ -16,13 +16,12 @@ from stackroom.documents.repositories import (
 from stackroom.ingestion.bedrock_calls import DirectDocuments
 from stackroom.ingestion.broken_runs import Restart
 from stackroom.ingestion.evidence import SearchCheck
-from stackroom.ingestion.inventory import Inventory
+from stackroom.ingestion.inventory import IdParts, Inventory
 from stackroom.ingestion.user_caps import UserCaps
 from stackroom.inspection.kept_texts import TextKeeping
 from stackroom.quota.ledger import AdmissionBook
 from stackroom.reconciler.discrepancies import Discrepancy
 from stackroom.reconciler.mending import Mending
-from stackroom.reconciler.set_reconciliation import CAPACITY, random_salt
 from stackroom.runs.data_sources import DataSources, Slots
 from stackroom.runs.lease import Executions, Leases, Worklists
 from stackroom.runs.run_requests import RunRequests
@@ -38,10 +37,7 @@ class Audit(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Audited:
-    """
-    `capacity` bounds the objects held at a time, `differences` those of a data source's documents
-    that one reading of it can tell.
-    """
+    """`capacity` bounds the objects held at a time; `ids` are of documents that are compared."""
 
     inventory: Inventory
     catalogs: Catalogs
@@ -63,9 +59,8 @@ class Audited:
     direct: DirectDocuments
     knowledge_base: Callable[[str], KnowledgeBase]
     pool: Sequence[PoolMember]
+    ids: IdParts
     capacity: int = 20_000
-    differences: int = CAPACITY
-    salt: Callable[[], str] = random_salt
 
     @property
     def search_check(self) -> SearchCheck:

@@ -1,30 +1,28 @@
 """
-What the control table and the pool hold for nobody: of runs that ended without a word the grants
-and queue positions, and of catalogs that are gone the data sources and slots.
+Leases of runs that ended without a word, and data sources and slots of catalogs that are gone.
+
+Grants and queue positions of such runs need no audit: a grant ends by itself after a quarter of an
+hour (quota.schedule), and whoever hands out the next one drops a waiter that nobody can wake.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from stackroom.documents.keys import Location, locate
 from stackroom.documents.model import PoolMember
 from stackroom.errors import RecordChanged
 from stackroom.ingestion.inventory import Inventory, KnownSource
-from stackroom.quota.ledger import Grant, Mode, Waiter
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.mending import LeftForLater, apart, left
 from stackroom.runs.lease import Lease
 from stackroom.runs.placement import catalog_named_in, is_named_after, is_of_a_catalog
 
-# Of each queue, the oldest: those behind them are looked at when these have gone.
-_OLDEST = 100
-
 
 @dataclass(frozen=True)
 class ControlAudit:
-    """All of it is one step: what is expired, the ledger, and the heads of the queues."""
+    """All expired leases are one step."""
 
     on: Audited
 
@@ -32,68 +30,12 @@ class ControlAudit:
         assert cursor is None, "it is one step"
         for lease in self.on.leases.expired(self.on.mending.now()):
             yield from apart(lease.execution_name, self._of_lease(lease))
-        yield from apart("the ledger", self._grants())
-        for member in self.on.pool:
-            for mode in Mode:
-                for waiter in self._oldest(member.knowledge_base_id, mode):
-                    yield from apart(_what(waiter), self._of_waiter(waiter))
         return None
 
     def _of_lease(self, lease: Lease) -> Iterator[Discrepancy]:
         if not self.on.executions.is_running(lease.execution_name):
             follow = partial(self.on.restart.follow_if_silent, lease)
             yield from self.on.mending.mended(Kind.DEAD_RUN, lease.execution_name, by=follow)
-
-    def _grants(self) -> Iterator[Discrepancy]:
-        for grant in self.on.book.read().grants:
-            yield from apart(_what(grant), self._of_grant(grant))
-
-    def _of_grant(self, grant: Grant) -> Iterator[Discrepancy]:
-        if not self.on.mending.is_settled(grant.granted_at) or self._is_live(grant):
-            return
-
-        def drop() -> None:
-            # What is free then, the next dispatch hands out: the sweep's, if no other. If others
-            # write the ledger at this moment, they drop what is void.
-            ledger = self.on.book.read()
-            left = tuple(each for each in ledger.grants if each != grant)
-            self.on.book.write(replace(ledger, grants=left))
-
-        yield from self.on.mending.mended(
-            Kind.DEAD_GRANT,
-            _what(grant),
-            by=drop,
-            until=lambda: grant not in self.on.book.read().grants,
-        )
-
-    def _oldest(self, knowledge_base_id: str, mode: Mode) -> list[Waiter]:
-        return self.on.book.waiting(knowledge_base_id, mode, limit=_OLDEST)
-
-    def _of_waiter(self, waiter: Waiter) -> Iterator[Discrepancy]:
-        if not self.on.mending.is_settled(waiter.since) or self._is_live(waiter):
-            return
-
-        def dequeue() -> None:
-            # Otherwise another token stands there by now: somebody waits.
-            if not self.on.book.dequeue(waiter):
-                raise RecordChanged(waiter.worklist_id)
-
-        yield from self.on.mending.mended(
-            Kind.DEAD_WAITER,
-            _what(waiter),
-            by=dequeue,
-            until=lambda: waiter not in self._oldest(waiter.knowledge_base_id, waiter.mode),
-        )
-
-    def _is_live(self, holder: Grant | Waiter) -> bool:
-        lease = self.on.leases.get(holder.worklist_id)
-        if lease is None or not lease.held or lease.epoch != holder.epoch:
-            return False
-        return not lease.started or self.on.executions.is_running(lease.execution_name)
-
-
-def _what(holder: Grant | Waiter) -> str:
-    return f"{holder.knowledge_base_id} {holder.mode}: {holder.worklist_id}-{holder.epoch}"
 
 
 # DataSourceStatus [API model bedrock-agent]

@@ -69,8 +69,6 @@ class Kind(StrEnum):
     )
     REJECTED_IN_INDEX = "rejected_in_index", "to be removed from the index and verified"
     DEAD_RUN = "dead_run", "followed by another run"
-    DEAD_GRANT = "dead_turn", "given back"
-    DEAD_WAITER = "dead_waiter", "taken out of the queue"
     UNUSED_SLOT = "unused_slot", "freed"
     LOST_SLOT = "lost_slot", "counted as free, for there is room for a data source again"
     ORPHAN_DATA_SOURCE = (

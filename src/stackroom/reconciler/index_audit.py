@@ -2,20 +2,21 @@
 What the knowledge bases list against the records, both ways, whatever their number.
 
 A data source lists its documents in an order of its own, and a CUSTOM one by our ids alone, which
-don't tell the catalog. So both sides are read once, a sketch of them tells the ids on which they
-differ (stackroom.reconciler.set_reconciliation), and these are looked at again by themselves before
-anything is done: both sides go on changing meanwhile.
+don't tell the catalog. So both sides are read once, their ids are kept part by part, sorted, and
+compared at the end. Those on which they differ are looked at again by themselves before anything is
+done: both sides go on changing meanwhile.
 
 What Bedrock failed or ignored stays in the listing, and its record is as a rule `failed`, too; of
 those, as many as fit are looked at again each time.
 """
 
 import hashlib
+import heapq
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from itertools import groupby
+from itertools import groupby, islice
 
 from pydantic import AwareDatetime
 
@@ -34,20 +35,22 @@ from stackroom.documents.model import (
 from stackroom.errors import is_everybodys
 from stackroom.ingestion.bedrock_calls import NOT_FOUND, DocumentDetail
 from stackroom.ingestion.evidence import may_be_found
-from stackroom.ingestion.inventory import KnownSource, ListedDocument, ListingExpired
+from stackroom.ingestion.inventory import IdParts, KnownSource, ListedDocument, ListingExpired
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.control_audit import known_sources, owner_of
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.index_orphans import Orphans, is_of_our_form, is_passing
 from stackroom.reconciler.mending import apart
-from stackroom.reconciler.set_reconciliation import Sketch
 
 # DocumentStatus, and DataSourceStatus [API model bedrock-agent]
 _AS_IT_SHOULD_BE = frozenset({"INDEXED", "PENDING", "STARTING", "IN_PROGRESS"})
 _AVAILABLE = "AVAILABLE"
 PAGES = 25  # of a step; at a page a second, half a minute
 _RECORDS = 1000  # of a page
-_MOST_SHARES = 64  # beyond, so many differ that something else is wrong
+_ID = 12  # bytes of an id, as in `doc-` and 24 hexadecimal digits
+# Suspects of a round: as many as a bookmark has room for, since an item may have 400 KB [DynamoDB
+# developer guide: Constraints]. Of more, the others are found by later rounds.
+SUSPECTS = 10_000
 # Nobody documents for how long a listing's nextToken holds; one of five million documents takes an
 # hour and a half. One that never lasts is given up.
 _MOST_EXPIRED = 3
@@ -58,8 +61,8 @@ _AT_MOST = 100  # suspects of a step, or a page with more; asked for ten at a ti
 class IndexReading(StrEnum):
     """What of a data source is being read, in this order; the last two only where it must be."""
 
-    LISTING = "listing"  # all that it lists is put into a sketch
-    RECORDS = "records"  # all records that it should list are taken out
+    LISTING = "listing"  # the ids of all that it lists are kept
+    RECORDS = "records"  # and of all records that it should list; then both are compared
     # What differs is looked for once more, on the side that doesn't tell it by its id: a data
     # source of one catalog lists by keys; of one that many share, the records are read.
     SUSPECTS = "suspects"
@@ -69,8 +72,8 @@ class IndexReading(StrEnum):
 class IndexPosition(Record):
     """
     In that member of the pool, the data source after that one; of it, if it is `source`, this
-    reading from `page` on, which began then. A sketch is of one `share` of its documents, of so
-    many; `cells` are what has been put into it. `suspects` are ids that need a second look.
+    reading from `page` on, which began then; `parts` of ids have been kept of it. `suspects` are
+    ids that need a second look.
     """
 
     member: int = 0
@@ -79,10 +82,7 @@ class IndexPosition(Record):
     reading: IndexReading = IndexReading.LISTING
     page: str | None = None
     began: AwareDatetime | None = None
-    salt: str = ""
-    share: int = 0
-    of: int = 1
-    cells: str | None = None
+    parts: int = 0
     suspects: tuple[str, ...] = ()
     expired: int = 0  # how often a listing of it had to begin anew
 
@@ -112,8 +112,8 @@ class _Lived:
 
 
 class TooManyDiffer(Exception):
-    def __init__(self, count: int) -> None:
-        super().__init__(f"more than {count:,} documents differ; a lost index, or lost records?")
+    def __init__(self) -> None:
+        super().__init__(f"more than {SUSPECTS:,} documents differ; later rounds see to the others")
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class IndexAudit:
             following = yield from self._read(at, there)
         except ListingExpired as expired:
             if at.expired < _MOST_EXPIRED:
-                return self._begun(at, source, share=at.share, of=at.of, expired=at.expired + 1)
+                return self._begun(at, source, expired=at.expired + 1)
             yield Discrepancy.not_compared(str(there), expired)
             return past
         except Exception as error:
@@ -177,28 +177,15 @@ class IndexAudit:
                 raise
             yield Discrepancy.not_compared(str(there), error)
             return past
-        if following is None and at.share + 1 < at.of:
-            return self._begun(at, source, share=at.share + 1, of=at.of)
         return following or past
 
-    def _begun(
-        self,
-        at: IndexPosition,
-        source: str,
-        *,
-        share: int = 0,
-        of: int = 1,
-        expired: int = 0,
-    ) -> IndexPosition:
-        """The first reading of that data source, or of another share of it."""
+    def _begun(self, at: IndexPosition, source: str, *, expired: int = 0) -> IndexPosition:
+        """The first reading of that data source."""
         return IndexPosition(
             member=at.member,
             after=at.after,
             source=source,
             began=self.on.mending.now(),
-            salt=self.on.salt(),
-            share=share,
-            of=of,
             expired=expired,
         )
 
@@ -207,7 +194,7 @@ class IndexAudit:
             case IndexReading.LISTING:
                 return (yield from self._listed(at, there))
             case IndexReading.RECORDS:
-                return self._recorded(at, there)
+                return (yield from self._recorded(at, there))
             case IndexReading.SUSPECTS:
                 return (yield from self._met(at, there))
             case IndexReading.REST:
@@ -215,7 +202,7 @@ class IndexAudit:
 
     def _listed(self, at: IndexPosition, there: _Lived) -> _Reread:
         """None if the data source lists nothing yet."""
-        sketch, others = self._sketch(at), set(at.suspects)
+        listed, others = list[str](), set(at.suspects)
         for _ in range(PAGES):
             page = self.on.inventory.indexed(there.source, at.page)
             if page is None:
@@ -223,53 +210,55 @@ class IndexAudit:
             for each in page.items:
                 name, detail = there.document_id_of(each), each.detail
                 if there.source.type is DataSourceType.CUSTOM and not is_of_our_form(name):
-                    if at.share == 0:  # somebody else put it there; told once a reading
-                        yield from apart(name, Orphans(self.on).follow(there.source, None, each))
+                    # Somebody else put it there.
+                    yield from apart(name, Orphans(self.on).follow(there.source, None, each))
                 elif not self._is_older(detail.updated_at, at):
                     pass  # a listing that had come by before did not tell what happened since
                 elif detail.status in _AS_IT_SHOULD_BE:
-                    sketch.put(name)
-                elif at.share == 0 and not is_passing(detail):
+                    listed.append(name)
+                elif not is_passing(detail):
                     others.add(name)
             at = at.model_copy(update={"page": page.next})
             if page.next is None:
                 at = at.model_copy(update={"reading": IndexReading.RECORDS})
                 break
-        # If more than half as many as a sketch can tell, another draw of them each time.
+        # If more than half of all that there is room for, another draw of them each time.
         drawn = sorted(others, key=lambda each: _drawn(each, at))
-        fitting = drawn[: max(1, self.on.differences // 2)]
-        return at.model_copy(update={"cells": sketch.packed(), "suspects": tuple(fitting)})
+        fitting = tuple(drawn[: SUSPECTS // 2])
+        return self._kept(at, IndexReading.LISTING, listed).model_copy(update={"suspects": fitting})
 
-    def _recorded(self, at: IndexPosition, there: _Lived) -> IndexPosition:
+    def _recorded(self, at: IndexPosition, there: _Lived) -> _Reread:
         """And at the end the comparison."""
-        sketch = self._sketch(at)
+        recorded = list[str]()
         for _ in range(PAGES):
             documents, following = self._records(there, at.page)
             for document in documents:
                 is_indexed = document.status is DocumentStatus.INDEXED
                 if is_indexed and self._is_older(document.updated_at, at):
-                    sketch.take(document.document_id)
+                    recorded.append(document.document_id)
             at = at.model_copy(update={"page": following})
             if following is None:
-                return self._compared(at, sketch)
-        return at.model_copy(update={"cells": sketch.packed()})
+                break
+        at = self._kept(at, IndexReading.RECORDS, recorded)
+        if at.page is not None:
+            return at
+        found = set(islice(differences(self.on.ids, _reading_of(at)), SUSPECTS + 1))
+        if len(found) > SUSPECTS:
+            yield Discrepancy.not_compared(str(there), TooManyDiffer())
+        suspects = sorted(found.union(at.suspects))[:SUSPECTS]
+        changes = {
+            "reading": IndexReading.SUSPECTS,
+            "began": self.on.mending.now(),
+            "suspects": tuple(suspects),
+        }
+        return at.model_copy(update=changes)
 
-    def _compared(self, at: IndexPosition, sketch: Sketch) -> IndexPosition:
-        """Too many differences for one sketch are those of many: a share of the ids at a time."""
-        differences = sketch.differences()
-        if differences is not None:
-            changes = {
-                "reading": IndexReading.SUSPECTS,
-                "page": None,
-                "began": self.on.mending.now(),
-                "cells": None,
-                "suspects": tuple(sorted(differences.union(at.suspects))),
-            }
-            return at.model_copy(update=changes)
-        if at.of < _MOST_SHARES:
-            assert at.source is not None, "it is being read"
-            return self._begun(at, at.source, of=8 * at.of)
-        raise TooManyDiffer(self.on.differences * _MOST_SHARES)
+    def _kept(self, at: IndexPosition, side: IndexReading, names: list[str]) -> IndexPosition:
+        if not names:
+            return at
+        part = b"".join(sorted(bytes.fromhex(each.removeprefix("doc-")) for each in names))
+        self.on.ids.keep(f"{_reading_of(at)} {side}", at.parts, part)
+        return at.model_copy(update={"parts": at.parts + 1})
 
     def _records(self, there: _Lived, cursor: str | None) -> tuple[list[Document], str | None]:
         """A page of the documents that live there, and where the next one begins."""
@@ -289,12 +278,6 @@ class IndexAudit:
     def _is_older(self, moment: datetime | None, at: IndexPosition) -> bool:
         """Whether it was long enough ago when the reading began that both sides tell it."""
         return moment is not None and self.on.mending.is_settled(moment, by=at.began)
-
-    def _sketch(self, at: IndexPosition) -> Sketch:
-        sketch = Sketch(self.on.differences, salt=at.salt, share=at.share, of=at.of)
-        if at.cells is not None:
-            sketch.unpack(at.cells)
-        return sketch
 
     def _met(self, at: IndexPosition, there: _Lived) -> _Reread:
         """A step of the reading in which most suspects are met."""
@@ -391,9 +374,27 @@ class IndexAudit:
             yield from self.on.mending.run_again(document, kind)
 
 
+def differences(ids: IdParts, reading: str) -> Iterator[str]:
+    """The ids that only one side of the reading has, in their order."""
+    sides = (IndexReading.LISTING, IndexReading.RECORDS)
+    parts = (_of_part(each, side) for side in sides for each in ids.parts(f"{reading} {side}"))
+    for number, both in groupby(heapq.merge(*parts), key=lambda each: each[0]):
+        if len({side for _, side in both}) == 1:
+            yield f"doc-{number.hex()}"
+
+
+def _of_part(part: bytes, side: IndexReading) -> Iterator[tuple[bytes, IndexReading]]:
+    return ((part[at : at + _ID], side) for at in range(0, len(part), _ID))
+
+
+def _reading_of(at: IndexPosition) -> str:
+    """The name of the reading: of two at once, a round and a dry run, each has its own."""
+    return f"{at.member} {at.source} {at.began}"
+
+
 def _drawn(document_id: str, at: IndexPosition) -> str:
     """Where it comes in an order that is another each time."""
-    return hashlib.blake2b(document_id.encode(), digest_size=8, key=at.salt.encode()).hexdigest()
+    return hashlib.blake2b(f"{document_id} {at.began}".encode(), digest_size=8).hexdigest()
 
 
 def _suspicion(document: Document, said: DocumentDetail) -> Kind | None:

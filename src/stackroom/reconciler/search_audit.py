@@ -1,19 +1,14 @@
-"""What a search finds that should not be in an index, whatever the knowledge base lists."""
+"""Deleted documents that a search finds, whatever the knowledge base lists."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from stackroom.access.tenancy import RejectedFiles, key_of, text_of
-from stackroom.documents.keys import Location, locate
-from stackroom.documents.model import Catalog, Document, DocumentStatus, Receipt
-from stackroom.documents.passages import Passage
+from stackroom.documents.model import Catalog, Document, Receipt
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import BETWEEN, Discrepancy, Kind
 from stackroom.reconciler.index_orphans import deleting
 from stackroom.reconciler.mending import apart
-
-_MOST = 100  # results of one Retrieve [API model: numberOfResults]; the next time finds the others
 
 
 @dataclass(frozen=True)
@@ -85,54 +80,3 @@ class DeletionAudit:
         proven = receipt.unsearchable_since
         is_old = proven is not None and self.on.mending.now() - proven >= BETWEEN
         return is_old and not self.on.mending.dry_run
-
-
-@dataclass(frozen=True)
-class QuarantineAudit:
-    """
-    Passages of rejected files, which nobody's search finds and one without a filter does.
-
-    What a run takes out it proves by itself; here is found what came in past every run. A step is a
-    knowledge base of the pool.
-    """
-
-    on: Audited
-
-    def step(self, cursor: str | None) -> Piece:
-        number = int(cursor or 0)
-        if number >= len(self.on.pool):
-            return None
-        knowledge_base_id = self.on.pool[number].knowledge_base_id
-        yield from apart(f"rejected files in {knowledge_base_id}", self._in(knowledge_base_id))
-        return str(number + 1) if number + 1 < len(self.on.pool) else None
-
-    def _in(self, knowledge_base_id: str) -> Iterator[Discrepancy]:
-        rejected = RejectedFiles()
-        searched = self.on.knowledge_base(knowledge_base_id)
-        answer = searched.retrieve("document", rejected.filter(), _MOST)
-        sources = {_source_of(each) for each in rejected.proven(answer.passages)}
-        for catalog_id, document_id in sorted(each for each in sources if each is not None):
-            document = self.on.documents.get(catalog_id, document_id)
-            # One without a record, the comparison with the listing finds.
-            if document is not None:
-                yield from apart(document.s3_key, self._of(document))
-
-    def _of(self, document: Document) -> Iterator[Discrepancy]:
-        if document.is_open or not self.on.mending.is_settled(document.updated_at):
-            return  # a run sees to it
-        if document.status is DocumentStatus.FAILED:
-            yield from self.on.mending.evicted(document, self.on.catalogs.get(document.catalog_id))
-        elif document.status is DocumentStatus.INDEXED:
-            # An earlier version's, which this one should have replaced.
-            yield from self.on.mending.run_again(document, Kind.REJECTED_IN_INDEX)
-
-
-def _source_of(passage: Passage) -> tuple[str, str] | None:
-    """Catalog and document, by the key or the id that the knowledge base itself tells."""
-    if (text := text_of(passage)) is not None:
-        return (text.catalog_id, text.document_id)
-    if passage.uri is None:
-        catalog_id = passage.attributes.get("catalog_id")
-        return (str(catalog_id), passage.custom_id) if passage.custom_id else None
-    location = locate(key_of(passage.uri))
-    return (location.catalog_id, location.document_id) if isinstance(location, Location) else None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 
-from stackroom.documents.keys import TEXT_PREFIX, Location, TextName, locate, text_name_of
+from stackroom.documents.keys import TEXT_PREFIX, TextName, text_name_of
 from stackroom.documents.model import Document
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import UNREAD, Discrepancy, Kind
@@ -30,22 +30,19 @@ class TextAudit:
         is_old = partial(self.on.mending.is_settled, after=UNREAD)
         old = (_name_of(each.key) for each in page.items if is_old(each.last_modified))
         names = (each for each in old if each is not None)
-        for ids, of_one in groupby(names, key=lambda each: (each.user_id, each.catalog_id)):
-            found = self._of_catalog(*ids, names=list(of_one))
-            yield from apart(f"texts of {ids[1]}", found)
+        for catalog_id, of_one in groupby(names, key=lambda each: each.catalog_id):
+            found = self._of_catalog(catalog_id, list(of_one))
+            yield from apart(f"texts of {catalog_id}", found)
         return page.next
 
-    def _of_catalog(
-        self, user_id: str, catalog_id: str, *, names: Sequence[TextName]
-    ) -> Iterator[Discrepancy]:
+    def _of_catalog(self, catalog_id: str, names: Sequence[TextName]) -> Iterator[Discrepancy]:
         records = self._records(catalog_id, {each.document_id for each in names})
         needed = {(each, text_id) for each, it in records.items() for text_id in it.text_ids}
         suspects = [each for each in names if (each.document_id, each.text_id) not in needed]
-        ids = {each.document_id for each in suspects}
-        keys = {each: records[each].s3_key for each in ids & records.keys()}
-        keys |= self._unrecorded(user_id, ids - records.keys())
         for document_id, of_one in groupby(suspects, key=lambda each: each.document_id):
-            yield from self._of_document(set(of_one), keys.get(document_id))
+            document = records.get(document_id)
+            key = None if document is None else document.s3_key
+            yield from self._of_document(set(of_one), key)
 
     def _of_document(self, suspects: set[TextName], key: str | None) -> Iterator[Discrepancy]:
         name = next(iter(suspects))
@@ -71,24 +68,6 @@ class TextAudit:
             found |= {each.document_id: each for each in page.documents if each.document_id in ids}
             after = page.next
         return found
-
-    def _unrecorded(self, user_id: str, document_ids: set[str]) -> Mapping[str, str]:
-        """
-        Return the keys of those of them that lie in the bucket. Their records are yet to be made
-        anew; to find them takes a listing of all that the user has.
-        """
-        keys: dict[str, str] = {}
-        after: str | None = "" if document_ids else None
-        while after is not None:
-            page = self.on.inventory.objects(after=after, prefix=f"{user_id}/")
-            located = (locate(each.key) for each in page.items)
-            keys |= {
-                each.document_id: each.key
-                for each in located
-                if isinstance(each, Location) and each.document_id in document_ids
-            }
-            after = page.next
-        return keys
 
 
 def _name_of(key: str) -> TextName | None:

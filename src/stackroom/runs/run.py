@@ -60,6 +60,7 @@ class DirectCall(Record):
     began_at: AwareDatetime
     documents: tuple[DocumentName, ...]
     size: NonNegativeInt = 0  # bytes of text, about
+    size_ahead: NonNegativeInt = 0  # of the calls that were at work when it was sent
     is_large: bool = False  # of one large document
     is_removal: bool = False
     is_probe: bool = False  # of what Bedrock has failed over

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         DynamoChats,
         SqsAgentRunQueue,
     )
-    from stackroom.aws.dynamodb.bookmark import DynamoBookmark
+    from stackroom.aws.dynamodb.bookmark import DynamoBookmark, DynamoIdParts
     from stackroom.aws.dynamodb.cap_records import DynamoCaps
     from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister, DynamoCatalogs
     from stackroom.aws.dynamodb.document_names import DynamoDocumentNames
@@ -237,6 +237,12 @@ class Deployment:
             url=self.settings.need("inspections_queue_url"),
             bucket=self._bucket_name,
         )
+
+    @cached_property
+    def id_parts(self) -> DynamoIdParts:
+        from stackroom.aws.dynamodb.bookmark import DynamoIdParts
+
+        return DynamoIdParts(client=self._dynamodb, table=self._control_table)
 
     @cached_property
     def bookmark(self) -> DynamoBookmark:

@@ -60,6 +60,7 @@ def reconciliation_of(
         direct=deployment.direct_documents,
         knowledge_base=deployment.knowledge_base,
         pool=deployment.pool,
+        ids=deployment.id_parts,
     )
     return Reconciliation.over(
         audited,

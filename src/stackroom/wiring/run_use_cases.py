@@ -62,6 +62,7 @@ class RunUseCases:
             task_tokens=self.deployment.task_tokens,
             pool=[member.knowledge_base_id for member in self.deployment.pool],
             limits=self.limits,
+            pace=self._pace,
             now=self.now,
             pause=self.pause_among_writers,
             beside=self.beside,

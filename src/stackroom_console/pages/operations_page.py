@@ -4,21 +4,18 @@ What whoever runs a deployment looks at: what is wrong, what waits and why, the 
 An operator sees whose catalogs there are, what they are called, how many documents they hold, and
 ids of documents: no text, no name of a file and no link to one, but of documents of their own.
 Reasons of failures are shown as their owners see them. What belongs to no catalog is told by
-`stackroom status` alone. The figures are those of the CloudWatch dashboard, read from there.
+`stackroom status` alone. Signals, discrepancies and cost are read from the CloudWatch dashboard.
 """
 
 import json
 import re
-import shlex
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from urllib.parse import quote, urlencode
 
 from starlette.responses import Response
 
-from stackroom.catalogs.overview import Failure, Graph, Overview
+from stackroom.catalogs.overview import Failure, Overview
 from stackroom.documents.keys import is_user_id
 from stackroom.documents.model import Catalog, Document
 from stackroom.quota.ledger import Grant, Mode, Waiter
@@ -26,22 +23,18 @@ from stackroom.runs.lease import SeenRun
 from stackroom.runs.run_leases import shared_worklist
 from stackroom.tools.texts import counted, figure
 from stackroom_console.console import Console
-from stackroom_console.graphs import DrawnGraph, drawn
 from stackroom_console.problems import NOT_FOUND, Refused
 from stackroom_console.rendering import Watch, render, watch
 from stackroom_console.request import Request
 
 _LONGEST_CURSOR = 1000
-_LEAST_DRAWN = timedelta(minutes=30)  # by graphs, of a deployment that has just begun
-# Of alarms, by CloudWatch's names; None is of one that isn't deployed.
 # Executions that ended otherwise than they were to; whoever stops one means it.
 _BROKEN = ("FAILED", "TIMED_OUT")
-_STATES = {"OK": "quiet", "INSUFFICIENT_DATA": "without figures yet", None: "not deployed"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wrong:
-    """Something to look after; `part` is the id of what says more of it on the page."""
+    """Something that needs attention; `part` is the id of what says more of it on the page."""
 
     told: str
     part: str
@@ -60,14 +53,10 @@ class ShownExecution:
 
 @dataclass(frozen=True, kw_only=True)
 class FailedOne:
-    """
-    A document of a reason. `filename` and `path` are None unless it is the reader's own; `command`
-    is what shows it to an operator who has rights to.
-    """
+    """A document of a reason. `filename` and `path` are None unless it is the reader's own."""
 
     document_id: str
     catalog: str
-    command: str
     filename: str | None = None
     path: str | None = None
 
@@ -101,13 +90,18 @@ class ShownOperations:
 
     @property
     def wrong(self) -> list[Wrong]:
-        """What there is to look after, what calls a person first."""
+        """What needs attention, what calls a person first."""
         found = [Wrong(told=f"Alarm: {each}", part="alarms-title") for each in self.raised]
-        if (backlog := self.overview.backlog) and backlog.failed_documents:
-            failed = counted(backlog.failed_documents, "document")
-            found.append(Wrong(told=f"{failed} failed", part="failures-title"))
+        figures, backlog = self.overview.figures, self.overview.backlog
+        for each in () if figures is None else figures.signals:
+            if each.failed:
+                told = f"{each.name}: {figure(each.failed)} failed in the last 15 minutes"
+                found.append(Wrong(told=told, part="signals-title"))
+        if backlog and (failed := backlog.failed_documents - backlog.unusable_files):
+            told = f"{counted(failed, 'document')} failed"
+            found.append(Wrong(told=told, part="failures-title"))
         if broken := _broken(self.overview.runs or ()):
-            found.append(Wrong(told=f"{counted(len(broken), 'run')} broke", part="runs-title"))
+            found.append(Wrong(told=f"{counted(len(broken), 'run')} failed", part="runs-title"))
         for kind, number in self._discrepancies:
             told = f"Discrepancy: {kind}, {figure(number)} found"
             found.append(Wrong(told=told, part="discrepancies-title"))
@@ -117,95 +111,31 @@ class ShownOperations:
         return found
 
     @property
-    def fine(self) -> list[str]:
-        """What was looked at, and is nothing to look after, in one line."""
-        backlog, deletions = self.overview.backlog, self.overview.deletions
-        figures, runs = self.overview.figures, self.overview.runs
-        lines = (
-            ("no alarm is raised", self._knows_alarms and not self.raised),
-            ("nothing waits", backlog is not None and not backlog.waiting),
-            ("no document has failed", backlog is not None and not backlog.failures),
-            ("no run has broken", runs is not None and not _broken(runs)),
-            ("every deletion is proven", deletions is not None and not deletions.receipts),
-            ("no discrepancy was found", figures is not None and not self._discrepancies),
-            ("no cost was reported today", figures is not None and not figures.cost.parts),
-        )
-        return [told for told, is_so in lines if is_so]
-
-    @property
     def raised(self) -> list[str]:
         """Names of alarms."""
-        return [name for name, state in self._alarms.items() if state == "ALARM"]
+        figures = self.overview.figures
+        if figures is None:
+            return []
+        return [name for name, state in figures.recent.alarms.items() if state == "ALARM"]
 
-    @property
-    def others(self) -> str:
-        """How many alarms are in no such state, and why not."""
-        counts = Counter(_STATES.get(state, "") for state in self._alarms.values())
-        return ", ".join(f"{counts[each]} {each}" for each in _STATES.values() if counts[each])
-
-    @property
-    def failures(self) -> list[tuple[Failure, list[FailedOne]]]:
+    def failures(self, *, unusable: bool) -> list[tuple[Failure, list[FailedOne]]]:
+        """Of files that their owners must fix, or all others."""
         backlog = self.overview.backlog
         return [
             (each, [self._failed(*one) for one in each.documents])
             for each in (() if backlog is None else backlog.failures)
+            if each.is_unusable is unusable
         ]
-
-    @property
-    def commands(self) -> list[str]:
-        """What shows the documents of others that are named here."""
-        found = (one.command for _, documents in self.failures for one in documents)
-        own = f"stackroom status --user {shlex.quote(self.reader)}"
-        return sorted({each for each in found if each != own})
 
     @property
     def runs(self) -> list[ShownExecution]:
         return [self._run(each) for each in self.overview.runs or ()]
-
-    @property
-    def graphs(self) -> list[DrawnGraph]:
-        return [each for each in self._drawn if not each.is_zero]
-
-    @property
-    def zero_graphs(self) -> list[str]:
-        """Titles of those of which there was nothing else."""
-        return [each.title for each in self._drawn if each.is_zero]
-
-    @property
-    def empty_graphs(self) -> list[str]:
-        """Titles of those of which nothing was reported."""
-        shown = {each.title for each in self._drawn}
-        return [each.title for each in self._board if each.title not in shown]
-
-    @property
-    def drawn_from(self) -> datetime | None:
-        """Where all graphs begin: with the first figure that any of them has."""
-        if self.overview.figures is None:
-            return None
-        board = self.overview.figures.board
-        lines = (line for graph in board.graphs for line in graph.lines)
-        first = min((moment for line in lines for moment in line.series), default=board.end)
-        return max(board.start, min(first, board.end - _LEAST_DRAWN))
-
-    @property
-    def _drawn(self) -> list[DrawnGraph]:
-        figures, start = self.overview.figures, self.drawn_from
-        if figures is None or start is None:
-            return []
-        found = (drawn(each, start=start, end=figures.board.end) for each in self._board)
-        return [each for each in found if each is not None]
-
-    @property
-    def _board(self) -> tuple[Graph, ...]:
-        figures = self.overview.figures
-        return () if figures is None else figures.board.graphs
 
     def _failed(self, catalog: Catalog, document: Document) -> FailedOne:
         is_own = catalog.user_id == self.reader
         return FailedOne(
             document_id=document.document_id,
             catalog=f"{catalog.user_id}/{catalog.name}",
-            command=f"stackroom status --user {shlex.quote(catalog.user_id)}",
             filename=document.filename if is_own else None,
             path=f"/catalogs/{catalog.catalog_id}/documents/{document.document_id}"
             if is_own
@@ -218,18 +148,34 @@ class ShownOperations:
             what=self.names.get(run.worklist_id, run.worklist_id),
             status=run.status.replace("_", " ").lower(),
             state=_in_words(run.state),
-            link=None if self.is_local else _console_of(run.arn),
+            link=None if self.is_local else _execution_in_aws(run.arn),
         )
 
     @property
-    def _knows_alarms(self) -> bool:
+    def dashboard(self) -> str | None:
+        """Where CloudWatch shows the whole dashboard; None on a laptop."""
         figures = self.overview.figures
-        return figures is not None and not figures.board.alarms_trouble
+        if figures is None:
+            return None
+        return self._in_cloudwatch(f"dashboards/dashboard/{figures.recent.name}")
 
     @property
-    def _alarms(self) -> Mapping[str, str | None]:
+    def logs(self) -> str | None:
+        """Where CloudWatch lists the logs of our functions."""
         figures = self.overview.figures
-        return {} if figures is None else figures.board.alarms
+        if figures is None:
+            return None
+        project = figures.recent.name.removesuffix(f"-{figures.recent.region}")
+        return self._in_cloudwatch(f"logsV2:log-groups$3FlogGroupNameFilter$3D{project}")
+
+    def alarm(self, name: str) -> str | None:
+        """Where CloudWatch shows an alarm with its graph."""
+        return self._in_cloudwatch(f"alarmsV2:alarm/{quote(name)}")
+
+    def _in_cloudwatch(self, place: str) -> str | None:
+        if self.is_local or self.overview.figures is None:
+            return None
+        return _in_aws("cloudwatch", self.overview.figures.recent.region, place)
 
     @property
     def _discrepancies(self) -> list[tuple[str, float]]:
@@ -238,7 +184,14 @@ class ShownOperations:
 
 
 def _broken(runs: Iterable[SeenRun]) -> list[SeenRun]:
-    return [each for each in runs if each.status in _BROKEN]
+    """Runs that failed, and that no later one has followed with success."""
+    succeeded, broken = set[str](), list[SeenRun]()
+    for each in sorted(runs, key=lambda run: run.began_at, reverse=True):
+        if each.status == "SUCCEEDED":
+            succeeded.add(each.worklist_id)
+        elif each.status in _BROKEN and each.worklist_id not in succeeded:
+            broken.append(each)
+    return broken
 
 
 def _in_words(state: str | None) -> str:
@@ -246,17 +199,19 @@ def _in_words(state: str | None) -> str:
     return "" if state is None else re.sub(r"(?<=[a-z])(?=[A-Z])", " ", state).lower()
 
 
-def _console_of(arn: str) -> str:
+def _execution_in_aws(arn: str) -> str:
+    place = f"/v2/executions/details/{quote(arn, safe=':')}"
+    return _in_aws("states", arn.split(":")[3], place)
+
+
+def _in_aws(service: str, region: str, place: str) -> str:
     """
-    Where AWS's console shows an execution. No page of AWS's tells; tools that people publish make
-    the same address. If it is wrong, the console says so: the ARN in it names the execution.
+    Where AWS's console shows something. No page of AWS's tells; tools that people publish make the
+    same addresses. If one is wrong, the console says so: the place names what is looked for.
     """
-    _, partition, _, region, *_ = arn.split(":")
-    domain = {"aws-cn": "amazonaws.cn", "aws-us-gov": "amazonaws-us-gov.com"}.get(
-        partition, "aws.amazon.com"
-    )
-    states = f"https://{region}.console.{domain}/states/home?region={region}"
-    return f"{states}#/v2/executions/details/{quote(arn, safe=':')}"
+    domains = {"cn": "amazonaws.cn", "us-gov": "amazonaws-us-gov.com"}
+    domain = domains.get(region.rsplit("-", 2)[0], "aws.amazon.com")
+    return f"https://{region}.console.{domain}/{service}/home?region={region}#{place}"
 
 
 def page(request: Request) -> Response:
@@ -341,8 +296,8 @@ def _watch(request: Request, overview: Overview) -> Watch:
 
 
 def _values(overview: Overview) -> object:
-    """What is drawn of the figures, without when they were asked for."""
+    """What is shown of the figures, without when they were asked for."""
     figures = overview.figures
     if figures is None:
         return None
-    return figures.board.graphs, figures.board.alarms, figures.discrepancies, figures.cost
+    return figures.signals, figures.recent.alarms, figures.discrepancies, figures.dollars_today

@@ -202,9 +202,9 @@ def _cut(text: str, width: int) -> Text:
     return Text(text if cell_len(text) <= width else fitted(text, width).rstrip(), style="dim")
 
 
-# Of one core, what looking and drawing may take: embedding wants the rest. What the server does
-# for a look is a fraction of that.
-_SHARE = 0.02
+# Of one core, what looking and drawing may take: embedding wants the rest. Each look reads all
+# records.
+_SHARE = 0.1
 _LEAST_SECONDS = 0.5
 _MOST_SECONDS = 10.0
 _TICK_SECONDS = 0.25  # within which a window that was resized is drawn anew

@@ -37,7 +37,7 @@ from stackroom_local.local_errors import LocalModeError
 from stackroom_local.sites.file_drop import DroppableFile, Dropped, FoundFiles, NotDropped, find
 from stackroom_local.sites.file_drop import drop as drop_files
 from stackroom_local.sites.site import Site
-from stackroom_local.sites.site_records import CatalogListing, ChangedRecords, SiteRecords
+from stackroom_local.sites.site_records import CatalogListing, FollowedRecords, SiteRecords
 from stackroom_local.sites.site_services import SiteServices
 
 # Uploads that wait to be taken up: objects in the bucket that no record tells of with this
@@ -173,7 +173,7 @@ def status(site: Site, *, user: str | None, watch: bool, until_settled: bool, to
             told.answer(status_answer(listings, left, junk))
             return
         until_settled = True
-    following = ChangedRecords(site, user)
+    following = FollowedRecords(site, user)
     with StatusWatch.of(out, speed=site.speed, lines=told if told.is_json else None) as watching:
         while True:
             listings = following.look()
@@ -189,7 +189,7 @@ def keys_waiting(site: Site, user: str | None) -> list[str]:
     return waiting(lying, SiteRecords(site).documents(user))
 
 
-def _has_settled(following: ChangedRecords, listings: Iterable[CatalogListing]) -> bool:
+def _has_settled(following: FollowedRecords, listings: Iterable[CatalogListing]) -> bool:
     """Also what was uploaded a moment ago, and has no record yet."""
     if _is_under_way(listings):
         return False
@@ -244,7 +244,7 @@ def settle(
     Raises `TimeoutError` naming those that were neither within `seconds`.
     """
     started = time.monotonic()
-    following = ChangedRecords(site, user)
+    following = FollowedRecords(site, user)
     with StatusWatch.of(out, speed=site.speed, every_document=False) as watching:
         while True:
             listings = _only(following.look(), dropped)

@@ -79,9 +79,7 @@ def compared(site: Site, out: Console, *, dry_run: bool) -> list[Discrepancy]:
         bar = progress.add_task("", total=len(AuditStage))
 
         def show(stage: AuditStage) -> None:
-            read = rounds.latest()
-            told = f"{stage} ({read} read)" if read is not None else stage
-            progress.update(bar, description=told, completed=list(AuditStage).index(stage))
+            progress.update(bar, description=stage, completed=list(AuditStage).index(stage))
 
         reconciliation = _reconciliation(site, bookmark, rounds, dry_run=dry_run, on_step=show)
         return _told(_to_the_end(reconciliation, bookmark, out), out, dry_run=dry_run)

@@ -255,4 +255,5 @@ if __name__ == "__main__":
     table_streams.read_beside_queues()
     agent_runtimes.install(state, with_agents)
     embedded_metrics.follow(state / "gateway" / "logs")
+    embedded_metrics.follow(state / "logs", "console.log")
     app.main()

@@ -2,9 +2,9 @@
 The figures that functions embed in their logs reach CloudWatch, as CloudWatch Logs sees to on AWS.
 
 ministack 1.5.33 keeps such a line as any other. Here, in its process, each line that reaches its
-logs is looked at once the function is done; those of the gateway's functions, whose logs are files,
-are looked at there, every second. So no function waits, and what can't be read is told in
-ministack's log and lost.
+logs is looked at once the function is done; those of the gateway's functions and of the console,
+whose logs are files, are looked at there, every second. So no function waits, and what can't be
+read is told in ministack's log and lost.
 
 Format: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 """
@@ -95,13 +95,13 @@ def install() -> None:
 class Followed:
     """The logs of a folder, as they grow from now on."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._read = {log: log.stat().st_size for log in folder.glob("*.log")}
+    def __init__(self, folder: Path, names: str = "*.log") -> None:
+        self._folder, self._names = folder, names
+        self._read = {log: log.stat().st_size for log in folder.glob(names)}
 
     def lines(self) -> Iterator[str]:
         """Those that have come to their end since the last time."""
-        for log in sorted(self._folder.glob("*.log")):
+        for log in sorted(self._folder.glob(self._names)):
             with log.open("rb") as file:
                 file.seek(self._read.get(log, 0))
                 grown = file.read()
@@ -110,9 +110,9 @@ class Followed:
             yield from whole.decode("utf-8", "replace").splitlines()
 
 
-def follow(folder: Path) -> None:
+def follow(folder: Path, names: str = "*.log") -> None:
     """Takes what the logs there count, for as long as this process lives."""
-    followed = Followed(folder)
+    followed = Followed(folder, names)
 
     def take_all() -> None:
         while True:

@@ -9,14 +9,13 @@ alone (stackroom_local.ministack.metric_queries).
 import json
 import math
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from statistics import fmean
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 from simpleeval import EvalWithCompoundTypes, InvalidExpression
 
 # Metric math and searches, for the local CloudWatch (stackroom_local.ministack.metric_queries).
@@ -26,7 +25,6 @@ from simpleeval import EvalWithCompoundTypes, InvalidExpression
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/search-expression-syntax.html
 
 Series = Mapping[datetime, float]
-_Row = npt.NDArray[np.float64]  # one value for each time, NaN where nothing was reported
 
 _SEARCH = re.compile(
     r"SEARCH\('\{(?P<schema>[^}]*)\}(?P<terms>.*)', '(?P<statistic>[^']+)'(?:, (?P<period>\d+))?\)"
@@ -79,38 +77,33 @@ def evaluated(expression: str, named: Mapping[str, Series]) -> Series:
 
     Raises `NotUnderstood`.
     """
-    times = sorted({time for series in named.values() for time in series})
-    rows = {
-        name: np.array([series.get(time, math.nan) for time in times], dtype=np.float64)
-        for name, series in named.items()
-    }
-    evaluator = EvalWithCompoundTypes(functions=_FUNCTIONS, names=rows)
+    evaluator, result = EvalWithCompoundTypes(functions=_FUNCTIONS), dict[datetime, float]()
     try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # of columns without any value
-            result = np.broadcast_to(np.asarray(evaluator.eval(expression), float), (len(times),))
-    except (InvalidExpression, SyntaxError, TypeError, ValueError, ArithmeticError) as error:
+        parsed = evaluator.parse(expression)
+        for time in sorted({time for series in named.values() for time in series}):
+            evaluator.names = {name: series.get(time, math.nan) for name, series in named.items()}
+            with suppress(ZeroDivisionError):
+                result[time] = float(evaluator.eval(expression, parsed))
+    except (InvalidExpression, SyntaxError, TypeError, ValueError) as error:
         raise NotUnderstood(f"only AWS works out {expression}: {error}") from error
-    pairs = zip(times, result.tolist(), strict=True)
-    return {time: value for time, value in pairs if math.isfinite(value)}
+    return {time: value for time, value in result.items() if math.isfinite(value)}
 
 
-def _across(function: Callable[..., Any]) -> Callable[[Iterable[_Row]], _Row]:
-    """Of several series, time by time; passes over what is missing, unless all is."""
+def _across(function: Callable[[Iterable[float]], float]) -> Callable[[Iterable[float]], float]:
+    """Of several series at one time; passes over what is missing, unless all is."""
 
-    def of(rows: Iterable[_Row]) -> _Row:
-        together = np.vstack(list(rows))
-        made: _Row = function(together, axis=0)
-        return np.where(np.isnan(together).all(axis=0), math.nan, made)
+    def of(values: Iterable[float]) -> float:
+        told = [each for each in values if not math.isnan(each)]
+        return function(told) if told else math.nan
 
     return of
 
 
 _FUNCTIONS = {
-    "SUM": _across(np.nansum),
-    "AVG": _across(np.nanmean),
-    "MIN": _across(np.nanmin),
-    "MAX": _across(np.nanmax),
+    "SUM": _across(math.fsum),
+    "AVG": _across(fmean),
+    "MIN": _across(min),
+    "MAX": _across(max),
 }
 
 

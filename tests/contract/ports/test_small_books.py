@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from stackroom.aws.dynamodb.bookmark import DynamoBookmark
+from stackroom.aws.dynamodb.bookmark import DynamoBookmark, DynamoIdParts
 from stackroom.aws.dynamodb.inspection_records import DynamoInspections
 from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
 from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
 from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
 from stackroom.documents.model import Document
 from stackroom.documents.repositories import Inspected, InspectionResults, Receipts
-from stackroom.ingestion.inventory import Bookmark
+from stackroom.ingestion.inventory import Bookmark, IdParts
 from stackroom.inspection.inspection import Inspections
 from stackroom.runs.lease import WorklistEntry, Worklists
 from tests.aws.stores import CONTROL_TABLE
-from tests.fakes.inventory import FakeBookmark
+from tests.fakes.inventory import FakeBookmark, FakeIdParts
 from tests.fakes.pipeline import FakeInspectionResults, FakeInspections, FakeReceipts
 from tests.fakes.worklists import FakeWorklists
 from tests.support.records import NOW, a_document, a_receipt
@@ -33,6 +33,7 @@ class Books:
     """`find` makes inspection results, as the inspection does."""
 
     bookmark: Bookmark
+    ids: IdParts
     receipts: Receipts
     results: InspectionResults
     find: Callable[[Document, str], object]
@@ -45,6 +46,7 @@ def books(request: pytest.FixtureRequest) -> Books:
         found = FakeInspectionResults()
         return Books(
             bookmark=FakeBookmark(),
+            ids=FakeIdParts(),
             receipts=FakeReceipts(),
             results=found,
             find=found.find,
@@ -54,6 +56,7 @@ def books(request: pytest.FixtureRequest) -> Books:
     kept = DynamoInspections(client=client, table=CONTROL_TABLE)
     return Books(
         bookmark=DynamoBookmark(client=client, table=CONTROL_TABLE),
+        ids=DynamoIdParts(client=client, table=CONTROL_TABLE),
         receipts=DynamoReceipts(client=client, table=CONTROL_TABLE),
         results=kept,
         find=lambda document, why: kept.record(
@@ -81,6 +84,14 @@ def test_the_last_cursor_is_kept_until_it_is_taken_out(books: Books) -> None:
         cursors.append(books.bookmark.read())
 
     assert cursors == [None, "here", "there", None, None]
+
+
+def test_parts_of_ids_come_back_as_kept_last_by_their_reading(books: Books) -> None:
+    for reading, part, ids in (("a", 10, b"3"), ("a", 9, b"1"), ("b", 9, b"x"), ("a", 9, b"2")):
+        books.ids.keep(reading, part, ids)
+
+    assert list(books.ids.parts("a")) == [b"2", b"3"]
+    assert list(books.ids.parts("none")) == []
 
 
 def test_the_latest_moment_is_kept_for_its_user_alone(dynamodb: Any) -> None:

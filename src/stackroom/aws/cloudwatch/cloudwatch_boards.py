@@ -245,6 +245,7 @@ def read_board(
         graphs = tuple(readers.map(graph, (each for each in wanted if each.lines)))
     return Board(
         name=name,
+        region=client.meta.region_name,
         start=since,
         end=end,
         alarms={each: states.get(each) for each in alarms},

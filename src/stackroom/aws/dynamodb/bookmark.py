@@ -1,16 +1,20 @@
 """
-Where the reconciliation goes on, and how far its round is: one item each in the control table.
+Where the reconciliation goes on, how far its round is, and the ids that it compares.
 
-    pk RECONCILIATION, sk BOOKMARK or ROUND
-    place    a cursor, or a round as JSON
+    pk RECONCILIATION            sk BOOKMARK or ROUND    place: a cursor, or a round as JSON
+    pk RECONCILIATION#<reading>  sk <part>               ids (binary), expires_at (TTL)
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 
 from stackroom.aws.dynamodb.items import Item, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
+from stackroom.clock import utc_now
 
 BOOKMARK, ROUND = "BOOKMARK", "ROUND"
+_KEPT = timedelta(days=7)  # ids; millions of documents are compared in hours
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,3 +34,15 @@ class DynamoBookmark(DynamoTable):
     @property
     def _key(self) -> Item:
         return to_item({"pk": "RECONCILIATION", "sk": self.name})
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamoIdParts(DynamoTable):
+    def keep(self, reading: str, part: int, ids: bytes) -> None:
+        key = {"pk": f"RECONCILIATION#{reading}", "sk": f"{part:06}"}
+        expires_at = int((utc_now() + _KEPT).timestamp())
+        self._keep(to_item({**key, "ids": ids, "expires_at": expires_at}))
+
+    def parts(self, reading: str) -> Iterator[bytes]:
+        for item in self._partition(f"RECONCILIATION#{reading}"):
+            yield bytes(item["ids"])
