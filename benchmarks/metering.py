@@ -24,7 +24,8 @@ _OF_TRANSACTION, _EACH_ITEM = 0.022, 0.001  # seconds
 _ENDS = (DocumentStatus.INDEXED, DocumentStatus.FAILED)
 _WRITERS = 10  # plain ones that DynamoDocuments.save_all writes at a time
 DOCUMENT_BYTES = 900  # of a document's item, names and values
-LISTED_BYTES = 150  # of an open item, or a failed one
+# In a local index: its keys, and 100 bytes [DynamoDB developer guide: Local secondary indexes].
+LISTED_BYTES = 250
 _TAKING_MANY = ("results_for", "sidecars_of")  # what these are given is what costs
 
 
@@ -63,7 +64,6 @@ CATALOGS = {
     "place": _PUT,
     "record_attributes": _PUT,
     "clear_data_source": _PUT,
-    "settle_status": Cost(seconds=0.024, reads=1, writes=1),
     "mark_deleting": _PUT,
     "unmark_deleting": _PUT,
 }
@@ -199,8 +199,8 @@ class MeteredDocuments(Metered):
     """
     Documents, where the cost of a write depends on what it changes.
 
-    A transaction where that is open or counted, two units for each of its items; else a plain
-    write. And one where the index of names has to change (aws/dynamodb/document_names.py).
+    A transaction where that is counted, two units for each of its items; else a plain write. And
+    one for each index that has to change (aws/dynamodb/document_items.py, document_names.py).
     """
 
     def save(self, document: Document) -> Document:
@@ -223,17 +223,17 @@ class MeteredDocuments(Metered):
         settled = sum(each.status in _ENDS for each in documents)
         self._bill.add("log bytes", 2 * LOG_LINE * settled)
         plain, seconds, units = 0, 0.0, 0
-        items: Counter[str] = Counter()
         counted: Counter[str] = Counter()
         for document in documents:
-            if listed := _changed(document, removes=removes):
-                counted[document.catalog_id] += 1
-                items[document.catalog_id] += listed
-            else:
+            change = _change(document, removes=removes)
+            units += abs(change.open) + abs(change.failed)
+            if change == Counts():
                 plain += 1
-        for catalog_id, members in counted.items():
+            else:
+                counted[document.catalog_id] += 1
+        for members in counted.values():
             transactions = ceil(members / MOST_DOCUMENTS)
-            written = items[catalog_id] + transactions  # with the counters
+            written = members + transactions  # with the counters
             units += 2 * written
             seconds += transactions * _OF_TRANSACTION + written * _EACH_ITEM
         units += plain
@@ -251,14 +251,10 @@ class MeteredDocuments(Metered):
         return removes or (there.size, there.uploaded_at) != (document.size, document.uploaded_at)
 
 
-def _changed(document: Document, *, removes: bool) -> int:
-    """Items that the write of it changes in a transaction; 0 if there is none."""
+def _change(document: Document, *, removes: bool) -> Counts:
     before = document if document.version else uncounted(document)
     after = uncounted(document) if removes else booked(document, document.opened_at)
-    change = counts_of(after) - counts_of(before)
-    if change == Counts():
-        return 0
-    return 1 + abs(change.open) + abs(change.failed)
+    return counts_of(after) - counts_of(before)
 
 
 def _billed(cost: Cost) -> Iterator[tuple[str, float]]:

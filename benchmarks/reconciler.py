@@ -87,7 +87,6 @@ def reconciliation(
         inventory=made_up,
         catalogs=catalogs,
         documents=documents,
-        listing_items=made_up,
         bucket=bucket,
         leases=leases,
         executions=never,

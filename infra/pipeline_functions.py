@@ -49,7 +49,7 @@ class PipelineFunctions:
             environment={**self._running(), **self.rights.deployment.ingestion.of_inspection},
             group=INSPECT,
         )
-        # It has a document taken up once its text is there, which lists it as open.
+        # It has a document taken up once its text is there, which the catalog counts as open.
         handler.allow(
             "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", on=self._catalogs()
         )
@@ -85,6 +85,7 @@ class PipelineFunctions:
             },
         )
         self._let_settle(handler)
+        self.rights.list_documents(handler)
         self._count_users(handler)
         self.rights.look_for_silent_runs(handler)
         self.rights.read_sidecars(handler)
@@ -116,6 +117,7 @@ class PipelineFunctions:
             environment=self._admitting(),
         )
         self._let_settle(handler)
+        self.rights.list_failed(handler)  # those that a job has indexed after all
         handler.allow(
             "bedrock:GetIngestionJob",
             "bedrock:StopIngestionJob",
@@ -132,9 +134,9 @@ class PipelineFunctions:
             "Reconciler", "reconciler", seconds=15 * 60, environment=self._running()
         )
         self.rights.settle(handler)
+        self.rights.list_documents(handler)
         self._count_users(handler)
-        # What lists a document is mended on the condition that its record still says so.
-        handler.allow("dynamodb:Scan", "dynamodb:ConditionCheckItem", on=self._catalogs())
+        handler.allow("dynamodb:Scan", on=self._catalogs())
         handler.allow("dynamodb:Scan", on=self.rights.data.catalog_table.by_user_arn)
         self.rights.coordinate(handler)
         self.rights.look_for_silent_runs(handler)

@@ -32,12 +32,19 @@ class Rights:
         handler.allow(
             "dynamodb:GetItem",
             "dynamodb:BatchGetItem",
-            "dynamodb:Query",
             "dynamodb:PutItem",
             "dynamodb:UpdateItem",
             "dynamodb:DeleteItem",
             on=self.data.catalog_table.table_arn,
         )
+        handler.allow("dynamodb:Query", on=self.data.catalog_table.open_arn)
+
+    def list_documents(self, handler: HandlerFunction) -> None:
+        """All of a catalog, in whatever state they are."""
+        handler.allow("dynamodb:Query", on=self.data.catalog_table.table_arn)
+
+    def list_failed(self, handler: HandlerFunction) -> None:
+        handler.allow("dynamodb:Query", on=self.data.catalog_table.failed_arn)
 
     def coordinate(self, handler: HandlerFunction) -> None:
         """Leases, slots, the queue for Bedrock with its ledger, receipts."""

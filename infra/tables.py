@@ -8,6 +8,8 @@ from constructs import Construct
 
 _BY_USER = "user_id-index"
 _BY_NAME = "filename-index"
+_OPEN = "open-index"
+_FAILED = "failed-index"
 _LIVE = "live-index"
 
 
@@ -22,6 +24,7 @@ class _Table(dynamodb.TableV2):
         table_name: str,
         keys: tuple[str, str],
         indexes: Sequence[dynamodb.GlobalSecondaryIndexPropsV2],
+        local_indexes: Sequence[dynamodb.LocalSecondaryIndexProps] = (),
         time_to_live_attribute: str | None = None,
     ) -> None:
         partition, sort = keys
@@ -32,6 +35,7 @@ class _Table(dynamodb.TableV2):
             partition_key=_string(partition),
             sort_key=_string(sort),
             global_secondary_indexes=indexes,
+            local_secondary_indexes=list(local_indexes),
             time_to_live_attribute=time_to_live_attribute,
             dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,  # for infra/events.py
             billing=dynamodb.Billing.on_demand(),
@@ -60,12 +64,25 @@ class CatalogTable(_Table):
             projection_type=dynamodb.ProjectionType.INCLUDE,
             non_key_attributes=["size", "uploaded_at", "gaps"],
         )
+        # Sparse: what is open, waits over a cap or failed carries these keys, and nothing else.
+        # Local, for a decision to write follows what they answer, and no global index is read
+        # consistently. They are made with the table or never, and limit what lies under one
+        # catalog_id to 10 GB [DynamoDB developer guide: Local secondary indexes].
+        listings = [
+            dynamodb.LocalSecondaryIndexProps(
+                index_name=name,
+                sort_key=_string(key),
+                projection_type=dynamodb.ProjectionType.KEYS_ONLY,
+            )
+            for name, key in ((_OPEN, "open_key"), (_FAILED, "failed_key"))
+        ]
         super().__init__(
             scope,
             construct_id,
             table_name=table_name,
             keys=("catalog_id", "sk"),
             indexes=[by_user, by_name],
+            local_indexes=listings,
             time_to_live_attribute="expires_at",  # of files that were announced and never came
         )
 
@@ -76,6 +93,14 @@ class CatalogTable(_Table):
     @property
     def by_name_arn(self) -> str:
         return f"{self.table_arn}/index/{_BY_NAME}"
+
+    @property
+    def open_arn(self) -> str:
+        return f"{self.table_arn}/index/{_OPEN}"
+
+    @property
+    def failed_arn(self) -> str:
+        return f"{self.table_arn}/index/{_FAILED}"
 
 
 class ControlTable(_Table):

@@ -13,12 +13,11 @@ from stackroom.documents.attributes import MOST_RECORDED
 from stackroom.documents.bucket import FileVersion, StoredObject, StoredSidecar, Version
 from stackroom.documents.catalog_counts import (
     Counts,
-    awaits_indexing,
     booked,
     counts_in,
     counts_of,
     indexed_last,
-    settled_status,
+    status_of,
     uncounted,
 )
 from stackroom.documents.keys import SIDECAR_SUFFIX, can_have_sidecar
@@ -91,14 +90,8 @@ class MemoryCatalogs:
             knowledge_base_id=None,
             data_source_id=None,
             data_source_type=DataSourceType.S3,
-            data_source_shared=None,
+            data_source_shared=False,
         )
-
-    def settle_status(self, catalog_id: str, *, at: datetime) -> None:
-        there = self.kept.get(catalog_id)
-        if there is None or there.status is CatalogStatus.DELETING or there.waiting_count:
-            return
-        self._change(catalog_id, status=settled_status(counts_in(there)), updated_at=at)
 
     def recount(self, seen: Catalog, counts: Counts) -> None:
         if counts_in(self._there(seen.catalog_id)) != counts_in(seen):
@@ -110,9 +103,6 @@ class MemoryCatalogs:
         there = self.kept[catalog_id]
         counts = counts_in(there)
         counts += change.within(counts)
-        is_indexing = kept is not None and awaits_indexing(kept)
-        if is_indexing and there.status is not CatalogStatus.DELETING:
-            self._change(catalog_id, status=CatalogStatus.INDEXING)
         if kept is not None:
             self._change(catalog_id, updated_at=kept.updated_at)
         if kept is not None and (indexed_at := indexed_last([kept])) is not None:
@@ -120,8 +110,10 @@ class MemoryCatalogs:
         self._set_counts(catalog_id, counts)
 
     def _set_counts(self, catalog_id: str, counts: Counts) -> None:
+        is_going = self.kept[catalog_id].status is CatalogStatus.DELETING
         self._change(
             catalog_id,
+            status=CatalogStatus.DELETING if is_going else status_of(counts),
             document_count=counts.documents,
             total_bytes=counts.size,
             failed_count=counts.failed,
@@ -139,7 +131,7 @@ class MemoryCatalogs:
     def unmark_deleting(self, catalog_id: str, *, at: datetime) -> None:
         there = self._there(catalog_id)
         if there.status is CatalogStatus.DELETING:
-            status = CatalogStatus.INDEXING if there.waiting_count else CatalogStatus.READY
+            status = status_of(counts_in(there))
             self._change(catalog_id, status=status, updated_at=at, deleting_since=None)
 
     def _there(self, catalog_id: str) -> Catalog:

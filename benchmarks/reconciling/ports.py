@@ -14,7 +14,7 @@ from stackroom.documents.bucket import FileVersion, StoredObject, StoredSidecar
 from stackroom.documents.keys import TEXT_PREFIX, TextName
 from stackroom.documents.model import Catalog, DataSource, Document
 from stackroom.documents.passages import Retrieved
-from stackroom.documents.repositories import DocumentPage, Inspected, ListingItem, ListingPage
+from stackroom.documents.repositories import DocumentPage, Inspected, ListingPage
 from stackroom.ingestion.bedrock_calls import DocumentDetail
 from stackroom.ingestion.inventory import KnownSource, ListedDocument, ListedObject
 
@@ -164,16 +164,6 @@ class MadeUp:
             items=[self.shelves.catalog(each) for each in numbers],
             next=str(following) if goes_on else None,
         )
-
-    def stray(self, _catalog_id: str) -> Iterator[ListingItem]:
-        """None is listed but what failed, which is in order."""
-        self.meter.count("Query", reads=1)
-        return iter(())
-
-    def unlisted(self, documents: Iterable[Document]) -> list[Document]:
-        if any(each.counted is not None and each.counted.failed for each in documents):
-            self.meter.count("BatchGetItem", reads=1)
-        return []
 
     def results_for(self, _documents: Iterable[Document]) -> dict[str, Inspected]:
         """Return no result: a file without a record was never read."""

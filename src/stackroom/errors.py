@@ -5,6 +5,7 @@ StackroomError
 ├── Rejected                    change the request; never retried
 │   ├── MalformedEvent          not an event that we know; belongs in the dead-letter queue
 │   ├── CatalogLimitReached     the user already has as many catalogs as allowed
+│   ├── CatalogFull             DynamoDB takes no more records under the catalog's key
 │   ├── CatalogNotFound         there is none of that id, or it is somebody else's
 │   ├── CatalogDeleting         it is being deleted
 │   ├── CatalogNameTaken        the user has one of that name
@@ -101,6 +102,11 @@ class MalformedEvent(Rejected):
 class CatalogLimitReached(Rejected):
     def __init__(self, limit: int) -> None:
         super().__init__(f"Maximum catalog limit ({limit}) reached")
+
+
+class CatalogFull(Rejected):
+    def __init__(self) -> None:
+        super().__init__("The catalog is full: what is recorded of its documents takes 10 GB")
 
 
 class CatalogNotFound(Rejected):

@@ -5,6 +5,7 @@ LocalModeError
 ├── AlreadyUp          this state directory is served by another process
 ├── NotOurs            the state directory is in use for something else
 ├── NotUp              a verb needs the local mode, and none serves this state directory
+├── OutdatedState      the state directory was made by a version whose tables ours can't use
 ├── StillStopping      it was told to stop and has not ended yet
 ├── PortTaken          another program listens on a port we were told to use
 ├── PartMissing        this installation lacks something that every wheel holds
@@ -75,6 +76,15 @@ class NotUp(LocalModeError):
         super().__init__(
             f"nothing is up in {state_dir}; start it in another shell with: {command()} up "
             "(another directory: --state-dir, or STACKROOM_STATE_DIR)"
+        )
+
+
+class OutdatedState(LocalModeError):
+    def __init__(self, table: str) -> None:
+        super().__init__(
+            f"the state directory was made by an earlier version of Stackroom: its table {table} "
+            f"lacks an index that can't be added. Forget all that was kept with: {command()} up "
+            "--fresh (or name a new directory with --state-dir), and drop your files again"
         )
 
 

@@ -26,8 +26,18 @@ def create_tables(dynamodb: Any) -> None:
     dynamodb.create_table(
         TableName=CATALOG_TABLE,
         BillingMode="PAY_PER_REQUEST",
-        AttributeDefinitions=_strings("catalog_id", "sk", "user_id", "filename"),
+        AttributeDefinitions=_strings(
+            "catalog_id", "sk", "user_id", "filename", "open_key", "failed_key"
+        ),
         KeySchema=_keys("catalog_id", "sk"),
+        LocalSecondaryIndexes=[
+            {
+                "IndexName": name,
+                "KeySchema": _keys("catalog_id", key),
+                "Projection": {"ProjectionType": "KEYS_ONLY"},
+            }
+            for name, key in (("open-index", "open_key"), ("failed-index", "failed_key"))
+        ],
         GlobalSecondaryIndexes=[
             {
                 "IndexName": "user_id-index",

@@ -13,11 +13,10 @@ from stackroom.aws import session
 from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister, DynamoCatalogs
 from stackroom.aws.dynamodb.document_names import DynamoDocumentNames
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
-from stackroom.aws.dynamodb.items import to_item
 from stackroom.aws.dynamodb.table import DynamoTable, transact
 from stackroom.aws.listed_inventory import AwsInventory
 from stackroom.documents.model import DataSource, DataSourceType, DocumentStatus
-from stackroom.errors import StoreUnavailable
+from stackroom.errors import CatalogFull, StoreUnavailable
 from stackroom.ingestion.inventory import ListingExpired
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.support.records import NOW, a_catalog, a_document
@@ -74,48 +73,6 @@ def test_listing_and_reading_are_consistent(
     list(documents.failed_in("cat-1"))
 
     assert [each["ConsistentRead"] for each in asked] == [True] * 4
-
-
-def test_records_without_newer_counters_are_counted_on_their_first_write(
-    documents: DynamoDocuments, dynamodb: Any
-) -> None:
-    """They know neither what failed nor what is open; the first write of each tells them."""
-    totals = {"document_count": {"N": "2"}, "total_bytes": {"N": "20"}, "status": {"S": "ready"}}
-    key = {"catalog_id": {"S": "cat-1"}, "sk": {"S": "METADATA"}}
-    dynamodb.put_item(TableName=CATALOG_TABLE, Item={**key, **totals})
-    for number in (1, 2):
-        old = a_document(number, size=10, version=7).model_dump(mode="json")
-        item = to_item({**old, "sk": f"DOC#{old['document_id']}"})
-        dynamodb.put_item(TableName=CATALOG_TABLE, Item=item)
-    before = list(documents.open_in("cat-1"))
-    first, second = documents.of_catalog("cat-1")
-
-    opened = documents.save(first)
-    documents.save(second.moved(DocumentStatus.FAILED, at=NOW, reason="no text"))
-
-    counted = dynamodb.get_item(TableName=CATALOG_TABLE, Key=key)["Item"]
-    names = ("document_count", "total_bytes", "failed_count", "waiting_count", "open_count")
-    assert before == []
-    assert list(documents.open_in("cat-1")) == [opened]
-    assert [each.document_id for each in documents.failed_in("cat-1")] == ["doc-0002"]
-    assert [int(counted[name]["N"]) for name in names] == [2, 20, 1, 1, 1]
-
-
-def test_item_from_before_texts_is_read_and_written_without_its_attribute(
-    documents: DynamoDocuments, dynamodb: Any
-) -> None:
-    old = {**a_document(1, version=7).model_dump(mode="json"), "uninspected": True}
-    item = to_item({**old, "sk": f"DOC#{old['document_id']}"})
-    dynamodb.put_item(TableName=CATALOG_TABLE, Item=item)
-
-    [found] = documents.of_catalog("cat-1")
-    documents.save(found)
-
-    key = {each: item[each] for each in ("catalog_id", "sk")}
-    kept = dynamodb.get_item(TableName=CATALOG_TABLE, Key=key)["Item"]
-    saved = documents.get("cat-1", found.document_id)
-    assert saved == found.model_copy(update={"version": 8})
-    assert "uninspected" not in kept
 
 
 @pytest.fixture
@@ -324,6 +281,22 @@ def test_a_transaction_that_came_to_a_busy_partition_is_tried_again_later(
         stub.assert_no_pending_responses()
 
     assert waited == [0, *range(11)]
+
+
+@pytest.mark.parametrize("operation", WRITES)
+def test_write_to_a_full_catalog_raises_catalog_full_at_once(
+    client: Any, pauses: list[int], operation: str
+) -> None:
+    with Stubber(client) as stub:
+        if operation == "transact_write_items":
+            cancel(stub, "ItemCollectionSizeLimitExceeded", "None")
+        else:
+            stub.add_client_error(operation, "ItemCollectionSizeLimitExceededException")
+
+        with pytest.raises(CatalogFull, match="10 GB"):
+            WRITES[operation](client)
+
+    assert pauses == []
 
 
 def test_a_condition_that_is_not_met_is_no_conflict(client: Any, pauses: list[int]) -> None:

@@ -58,9 +58,10 @@ OUTCOMES: dict[str, dict[str, tuple[str, str]]] = {
             "calls without a condition can't meet it",
         ),
         "TransactionCanceledException": (RAW, "whoever wrote reads the reasons of its items"),
-        "IdempotentParameterMismatchException ItemCollectionSizeLimitExceededException": (
-            RAW,
-            _MISTAKE,
+        "IdempotentParameterMismatchException": (RAW, _MISTAKE),
+        "ItemCollectionSizeLimitExceededException": (
+            "CatalogFull raw",
+            "calls without a condition write to the control table, which has no local index",
         ),
         "ResourceNotFoundException": (RAW, _GONE),
     },

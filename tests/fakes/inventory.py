@@ -1,12 +1,12 @@
 """Everything in the other fakes, page by page; tests/contract/ports holds it to the adapter."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from stackroom.documents.keys import SIDECAR_SUFFIX
 from stackroom.documents.model import Catalog, DataSource, DataSourceType, Document, PoolMember
-from stackroom.documents.repositories import ListingItem, ListingPage
+from stackroom.documents.repositories import ListingPage
 from stackroom.ingestion.inventory import KnownSource, ListedDocument, ListedObject
 from tests.fakes.bedrock import BUCKET, FakeBedrock
 from tests.fakes.disturbed import Disturbed
@@ -139,25 +139,6 @@ class FakeInventory(Disturbed):
     def _status(self, data_source_id: str) -> str:
         deleting = "DELETING" if data_source_id in self.bedrock.deleting else "AVAILABLE"
         return self.statuses.get(data_source_id, deleting)
-
-
-class FakeListingItems:
-    """They are always right, for the fakes keep none beside their documents."""
-
-    def stray(self, catalog_id: str) -> Iterator[ListingItem]:
-        return iter(())
-
-    def is_gone(self, item: ListingItem) -> bool:
-        raise AssertionError("none is stray")
-
-    def drop(self, item: ListingItem) -> None:
-        raise AssertionError("none is stray")
-
-    def unlisted(self, documents: Iterable[Document]) -> list[Document]:
-        return []
-
-    def list_anew(self, document: Document) -> None:
-        raise AssertionError("none is unlisted")
 
 
 @dataclass

@@ -51,7 +51,7 @@ def test_changes_by_tools_and_uploads_are_published_once_if_redelivered(
     for _ in range(2):
         assert deliver(records) == []
 
-    assert states() == ["ready", "pending", "indexing", "deleting", "asked"]
+    assert states() == ["ready", "pending", "indexing", "deleting", "ready", "asked"]
     listed = tools.call("list_events")["metadata"]["events"]
     assert [each["detail"]["state"] for each in listed] == states()
     assert all(each["detail"]["catalog_id"] == catalog_id for each in listed)

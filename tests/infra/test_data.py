@@ -2,6 +2,7 @@
 
 import pytest
 
+from stackroom.aws.dynamodb.document_items import FAILED, OPEN, OVER
 from stackroom.aws.dynamodb.document_names import NAME_INDEX
 from tests.infra.assembly import KEPT, Assembly
 from tests.infra.synthesis import DOMAIN, deployment
@@ -111,6 +112,19 @@ def test_name_index_projects_nothing_that_changes_during_ingestion(
     assert keys == ["catalog_id", "filename"]
     assert by_name["Projection"]["ProjectionType"] == "INCLUDE"
     assert set(by_name["Projection"]["NonKeyAttributes"]) == {"size", "uploaded_at", "gaps"}
+
+
+def test_local_indexes_of_documents_are_sparse_and_hold_keys_alone(assembly: Assembly) -> None:
+    table = assembly.one("data", "AWS::DynamoDB::GlobalTable", "Catalogs").properties
+
+    found = {each["IndexName"]: each for each in table["LocalSecondaryIndexes"]}
+
+    assert found.keys() == {each.index for each in (OPEN, OVER, FAILED)}
+    for listing in (OPEN, OVER, FAILED):
+        index = found[listing.index]
+        keys = [each["AttributeName"] for each in index["KeySchema"]]
+        assert keys == ["catalog_id", listing.key]
+        assert index["Projection"] == {"ProjectionType": "KEYS_ONLY"}
 
 
 @pytest.mark.parametrize("stack", ["data", "knowledge-base"])

@@ -39,6 +39,7 @@ PLACE = place_of(KEY)
 IDS = (KEY, PLACE.document_id, PLACE.catalog_id)
 QUESTION = "annual leave"
 COUNTED = ("stackroom.", "functions.")
+FAKES = ("tests.", "simulated_time.")
 
 Act = Callable[[], object]
 
@@ -128,7 +129,7 @@ def _is_counted(frame: FrameType) -> bool:
     caller: FrameType | None = frame
     while caller is not None and _module(caller).startswith(COUNTED):
         caller = caller.f_back
-    return caller is None or not _module(caller).startswith("tests.")
+    return caller is None or not _module(caller).startswith(FAKES)
 
 
 def _is_given(frame: FrameType, followed: tuple[str, ...]) -> bool:

@@ -8,7 +8,6 @@ from typing import Any
 from stackroom.concurrency import at_once
 from stackroom.documents.keys import TextName
 from stackroom.documents.model import (
-    CatalogStatus,
     DataSource,
     DataSourceType,
     Document,
@@ -24,7 +23,7 @@ from stackroom.reconciler.mending import Mending
 from stackroom.runs.run_leases import shared_worklist
 from tests.fakes.clock import in_turn
 from tests.fakes.inspection import FakeInspectionRequests
-from tests.fakes.inventory import FakeBookmark, FakeIdParts, FakeInventory, FakeListingItems
+from tests.fakes.inventory import FakeBookmark, FakeIdParts, FakeInventory
 from tests.unit.pipeline import KEY, Pipeline, place_of, text_of
 
 LONG = 600.0  # seconds: nothing is under way any more
@@ -62,7 +61,6 @@ class Reconciled(Pipeline):
             inventory=self.inventory,
             catalogs=self.catalogs,
             documents=self.documents,
-            listing_items=FakeListingItems(),
             bucket=self.bucket,
             leases=self.leases,
             executions=self.executions,
@@ -179,12 +177,6 @@ class Reconciled(Pipeline):
         document = self.document(key).model_copy(update=changes)
         self.documents.overwrite(document)
         return document
-
-    def stays_indexing(self, catalog_id: str) -> None:
-        """Whoever should have settled its status died before."""
-        there = self.catalogs.kept[catalog_id]
-        changes = {"status": CatalogStatus.INDEXING, "updated_at": self.clock()}
-        self.catalogs.kept[catalog_id] = there.model_copy(update=changes)
 
     def keeps_text(self, text_id: str, key: str = KEY) -> TextName:
         """A text of the key's document is written now."""

@@ -319,7 +319,6 @@ def large() -> Pipeline:
     large = Pipeline()
     large.catalogs.open(a_catalog())
     large.documents.save_all(indexed(large, number) for number in range(MANY))
-    large.catalogs.settle_status(LARGE_ID, at=large.clock())
     large.clock.pass_by(60)
     large.documents.fails("of_catalog", AssertionError("it was read whole"))
     return large

@@ -413,16 +413,13 @@ def test_unreadable_call_leaves_its_documents_to_a_later_run() -> None:
     assert shared.document(POISON).status is DocumentStatus.INDEXED
 
 
-@pytest.mark.parametrize(
-    ("port", "method"), [("catalogs", "settle_status"), ("findings", "results_for")]
-)
 @pytest.mark.parametrize("error", [KnowledgeBaseUnavailable("any", "500"), Poisoned()])
 def test_a_catalog_that_can_not_be_settled_keeps_nobody_else_waiting(
-    port: str, method: str, error: Exception
+    error: Exception,
 ) -> None:
     shared, others = dropped(count=3)
     run = shared.work(SHARED_WORKLIST)
-    fails_for(getattr(shared, port), method, POISON_CATALOG, error)
+    fails_for(shared.findings, "results_for", POISON_CATALOG, error)
 
     shared.go_on(run, until="WorklistSettled")
 

@@ -12,15 +12,12 @@ from stackroom.documents.keys import (
     SIDECAR_SUFFIX,
     TextName,
     former_document_id_of,
-    unplaced_id_of,
-    unplaced_partition,
 )
 from stackroom.documents.model import CatalogStatus, DocumentStatus
 from stackroom.errors import StoreUnavailable
 from stackroom.ingestion.evidence import MAX_ATTEMPTS
 from stackroom.reconciler.discrepancies import Kind, Outcome
-from tests.support.records import a_document
-from tests.unit.pipeline import CATALOG, KEY, document_at
+from tests.unit.pipeline import CATALOG, KEY
 from tests.unit.reconciling import LONG, Reconciled
 
 Look = Callable[[Reconciled], list[tuple[Kind, str]]]
@@ -156,15 +153,6 @@ def test_a_rejected_file_that_may_be_found_gets_some_runs_and_no_more(world: Rec
 
 
 @IN_A_ROUND_OR_BETWEEN
-def test_a_catalog_that_no_run_works_on_gets_one(world: Reconciled, look: Look) -> None:
-    world.dropped_and_indexed(KEY)
-    world.stays_indexing(CATALOG)
-
-    assert look(world) == [(Kind.STALLED_CATALOG, CATALOG)]
-    assert world.leases.kept[CATALOG].held
-
-
-@IN_A_ROUND_OR_BETWEEN
 def test_a_run_that_ended_without_a_word_is_followed(world: Reconciled, look: Look) -> None:
     world.drop()
     world.executions.ended.add(f"{CATALOG}-1")
@@ -215,7 +203,6 @@ def test_an_unlisted_record_is_listed_and_counted(
     assert found == [(Kind.UNLISTED_DOCUMENT, KEY)]
     assert len(list(world.documents.open_in(CATALOG))) == is_open
     assert (catalog.document_count, catalog.waiting_count) == (1, is_open)
-    assert world.leases.kept[CATALOG].held == is_open
 
 
 def test_catalog_with_wrong_counters_is_recounted(world: Reconciled) -> None:
@@ -453,22 +440,6 @@ def test_junk_that_jobs_crawl_is_quarantined_by_the_reconciler() -> None:
     assert world.found() == []
 
     assert world.bucket.sidecar_attributes(junk)["user_id"] == "!rejected"
-
-
-def test_records_of_junk_files_are_removed(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    inside, beside = "alice/research/.DS_Store", "alice/.DS_Store"
-    failed: dict[str, Any] = {"status": DocumentStatus.FAILED, "status_reason": "no type"}
-    world.documents.save(document_at(inside, **failed))
-    failed |= {"catalog_id": unplaced_partition("alice"), "document_id": unplaced_id_of(beside)}
-    world.documents.save(a_document(s3_key=beside, filename=beside, **failed))
-    for key in (inside, beside):
-        world.bucket.upload(key)
-
-    assert {what for _, what in world.found()} == {inside, beside}
-
-    assert [each.s3_key for each in world.documents.kept.values()] == [KEY]
-    assert world.found() == []
 
 
 TWIN, OTHER_TWIN = "alice/research/Ma\u0308rz.txt", "alice/research/M\u00e4rz.txt"

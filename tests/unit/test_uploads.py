@@ -554,33 +554,6 @@ def test_junk_where_jobs_crawl_is_quarantined_until_it_is_gone() -> None:
     assert list(pipeline.bucket.sidecars) == [KEY]
 
 
-@pytest.mark.parametrize("by_jobs", [False, True])
-def test_junk_that_was_recorded_as_failed_is_forgotten(*, by_jobs: bool) -> None:
-    pipeline = Pipeline(by_jobs=by_jobs)
-    pipeline.drop()
-    pipeline.index(KEY)
-    failed = document_at(JUNK[0], status=DocumentStatus.FAILED, status_reason="no type")
-    pipeline.documents.save(failed)
-    pipeline.bucket.upload(JUNK[0])
-
-    assert pipeline.deliver(JUNK[0]).outcome is UploadOutcome.FORGOTTEN
-
-    assert [each.s3_key for each in pipeline.documents.kept.values()] == [KEY]
-    assert pipeline.catalogs.kept[CATALOG].failed_count == 0
-    assert receipts_of(pipeline) == []
-
-
-def test_indexed_junk_file_is_removed_from_the_index(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    indexed = document_at(JUNK[1], status=DocumentStatus.INDEXED, indexed_at=pipeline.clock())
-    pipeline.documents.save(indexed)
-    pipeline.bucket.upload(JUNK[1])
-
-    assert pipeline.deliver(JUNK[1]).run_for == CATALOG
-
-    assert pipeline.document(JUNK[1]).status is DocumentStatus.DELETING
-
-
 def test_a_catalog_that_only_junk_is_left_in_is_deleted(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())

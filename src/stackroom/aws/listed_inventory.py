@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from stackroom.aws.bedrock.bedrock_data_sources import prefix_in, to_source, type_in
 from stackroom.aws.bedrock.document_details import ids, most_listed, to_detail
 from stackroom.aws.dynamodb.catalog_records import METADATA, USER_INDEX, key_of, to_catalog
-from stackroom.aws.dynamodb.document_items import FAILED, OPEN, to_document
+from stackroom.aws.dynamodb.document_items import to_document
 from stackroom.aws.dynamodb.items import cursor_in, from_item, get_all, start_at
 from stackroom.aws.error_mapping import knowledge_base_errors, store_errors
 from stackroom.documents.model import Catalog, DataSource, Document
@@ -65,8 +65,6 @@ class AwsInventory:
         items: list[Catalog | Document] = []
         malformed: list[str] = []
         for values in map(from_item, answer["Items"]):
-            if values["sk"].startswith((OPEN, FAILED)):
-                continue  # the document's own record says what lists it
             try:
                 is_catalog = values["sk"] == METADATA
                 items.append(to_catalog(values) if is_catalog else to_document(values))

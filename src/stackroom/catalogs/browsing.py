@@ -165,18 +165,18 @@ class Browsing:
         begun = () if behind is not None else _beginnings(wanted.words)
         reads += [partial(self.names.named, catalog_id, prefix=each, limit=ROWS) for each in begun]
         if known is None:
+            waiting = catalog.open_count + catalog.over_count
             reads += [
                 partial(self._listed, self.names.failed, catalog_id, catalog.failed_count),
-                partial(self._listed, self.names.open, catalog_id, catalog.open_count),
-                partial(self._listed, self.names.over, catalog_id, catalog.over_count),
+                partial(self._listed, self.names.waiting, catalog_id, waiting),
             ]
         names, *answers = self.beside(reads)
         alike, listed = answers[: len(begun)], answers[len(begun) :]
         goes_on = len(names) > LOOKED_THROUGH
         last = names[LOOKED_THROUGH - 1].document_id if goes_on else None
         if known is None:
-            failed, *waiting = listed
-            groups = {each: Group.UNDER_WAY for some in waiting for each in some}
+            failed, unfinished = listed
+            groups = dict.fromkeys(unfinished, Group.UNDER_WAY)
             groups |= dict.fromkeys(failed, Group.FAILED)
         else:
             groups = {each.document_id: group_of(each) for each in known.values()}

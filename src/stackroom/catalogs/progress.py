@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from stackroom.access.tenancy import owned
-from stackroom.documents.catalog_counts import Counts, counts_in, settled_status
+from stackroom.documents.catalog_counts import Counts, counts_in, status_of
 from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.documents.repositories import Catalogs
 from stackroom.ingestion.estimates import (
@@ -127,4 +127,4 @@ def _unsettled(estimate: CatalogEstimate) -> tuple[Document, ...] | None:
 def _overall(catalog: Catalog, counts: Counts) -> CatalogStatus:
     if catalog.status is CatalogStatus.DELETING:
         return CatalogStatus.DELETING
-    return CatalogStatus.INDEXING if counts.waiting else settled_status(counts)
+    return status_of(counts)

@@ -255,10 +255,7 @@ class Sending:
             uploaded_at=now,
             updated_at=now,
             upload_until=until,
-            opened_at=there.opened_at if there else None,
-            counted=there.counted if there else None,
-            version=there.version if there else 0,
-        )
+        ).following(there)
         with suppress(RecordChanged):
             self.documents.save(announced)
 

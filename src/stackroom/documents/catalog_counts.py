@@ -98,8 +98,13 @@ def booked(document: Document, opened_at: datetime | None) -> Document:
     return document.model_copy(update={"opened_at": opened, "counted": counted})
 
 
-def settled_status(counts: Counts) -> CatalogStatus:
-    """Of a catalog where nothing waits: failed if all that it has to show is failures."""
+def status_of(counts: Counts) -> CatalogStatus:
+    """
+    Return the status of a catalog that counts so much and is not being deleted: `indexing` while
+    anything waits, then `failed` if all that it has to show is failures.
+    """
+    if counts.waiting:
+        return CatalogStatus.INDEXING
     is_lost = 0 < counts.failed == counts.documents
     return CatalogStatus.FAILED if is_lost else CatalogStatus.READY
 

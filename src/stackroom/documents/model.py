@@ -4,15 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
-from typing import Any, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 from pydantic import (
     AwareDatetime,
     BaseModel,
     ConfigDict,
     NonNegativeInt,
-    SerializerFunctionWrapHandler,
-    model_serializer,
 )
 
 T = TypeVar("T")
@@ -98,7 +96,7 @@ class Catalog(Record):
     knowledge_base_id: str | None = None
     data_source_id: str | None = None
     data_source_type: DataSourceType = DataSourceType.S3  # of that data source
-    data_source_shared: bool | None = None  # None in older records, where only CUSTOM ones were
+    data_source_shared: bool = False
     created_at: AwareDatetime
     updated_at: AwareDatetime
     deleting_since: AwareDatetime | None = None
@@ -114,11 +112,7 @@ class Catalog(Record):
             knowledge_base_id=self.knowledge_base_id,
             data_source_id=self.data_source_id,
             type=self.data_source_type,
-            is_shared=(
-                self.data_source_type is DataSourceType.CUSTOM
-                if self.data_source_shared is None
-                else self.data_source_shared
-            ),
+            is_shared=self.data_source_shared,
         )
 
 
@@ -147,13 +141,6 @@ class Counted(Record):
     waiting: bool = False  # for its event, or to be indexed
     over_since: AwareDatetime | None = None  # it was open, if it waits over a cap now
     over_new: bool = False  # and was never indexed
-
-    @model_serializer(mode="wrap")
-    def _without_what_is_not(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """An item says of a cap only where there is one: see document_items.DocumentWrite.item."""
-        unsaid = () if self.over_since is not None else ("over_since", "over_new")
-        dumped: dict[str, Any] = dump(self)
-        return {name: each for name, each in dumped.items() if name not in unsaid}
 
 
 # The reason of a failure that nobody explains.
@@ -217,7 +204,8 @@ class Document(Record):
     `failing_since`: Bedrock has failed over it since then and gave no reason; while it is `pending`
     for that, no run tries it before `retry_at`, unless Bedrock takes others that it failed over.
     `opened_at`, since when it is open, and `counted`, what its catalog counts of it, are the
-    repository's own: it keeps them right with every write, whatever it is given.
+    repository's own, which keeps them right with every write: they belong to their `version`, so
+    whoever describes a document anew takes all three over by `following`.
     """
 
     catalog_id: str
@@ -258,6 +246,16 @@ class Document(Record):
     opened_at: AwareDatetime | None = None
     counted: Counted | None = None
     version: NonNegativeInt = 0  # 0 until first saved
+
+    def following(self, kept: "Document | None") -> Self:
+        """
+        Return the document as the next state of the one that is kept, at its version and with what
+        is counted of it.
+        """
+        if kept is None:
+            return self
+        books = {name: getattr(kept, name) for name in ("opened_at", "counted", "version")}
+        return self.model_copy(update=books)
 
     @property
     def is_open(self) -> bool:
@@ -411,7 +409,7 @@ class Receipt(Record):
     catalog_id: str
     document_id: str
     filename: str
-    s3_key: str | None = None  # tells the catalog by its name; older receipts have none
+    s3_key: str | None = None  # tells the catalog by its name
     asked_at: AwareDatetime
     searchable_before: AwareDatetime | None = None
     not_found_at: AwareDatetime | None = None
@@ -420,6 +418,16 @@ class Receipt(Record):
     waited_until: AwareDatetime | None = None
     found_again_at: AwareDatetime | None = None
     lost: bool = False
+
+    def following(self, kept: "Document | None") -> Self:
+        """
+        Return the document as the next state of the one that is kept, at its version and with what
+        is counted of it.
+        """
+        if kept is None:
+            return self
+        books = {name: getattr(kept, name) for name in ("opened_at", "counted", "version")}
+        return self.model_copy(update=books)
 
     @property
     def is_open(self) -> bool:

@@ -116,18 +116,14 @@ class ListedDocuments(Protocol):
 
 class Documents(ListedDocuments, Protocol):
     """
-    With each write go the document's open item, there while it is open, and what its catalog counts
-    of it; the latter is left out where the catalog is gone, and for objects of no catalog.
+    With each write goes what lists the document and what its catalog counts of it; where the
+    catalog is gone, and for objects of no catalog, it is neither listed nor counted.
     """
 
     def get(self, catalog_id: str, document_id: str) -> Document | None: ...
 
     def save(self, document: Document) -> Document:
-        """
-        Keep it if it is still at the version that was read. Raises RecordChanged.
-
-        Its catalog is `indexing` from then on if it is to be indexed, unless it is being deleted.
-        """
+        """Keep it if it is still at the version that was read. Raises RecordChanged."""
 
     def save_all(self, documents: Iterable[Document]) -> list[Document]:
         """Save each; answer those saved, leaving out what changed since it was read."""
@@ -164,22 +160,23 @@ class NameLists(Protocol):
 
 class DocumentNames(NameLists, Protocol):
     """
-    Parts of a catalog's documents, for somebody who looks for some. `failed`, `open` and `over` are
-    the ids of what `ListedDocuments` lists, in its order.
+    Parts of a catalog's documents, for somebody who looks for some. `failed` are the ids of what
+    counts as failed, `waiting` of what is open and then of what waits over a cap.
     """
 
     def failed(self, catalog_id: str, *, limit: int) -> Sequence[str]: ...
 
-    def open(self, catalog_id: str, *, limit: int) -> Sequence[str]: ...
-
-    def over(self, catalog_id: str, *, limit: int) -> Sequence[str]: ...
+    def waiting(self, catalog_id: str, *, limit: int) -> Sequence[str]: ...
 
     def records(self, catalog_id: str, document_ids: Iterable[str]) -> Sequence[Document]:
         """Those that there are, in this order, read consistently."""
 
 
 class Catalogs(Protocol):
-    """What they count of their documents is written with these."""
+    """
+    What they count of their documents is written with these; what they count is their status, but
+    for those that are being deleted.
+    """
 
     def get(self, catalog_id: str) -> Catalog | None: ...
 
@@ -200,13 +197,6 @@ class Catalogs(Protocol):
     def clear_data_source(self, catalog_id: str) -> None:
         """Forget where a catalog that is being deleted lived. Raises RecordChanged if it isn't."""
 
-    def settle_status(self, catalog_id: str, *, at: datetime) -> None:
-        """
-        Ready, or failed if all that it has to show is failures; registering a document makes it
-        indexing. Left as it is while a document waits to be searchable, and if it is being deleted
-        or gone. Raises RecordChanged if others keep changing what it counts.
-        """
-
     def recount(self, seen: Catalog, counts: Counts) -> None:
         """It counts so much. Raises RecordChanged if by now it counts something else than seen."""
 
@@ -214,10 +204,7 @@ class Catalogs(Protocol):
         """From now on the catalog is being deleted. Raises RecordChanged if there is none."""
 
     def unmark_deleting(self, catalog_id: str, *, at: datetime) -> None:
-        """
-        It is being deleted no more: indexing if a document waits, else ready. Raises RecordChanged
-        if it is gone already.
-        """
+        """It is being deleted no more. Raises RecordChanged if it is gone already."""
 
 
 class CatalogRegister(Catalogs, Protocol):
@@ -256,33 +243,6 @@ class OpenReceipts(Protocol):
         """
         Everybody's whose proof is awaited, asked for longest ago first, as they were a moment ago.
         """
-
-
-@dataclass(frozen=True, kw_only=True)
-class ListingItem:
-    """What lists a document as open or failed; `name` is the store's own."""
-
-    catalog_id: str
-    document_id: str
-    name: str
-
-
-class ListingItems(Protocol):
-    """All readings are consistent; nothing is written on what may have changed since."""
-
-    def stray(self, catalog_id: str) -> Iterator[ListingItem]:
-        """Those whose documents' records don't say that they stand there."""
-
-    def is_gone(self, item: ListingItem) -> bool: ...
-
-    def drop(self, item: ListingItem) -> None:
-        """Raises RecordChanged if the document's record says by now that it stands there."""
-
-    def unlisted(self, documents: Iterable[Document]) -> list[Document]:
-        """Those of one catalog whose record says that an item lists them, and there is none."""
-
-    def list_anew(self, document: Document) -> None:
-        """Raises RecordChanged if the document changed since it was read."""
 
 
 @dataclass(frozen=True, kw_only=True)

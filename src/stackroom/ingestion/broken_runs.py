@@ -7,7 +7,7 @@ from datetime import datetime
 from stackroom.clock import utc_now
 from stackroom.concurrency import chunks
 from stackroom.documents.model import DocumentStatus
-from stackroom.documents.repositories import Catalogs, Documents
+from stackroom.documents.repositories import Documents
 from stackroom.ingestion.verdicts import DocumentOutcome, Settled
 from stackroom.quota.grants import Admission
 from stackroom.quota.workload import is_to_ingest
@@ -30,7 +30,6 @@ class Restart:
     run's grant is for others to give back.
     """
 
-    catalogs: Catalogs
     documents: Documents
     runs: RunLeases
     now: Callable[[], datetime] = utc_now
@@ -52,8 +51,6 @@ class Restart:
             "operator has mended it, drop the file again"
         )
         settled = list(self._fail(catalog_id, reason))
-        if self.catalogs.get(catalog_id) is not None:
-            self.catalogs.settle_status(catalog_id, at=self.now())
         if not self.runs.release(catalog_id, lease.epoch, served=lease.requested):
             self.runs.recover(lease)  # more was dropped meanwhile
         return settled

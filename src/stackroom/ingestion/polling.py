@@ -205,9 +205,7 @@ class Polling:
     def _write(self, catalog: Catalog, decided: Decided) -> list[Settled]:
         if all(each.outcome is DocumentOutcome.WAIT for _, each in decided):
             return []
-        settled = self.verdict_writer.write(catalog, decided)
-        self.catalogs.settle_status(catalog.catalog_id, at=self.now())
-        return settled
+        return self.verdict_writer.write(catalog, decided)
 
     def _after(self, look: Look, settling: "_Settling", mode: Mode, *, is_asked: bool) -> Run:
         """A job takes up nothing more; direct calls can be sent beside those at work."""

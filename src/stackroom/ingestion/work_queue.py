@@ -157,10 +157,7 @@ class WorkQueue:
         return work
 
     def has_work(self, run: Run) -> bool:
-        """
-        Whether anything is open that this run can see to, now or soon; what has none is settled,
-        and goes.
-        """
+        """Whether anything is open that this run can see to, now or soon; what has none goes."""
         aside = _Aside(run.progress, caps=self.caps.all(), at=self.now())
         return any(
             any(
@@ -212,11 +209,12 @@ class WorkQueue:
             return _Turn(catalog_id=catalog_id)  # the shared data source's run sees to it
         limit = aside.counts[catalog_id] + share
         is_capped = caps_of(catalog.user_id, aside.caps) is not None
-        opened = partial(self.documents.open_in, catalog_id, limit=limit)
-        # What comes after the count has no place yet, and waits for the next look.
-        counted = {(each.document_id, each.version) for each in opened()} if is_capped else set()
-        may_ingest = self.caps.hold_back(catalog, aside.caps)
-        listed = list(opened())
+        listed = list(self.documents.open_in(catalog_id, limit=limit))
+        placed = {(each.document_id, each.version) for each in listed}
+        if is_capped:
+            # What comes after the count has no place yet, and waits for the next look.
+            placed = placed if self.caps.hold_back(catalog, aside.caps) else set()
+            listed = list(self.documents.open_in(catalog_id, limit=limit))
         if not listed:
             if self._is_finished(catalog, is_alone=not is_shared(worklist_id)):
                 self._drop(worklist_id, entry)
@@ -228,8 +226,7 @@ class WorkQueue:
         now = [
             each
             for each in documents
-            if not is_to_ingest(each)
-            or (may_ingest and (not is_capped or (each.document_id, each.version) in counted))
+            if (each.document_id, each.version) in placed or not is_to_ingest(each)
         ]
         return _Turn(
             catalog_id=catalog_id,
@@ -238,8 +235,7 @@ class WorkQueue:
             next_try=min(filter(None, map(aside.next_try, found)), default=None),
             # What waits for Bedrock to recover stands behind all else.
             has_more=(len(listed) == limit and not aside.waits(listed[-1]))
-            or len(now) < len(documents)
-            or not may_ingest,
+            or len(now) < len(documents),
         )
 
     def _drop(self, worklist_id: str, entry: WorklistEntry) -> None:
@@ -248,11 +244,8 @@ class WorkQueue:
 
     def _is_finished(self, catalog: Catalog, *, is_alone: bool) -> bool:
         """Nothing is open in it any more; False if there is something to do yet, a while later."""
-        if catalog.status is not CatalogStatus.DELETING:
-            self.catalogs.settle_status(catalog.catalog_id, at=self.now())
-            return True
-        if is_alone:
-            return True  # its data source goes with it: see EnsureDataSource
+        if catalog.status is not CatalogStatus.DELETING or is_alone:
+            return True  # one that goes alone: its data source goes with it: see EnsureDataSource
         if self.documents.page(catalog.catalog_id, after=None, limit=1).documents:
             return True  # what is left can't be removed; its owner may retry
         try:

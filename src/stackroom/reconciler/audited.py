@@ -7,12 +7,7 @@ from typing import Protocol
 from stackroom.documents.bucket import DocumentBucket
 from stackroom.documents.model import PoolMember
 from stackroom.documents.passages import KnowledgeBase
-from stackroom.documents.repositories import (
-    Catalogs,
-    Documents,
-    ListingItems,
-    Receipts,
-)
+from stackroom.documents.repositories import Catalogs, Documents, Receipts
 from stackroom.ingestion.bedrock_calls import DirectDocuments
 from stackroom.ingestion.broken_runs import Restart
 from stackroom.ingestion.evidence import SearchCheck
@@ -42,7 +37,6 @@ class Audited:
     inventory: Inventory
     catalogs: Catalogs
     documents: Documents
-    listing_items: ListingItems
     bucket: DocumentBucket
     leases: Leases
     executions: Executions

@@ -1,9 +1,9 @@
 """
-What each catalog counts, and what lists its documents as open or failed, against its records.
+What each catalog counts, against the records of its documents.
 
-These are written with each document, or neither (aws/dynamodb/document_records.py); a table that
-was restored, or written to by hand, or by a deployment from before they were kept, may have them
-apart.
+Both are written together, or neither (aws/dynamodb/document_records.py); in a table that somebody
+wrote to by hand they may be apart. A document that was kept while there was no catalog is counted
+once there is one.
 A catalog's records are read between two looks at its counters: only if these are the same, and
 nothing was written in between, do they count for the records that were read. Of a catalog that is
 never quiet for so long, nothing is told.
@@ -16,7 +16,7 @@ from functools import partial
 
 from stackroom.concurrency import chunks
 from stackroom.documents.catalog_counts import Counts, counts_in, counts_of, is_booked
-from stackroom.documents.model import Catalog, Document, Record
+from stackroom.documents.model import Catalog, Record
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.mending import apart
@@ -57,56 +57,20 @@ class CountAudit:
         counts = Counts()
         for some in chunks(self.on.documents.of_catalog(catalog_id), of=_AT_ONCE):
             counts = sum(map(counts_of, some), counts)
-            yield from self._unlisted(some)
+            for each in some:
+                if not is_booked(each):
+                    yield from self.on.mending.saved(each, Kind.UNLISTED_DOCUMENT)
         yield from self._compared(before, counts)
-        for each in self.on.listing_items.stray(catalog_id):
-            yield from self.on.mending.mended(
-                Kind.STRAY_LISTING,
-                f"{catalog_id}: {each.name}",
-                by=partial(self.on.listing_items.drop, each),
-                until=partial(self.on.listing_items.is_gone, each),
-            )
-
-    def _unlisted(self, documents: list[Document]) -> Iterator[Discrepancy]:
-        for each in documents:
-            if is_booked(each):
-                continue
-            if each.is_open:
-                yield from self.on.mending.saved(each, Kind.UNLISTED_DOCUMENT)
-            else:
-                yield from self.on.mending.mended(
-                    Kind.UNLISTED_DOCUMENT,
-                    each.s3_key,
-                    by=partial(self.on.documents.save, each),
-                    until=partial(self._is_booked, each),
-                )
-        for each in self.on.listing_items.unlisted(documents):
-            yield from self.on.mending.mended(
-                Kind.UNLISTED_DOCUMENT,
-                each.s3_key,
-                by=partial(self.on.listing_items.list_anew, each),
-                until=partial(self._is_listed, each),
-            )
-
-    def _is_booked(self, document: Document) -> bool:
-        now = self.on.documents.get(document.catalog_id, document.document_id)
-        return now is None or is_booked(now)
-
-    def _is_listed(self, document: Document) -> bool:
-        now = self.on.documents.get(document.catalog_id, document.document_id)
-        return now is None or not self.on.listing_items.unlisted([now])
 
     def _compared(self, before: Catalog, counts: Counts) -> Iterator[Discrepancy]:
         now = self.on.catalogs.get(before.catalog_id)
         if now is None or _written(now) != _written(before) or counts_in(now) == counts:
             return
-
-        def mend() -> None:
-            self.on.catalogs.recount(now, counts)
-            self.on.catalogs.settle_status(now.catalog_id, at=self.on.mending.now())
-
         yield from self.on.mending.mended(
-            Kind.WRONG_COUNTS, now.catalog_id, by=mend, until=partial(self._counts_otherwise, now)
+            Kind.WRONG_COUNTS,
+            now.catalog_id,
+            by=partial(self.on.catalogs.recount, now, counts),
+            until=partial(self._counts_otherwise, now),
         )
 
     def _counts_otherwise(self, before: Catalog) -> bool:

@@ -41,10 +41,7 @@ class Kind(StrEnum):
         "its catalog opened again, or the record forgotten",
     )
     UNPLACED_WITHOUT_OBJECT = "stray_without_object", "forgotten"
-    UNLISTED_DOCUMENT = (
-        "unlisted_document",
-        "listed and counted as its record is; a run asked for if it is open",
-    )
+    UNLISTED_DOCUMENT = "unlisted_document", "listed and counted as its record is; a run asked for"
     WRONG_COUNTS = "wrong_counts", "counted anew"
     STALLED_DOCUMENT = "stalled_document", "a run asked for"
     STALLED_CATALOG = "stalled_catalog", "a run asked for"
@@ -81,7 +78,6 @@ class Kind(StrEnum):
         " UpdateDataSource with all of its configuration and dataDeletionPolicy RETAIN; then"
         " DeleteDataSource again",
     )
-    STRAY_LISTING = "stray_listing", "removed"
     MALFORMED_RECORD = (
         "malformed_record",
         "left alone: its catalog can't be worked on until you mend or remove the item in DynamoDB;"

@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import partial
 from itertools import groupby
 
-from stackroom.documents.keys import is_junk, may_be_document, unplaced_partition
+from stackroom.documents.keys import may_be_document, unplaced_partition
 from stackroom.documents.model import (
     SERVICE_FAILURE,
     Catalog,
@@ -56,8 +56,7 @@ class RecordAudit:
         return page.next
 
     def _of_unplaced(self, document: Document) -> Iterator[Discrepancy]:
-        key = document.s3_key  # an earlier version of ours kept records of junk
-        if is_junk(key) or self.on.bucket.head(key) is None:
+        if self.on.bucket.head(document.s3_key) is None:
             yield from self.on.mending.forgotten(document, Kind.UNPLACED_WITHOUT_OBJECT)
 
     def _of_catalog(
@@ -182,8 +181,7 @@ def _stalled(on: Audited, listed: Catalog) -> Iterator[Discrepancy]:
     if listed.over_count and on.caps.may_go_on(listed):
         let_go = partial(on.caps.let_go, listed.user_id)
         yield from on.mending.mended(Kind.WAITS_FOR_NOTHING, listed.catalog_id, by=let_go)
-    under_way = listed.status in (CatalogStatus.DELETING, CatalogStatus.INDEXING)
-    if not (listed.open_count or under_way) or _is_attended(on, listed):
+    if not (listed.open_count or _is_going(listed)) or _is_attended(on, listed):
         return
     oldest = list(on.documents.open_in(listed.catalog_id, limit=_MOST_OPEN))
     old = [each for each in oldest if is_old(each) and _is_for_a_run(each)]
@@ -198,12 +196,13 @@ def _stalled(on: Audited, listed: Catalog) -> Iterator[Discrepancy]:
     if old and not on.mending.dry_run:  # its run has left it until now, and nothing is amiss
         ask()
         return
-    # What waits, and is open to no run, waits to be read.
-    is_unread = now.status is CatalogStatus.INDEXING and now.waiting_count > 0
-    under_way = now.status in (CatalogStatus.DELETING, CatalogStatus.INDEXING) and not is_unread
-    is_stuck = under_way and on.mending.is_settled(now.updated_at)
+    is_stuck = _is_going(now) and on.mending.is_settled(now.updated_at)
     if is_stuck and not any(map(_is_for_a_run, oldest)):
         yield from on.mending.mended(Kind.STALLED_CATALOG, listed.catalog_id, by=ask)
+
+
+def _is_going(catalog: Catalog) -> bool:
+    return catalog.status is CatalogStatus.DELETING
 
 
 def _is_attended(on: Audited, catalog: Catalog) -> bool:

@@ -145,8 +145,9 @@ REFUSALS: Mapping[type[errors.StackroomError], Refusal] = {
         "INVALID_NAME", "Allowed: letters, digits, spaces and hyphens."
     ),
     errors.CatalogLimitReached: Refusal(
-        "LIMIT_EXCEEDED", "delete_catalog makes room; a catalog holds any number of documents."
+        "LIMIT_EXCEEDED", "delete_catalog makes room; a catalog holds millions of documents."
     ),
+    errors.CatalogFull: Refusal("LIMIT_EXCEEDED", "create_catalog makes another."),
     errors.LimitExceeded: Refusal("LIMIT_EXCEEDED", "get_usage tells what was used, and the caps."),
     errors.FileTypeUnsupported: Refusal("INVALID_FILE_TYPE", "The type is the end of the name."),
     errors.FileTooLarge: Refusal("FILE_TOO_LARGE", "Divide the file, and upload its parts."),

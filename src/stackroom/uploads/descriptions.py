@@ -79,10 +79,7 @@ def describe(
         indexed_version_id=_version_before(record),
         lacks_folder=judged.lacks_folder,
         correlation_id=correlation_id,
-        opened_at=record.opened_at if record else None,
-        counted=record.counted if record else None,
-        version=record.version if record else 0,
-    )
+    ).following(record)
     is_known = record is not None and says_the_same(record, document)
     if record is not None and is_known:
         judged = _judged(location, found, uploaded_at=record.uploaded_at)
@@ -138,10 +135,7 @@ def describe_unplaced(
         uploaded_at=found.last_modified,
         updated_at=at,
         correlation_id=correlation_id,
-        opened_at=record.opened_at if record else None,
-        counted=record.counted if record else None,
-        version=record.version if record else 0,
-    )
+    ).following(record)
 
 
 def says_the_same(record: Document, document: Document) -> bool:

@@ -34,7 +34,6 @@ from stackroom.uploads.steps import (
     RemoveRecord,
     RemoveSidecar,
     SaveRecord,
-    SettleCatalog,
     Step,
     UnmarkDeleting,
     WriteSidecar,
@@ -91,7 +90,7 @@ class UploadOutcome(StrEnum):
     IGNORED = "ignored"
 
 
-_UNSAID = RecordAttributes | KeepCatalogOpen | KeepWithObject | SettleCatalog
+_UNSAID = RecordAttributes | KeepCatalogOpen | KeepWithObject
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +130,7 @@ def plan(seen: Seen | SeenUnplaced, now: datetime, correlation_id: str | None = 
     if isinstance(seen, SeenUnplaced):
         return _plan_unplaced(seen, now, correlation_id)
     if is_junk(seen.location.key):
-        return _plan_junk(seen, now)
+        return _plan_junk(seen)
     if seen.found is not None:
         return _arrived(seen, seen.found, now, correlation_id)
     return _plan_gone(seen, now)
@@ -166,23 +165,16 @@ def _plan_gone(seen: Seen, now: datetime) -> Plan:
     return replace(removal, steps=(opening, *removal.steps))
 
 
-def _plan_junk(seen: Seen, now: datetime) -> Plan:
+def _plan_junk(seen: Seen) -> Plan:
     """It gets no record, opens no catalog, and is nobody's where ingestion jobs crawl it."""
-    key, record, steps = seen.location.key, seen.record, list[Step]()
-    if record is not None and record.may_be_indexed and not seen.is_crawled:
-        return _removed(seen, record, now)  # an earlier version of ours took it for a document
+    key, steps = seen.location.key, list[Step]()
     if seen.found is not None and seen.is_crawled:
         right = quarantine_sidecar(seen.location)
         if seen.sidecar is None or seen.sidecar.body != right:
             steps.append(WriteSidecar(key=key, body=right, quarantines=True))
-    elif seen.sidecar is not None or record is not None:
+    elif seen.sidecar is not None:
         steps.append(RemoveSidecar(key=key))
-    records = [*seen.superseded, *([record] if record is not None else [])]
-    steps += (RemoveRecord(document=each) for each in records)
-    if record is not None:
-        steps.append(SettleCatalog(catalog_id=record.catalog_id))
-    outcome = UploadOutcome.FORGOTTEN if records else UploadOutcome.IGNORED
-    return Plan(outcome=outcome, steps=tuple(steps))
+    return Plan(outcome=UploadOutcome.IGNORED, steps=tuple(steps))
 
 
 def _plan_unplaced(seen: SeenUnplaced, now: datetime, correlation_id: str | None) -> Plan:
@@ -365,8 +357,6 @@ def _rejected(seen: Seen, document: Document, problem: str, sidecar: bytes, now:
     failed = failed.model_copy(update={"lingering": lingering})
     # Quarantine before the record says failed: the object lies where jobs crawl.
     steps: list[Step] = [quarantine, SaveRecord(document=failed, moves=True)]
-    if not lingering:
-        steps.append(SettleCatalog(catalog_id=document.catalog_id))
     return Plan(
         outcome=UploadOutcome.REJECTED,
         steps=tuple(steps),
@@ -395,7 +385,6 @@ def _removed(seen: Seen, record: Document, now: datetime) -> Plan:
             *steps,
             KeepReceipt(receipt=closed),
             RemoveRecord(document=named),
-            SettleCatalog(catalog_id=named.catalog_id),
         ]
     elif record.status is not DocumentStatus.DELETING:
         deleting = named.moved(DocumentStatus.DELETING, at=now).model_copy(update={"attempts": 0})

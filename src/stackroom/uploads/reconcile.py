@@ -57,7 +57,6 @@ from stackroom.uploads.steps import (
     RemoveRecord,
     RemoveSidecar,
     SaveRecord,
-    SettleCatalog,
     Step,
     UnmarkDeleting,
     WriteSidecar,
@@ -162,13 +161,13 @@ class Uploads:
 
     def _carry_out(self, planned: Plan) -> Plan | _Begun:
         """Raises as `_apply` does."""
-        versions: dict[str, int] = {}
+        kept: dict[str, Document] = {}
         for at, step in reversed(list(enumerate(planned.steps))):
             if isinstance(step, SaveRecord):
-                self._apply(planned.steps[:at], versions)
-                save = replace(step, document=_at_version(step.document, versions))
+                self._apply(planned.steps[:at], kept)
+                save = replace(step, document=_following(step.document, kept))
                 return _Begun(plan=planned, save=save, rest=planned.steps[at + 1 :])
-        self._apply(planned.steps, versions)
+        self._apply(planned.steps, kept)
         return planned if planned.unread is None else self._read(planned, planned.unread)
 
     def _end(self, begun: _Begun) -> Plan:
@@ -177,7 +176,7 @@ class Uploads:
     def _rest(self, begun: _Begun, saved: Document | None) -> Plan:
         if saved is None:
             raise RecordChanged(begun.save.document.document_id)
-        self._apply(begun.rest, {saved.document_id: saved.version})
+        self._apply(begun.rest, {saved.document_id: saved})
         return self._read(begun.plan, saved) if saved.unread else begun.plan
 
     def _as_read(self, save: SaveRecord) -> Document:
@@ -304,21 +303,15 @@ class Uploads:
             return None
         return self.documents.get(location.catalog_id, former_id)
 
-    def _apply(self, steps: Iterable[Step], versions: dict[str, int]) -> None:
+    def _apply(self, steps: Iterable[Step], kept: dict[str, Document]) -> None:
         """
-        `versions` are those of the records that the plan has saved.
+        `kept` are the records that the plan has saved.
 
         Raises RecordChanged, or CatalogLimitReached before anything is written.
         """
         for step in steps:
             match step:
-                case (
-                    OpenCatalog()
-                    | UnmarkDeleting()
-                    | RecordAttributes()
-                    | KeepCatalogOpen()
-                    | SettleCatalog()
-                ):
+                case OpenCatalog() | UnmarkDeleting() | RecordAttributes() | KeepCatalogOpen():
                     self._apply_to_catalog(step)
                 case WriteSidecar():
                     self._write_sidecar(step)
@@ -331,14 +324,14 @@ class Uploads:
                     self.receipts.keep(receipt)
                 case SaveRecord():
                     document = _as_of(self.now(), step)
-                    saved = self.documents.save(_at_version(document, versions))
-                    versions[saved.document_id] = saved.version
+                    saved = self.documents.save(_following(document, kept))
+                    kept[saved.document_id] = saved
                 case RemoveRecord(document=document):
-                    self.documents.remove(_at_version(document, versions))
+                    self.documents.remove(_following(document, kept))
 
     def _apply_to_catalog(
         self,
-        step: OpenCatalog | UnmarkDeleting | RecordAttributes | KeepCatalogOpen | SettleCatalog,
+        step: OpenCatalog | UnmarkDeleting | RecordAttributes | KeepCatalogOpen,
     ) -> None:
         match step:
             case OpenCatalog(catalog=catalog):
@@ -349,8 +342,6 @@ class Uploads:
                 self.catalogs.record_attributes(catalog_id, types)
             case KeepCatalogOpen(catalog_id=catalog_id):
                 self._keep_open(catalog_id)
-            case SettleCatalog(catalog_id=catalog_id):
-                self.catalogs.settle_status(catalog_id, at=self.now())
 
     def _write_sidecar(self, step: WriteSidecar) -> None:
         try:
@@ -385,6 +376,5 @@ def _as_of(now: datetime, step: SaveRecord) -> Document:
     return step.document.model_copy(update=times)
 
 
-def _at_version(document: Document, versions: dict[str, int]) -> Document:
-    version = versions.get(document.document_id, document.version)
-    return document.model_copy(update={"version": version})
+def _following(document: Document, kept: Mapping[str, Document]) -> Document:
+    return document.following(kept.get(document.document_id))

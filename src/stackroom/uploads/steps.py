@@ -114,13 +114,6 @@ class KeepWithObject:
     key: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class SettleCatalog:
-    """No run follows that would say whether all that the catalog has to show is failures."""
-
-    catalog_id: str
-
-
 Step = (
     OpenCatalog
     | UnmarkDeleting
@@ -132,5 +125,4 @@ Step = (
     | RemoveRecord
     | KeepCatalogOpen
     | KeepWithObject
-    | SettleCatalog
 )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from stackroom.aws.dynamodb.cap_records import DynamoCaps
     from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister, DynamoCatalogs
     from stackroom.aws.dynamodb.document_names import DynamoDocumentNames
-    from stackroom.aws.dynamodb.document_records import DynamoDocuments, DynamoListingItems
+    from stackroom.aws.dynamodb.document_records import DynamoDocuments
     from stackroom.aws.dynamodb.event_records import DynamoEvents
     from stackroom.aws.dynamodb.feedback_records import DynamoFeedback
     from stackroom.aws.dynamodb.inspection_records import DynamoInspections
@@ -109,12 +109,6 @@ class Deployment:
         from stackroom.aws.dynamodb.staying_documents import DynamoStayingDocuments
 
         return DynamoStayingDocuments(client=self._dynamodb, table=self._catalog_table)
-
-    @cached_property
-    def listing_items(self) -> DynamoListingItems:
-        from stackroom.aws.dynamodb.document_records import DynamoListingItems
-
-        return DynamoListingItems(client=self._dynamodb, table=self._catalog_table)
 
     @cached_property
     def receipts(self) -> DynamoReceipts:

@@ -35,7 +35,6 @@ def reconciliation_of(
         inventory=deployment.inventory,
         catalogs=deployment.catalogs,
         documents=deployment.documents,
-        listing_items=deployment.listing_items,
         bucket=deployment.bucket,
         leases=deployment.leases,
         executions=deployment.executions,

@@ -177,7 +177,6 @@ class RunUseCases:
         from stackroom.ingestion.broken_runs import Restart
 
         return Restart(
-            catalogs=self.deployment.catalogs,
             documents=self.deployment.documents,
             runs=self.runs,
             now=self.now,

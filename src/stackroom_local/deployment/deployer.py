@@ -22,6 +22,7 @@ from stackroom_local.deployment.localisation import (
 from stackroom_local.deployment.resource_policies import InvocationRights
 from stackroom_local.deployment.simulated_resources import Simulator
 from stackroom_local.gateway.gateway_configuration import GatewayConfiguration
+from stackroom_local.local_errors import OutdatedState
 from stackroom_local.project_files import task_root
 from stackroom_local.state import ACCOUNT, REGION
 
@@ -49,6 +50,8 @@ class Deployer:
 
     def deploy(self, assembly: Path) -> Deployed:
         all_stacks = stacks(assembly)
+        for stack in all_stacks:
+            self._require_indexes(stack)
         self._upload_assets(all_stacks)
         for stack in all_stacks:
             self._deploy_stack(stack)
@@ -58,6 +61,25 @@ class Deployer:
             gateway=self._gateway(all_stacks),
             functions=_functions(all_stacks),
         )
+
+    def _require_indexes(self, stack: Stack) -> None:
+        """
+        Raise `OutdatedState` for a table that was made without its local indexes, which are made
+        with a table or never.
+        """
+        dynamodb = self.clients("dynamodb")
+        for resource in stack.template["Resources"].values():
+            if resource["Type"] != "AWS::DynamoDB::GlobalTable":
+                continue
+            name = resource["Properties"]["TableName"]
+            with contextlib.suppress(dynamodb.exceptions.ResourceNotFoundException):
+                table = dynamodb.describe_table(TableName=name)["Table"]
+                found, wanted = (
+                    {each["IndexName"] for each in kept.get("LocalSecondaryIndexes", ())}
+                    for kept in (table, resource["Properties"])
+                )
+                if found != wanted:
+                    raise OutdatedState(name)
 
     @cached_property
     def _cloudformation(self) -> CloudFormation:

@@ -179,15 +179,24 @@ def _seen(record: Record) -> Iterator[tuple[str, Change]]:
         was, now = _of_document(old), _of_document(new) or "deleted"
     else:
         user, name = here["user_id"], f"catalog {here['catalog_id']}"
-        was, now = old.get("status"), new.get("status") or "deleted"
+        was, now = _of_catalog(old), _of_catalog(new) or "deleted"
     if was != now:
         assert now is not None, "what is there has a state"
         yield user, (name, was, now)
 
 
+def _of_catalog(image: Mapping[str, str]) -> str | None:
+    if not image or image["status"] == "deleting":
+        return image.get("status")
+    if image["waiting_count"] != "0":
+        return "indexing"
+    is_lost = image["failed_count"] == image["document_count"] != "0"
+    return "failed" if is_lost else "ready"
+
+
 def _of_document(image: Mapping[str, str]) -> str | None:
     status = image.get("status")
-    return "pending" if status == "uploading" and image["etag"] else status
+    return "pending" if status == "uploading" and "etag" in image else status
 
 
 def _of_receipt(image: Mapping[str, str]) -> str | None:

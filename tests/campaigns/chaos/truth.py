@@ -258,8 +258,7 @@ class Truth(Readings):
                 each for each in self.documents.values() if each.catalog_id == catalog.catalog_id
             ]
             failed = sum(each.status is DocumentStatus.FAILED for each in shelf)
-            is_lost = 0 < failed == len(shelf)
-            if catalog.status is not (CatalogStatus.FAILED if is_lost else CatalogStatus.READY):
+            if catalog.status in (CatalogStatus.INDEXING, CatalogStatus.DELETING):
                 yield f"catalog: {catalog.s3_prefix} is {catalog.status}"
             counted = Counts(
                 documents=len(shelf), size=sum(each.size for each in shelf), failed=failed

@@ -35,7 +35,6 @@ from tests.campaigns.permissions.needs import Line, Names
 from tests.campaigns.permissions.recorded import INDEX
 
 A, B = ("alice/research/a.txt", "alice/research/b.txt")
-BAD = "alice/research/setup.exe"
 _QUIET = 180.0  # seconds; what is younger, a reconciliation lets be
 _OWN, _BY_JOBS, _SHARED = Terms(), Terms(by_jobs=True), Terms(own_slots=0)
 
@@ -155,14 +154,6 @@ def a_sidecar_that_somebody_has_removed(world: World) -> None:
     assert world.settle()
 
 
-def a_failure_that_is_listed_no_more(world: World) -> None:
-    world.drop(BAD, "x")
-    assert world.settle()
-    world.forget(f"FAILED#{place_of(BAD).document_id}", BAD)
-    world.pass_time(_QUIET)
-    world.reconcile()
-
-
 def _mark_deleting(world: World) -> None:
     catalogs = DynamoCatalogs(client=world.wire.client("dynamodb"), table=CATALOG_TABLE)
     catalogs.mark_deleting(place_of(A).catalog_id, at=world.hub.now() - timedelta(seconds=1))
@@ -180,7 +171,6 @@ STORIES: Mapping[Callable[[World], None], Terms] = {
     a_run_that_is_silent_when_the_schedule_looks: _OWN,
     a_run_whose_name_was_used_before: _OWN,
     a_sidecar_that_somebody_has_removed: _SHARED,
-    a_failure_that_is_listed_no_more: _OWN,
 }
 
 

@@ -111,16 +111,16 @@ def test_document_is_open_and_counted_from_registration_until_indexed(
     assert (registered[2].status, registered[2].updated_at) == (CatalogStatus.INDEXING, LATER)
     assert (done.opened_at, shelf.open_ids) == (None, [])
     assert shelf.counts == (1, 10, 0, 0, 0)
-    # One built anew is counted as the record that it replaces, with its own size.
+    # One built anew carries what is counted of the record that it replaces, and has its own size.
     first = shelf.documents.save(a_document(2))
-    second = shelf.documents.save(a_document(2, size=4, updated_at=LATEST, version=first.version))
+    anew = a_document(2, size=4, updated_at=LATEST).following(first)
+    second = shelf.documents.save(anew)
     assert second.opened_at == first.opened_at
     assert (shelf.open_ids, shelf.counts) == (["doc-0002"], (2, 14, 0, 1, 1))
 
 
 def test_what_is_to_be_removed_is_open_and_counts_no_more(shelf: Shelf) -> None:
     saved = shelf.documents.save(indexed(shelf.documents.save(a_document())))
-    shelf.catalogs.settle_status(CATALOG, at=LATER)
 
     deleting = shelf.documents.save(saved.moved(DocumentStatus.DELETING, at=LATER))
     while_deleting = shelf.open_ids, shelf.counts
@@ -208,16 +208,6 @@ def test_a_refused_write_counts_nothing_alone_or_among_many(shelf: Shelf) -> Non
     assert shelf.counts == (10, 100, 0, 1, 1)
 
 
-def test_what_a_caller_says_is_counted_is_not_believed(shelf: Shelf) -> None:
-    saved = shelf.documents.save(a_document())
-    other = shelf.documents.save(a_document(2))
-
-    shelf.documents.save(indexed(saved.model_copy(update={"counted": None, "opened_at": LATEST})))
-    shelf.documents.remove(other.model_copy(update={"counted": None, "opened_at": None}))
-
-    assert (shelf.open_ids, shelf.counts) == ([], (1, 10, 0, 0, 0))
-
-
 def test_document_without_catalog_is_kept_and_counted_once_it_reopens(
     shelf: Shelf,
 ) -> None:
@@ -235,6 +225,20 @@ def test_document_without_catalog_is_kept_and_counted_once_it_reopens(
     assert catalog is not None
     assert (catalog.document_count, catalog.total_bytes, catalog.open_count) == (1, 4, 1)
     assert len(list(shelf.documents.open_in(opened.catalog_id))) == 1
+
+
+def test_a_state_that_follows_a_saved_one_takes_over_what_is_counted_of_it(shelf: Shelf) -> None:
+    opened = a_catalog(2)
+    read = shelf.documents.save(failed(a_document(catalog_id=opened.catalog_id)))
+    shelf.catalogs.open(opened)
+    saved = shelf.documents.save(read.model_copy(update={"receipt_id": "r-1"}))
+
+    shelf.documents.remove(read.following(saved))
+
+    catalog = shelf.catalogs.get(opened.catalog_id)
+    assert (read.counted is None, saved.counted is None) == (True, False)
+    assert catalog is not None
+    assert counts_in(catalog) == Counts()
 
 
 def test_an_object_of_no_catalog_is_counted_nowhere(shelf: Shelf) -> None:
@@ -279,38 +283,23 @@ def test_counters_of_a_reopened_catalog_never_fall_below_zero(shelf: Shelf) -> N
         ([INDEXED], CatalogStatus.READY),
         ([FAILED], CatalogStatus.FAILED),
         ([FAILED, INDEXED], CatalogStatus.READY),
+        ([FAILED, DocumentStatus.PENDING], CatalogStatus.INDEXING),
         ([DocumentStatus.DELETING], CatalogStatus.READY),
         ([], CatalogStatus.READY),
     ],
 )
-def test_a_settled_catalog_is_ready_unless_all_that_stay_failed(
+def test_status_of_a_catalog_follows_from_what_it_counts(
     shelf: Shelf, ends: list[DocumentStatus], status: CatalogStatus
 ) -> None:
     for number, end in enumerate(ends):
         read = shelf.documents.save(a_document(number))
         shelf.documents.save(failed(read) if end is FAILED else read.moved(end, at=LATER))
 
-    shelf.catalogs.settle_status(CATALOG, at=LATEST)
-
-    assert (shelf.catalog.status, shelf.catalog.updated_at) == (status, LATEST)
-
-
-def test_settling_leaves_waiting_deleting_or_missing_catalog_unchanged(
-    shelf: Shelf,
-) -> None:
-    shelf.documents.save(a_document())
-    seen = [shelf.catalog]
-    shelf.catalogs.settle_status(CATALOG, at=LATEST)
-    seen.append(shelf.catalog)
-    shelf.catalogs.mark_deleting(CATALOG, at=NOW)
-    seen.append(shelf.catalog)
-    shelf.catalogs.settle_status(CATALOG, at=LATEST)
-    seen.append(shelf.catalog)
-    shelf.catalogs.settle_status("cat-alice-2", at=LATEST)
-
-    assert seen[0] == seen[1]
-    assert seen[2] == seen[3]
-    assert shelf.catalogs.get("cat-alice-2") is None
+    assert shelf.catalog.status is status
+    shelf.catalogs.mark_deleting(CATALOG, at=LATEST)
+    assert shelf.catalog.status is CatalogStatus.DELETING
+    shelf.catalogs.unmark_deleting(CATALOG, at=LATEST)
+    assert shelf.catalog.status is status
 
 
 def test_what_bedrock_failed_over_stands_behind_all_else_until_it_is_new(shelf: Shelf) -> None:
@@ -336,7 +325,6 @@ def test_documents_over_a_cap_are_listed_apart_and_catalog_is_ready(shelf: Shelf
         for each in (second, first)
     ]
     shelf.documents.save_all(held)
-    shelf.catalogs.settle_status(CATALOG, at=NOW)
 
     over = list(shelf.documents.over_in(CATALOG))
     assert [each.document_id for each in over] == [first.document_id, second.document_id]

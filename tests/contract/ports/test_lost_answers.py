@@ -156,7 +156,6 @@ def a_catalog_is_opened_placed_and_closed(stores: Stores) -> object:
     seen = [stores.catalogs.open(a_catalog())]
     steps: list[Callable[[], None]] = [
         lambda: stores.catalogs.place(catalog_id, SOURCE),
-        lambda: stores.catalogs.settle_status(catalog_id, at=LATER),
         lambda: stores.catalogs.mark_deleting(catalog_id, at=LATER),
         lambda: stores.catalogs.unmark_deleting(catalog_id, at=NOW),
         lambda: stores.catalogs.mark_deleting(catalog_id, at=LATER),

@@ -79,9 +79,5 @@ def _of_ledger(grant: Any) -> dict[str, Any]:
 
 
 def _bare(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Without the keys. Items of before call a worklist by its catalog, the only one it had."""
-    return {
-        "worklist_id" if name == "catalog_id" else name: each
-        for name, each in values.items()
-        if name not in ("pk", "sk")
-    }
+    """Without the keys."""
+    return {name: each for name, each in values.items() if name not in ("pk", "sk")}

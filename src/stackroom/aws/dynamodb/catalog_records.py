@@ -22,7 +22,7 @@ from typing import Any
 from stackroom.aws.dynamodb.items import Item, get_all, to_item
 from stackroom.aws.dynamodb.table import CONDITION_FAILED, DynamoTable, reasons_of, transact
 from stackroom.documents.attributes import MOST_RECORDED
-from stackroom.documents.catalog_counts import Counts, counts_in, settled_status
+from stackroom.documents.catalog_counts import Counts, counts_in, status_of
 from stackroom.documents.model import Catalog, CatalogStatus, DataSource
 from stackroom.errors import CatalogLimitReached, RecordChanged
 
@@ -39,11 +39,8 @@ COUNTERS = (
     "over_new_count",
     "over_new_bytes",
 )
-# Where they are none, no item has them: see document_items.DocumentWrite.item.
-_OF_CAPS = frozenset(COUNTERS[-3:])
 _DELETING = str(CatalogStatus.DELETING)
 MAX_CATALOGS = 100  # of one user (contract)
-_TRIES = 6  # while others register or settle documents
 
 
 class DynamoCatalogs(DynamoTable):
@@ -96,48 +93,14 @@ class DynamoCatalogs(DynamoTable):
         if not cleared:
             raise RecordChanged(catalog_id)
 
-    def settle_status(self, catalog_id: str, *, at: datetime) -> None:
-        for _ in range(_TRIES):
-            catalog = self.get(catalog_id)
-            if catalog is None or catalog.status is CatalogStatus.DELETING or catalog.waiting_count:
-                return
-            if self._is_settled(catalog, at):
-                return
-        raise RecordChanged(catalog_id)
-
-    def _is_settled(self, catalog: Catalog, at: datetime) -> bool:
-        """By what was counted a moment ago; False if it is another by now."""
-        values: dict[str, Any] = {
-            ":status": str(settled_status(counts_in(catalog))),
-            ":seen": str(catalog.status),
-            ":at": at.isoformat(),
-            ":documents": catalog.document_count,
-            ":failed": catalog.failed_count,
-            ":none": 0,
-        }
-        return self._change(
-            catalog.catalog_id,
-            "SET #status = :status, updated_at = :at",
-            values,
-            condition="#status = :seen AND document_count = :documents"
-            " AND (failed_count = :failed OR attribute_not_exists(failed_count))"
-            " AND (waiting_count = :none OR attribute_not_exists(waiting_count))",
-        )
-
     def recount(self, seen: Catalog, counts: Counts) -> None:
         # Each document that comes changes when it was written; so does one that comes as one goes.
-        values: dict[str, Any] = {":none": 0, ":at": seen.updated_at.isoformat()}
-        told, conditions = [], ["updated_at = :at"]
-        pairs = zip(COUNTERS, counts.each, counts_in(seen).each, strict=True)
-        for name, right, was in pairs:
-            if name in _OF_CAPS and right == was == 0:
-                continue
+        values: dict[str, Any] = {":at": seen.updated_at.isoformat()}
+        for name, right, was in zip(COUNTERS, counts.each, counts_in(seen).each, strict=True):
             values |= {f":{name}": right, f":{name}_seen": was}
-            told.append(f"{name} = :{name}")
-            # A record from before has not all of them.
-            unknown = f"(attribute_not_exists({name}) AND :{name}_seen = :none)"
-            conditions.append(f"({name} = :{name}_seen OR {unknown})")
-        expression, condition = f"SET {', '.join(told)}", " AND ".join(conditions)
+        expression = f"SET {', '.join(f'{name} = :{name}' for name in COUNTERS)}"
+        unchanged = (f"{name} = :{name}_seen" for name in COUNTERS)
+        condition = " AND ".join(("updated_at = :at", *unchanged))
         if not self._change(seen.catalog_id, expression, values, condition=condition):
             raise RecordChanged(seen.catalog_id)
 
@@ -149,30 +112,19 @@ class DynamoCatalogs(DynamoTable):
             raise RecordChanged(catalog_id)
 
     def unmark_deleting(self, catalog_id: str, *, at: datetime) -> None:
-        for _ in range(_TRIES):
-            catalog = self.get(catalog_id)
-            if catalog is None:
-                break
-            if catalog.status is not CatalogStatus.DELETING or self._is_unmarked(catalog, at):
-                return
-        raise RecordChanged(catalog_id)
-
-    def _is_unmarked(self, catalog: Catalog, at: datetime) -> bool:
-        """False if others have registered or settled documents since it was read."""
-        status = CatalogStatus.INDEXING if catalog.waiting_count else CatalogStatus.READY
         values = {
             ":deleting": _DELETING,
-            ":status": str(status),
+            ":status": str(CatalogStatus.READY),
             ":at": at.isoformat(),
-            ":waiting": catalog.waiting_count,
         }
-        return self._change(
-            catalog.catalog_id,
+        is_unmarked = self._change(
+            catalog_id,
             "SET #status = :status, updated_at = :at REMOVE deleting_since",
             values,
-            condition="#status = :deleting"
-            " AND (waiting_count = :waiting OR attribute_not_exists(waiting_count))",
+            condition="#status = :deleting",
         )
+        if not is_unmarked and self.get(catalog_id) is None:
+            raise RecordChanged(catalog_id)
 
     def _change(
         self, catalog_id: str, expression: str, values: dict[str, Any], *, condition: str = ""
@@ -187,7 +139,11 @@ def key_of(catalog_id: str) -> Item:
 
 
 def to_catalog(values: dict[str, Any]) -> Catalog:
-    return Catalog.model_validate({name: each for name, each in values.items() if name != "sk"})
+    """Its item says whether it is being deleted; otherwise its status follows from its counts."""
+    kept = Catalog.model_validate({name: each for name, each in values.items() if name != "sk"})
+    if kept.status is CatalogStatus.DELETING:
+        return kept
+    return kept.model_copy(update={"status": status_of(counts_in(kept))})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,7 +167,7 @@ class DynamoCatalogRegister(DynamoCatalogs):
             "Item": to_item(
                 {
                     # DynamoDB has no empty set, and no document has come yet.
-                    **catalog.model_dump(mode="json", exclude={*_OF_CAPS, "attribute_types"}),
+                    **catalog.model_dump(mode="json", exclude={"attribute_types"}),
                     "sk": METADATA,
                 }
             ),

@@ -5,8 +5,7 @@ A catalog's documents by file name, beside what is open in it and what failed (d
     document    <catalog_id>    DOC#<id>      catalog_id, filename; with size, uploaded_at, gaps
 
     list names         Query filename-index: some 150 bytes of each, eventually consistent
-    list what failed   Query begins_with FAILED#, the items alone, consistent
-    list what is open  Query begins_with OPEN#, likewise; what is over a cap, OVER#
+    list what failed   Query of a local index, the keys alone, consistent; likewise what waits
     get documents      BatchGetItem, consistent
 
 Hardly anything of the index changes while a document is ingested: it costs one write as the
@@ -21,8 +20,8 @@ from functools import partial
 from stackroom.aws.dynamodb.document_items import (
     DOCUMENT,
     FAILED,
-    OPEN,
-    OVER,
+    WAITING,
+    Listing,
     document_key,
     to_document,
 )
@@ -74,11 +73,8 @@ class DynamoDocumentNames(DynamoTable):
     def failed(self, catalog_id: str, *, limit: int) -> list[str]:
         return self._listed(catalog_id, FAILED, limit)
 
-    def open(self, catalog_id: str, *, limit: int) -> list[str]:
-        return self._listed(catalog_id, OPEN, limit)
-
-    def over(self, catalog_id: str, *, limit: int) -> list[str]:
-        return self._listed(catalog_id, OVER, limit)
+    def waiting(self, catalog_id: str, *, limit: int) -> list[str]:
+        return self._listed(catalog_id, WAITING, limit)
 
     def records(self, catalog_id: str, document_ids: Iterable[str]) -> list[Document]:
         ids = list(document_ids)
@@ -91,14 +87,8 @@ class DynamoDocumentNames(DynamoTable):
         keys = [document_key(catalog_id, each) for each in document_ids]
         return list(map(to_document, get_all(self.client, self.table, keys, consistent=True)))
 
-    def _listed(self, catalog_id: str, items: str, limit: int) -> list[str]:
-        """Of one page of the listing, a megabyte, which is some 9,000."""
+    def _listed(self, catalog_id: str, listing: Listing, limit: int) -> list[str]:
+        """Of one page of the listing, a megabyte, which is some 5,000."""
         with store_errors():
-            answer = self.client.query(
-                TableName=self.table,
-                KeyConditionExpression="catalog_id = :catalog AND begins_with(sk, :items)",
-                ExpressionAttributeValues=to_item({":catalog": catalog_id, ":items": items}),
-                ConsistentRead=True,
-                Limit=limit,
-            )
-        return [each["document_id"]["S"] for each in answer["Items"]]
+            answer = self.client.query(**listing.query(self.table, catalog_id), Limit=limit)
+        return [each["sk"]["S"].removeprefix(DOCUMENT) for each in answer["Items"]]

@@ -90,10 +90,8 @@ def _key(user_id: str, receipt_id: str) -> Item:
 
 
 def _item(receipt: Receipt) -> Item:
-    # Left out where it is nothing, as in a document's item: earlier functions forbid it.
-    unsaid = None if receipt.lost else {"lost"}
     values = {
-        **receipt.model_dump(mode="json", exclude=unsaid),
+        **receipt.model_dump(mode="json", exclude_defaults=True),
         "expires_at": int((receipt.asked_at + _KEPT).timestamp()),
     }
     if receipt.is_open:

@@ -21,7 +21,7 @@ from botocore.exceptions import ClientError
 from stackroom.aws.dynamodb.items import WRITE_ID, Item, from_item, query, to_item
 from stackroom.aws.error_mapping import code_of, store_errors
 from stackroom.concurrency import random_pauses
-from stackroom.errors import StoreUnavailable
+from stackroom.errors import CatalogFull, StoreUnavailable
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
@@ -148,6 +148,9 @@ def _own(refusal: Any, write_id: Any) -> Item | None:
 CONDITION_FAILED = "ConditionalCheckFailed"
 _CONFLICT = "TransactionConflict"
 _PASSING = frozenset({_CONFLICT, "ProvisionedThroughputExceeded", "ThrottlingError"})
+# Of a table with local indexes: 10 GB under one partition key, those of the indexes counted
+# [DynamoDB developer guide: Item collections]
+_FULL = "ItemCollectionSizeLimitExceeded"
 # Of a single write [DynamoDB API reference: PutItem, UpdateItem, DeleteItem]
 _CONFLICTED = "TransactionConflictException"
 
@@ -175,11 +178,16 @@ def transact(client: Any, *items: dict[str, Any]) -> None:
 
 
 def outlasting_conflicts(write: Callable[[], _Answer]) -> _Answer:
-    """What `write` answers. Raises StoreUnavailable if others keep it from its items."""
+    """
+    What `write` answers. Raises StoreUnavailable if others keep it from its items, and CatalogFull
+    if no more may lie under their key.
+    """
     for attempt in range(_TRIES):
         try:
             return write()
         except ClientError as error:
+            if code_of(error) == f"{_FULL}Exception" or _FULL in reasons_of(error):
+                raise CatalogFull from error
             if (obstacle := _obstacle(error)) is None:
                 raise
             if attempt == _TRIES - 1:

@@ -1,4 +1,4 @@
-"""What a catalog counts and lists, put apart from its records by hand, and mended."""
+"""What a catalog counts, put apart from its records by hand, and mended."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -8,13 +8,11 @@ from typing import Any
 import pytest
 
 from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister
-from stackroom.aws.dynamodb.document_records import DynamoDocuments, DynamoListingItems
-from stackroom.aws.dynamodb.items import from_item, to_item
+from stackroom.aws.dynamodb.document_records import DynamoDocuments
+from stackroom.aws.dynamodb.items import to_item
 from stackroom.aws.listed_inventory import AwsInventory
 from stackroom.documents.catalog_counts import Counts, counts_in
 from stackroom.documents.model import Catalog, Document, DocumentStatus
-from stackroom.documents.repositories import ListingItem
-from stackroom.errors import RecordChanged
 from stackroom.reconciler import count_audit
 from stackroom.reconciler.count_audit import CountAudit
 from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome
@@ -35,7 +33,6 @@ class Kept:
             client=dynamodb, table=CATALOG_TABLE, control_table=CONTROL_TABLE
         )
         self.documents = DynamoDocuments(client=dynamodb, table=CATALOG_TABLE)
-        self.lists = DynamoListingItems(client=dynamodb, table=CATALOG_TABLE)
         self.catalogs.open(CATALOG)
         for number in range(12):
             status = STATUSES[number % 3]
@@ -73,7 +70,6 @@ class Kept:
             ),
             catalogs=self.catalogs,
             documents=self.documents,
-            listing_items=self.lists,
             mending=Mending(
                 uploads=nobody,
                 documents=self.documents,
@@ -93,10 +89,6 @@ class Kept:
     def found(self) -> list[tuple[Kind, Outcome]]:
         return [(each.kind, each.outcome) for each in self.mended()]
 
-    def write(self, sk: str, **values: object) -> None:
-        item = to_item({"catalog_id": CATALOG.catalog_id, "sk": sk, **values})
-        self.client.put_item(TableName=CATALOG_TABLE, Item=item)
-
     def miscount(self, catalog: Catalog, **counts: int) -> None:
         key = to_item({"catalog_id": catalog.catalog_id, "sk": "METADATA"})
         for name, count in counts.items():
@@ -107,14 +99,6 @@ class Kept:
                 ExpressionAttributeNames={"#name": name},
                 ExpressionAttributeValues=to_item({":count": count}),
             )
-
-    def sort_keys(self, prefix: str) -> list[str]:
-        items = self.client.scan(TableName=CATALOG_TABLE)["Items"]
-        return sorted(each["sk"] for each in map(from_item, items) if each["sk"].startswith(prefix))
-
-    def unlist(self, sk: str) -> None:
-        key = to_item({"catalog_id": CATALOG.catalog_id, "sk": sk})
-        self.client.delete_item(TableName=CATALOG_TABLE, Key=key)
 
 
 @pytest.fixture
@@ -182,56 +166,3 @@ def test_what_is_counted_meanwhile_leaves_the_sum_behind(
 
     assert kept.found() == []
     assert kept.catalog.document_count == 77
-
-
-def test_stray_listings_are_removed_and_unlisted_documents_are_listed(
-    kept: Kept,
-) -> None:
-    right = kept.sort_keys("")
-    strays = {
-        "OPEN#2026-01-01T00:00:00.000000+00:00#doc-0000": "doc-0000",  # open since later
-        "OPEN#2026-01-01T00:00:00.000000+00:00#doc-0001": "doc-0001",  # indexed
-        "FAILED#doc-9999": "doc-9999",
-    }
-
-    for sk, document_id in strays.items():
-        kept.write(sk, document_id=document_id)
-        assert kept.found() == [(Kind.STRAY_LISTING, Outcome.MENDED)]
-        assert kept.sort_keys("") == right
-    for prefix in ("OPEN#", "FAILED#"):
-        kept.unlist(kept.sort_keys(prefix)[2])
-        assert kept.found() == [(Kind.UNLISTED_DOCUMENT, Outcome.MENDED)]
-        assert kept.sort_keys("") == right
-
-
-def test_records_changed_since_read_are_neither_relisted_nor_removed(kept: Kept) -> None:
-    settled, failed = kept.document(0), kept.document(1)
-    kept.documents.save(settled.moved(DocumentStatus.INDEXED, at=NOW))
-    kept.documents.save(failed.moved(DocumentStatus.FAILED, at=NOW, reason="no text"))
-    of_failed = ListingItem(
-        catalog_id=CATALOG.catalog_id, document_id="doc-0001", name="FAILED#doc-0001"
-    )
-
-    with pytest.raises(RecordChanged):
-        kept.lists.list_anew(settled)
-    with pytest.raises(RecordChanged):
-        kept.lists.drop(of_failed)
-    assert len(kept.sort_keys("OPEN#")) == 3
-    assert "FAILED#doc-0001" in kept.sort_keys("FAILED#")
-
-
-def test_a_record_from_before_anything_was_counted_gets_its_books(kept: Kept) -> None:
-    key = to_item({"catalog_id": CATALOG.catalog_id, "sk": "DOC#doc-0002"})
-    kept.client.update_item(
-        TableName=CATALOG_TABLE, Key=key, UpdateExpression="REMOVE counted, opened_at"
-    )
-
-    found = kept.found()
-
-    assert (Kind.UNLISTED_DOCUMENT, Outcome.MENDED) in found
-    counted = kept.document(2).counted
-    assert counted is not None
-    assert counted.failed
-    kept.found()
-    assert kept.found() == []
-    assert counts_in(kept.catalog).documents == 12
