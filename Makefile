@@ -219,6 +219,7 @@ check: setup ## Test: check format, lint, types, import contracts and structure
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m checks.structure --check
+	$(BIN)/python -m tests.structure.walk --check > /dev/null
 
 .PHONY: generated
 generated: asl tools docs templates ## Develop: write all files that are made from code: schemas, pages, state machine, templates

@@ -1,7 +1,8 @@
 """
 How far one thing walks through the code: modules entered, and returns to one that was left before.
 
-    python -m tests.structure.walk    (a part of `make structure`)
+    python -m tests.structure.walk            (a part of `make structure`)
+    python -m tests.structure.walk --check    (a part of `make check`: fails above CEILINGS)
 
 Four ways are gone in memory, from the function's handler over the fakes of the tests, and a profile
 hook notes each function of src/stackroom and functions that is given the thing: the key or its ids,
@@ -79,6 +80,8 @@ def a_deletion(pipeline: Pipeline) -> Act:
 
 
 WAYS = {an_upload: IDS, a_run: IDS, a_question: (QUESTION,), a_deletion: IDS}
+# Modules and returns: lower one whenever a walk becomes shorter, and raise none.
+CEILINGS = {an_upload: (12, 11), a_run: (25, 33), a_question: (11, 8), a_deletion: (16, 12)}
 
 
 def _asked(tool: str) -> GatewayContext:
@@ -147,14 +150,24 @@ def main() -> None:
     logging.disable(logging.WARNING)  # what fails is told
     warnings.simplefilter("ignore")  # nothing was counted for CloudWatch
     print(f"{'':16}modules  returns")
+    too_long = list[str]()
     for way, followed in WAYS.items():
         pipeline = Handled()
         _use(pipeline)
         with contextlib.redirect_stdout(io.StringIO()):  # the functions' figures
             stays = walked(way(pipeline), followed)
         entered = len(set(stays))
-        print(f"{way.__name__.replace('_', ' '):16}{entered:7}  {len(stays) - entered:7}")
+        returns = len(stays) - entered
+        name = way.__name__.replace("_", " ")
+        print(f"{name:16}{entered:7}  {returns:7}")
         print(f"  {' > '.join(stays)}")
+        most = CEILINGS[way]
+        if entered > most[0] or returns > most[1]:
+            too_long.append(
+                f"{name}: {entered}/{returns} modules/returns, {most[0]}/{most[1]} allowed"
+            )
+    if "--check" in sys.argv and too_long:
+        sys.exit("walks that became longer: " + "; ".join(too_long))
 
 
 if __name__ == "__main__":
