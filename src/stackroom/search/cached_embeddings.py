@@ -112,7 +112,7 @@ class CacheTally:
 
 
 @dataclass
-class Asking:
+class TenantSearch:
     """One tenant's search, and of each vector that it took whether the tenant knew it."""
 
     tenant: str | None
@@ -124,13 +124,13 @@ class Asking:
         return all(self.were_known) if self.were_known and self.tenant is not None else None
 
 
-_asking: ContextVar[Asking | None] = ContextVar("_asking", default=None)
+_asking: ContextVar[TenantSearch | None] = ContextVar("_asking", default=None)
 
 
 @contextmanager
-def asked_by(tenant: str | None) -> Iterator[Asking]:
+def asked_by(tenant: str | None) -> Iterator[TenantSearch]:
     """Within, and in this thread, `CachedEmbeddings` embed what this tenant asks."""
-    asking = Asking(tenant)
+    asking = TenantSearch(tenant)
     token = _asking.set(asking)
     try:
         yield asking

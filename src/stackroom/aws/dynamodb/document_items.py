@@ -47,7 +47,7 @@ Action = dict[str, dict[str, Any]]  # of TransactWriteItems
 
 
 @dataclass(frozen=True)
-class Listing:
+class IndexedState:
     """The documents of a catalog in one state, by a local index."""
 
     index: str
@@ -72,10 +72,10 @@ class Listing:
         }
 
 
-OPEN = Listing("open-index", _OPEN_KEY, "OPEN#")
-OVER = Listing("open-index", _OPEN_KEY, "OVER#")
-WAITING = Listing("open-index", _OPEN_KEY)  # what is open comes first
-FAILED = Listing("failed-index", _FAILED_KEY)
+OPEN = IndexedState("open-index", _OPEN_KEY, "OPEN#")
+OVER = IndexedState("open-index", _OPEN_KEY, "OVER#")
+WAITING = IndexedState("open-index", _OPEN_KEY)  # what is open comes first
+FAILED = IndexedState("failed-index", _FAILED_KEY)
 
 
 def document_key(catalog_id: str, document_id: str) -> Item:

@@ -21,7 +21,7 @@ from stackroom.aws.dynamodb.document_items import (
     DOCUMENT,
     FAILED,
     WAITING,
-    Listing,
+    IndexedState,
     document_key,
     to_document,
 )
@@ -87,7 +87,7 @@ class DynamoDocumentNames(DynamoTable):
         keys = [document_key(catalog_id, each) for each in document_ids]
         return list(map(to_document, get_all(self.client, self.table, keys, consistent=True)))
 
-    def _listed(self, catalog_id: str, listing: Listing, limit: int) -> list[str]:
+    def _listed(self, catalog_id: str, listing: IndexedState, limit: int) -> list[str]:
         """Of one page of the listing, a megabyte, which is some 5,000."""
         with store_errors():
             answer = self.client.query(**listing.query(self.table, catalog_id), Limit=limit)

@@ -32,7 +32,7 @@ from stackroom.aws.dynamodb.document_items import (
     OVER,
     Action,
     DocumentWrite,
-    Listing,
+    IndexedState,
     Shelf,
     counting,
     document_key,
@@ -130,7 +130,7 @@ class DynamoDocuments(DynamoTable):
         )
 
     def _listed(
-        self, catalog_id: str, listing: Listing, limit: int | None, *, newest: bool = False
+        self, catalog_id: str, listing: IndexedState, limit: int | None, *, newest: bool = False
     ) -> Iterator[Document]:
         """As they are now, without those that are in another state by then."""
         how: dict[str, Any] = {} if limit is None else {"Limit": limit}
