@@ -25,7 +25,7 @@ from stackroom.search.replies import Reply
 _WORDS, _NAMES = 0.8, 1.2
 # Of the first passages, one must have so much of the question's words, or they are weak; less two
 # fifths of what none of them has of the question's names and numbers. Measured likewise.
-_FIRST, _STRONG, _ABSENT = 5, 0.3, 0.4
+_FIRST, _STRONG, _ABSENT = 5, 0.34, 0.4
 # Of more words, as a task with its instructions has, any passage has a small part alone.
 _MOST_WORDS = 30
 
