@@ -5,12 +5,13 @@ moto's own have none of what UpdateItem changes.
 """
 
 import json
+from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from threading import RLock
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from moto.dynamodb.models import dynamodb_backends
@@ -73,7 +74,13 @@ def _image(handler: DynamoHandler, table: str, key: Item) -> Item | None:
     kept = dynamodb_backends[handler.current_account][handler.region].tables[table]
     partition, sort = map(DynamoType, key.values())
     found = kept.get_item(partition, sort)
-    return None if found is None else json.loads(json.dumps(found.to_json()["Attributes"]))
+    if found is None:
+        return None
+    # Bytes as DynamoDB sends them.
+    written = json.dumps(
+        found.to_json()["Attributes"], default=lambda each: b64encode(each).decode()
+    )
+    return cast(Item, json.loads(written))
 
 
 def _record(number: int, at: datetime, key: Item, old: Item | None, new: Item | None) -> Record:
