@@ -24,7 +24,6 @@ def may_use_catalogs(
     """Make, list, fill, empty and delete them; sign links to documents; search and answer."""
     rights.settle(handler)
     rights.list_documents(handler)
-    rights.list_failed(handler)
     handler.allow("dynamodb:Query", on=rights.data.catalog_table.by_user_arn)
     # Names of documents, for those that a question names.
     handler.allow("dynamodb:Query", on=rights.data.catalog_table.by_name_arn)

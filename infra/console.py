@@ -100,6 +100,8 @@ class ConsoleStack(cdk.Stack):
             },
         )
         may_use_catalogs(handler, rights=self._rights, knowledge_base=self._knowledge_base)
+        self._rights.list_open(handler)
+        self._rights.list_failed(handler)
         may_show_operations(handler, rights=self._rights)
         handler.allow("secretsmanager:GetSecretValue", on=key.secret_arn)
         return handler

@@ -134,6 +134,7 @@ class PipelineFunctions:
             "Reconciler", "reconciler", seconds=15 * 60, environment=self._running()
         )
         self.rights.settle(handler)
+        self.rights.list_open(handler)
         self.rights.list_documents(handler)
         self._count_users(handler)
         handler.allow("dynamodb:Scan", on=self._catalogs())
@@ -189,6 +190,7 @@ class PipelineFunctions:
     def _let_settle(self, handler: HandlerFunction) -> None:
         """Write down what became of documents, and admit the run that is next."""
         self.rights.settle(handler)
+        self.rights.list_open(handler)
         self.rights.coordinate(handler)
         self.rights.remove_texts(handler)
         handler.allow("dynamodb:BatchGetItem", on=self._control())  # results of inspections

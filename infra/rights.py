@@ -28,7 +28,7 @@ class Rights:
         return self.deployment.state_machine_arn(self.scope)
 
     def settle(self, handler: HandlerFunction) -> None:
-        """Read what is open in a catalog, and write down what became of it."""
+        """Read records, and write down what became of documents."""
         handler.allow(
             "dynamodb:GetItem",
             "dynamodb:BatchGetItem",
@@ -37,6 +37,8 @@ class Rights:
             "dynamodb:DeleteItem",
             on=self.data.catalog_table.table_arn,
         )
+
+    def list_open(self, handler: HandlerFunction) -> None:
         handler.allow("dynamodb:Query", on=self.data.catalog_table.open_arn)
 
     def list_documents(self, handler: HandlerFunction) -> None:

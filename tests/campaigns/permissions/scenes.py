@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from decimal import Decimal
 from html import unescape
 from typing import Any
 
@@ -37,7 +38,7 @@ from tests.campaigns.gateways import another_gateway, configuration_of
 from tests.campaigns.permissions.tool_calls import QUESTION, call_tools, forget_runs
 from tests.e2e.people import Agent, Person, eventually
 from tests.gateway.browser import Browser
-from tests.gateway.mcp_client import call_tool
+from tests.gateway.mcp_client import ToolFailed, call_tool
 from tests.local.mishaps import age, by_hand, held_back, index_missing, lose_inspections
 from tests.local.running import stackroom
 from tests.support.large_catalogs import filled
@@ -275,6 +276,23 @@ def exceed_a_cap(person: Person) -> None:
     _reconcile_by_schedule(person)
 
 
+def spend_what_a_cap_allows(person: Person) -> None:
+    """A search function notes that a cap is reached; it believes what it read for a minute."""
+    caps = SiteServices(person.instance).use_cases.deployment.caps
+    caps.keep(person.name, Caps(dollars=Decimal("0.000001")))
+    eventually(lambda: _is_refused(person), "the cap refuses a question")
+    caps.remove(person.name)
+    eventually(lambda: not _is_refused(person), "no cap refuses a question")
+
+
+def _is_refused(person: Person) -> bool:
+    try:
+        call_tool(person.instance.mcp_url, person.token(), RETRIEVE, {"query": QUESTION})
+    except ToolFailed as failed:
+        return "LIMIT_EXCEEDED" in str(failed)
+    return False
+
+
 def _catalogs_of(person: Person) -> list[Catalog]:
     register = SiteServices(person.instance).use_cases.deployment.register
     return list(register.of_user(person.name))
@@ -411,6 +429,8 @@ def use_the_console(person: Person) -> None:
         )
         pages.get(f"{path}/delete")
         pages.post(f"{path}/delete")
+        pages.post("/catalogs", name="empty")
+        pages.post(f"/catalogs/{person.catalog('empty').catalog_id}/delete")
         pages.post("/sign-out/everywhere")
     time.sleep(1)  # tokens tell whole seconds, and those of this one are void
 
@@ -489,6 +509,7 @@ SCENES: tuple[Callable[[Person], None], ...] = (
     ask_more_than_is_taken,
     drop_a_batch,
     exceed_a_cap,
+    spend_what_a_cap_allows,
     replace,
     lose_a_reading,
     tell_a_webhook,
