@@ -112,7 +112,7 @@ def test_file_is_read_by_itself_with_its_time_and_memory(tmp_path: Path) -> None
 
     read, refused = [read_by_itself(each) for each in files_under(tmp_path)]
 
-    assert read.markdown == "⟦a⟧\nnine weeks\n"
+    assert read.markdown == "nine weeks\n"
     assert read.seconds > 0
     assert read.megabytes > 0
     assert refused.refused == "the file is empty"
