@@ -24,9 +24,10 @@ from stackroom.catalogs.overview import (
     Reading,
     Signal,
 )
-from stackroom.documents.model import Catalog, Document, DocumentStatus, Receipt
+from stackroom.documents.model import SERVICE_FAILURE, Catalog, Document, DocumentStatus, Receipt
 from stackroom.documents.repositories import ListingPage
 from stackroom.errors import FiguresNotRead, StoreUnavailable
+from stackroom.ingestion.evidence import FAILURES
 from stackroom.ingestion.inventory import Inventory
 from stackroom.runs.lease import SeenRun
 from tests.fakes.admission import FakeAdmissionBook
@@ -168,6 +169,27 @@ def test_failures_are_counted_by_reason_with_some_ids() -> None:
         f"doc-1-{each:03}" for each in range(5)
     ]
     assert (seen.failed_documents, seen.unexplained, seen.next) == (9, 0, "later")
+
+
+@pytest.mark.parametrize(
+    ("reason", "is_unusable"),
+    [
+        ("the PDF is damaged or cut off; export it again and upload that", True),
+        ("File type '.dwg' not supported", True),
+        (SERVICE_FAILURE, False),
+        *((each, False) for each in FAILURES.values()),
+    ],
+)
+def test_failures_of_bedrock_are_no_files_that_owners_must_fix(
+    reason: str, *, is_unusable: bool
+) -> None:
+    catalog, failed = with_failures(1, [reason])
+
+    seen = operations(listed=Listed([catalog], {catalog.catalog_id: failed})).look().backlog
+
+    assert seen is not None
+    assert [each.is_unusable for each in seen.failures] == [is_unusable]
+    assert seen.unusable_files == is_unusable
 
 
 def test_operations_read_only_what_the_page_shows_and_count_the_rest(

@@ -54,6 +54,7 @@ class WaitingCatalog:
 
 
 FailedDocument = tuple[Catalog, Document]
+_OF_BEDROCK = "Bedrock"  # the first word of each reason that is not about the file itself
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,18 +149,17 @@ def _most(catalogs: Iterable[Catalog], counted: Callable[[Catalog], int]) -> lis
 
 
 def _by_reason(failed: Iterable[FailedDocument]) -> tuple[Failure, ...]:
-    by_reason: dict[tuple[str, bool], list[FailedDocument]] = defaultdict(list)
+    by_reason: dict[str, list[FailedDocument]] = defaultdict(list)
     for catalog, document in failed:
-        reason = document.status_reason or ""
-        by_reason[reason, document.is_rejected].append((catalog, document))
+        by_reason[document.status_reason or ""].append((catalog, document))
     found = (
         Failure(
             reason=reason,
             count=len(held),
             documents=tuple(sorted(held, key=_id)[:_NAMED]),
-            is_unusable=is_rejected,
+            is_unusable=not reason.startswith(_OF_BEDROCK),
         )
-        for (reason, is_rejected), held in by_reason.items()
+        for reason, held in by_reason.items()
     )
     return tuple(sorted(found, key=lambda each: (-each.count, each.reason)))
 

@@ -424,10 +424,11 @@ def use_the_console(person: Person) -> None:
             lambda: "not searchable" in pages.get(receipt) or "no search" in pages.get(receipt),
             "the receipt tells of the proof",
         )
+        asked = {"filename": "unsent.txt", "size": 1, "replace": True}
+        unsent = pages.call("POST", f"{path}/uploads", asked)
+        pages.post(f"{path}/documents/{unsent['documentId']}/delete")
         pages.get(f"{path}/delete")
         pages.post(f"{path}/delete")
-        pages.post("/catalogs", name="empty")
-        pages.post(f"/catalogs/{person.catalog('empty').catalog_id}/delete")
         pages.post("/sign-out/everywhere")
     time.sleep(1)  # tokens tell whole seconds, and those of this one are void
 
