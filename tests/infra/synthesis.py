@@ -42,7 +42,7 @@ CONTEXTS: Mapping[str, Mapping[str, object]] = {
     "as in cdk.json": {},
     "by Retrieve": {"retrieve_via": "bedrock"},
     "managed": {"knowledge_base_type": "managed"},
-    "prewarmed": {"prewarm_minutes": 15},
+    "prewarmed": {"prewarm_minutes": 15, "ocr": "textract"},
     # A cache in a VPC, and knowledge bases of others: each adds rights of its own.
     "cached and sharing": {
         "redis_url": REDIS,
