@@ -78,7 +78,7 @@ def _model() -> list[cloudwatch.IMetric]:
 
 
 def _of_models(name: str, statistic: str, label: str) -> cloudwatch.MathExpression:
-    """Of every model that the account invokes, one line each."""
+    """Return a line for each metric, over every model that the account invokes."""
     return cloudwatch.MathExpression(
         expression=f"SEARCH('{{AWS/Bedrock,ModelId}} MetricName=\"{name}\"', '{statistic}', 300)",
         label=f"{label} ${{PROP('Dim.ModelId')}}",

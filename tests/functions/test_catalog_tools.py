@@ -15,6 +15,7 @@ import functions.retrieve.handler as retrieve
 from bedrock_kb_simulator.assumptions import Assumptions, CustomTells
 from stackroom.aws import session
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
+from stackroom.errors import StoreUnavailable
 from tests.aws.stores import BUCKET, CATALOG_TABLE
 from tests.functions.printed import Printed
 from tests.functions.tools import Answer, GatewayContext, Tools, encoded, text_of, told_of
@@ -428,6 +429,21 @@ def test_upload_of_what_is_there_under_another_name_says_which(tools: Tools) -> 
     for each in (another, tools.call("upload_to_catalog", catalog_id=catalog_id, filename="d.txt")):
         assert "same_content_as" not in each["metadata"]
         assert "Same content" not in text_of(each)
+
+
+def test_upload_succeeds_where_documents_of_the_same_content_cannot_be_read(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unavailable(*_: object, **__: object) -> None:
+        raise StoreUnavailable("Query", "InternalServerError")
+
+    catalog_id = tools.create()
+    monkeypatch.setattr(DynamoDocuments, "page", unavailable)
+    given = {"filename": "leave.txt", "file_content": encoded("thirty days")}
+
+    sent = tools.call("upload_to_catalog", catalog_id=catalog_id, **given)
+
+    assert text_of(sent).endswith("Indexing started.")
 
 
 def test_download_link_opens_the_version_that_answers_until_the_next_does(tools: Tools) -> None:

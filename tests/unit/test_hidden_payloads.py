@@ -397,6 +397,9 @@ def test_controls_of_a_terminal_are_no_text(name: str) -> None:
         ("See <https://a.example/b> and <ann@example.com>.", None),
         ("A Vec<String>, 1 < 2, a <!-- without an end.", None),
         ("As in [the rules].\n\n[The  rules]: a.md", None),
+        ("<Object> is not a function\n\n# Next", None),
+        ("A List<Title> and the <script> tag.\n\nNext.", None),
+        ("Meals.\n\n<div hidden>\n\nNext.", "Meals."),
         ("Said once[^1].\n\n[^1]: By Ann.", None),
         ("[Note]: see the rules below.", None),
         ("- [ ] open\n- [x] done", None),
@@ -413,7 +416,11 @@ def test_markdown_stays_but_for_what_nobody_sees(written: str, seen: str | None)
 
 
 @pytest.mark.parametrize(
-    "unit", ["<!--", "` `` ", "<div hidden>", "<p hidden>x</p>", "<a ", "[a]: b\n", '<a b="']
+    "unit",
+    [
+        *("<!--", "` `` ", "<div hidden>", "<p hidden>x</p>", "<a ", "[a]: b\n", '<a b="'),
+        *("<title>", "<object><title>x</object>"),
+    ],
 )
 def test_hostile_markdown_is_read_in_seconds(unit: str) -> None:
     begun = time.monotonic()

@@ -93,7 +93,7 @@ class Backlog:
 
     @property
     def unusable_files(self) -> int:
-        """As far as failures were looked at."""
+        """The number of files that their owners must fix, among the failures that were read."""
         return sum(each.count for each in self.failures if each.is_unusable)
 
     @property
@@ -316,7 +316,7 @@ class Figures:
 
 @dataclass(frozen=True, kw_only=True)
 class Overview:
-    """What is None is in `missing`, with why; `deletions` are the oldest that are open."""
+    """`missing` says why a part is None; `deletions` are the oldest open ones."""
 
     at: datetime
     backlog: Backlog | None
@@ -459,7 +459,7 @@ def _signal(graph: Graph) -> Signal:
 
 
 def _sums(board: Board) -> tuple[tuple[str, float], ...]:
-    """By label, the most first."""
+    """Return the total of each line by its label, the largest first."""
     lines = (line for graph in board.graphs for line in graph.lines)
     sums = ((each.label, sum(each.series.values())) for each in lines if each.series)
     return tuple(sorted(sums, key=lambda pair: (-pair[1], pair[0])))

@@ -24,6 +24,7 @@ from stackroom.errors import (
     FileTooLarge,
     FileTypeUnsupported,
     RecordChanged,
+    Unavailable,
     ValidationError,
 )
 from stackroom.uploads.descriptions import (
@@ -154,12 +155,21 @@ class Sending:
         if etag is None:
             raise DocumentExists(filename)
         self._written(location, size=size, etag=etag)
-        document_id = location.document_id
-        page = self.documents.page(location.catalog_id, after=None, limit=DOCUMENTS)
-        twin = same_content_as(document_id, page.documents, etag=etag, size=size)
         return Sent(
-            catalog=catalog, document_id=document_id, filename=filename, size=size, twin=twin
+            catalog=catalog,
+            document_id=location.document_id,
+            filename=filename,
+            size=size,
+            twin=self._twin(location, etag=etag, size=size),
         )
+
+    def _twin(self, location: Location, *, etag: str, size: int) -> str | None:
+        """Return None, too, where that can't be read: the file is stored all the same."""
+        try:
+            page = self.documents.page(location.catalog_id, after=None, limit=DOCUMENTS)
+        except Unavailable:
+            return None
+        return same_content_as(location.document_id, page.documents, etag=etag, size=size)
 
     def form(
         self,

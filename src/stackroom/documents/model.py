@@ -310,12 +310,12 @@ class Document(Record):
 
     @property
     def is_withheld(self) -> bool:
-        """Whether it failed without being sent, for there is no text that a person would see."""
+        """True of a file that failed unsent, because a person would see no text in it."""
         return self.status is DocumentStatus.FAILED and self.illegible is not None
 
     @property
     def needs_mending(self) -> bool:
-        """Whether another try of what failed would end the same."""
+        """True of a failure that only another file can mend."""
         return self.is_rejected or self.is_withheld
 
     @property
@@ -418,16 +418,6 @@ class Receipt(Record):
     waited_until: AwareDatetime | None = None
     found_again_at: AwareDatetime | None = None
     lost: bool = False
-
-    def following(self, kept: "Document | None") -> Self:
-        """
-        Return the document as the next state of the one that is kept, at its version and with what
-        is counted of it.
-        """
-        if kept is None:
-            return self
-        books = {name: getattr(kept, name) for name in ("opened_at", "counted", "version")}
-        return self.model_copy(update=books)
 
     @property
     def is_open(self) -> bool:

@@ -74,13 +74,13 @@ class DocumentNotes:
 
     @property
     def is_left(self) -> bool:
-        """Whether whatever is found is of an earlier version, for the newer one failed."""
+        """True where a newer version failed, so that all passages are of an earlier one."""
         is_other = self.indexed_version_id not in (None, self.version_id)
         return is_other and self.status is DocumentStatus.FAILED
 
     @property
     def earlier(self) -> str:
-        """What is said beside a passage of an earlier version."""
+        """The sentence beside a passage of an earlier version."""
         at = "" if self.indexed_at is None else f" indexed on {self.indexed_at:%Y-%m-%d %H:%M} UTC"
         became = "is not indexed yet"
         if self.status is DocumentStatus.FAILED:

@@ -96,7 +96,7 @@ def with_measured(ledger: Ledger, did: Did, pace: Pace) -> Ledger:
 
 
 def is_known(ledger: Ledger, mode: Mode, size: int) -> bool:
-    """Whether work like so many bytes of text has been measured."""
+    """Return True if work of about this size has been measured."""
     rate = ledger.rates.get(mode, Rate())
     return rate.base_ms is not None if size < SMALL else size <= rate.size * _FURTHEST
 

@@ -1,4 +1,4 @@
-"""What a search asks, and what it was replied."""
+"""The queries of a search, and the replies to them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -77,7 +77,7 @@ class Replies:
 
     @property
     def is_embedding_cached(self) -> bool | None:
-        """Of all those for which the question was embedded."""
+        """True if every vector was there; None where the question was embedded nowhere."""
         told = [each for reply in self.given if (each := reply.is_embedding_cached) is not None]
         return all(told) if told else None
 

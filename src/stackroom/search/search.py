@@ -417,7 +417,7 @@ def of_version(passage: Passage, notes: DocumentNotes) -> Passage:
 
 
 def is_current(passage: Passage, notes: DocumentNotes) -> bool:
-    """Whether a passage is of a text that its document's record names."""
+    """Return True if a passage is of a text that its document's record names."""
     sent = passage.sent_text_id
     if sent is not None:
         return sent in (notes.text_id, notes.indexed_text_id)

@@ -119,7 +119,7 @@ class ShownOperations:
         return [name for name, state in figures.recent.alarms.items() if state == "ALARM"]
 
     def failures(self, *, unusable: bool) -> list[tuple[Failure, list[FailedOne]]]:
-        """Of files that their owners must fix, or all others."""
+        """Return the failures of files that their owners must fix, or all others."""
         backlog = self.overview.backlog
         return [
             (each, [self._failed(*one) for one in each.documents])

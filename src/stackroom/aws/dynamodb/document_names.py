@@ -88,7 +88,7 @@ class DynamoDocumentNames(DynamoTable):
         return list(map(to_document, get_all(self.client, self.table, keys, consistent=True)))
 
     def _listed(self, catalog_id: str, listing: IndexedState, limit: int) -> list[str]:
-        """Of one page of the listing, a megabyte, which is some 5,000."""
+        """Return the ids on one page of the listing: a megabyte, some 5,000 of them."""
         with store_errors():
             answer = self.client.query(**listing.query(self.table, catalog_id), Limit=limit)
         return [each["sk"]["S"].removeprefix(DOCUMENT) for each in answer["Items"]]

@@ -132,7 +132,7 @@ class DynamoDocuments(DynamoTable):
     def _listed(
         self, catalog_id: str, listing: IndexedState, limit: int | None, *, newest: bool = False
     ) -> Iterator[Document]:
-        """As they are now, without those that are in another state by then."""
+        """Read the records that a listing names, and leave out those in another state by now."""
         how: dict[str, Any] = {} if limit is None else {"Limit": limit}
         how |= {"ScanIndexForward": False} if newest else {}
         listed = query(self.client, **listing.query(self.table, catalog_id), **how)

@@ -73,7 +73,7 @@ class RedisEmbeddingCache:
         return _read(self._answer(lambda: self._client.get(key)))
 
     def put(self, key: str, vector: Vector) -> None:
-        """Without waiting, not even for the JSON, which takes half a millisecond."""
+        """Hand the vector over without waiting, not even for its JSON: half a millisecond."""
 
         def write() -> object:
             value = json.dumps({"embedding": vector})
@@ -93,7 +93,7 @@ class RedisEmbeddingCache:
         self._client.close()
 
     def _answer(self, command: Callable[[], Any]) -> Any:
-        """What Redis answers in time; else None."""
+        """Return what Redis answers in time, and None otherwise."""
         if self._now() < self._resting_until:
             return None
         try:

@@ -8,8 +8,8 @@ that site generators read. Indented code, quotes and lists have no headings of o
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from selectolax.lexbor import LexborHTMLParser
@@ -99,7 +99,7 @@ def _as_rendered(text: str) -> tuple[str, int]:
 
 
 def _unseen(text: str) -> Iterator[_Cut]:
-    styles = "".join(_STYLE.findall(text))
+    hidden = _Hidden(text, styles="".join(_STYLE.findall(text)))
     labels = {_label_of(each) for each in _LABEL.findall(text)}
     at, paragraph = 0, _Paragraph(text)
     while found := _RAW.search(text, at):
@@ -112,8 +112,8 @@ def _unseen(text: str) -> Iterator[_Cut]:
         elif label := found["label"]:
             is_used = _label_of(label) in labels
             yield begin, at, f"[{label}]: {found['link']}" if is_used else ""
-        elif _is_hidden(styles, *found.group("name", "rest")):
-            yield begin, (at := _end_of_element(text, found["name"].lower(), at)), ""
+        elif (end := hidden.end_of(found)) is not None:
+            yield begin, (at := end), ""
         elif found["rest"].strip(" \t\n/"):
             yield begin, at, f"<{found['name']}{''.join(_SPAN.findall(found['rest']))}>"
 
@@ -135,6 +135,44 @@ class _Paragraph:
         return position < self.html
 
 
+@dataclass
+class _Hidden:
+    """The elements of a text that a page shows nothing of."""
+
+    text: str
+    styles: str
+    ends: dict[str, Mapping[int, int]] = field(default_factory=dict)  # by name
+
+    def end_of(self, opening: re.Match[str]) -> int | None:
+        """
+        Return where the element ends; None if a page shows something of it.
+
+        One that hides by its name alone and has no end is prose, such as "<Object> is not a
+        function", and shown by what renders Markdown.
+        """
+        name, attributes = opening["name"].lower(), opening["rest"]
+        if not _is_hidden(self.styles, name, attributes):
+            return None
+        if name not in self.ends:
+            self.ends[name] = _ends_of(self.text, name)
+        end = self.ends[name].get(opening.start())
+        if end is not None or _is_hidden("", name, ""):
+            return end
+        end = self.text.find("\n\n", opening.end()) if name in _OF_A_PARAGRAPH else -1
+        return end if end >= 0 else len(self.text)
+
+
+def _ends_of(text: str, name: str) -> Mapping[int, int]:
+    """Return by where it begins where each element of that name ends, if it has an end."""
+    ends, opened = dict[int, int](), list[int]()
+    for tag in re.finditer(rf"<(/?){name}(?=[\s/>])[^<>]*>", text, re.IGNORECASE):
+        if not tag[1]:
+            opened.append(tag.start())
+        elif opened:
+            ends[opened.pop()] = tag.end()
+    return ends
+
+
 def _end_of_code(text: str, opening: str, position: int) -> int:
     """Return where a fence is closed, or a span of code in a line; of an open span, its opening."""
     if len(opening) > 2 and not text[text.rfind("\n", 0, position) + 1 : position].strip(" `~"):
@@ -149,7 +187,7 @@ def _label_of(written: str) -> str:
 
 
 def _is_hidden(styles: str, name: str, attributes: str) -> bool:
-    """Whether a page shows nothing of an element that begins so."""
+    """Return True if a page shows nothing of an element with this name and these attributes."""
     if name.lower() in _NOT_JUDGED:
         return False
     hides = styles or _MAY_HIDE.search(attributes)
@@ -171,16 +209,6 @@ def _end_of_comment(text: str, begin: int, closing: str) -> int | None:
     if end >= 0:
         return end + len(closing)
     return len(text) if not text[text.rfind("\n", 0, begin) + 1 : begin].strip() else None
-
-
-def _end_of_element(text: str, name: str, position: int) -> int:
-    depth, tags = 1, re.compile(rf"<(/?){name}(?=[\s/>])[^>]*>", re.IGNORECASE)
-    for tag in tags.finditer(text, position):
-        depth += -1 if tag[1] else 1
-        if not depth:
-            return tag.end()
-    end = text.find("\n\n", position) if name in _OF_A_PARAGRAPH else -1
-    return end if end >= 0 else len(text)
 
 
 # Tables as GitHub has them (https://github.github.com/gfm/#tables-extension-), and those of HTML.
