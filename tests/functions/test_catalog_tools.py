@@ -431,7 +431,7 @@ def test_upload_of_what_is_there_under_another_name_says_which(tools: Tools) -> 
         assert "Same content" not in text_of(each)
 
 
-def test_upload_succeeds_where_documents_of_the_same_content_cannot_be_read(
+def test_upload_succeeds_where_looking_for_a_twin_fails(
     tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unavailable(*_: object, **__: object) -> None:
