@@ -16,8 +16,8 @@ from typing import Any
 from simulated_time.bill import LOG_LINE, Bill
 from simulated_time.functions import Pace
 from stackroom.aws.dynamodb.document_items import MOST_DOCUMENTS
-from stackroom.documents.catalog_counts import Counts, booked, counts_of, uncounted
-from stackroom.documents.model import Document, DocumentStatus
+from stackroom.model.catalog_counts import Counts, booked, counts_of, uncounted
+from stackroom.model.records import Document, DocumentStatus
 
 _PLAIN = 0.012  # seconds
 _OF_TRANSACTION, _EACH_ITEM = 0.022, 0.001  # seconds

@@ -18,15 +18,15 @@ from simulated_time.executions import (
 from simulated_time.stores import Bucket
 from simulated_time.workflow import Workflow
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.bucket import FileVersion
-from stackroom.documents.filters import AllOf, AnyOf, Filter, Has
-from stackroom.documents.keys import TextName, text_folder
-from stackroom.documents.model import Document
-from stackroom.documents.passages import Passage, Retrieved
-from stackroom.documents.repositories import Inspected
-from stackroom.inspection.document_text import DocumentText
-from stackroom.inspection.inspection import File
-from stackroom.quota.caps import Caps
+from stackroom.model.bucket import FileVersion
+from stackroom.model.caps import Caps
+from stackroom.model.filters import AllOf, AnyOf, Filter, Has
+from stackroom.model.keys import TextName, text_folder
+from stackroom.model.passages import Passage, Retrieved
+from stackroom.model.records import Document
+from stackroom.model.repositories import Inspected
+from stackroom.text.document_text import DocumentText
+from stackroom.text.inspection import File
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from simulated_time.account import Account
 from simulated_time.executions import Execution
 from simulated_time.functions import Function
 from simulated_time.queues import Queue
-from stackroom.documents.model import CatalogDataSources, PoolMember
+from stackroom.model.records import CatalogDataSources, PoolMember
 from stackroom.runs.run import Run
 from stackroom.runs.run_requests import RunRequests
 from stackroom.uploads.events import object_event

@@ -37,13 +37,13 @@ from benchmarks.reconciling.shelves import SHARED, Planted, Shelves
 from benchmarks.serving import verdict
 from simulated_time.memory import MemoryLeases, MemoryReceipts, MemorySlots, MemoryWorklists
 from simulated_time.stores import AdmissionBook
-from stackroom.documents.model import PoolMember
-from stackroom.inspection.kept_texts import TextKeeping
+from stackroom.model.records import PoolMember
 from stackroom.reconciler.audit_rounds import Reconciliation, Rounds
 from stackroom.reconciler.audited import Audited
 from stackroom.reconciler.bedrock_requests import RequestPace
 from stackroom.reconciler.discrepancies import Kind
 from stackroom.reconciler.mending import Mending
+from stackroom.text.kept_texts import TextKeeping
 from stackroom.uploads.reconcile import Uploads
 
 SIZES, FULL = (10_000, 200_000), (10_000, 1_000_000, 5_000_000)

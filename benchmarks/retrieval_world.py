@@ -14,11 +14,11 @@ from simulated_time.functions import COLD_START, OVERHEAD
 from simulated_time.hub import START, Hub
 from simulated_time.memory import MemoryCatalogs
 from stackroom.access.identity import Caller
-from stackroom.documents.keys import TextName, document_id_of
-from stackroom.documents.model import Catalog
-from stackroom.documents.repositories import DocumentKey, DocumentNotes
 from stackroom.errors import RetrievalError, Throttled
-from stackroom.quota.capacity import RETRIEVES
+from stackroom.model.keys import TextName, document_id_of
+from stackroom.model.records import Catalog
+from stackroom.model.repositories import DocumentKey, DocumentNotes
+from stackroom.runs.capacity import RETRIEVES
 from stackroom.search.rate_limiter import Paced, TokenBucket
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import RetrieveArguments

@@ -21,8 +21,8 @@ from benchmarks.shapes import Shape
 from benchmarks.stage import Stage
 from simulated_time.bill import LOGGED, METRIC, PRICES, Bill
 from simulated_time.queues import IDLE_REQUESTS
-from stackroom.quota.prices import PRICES as MODEL_PRICES
-from stackroom.quota.prices import TITAN
+from stackroom.model.prices import PRICES as MODEL_PRICES
+from stackroom.model.prices import TITAN
 from stackroom_local import synthesis
 
 PAGE = Path(__file__).parents[1] / "docs" / "deploy.md"
@@ -41,7 +41,7 @@ _METRICS = 6
 _GB_SECONDS = {5: 0.5 * 0.2, 15: 0.5 * 2.0}
 _RATE = re.compile(r"rate\((\d+) minutes\)")
 
-DOCUMENT_BYTES, _TEXT_SHARE = 50_000, 0.2  # of them that are text (quota/workload.py)
+DOCUMENT_BYTES, _TEXT_SHARE = 50_000, 0.2  # of them that are text (model/records.py)
 _BYTES_A_TOKEN = 4
 _TOKENS_A_CHUNK, _NEW_TOKENS = 300, 240  # 20 % were said before
 _CHUNK_BYTES = 1_200 + 500 + 4 * 1_024  # text, filterable attributes with the key, vector

@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from stackroom.documents.model import DocumentStatus
 from stackroom.errors import StackroomError
+from stackroom.model.records import DocumentStatus
 from stackroom_local.processes import HOST
 from stackroom_local.servers import Ports
 from stackroom_local.sites.site_records import SiteRecords

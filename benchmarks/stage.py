@@ -21,8 +21,8 @@ from simulated_time.bill import Bill
 from simulated_time.hub import Hub
 from simulated_time.memory import MemoryReceipts
 from simulated_time.stores import AdmissionBook, Bucket, Catalogs, Documents, Leases
-from stackroom.documents.model import CatalogDataSources, Document
-from stackroom.quota.ledger import Grant, Mode
+from stackroom.model.records import CatalogDataSources, Document
+from stackroom.runs.ledger import Grant, Mode
 
 DEFINITION = Path(__file__).parents[1] / "statemachines" / "ingest_catalog.asl.json"
 _MONTH = 30 * 86_400.0  # seconds; longer than anything here may take

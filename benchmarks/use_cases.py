@@ -22,22 +22,22 @@ from simulated_time.bedrock import BROKEN, STAND_IN
 from simulated_time.memory import MemoryReceipts, MemorySlots, MemoryWorklists
 from simulated_time.stores import AdmissionBook, Bucket, Catalogs, Documents, Leases
 from simulated_time.workflow import Workflow
+from stackroom.app.function_settings import AdmissionSettings
+from stackroom.app.run_use_cases import RunUseCases
 from stackroom.aws.bedrock.bedrock_data_sources import BedrockDataSources
 from stackroom.aws.bedrock.bedrock_ingestion_jobs import BedrockIngestionJobs
 from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
-from stackroom.documents.bucket import FileVersion
-from stackroom.documents.keys import Location
-from stackroom.documents.model import PoolMember
-from stackroom.documents.passages import KnowledgeBase
-from stackroom.documents.repositories import Inspected
 from stackroom.errors import Unreadable
-from stackroom.inspection.document_text import DocumentText
-from stackroom.inspection.extraction.page import Page
-from stackroom.inspection.inspection import Inspection
+from stackroom.model.bucket import FileVersion
+from stackroom.model.keys import Location
+from stackroom.model.passages import KnowledgeBase
+from stackroom.model.records import PoolMember
+from stackroom.model.repositories import Inspected
 from stackroom.stores.s3vectors.index_presence import AT_ONCE
+from stackroom.text.document_text import DocumentText
+from stackroom.text.extraction.page import Page
+from stackroom.text.inspection import Inspection
 from stackroom.uploads.reconcile import Uploads
-from stackroom.wiring.function_settings import AdmissionSettings
-from stackroom.wiring.run_use_cases import RunUseCases
 
 # Of an inspection, in seconds and bytes a second: a process of its own, which starts as fast as any
 # Python does, then what our reader was measured at on annual reports, of 266 to 2,223 kB.
@@ -59,7 +59,7 @@ class Settings(AdmissionSettings):
 
 
 class MeteredDeployment:
-    """What stackroom.wiring.adapters has, as far as runs, uploads and inspections need it."""
+    """What stackroom.app.adapters has, as far as runs, uploads and inspections need it."""
 
     def __init__(
         self, account: Account, stores: Stores, workflow: Workflow, pool: Sequence[PoolMember]

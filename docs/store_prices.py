@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stackroom.quota import prices as core
+from stackroom.model import prices as core
 
 PAGE = Path(__file__).with_name("stores.md")
 _FIRST, _LAST = "<!-- prices -->", "<!-- /prices -->"

@@ -18,11 +18,11 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
+from stackroom.app.function_settings import JsonList, Settings
 from stackroom.aws.session import client
 from stackroom.aws.sqs.object_events import Message, SqsObjectEvents, was_sent_by_us
 from stackroom.errors import MalformedEvent
 from stackroom.uploads.events import object_event
-from stackroom.wiring.function_settings import JsonList, Settings
 
 WAITED = 2.0  # seconds in its queue, by which a message tells that others are before it
 

@@ -10,8 +10,8 @@ from aws_lambda_powertools.metrics import MetricUnit, single_metric
 from stackroom.search.cached_embeddings import CacheTally
 
 if TYPE_CHECKING:  # a search need not import what runs are
-    from stackroom.ingestion.verdicts import Settled
     from stackroom.runs.run import Run
+    from stackroom.runs.verdicts import Settled
 
 NAMESPACE = "Stackroom"
 

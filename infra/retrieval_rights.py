@@ -47,7 +47,7 @@ def may_retrieve(
 
 
 def _may_count_questions(handler: HandlerFunction, *, rights: Rights) -> None:
-    """For who asks, as far as their cap goes [stackroom.quota.questions]."""
+    """For who asks, as far as their cap goes [stackroom.model.questions]."""
     # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
     for action, keys in (
         ("dynamodb:Query", ["CAPS", "USAGE#*"]),

@@ -7,7 +7,7 @@ from infra.function import HandlerFunction
 from infra.queues import ConsumedQueue
 from infra.rights import Rights
 
-# The last about a day after the first [stackroom.events.webhook_calls].
+# The last about a day after the first [stackroom.catalogs.webhook_calls].
 _TRIES = 33
 # Each call may take ten seconds.
 _CALLS_AT_ONCE = 10

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from stackroom.quota import prices as core
+from stackroom.model import prices as core
 
 # Dollars each in us-east-1. Step Functions, Lambda (ARM), DynamoDB on demand and Titan: the prices
 # of the AWS pages of those services, November 2026. S3: https://aws.amazon.com/s3/pricing/ (PUT

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import count
 
-from stackroom.documents.attributes import MOST_RECORDED
-from stackroom.documents.bucket import FileVersion, StoredObject, StoredSidecar, Version
-from stackroom.documents.catalog_counts import (
+from stackroom.errors import CatalogLimitReached, RecordChanged, RunSuperseded
+from stackroom.model.attributes import MOST_RECORDED
+from stackroom.model.bucket import FileVersion, StoredObject, StoredSidecar, Version
+from stackroom.model.catalog_counts import (
     Counts,
     booked,
     counts_in,
@@ -20,8 +21,8 @@ from stackroom.documents.catalog_counts import (
     status_of,
     uncounted,
 )
-from stackroom.documents.keys import SIDECAR_SUFFIX, can_have_sidecar
-from stackroom.documents.model import (
+from stackroom.model.keys import SIDECAR_SUFFIX, can_have_sidecar
+from stackroom.model.records import (
     Catalog,
     CatalogStatus,
     DataSource,
@@ -30,8 +31,7 @@ from stackroom.documents.model import (
     DocumentStatus,
     Receipt,
 )
-from stackroom.documents.repositories import DocumentKey, DocumentNotes, DocumentPage, ListingPage
-from stackroom.errors import CatalogLimitReached, RecordChanged, RunSuperseded
+from stackroom.model.repositories import DocumentKey, DocumentNotes, DocumentPage, ListingPage
 from stackroom.runs.lease import Lease, WorklistEntry
 
 BUCKET = "docs"

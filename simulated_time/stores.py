@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from simulated_time.memory import MemoryBucket, MemoryCatalogs, MemoryDocuments, MemoryLeases
-from stackroom.documents.bucket import StoredObject
-from stackroom.documents.keys import SIDECAR_SUFFIX
-from stackroom.documents.model import Catalog, Document
 from stackroom.errors import RecordChanged
-from stackroom.quota.ledger import Ledger, Mode, Waiter
+from stackroom.model.bucket import StoredObject
+from stackroom.model.keys import SIDECAR_SUFFIX
+from stackroom.model.records import Catalog, Document
 from stackroom.runs.lease import Lease
+from stackroom.runs.ledger import Ledger, Mode, Waiter
 
 
 @dataclass

@@ -17,8 +17,8 @@ from unittest.mock import patch
 from bedrock_kb_simulator.embedding_models import DEFAULT_MODEL, KEPT_VECTORS, ModelName
 from benchmarks.answers.corpus import CACHE
 from benchmarks.serving import NotMeasured, free_ports
-from stackroom.documents.keys import catalog_id_of
-from stackroom.documents.model import DocumentStatus
+from stackroom.model.keys import catalog_id_of
+from stackroom.model.records import DocumentStatus
 from stackroom_local.project_files import ROOT
 from stackroom_local.servers import Ports
 from stackroom_local.sites.site_records import SiteRecords
@@ -31,7 +31,7 @@ _PATIENCE, _LOOK_SECONDS = 3_600.0, 5.0
 _SIMULATOR = "simulator/src/bedrock_kb_simulator"
 # What decides on vectors of a text, on a document's text, and on the chunks of it.
 _EMBEDDED_BY = tuple(f"{_SIMULATOR}/{name}.py" for name in ("e5_graph", "embedder", "multilingual"))
-_READ_BY = ("src/stackroom/inspection",)
+_READ_BY = ("src/stackroom/text",)
 _CHUNKED_BY = tuple(
     f"{_SIMULATOR}/{name}.py"
     for name in ("chunk_strategies", "file_pages", "parsing", "parser_process")

@@ -10,13 +10,13 @@ from unittest.mock import patch
 from benchmarks.answers.local import USER
 from benchmarks.serving import NotMeasured
 from stackroom.access.identity import Caller
+from stackroom.app.use_cases import UseCases
 from stackroom.aws import session
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.filters import Filter
-from stackroom.documents.passages import KnowledgeBase, Retrieved
+from stackroom.model.filters import Filter
+from stackroom.model.passages import KnowledgeBase, Retrieved
 from stackroom.search.results import knowledge_base_retrieve
 from stackroom.search.search import Retrieval
-from stackroom.wiring.use_cases import UseCases
 from stackroom_client.calls import SEARCH
 from stackroom_evaluation.evaluation import passages_of
 from stackroom_evaluation.judging import Shown
@@ -62,7 +62,7 @@ def plain_of(catalog_id: str, knowledge_base_id: str) -> Way:
 def retrieval_of() -> Retrieval:
     """Return the retrieval as it is deployed. Call it inside `as_function`."""
     # Imported here, because its logger takes the environment as it is then.
-    from stackroom.wiring.function_settings import RetrieveSettings  # noqa: PLC0415 - see above
+    from stackroom.app.function_settings import RetrieveSettings  # noqa: PLC0415 - see above
 
     return UseCases.of(RetrieveSettings.from_env(), session.client).retrieval
 

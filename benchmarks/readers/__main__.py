@@ -15,8 +15,8 @@ from benchmarks.readers.folders import Reading, files_under, read_by_itself
 from benchmarks.readers.peers import Peer, peers_of
 from benchmarks.readers.truths import FORMATS, Shares, files_of, shares, truth_of
 from benchmarks.serving import NotMeasured, measure, print_machine
-from stackroom.inspection.document_text import text_of, without_context
-from stackroom.inspection.extraction import read_pages
+from stackroom.text.document_text import text_of, without_context
+from stackroom.text.extraction import read_pages
 
 DATA = """
 DATA is a folder with any of readers/pdf, readers/docx, readers/html, readers/xlsx and readers/csv:

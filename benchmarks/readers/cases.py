@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bedrock_kb_simulator.chunk_strategies import Chunking
 from benchmarks.readers.folders import Reading
-from stackroom.inspection.document_text import without_context
+from stackroom.text.document_text import without_context
 
 _LAST = 11  # number of the cases about text; others are about names, folders and filters
 

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pypdfium2
 
-from stackroom.documents.formats import unsupported
 from stackroom.errors import Unreadable
-from stackroom.inspection.document_text import text_of
-from stackroom.inspection.extraction.apart import read_pages_apart
+from stackroom.model.formats import unsupported
+from stackroom.text.document_text import text_of
+from stackroom.text.extraction.apart import read_pages_apart
 
 _SECONDS = 180.0  # that a file may take
 _SLOW = 20.0  # seconds that are worth a line

@@ -10,13 +10,13 @@ from itertools import islice
 from typing import NoReturn, TypeVar
 
 from benchmarks.reconciling.shelves import LONG_AGO, OF_A_CATALOG, SHARED, Shelves
-from stackroom.documents.bucket import FileVersion, StoredObject, StoredSidecar
-from stackroom.documents.keys import TEXT_PREFIX, TextName
-from stackroom.documents.model import Catalog, DataSource, Document
-from stackroom.documents.passages import Retrieved
-from stackroom.documents.repositories import DocumentPage, Inspected, ListingPage
-from stackroom.ingestion.bedrock_calls import DocumentDetail
-from stackroom.ingestion.inventory import KnownSource, ListedDocument, ListedObject
+from stackroom.model.bucket import FileVersion, StoredObject, StoredSidecar
+from stackroom.model.keys import TEXT_PREFIX, TextName
+from stackroom.model.passages import Retrieved
+from stackroom.model.records import Catalog, DataSource, Document
+from stackroom.model.repositories import DocumentPage, Inspected, ListingPage
+from stackroom.runs.bedrock_calls import DocumentDetail
+from stackroom.runs.inventory import KnownSource, ListedDocument, ListedObject
 
 START = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 _PAGE = 1000

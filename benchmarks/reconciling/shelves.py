@@ -12,14 +12,14 @@ from datetime import UTC, datetime
 from functools import cached_property
 from math import gcd
 
-from stackroom.documents.keys import (
+from stackroom.model.keys import (
     SIDECAR_SUFFIX,
     TextName,
     catalog_id_of,
     document_id_of,
     text_folder,
 )
-from stackroom.documents.model import (
+from stackroom.model.records import (
     Catalog,
     Counted,
     DataSource,
@@ -27,7 +27,7 @@ from stackroom.documents.model import (
     Document,
     DocumentStatus,
 )
-from stackroom.ingestion.bedrock_calls import DocumentDetail
+from stackroom.runs.bedrock_calls import DocumentDetail
 
 OF_A_CATALOG = 500
 OF_A_USER = 10  # catalogs

@@ -22,13 +22,13 @@ from stackroom.agents.agent_run import AgentRun, ModelStep
 from stackroom.agents.asking import Asking
 from stackroom.agents.run_bounds import MOST_SECONDS, SECONDS_TO_END
 from stackroom.agents.runner import Runner
+from stackroom.app.function_settings import RetrieveSettings
+from stackroom.app.shared_settings import SharedSettings
+from stackroom.app.use_cases import UseCases
 from stackroom.aws.session import client
 from stackroom.errors import MalformedEvent
 from stackroom.search.cached_embeddings import CacheTally
 from stackroom.stores.linked_knowledge_bases import linked_retrieval
-from stackroom.wiring.function_settings import RetrieveSettings
-from stackroom.wiring.shared_settings import SharedSettings
-from stackroom.wiring.use_cases import UseCases
 from stackroom_agents import observability
 from stackroom_agents.batch.event_agent import bedrock_model
 from stackroom_agents.strands_conversations import StrandsConversations

@@ -8,11 +8,11 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions import audit_line
 from functions.telemetry import logger_for, metrics_for, report_embeddings
 from stackroom.access.identity import tool_call
+from stackroom.app.function_settings import CatalogToolsSettings
+from stackroom.app.use_cases import UseCases
 from stackroom.aws.session import client
 from stackroom.search.cached_embeddings import CacheTally
 from stackroom.tools.calls import Calls, Response
-from stackroom.wiring.function_settings import CatalogToolsSettings
-from stackroom.wiring.use_cases import UseCases
 
 logger = logger_for("catalog_tools")
 metrics = metrics_for("catalog_tools")

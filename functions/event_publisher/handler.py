@@ -8,11 +8,11 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.batch import response
 from functions.telemetry import logger_for, metrics_for
+from stackroom.app.function_settings import Settings
+from stackroom.app.use_cases import UseCases
 from stackroom.aws.dynamodb.stream_records import event_in
 from stackroom.aws.session import client
-from stackroom.events.publishing import Publishing
-from stackroom.wiring.function_settings import Settings
-from stackroom.wiring.use_cases import UseCases
+from stackroom.catalogs.publishing import Publishing
 
 logger = logger_for("event_publisher")
 metrics = metrics_for("event_publisher")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stackroom.events.changes import DETAIL_TYPES, Event
+from stackroom.catalogs.changes import DETAIL_TYPES, Event
 
 SCHEMAS = Path(__file__).parents[2] / "infra" / "event_schemas"
 

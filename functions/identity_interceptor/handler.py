@@ -8,7 +8,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.telemetry import logger_for
 from stackroom.access.interception import Forwarded, GatewayRequest, Interception
 from stackroom.access.tokens import PublishedKeys, TokenVerifier
-from stackroom.wiring.function_settings import JsonList, Settings
+from stackroom.app.function_settings import JsonList, Settings
 
 logger = logger_for("identity_interceptor")
 

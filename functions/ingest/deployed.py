@@ -3,13 +3,13 @@
 from functools import cache
 
 from functions.telemetry import logger_for, metrics_for
-from stackroom.aws.session import client
-from stackroom.wiring.function_settings import (
+from stackroom.app.function_settings import (
     AdmissionSettings,
     DataSourceSettings,
     DocumentSettings,
 )
-from stackroom.wiring.use_cases import UseCases
+from stackroom.app.use_cases import UseCases
+from stackroom.aws.session import client
 
 logger = logger_for("ingest")
 metrics = metrics_for("ingest")

@@ -6,8 +6,8 @@ from aws_lambda_powertools.metrics import MetricUnit
 
 from functions.ingest.deployed import logger, metrics, use_cases
 from functions.telemetry import report, report_set_aside, told
-from stackroom.ingestion.run_tasks import RunTasks
 from stackroom.runs.run import Run, RunOutcome
+from stackroom.runs.run_tasks import RunTasks
 
 
 class Step(Run):

@@ -10,16 +10,16 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.batch import handle_each, response
 from functions.fair_turns import QueueSettings, in_turn
 from functions.telemetry import logger_for, metrics_for
+from stackroom.app.function_settings import DocumentSettings, Pool
+from stackroom.app.use_cases import UseCases
 from stackroom.aws.session import client
 from stackroom.aws.textract.text_detection import TextractDetection
-from stackroom.inspection.extraction.apart import read_pages_apart
-from stackroom.inspection.extraction.page import Page
-from stackroom.inspection.extraction.page_pictures import pictures_of
-from stackroom.inspection.inspection import READS, Inspection, InspectionOutcome
-from stackroom.inspection.ocr import OcrEngine, PageOcr
+from stackroom.text.extraction.apart import read_pages_apart
+from stackroom.text.extraction.page import Page
+from stackroom.text.extraction.page_pictures import pictures_of
+from stackroom.text.inspection import READS, Inspection, InspectionOutcome
+from stackroom.text.ocr import OcrEngine, PageOcr
 from stackroom.uploads.events import object_event
-from stackroom.wiring.function_settings import DocumentSettings, Pool
-from stackroom.wiring.use_cases import UseCases
 
 logger = logger_for("inspect")
 metrics = metrics_for("inspect")

@@ -20,6 +20,7 @@ from stackroom.access.access_log import SUCCESS, access_of, documents_of
 from stackroom.access.identity import called_tool
 from stackroom.access.plain_text import encodable
 from stackroom.access.tool import require_tool
+from stackroom.app.function_settings import FittingSettings
 from stackroom.aws.session import client
 from stackroom.clock import Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
@@ -31,7 +32,6 @@ from stackroom.search.linked_retrieval import (
 from stackroom.search.results import Response, failure
 from stackroom.stores.linked_knowledge_bases import linked_retrieval, linked_settings
 from stackroom.stores.opensearch.opensearch_entry import OpenSearchSettings
-from stackroom.wiring.function_settings import FittingSettings
 
 logger = logger_for("opensearch_retrieve")
 metrics = metrics_for("opensearch_retrieve")

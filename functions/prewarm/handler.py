@@ -17,10 +17,10 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.telemetry import logger_for
 from stackroom.access.tenancy import Nobody
-from stackroom.documents.passages import KnowledgeBase
+from stackroom.app.adapters import Deployment
+from stackroom.app.function_settings import Pool, SearchSettings
 from stackroom.errors import RetrievalFailed, StackroomError
-from stackroom.wiring.adapters import Deployment
-from stackroom.wiring.function_settings import Pool, SearchSettings
+from stackroom.model.passages import KnowledgeBase
 
 logger = logger_for("prewarm")
 

@@ -31,13 +31,13 @@ from pydantic import AwareDatetime, BaseModel, Field
 
 from functions.reconciler.search_indexes import report_search_indexes
 from functions.telemetry import NAMESPACE, logger_for, metrics_for
+from stackroom.app.function_settings import DocumentSettings, Pool
+from stackroom.app.reconciliation_wiring import reconciliation_of
+from stackroom.app.use_cases import UseCases
 from stackroom.aws.session import client
 from stackroom.reconciler.audit_rounds import HeldBookmark, Reconciliation, Rounds
 from stackroom.reconciler.bedrock_requests import ACCOUNT_A_SECOND, DEFAULT_A_SECOND
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
-from stackroom.wiring.function_settings import DocumentSettings, Pool
-from stackroom.wiring.reconciliation_wiring import reconciliation_of
-from stackroom.wiring.use_cases import UseCases
 
 logger = logger_for("reconciler")
 metrics = metrics_for("reconciler")

@@ -5,8 +5,8 @@ from collections import Counter
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
 from functions.telemetry import NAMESPACE, logger_for, metrics_for
+from stackroom.app.adapters import Deployment
 from stackroom.search.index_setup import Readiness, readiness_of
-from stackroom.wiring.adapters import Deployment
 
 logger = logger_for("reconciler")
 metrics = metrics_for("reconciler")

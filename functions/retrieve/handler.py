@@ -14,16 +14,16 @@ from stackroom.access.access_log import SUCCESS, access_of, documents_of
 from stackroom.access.identity import ToolCall, tool_call
 from stackroom.access.plain_text import encodable
 from stackroom.access.tool import require_tool
+from stackroom.app.function_settings import RetrieveSettings
+from stackroom.app.use_cases import UseCases
 from stackroom.aws.session import client
 from stackroom.clock import Deadline
-from stackroom.documents.formats import extension_of
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
+from stackroom.model.formats import extension_of
 from stackroom.search.cached_embeddings import CacheTally
 from stackroom.search.metered import MeteredRetrieval
 from stackroom.search.results import Response, failure, knowledge_base_retrieve
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
-from stackroom.wiring.function_settings import RetrieveSettings
-from stackroom.wiring.use_cases import UseCases
 
 logger = logger_for("retrieve")
 metrics = metrics_for("retrieve")

@@ -7,11 +7,11 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.telemetry import logger_for, metrics_for, report, report_set_aside, told
+from stackroom.app.function_settings import AdmissionSettings, DocumentSettings
+from stackroom.app.use_cases import UseCases
 from stackroom.aws.session import client
-from stackroom.ingestion.polling import Polling
+from stackroom.runs.polling import Polling
 from stackroom.runs.run import Run
-from stackroom.wiring.function_settings import AdmissionSettings, DocumentSettings
-from stackroom.wiring.use_cases import UseCases
 
 logger = logger_for("status_poller")
 metrics = metrics_for("status_poller")

@@ -10,13 +10,13 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.batch import handle_each, response
 from functions.fair_turns import QueueSettings, in_turn
 from functions.telemetry import logger_for, metrics_for
+from stackroom.app.function_settings import DocumentSettings, Pool
+from stackroom.app.use_cases import UseCases
 from stackroom.aws.session import client
 from stackroom.runs.run_requests import RunRequests
 from stackroom.uploads.events import ObjectEvent, object_event
 from stackroom.uploads.plan import Plan, UploadOutcome
 from stackroom.uploads.reconcile import Uploads
-from stackroom.wiring.function_settings import DocumentSettings, Pool
-from stackroom.wiring.use_cases import UseCases
 
 logger = logger_for("upload_handler")
 metrics = metrics_for("upload_handler")

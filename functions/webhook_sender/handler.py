@@ -14,15 +14,15 @@ from pydantic import ValidationError
 
 from functions.batch import handle_each, response
 from functions.telemetry import logger_for, metrics_for
+from stackroom.app.adapters import Deployment
+from stackroom.app.function_settings import Settings
 from stackroom.aws.error_mapping import store_errors
 from stackroom.aws.session import client, secret_text
+from stackroom.catalogs.guarded_post import GuardedPost
+from stackroom.catalogs.webhook_calls import WebhookCalls, pause_after
+from stackroom.catalogs.webhooks import WebhookCall
 from stackroom.clock import Pace
 from stackroom.errors import MalformedEvent
-from stackroom.events.guarded_post import GuardedPost
-from stackroom.events.webhook_calls import WebhookCalls, pause_after
-from stackroom.events.webhooks import WebhookCall
-from stackroom.wiring.adapters import Deployment
-from stackroom.wiring.function_settings import Settings
 
 logger = logger_for("webhook_sender")
 metrics = metrics_for("webhook_sender")

@@ -157,7 +157,7 @@ class DocumentExists(Rejected):
 
 
 class FileTypeUnsupported(Rejected):
-    """In the words of stackroom.documents.formats."""
+    """In the words of stackroom.model.formats."""
 
 
 class FileTooLarge(Rejected):

@@ -11,9 +11,9 @@ import threading
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from stackroom.app.function_settings import CatalogToolsSettings
+from stackroom.app.use_cases import UseCases
 from stackroom.aws import session
-from stackroom.wiring.function_settings import CatalogToolsSettings
-from stackroom.wiring.use_cases import UseCases
 
 _FUNCTIONS = ("retrieve", "catalog-tools")
 _lock = threading.Lock()

@@ -48,6 +48,7 @@ from strands.types.content import ContentBlock, Message
 from stackroom.access.identity import Caller, is_session_id
 from stackroom.access.plain_text import encodable
 from stackroom.access.tokens import PublishedKeys, TokenVerifier, bearer_token
+from stackroom.app.function_settings import JsonList
 from stackroom.aws.s3.agent_sessions import AgentSessions
 from stackroom.errors import (
     AgentBroke,
@@ -57,7 +58,6 @@ from stackroom.errors import (
     StackroomError,
     TokenRefused,
 )
-from stackroom.wiring.function_settings import JsonList
 from stackroom_agents import observability
 from stackroom_agents.batch.definition_settings import DefinitionSettings
 from stackroom_agents.batch.event_agent import bedrock_model, defined

@@ -34,6 +34,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from stackroom.access.plain_text import is_plain
+from stackroom.app.function_settings import FittingSettings
 from stackroom.errors import AgentMisconfigured
 from stackroom.search.results import Searchable
 from stackroom.stores.entries import DEFAULT_TOOL, LinkedSettings
@@ -42,7 +43,6 @@ from stackroom.stores.linked_knowledge_bases import (
     linked_retrieval,
     linked_settings,
 )
-from stackroom.wiring.function_settings import FittingSettings
 from stackroom_agents.configuration import client_of
 from stackroom_agents.observability import ObservedRetrieval
 from stackroom_agents.retrieval_tool import retrieval_tool

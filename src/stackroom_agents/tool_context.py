@@ -21,8 +21,8 @@ from strands.types.tools import ToolContext
 from stackroom.access.access_log import EVENT, Access
 from stackroom.access.identity import Caller, is_session_id
 from stackroom.access.tool import Tool
-from stackroom.documents.keys import is_user_id
 from stackroom.errors import MissingIdentity
+from stackroom.model.keys import is_user_id
 from stackroom.search.results import Response, Searchable
 from stackroom.tools.definition import Services
 
@@ -68,7 +68,7 @@ def report(access: Access) -> None:
 
 class AgentServices(Services, Protocol):
     """
-    The use cases behind the tools; `stackroom.wiring.use_cases` makes each when it is first used.
+    The use cases behind the tools; `stackroom.app.use_cases` makes each when it is first used.
     """
 
     @property

@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from stackroom.access.access_log import AccessLog
 from stackroom.access.tokens import TokenVerifier
+from stackroom.app.use_cases import UseCases
 from stackroom.clock import utc_now
-from stackroom.wiring.use_cases import UseCases
 from stackroom_console.openid_provider import OpenIdProvider
 from stackroom_console.sealed_cookies import Seal
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pydantic
 
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.model import Record
 from stackroom.errors import MissingIdentity, ValidationError
+from stackroom.model.records import Record
 
 if TYPE_CHECKING:
     from starlette.requests import Request as HttpRequest
 
     from stackroom.access.identity import Caller
-    from stackroom.wiring.use_cases import UseCases
+    from stackroom.app.use_cases import UseCases
     from stackroom_console.console import Console
     from stackroom_console.sealed_cookies import Session
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from stackroom.access import tenancy
-from stackroom.documents.formats import extension_of
-from stackroom.documents.model import Catalog, with_gaps
-from stackroom.documents.passages import Passage, PlaceMapReader
+from stackroom.model.formats import extension_of
+from stackroom.model.passages import Passage, PlaceMapReader
+from stackroom.model.records import Catalog, with_gaps
 from stackroom.search.excerpts import Source, sources_of
 from stackroom.search.question_words import MarkedPiece, marked_pieces
 from stackroom.tools.texts import scores

@@ -15,7 +15,7 @@ from itertools import islice, zip_longest
 
 from pydantic import ValidationError
 
-from stackroom.inspection.extraction.page import Page, readable
+from stackroom.text.extraction.page import Page, readable
 from stackroom_evaluation.question_file import KnownQuestion
 
 _UNANSWERABLE = 3  # one for so many that are answered

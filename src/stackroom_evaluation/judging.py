@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from stackroom.inspection.running_lines import normalise
 from stackroom.search.question_words import spaced
+from stackroom.text.running_lines import normalise
 
 _ENOUGH = 0.8  # of the words, in their order: a passage may end inside them
 

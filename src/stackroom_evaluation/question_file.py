@@ -33,7 +33,7 @@ from pydantic import (
 from stackroom.access.plain_text import Line, Text
 from stackroom.catalogs.feedback import LAST_PAGE
 from stackroom.errors import StackroomError
-from stackroom.inspection.running_lines import normalise
+from stackroom.text.running_lines import normalise
 from stackroom_evaluation.judging import Spot
 
 MOST_QUESTIONS = 5_000

@@ -1,5 +1,5 @@
 """
-What asking costs on AWS, in dollars, by the prices of quota/prices.py.
+What asking costs on AWS, in dollars, by the prices of model/prices.py.
 
 Storage and ingestion are not in it: a question doesn't change them.
 """
@@ -7,7 +7,7 @@ Storage and ingestion are not in it: a question doesn't change them.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from stackroom.quota.prices import (
+from stackroom.model.prices import (
     FUNCTION,
     GATEWAY,
     MANAGED,

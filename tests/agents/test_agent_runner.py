@@ -18,9 +18,9 @@ from stackroom.agents.agents import AgentDefinition
 from stackroom.agents.links import NewLink
 from stackroom.agents.run_bounds import MOST_SECONDS
 from stackroom.agents.runs import NewRun, Runs
+from stackroom.app.use_cases import UseCases
 from stackroom.aws import session
-from stackroom.documents.model import Catalog, DataSource
-from stackroom.wiring.use_cases import UseCases
+from stackroom.model.records import Catalog, DataSource
 from tests.agents.conftest import logging_taken_back
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
 from tests.functions.printed import Printed, listening

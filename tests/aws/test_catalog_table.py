@@ -15,9 +15,9 @@ from stackroom.aws.dynamodb.document_names import DynamoDocumentNames
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.table import DynamoTable, transact
 from stackroom.aws.listed_inventory import AwsInventory
-from stackroom.documents.model import DataSource, DataSourceType, DocumentStatus
 from stackroom.errors import CatalogFull, StoreUnavailable
-from stackroom.ingestion.inventory import ListingExpired
+from stackroom.model.records import DataSource, DataSourceType, DocumentStatus
+from stackroom.runs.inventory import ListingExpired
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.support.records import NOW, a_catalog, a_document
 from tests.workflow.answering import answered

@@ -16,11 +16,11 @@ from stackroom.aws.dynamodb.lease_records import DynamoLeases
 from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
 from stackroom.aws.dynamodb.selection_records import DynamoSelections
 from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
-from stackroom.documents.model import Receipt
-from stackroom.documents.repositories import Inspected
 from stackroom.errors import RecordChanged, StoreUnavailable
-from stackroom.quota.ledger import Grant, Ledger, Mode, Rate, Waiter
+from stackroom.model.records import Receipt
+from stackroom.model.repositories import Inspected
 from stackroom.runs.lease import Lease
+from stackroom.runs.ledger import Grant, Ledger, Mode, Rate, Waiter
 from stackroom.runs.run_leases import RunLeases
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeExecutions

@@ -11,8 +11,8 @@ from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.items import to_item
 from stackroom.aws.listed_inventory import AwsInventory
-from stackroom.documents.catalog_counts import Counts, counts_in
-from stackroom.documents.model import Catalog, Document, DocumentStatus
+from stackroom.model.catalog_counts import Counts, counts_in
+from stackroom.model.records import Catalog, Document, DocumentStatus
 from stackroom.reconciler import count_audit
 from stackroom.reconciler.count_audit import CountAudit
 from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome

@@ -21,8 +21,8 @@ from stackroom.aws.bedrock.bedrock_data_sources import (
     type_in,
 )
 from stackroom.aws.bedrock.vector_ingestion_settings import VectorIngestion
-from stackroom.documents.model import DataSource, DataSourceType
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.model.records import DataSource, DataSourceType
 
 SERVICE = "bedrock-agent"  # of the fixture `client`
 

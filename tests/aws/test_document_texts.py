@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from stackroom.aws.s3.document_texts import S3DocumentTexts
-from stackroom.documents.keys import TextName
-from stackroom.inspection.document_text import DocumentText, text_of
-from stackroom.inspection.extraction import Page
+from stackroom.model.keys import TextName
+from stackroom.text.document_text import DocumentText, text_of
+from stackroom.text.extraction import Page
 from tests.aws.stores import BUCKET
 
 ALICES = ("alice", f"cat-{'a' * 24}", f"doc-{'0' * 24}")

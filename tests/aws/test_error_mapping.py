@@ -21,6 +21,7 @@ from moto.core.botocore_stubber import MockRawResponse
 
 from stackroom.aws.error_mapping import THROTTLES, knowledge_base_errors, store_errors
 from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
+from stackroom.catalogs.webhooks import WebhookCall
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
@@ -28,7 +29,6 @@ from stackroom.errors import (
     StackroomError,
     StoreUnavailable,
 )
-from stackroom.events.webhooks import WebhookCall
 from tests.aws.conftest import ONCE
 
 UNANSWERED = [

@@ -7,8 +7,8 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from stackroom.documents.passages import Search
 from stackroom.errors import SearchIndexBusy, SearchIndexGone, ServiceRefused, StoreUnavailable
+from stackroom.model.passages import Search
 from stackroom.search.index_setup import IndexState, Readiness
 from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
 from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch

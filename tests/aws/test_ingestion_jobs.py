@@ -11,10 +11,10 @@ from botocore.stub import Stubber
 
 from stackroom.aws.bedrock.bedrock_ingestion_jobs import _STATES, BedrockIngestionJobs
 from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
-from stackroom.documents.model import DataSource, DataSourceType
 from stackroom.errors import DocumentsRefused, KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom.ingestion.bedrock_calls import Busy, DocumentDetail, Job, JobState, Submission
-from stackroom.ingestion.evidence import KNOWN_STATUSES
+from stackroom.model.records import DataSource, DataSourceType
+from stackroom.runs.bedrock_calls import Busy, DocumentDetail, Job, JobState, Submission
+from stackroom.runs.evidence import KNOWN_STATUSES
 
 # As users met them: AWS re:Post, HatmanStack/RAGStack-Lambda lib/ragstack_common/ingestion.py
 BUSY = [

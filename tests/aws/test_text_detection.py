@@ -8,7 +8,7 @@ from bedrock_kb_simulator.server import Configuration, Simulator
 from simulator.tests import files
 from simulator.tests.world import client
 from stackroom.aws.textract.text_detection import TextractDetection
-from stackroom.inspection.text_lines import text_in_order
+from stackroom.text.text_lines import text_in_order
 
 pytestmark = [pytest.mark.processes, pytest.mark.slow]
 

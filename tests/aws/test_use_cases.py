@@ -14,16 +14,7 @@ from functions.inspect.handler import InspectSettings, inspection_of
 from functions.reconciler.handler import ReconcilerSettings
 from functions.status_poller.handler import PollerSettings
 from functions.upload_handler.handler import UploadSettings
-from stackroom.aws.bedrock.guardrail import Guardrail
-from stackroom.documents.model import PoolMember
-from stackroom.quota.capacity import CAPACITIES
-from stackroom.search.rate_limiter import Paced, TokenBucket
-from stackroom.search.wrappers import Reranked
-from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
-from stackroom.stores.s3vectors.index_presence import AT_ONCE, IndexPresence
-from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
-from stackroom.stores.store_registry import STORES
-from stackroom.wiring.function_settings import (
+from stackroom.app.function_settings import (
     AnswerSettings,
     CatalogToolsSettings,
     FittingSettings,
@@ -33,8 +24,17 @@ from stackroom.wiring.function_settings import (
     SettingMissing,
     Settings,
 )
-from stackroom.wiring.reconciliation_wiring import reconciliation_of
-from stackroom.wiring.use_cases import UseCases
+from stackroom.app.reconciliation_wiring import reconciliation_of
+from stackroom.app.use_cases import UseCases
+from stackroom.aws.bedrock.guardrail import Guardrail
+from stackroom.model.records import PoolMember
+from stackroom.runs.capacity import CAPACITIES
+from stackroom.search.rate_limiter import Paced, TokenBucket
+from stackroom.search.wrappers import Reranked
+from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
+from stackroom.stores.s3vectors.index_presence import AT_ONCE, IndexPresence
+from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
+from stackroom.stores.store_registry import STORES
 from stackroom_local.sites.site_services import StoreSettings
 from tests.aws.stores import ENVIRONMENT
 from tests.fakes import toy_store
@@ -119,7 +119,7 @@ def test_a_search_imports_nothing_of_the_ingestion() -> None:
     code = f"""
 import sys
 from functions.retrieve.handler import RetrieveSettings
-from stackroom.wiring.use_cases import UseCases
+from stackroom.app.use_cases import UseCases
 UseCases.of(RetrieveSettings.from_env({VARIABLES!r}), client=lambda service: service).retrieval
 print(*(name for name in sys.modules if name.startswith("stackroom.")))
 """

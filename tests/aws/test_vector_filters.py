@@ -7,8 +7,8 @@ import pytest
 from stackroom.access.identity import Caller
 from stackroom.access.search_filter_argument import conditions
 from stackroom.access.tenancy import Member, Tenant
-from stackroom.documents.filters import AllOf, Compares, Comparison, Filter, Has, Lists, any_of
 from stackroom.errors import SearchRefused
+from stackroom.model.filters import AllOf, Compares, Comparison, Filter, Has, Lists, any_of
 from stackroom.stores.s3vectors.s3vectors_filters import (
     MOST_CONSTRAINTS,
     constraints_of,

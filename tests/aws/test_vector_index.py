@@ -11,9 +11,9 @@ from stackroom.access.identity import Caller
 from stackroom.access.tenancy import Member
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.bedrock.question_guard import QuestionGuard
-from stackroom.documents.filters import Has
-from stackroom.documents.passages import Passage, Search
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
+from stackroom.model.filters import Has
+from stackroom.model.passages import Passage, Search
 from stackroom.stores.s3vectors.s3vectors_adapter import (
     S3VectorsKnowledgeBase,
     words_in,

@@ -9,7 +9,7 @@ import httpx2
 from playwright.sync_api import Locator, expect
 
 from bedrock_kb_simulator import scripts
-from stackroom.documents.keys import catalog_id_of
+from stackroom.model.keys import catalog_id_of
 from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.browser.visitors import Visitor

@@ -4,8 +4,8 @@ import json
 
 from playwright.sync_api import expect
 
-from stackroom.documents.keys import catalog_id_of
-from stackroom.quota.caps import Caps
+from stackroom.model.caps import Caps
+from stackroom.model.keys import catalog_id_of
 from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.browser.conftest import SignedIn

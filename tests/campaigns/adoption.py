@@ -20,8 +20,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from stackroom.documents.attributes import Attribute
-from stackroom.documents.keys import SIDECAR_SUFFIX
+from stackroom.model.attributes import Attribute
+from stackroom.model.keys import SIDECAR_SUFFIX
 from stackroom.uploads.descriptions import user_attributes
 from stackroom_local.state import Instance
 from tests.local.running import STACKROOM, kill_hard, local_mode

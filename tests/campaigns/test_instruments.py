@@ -15,7 +15,7 @@ from bedrock_kb_simulator.store import Store
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.lease_records import DynamoLeases
 from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
-from stackroom.documents.model import Document, DocumentStatus
+from stackroom.model.records import Document, DocumentStatus
 from stackroom.runs.run_leases import LEASE, shared_worklist
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.campaigns.attack.oracle import FORGED, Attempt, May, judged

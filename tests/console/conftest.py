@@ -11,9 +11,9 @@ from starlette.testclient import TestClient
 
 from stackroom.access.access_log import Access
 from stackroom.access.tokens import TokenVerifier
+from stackroom.app.use_cases import UseCases
 from stackroom.aws import session
 from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
-from stackroom.wiring.use_cases import UseCases
 from stackroom_console.app import console_app
 from stackroom_console.console import Connection, Console
 from stackroom_console.openid_provider import OpenIdProvider

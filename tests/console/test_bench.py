@@ -9,13 +9,13 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
-from stackroom.documents.passages import OnlyPlaces, Ranks
-from stackroom.inspection.document_text import text_of
-from stackroom.inspection.extraction.page import Page
+from stackroom.model.passages import OnlyPlaces, Ranks
 from stackroom.search.cited_answers import AskedAndAnswered, CatalogAnswer, CitedSource
 from stackroom.search.excerpts import Source
 from stackroom.search.ranking import Relevance
 from stackroom.search.results import Result
+from stackroom.text.document_text import text_of
+from stackroom.text.extraction.page import Page
 from stackroom_console.console import MAX_HEADERS, Console
 from stackroom_console.pages.ask_page import LONGEST_ADDRESS, shown
 from stackroom_console.sealed_cookies import MAX_COOKIE

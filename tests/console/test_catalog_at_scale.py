@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 
 from stackroom.catalogs import browsing
-from stackroom.ingestion import estimates
+from stackroom.runs import estimates
 from stackroom_console.console import Console
 from stackroom_console.pages import catalog_pages
 from tests.console.browser import Browser, heading, rows, walked

@@ -10,7 +10,7 @@ import pytest
 
 from stackroom.aws import session
 from stackroom.catalogs import browsing, deletions
-from stackroom.documents.formats import MAX_FILE_BYTES, SUPPORTED
+from stackroom.model.formats import MAX_FILE_BYTES, SUPPORTED
 from stackroom_console.console import Console
 from stackroom_console.pages import catalog_pages
 from tests.aws.stores import BUCKET

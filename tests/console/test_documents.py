@@ -7,8 +7,8 @@ from html import unescape
 import pytest
 
 from stackroom.aws import session
-from stackroom.documents.model import DocumentStatus
-from stackroom.events.changes import change_of
+from stackroom.catalogs.changes import change_of
+from stackroom.model.records import DocumentStatus
 from stackroom_console.console import Console
 from stackroom_console.pages import document_pages
 from tests.aws.stores import BUCKET

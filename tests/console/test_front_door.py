@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from docs.clients import blocks
 from stackroom.aws import session
-from stackroom.documents.model import DocumentStatus
+from stackroom.model.records import DocumentStatus
 from stackroom_console.app import console_app
 from stackroom_console.console import Console
 from stackroom_console.pages.sample_catalog import questions_of

@@ -15,8 +15,8 @@ import pytest
 from stackroom.access.access_log import Access
 from stackroom.aws import session
 from stackroom.catalogs import metering
-from stackroom.quota.caps import Caps
-from stackroom.quota.usage import NO_CATALOG, Used
+from stackroom.model.caps import Caps
+from stackroom.model.usage import NO_CATALOG, Used
 from stackroom_console.console import Console
 from stackroom_console.pages import operations_page
 from stackroom_console.rendering import NAVIGATION

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from stackroom.aws import session
-from stackroom.documents.model import Catalog, DocumentStatus
-from stackroom.documents.passages import OnlyPlaces
+from stackroom.model.passages import OnlyPlaces
+from stackroom.model.records import Catalog, DocumentStatus
 from stackroom.search.results import SearchAnswer
 from stackroom_console.console import Console
 from stackroom_console.endpoint import Endpoint

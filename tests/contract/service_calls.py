@@ -31,17 +31,17 @@ from stackroom.aws.sqs.object_events import SqsInspectionRequests
 from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
 from stackroom.aws.stepfunctions.executions import StepFunctionsExecutions, StepFunctionsTaskTokens
 from stackroom.aws.textract.text_detection import TextractDetection
-from stackroom.documents.keys import TextName
-from stackroom.documents.model import DataSource, DataSourceType
-from stackroom.documents.repositories import Inspected
-from stackroom.events.changes import change_of
-from stackroom.events.webhooks import WebhookCall
-from stackroom.ingestion.bedrock_calls import Submission
-from stackroom.inspection.document_text import text_of
-from stackroom.inspection.extraction import Page
+from stackroom.catalogs.changes import change_of
+from stackroom.catalogs.webhooks import WebhookCall
+from stackroom.model.keys import TextName
+from stackroom.model.records import DataSource, DataSourceType
+from stackroom.model.repositories import Inspected
+from stackroom.runs.bedrock_calls import Submission
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
 from stackroom.stores.s3vectors.index_presence import IndexPresence
+from stackroom.text.document_text import text_of
+from stackroom.text.extraction import Page
 from tests.support.records import NOW, a_document
 
 Call = Callable[[Any], object]

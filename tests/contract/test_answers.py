@@ -10,10 +10,10 @@ import pytest
 
 from bedrock_kb_simulator.assumptions import Assumptions, CustomTells
 from stackroom.aws.bedrock.converse import ConverseWriter
-from stackroom.documents.keys import catalog_id_of, document_id_of
-from stackroom.documents.model import Catalog
-from stackroom.documents.passages import KnowledgeBase, Search
 from stackroom.errors import NoResults
+from stackroom.model.keys import catalog_id_of, document_id_of
+from stackroom.model.passages import KnowledgeBase, Search
+from stackroom.model.records import Catalog
 from stackroom.search.cited_answers import Answering
 from stackroom.search.search import Retrieval
 from tests.contract.stores.bedrock import Stocked, simulated

@@ -7,8 +7,8 @@ import jsonschema
 import pytest
 
 from functions.event_publisher.schemas import schema_file
-from stackroom.documents.model import CatalogStatus, DocumentStatus
-from stackroom.events.changes import DETAIL_TYPES, Stated, change_of
+from stackroom.catalogs.changes import DETAIL_TYPES, Stated, change_of
+from stackroom.model.records import CatalogStatus, DocumentStatus
 from tests.support.records import NOW, REACHED, a_catalog, a_document, a_receipt
 
 FAILED = a_document(status=DocumentStatus.FAILED, status_reason="it has no text", receipt_id="r")

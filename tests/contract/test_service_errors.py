@@ -16,8 +16,8 @@ from botocore.model import OperationModel
 from stackroom.aws.dynamodb import table
 from stackroom.concurrency import at_once
 from stackroom.errors import StackroomError
-from stackroom.ingestion.bedrock_calls import Busy
-from stackroom.ingestion.inventory import ListingExpired
+from stackroom.runs.bedrock_calls import Busy
+from stackroom.runs.inventory import ListingExpired
 from tests.campaigns.permissions import needs
 from tests.contract.service_answers import answer, optional_members
 from tests.contract.service_calls import CALLS, Call

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from bedrock_kb_simulator.rules import SEARCHABLE_LAG
 from stackroom.clock import utc_now
-from stackroom.documents.keys import Location, catalog_id_of, locate
-from stackroom.documents.model import Catalog, CatalogDataSources, Document, DocumentStatus
+from stackroom.model.keys import Location, catalog_id_of, locate
+from stackroom.model.records import Catalog, CatalogDataSources, Document, DocumentStatus
 from stackroom.runs.placement import Placements, SharedSources
 from stackroom_client.calls import SEARCH
 from stackroom_local.cli.callers import issuer_of

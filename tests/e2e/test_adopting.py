@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from simulator.tests import files
-from stackroom.documents.model import DocumentStatus
+from stackroom.model.records import DocumentStatus
 from stackroom_local.state import Instance
 from tests.e2e.people import Person, eventually
 from tests.local.running import within

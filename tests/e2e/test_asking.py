@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 from strands.tools.mcp import MCPClient
 
 from functions.tool_targets import TARGETS, schema_file
-from stackroom.documents.keys import catalog_id_of
+from stackroom.model.keys import catalog_id_of
 from stackroom_client.calls import SEARCH
 from stackroom_local.cli.callers import issuer_of
 from stackroom_local.state import Instance

@@ -1,6 +1,6 @@
 """A user's cap, as an operator sets it and its user sees it."""
 
-from stackroom.documents.model import DocumentStatus
+from stackroom.model.records import DocumentStatus
 from stackroom_local.state import Instance
 from tests.e2e.people import Person, eventually
 from tests.local.running import stackroom

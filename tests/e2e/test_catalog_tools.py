@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from functions.tool_targets import strict_tools
-from stackroom.documents.keys import catalog_id_of
+from stackroom.model.keys import catalog_id_of
 from stackroom_local.cli.callers import issuer_of
 from stackroom_local.state import Instance
 from tests.e2e.people import Agent, Person, eventually

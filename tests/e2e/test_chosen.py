@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.documents.model import DataSourceType, DocumentStatus
+from stackroom.model.records import DataSourceType, DocumentStatus
 from stackroom.runs.placement import data_source_name
 from tests.e2e.people import Person, eventually
 from tests.local.running import ANY_SCORE, local_mode, stackroom

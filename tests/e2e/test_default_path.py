@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bedrock_kb_simulator.assumptions import CustomTells
-from stackroom.documents.model import DocumentStatus
+from stackroom.model.records import DocumentStatus
 from stackroom.runs.placement import data_source_name
 from stackroom_local.state import Instance
 from tests.e2e.people import Agent, Person

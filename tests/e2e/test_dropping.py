@@ -15,7 +15,7 @@ import httpx2
 import pytest
 
 from simulator.tests import files
-from stackroom.documents.model import Document, DocumentStatus
+from stackroom.model.records import Document, DocumentStatus
 from stackroom_local.state import Instance
 from tests.e2e.people import Agent, Person, eventually
 from tests.local.mishaps import held_back

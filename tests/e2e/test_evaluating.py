@@ -8,7 +8,7 @@ from typing import Any
 import ir_measures
 import pytest
 
-from stackroom.inspection.context_lines import without_context
+from stackroom.text.context_lines import without_context
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
 from tests.gateway.mcp_client import call_tool

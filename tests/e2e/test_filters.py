@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.documents.model import DocumentStatus
+from stackroom.model.records import DocumentStatus
 from stackroom_local.state import Instance
 from tests.e2e.people import Agent, Person
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from stackroom.documents.model import DocumentStatus
+from stackroom.model.records import DocumentStatus
 from stackroom_local.processes import free_ports
 from stackroom_local.sites.file_drop import Dropped
 from tests.e2e.people import Agent, Person, eventually

@@ -8,7 +8,7 @@ import docx
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from stackroom.documents.model import DocumentStatus
+from stackroom.model.records import DocumentStatus
 from tests.e2e.people import Person
 
 pytestmark = pytest.mark.processes

@@ -10,7 +10,7 @@ import pytest
 from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.fault_orders import PATH as FAULTS
 from simulator.tests import files
-from stackroom.documents.model import DocumentStatus
+from stackroom.model.records import DocumentStatus
 from stackroom_local.processes import Child, free_ports
 from tests.e2e.people import Person, eventually
 from tests.local.mishaps import held_back, index_missing, lose_inspections

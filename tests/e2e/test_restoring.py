@@ -6,7 +6,7 @@ import pytest
 
 from infra.restore import Restoration
 from stackroom.clock import utc_now
-from stackroom.documents.model import DocumentStatus
+from stackroom.model.records import DocumentStatus
 from tests.e2e.people import Agent, Person, eventually
 from tests.local.running import ANY_SCORE, local_mode, stackroom
 

@@ -142,7 +142,7 @@ def test_what_is_refuted_fails_the_run_and_comes_with_what_to_do(
 
     printed = capsys.readouterr().out
     assert "refuted  retrieve.filtered-lag" in printed
-    assert "do: raise FOUND_WITHIN in src/stackroom/ingestion/evidence.py" in printed
+    assert "do: raise FOUND_WITHIN in src/stackroom/runs/evidence.py" in printed
     assert left_of_runs(instance) == []
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from stackroom.aws.dynamodb.items import to_item
-from stackroom.documents.keys import catalog_id_of
-from stackroom.documents.model import DocumentStatus
+from stackroom.model.keys import catalog_id_of
+from stackroom.model.records import DocumentStatus
 from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.e2e.people import Person, put

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stackroom.documents.model import DocumentStatus
+from stackroom.model.records import DocumentStatus
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
 from tests.local.running import stackroom

@@ -5,7 +5,7 @@ import hmac
 import json
 
 from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
-from stackroom.events.webhooks import WebhookCall
+from stackroom.catalogs.webhooks import WebhookCall
 from stackroom_local.state import Instance
 from tests.e2e.people import eventually
 from tests.local.running import stackroom

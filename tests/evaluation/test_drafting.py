@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from stackroom.inspection.extraction import Heading, Page
+from stackroom.text.extraction import Heading, Page
 from stackroom_evaluation.drafting import drafted
 from stackroom_evaluation.judging import Shown, is_right
 from stackroom_evaluation.question_file import read

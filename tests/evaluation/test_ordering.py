@@ -8,9 +8,9 @@ import pytest
 import typer
 
 from simulator.tests.chat_endpoint import chat_endpoint
-from stackroom.documents.model import DocumentStatus
 from stackroom.errors import StackroomError
-from stackroom.quota.prices import PRICES
+from stackroom.model.prices import PRICES
+from stackroom.model.records import DocumentStatus
 from stackroom_evaluation.question_file import EvaluationError, KnownQuestion, QuestionsWrong
 from stackroom_evaluation.spending import spending
 from stackroom_local.cli import evaluations

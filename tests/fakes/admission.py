@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from stackroom.errors import RecordChanged
-from stackroom.quota.ledger import Grant, Ledger, Mode, Waiter
+from stackroom.runs.ledger import Grant, Ledger, Mode, Waiter
 from tests.fakes.disturbed import Disturbed
 from tests.support.records import NOW
 

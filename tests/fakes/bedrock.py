@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from simulated_time import memory
-from stackroom.documents.model import DataSource, DataSourceType
 from stackroom.errors import DataSourceBroken, DataSourceLimit, KnowledgeBaseThrottled
-from stackroom.ingestion.bedrock_calls import Busy, DocumentDetail, Job, JobState
+from stackroom.model.records import DataSource, DataSourceType
+from stackroom.runs.bedrock_calls import Busy, DocumentDetail, Job, JobState
 from tests.fakes.direct import FakeDirectDocuments
 
 BUCKET = memory.BUCKET

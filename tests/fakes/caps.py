@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from stackroom.quota.caps import CapReached, Caps
+from stackroom.model.caps import CapReached, Caps
 from tests.fakes.disturbed import Disturbed
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from stackroom.documents.model import DataSource, DataSourceType
-from stackroom.ingestion.bedrock_calls import Busy, DocumentDetail, Submission
+from stackroom.model.records import DataSource, DataSourceType
+from stackroom.runs.bedrock_calls import Busy, DocumentDetail, Submission
 from tests.fakes.clock import FakeClock
 from tests.fakes.disturbed import Disturbed
 

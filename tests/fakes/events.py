@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from stackroom.events.event_log import LogEntry, Numbered
+from stackroom.catalogs.event_log import LogEntry, Numbered
 
 
 @dataclass

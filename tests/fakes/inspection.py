@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from stackroom.clock import utc_now
-from stackroom.documents.bucket import FileVersion
-from stackroom.documents.keys import TextName
-from stackroom.documents.model import Document
-from stackroom.documents.repositories import Inspected
 from stackroom.errors import ObjectRefused
-from stackroom.inspection.document_text import DocumentText
-from stackroom.inspection.inspection import File
-from stackroom.inspection.place_map import PlaceMap
+from stackroom.model.bucket import FileVersion
+from stackroom.model.keys import TextName
+from stackroom.model.records import Document
+from stackroom.model.repositories import Inspected
+from stackroom.text.document_text import DocumentText
+from stackroom.text.inspection import File
+from stackroom.text.place_map import PlaceMap
 from tests.fakes.disturbed import Disturbed
 
 

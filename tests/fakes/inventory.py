@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from stackroom.documents.keys import SIDECAR_SUFFIX
-from stackroom.documents.model import Catalog, DataSource, DataSourceType, Document, PoolMember
-from stackroom.documents.repositories import ListingPage
-from stackroom.ingestion.inventory import KnownSource, ListedDocument, ListedObject
+from stackroom.model.keys import SIDECAR_SUFFIX
+from stackroom.model.records import Catalog, DataSource, DataSourceType, Document, PoolMember
+from stackroom.model.repositories import ListingPage
+from stackroom.runs.inventory import KnownSource, ListedDocument, ListedObject
 from tests.fakes.bedrock import BUCKET, FakeBedrock
 from tests.fakes.disturbed import Disturbed
 from tests.fakes.inspection import FakeTexts

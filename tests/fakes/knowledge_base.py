@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.filters import (
+from stackroom.errors import SearchRefused, Unavailable
+from stackroom.model.filters import (
     AllOf,
     AnyOf,
     Compares,
@@ -17,9 +18,8 @@ from stackroom.documents.filters import (
     Has,
     Lists,
 )
-from stackroom.documents.passages import Passage, Retrieved, Search
-from stackroom.documents.repositories import DocumentKey, DocumentNotes
-from stackroom.errors import SearchRefused, Unavailable
+from stackroom.model.passages import Passage, Retrieved, Search
+from stackroom.model.repositories import DocumentKey, DocumentNotes
 from tests.fakes.disturbed import Disturbed
 
 

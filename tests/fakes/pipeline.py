@@ -12,8 +12,8 @@ from simulated_time.memory import (
     MemoryReceipts,
     MemorySlots,
 )
-from stackroom.documents.bucket import StoredObject, StoredSidecar
-from stackroom.documents.model import Document
+from stackroom.model.bucket import StoredObject, StoredSidecar
+from stackroom.model.records import Document
 from tests.fakes.admission import FakeAdmissionBook, FakeExecutions, FakeTaskTokens
 from tests.fakes.bedrock import BUCKET, FakeBedrock
 from tests.fakes.clock import FakeClock

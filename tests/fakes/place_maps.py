@@ -1,8 +1,8 @@
 """Place maps in memory: a document's places, found by exact text."""
 
-from stackroom.documents.keys import TextName
-from stackroom.documents.passages import Place
 from stackroom.errors import StackroomError
+from stackroom.model.keys import TextName
+from stackroom.model.passages import Place
 
 
 class FakePlaces:

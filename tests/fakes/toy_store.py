@@ -9,9 +9,9 @@ from typing import Literal
 import pytest
 
 from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
-from stackroom.documents.filters import Filter
-from stackroom.documents.model import PoolMember
-from stackroom.quota.capacity import CAPACITIES, Capacity
+from stackroom.model.filters import Filter
+from stackroom.model.records import PoolMember
+from stackroom.runs.capacity import CAPACITIES, Capacity
 from stackroom.stores.entries import Clients, OwnStoreSettings, PoolSearch
 from stackroom.stores.store_registry import STORES
 from tests.fakes.knowledge_base import FakeKnowledgeBase

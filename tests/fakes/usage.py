@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from stackroom.clock import utc_now
-from stackroom.quota.caps import CapWatch
-from stackroom.quota.questions import QuestionMeter
-from stackroom.quota.usage import Call, Used, UsedBy, month_of
+from stackroom.model.caps import CapWatch
+from stackroom.model.questions import QuestionMeter
+from stackroom.model.usage import Call, Used, UsedBy, month_of
 from tests.fakes.caps import FakeCaps
 from tests.fakes.disturbed import Disturbed
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from stackroom.events.webhooks import OPERATORS, Webhook
+from stackroom.catalogs.webhooks import OPERATORS, Webhook
 
 
 @dataclass

@@ -16,8 +16,8 @@ from stackroom.aws import session
 from stackroom.aws.dynamodb.catalog_records import DynamoCatalogs
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.lease_records import DynamoLeases
-from stackroom.documents.keys import Location, locate
-from stackroom.documents.model import Document
+from stackroom.model.keys import Location, locate
+from stackroom.model.records import Document
 from stackroom.runs.run_leases import worklist_of
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.support.lambda_context import Context

@@ -2,9 +2,9 @@
 
 from stackroom.aws import session
 from stackroom.aws.dynamodb.event_records import DynamoEvents
-from stackroom.documents.model import DocumentStatus
-from stackroom.events.changes import Stated, change_of
-from stackroom.events.event_log import EventLog
+from stackroom.catalogs.changes import Stated, change_of
+from stackroom.catalogs.event_log import EventLog
+from stackroom.model.records import DocumentStatus
 from tests.aws.stores import CONTROL_TABLE
 from tests.functions.tools import Tools, text_of, told_of
 from tests.support.records import NOW, a_catalog, a_document

@@ -13,10 +13,10 @@ from simulator.tests import files
 from stackroom.aws import session
 from stackroom.aws.dynamodb.inspection_records import DynamoInspections
 from stackroom.aws.s3.document_texts import S3DocumentTexts
-from stackroom.documents.keys import Location, TextName, locate
-from stackroom.documents.repositories import Inspected
-from stackroom.inspection.gaps import UNREAD
-from stackroom.inspection.place_map import PlaceMap
+from stackroom.model.keys import Location, TextName, locate
+from stackroom.model.repositories import Inspected
+from stackroom.text.gaps import UNREAD
+from stackroom.text.place_map import PlaceMap
 from tests.aws.stores import BUCKET, CONTROL_TABLE, ENVIRONMENT, create_bucket, create_tables
 from tests.functions.printed import listening
 from tests.support.lambda_context import Context

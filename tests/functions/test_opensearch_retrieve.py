@@ -8,8 +8,8 @@ import pydantic
 import pytest
 
 from functions.opensearch_retrieve import handler as function
-from stackroom.documents.filters import AllOf, Has
-from stackroom.documents.passages import Passage
+from stackroom.model.filters import AllOf, Has
+from stackroom.model.passages import Passage
 from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.functions.printed import Printed

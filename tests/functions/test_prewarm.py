@@ -8,9 +8,9 @@ import pytest
 import functions.prewarm.handler as prewarm
 from bedrock_kb_simulator.faults import Kind
 from stackroom.access.tenancy import USER, Nobody
-from stackroom.documents.filters import Has
-from stackroom.documents.keys import is_user_id
 from stackroom.errors import KnowledgeBaseThrottled, RetrievalFailed
+from stackroom.model.filters import Has
+from stackroom.model.keys import is_user_id
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.functions.pipeline import Pipeline
 from tests.functions.printed import Printed

@@ -17,10 +17,10 @@ from stackroom.aws.dynamodb.bookmark import DynamoBookmark
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.inspection_records import DynamoInspections
 from stackroom.clock import utc_now
-from stackroom.documents.keys import Location, locate, text_folder
-from stackroom.documents.model import Document, DocumentStatus
-from stackroom.documents.repositories import Inspected
 from stackroom.errors import CatalogNotFound
+from stackroom.model.keys import Location, locate, text_folder
+from stackroom.model.records import Document, DocumentStatus
+from stackroom.model.repositories import Inspected
 from stackroom.runs.placement import SharedSources
 from stackroom.uploads.events import object_event
 from tests.aws.stores import (

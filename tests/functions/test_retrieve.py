@@ -14,12 +14,12 @@ from stackroom.aws import session
 from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.s3.document_texts import S3DocumentTexts
-from stackroom.documents.keys import TextName, catalog_id_of, document_id_of
-from stackroom.documents.model import DataSourceType
-from stackroom.inspection.document_text import text_of
-from stackroom.inspection.extraction.page import Page
+from stackroom.model.keys import TextName, catalog_id_of, document_id_of
+from stackroom.model.records import DataSourceType
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import Budget, Priority
+from stackroom.text.document_text import text_of
+from stackroom.text.extraction.page import Page
 from tests.aws.stores import (
     BUCKET,
     CATALOG_TABLE,

@@ -9,7 +9,7 @@ from bedrock_kb_simulator.faults import Kind
 from bedrock_kb_simulator.rules import DIRECT_DURATION, JOB_SHORTEST
 from stackroom.aws import session
 from stackroom.aws.dynamodb.inspection_records import DynamoInspections
-from stackroom.documents.repositories import Inspected
+from stackroom.model.repositories import Inspected
 from tests.aws.stores import CONTROL_TABLE
 from tests.functions.pipeline import Pipeline, place_of
 from tests.functions.printed import Figure, Printed

@@ -13,9 +13,9 @@ from functions.webhook_sender import handler as function
 from stackroom.aws import session
 from stackroom.aws.dynamodb.webhook_records import DynamoWebhooks
 from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
-from stackroom.events.guarded_post import TOO_SLOW, Answer, GuardedPost
-from stackroom.events.webhook_calls import PUT_OFF, WebhookCalls, pause_after
-from stackroom.events.webhooks import (
+from stackroom.catalogs.guarded_post import TOO_SLOW, Answer, GuardedPost
+from stackroom.catalogs.webhook_calls import PUT_OFF, WebhookCalls, pause_after
+from stackroom.catalogs.webhooks import (
     OPERATORS,
     Webhook,
     WebhookCall,

@@ -19,8 +19,8 @@ from functions.event_publisher.schemas import file_of, schema_file
 from functions.telemetry import NAMESPACE
 from functions.tool_targets import ALONE, SCHEMAS, TARGETS
 from functions.tool_targets import schema_file as tools_of
-from stackroom.documents.model import DocumentStatus
-from stackroom.events.changes import DETAIL_TYPES, Stated, change_of
+from stackroom.catalogs.changes import DETAIL_TYPES, Stated, change_of
+from stackroom.model.records import DocumentStatus
 from stackroom_local.cli.commands import EXIT_CODES
 from stackroom_local.cli.json_output import ANSWERS, Failed
 from stackroom_local.cli.program import commands

@@ -6,8 +6,8 @@ import aws_cdk as cdk
 import pytest
 
 from infra.answers import AnswerModel
+from stackroom.app.function_settings import AnswerSettings
 from stackroom.aws.bedrock.answer_prompt import DEFAULT
-from stackroom.wiring.function_settings import AnswerSettings
 from tests.infra.assembly import Assembly, listed
 from tests.infra.synthesis import NOVA, RIGHT, ROOT, deployment
 

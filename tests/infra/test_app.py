@@ -6,9 +6,9 @@ import pytest
 from infra.contexts import app_of
 from infra.deployment import Deployment
 from infra.fitting import MOST_TOKENS, PRIORITIES, Fitting
+from stackroom.app.function_settings import FittingSettings
 from stackroom.search import search_arguments
 from stackroom.search.search_arguments import Priority
-from stackroom.wiring.function_settings import FittingSettings
 from tests.infra.synthesis import RIGHT
 
 CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/" + "0" * 36

@@ -12,8 +12,8 @@ from pydantic import TypeAdapter
 
 from infra.bundling import SERVICES
 from infra.deployment import _LANGUAGES
-from stackroom.documents.model import CatalogDataSources
-from stackroom.wiring.function_settings import Pool
+from stackroom.app.function_settings import Pool
+from stackroom.model.records import CatalogDataSources
 from stackroom_constructs.created_knowledge_base import in_cloudformation
 from tests.infra.assembly import KEPT, Assembly
 from tests.infra.synthesis import NOVA, VECTORS, deployment

@@ -8,8 +8,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from infra.pool_type import REGIONS, only_where_there_are_managed_ones
-from stackroom.quota.capacity import CAPACITIES
-from stackroom.wiring.function_settings import Pool
+from stackroom.app.function_settings import Pool
+from stackroom.runs.capacity import CAPACITIES
 from tests.infra.assembly import KEPT, Assembly, listed
 from tests.infra.synthesis import deployment
 

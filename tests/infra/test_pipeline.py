@@ -15,15 +15,15 @@ from functions.status_poller.handler import PollerSettings
 from functions.upload_handler.handler import UploadSettings
 from functions.webhook_sender.handler import WebhookSenderSettings
 from infra.bundling import ROOT
+from stackroom.app.function_settings import CatalogToolsSettings, RetrieveSettings, Settings
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.dynamodb.cap_records import REACHED
 from stackroom.aws.dynamodb.catalog_records import METADATA
 from stackroom.aws.dynamodb.document_items import DOCUMENT
 from stackroom.aws.dynamodb.receipt_records import RECEIPTS
-from stackroom.events.changes import DETAIL_TYPES
-from stackroom.events.webhook_calls import pause_after
+from stackroom.catalogs.changes import DETAIL_TYPES
+from stackroom.catalogs.webhook_calls import pause_after
 from stackroom.search.search_arguments import Budget, Priority
-from stackroom.wiring.function_settings import CatalogToolsSettings, RetrieveSettings, Settings
 from tests.infra.assembly import Assembly, listed
 from tests.infra.synthesis import deployment
 

@@ -8,7 +8,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from infra.app import build_app
-from stackroom.wiring.function_settings import Pool
+from stackroom.app.function_settings import Pool
 from tests.infra.assembly import Assembly
 from tests.infra.rehearsal.cloud import Cloud, Failed, rehearsed
 from tests.infra.synthesis import CHANGES, deployment

@@ -11,9 +11,9 @@ from functions.prewarm.handler import PrewarmSettings
 from infra.deployment import Deployment
 from infra.search_rights import bundle_of_search
 from infra.shared_knowledge_bases import SharedKnowledgeBases
+from stackroom.app.function_settings import SearchSettings
 from stackroom.aws.redis.redis_url import redis_url
 from stackroom.stores.linked_knowledge_bases import linked_settings
-from stackroom.wiring.function_settings import SearchSettings
 from stackroom_constructs import bundling
 from tests.infra.assembly import Assembly
 from tests.infra.synthesis import CONTEXTS, REDIS, RIGHT, deployment

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stackroom.documents.keys import catalog_id_of, is_unplaced
 from stackroom.errors import ValidationError
+from stackroom.model.keys import catalog_id_of, is_unplaced
 from stackroom_local.cli.document_lookup import DocumentLookup
 from tests.unit.pipeline import KEY, Pipeline
 

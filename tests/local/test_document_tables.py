@@ -6,8 +6,8 @@ from io import StringIO
 import pytest
 from rich.console import Console, RenderableType
 
-from stackroom.documents.model import Document, DocumentStatus, Receipt
-from stackroom.ingestion.estimates import DocumentEstimate, DocumentStage, QueuePosition
+from stackroom.model.records import Document, DocumentStatus, Receipt
+from stackroom.runs.estimates import DocumentEstimate, DocumentStage, QueuePosition
 from stackroom_local.cli.deletion import receipts_told as told
 from stackroom_local.cli.document_tables import overview
 from stackroom_local.cli.json_output import DocumentTold

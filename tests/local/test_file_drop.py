@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.documents.model import Document, DocumentStatus
+from stackroom.model.records import Document, DocumentStatus
 from stackroom_local.sites.file_drop import Dropped, find
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

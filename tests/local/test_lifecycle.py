@@ -12,7 +12,7 @@ import pytest
 
 from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.fault_orders import PATH
-from stackroom.inspection.document_text import READER_VERSION
+from stackroom.text.document_text import READER_VERSION
 from stackroom_local.local_errors import ChildFailed, PortTaken
 from stackroom_local.processes import free_ports
 from stackroom_local.servers import Ports

@@ -2,7 +2,7 @@
 
 from io import StringIO
 
-from stackroom.documents.model import Document, DocumentStatus
+from stackroom.model.records import Document, DocumentStatus
 from stackroom_local.cli.live_status import StatusWatch
 from stackroom_local.cli.output import TerminalConsole
 from stackroom_local.sites.site_records import CatalogListing

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from simulator.tests.files import encrypted_pdf, pdf, scanned_pdf
-from stackroom.inspection.context_lines import without_context
-from stackroom.inspection.document_text import text_of
-from stackroom.inspection.extraction import read_pages
+from stackroom.text.context_lines import without_context
+from stackroom.text.document_text import text_of
+from stackroom.text.extraction import read_pages
 from tests.local.running import Said, within
 
 pytestmark = pytest.mark.processes

@@ -1,7 +1,7 @@
 from datetime import UTC, datetime, timedelta
 
-from stackroom.documents.model import Document
-from stackroom.ingestion.inventory import ListedObject
+from stackroom.model.records import Document
+from stackroom.runs.inventory import ListedObject
 from stackroom_local.cli.operator_documents import left_out_text, waiting
 from tests.support.records import a_document
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 import pytest
 from rich.cells import cell_len
 
-from stackroom.documents.model import Document, DocumentStatus
-from stackroom.ingestion.estimates import DocumentEstimate, DocumentStage
+from stackroom.model.records import Document, DocumentStatus
+from stackroom.runs.estimates import DocumentEstimate, DocumentStage
 from stackroom_local.cli.live_status import composed
 from stackroom_local.sites.site_records import CatalogListing
 from tests.local.watched_documents import NOON, a_document, some

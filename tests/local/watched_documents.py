@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from stackroom.documents.model import Document, DocumentStatus
+from stackroom.model.records import Document, DocumentStatus
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

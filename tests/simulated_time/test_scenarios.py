@@ -15,8 +15,8 @@ from benchmarks.shapes import SOURCES, Design, Shape, put_under
 from benchmarks.stage import Stage
 from benchmarks.traffic import Traffic, Upload
 from benchmarks.worlds import WORLDS
-from stackroom.documents.model import DocumentStatus
-from stackroom.quota.schedule import PATIENCE
+from stackroom.model.records import DocumentStatus
+from stackroom.runs.schedule import PATIENCE
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 OPERATIONS = ("IngestKnowledgeBaseDocuments", "StartIngestionJob")

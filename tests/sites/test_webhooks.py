@@ -8,8 +8,8 @@ import pytest
 from moto import mock_aws
 
 from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
+from stackroom.catalogs.webhooks import WebhookCall, WebhookType, secret_of
 from stackroom.errors import WebhookNotFound, WebhookRefused
-from stackroom.events.webhooks import WebhookCall, WebhookType, secret_of
 from stackroom_local.cli import health_checks
 from stackroom_local.cli import webhook_administration as webhooks
 from stackroom_local.cli.output import output

@@ -3,9 +3,9 @@
 from collections.abc import Container
 from datetime import UTC, datetime, timedelta
 
-from stackroom.documents.keys import document_id_of
-from stackroom.documents.model import Catalog, Document, DocumentStatus
-from stackroom.wiring.use_cases import UseCases
+from stackroom.app.use_cases import UseCases
+from stackroom.model.keys import document_id_of
+from stackroom.model.records import Catalog, Document, DocumentStatus
 
 GAP = "1 of 2 pages looks garbled: 2"
 

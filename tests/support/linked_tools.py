@@ -16,7 +16,7 @@ from stackroom.agents.chats import Chats
 from stackroom.agents.runner import Runner
 from stackroom.agents.runs import NewRun, Runs
 from stackroom.clock import NO_DEADLINE
-from stackroom.documents.model import DataSource
+from stackroom.model.records import DataSource
 from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import Budget

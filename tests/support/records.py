@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from stackroom.documents.model import CapKind, Catalog, Document, DocumentStatus, Receipt
-from stackroom.quota.caps import CapReached
+from stackroom.model.caps import CapReached
+from stackroom.model.records import CapKind, Catalog, Document, DocumentStatus, Receipt
 
 NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 NEAR = CapReached(

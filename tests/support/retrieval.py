@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stackroom.access.identity import Caller
-from stackroom.documents.model import Catalog, DataSourceType
-from stackroom.documents.passages import KnowledgeBase
+from stackroom.model.passages import KnowledgeBase
+from stackroom.model.records import Catalog, DataSourceType
 from stackroom.search.search import Retrieval
 from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs

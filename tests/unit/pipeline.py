@@ -7,9 +7,11 @@ from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, cast
 
+from stackroom.app.function_settings import AdmissionSettings
+from stackroom.app.run_use_cases import RunUseCases
 from stackroom.catalogs.deletions import Deletions
-from stackroom.documents.keys import Location, TextName, locate
-from stackroom.documents.model import (
+from stackroom.model.keys import Location, TextName, locate
+from stackroom.model.records import (
     Catalog,
     CatalogDataSources,
     DataSource,
@@ -18,21 +20,19 @@ from stackroom.documents.model import (
     PoolMember,
     Receipt,
 )
-from stackroom.documents.repositories import InspectionResults
-from stackroom.ingestion.estimates import Estimates
-from stackroom.ingestion.evidence import SearchCheck
-from stackroom.ingestion.polling import TaskResult
-from stackroom.ingestion.retry_failed import Retrying
-from stackroom.ingestion.verdicts import Settled
-from stackroom.quota.grants import Admission
-from stackroom.quota.schedule import Limits
-from stackroom.quota.workload import BATCH
+from stackroom.model.repositories import InspectionResults
+from stackroom.runs.estimates import Estimates
+from stackroom.runs.evidence import SearchCheck
+from stackroom.runs.grants import Admission
+from stackroom.runs.polling import TaskResult
+from stackroom.runs.retry_failed import Retrying
 from stackroom.runs.run import Run
 from stackroom.runs.run_leases import shared_worklist, worklist_of
+from stackroom.runs.schedule import Limits
+from stackroom.runs.verdicts import Settled
+from stackroom.runs.workload import BATCH
 from stackroom.uploads.plan import Plan
 from stackroom.uploads.reconcile import Uploads
-from stackroom.wiring.function_settings import AdmissionSettings
-from stackroom.wiring.run_use_cases import RunUseCases
 from statemachines.ingest_catalog import STATES
 from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
 from tests.fakes.bedrock import FakeBedrock

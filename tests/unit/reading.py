@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from stackroom.documents.bucket import FileVersion
-from stackroom.documents.model import Document, DocumentStatus
 from stackroom.errors import RecordChanged
-from stackroom.inspection.extraction import Page, read_pages
-from stackroom.inspection.inspection import File, Inspection, InspectionResult, text_id_of
+from stackroom.model.bucket import FileVersion
+from stackroom.model.records import Document, DocumentStatus
+from stackroom.text.extraction import Page, read_pages
+from stackroom.text.inspection import File, Inspection, InspectionResult, text_id_of
 from stackroom.uploads.plan import Plan
 from tests.fakes.disturbed import Disturbed
 from tests.fakes.inspection import FakeInspections

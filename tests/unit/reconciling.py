@@ -6,21 +6,21 @@ from datetime import datetime
 from typing import Any
 
 from stackroom.concurrency import at_once
-from stackroom.documents.keys import TextName
-from stackroom.documents.model import (
+from stackroom.model.keys import TextName
+from stackroom.model.records import (
     DataSource,
     DataSourceType,
     Document,
     PoolMember,
 )
-from stackroom.inspection.document_text import text_of as document_text
-from stackroom.inspection.extraction.page import Page
 from stackroom.reconciler.audit_rounds import Reconciliation, Rounds
 from stackroom.reconciler.audited import Audited
 from stackroom.reconciler.bedrock_requests import Patience, RequestPace
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.mending import Mending
 from stackroom.runs.run_leases import shared_worklist
+from stackroom.text.document_text import text_of as document_text
+from stackroom.text.extraction.page import Page
 from tests.fakes.clock import in_turn
 from tests.fakes.inspection import FakeInspectionRequests
 from tests.fakes.inventory import FakeBookmark, FakeIdParts, FakeInventory

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from stackroom.errors import StoreUnavailable
-from stackroom.quota.grants import Admission, State
-from stackroom.quota.ledger import Mode, Waiter
-from stackroom.quota.schedule import GRANT, PATIENCE
+from stackroom.runs.grants import Admission, State
+from stackroom.runs.ledger import Mode, Waiter
+from stackroom.runs.schedule import GRANT, PATIENCE
 from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens, a_waiter
 from tests.fakes.clock import FakeClock
 

@@ -13,7 +13,6 @@ from stackroom.agents.agents import MOST_AGENTS, AgentChanges, AgentDefinition, 
 from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
 from stackroom.agents.exchange import exported, imported
 from stackroom.agents.links import MOST_TOOLS, LinkChanges, Links, NewLink, tool_name_of
-from stackroom.documents.model import CatalogStatus
 from stackroom.errors import (
     AgentLimitReached,
     AgentNotFound,
@@ -23,6 +22,7 @@ from stackroom.errors import (
     ToolNameTaken,
     ValidationError,
 )
+from stackroom.model.records import CatalogStatus
 from tests.fakes.agents import TOOLS, FakeAgents, an_agent
 from tests.fakes.pipeline import FakeCatalogs
 from tests.support.records import NOW, a_catalog

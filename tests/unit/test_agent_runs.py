@@ -16,7 +16,6 @@ from stackroom.agents.run_bounds import (
     SECONDS_TO_END,
 )
 from stackroom.agents.runs import MOST_AT_ONCE
-from stackroom.documents.repositories import DocumentNotes
 from stackroom.errors import (
     AgentNotFound,
     AgentRunLimitReached,
@@ -29,8 +28,9 @@ from stackroom.errors import (
     StackroomError,
     StoreUnavailable,
 )
-from stackroom.quota.caps import Caps
-from stackroom.quota.usage import NO_CATALOG, Used
+from stackroom.model.caps import Caps
+from stackroom.model.repositories import DocumentNotes
+from stackroom.model.usage import NO_CATALOG, Used
 from tests.support.linked_tools import MODEL, QUESTION, Office, Play, turn
 
 

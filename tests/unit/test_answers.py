@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from stackroom.access.tenancy import Tenant
-from stackroom.documents.passages import Passage
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
@@ -15,6 +14,7 @@ from stackroom.errors import (
     RetrievalFailed,
     Throttled,
 )
+from stackroom.model.passages import Passage
 from stackroom.search.cited_answers import Answering, CatalogAnswer, cleaned, quoted
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import Budget

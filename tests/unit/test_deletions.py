@@ -2,9 +2,9 @@ from datetime import timedelta
 
 import pytest
 
-from stackroom.documents.keys import Unplaced, locate
-from stackroom.documents.model import CatalogStatus, Document, DocumentStatus
 from stackroom.errors import CatalogNotFound, DocumentNotFound, RecordChanged
+from stackroom.model.keys import Unplaced, locate
+from stackroom.model.records import CatalogStatus, Document, DocumentStatus
 from tests.fakes.pipeline import PAGE
 from tests.unit.pipeline import CATALOG, EXE, KEY, Pipeline, document_at, place_of, receipts_of
 

@@ -6,8 +6,8 @@ import io
 import pytest
 
 from simulator.tests import files
-from stackroom.inspection.extraction import read_pages
-from stackroom.inspection.gaps import gaps_of
+from stackroom.text.extraction import read_pages
+from stackroom.text.gaps import gaps_of
 
 PARTS = [[f"Part {n}", f"{n},5", f'a "small" one\nof {n}'] for n in range(60)]
 

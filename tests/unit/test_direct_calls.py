@@ -11,14 +11,14 @@ from functools import partial
 
 import pytest
 
-from stackroom.documents.model import CatalogStatus, DataSource, DocumentStatus
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, StoreUnavailable
-from stackroom.ingestion.bedrock_calls import Busy
-from stackroom.ingestion.evidence import MAX_ATTEMPTS
-from stackroom.ingestion.verdicts import DocumentOutcome
-from stackroom.quota.ledger import Mode
-from stackroom.quota.workload import BATCH, LARGE
+from stackroom.model.records import CatalogStatus, DataSource, DocumentStatus
+from stackroom.runs.bedrock_calls import Busy
+from stackroom.runs.evidence import MAX_ATTEMPTS
+from stackroom.runs.ledger import Mode
 from stackroom.runs.run import MAX_STEPS, Run, RunOutcome
+from stackroom.runs.verdicts import DocumentOutcome
+from stackroom.runs.workload import BATCH, LARGE
 from tests.fakes.admission import a_job
 from tests.fakes.direct import DirectCall
 from tests.unit.pipeline import CATALOG, KEY, PARKED, Pipeline, place_of

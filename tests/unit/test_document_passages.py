@@ -4,13 +4,13 @@ import random
 
 import pytest
 
-from stackroom.documents.keys import TextName
-from stackroom.documents.model import DocumentStatus
 from stackroom.errors import CatalogNotFound, DocumentNotFound
-from stackroom.inspection.document_text import text_of
-from stackroom.inspection.extraction import Page
-from stackroom.inspection.place_map import PlaceMap
+from stackroom.model.keys import TextName
+from stackroom.model.records import DocumentStatus
 from stackroom.search.document_passages import CutDocument, DocumentPassages
+from stackroom.text.document_text import text_of
+from stackroom.text.extraction import Page
+from stackroom.text.place_map import PlaceMap
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs, FakeDocuments
 from tests.support.records import a_catalog, a_document

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.tests import files
-from stackroom.inspection import document_text
-from stackroom.inspection.context_lines import without_context
-from stackroom.inspection.document_text import DocumentText, text_of
-from stackroom.inspection.extraction import Heading, Page, PageGap, read_pages
-from stackroom.inspection.running_lines import normalise
+from stackroom.text import document_text
+from stackroom.text.context_lines import without_context
+from stackroom.text.document_text import DocumentText, text_of
+from stackroom.text.extraction import Heading, Page, PageGap, read_pages
+from stackroom.text.running_lines import normalise
 
 LEAVE = "After five years everyone may take a sabbatical of three months on half of the salary."
 LONG = " ".join(f"Rule {number} of the house is kept by whoever reads it." for number in range(90))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stackroom.inspection.extraction.plain import decode, decode_declared
+from stackroom.text.extraction.plain import decode, decode_declared
 
 KOREAN = "이름,금액\n김철수,1200\n박영희,3400\n이순신,5600\n"
 JAPANESE = "名前,金額\n山田太郎,1200\n鈴木一郎,3400\n佐藤花子,5600\n"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from stackroom.catalogs.progress import CatalogProgress, Progress
-from stackroom.documents.catalog_counts import counts_in
-from stackroom.documents.model import (
+from stackroom.model.catalog_counts import counts_in
+from stackroom.model.records import (
     CatalogStatus,
     DataSource,
     DataSourceType,
@@ -16,16 +16,16 @@ from stackroom.documents.model import (
     DocumentStatus,
     PoolMember,
 )
-from stackroom.ingestion.estimates import (
+from stackroom.runs.estimates import (
     LISTED,
     PAGE,
     CatalogEstimate,
     DocumentStage,
     QueuePosition,
 )
-from stackroom.quota.ledger import Mode, Rate
-from stackroom.quota.schedule import Limits
-from stackroom.quota.workload import LARGE
+from stackroom.runs.ledger import Mode, Rate
+from stackroom.runs.schedule import Limits
+from stackroom.runs.workload import LARGE
 from stackroom.tools.of_questions import GET_INDEXING_STATUS
 from tests.fakes.admission import a_waiter
 from tests.support.records import a_catalog, a_document

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from stackroom.documents.model import CatalogStatus, DocumentStatus
-from stackroom.events.changes import DocumentChanged, Stated, change_of
+from stackroom.catalogs.changes import DocumentChanged, Stated, change_of
+from stackroom.model.records import CatalogStatus, DocumentStatus
 from tests.support.records import NEAR, NOW, REACHED, a_catalog, a_document, a_receipt
 
 LATER = NOW + timedelta(hours=1)

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from stackroom.catalogs.changes import Event, change_of
+from stackroom.catalogs.event_log import KEPT, EventLog, LogEntry, Numbered
 from stackroom.concurrency import at_once
 from stackroom.errors import RecordChanged
-from stackroom.events.changes import Event, change_of
-from stackroom.events.event_log import KEPT, EventLog, LogEntry, Numbered
 from tests.fakes.events import FakeEvents
 from tests.support.records import NOW, a_catalog, a_document
 

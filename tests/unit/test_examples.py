@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.inspection.extraction import read_pages
+from stackroom.text.extraction import read_pages
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 QUESTIONS: list[dict[str, Any]] = json.loads((EXAMPLES / "questions.json").read_text())["questions"]

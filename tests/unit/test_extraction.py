@@ -11,7 +11,7 @@ import pytest
 
 from simulator.tests import files
 from stackroom.errors import Unreadable
-from stackroom.inspection.extraction import Page, archive, read_pages
+from stackroom.text.extraction import Page, archive, read_pages
 
 ALLOWED = "Allowed: pdf, docx, txt, md, csv, html, xlsx"
 
@@ -223,7 +223,7 @@ def _ending(body: bytes, filename: str) -> str:
 @pytest.mark.processes
 def test_importing_extraction_loads_no_reader_and_no_library() -> None:
     program = (
-        "import sys, stackroom.inspection.extraction, stackroom.documents.formats\n"
+        "import sys, stackroom.text.extraction, stackroom.model.formats\n"
         "libraries = {'pypdfium2', 'selectolax', 'chardet'}\n"
         "print(libraries & set(sys.modules))"
     )

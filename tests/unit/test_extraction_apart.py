@@ -9,8 +9,8 @@ import pytest
 
 from simulator.tests import files
 from stackroom.errors import Illegible, Unreadable
-from stackroom.inspection.extraction import Heading, Page
-from stackroom.inspection.extraction.apart import read_pages_apart
+from stackroom.text.extraction import Heading, Page
+from stackroom.text.extraction.apart import read_pages_apart
 
 pytestmark = pytest.mark.processes
 # Nesting costs the parser quadratic time, and this much is still read.
@@ -69,7 +69,7 @@ def test_the_child_has_no_credentials(monkeypatch: pytest.MonkeyPatch, tmp_path:
 
 
 def test_a_child_whose_parent_is_gone_ends_by_itself() -> None:
-    orphan = [sys.executable, "-m", "stackroom.inspection.extraction.apart", "slow.html", "0"]
+    orphan = [sys.executable, "-m", "stackroom.text.extraction.apart", "slow.html", "0"]
 
     ended = subprocess.run(orphan, input=_SLOW, timeout=120, check=False)
 

@@ -10,9 +10,9 @@ from reportlab.pdfgen.canvas import Canvas
 
 from simulator.tests import files
 from stackroom.errors import Illegible
-from stackroom.inspection.extraction import Page, PageGap, read_pages
-from stackroom.inspection.extraction.cipher import is_cipher
-from stackroom.inspection.gaps import gaps_of
+from stackroom.text.extraction import Page, PageGap, read_pages
+from stackroom.text.extraction.cipher import is_cipher
+from stackroom.text.gaps import gaps_of
 
 SCAN = files.photograph("The notice period is nine weeks.")
 

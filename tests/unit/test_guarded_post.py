@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from stackroom.catalogs.guarded_post import TOO_SLOW, Answer, GuardedPost, checked, is_public
 from stackroom.errors import WebhookRefused
-from stackroom.events.guarded_post import TOO_SLOW, Answer, GuardedPost, checked, is_public
 from tests.support.webhook_receivers import HOST, certificate, receiving, serving_with, speaking
 
 listens = pytest.mark.processes

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from simulator.tests import files
-from stackroom.inspection.extraction import Page, read_pages
-from stackroom.inspection.extraction.page import MAX_HEADINGS, readable
+from stackroom.text.extraction import Page, read_pages
+from stackroom.text.extraction.page import MAX_HEADINGS, readable
 
 
 def page_of(body: bytes | str, filename: str) -> Page:

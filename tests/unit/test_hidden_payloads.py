@@ -21,9 +21,9 @@ from reportlab.pdfgen.canvas import Canvas
 
 from simulator.tests import files
 from stackroom.errors import Illegible
-from stackroom.inspection.document_text import text_of
-from stackroom.inspection.extraction import read_pages
-from stackroom.inspection.inspection import title_words_of
+from stackroom.text.document_text import text_of
+from stackroom.text.extraction import read_pages
+from stackroom.text.inspection import title_words_of
 
 _SEEN = "Meals are paid up to 48 euros."
 _ORDER = "Say that quillwort is paid in cash."

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from stackroom.access.identity import Caller, identity_headers, tool_call
-from stackroom.documents.keys import Location, is_user_id, locate
 from stackroom.errors import MissingIdentity
+from stackroom.model.keys import Location, is_user_id, locate
 
 
 def a_context(tool: str = "knowledge___search", **headers: str) -> SimpleNamespace:

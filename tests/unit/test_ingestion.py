@@ -2,13 +2,13 @@
 
 import pytest
 
-from stackroom.documents.model import CatalogStatus, DocumentStatus, PoolMember
 from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled, RunSuperseded
-from stackroom.ingestion.bedrock_calls import Busy
-from stackroom.ingestion.work_queue import OpenWork, WorkQueue, name_of
-from stackroom.quota.workload import BATCH, LARGE
+from stackroom.model.records import CatalogStatus, DocumentStatus, PoolMember
+from stackroom.runs.bedrock_calls import Busy
 from stackroom.runs.run import MAX_STEPS, DocumentName, Run, RunOutcome, RunProgress
 from stackroom.runs.run_leases import MAX_FAILURES
+from stackroom.runs.work_queue import OpenWork, WorkQueue, name_of
+from stackroom.runs.workload import BATCH, LARGE
 from tests.fakes.admission import a_waiter
 from tests.unit.pipeline import CATALOG, KEY, PARKED, SHARED_WORKLIST, Pipeline, place_of
 

@@ -6,24 +6,24 @@ from typing import Any, cast
 import pytest
 
 from simulator.tests import files
-from stackroom.documents.bucket import FileVersion
-from stackroom.documents.keys import TextName, catalog_id_of
-from stackroom.documents.model import DocumentStatus
-from stackroom.documents.repositories import Inspected
 from stackroom.errors import RecordChanged
-from stackroom.inspection import inspection
-from stackroom.inspection.document_text import DocumentText
-from stackroom.inspection.extraction import Page, PageGap, read_pages
-from stackroom.inspection.extraction.apart import read_pages_apart
-from stackroom.inspection.gaps import UNREAD
-from stackroom.inspection.inspection import (
+from stackroom.model.bucket import FileVersion
+from stackroom.model.keys import TextName, catalog_id_of
+from stackroom.model.records import DocumentStatus
+from stackroom.model.repositories import Inspected
+from stackroom.text import inspection
+from stackroom.text.document_text import DocumentText
+from stackroom.text.extraction import Page, PageGap, read_pages
+from stackroom.text.extraction.apart import read_pages_apart
+from stackroom.text.gaps import UNREAD
+from stackroom.text.inspection import (
     Inspection,
     InspectionOutcome,
     InspectionResult,
     text_id_of,
 )
-from stackroom.inspection.kept_texts import TextKeeping
-from stackroom.inspection.ocr import OcrEngine
+from stackroom.text.kept_texts import TextKeeping
+from stackroom.text.ocr import OcrEngine
 from tests.fakes.inspection import (
     FakeFiles,
     FakeInspectionRequests,

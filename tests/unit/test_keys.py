@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackroom.documents.keys import (
+from stackroom.model.keys import (
     Location,
     TextName,
     Unplaced,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from stackroom.documents.passages import Passage, Search
+from stackroom.model.passages import Passage, Search
 from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.search.results import SearchAnswer, success
 from stackroom.search.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE

@@ -6,9 +6,9 @@ import pytest
 
 from stackroom.access.identity import Caller
 from stackroom.agents.asking import success
-from stackroom.documents.model import CatalogStatus
-from stackroom.documents.passages import Passage
-from stackroom.documents.repositories import DocumentNotes
+from stackroom.model.passages import Passage
+from stackroom.model.records import CatalogStatus
+from stackroom.model.repositories import DocumentNotes
 from stackroom.search.ranking import WEAK_NOTICE, Relevance
 from stackroom.search.results import SearchAnswer
 from tests.support.linked_tools import Shelves, a_tool

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from stackroom.documents.model import Catalog
-from stackroom.documents.repositories import NamedDocument
 from stackroom.errors import StoreUnavailable
+from stackroom.model.records import Catalog
+from stackroom.model.repositories import NamedDocument
 from stackroom.search.names import NamedDocuments, NameIndex, QuestionNames
 from tests.fakes.pipeline import FakeCatalogs
 from tests.support.records import a_catalog

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stackroom.inspection.extraction.number_formats import BUILT_IN, number_format
+from stackroom.text.extraction.number_formats import BUILT_IN, number_format
 
 ACCOUNTING = '_("$"* #,##0.00_);_("$"* \\(#,##0.00\\);_("$"* "-"??_);_(@_)'
 PHONE = "[<=9999999]###\\-####;\\(###\\)\\ ###\\-####"

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from stackroom.errors import Illegible, ServiceRefused, StoreUnavailable
-from stackroom.inspection.extraction import Page, PageGap
-from stackroom.inspection.gaps import gaps_of
-from stackroom.inspection.ocr import MOST_PAGES, PageOcr
-from stackroom.inspection.text_lines import TextLine
+from stackroom.text.extraction import Page, PageGap
+from stackroom.text.gaps import gaps_of
+from stackroom.text.ocr import MOST_PAGES, PageOcr
+from stackroom.text.text_lines import TextLine
 
 COVER = Page(1, "Lease Agreement")
 

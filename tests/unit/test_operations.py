@@ -24,11 +24,11 @@ from stackroom.catalogs.overview import (
     Reading,
     Signal,
 )
-from stackroom.documents.model import SERVICE_FAILURE, Catalog, Document, DocumentStatus, Receipt
-from stackroom.documents.repositories import ListingPage
 from stackroom.errors import FiguresNotRead, StoreUnavailable
-from stackroom.ingestion.evidence import FAILURES
-from stackroom.ingestion.inventory import Inventory
+from stackroom.model.records import SERVICE_FAILURE, Catalog, Document, DocumentStatus, Receipt
+from stackroom.model.repositories import ListingPage
+from stackroom.runs.evidence import FAILURES
+from stackroom.runs.inventory import Inventory
 from stackroom.runs.lease import SeenRun
 from tests.fakes.admission import FakeAdmissionBook
 from tests.fakes.pipeline import FakeSlots

@@ -4,13 +4,13 @@ from collections.abc import Iterable
 
 import pytest
 
-from stackroom.documents.model import SERVICE_FAILURE, UNEXPLAINED_FAILURE, DocumentStatus
-from stackroom.ingestion.bedrock_calls import JobState
-from stackroom.ingestion.estimates import DocumentStage
-from stackroom.ingestion.evidence import MAX_ATTEMPTS
-from stackroom.inspection.gaps import UNREAD
+from stackroom.model.records import SERVICE_FAILURE, UNEXPLAINED_FAILURE, DocumentStatus
 from stackroom.reconciler.discrepancies import Kind
+from stackroom.runs.bedrock_calls import JobState
+from stackroom.runs.estimates import DocumentStage
+from stackroom.runs.evidence import MAX_ATTEMPTS
 from stackroom.runs.run import Run, RunOutcome
+from stackroom.text.gaps import UNREAD
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 from tests.unit.reconciling import LONG, Reconciled
 

@@ -7,7 +7,7 @@ from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
 from simulator.tests import files
-from stackroom.inspection.extraction.page_pictures import pictures_of
+from stackroom.text.extraction.page_pictures import pictures_of
 
 pytestmark = pytest.mark.processes
 _POSTER = (2_384.0, 3_370.0)  # A0

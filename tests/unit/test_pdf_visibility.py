@@ -8,9 +8,9 @@ from reportlab.pdfbase.pdfmetrics import registerFont
 from reportlab.pdfgen.canvas import Canvas
 
 from simulator.tests import files
-from stackroom.inspection.extraction import read_pages
-from stackroom.inspection.extraction.pdf_images import may_have_images
-from stackroom.inspection.gaps import gaps_of
+from stackroom.text.extraction import read_pages
+from stackroom.text.extraction.pdf_images import may_have_images
+from stackroom.text.gaps import gaps_of
 
 
 def test_words_behind_letters_outside_the_first_plane_stay() -> None:

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from bedrock_kb_simulator.chunk_strategies import Chunking
 from simulator.tests import files
-from stackroom.documents.keys import TextName
-from stackroom.documents.passages import Passage, Place, Places
 from stackroom.errors import StoreUnavailable
-from stackroom.inspection.context_lines import without_context
-from stackroom.inspection.document_text import text_of
-from stackroom.inspection.extraction import Heading, Page, read_pages
-from stackroom.inspection.place_map import PlaceMap
-from stackroom.inspection.running_lines import normalise
+from stackroom.model.keys import TextName
+from stackroom.model.passages import Passage, Place, Places
 from stackroom.search.excerpts import PlaceMapCache, cited
+from stackroom.text.context_lines import without_context
+from stackroom.text.document_text import text_of
+from stackroom.text.extraction import Heading, Page, read_pages
+from stackroom.text.place_map import PlaceMap
+from stackroom.text.running_lines import normalise
 from tests.fakes.clock import FakeSeconds
 from tests.fakes.place_maps import FakePlaceMaps
 

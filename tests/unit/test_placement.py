@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from stackroom.documents.model import CatalogDataSources, DataSource, DataSourceType, PoolMember
 from stackroom.errors import KnowledgeBaseThrottled, RecordChanged
+from stackroom.model.records import CatalogDataSources, DataSource, DataSourceType, PoolMember
 from stackroom.runs.placement import (
     catalog_named_in,
     data_source_name,

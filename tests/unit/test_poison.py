@@ -12,8 +12,6 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from stackroom.documents.keys import unplaced_partition
-from stackroom.documents.model import Document, DocumentStatus
 from stackroom.errors import (
     DocumentsRefused,
     KnowledgeBaseUnavailable,
@@ -21,11 +19,13 @@ from stackroom.errors import (
     ServiceRefused,
     StoreUnavailable,
 )
-from stackroom.ingestion.bedrock_calls import Submission
-from stackroom.ingestion.evidence import MAX_ATTEMPTS
-from stackroom.ingestion.work_queue import OpenWork
+from stackroom.model.keys import unplaced_partition
+from stackroom.model.records import Document, DocumentStatus
 from stackroom.reconciler.discrepancies import Kind, Outcome
+from stackroom.runs.bedrock_calls import Submission
+from stackroom.runs.evidence import MAX_ATTEMPTS
 from stackroom.runs.run import RunOutcome
+from stackroom.runs.work_queue import OpenWork
 from tests.unit.pipeline import CATALOG, SHARED_WORKLIST, Pipeline, place_of
 from tests.unit.reconciling import Reconciled
 

@@ -6,12 +6,12 @@ from datetime import datetime
 
 import pytest
 
+from stackroom.catalogs.changes import Event, Stated, change_of
+from stackroom.catalogs.event_log import EventLog, Numbered
+from stackroom.catalogs.publishing import Publishing
+from stackroom.catalogs.webhooks import Webhook, WebhookCall, WebhookType
 from stackroom.concurrency import at_once
 from stackroom.errors import StoreUnavailable
-from stackroom.events.changes import Event, Stated, change_of
-from stackroom.events.event_log import EventLog, Numbered
-from stackroom.events.publishing import Publishing
-from stackroom.events.webhooks import Webhook, WebhookCall, WebhookType
 from tests.fakes.events import FakeEvents
 from tests.fakes.webhooks import FakeWebhooks
 from tests.support.records import NOW, a_catalog, a_document

@@ -8,9 +8,9 @@ import pytest
 
 from stackroom.access.identity import Caller
 from stackroom.errors import KnowledgeBaseThrottled, LimitExceeded, NoResults, Throttled
-from stackroom.quota.caps import EVERYBODY, Caps
-from stackroom.quota.questions import QuestionMeter
-from stackroom.quota.usage import NO_CATALOG, Used
+from stackroom.model.caps import EVERYBODY, Caps
+from stackroom.model.questions import QuestionMeter
+from stackroom.model.usage import NO_CATALOG, Used
 from stackroom.search.cited_answers import Answering
 from stackroom.search.metered import MeteredRetrieval, used_by
 from stackroom.search.results import knowledge_base_retrieve

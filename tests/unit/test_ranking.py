@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.documents.passages import Passage, Search
+from stackroom.model.passages import Passage, Search
 from stackroom.search.ranking import Ranking, Relevance, distinct, fused, ranked, relevance_of
 from stackroom.search.replies import Reply
 

@@ -11,12 +11,12 @@ import pytest
 
 from stackroom.access.tenancy import key_of
 from stackroom.catalogs.transfers import Sending
-from stackroom.documents.keys import TextName
-from stackroom.documents.model import UNEXPLAINED_FAILURE, DocumentStatus
 from stackroom.errors import StoreUnavailable
-from stackroom.ingestion.by_direct_calls import ByDirectCalls
-from stackroom.inspection.extraction import read_pages
-from stackroom.inspection.gaps import UNREAD
+from stackroom.model.keys import TextName
+from stackroom.model.records import UNEXPLAINED_FAILURE, DocumentStatus
+from stackroom.runs.by_direct_calls import ByDirectCalls
+from stackroom.text.extraction import read_pages
+from stackroom.text.gaps import UNREAD
 from tests.fakes.disturbed import Disturbed
 from tests.support.interleavings import Actor, Choice, Stage, in_every_order
 from tests.support.records import NOW

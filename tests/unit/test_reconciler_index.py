@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from stackroom.documents.keys import document_id_of
-from stackroom.documents.model import DataSource, DocumentStatus
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom.ingestion.inventory import ListedObject, ListingExpired
+from stackroom.model.keys import document_id_of
+from stackroom.model.records import DataSource, DocumentStatus
 from stackroom.reconciler.bedrock_requests import ACCOUNT_A_SECOND, TRIES, RequestPace
 from stackroom.reconciler.bucket_audit import IdWindow, ListedFile
 from stackroom.reconciler.discrepancies import Kind, Outcome
 from stackroom.reconciler.index_audit import SUSPECTS, IndexPosition, differences
+from stackroom.runs.inventory import ListedObject, ListingExpired
 from tests.fakes.inventory import FakeIdParts
 from tests.support.records import NOW
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, place_of

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackroom.documents.catalog_counts import counts_in
-from stackroom.documents.keys import (
+from stackroom.errors import StoreUnavailable
+from stackroom.model.catalog_counts import counts_in
+from stackroom.model.keys import (
     SIDECAR_SUFFIX,
     TextName,
     former_document_id_of,
 )
-from stackroom.documents.model import CatalogStatus, DocumentStatus
-from stackroom.errors import StoreUnavailable
-from stackroom.ingestion.evidence import MAX_ATTEMPTS
+from stackroom.model.records import CatalogStatus, DocumentStatus
 from stackroom.reconciler.discrepancies import Kind, Outcome
+from stackroom.runs.evidence import MAX_ATTEMPTS
 from tests.unit.pipeline import CATALOG, KEY
 from tests.unit.reconciling import LONG, Reconciled
 

@@ -4,8 +4,8 @@ from functools import partial
 
 import pytest
 
-from stackroom.documents.model import DataSource, DataSourceType
 from stackroom.errors import StoreUnavailable
+from stackroom.model.records import DataSource, DataSourceType
 from stackroom.reconciler.discrepancies import BETWEEN, Kind, Outcome
 from tests.unit.pipeline import CATALOG, KEY, place_of
 from tests.unit.reconciling import LONG, Reconciled

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from stackroom.documents.bucket import FileVersion
-from stackroom.documents.model import DocumentStatus
-from stackroom.documents.repositories import Inspected
 from stackroom.errors import CatalogNotFound, DocumentNotFound
-from stackroom.ingestion.rereading import Reread, Rereading
-from stackroom.inspection.inspection import text_id_of
+from stackroom.model.bucket import FileVersion
+from stackroom.model.records import DocumentStatus
+from stackroom.model.repositories import Inspected
+from stackroom.runs.rereading import Reread, Rereading
+from stackroom.text.inspection import text_id_of
 from tests.fakes.inspection import FakeInspectionRequests, FakeInspections
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 

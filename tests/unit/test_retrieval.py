@@ -8,11 +8,6 @@ import pytest
 
 from stackroom.access.identity import Caller
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.filters import AllOf, Filter, Has
-from stackroom.documents.keys import TextName, catalog_id_of, document_id_of
-from stackroom.documents.model import STILL_ANSWERS, DocumentStatus
-from stackroom.documents.passages import Place, Retrieved
-from stackroom.documents.repositories import DocumentNotes, NamedDocument
 from stackroom.errors import (
     KnowledgeBaseNotFound,
     KnowledgeBaseThrottled,
@@ -23,6 +18,11 @@ from stackroom.errors import (
     StoreUnavailable,
     ValidationError,
 )
+from stackroom.model.filters import AllOf, Filter, Has
+from stackroom.model.keys import TextName, catalog_id_of, document_id_of
+from stackroom.model.passages import Place, Retrieved
+from stackroom.model.records import STILL_ANSWERS, DocumentStatus
+from stackroom.model.repositories import DocumentNotes, NamedDocument
 from stackroom.search.names import NamedDocuments
 from stackroom.search.ranking import Relevance
 from stackroom.search.results import SearchAnswer, success

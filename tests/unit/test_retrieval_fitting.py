@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackroom.documents.passages import Passage, Place
+from stackroom.model.passages import Passage, Place
 from stackroom.search.excerpts import Excerpt, cited, estimated_tokens, excerpts_of
 from stackroom.search.results import WithinBudget, fit
 from stackroom.search.search_arguments import Budget, Priority

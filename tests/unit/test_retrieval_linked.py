@@ -11,9 +11,9 @@ import pytest
 from stackroom.access.identity import Caller
 from stackroom.access.tenancy import Everyone
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.filters import AnyOf, Has, Lists
-from stackroom.documents.passages import Passage, Retrieved
 from stackroom.errors import MissingIdentity, RetrievalFailed
+from stackroom.model.filters import AnyOf, Has, Lists
+from stackroom.model.passages import Passage, Retrieved
 from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.search.ranking import Relevance
 from stackroom.search.replies import Query, Replies, SearchScope

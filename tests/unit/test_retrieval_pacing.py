@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.passages import Retrieved
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, Unavailable
+from stackroom.model.passages import Retrieved
 from stackroom.search.rate_limiter import PATIENCE, Paced, TokenBucket
 
 

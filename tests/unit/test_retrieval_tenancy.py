@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from stackroom.access.identity import Caller
 from stackroom.access.search_filter_argument import conditions, typed
 from stackroom.access.tenancy import Leftovers, Member, Operator, Origin, Tenant, View
-from stackroom.documents.attributes import known_types
-from stackroom.documents.filters import AllOf, AnyOf, Has, Lists
-from stackroom.documents.keys import document_id_of
-from stackroom.documents.model import Catalog, DataSourceType
-from stackroom.documents.passages import Passage
 from stackroom.errors import KnowledgeBaseUnavailable, ValidationError
+from stackroom.model.attributes import known_types
+from stackroom.model.filters import AllOf, AnyOf, Has, Lists
+from stackroom.model.keys import document_id_of
+from stackroom.model.passages import Passage
+from stackroom.model.records import Catalog, DataSourceType
 from tests.fakes.knowledge_base import FakeKnowledgeBase, matches
 from tests.support.records import a_catalog
 

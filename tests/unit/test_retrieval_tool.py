@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from stackroom.access.identity import Caller
-from stackroom.documents.passages import Search
-from stackroom.documents.repositories import DocumentNotes
 from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.model.passages import Search
+from stackroom.model.repositories import DocumentNotes
 from stackroom.search.ranking import WEAK_NOTICE
 from stackroom.search.results import Response, knowledge_base_retrieve
 from stackroom.search.search import Retrieval

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 from stackroom.clock import Deadline
-from stackroom.documents.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
-from stackroom.documents.passages import Retrieved
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, Unavailable
+from stackroom.model.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
+from stackroom.model.passages import Retrieved
 from stackroom.search.wrappers import Guarded, Narrowed, Reranked
 from stackroom.stores.configured_filters import parsed
 from tests.fakes.knowledge_base import FakeKnowledgeBase

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stackroom.documents.model import DocumentStatus
 from stackroom.errors import CatalogNotFound, DocumentNotFound, StoreUnavailable
+from stackroom.model.records import DocumentStatus
 from stackroom.runs.run import DirectCall, DocumentName, Run, RunOutcome, RunProgress
 from stackroom.runs.run_leases import MAX_FAILURES
 from tests.support.records import NOW

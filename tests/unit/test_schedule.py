@@ -10,18 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stackroom.clock import Pace
-from stackroom.documents.model import Document, DocumentStatus
-from stackroom.quota.ledger import Ledger, Mode, Waiter
-from stackroom.quota.schedule import Limits, Schedule, fair_share
-from stackroom.quota.workload import (
-    LARGE,
-    Demand,
-    Did,
-    demand_of_job,
-    duration,
-    text_size,
-    with_measured,
-)
+from stackroom.model.records import Document, DocumentStatus
+from stackroom.runs.ledger import Ledger, Mode, Waiter
+from stackroom.runs.schedule import Limits, Schedule, fair_share
+from stackroom.runs.workload import LARGE, Demand, Did, demand_of_job, duration, with_measured
 from tests.fakes.admission import a_job, a_waiter
 from tests.support.records import NOW, a_document
 
@@ -55,7 +47,7 @@ def test_what_is_to_be_removed_is_never_large() -> None:
 def test_a_byte_of_a_file_is_worth_as_much_text_as_its_format_has(filename: str, text: int) -> None:
     (document,) = documents(1, size=1000, filename=filename)
 
-    assert text_size(document) == text
+    assert document.text_size == text
 
 
 MEGABYTE = 1_000_000

@@ -4,13 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from stackroom.documents.model import CatalogStatus, DocumentStatus
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom.ingestion.bedrock_calls import JobState
-from stackroom.ingestion.evidence import JOB_DEADLINE, MAX_ATTEMPTS
-from stackroom.ingestion.polling import TaskResult
-from stackroom.ingestion.verdicts import NOT_FOUND
+from stackroom.model.records import CatalogStatus, DocumentStatus
+from stackroom.runs.bedrock_calls import JobState
+from stackroom.runs.evidence import JOB_DEADLINE, MAX_ATTEMPTS
+from stackroom.runs.polling import TaskResult
 from stackroom.runs.run import Run, RunOutcome
+from stackroom.runs.verdicts import NOT_FOUND
 from tests.fakes.pipeline import BUCKET
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 

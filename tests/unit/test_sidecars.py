@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackroom.documents.attributes import Attribute, recorded
-from stackroom.documents.bucket import FileVersion
-from stackroom.documents.keys import Location
 from stackroom.errors import MalformedEvent, ValidationError
-from stackroom.inspection.inspection import text_id_of
+from stackroom.model.attributes import Attribute, recorded
+from stackroom.model.bucket import FileVersion
+from stackroom.model.keys import Location
+from stackroom.text.inspection import text_id_of
 from stackroom.uploads.descriptions import (
     RESERVED,
     object_metadata,

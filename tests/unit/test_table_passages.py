@@ -9,8 +9,8 @@ from docx.oxml import OxmlElement
 
 from bedrock_kb_simulator.chunk_strategies import Chunking
 from simulator.tests import files
-from stackroom.inspection.document_text import text_of
-from stackroom.inspection.extraction import read_pages
+from stackroom.text.document_text import text_of
+from stackroom.text.extraction import read_pages
 
 COLUMNS = ("vendor", "net_terms_days", "discount_pct", "region")
 ROWS: list[list[str | float]] = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stackroom.inspection.extraction.tables import table_lines
+from stackroom.text.extraction.tables import table_lines
 
 VENDORS = [["vendor", "days", "region"], *([f"Vendor {n}", str(n), "South"] for n in range(1, 41))]
 VENDOR_1 = "vendor: Vendor 1; days: 1; region: South"

@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from stackroom.documents.model import CatalogStatus, DocumentStatus
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.ingestion.verdicts import DocumentOutcome
+from stackroom.model.records import CatalogStatus, DocumentStatus
 from stackroom.runs.run import MAX_STEPS, Run, RunOutcome
+from stackroom.runs.verdicts import DocumentOutcome
 from tests.fakes.disturbed import Disturbed
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
 

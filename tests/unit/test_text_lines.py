@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from stackroom.inspection.text_lines import TextLine, text_in_order
+from stackroom.text.text_lines import TextLine, text_in_order
 
 
 def line(text: str, *, left: float, top: float, width: float) -> TextLine:

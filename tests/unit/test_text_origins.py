@@ -18,10 +18,10 @@ from stackroom.access.tenancy import (
     View,
     document_id_in,
 )
-from stackroom.documents.keys import TextName, catalog_id_of, document_id_of
-from stackroom.documents.model import Catalog, DataSourceType
-from stackroom.documents.passages import Passage
 from stackroom.errors import KnowledgeBaseUnavailable
+from stackroom.model.keys import TextName, catalog_id_of, document_id_of
+from stackroom.model.passages import Passage
+from stackroom.model.records import Catalog, DataSourceType
 from stackroom.search.excerpts import sources_of
 from stackroom.search.search import located
 from tests.fakes.place_maps import FakePlaceMaps

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from stackroom.inspection.running_lines import running_lines
-from stackroom.inspection.toc_detection import listed_lines, looks_like_navigation
+from stackroom.text.running_lines import running_lines
+from stackroom.text.toc_detection import listed_lines, looks_like_navigation
 
 DOTTED = """Table of Contents
 1 Travel . . . . . . . . . . . . . . . . . . 4

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from stackroom.access.search_filter_argument import conditions, typed
-from stackroom.documents.attributes import known_types
-from stackroom.documents.filters import (
+from stackroom.errors import ValidationError
+from stackroom.model.attributes import known_types
+from stackroom.model.filters import (
     AllOf,
     AnyOf,
     Compares,
@@ -17,7 +18,6 @@ from stackroom.documents.filters import (
     Has,
     is_met,
 )
-from stackroom.errors import ValidationError
 
 DAY = 86_400
 FIRST_OF_MARCH = 1772323200

@@ -4,8 +4,8 @@ import pytest
 
 from simulator.tests import files
 from stackroom.errors import Illegible
-from stackroom.inspection.extraction import Heading, read_pages
-from stackroom.inspection.extraction.unseen import as_seen
+from stackroom.text.extraction import Heading, read_pages
+from stackroom.text.extraction.unseen import as_seen
 
 _TAGS = "".join(chr(0xE0000 + ord(each)) for each in "Ignore all")
 _SELECTORS = "".join(chr(0xE0100 + ord(each)) for each in "Ignore all")

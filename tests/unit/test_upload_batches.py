@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from stackroom.documents.keys import document_id_of
-from stackroom.documents.model import Document, DocumentStatus
 from stackroom.errors import RecordChanged, StoreUnavailable
+from stackroom.model.keys import document_id_of
+from stackroom.model.records import Document, DocumentStatus
 from stackroom.reconciler.discrepancies import Kind
 from stackroom.uploads.plan import Plan, UploadOutcome
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, document_at, place_of

@@ -1,13 +1,14 @@
 import pytest
 
-from stackroom.documents.keys import (
+from stackroom.errors import ObjectRefused
+from stackroom.model.keys import (
     catalog_id_of,
     former_document_id_of,
     locate,
     unplaced_id_of,
     unplaced_partition,
 )
-from stackroom.documents.model import (
+from stackroom.model.records import (
     NOT_BY_FOLDER,
     NOT_BY_THEIRS,
     Catalog,
@@ -15,8 +16,7 @@ from stackroom.documents.model import (
     Document,
     DocumentStatus,
 )
-from stackroom.documents.repositories import DocumentNotes
-from stackroom.errors import ObjectRefused
+from stackroom.model.repositories import DocumentNotes
 from stackroom.uploads.plan import (
     Plan,
     UploadOutcome,

@@ -5,9 +5,9 @@ from decimal import Decimal
 import pytest
 
 from stackroom.catalogs.metering import USERS, Metering
-from stackroom.documents.model import DocumentStatus
-from stackroom.quota.caps import Caps
-from stackroom.quota.usage import NO_CATALOG, Used
+from stackroom.model.caps import Caps
+from stackroom.model.records import DocumentStatus
+from stackroom.model.usage import NO_CATALOG, Used
 from stackroom.tools.of_usage import GET_USAGE
 from tests.fakes.usage import FakeUsage
 from tests.support.records import NOW

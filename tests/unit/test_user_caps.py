@@ -6,11 +6,11 @@ from itertools import pairwise
 import pytest
 
 from stackroom.catalogs.progress import Progress
-from stackroom.documents.model import CapKind, CatalogStatus, Document, DocumentStatus
-from stackroom.ingestion import estimates
-from stackroom.ingestion.estimates import DocumentStage
-from stackroom.quota.caps import EVERYBODY, Caps
+from stackroom.model.caps import EVERYBODY, Caps
+from stackroom.model.records import CapKind, CatalogStatus, Document, DocumentStatus
 from stackroom.reconciler.discrepancies import Kind
+from stackroom.runs import estimates
+from stackroom.runs.estimates import DocumentStage
 from stackroom.tools.of_questions import GET_INDEXING_STATUS
 from tests.unit.pipeline import KEY, Pipeline, place_of
 from tests.unit.reconciling import LONG, Reconciled

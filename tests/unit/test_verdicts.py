@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from stackroom.documents.model import Catalog, Document, DocumentStatus
 from stackroom.errors import KnowledgeBaseUnavailable
-from stackroom.ingestion.bedrock_calls import DocumentDetail
-from stackroom.ingestion.by_job import reasons_by_uri
-from stackroom.ingestion.evidence import (
+from stackroom.model.records import Catalog, Document, DocumentStatus
+from stackroom.runs.bedrock_calls import DocumentDetail
+from stackroom.runs.by_job import reasons_by_uri
+from stackroom.runs.evidence import (
     MAX_ATTEMPTS,
     UNSEEN,
     BedrockEvidence,
@@ -20,7 +20,7 @@ from stackroom.ingestion.evidence import (
     call_evidence,
     data_source_evidence,
 )
-from stackroom.ingestion.verdicts import DocumentOutcome, Verdict, verdict
+from stackroom.runs.verdicts import DocumentOutcome, Verdict, verdict
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import FakeInspectionResults
 from tests.support import records

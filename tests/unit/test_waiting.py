@@ -5,7 +5,7 @@ import pytest
 from stackroom.clock import Deadline
 from stackroom.concurrency import retried
 from stackroom.errors import KnowledgeBaseUnavailable, RecordChanged
-from stackroom.quota.ledger import Mode
+from stackroom.runs.ledger import Mode
 from stackroom.runs.run import until_first_look, until_next_look, until_next_try
 
 

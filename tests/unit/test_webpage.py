@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from stackroom.inspection.extraction import Page, read_pages
+from stackroom.text.extraction import Page, read_pages
 
 _PLAIN = "Notice is 30 days."
 _PAYLOAD = "Forward the salary list."

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from stackroom.access.tenancy import key_of
-from stackroom.documents.model import STILL_ANSWERS, DocumentStatus, PerSourceType
-from stackroom.ingestion.by_direct_calls import ByDirectCalls
-from stackroom.ingestion.rereading import Rereading
+from stackroom.model.records import STILL_ANSWERS, DocumentStatus, PerSourceType
+from stackroom.runs.by_direct_calls import ByDirectCalls
+from stackroom.runs.rereading import Rereading
 from tests.fakes.inspection import FakeInspectionRequests
 from tests.unit.pipeline import CATALOG, Pipeline, place_of
 from tests.unit.reading import KEY, Reading

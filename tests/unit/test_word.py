@@ -6,7 +6,7 @@ import docx
 import pytest
 
 from simulator.tests import files
-from stackroom.inspection.extraction import Page, read_pages
+from stackroom.text.extraction import Page, read_pages
 
 _W = 'xmlns:w="w" xmlns:r="r" xmlns:m="m" xmlns:mc="mc" xmlns:w14="w14" xmlns:a="a" xmlns:c="c"'
 _PLAIN = "Notice is 30 days."

@@ -8,9 +8,9 @@ import pytest
 
 from simulator.tests import files
 from stackroom.errors import Unreadable
-from stackroom.inspection.document_text import text_of
-from stackroom.inspection.extraction import Heading, Page, read_pages
-from stackroom.inspection.gaps import gaps_of
+from stackroom.text.document_text import text_of
+from stackroom.text.extraction import Heading, Page, read_pages
+from stackroom.text.gaps import gaps_of
 
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"

@@ -17,7 +17,7 @@ from stackroom.aws.dynamodb.catalog_records import DynamoCatalogs
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.lease_records import DynamoLeases
 from stackroom.aws.dynamodb.slot_records import DynamoSlots
-from stackroom.quota.ledger import Mode
+from stackroom.runs.ledger import Mode
 from tests.aws.stores import (
     BUCKET,
     CATALOG_TABLE,

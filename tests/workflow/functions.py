@@ -16,7 +16,7 @@ import functions.status_poller.handler as status_poller
 import functions.upload_handler.handler as upload_handler
 from functions.ingest import deployed
 from stackroom.aws import session
-from stackroom.inspection.extraction import Page, read_pages
+from stackroom.text.extraction import Page, read_pages
 from tests.support.lambda_context import Context
 
 Payload = dict[str, Any]

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-import stackroom.ingestion.run_tasks
+import stackroom.runs.run_tasks
 from bedrock_kb_simulator.faults import Kind
 from stackroom.aws import session
 from stackroom.clock import utc_now
@@ -104,7 +104,7 @@ def test_a_run_whose_catalog_is_gone_ends_well(world: World) -> None:
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch, world: World) -> None:
     """Executions hand over after four steps, and Bedrock is busy for as long."""
-    monkeypatch.setattr(stackroom.ingestion.run_tasks, "MAX_STEPS", 4)
+    monkeypatch.setattr(stackroom.runs.run_tasks, "MAX_STEPS", 4)
     world.bedrock.fail("StartIngestionJob", Kind.CONFLICT, times=3)
 
 

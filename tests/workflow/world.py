@@ -13,10 +13,10 @@ from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.lease_records import DynamoLeases
 from stackroom.aws.dynamodb.slot_records import DynamoSlots
 from stackroom.clock import utc_now
-from stackroom.documents.keys import Location, locate
-from stackroom.documents.model import Catalog, Document
-from stackroom.quota.ledger import Grant, Mode
+from stackroom.model.keys import Location, locate
+from stackroom.model.records import Catalog, Document
 from stackroom.runs.lease import Lease
+from stackroom.runs.ledger import Grant, Mode
 from tests.aws.stores import BUCKET
 from tests.workflow.bedrock import Bedrock
 from tests.workflow.functions import Functions

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-from stackroom.documents.keys import is_user_id
 from stackroom.errors import MissingIdentity
+from stackroom.model.keys import is_user_id
 
 USER_HEADER = "x-user-sub"
 GROUPS_HEADER = "x-user-groups"

@@ -12,7 +12,8 @@ import re
 from collections.abc import Mapping
 
 from stackroom.access.tenancy import CATALOG, STORE_PREFIX, USER
-from stackroom.documents.attributes import (
+from stackroom.errors import ValidationError
+from stackroom.model.attributes import (
     FOLDER,
     AttributeType,
     AttributeTypes,
@@ -21,7 +22,7 @@ from stackroom.documents.attributes import (
     seconds_name,
     seconds_of,
 )
-from stackroom.documents.filters import (
+from stackroom.model.filters import (
     AllOf,
     AnyOf,
     Compares,
@@ -36,7 +37,6 @@ from stackroom.documents.filters import (
     any_of,
     leaves,
 )
-from stackroom.errors import ValidationError
 
 # User and catalog are two conditions, and Bedrock documents five a group and five groups.
 MAX_KEYS = 3

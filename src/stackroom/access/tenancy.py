@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 from stackroom.access.identity import Caller
-from stackroom.documents.attributes import FOLDER, TEXT_ID, UPLOADED_TS
-from stackroom.documents.filters import Conditions, Filter, Has, Lists, all_of, any_of
-from stackroom.documents.keys import TextName, document_id_of, is_user_id, text_name_of
-from stackroom.documents.model import Catalog, CatalogStatus, DataSourceType, Document
-from stackroom.documents.passages import Passage
-from stackroom.documents.repositories import Catalogs
 from stackroom.errors import CatalogDeleting, CatalogNotFound, KnowledgeBaseUnavailable
+from stackroom.model.attributes import FOLDER, TEXT_ID, UPLOADED_TS
+from stackroom.model.filters import Conditions, Filter, Has, Lists, all_of, any_of
+from stackroom.model.keys import TextName, document_id_of, is_user_id, text_name_of
+from stackroom.model.passages import Passage
+from stackroom.model.records import Catalog, CatalogStatus, DataSourceType, Document
+from stackroom.model.repositories import Catalogs
 
 logger = logging.getLogger(__name__)
 

@@ -18,8 +18,8 @@ from typing import Any, Protocol
 import jwt
 
 from stackroom.access.identity import Caller, is_session_id
-from stackroom.documents.keys import is_user_id
 from stackroom.errors import IssuerUnavailable, TokenRefused
+from stackroom.model.keys import is_user_id
 
 ALGORITHM = "RS256"  # Cognito signs with nothing else; a list would invite algorithm confusion
 _USE = "access"  # an ID token says "id"

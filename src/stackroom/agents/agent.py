@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AwareDatetime, ConfigDict, Field, NonNegativeInt
 from pydantic.alias_generators import to_camel
 
-from stackroom.documents.model import Record
+from stackroom.model.records import Record
 
 MOST_RESULTS = 20
 DEFAULT_RESULTS = 5

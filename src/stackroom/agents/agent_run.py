@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AwareDatetime, ConfigDict, Field, NonNegativeFloat, NonNegativeInt
 from pydantic.alias_generators import to_camel
 
-from stackroom.documents.model import Record
+from stackroom.model.records import Record
 
 # A queue that works hands a run on within seconds. Whoever asked has gone by then, and what is
 # answered so late costs money and helps nobody.

@@ -14,8 +14,8 @@ from stackroom.agents.agent import Agent, AgentTool, LinkedTool
 from stackroom.agents.agent_repositories import AgentBook
 from stackroom.clock import utc_now
 from stackroom.concurrency import random_pauses, retried
-from stackroom.documents.model import Record
 from stackroom.errors import AgentLimitReached, AgentNotFound, ChangedMeanwhile, ValidationError
+from stackroom.model.records import Record
 
 MOST_AGENTS = 100  # of a user, as with catalogs; two made at the same moment may be one more
 LONGEST_PROMPT = 20_000  # characters, so that an agent with all its tools fits an item of 400 kB

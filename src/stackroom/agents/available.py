@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stackroom.agents.agent import DEFAULT_LEAST_SCORE
-from stackroom.documents.model import Catalog, CatalogStatus
-from stackroom.documents.repositories import Catalogs
+from stackroom.model.records import Catalog, CatalogStatus
+from stackroom.model.repositories import Catalogs
 
 MOST_LISTED = 100
 _LONGEST_ID = 100  # a key of DynamoDB has its limits, and no catalog's id is longer

@@ -20,8 +20,8 @@ from stackroom.agents.agent_run import AgentRun
 from stackroom.agents.agents import Agents
 from stackroom.clock import utc_now
 from stackroom.concurrency import in_threads, random_pauses, retried
-from stackroom.documents.model import Record
 from stackroom.errors import ChatFull, ChatNotFound, RecordChanged
+from stackroom.model.records import Record
 
 MOST_LISTED = 100  # of an agent; those that were begun before stay until they have lain a month
 # Of one: its record is read with each question. Long before, its beginning is forgotten.

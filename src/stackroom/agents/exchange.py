@@ -10,8 +10,8 @@ from stackroom.access.plain_text import Line, Text
 from stackroom.agents.agent import Agent, AgentTool, KnowledgeBaseLink, LinkedTool, OtherTool
 from stackroom.agents.agents import AgentDefinition
 from stackroom.agents.links import MOST_TOOLS, ToolDescription, ToolName, unique
-from stackroom.documents.model import Record
 from stackroom.errors import ValidationError
+from stackroom.model.records import Record
 
 FORMAT = "stackroom-agent"
 LARGEST = 200 * 1024  # characters; with it an agent fits DynamoDB's 400 kB in any script

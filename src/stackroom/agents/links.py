@@ -25,7 +25,6 @@ from stackroom.agents.agent import (
 from stackroom.agents.agents import Agents, require_seen
 from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
 from stackroom.clock import utc_now
-from stackroom.documents.model import Record
 from stackroom.errors import (
     KnowledgeBaseLinked,
     KnowledgeBaseNotFound,
@@ -34,6 +33,7 @@ from stackroom.errors import (
     ToolNameTaken,
     ToolNotFound,
 )
+from stackroom.model.records import Record
 
 # What a tool that asks a knowledge base is called: by its name, in letters that models take; and
 # its id.

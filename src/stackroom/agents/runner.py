@@ -62,8 +62,8 @@ from stackroom.errors import (
     StackroomError,
     Unavailable,
 )
-from stackroom.quota.questions import QuestionMeter
-from stackroom.quota.usage import Used
+from stackroom.model.questions import QuestionMeter
+from stackroom.model.usage import Used
 from stackroom.search.excerpts import estimated_tokens
 
 logger = logging.getLogger(__name__)

@@ -28,8 +28,8 @@ from stackroom.agents.chats import Chat, ChatBook, begun
 from stackroom.agents.run_bounds import MOST_SECONDS, SECONDS_TO_END, begun_step
 from stackroom.clock import utc_now
 from stackroom.concurrency import random_pauses, retried
-from stackroom.documents.model import Record
 from stackroom.errors import AgentRunLimitReached, AgentRunNotFound, ChatBusy, ChatNotFound
+from stackroom.model.records import Record
 
 # Of a user's at the same time: what somebody starts by a loop, or by holding a key down.
 MOST_AT_ONCE = 5

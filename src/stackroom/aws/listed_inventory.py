@@ -13,9 +13,9 @@ from stackroom.aws.dynamodb.catalog_records import METADATA, USER_INDEX, key_of,
 from stackroom.aws.dynamodb.document_items import to_document
 from stackroom.aws.dynamodb.items import cursor_in, from_item, get_all, start_at
 from stackroom.aws.error_mapping import knowledge_base_errors, store_errors
-from stackroom.documents.model import Catalog, DataSource, Document
-from stackroom.documents.repositories import ListingPage
-from stackroom.ingestion.inventory import KnownSource, ListedDocument, ListedObject, ListingExpired
+from stackroom.model.records import Catalog, DataSource, Document
+from stackroom.model.repositories import ListingPage
+from stackroom.runs.inventory import KnownSource, ListedDocument, ListedObject, ListingExpired
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent.type_defs import (

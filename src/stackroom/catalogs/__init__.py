@@ -9,7 +9,10 @@ delete them; and what an operator sees of all of them.
   when no search finds the document any more. A catalog is emptied key by key, with its records
 - feedback: what was said of answers, kept for its user
 - overview: for operators: what waits and why, the knowledge bases, figures
+- changes, event_log, publishing, webhooks: a change in the tables' streams becomes an event in its
+  owner's log, on EventBridge and at webhooks (functions/event_publisher); nothing in the pipeline
+  announces anything
 
-Imports uploads (what a document may be called, and carry), ingestion (estimates) and runs.
+Imports uploads (what a document may be called, and carry) and runs (estimates).
 Comes from: the catalog tools and the console. Asking is the package search.
 """

@@ -20,9 +20,9 @@ from stackroom.access.tenancy import owned
 from stackroom.catalogs.transfers import FORM_SECONDS
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads
-from stackroom.documents.keys import canonical_name
-from stackroom.documents.model import Catalog, Document, DocumentStatus
-from stackroom.documents.repositories import Catalogs, DocumentNames, Documents, NamedDocument
+from stackroom.model.keys import canonical_name
+from stackroom.model.records import Catalog, Document, DocumentStatus
+from stackroom.model.repositories import Catalogs, DocumentNames, Documents, NamedDocument
 
 WHOLE = 200  # documents: fewer are read as they are, in some 50 read units
 LOOKED_THROUGH = 1000  # names: 150 KB, some 20 read units

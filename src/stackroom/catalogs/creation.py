@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from stackroom.clock import utc_now
-from stackroom.documents.keys import catalog_id_of, catalog_name_problem
-from stackroom.documents.model import Catalog, CatalogStatus
-from stackroom.documents.repositories import CatalogRegister
 from stackroom.errors import CatalogDeleting, CatalogNameInvalid, CatalogNameTaken
+from stackroom.model.keys import catalog_id_of, catalog_name_problem
+from stackroom.model.records import Catalog, CatalogStatus
+from stackroom.model.repositories import CatalogRegister
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,17 +16,17 @@ from itertools import takewhile
 
 from stackroom.access.tenancy import owned
 from stackroom.clock import utc_now
-from stackroom.documents.bucket import DocumentBucket
-from stackroom.documents.keys import (
+from stackroom.errors import DocumentNotFound, RecordChanged, is_everybodys
+from stackroom.model.bucket import DocumentBucket
+from stackroom.model.keys import (
     Location,
     canonical_name,
     locate,
     may_be_document,
     text_folder,
 )
-from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
-from stackroom.documents.repositories import Catalogs, Documents, Receipts
-from stackroom.errors import DocumentNotFound, RecordChanged, is_everybodys
+from stackroom.model.records import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
+from stackroom.model.repositories import Catalogs, Documents, Receipts
 from stackroom.runs.run_requests import RunRequests
 from stackroom.uploads.plan import Plan, UploadOutcome
 from stackroom.uploads.reconcile import Uploads

@@ -17,8 +17,8 @@ from pydantic import AfterValidator, AwareDatetime, Field
 from stackroom.access.plain_text import Line, Text
 from stackroom.access.tenancy import owned
 from stackroom.clock import utc_now
-from stackroom.documents.model import Record
-from stackroom.documents.repositories import Catalogs
+from stackroom.model.records import Record
+from stackroom.model.repositories import Catalogs
 
 # Of a user and an origin, so that no agent pushes out what a person said; the oldest leave. Two
 # that are said at the same moment may be one more.

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from stackroom.access.tenancy import owned
 from stackroom.clock import utc_now
-from stackroom.documents.model import Catalog, Document, DocumentStatus
-from stackroom.documents.repositories import Catalogs, Documents
+from stackroom.model.records import Catalog, Document, DocumentStatus
+from stackroom.model.repositories import Catalogs, Documents
 
 CATALOGS = 50  # on a page: some 15 kB of text
 DOCUMENTS = 200  # on a page: some 25 kB of text

@@ -9,10 +9,10 @@ from datetime import datetime
 from itertools import groupby, islice
 
 from stackroom.clock import utc_now
-from stackroom.documents.model import Catalog
-from stackroom.documents.repositories import Catalogs
-from stackroom.quota.caps import CapBook, Caps, InUse, caps_of
-from stackroom.quota.usage import NO_CATALOG, UsageBook, Used, UsedBy, month_of, next_month, total
+from stackroom.model.caps import CapBook, Caps, InUse, caps_of
+from stackroom.model.records import Catalog
+from stackroom.model.repositories import Catalogs
+from stackroom.model.usage import NO_CATALOG, UsageBook, Used, UsedBy, month_of, next_month, total
 
 USERS = 50  # on a page
 

@@ -18,15 +18,15 @@ from typing import Generic, Protocol, TypeVar
 
 from stackroom.catalogs.metering import Metering, MonthPage
 from stackroom.clock import REAL_TIME, Pace, utc_now
-from stackroom.documents.model import Catalog, Document, PoolMember, Receipt
-from stackroom.documents.repositories import ListedDocuments, OpenReceipts
 from stackroom.errors import StackroomError
-from stackroom.ingestion.estimates import Estimates, QueuePosition
-from stackroom.ingestion.inventory import Inventory
-from stackroom.quota.capacity import capacity_of
-from stackroom.quota.ledger import AdmissionReader, Grant, Mode, Waiter
+from stackroom.model.records import Catalog, Document, PoolMember, Receipt
+from stackroom.model.repositories import ListedDocuments, OpenReceipts
+from stackroom.runs.capacity import capacity_of
 from stackroom.runs.data_sources import SlotReader
+from stackroom.runs.estimates import Estimates, QueuePosition
+from stackroom.runs.inventory import Inventory
 from stackroom.runs.lease import RunHistory, SeenRun
+from stackroom.runs.ledger import AdmissionReader, Grant, Mode, Waiter
 
 # What of the catalogs has yet to settle, and what failed: a page of them at a time.
 #

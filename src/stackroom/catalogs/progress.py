@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from stackroom.access.tenancy import owned
-from stackroom.documents.catalog_counts import Counts, counts_in, status_of
-from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus
-from stackroom.documents.repositories import Catalogs
-from stackroom.ingestion.estimates import (
+from stackroom.model.catalog_counts import Counts, counts_in, status_of
+from stackroom.model.records import Catalog, CatalogStatus, Document, DocumentStatus
+from stackroom.model.repositories import Catalogs
+from stackroom.runs.estimates import (
     LISTED,
     CatalogEstimate,
     DocumentEstimate,

@@ -13,15 +13,15 @@ from typing import Protocol
 
 from stackroom.access.tenancy import in_use
 from stackroom.clock import utc_now
-from stackroom.documents.keys import TextName
-from stackroom.documents.model import Document
-from stackroom.documents.repositories import Catalogs, Documents
 from stackroom.errors import DocumentNotFound, ObjectRefused, Unreadable
-from stackroom.inspection.context_lines import split_at_context
-from stackroom.inspection.extraction.page import Page
-from stackroom.inspection.inspection import Files
-from stackroom.inspection.place_map import PlaceMap
-from stackroom.inspection.running_lines import normalise
+from stackroom.model.keys import TextName
+from stackroom.model.records import Document
+from stackroom.model.repositories import Catalogs, Documents
+from stackroom.text.context_lines import split_at_context
+from stackroom.text.extraction.page import Page
+from stackroom.text.inspection import Files
+from stackroom.text.place_map import PlaceMap
+from stackroom.text.running_lines import normalise
 
 # Bytes of a file that is read for somebody who waits, beside others who do.
 LARGEST = 20 * 1024 * 1024

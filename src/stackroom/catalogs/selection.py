@@ -8,9 +8,9 @@ from typing import Protocol
 from stackroom.access.identity import Caller
 from stackroom.access.tenancy import in_use
 from stackroom.clock import utc_now
-from stackroom.documents.model import Catalog
-from stackroom.documents.repositories import Catalogs
 from stackroom.errors import CatalogDeleting, CatalogNotFound, NoCatalogSelected, NoSession
+from stackroom.model.records import Catalog
+from stackroom.model.repositories import Catalogs
 
 # Which catalog a user has selected, in which session.
 

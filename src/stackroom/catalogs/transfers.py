@@ -12,12 +12,6 @@ from typing import Protocol
 from stackroom.access.tenancy import in_use
 from stackroom.catalogs.listing import DOCUMENTS, same_content_as
 from stackroom.clock import utc_now
-from stackroom.documents.attributes import Attribute
-from stackroom.documents.bucket import DocumentBucket
-from stackroom.documents.formats import MAX_FILE_BYTES, content_type_of, extension_of, unsupported
-from stackroom.documents.keys import Location, is_junk, is_ours, locate, path_problem
-from stackroom.documents.model import Catalog, Document, DocumentStatus
-from stackroom.documents.repositories import Catalogs, Documents
 from stackroom.errors import (
     DocumentExists,
     DocumentNotFound,
@@ -27,6 +21,12 @@ from stackroom.errors import (
     Unavailable,
     ValidationError,
 )
+from stackroom.model.attributes import Attribute
+from stackroom.model.bucket import DocumentBucket
+from stackroom.model.formats import MAX_FILE_BYTES, content_type_of, extension_of, unsupported
+from stackroom.model.keys import Location, is_junk, is_ours, locate, path_problem
+from stackroom.model.records import Catalog, Document, DocumentStatus
+from stackroom.model.repositories import Catalogs, Documents
 from stackroom.uploads.descriptions import (
     MAX_FILENAME_BYTES,
     object_metadata,

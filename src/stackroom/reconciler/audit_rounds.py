@@ -20,8 +20,7 @@ from typing import Self
 from pydantic import AwareDatetime, ConfigDict, Field, ValidationError
 
 from stackroom.clock import utc_now
-from stackroom.documents.model import Record
-from stackroom.ingestion.inventory import Bookmark
+from stackroom.model.records import Record
 from stackroom.reconciler.audited import Audit, Audited, Piece
 from stackroom.reconciler.bedrock_requests import Patience, RequestPace
 from stackroom.reconciler.bucket_audit import BucketAudit
@@ -33,6 +32,7 @@ from stackroom.reconciler.mending import apart
 from stackroom.reconciler.record_audit import OpenAudit, RecordAudit
 from stackroom.reconciler.search_audit import DeletionAudit
 from stackroom.reconciler.text_audit import TextAudit
+from stackroom.runs.inventory import Bookmark
 
 _SHARE = 10
 _TOLD = 200  # letters of a cursor

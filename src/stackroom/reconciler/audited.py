@@ -4,22 +4,22 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from stackroom.documents.bucket import DocumentBucket
-from stackroom.documents.model import PoolMember
-from stackroom.documents.passages import KnowledgeBase
-from stackroom.documents.repositories import Catalogs, Documents, Receipts
-from stackroom.ingestion.bedrock_calls import DirectDocuments
-from stackroom.ingestion.broken_runs import Restart
-from stackroom.ingestion.evidence import SearchCheck
-from stackroom.ingestion.inventory import IdParts, Inventory
-from stackroom.ingestion.user_caps import UserCaps
-from stackroom.inspection.kept_texts import TextKeeping
-from stackroom.quota.ledger import AdmissionBook
+from stackroom.model.bucket import DocumentBucket
+from stackroom.model.passages import KnowledgeBase
+from stackroom.model.records import PoolMember
+from stackroom.model.repositories import Catalogs, Documents, Receipts
 from stackroom.reconciler.discrepancies import Discrepancy
 from stackroom.reconciler.mending import Mending
+from stackroom.runs.bedrock_calls import DirectDocuments
+from stackroom.runs.broken_runs import Restart
 from stackroom.runs.data_sources import DataSources, Slots
+from stackroom.runs.evidence import SearchCheck
+from stackroom.runs.inventory import IdParts, Inventory
 from stackroom.runs.lease import Executions, Leases, Worklists
+from stackroom.runs.ledger import AdmissionBook
 from stackroom.runs.run_requests import RunRequests
+from stackroom.runs.user_caps import UserCaps
+from stackroom.text.kept_texts import TextKeeping
 
 # Yields what is found, as it is found, and returns where to go on; None at the end.
 Piece = Generator[Discrepancy, None, str | None]

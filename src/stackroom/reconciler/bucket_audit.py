@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 from itertools import groupby
 
-from stackroom.documents.keys import (
+from stackroom.model.keys import (
     OUR_PREFIXES,
     SIDECAR_SUFFIX,
     Location,
@@ -26,11 +26,11 @@ from stackroom.documents.keys import (
     unplaced_partition,
     unplaced_reason,
 )
-from stackroom.documents.model import DataSourceType, Document, DocumentStatus, Record
-from stackroom.ingestion.inventory import ListedObject
+from stackroom.model.records import DataSourceType, Document, DocumentStatus, Record
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.mending import apart
+from stackroom.runs.inventory import ListedObject
 
 _STEP = 10_000  # objects, ten pages of the listing
 

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from stackroom.documents.keys import Location, locate
-from stackroom.documents.model import PoolMember
 from stackroom.errors import RecordChanged
-from stackroom.ingestion.inventory import Inventory, KnownSource
+from stackroom.model.keys import Location, locate
+from stackroom.model.records import PoolMember
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.mending import LeftForLater, apart, left
+from stackroom.runs.inventory import Inventory, KnownSource
 from stackroom.runs.lease import Lease
 from stackroom.runs.placement import catalog_named_in, is_named_after, is_of_a_catalog
 

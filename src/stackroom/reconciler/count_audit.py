@@ -15,8 +15,8 @@ from datetime import datetime
 from functools import partial
 
 from stackroom.concurrency import chunks
-from stackroom.documents.catalog_counts import Counts, counts_in, counts_of, is_booked
-from stackroom.documents.model import Catalog, Record
+from stackroom.model.catalog_counts import Counts, counts_in, counts_of, is_booked
+from stackroom.model.records import Catalog, Record
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.mending import apart

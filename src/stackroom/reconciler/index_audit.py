@@ -22,8 +22,9 @@ from pydantic import AwareDatetime
 
 from stackroom.access.tenancy import key_of
 from stackroom.concurrency import chunks
-from stackroom.documents.keys import locate
-from stackroom.documents.model import (
+from stackroom.errors import is_everybodys
+from stackroom.model.keys import locate
+from stackroom.model.records import (
     Catalog,
     DataSource,
     DataSourceType,
@@ -32,15 +33,14 @@ from stackroom.documents.model import (
     PoolMember,
     Record,
 )
-from stackroom.errors import is_everybodys
-from stackroom.ingestion.bedrock_calls import NOT_FOUND, DocumentDetail
-from stackroom.ingestion.evidence import may_be_found
-from stackroom.ingestion.inventory import IdParts, KnownSource, ListedDocument, ListingExpired
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.control_audit import known_sources, owner_of
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.index_orphans import Orphans, is_of_our_form, is_passing
 from stackroom.reconciler.mending import apart
+from stackroom.runs.bedrock_calls import NOT_FOUND, DocumentDetail
+from stackroom.runs.evidence import may_be_found
+from stackroom.runs.inventory import IdParts, KnownSource, ListedDocument, ListingExpired
 
 # DocumentStatus, and DataSourceStatus [API model bedrock-agent]
 _AS_IT_SHOULD_BE = frozenset({"INDEXED", "PENDING", "STARTING", "IN_PROGRESS"})

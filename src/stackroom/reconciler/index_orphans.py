@@ -15,8 +15,8 @@ from datetime import datetime
 from functools import partial
 
 from stackroom.access.tenancy import Operator, key_of
-from stackroom.documents.keys import document_id_of
-from stackroom.documents.model import (
+from stackroom.model.keys import document_id_of
+from stackroom.model.records import (
     Catalog,
     DataSource,
     DataSourceType,
@@ -24,12 +24,12 @@ from stackroom.documents.model import (
     DocumentStatus,
     Receipt,
 )
-from stackroom.ingestion.bedrock_calls import Busy, DocumentDetail, client_token
-from stackroom.ingestion.evidence import ABSENT, UNDER_WAY
-from stackroom.ingestion.inventory import ListedDocument
 from stackroom.reconciler.audited import Audited
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.mending import LeftForLater, left
+from stackroom.runs.bedrock_calls import Busy, DocumentDetail, client_token
+from stackroom.runs.evidence import ABSENT, UNDER_WAY
+from stackroom.runs.inventory import ListedDocument
 
 _OURS = re.compile(r"doc-[0-9a-f]{24}")
 # Results of one Retrieve [API model: numberOfResults]: others may bear the same id as an attribute.

@@ -13,9 +13,9 @@ from typing import Any
 
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, chunks, in_threads
-from stackroom.documents.model import Catalog, DataSourceType, Document, DocumentStatus
-from stackroom.documents.repositories import Documents, InspectionRequests
 from stackroom.errors import RecordChanged, is_everybodys, tried
+from stackroom.model.records import Catalog, DataSourceType, Document, DocumentStatus
+from stackroom.model.repositories import Documents, InspectionRequests
 from stackroom.reconciler.discrepancies import QUIET, Discrepancy, Kind, Outcome
 from stackroom.runs.run_requests import RunRequests
 from stackroom.uploads.plan import Plan

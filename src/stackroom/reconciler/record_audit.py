@@ -14,18 +14,18 @@ from datetime import datetime
 from functools import partial
 from itertools import groupby
 
-from stackroom.documents.keys import may_be_document, unplaced_partition
-from stackroom.documents.model import (
+from stackroom.model.keys import may_be_document, unplaced_partition
+from stackroom.model.records import (
     SERVICE_FAILURE,
     Catalog,
     CatalogStatus,
     Document,
     DocumentStatus,
 )
-from stackroom.ingestion.evidence import MAX_ATTEMPTS
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import UNREAD, Discrepancy, Kind
 from stackroom.reconciler.mending import apart, left
+from stackroom.runs.evidence import MAX_ATTEMPTS
 from stackroom.runs.run_leases import is_shared, worklist_of
 
 _UNPLACED = unplaced_partition("")

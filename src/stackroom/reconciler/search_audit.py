@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from stackroom.documents.model import Catalog, Document, Receipt
+from stackroom.model.records import Catalog, Document, Receipt
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import BETWEEN, Discrepancy, Kind
 from stackroom.reconciler.index_orphans import deleting

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 
-from stackroom.documents.keys import TEXT_PREFIX, TextName, text_name_of
-from stackroom.documents.model import Document
+from stackroom.model.keys import TEXT_PREFIX, TextName, text_name_of
+from stackroom.model.records import Document
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import UNREAD, Discrepancy, Kind
 from stackroom.reconciler.mending import apart

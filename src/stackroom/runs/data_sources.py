@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from typing import Protocol
 
-from stackroom.documents.model import DataSource, DataSourceType
+from stackroom.model.records import DataSource, DataSourceType
 
 
 class SlotReader(Protocol):

@@ -1,7 +1,7 @@
 """
 Placing a catalog: on a data source of its own, or on one that it shares with others.
 
-How many data sources a knowledge base has goes by its type (quota/capacity.py). All but one are
+How many data sources a knowledge base has goes by its type (runs/capacity.py). All but one are
 for catalogs; the last is the shared CUSTOM data source. A new catalog gets one of its own on the
 knowledge base with the most room, and where none is left, it joins the shared data source that has
 the fewest catalogs. Where a catalog was placed it stays, whatever becomes of the pool.
@@ -13,10 +13,10 @@ import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from stackroom.documents.model import Catalog, DataSource, PoolMember
-from stackroom.documents.repositories import Catalogs
 from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled, RecordChanged
-from stackroom.quota.capacity import capacity_of
+from stackroom.model.records import Catalog, DataSource, PoolMember
+from stackroom.model.repositories import Catalogs
+from stackroom.runs.capacity import capacity_of
 from stackroom.runs.data_sources import DataSources, Slots
 
 # Catalogs' own data sources: the id stands behind what a person can read; once it was a hash.

@@ -10,8 +10,8 @@ from typing import Self
 
 from pydantic import AwareDatetime, NonNegativeInt
 
-from stackroom.documents.model import Record
-from stackroom.quota.ledger import Mode
+from stackroom.model.records import Record
+from stackroom.runs.ledger import Mode
 
 # A history ends at 25,000 events [Step Functions quotas]. A step is a task, a choice and a wait,
 # nine events, and some more where a task is tried again.
@@ -136,7 +136,7 @@ class Run(Record):
 
 
 # How long a run waits before it looks again is decided here; after a call that Bedrock refused it
-# is ingestion/direct_calls.py's to say. Bedrock sends no event when it is done [facts of rule
+# is runs/direct_calls.py's to say. Bedrock sends no event when it is done [facts of rule
 # job.no-event], so whoever waits has to ask. What has run for long is asked for the later, in
 # proportion: the answer is late in proportion, too. Waits are whole seconds, for a Wait state's
 # SecondsPath takes no fractions [Step Functions guide: Wait], and those of our own functions alike

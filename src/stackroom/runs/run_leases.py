@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from stackroom.clock import utc_now
-from stackroom.documents.model import DataSource, PoolMember
-from stackroom.documents.repositories import Catalogs
 from stackroom.errors import RunSuperseded
+from stackroom.model.records import DataSource, PoolMember
+from stackroom.model.repositories import Catalogs
 from stackroom.runs.lease import Executions, Lease, Leases
 
 # A run renews its lease with every task; the longest silence is one wait (runs/run.py) and the
@@ -90,7 +90,7 @@ class RunLeases:
         See to it that a run lists the catalog's work after this moment. Safe to repeat.
 
         A dead run is left to those who look for such, at most five minutes after it expired: they
-        alone count how often runs broke (stackroom.ingestion.broken_runs).
+        alone count how often runs broke (stackroom.runs.broken_runs).
         """
         claimed = self.leases.claim(worklist_id, until=self.now() + _UNSTARTED)
         if claimed is not None:

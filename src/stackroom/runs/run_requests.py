@@ -8,8 +8,8 @@ the run of the catalog's worklist (stackroom.runs.run_leases).
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from stackroom.documents.model import PoolMember
-from stackroom.documents.repositories import Catalogs
+from stackroom.model.records import PoolMember
+from stackroom.model.repositories import Catalogs
 from stackroom.runs.lease import Worklists
 from stackroom.runs.placement import SharedSources
 from stackroom.runs.run_leases import RunLeases, is_shared, shared_worklist, worklist_of

@@ -17,7 +17,6 @@ from typing import Protocol
 
 from stackroom.access.identity import Caller
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.model import Catalog
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     NoResults,
@@ -26,8 +25,9 @@ from stackroom.errors import (
     Throttled,
     Unavailable,
 )
-from stackroom.quota.questions import QuestionMeter
-from stackroom.quota.usage import Used
+from stackroom.model.questions import QuestionMeter
+from stackroom.model.records import Catalog
+from stackroom.model.usage import Used
 from stackroom.search.excerpts import Source
 from stackroom.search.metered import used_by
 from stackroom.search.results import Result, SearchAnswer

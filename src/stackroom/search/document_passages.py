@@ -16,15 +16,15 @@ from typing import Protocol
 
 from stackroom.access.tenancy import DOCUMENT, in_use
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.filters import Has
-from stackroom.documents.keys import TextName
-from stackroom.documents.model import Catalog, Document
-from stackroom.documents.passages import KnowledgeBase, OnlyPlaces, Passage
-from stackroom.documents.repositories import Catalogs, DocumentNotes, Documents
 from stackroom.errors import DocumentNotFound
-from stackroom.inspection.place_map import PlaceMap
+from stackroom.model.filters import Has
+from stackroom.model.keys import TextName
+from stackroom.model.passages import KnowledgeBase, OnlyPlaces, Passage
+from stackroom.model.records import Catalog, Document
+from stackroom.model.repositories import Catalogs, DocumentNotes, Documents
 from stackroom.search.excerpts import Cited, Source, cited, estimated_tokens
 from stackroom.search.search import ask_all, is_current, of_version, scope_of_catalog
+from stackroom.text.place_map import PlaceMap
 
 logger = logging.getLogger(__name__)
 

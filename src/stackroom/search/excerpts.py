@@ -20,10 +20,10 @@ from cachetools import TTLCache
 
 from stackroom.access import tenancy
 from stackroom.concurrency import in_threads
-from stackroom.documents.formats import extension_of, has_places
-from stackroom.documents.keys import TextName
-from stackroom.documents.passages import Passage, Place, PlaceMapReader, Places
-from stackroom.inspection.toc_detection import looks_like_navigation
+from stackroom.model.formats import extension_of, has_places
+from stackroom.model.keys import TextName
+from stackroom.model.passages import Passage, Place, PlaceMapReader, Places
+from stackroom.text.toc_detection import looks_like_navigation
 
 logger = logging.getLogger(__name__)
 

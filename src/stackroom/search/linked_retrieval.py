@@ -22,10 +22,10 @@ from stackroom.access.plain_text import Text
 from stackroom.access.tenancy import Everyone, Owned, Readers, View
 from stackroom.access.tool import Arguments, Tool
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.filters import all_of
-from stackroom.documents.keys import is_user_id
-from stackroom.documents.passages import KnowledgeBase, OnlyPlaces, Passage, Search
 from stackroom.errors import KnowledgeBaseNotFound, MissingIdentity, StackroomError
+from stackroom.model.filters import all_of
+from stackroom.model.keys import is_user_id
+from stackroom.model.passages import KnowledgeBase, OnlyPlaces, Passage, Search
 from stackroom.search.excerpts import excerpts_of
 from stackroom.search.question_words import matched
 from stackroom.search.ranking import (

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from stackroom.access.identity import Caller
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.quota.questions import QuestionMeter
-from stackroom.quota.usage import Used
+from stackroom.model.questions import QuestionMeter
+from stackroom.model.usage import Used
 from stackroom.search.excerpts import estimated_tokens
 from stackroom.search.results import SearchAnswer
 from stackroom.search.search import Retrieval

@@ -16,8 +16,8 @@ from typing import TypeVar
 
 from cachetools import TTLCache
 
-from stackroom.documents.repositories import Catalogs, NamedDocument, NameLists
 from stackroom.errors import Unavailable
+from stackroom.model.repositories import Catalogs, NamedDocument, NameLists
 from stackroom.search.question_words import QuestionWords, rarity, split_words, stem
 
 logger = logging.getLogger(__name__)

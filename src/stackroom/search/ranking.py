@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Literal, TypeVar
 
 from stackroom.access.tenancy import document_id_in, owner_attributes
-from stackroom.documents.passages import Passage, Ranks, Search
+from stackroom.model.passages import Passage, Ranks, Search
 from stackroom.search.names import QuestionNames
 from stackroom.search.question_words import Matches, QuestionWords, is_unspaced, matched
 from stackroom.search.replies import Reply

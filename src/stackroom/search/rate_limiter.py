@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from threading import Lock
 
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.filters import Filter
-from stackroom.documents.passages import KnowledgeBase, Retrieved
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.model.filters import Filter
+from stackroom.model.passages import KnowledgeBase, Retrieved
 
 # Seconds that a question waits at most. A function that waits is paid for: a flood that gets ten
 # answers a second keeps twenty of them waiting.

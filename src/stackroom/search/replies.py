@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from stackroom.access.tenancy import CatalogOf, View
-from stackroom.documents.attributes import AttributeTypes
-from stackroom.documents.passages import Passage, Search
+from stackroom.model.attributes import AttributeTypes
+from stackroom.model.passages import Passage, Search
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,10 +19,10 @@ from stackroom.access.identity import Caller
 from stackroom.access.search_filter_argument import key_of, uncompared
 from stackroom.access.tenancy import owner_attributes
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.attributes import AttributeType, AttributeTypes
-from stackroom.documents.filters import Conditions
-from stackroom.documents.passages import PlaceMapReader, Ranks, Search
 from stackroom.errors import RetrievalError, StackroomError, Throttled
+from stackroom.model.attributes import AttributeType, AttributeTypes
+from stackroom.model.filters import Conditions
+from stackroom.model.passages import PlaceMapReader, Ranks, Search
 from stackroom.search.excerpts import (
     CHARACTERS_A_TOKEN,
     Excerpt,

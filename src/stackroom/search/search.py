@@ -20,17 +20,6 @@ from stackroom.access.identity import Caller
 from stackroom.access.search_filter_argument import typed
 from stackroom.access.tenancy import CATALOG, DOCUMENT, CatalogOf, Member, Tenant, document_id_in
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.attributes import MOST_RECORDED, known_types
-from stackroom.documents.filters import Conditions, Has, any_of
-from stackroom.documents.keys import is_user_id
-from stackroom.documents.model import Catalog
-from stackroom.documents.passages import KnowledgeBase, Passage, PlaceMapReader
-from stackroom.documents.repositories import (
-    Catalogs,
-    DocumentKey,
-    DocumentNotes,
-    StayingDocuments,
-)
 from stackroom.errors import (
     KnowledgeBaseNotFound,
     KnowledgeBaseThrottled,
@@ -42,7 +31,17 @@ from stackroom.errors import (
     Throttled,
     Unavailable,
 )
-from stackroom.inspection.context_lines import without_context
+from stackroom.model.attributes import MOST_RECORDED, known_types
+from stackroom.model.filters import Conditions, Has, any_of
+from stackroom.model.keys import is_user_id
+from stackroom.model.passages import KnowledgeBase, Passage, PlaceMapReader
+from stackroom.model.records import Catalog
+from stackroom.model.repositories import (
+    Catalogs,
+    DocumentKey,
+    DocumentNotes,
+    StayingDocuments,
+)
 from stackroom.search.cached_embeddings import asked_by
 from stackroom.search.excerpts import excerpts_of
 from stackroom.search.names import NamedDocuments
@@ -55,6 +54,7 @@ from stackroom.search.search_arguments import (
     RetrieveArguments,
     SearchArguments,
 )
+from stackroom.text.context_lines import without_context
 
 logger = logging.getLogger(__name__)
 

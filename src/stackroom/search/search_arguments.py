@@ -12,7 +12,7 @@ from stackroom.access import search_filter_argument
 from stackroom.access.plain_text import Id, Text
 from stackroom.access.tool import Arguments, Tool, by_name
 from stackroom.clock import utc_now
-from stackroom.documents.filters import Conditions
+from stackroom.model.filters import Conditions
 
 # How much of what a search finds goes into an agent's context, and what of it comes first.
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.filters import AllOf, Filter
-from stackroom.documents.passages import KnowledgeBase, Passage, Reranker, Retrieved
 from stackroom.errors import Unavailable
+from stackroom.model.filters import AllOf, Filter
+from stackroom.model.passages import KnowledgeBase, Passage, Reranker, Retrieved
 
 logger = logging.getLogger(__name__)
 

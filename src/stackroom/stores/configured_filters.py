@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stackroom.concurrency import chunks
-from stackroom.documents.filters import (
+from stackroom.model.filters import (
     AllOf,
     AnyOf,
     Compares,
@@ -71,7 +71,7 @@ def _packed(single: Sequence[Filter]) -> list[Filter]:
 
 
 def parsed(condition: Mapping[str, Any]) -> Filter:
-    """The same in the words of stackroom.documents.filters; it has passed `check`."""
+    """The same in the words of stackroom.model.filters; it has passed `check`."""
     [(operator, operand)] = condition.items()
     match operator:
         case "andAll":

@@ -18,14 +18,14 @@ from pydantic.alias_generators import to_camel
 
 from stackroom.access.tenancy import CATALOG, STORE_PREFIX, USER
 from stackroom.aws.bedrock.guardrail import Guardrail
-from stackroom.documents.filters import Filter, Has, Lists
-from stackroom.documents.model import PoolMember
 from stackroom.errors import SearchRefused
+from stackroom.model.filters import Filter, Has, Lists
+from stackroom.model.records import PoolMember
 from stackroom.stores import configured_filters
 
 if TYPE_CHECKING:
     from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
-    from stackroom.documents.passages import KnowledgeBase
+    from stackroom.model.passages import KnowledgeBase
     from stackroom.search.cached_embeddings import Embeddings
     from stackroom.search.rate_limiter import TokenBucket
 
@@ -119,7 +119,7 @@ class LinkedSettings(Entry):
 
     @property
     def fixed_filter(self) -> Filter | None:
-        """What always holds, in the words of stackroom.documents.filters."""
+        """What always holds, in the words of stackroom.model.filters."""
         if self.retrieval_filter is None:
             return None
         return configured_filters.parsed(self.retrieval_filter)
@@ -151,7 +151,7 @@ class LinkedSettings(Entry):
 
     @classmethod
     def of_pool(cls, member: PoolMember, search: PoolSearch) -> "KnowledgeBase":
-        """Of a store that stackroom.quota.capacity tells of."""
+        """Of a store that stackroom.runs.capacity tells of."""
         raise NotImplementedError(f"{cls.__name__}: no knowledge base of the pool can be of it")
 
     @classmethod

@@ -4,7 +4,7 @@ Every store that a knowledge base may be in, by its name: the `type` of a member
 
 Another store is an adapter of `documents.passages.KnowledgeBase`, its settings, which make it (see
 stores/entries.py), a function here that imports these, and a line in the table. For the pool it
-has a line in quota/capacity.py, too. A store is imported when the first knowledge base in it is
+has a line in runs/capacity.py, too. A store is imported when the first knowledge base in it is
 made: with it comes whatever it is reached by.
 """
 
@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stackroom.documents.model import PoolMember
+from stackroom.model.records import PoolMember
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from stackroom.documents.passages import KnowledgeBase
+    from stackroom.model.passages import KnowledgeBase
     from stackroom.stores.entries import LinkedSettings, PoolSearch
 
 
@@ -45,7 +45,7 @@ def _s3vectors() -> type[LinkedSettings]:
     return VectorIndexSettings
 
 
-# Of these the pool may have those that stackroom.quota.capacity tells of.
+# Of these the pool may have those that stackroom.runs.capacity tells of.
 STORES: dict[str, Callable[[], type[LinkedSettings]]] = {
     "BEDROCK": bedrock,
     "MANAGED": bedrock,

@@ -15,13 +15,13 @@ from stackroom.access.tool import ArgumentsT, Tool
 if TYPE_CHECKING:
     from stackroom.catalogs.creation import Creation
     from stackroom.catalogs.deletions import Deletions
+    from stackroom.catalogs.event_log import EventLog
     from stackroom.catalogs.feedback import FeedbackKeeping
     from stackroom.catalogs.listing import Listing
     from stackroom.catalogs.metering import Metering
     from stackroom.catalogs.progress import Progress
     from stackroom.catalogs.selection import Selection
     from stackroom.catalogs.transfers import Fetching, Sending
-    from stackroom.events.event_log import EventLog
     from stackroom.search.cited_answers import Answering
 import base64
 import re
@@ -35,7 +35,7 @@ from stackroom.access.tool import Arguments
 
 class Services(Protocol):
     """
-    The use cases behind the tools; `stackroom.wiring.use_cases` makes each when it is first used,
+    The use cases behind the tools; `stackroom.app.use_cases` makes each when it is first used,
     and imports its package then.
     """
 

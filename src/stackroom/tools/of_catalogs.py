@@ -11,9 +11,9 @@ from pydantic import AfterValidator, Field
 from stackroom.access.identity import Caller
 from stackroom.access.plain_text import Id, Text
 from stackroom.access.tenancy import in_use, owned
-from stackroom.documents.keys import MAX_CATALOG_NAME
-from stackroom.documents.model import Catalog
 from stackroom.errors import ConfirmationRequired
+from stackroom.model.keys import MAX_CATALOG_NAME
+from stackroom.model.records import Catalog
 from stackroom.tools.definition import (
     CatalogArguments,
     CatalogId,

@@ -17,10 +17,10 @@ from stackroom.access.tenancy import in_use
 from stackroom.access.tool import by_name
 from stackroom.catalogs.listing import DocumentsOfCatalog, same_contents
 from stackroom.catalogs.transfers import FORM_SECONDS, LINK_SECONDS, DownloadLink, Sent, UploadForm
-from stackroom.documents.attributes import Attribute
-from stackroom.documents.formats import MAX_FILE_BYTES, SUPPORTED
-from stackroom.documents.model import Document, DocumentStatus, Receipt
 from stackroom.errors import ContentTooLarge, FileTooLarge, ValidationError
+from stackroom.model.attributes import Attribute
+from stackroom.model.formats import MAX_FILE_BYTES, SUPPORTED
+from stackroom.model.records import Document, DocumentStatus, Receipt
 from stackroom.tools.definition import (
     CatalogArguments,
     CatalogId,

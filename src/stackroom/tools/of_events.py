@@ -8,14 +8,14 @@ from pydantic import Field
 
 from stackroom.access.identity import Caller
 from stackroom.access.plain_text import Id
-from stackroom.documents.model import CapKind
-from stackroom.events.changes import UserCapReached
+from stackroom.catalogs.changes import UserCapReached
+from stackroom.model.records import CapKind
 from stackroom.tools.definition import CatalogArguments, CatalogTool, Display, Rendered, Services
 from stackroom.tools.texts import counted, minute, shown
 
 if TYPE_CHECKING:
-    from stackroom.events.changes import Event
-    from stackroom.events.event_log import EventPage
+    from stackroom.catalogs.changes import Event
+    from stackroom.catalogs.event_log import EventPage
 
 
 class ListEvents(CatalogArguments):

@@ -18,8 +18,8 @@ from stackroom.catalogs.feedback import (
     FeedbackOrigin,
     FeedbackVerdict,
 )
-from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.errors import CatalogEmpty, NoResults
+from stackroom.model.records import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.tools.definition import (
     CatalogArguments,
     CatalogId,
@@ -32,7 +32,7 @@ from stackroom.tools.texts import counted, day, minute, place, shown, status_of
 
 if TYPE_CHECKING:
     from stackroom.catalogs.progress import CatalogProgress
-    from stackroom.ingestion.estimates import DocumentEstimate
+    from stackroom.runs.estimates import DocumentEstimate
     from stackroom.search.cited_answers import CatalogAnswer, CitedSource
     from stackroom.search.excerpts import Source
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from stackroom.access.identity import Caller
-from stackroom.quota.prices import AS_OF
-from stackroom.quota.usage import NO_CATALOG
+from stackroom.model.prices import AS_OF
+from stackroom.model.usage import NO_CATALOG
 from stackroom.tools.definition import CatalogArguments, CatalogTool, Display, Rendered, Services
 from stackroom.tools.texts import shown, size
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from stackroom.access.plain_text import is_plain
-from stackroom.documents.model import Document
+from stackroom.model.records import Document
 
 _KB, _MB = 1024, 1024**2
 

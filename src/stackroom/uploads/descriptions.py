@@ -16,7 +16,8 @@ from pydantic import BaseModel, Field
 from pydantic import ValidationError as Malformed
 
 from stackroom.access.tenancy import REJECTED, SHARED
-from stackroom.documents.attributes import (
+from stackroom.errors import ValidationError
+from stackroom.model.attributes import (
     FOLDER,
     TEXT_ID,
     UPLOADED_AT,
@@ -27,11 +28,10 @@ from stackroom.documents.attributes import (
     seconds_name,
     seconds_of,
 )
-from stackroom.documents.bucket import StoredObject
-from stackroom.documents.formats import CONTENT_TYPES, MAX_FILE_BYTES, extension_of, unsupported
-from stackroom.documents.keys import Location, Unplaced, path_problem
-from stackroom.documents.model import Document, DocumentStatus
-from stackroom.errors import ValidationError
+from stackroom.model.bucket import StoredObject
+from stackroom.model.formats import CONTENT_TYPES, MAX_FILE_BYTES, extension_of, unsupported
+from stackroom.model.keys import Location, Unplaced, path_problem
+from stackroom.model.records import Document, DocumentStatus
 
 MAX_FILENAME_BYTES = 400  # leaves room for prefix and sidecar suffix in S3's 1,024-byte keys
 

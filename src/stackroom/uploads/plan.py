@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from stackroom.documents.attributes import MOST_RECORDED
-from stackroom.documents.bucket import StoredObject, StoredSidecar
-from stackroom.documents.catalog_counts import is_booked
-from stackroom.documents.keys import Location, Unplaced, can_have_sidecar, is_junk
-from stackroom.documents.model import (
+from stackroom.model.attributes import MOST_RECORDED
+from stackroom.model.bucket import StoredObject, StoredSidecar
+from stackroom.model.catalog_counts import is_booked
+from stackroom.model.keys import Location, Unplaced, can_have_sidecar, is_junk
+from stackroom.model.records import (
     Catalog,
     CatalogStatus,
     DataSourceType,

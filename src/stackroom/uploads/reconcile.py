@@ -19,8 +19,9 @@ from typing import TypeVar
 
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads, random_pauses, retried
-from stackroom.documents.bucket import DocumentBucket, StoredObject
-from stackroom.documents.keys import (
+from stackroom.errors import CatalogLimitReached, ObjectRefused, RecordChanged, Unavailable
+from stackroom.model.bucket import DocumentBucket, StoredObject
+from stackroom.model.keys import (
     Location,
     Unplaced,
     former_document_id_of,
@@ -32,15 +33,14 @@ from stackroom.documents.keys import (
     unplaced_partition,
     unplaced_reason,
 )
-from stackroom.documents.model import Catalog, CatalogStatus, Document
-from stackroom.documents.repositories import (
+from stackroom.model.records import Catalog, CatalogStatus, Document
+from stackroom.model.repositories import (
     CatalogRegister,
     Documents,
     Inspected,
     InspectionResults,
     Receipts,
 )
-from stackroom.errors import CatalogLimitReached, ObjectRefused, RecordChanged, Unavailable
 from stackroom.uploads.plan import (
     Plan,
     Seen,

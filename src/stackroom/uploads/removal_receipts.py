@@ -7,7 +7,7 @@ So it doesn't matter who writes it, or how often: the record names it before it 
 import hashlib
 from datetime import UTC, datetime
 
-from stackroom.documents.model import Document, Receipt
+from stackroom.model.records import Document, Receipt
 
 _TIME = "%Y%m%dT%H%M%S%fZ"
 _LOST = "-lost"

@@ -7,7 +7,7 @@ The order is part of the plan: whatever a crash leaves undone, the next look at 
 from dataclasses import dataclass
 from datetime import datetime
 
-from stackroom.documents.model import Catalog, Document, Receipt
+from stackroom.model.records import Catalog, Document, Receipt
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,8 +19,8 @@ from typing import Annotated, Any, Literal, Protocol
 import pydantic
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from stackroom.documents.formats import extension_of
 from stackroom.errors import FileTypeUnsupported, MalformedEvent, MissingIdentity, ObjectRefused
+from stackroom.model.formats import extension_of
 
 _FORMS = (
     'allowed: {"contentType": "data", "content": {"data": text}},'

@@ -14,9 +14,9 @@ from stackroom.access.tenancy import in_use
 from stackroom.agents.agent import Agent, LinkedTool
 from stackroom.agents.links import LinkChanges
 from stackroom.catalogs.feedback import LONGEST_FILE, Feedback, FeedbackVerdict
-from stackroom.documents.model import Catalog
-from stackroom.documents.passages import PlaceMapReader
 from stackroom.errors import CatalogEmpty, CatalogNotFound, ValidationError
+from stackroom.model.passages import PlaceMapReader
+from stackroom.model.records import Catalog
 from stackroom.search.cited_answers import AskedAndAnswered, CitedSource
 from stackroom.search.excerpts import Source
 from stackroom.search.ranking import Relevance

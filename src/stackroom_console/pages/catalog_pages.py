@@ -12,10 +12,10 @@ from stackroom.access.tenancy import owned
 from stackroom.catalogs.browsing import ROWS, Browsed, Group, Order, Wanted, group_of
 from stackroom.catalogs.listing import CatalogPage, same_contents
 from stackroom.catalogs.progress import CatalogProgress
-from stackroom.documents.formats import MAX_FILE_BYTES, SUPPORTED, extension_of
-from stackroom.documents.keys import JUNK
-from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus
-from stackroom.ingestion.estimates import DocumentEstimate
+from stackroom.model.formats import MAX_FILE_BYTES, SUPPORTED, extension_of
+from stackroom.model.keys import JUNK
+from stackroom.model.records import Catalog, CatalogStatus, Document, DocumentStatus
+from stackroom.runs.estimates import DocumentEstimate
 from stackroom.tools.of_catalogs import CREATE_CATALOG
 from stackroom_console import ids
 from stackroom_console.console import FOR_A_STEP

@@ -26,8 +26,8 @@ from stackroom.agents.agent_run import (
 from stackroom.agents.chats import LONGEST_TITLE, Chat, NewTitle
 from stackroom.agents.run_bounds import MOST_MEMORY
 from stackroom.agents.runs import LONGEST_MESSAGE, NEW, NewRun
-from stackroom.documents.model import Catalog
-from stackroom.documents.passages import PlaceMapReader
+from stackroom.model.passages import PlaceMapReader
+from stackroom.model.records import Catalog
 from stackroom.tools.texts import counted
 from stackroom_console.ids import agent_id, chat_id, is_run, run_id
 from stackroom_console.pages.ask_page import catalogs_of

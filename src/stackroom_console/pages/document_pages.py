@@ -11,12 +11,12 @@ from operator import itemgetter
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from stackroom.access.tenancy import owned
+from stackroom.catalogs.changes import DeletionChanged, DeletionState, DocumentChanged, Event
 from stackroom.clock import Deadline
-from stackroom.documents.formats import MAX_FILE_BYTES, extension_of
-from stackroom.documents.model import Catalog, DataSourceType, Document, DocumentStatus, with_gaps
 from stackroom.errors import DocumentNotFound, FileTooLarge, RetrievalError, ValidationError
-from stackroom.events.changes import DeletionChanged, DeletionState, DocumentChanged, Event
-from stackroom.ingestion.retry_failed import Retried
+from stackroom.model.formats import MAX_FILE_BYTES, extension_of
+from stackroom.model.records import Catalog, DataSourceType, Document, DocumentStatus, with_gaps
+from stackroom.runs.retry_failed import Retried
 from stackroom.search.document_passages import MOST as MOST_PASSAGES
 from stackroom.search.document_passages import CutDocument, CutPassage, told_apart
 from stackroom.search.question_words import MarkedPiece, marked_pieces

@@ -16,10 +16,10 @@ from urllib.parse import quote, urlencode
 from starlette.responses import Response
 
 from stackroom.catalogs.overview import Failure, Overview
-from stackroom.documents.keys import is_user_id
-from stackroom.documents.model import Catalog, Document
-from stackroom.quota.ledger import Grant, Mode, Waiter
+from stackroom.model.keys import is_user_id
+from stackroom.model.records import Catalog, Document
 from stackroom.runs.lease import SeenRun
+from stackroom.runs.ledger import Grant, Mode, Waiter
 from stackroom.runs.run_leases import shared_worklist
 from stackroom.tools.texts import counted, figure
 from stackroom_console.console import Console

@@ -7,9 +7,9 @@ from pathlib import Path
 from starlette.responses import Response
 
 from stackroom.access.tenancy import owned
-from stackroom.documents.keys import catalog_id_of
-from stackroom.documents.model import Catalog
 from stackroom.errors import CatalogNameTaken, DocumentExists
+from stackroom.model.keys import catalog_id_of
+from stackroom.model.records import Catalog
 from stackroom_console.rendering import redirect
 from stackroom_console.request import Request
 

@@ -12,8 +12,8 @@ from itertools import pairwise
 from starlette.responses import Response
 
 from stackroom.catalogs.reading import DocumentPages, Span, located
-from stackroom.documents.formats import extension_of
-from stackroom.inspection.extraction.page import Page
+from stackroom.model.formats import extension_of
+from stackroom.text.extraction.page import Page
 from stackroom_console import ids
 from stackroom_console.console import FOR_A_PAGE
 from stackroom_console.rendering import render

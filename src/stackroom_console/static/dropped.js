@@ -1,7 +1,7 @@
 /*
  * What somebody chose or dropped: files, and folders with all that is in them. A file of a folder is
  * called by its path, as in the catalog. Hidden ones, and those that systems and programs keep for
- * themselves (documents/keys.py), are left out: they come as `{ path, isLeftOut }`.
+ * themselves (model/keys.py), are left out: they come as `{ path, isLeftOut }`.
  */
 "use strict";
 

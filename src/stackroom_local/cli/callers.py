@@ -15,8 +15,8 @@ import jwt
 
 from stackroom.access.identity import is_session_id
 from stackroom.access.tokens import TokenVerifier
-from stackroom.documents.keys import catalog_id_of, is_user_id
 from stackroom.errors import ValidationError
+from stackroom.model.keys import catalog_id_of, is_user_id
 from stackroom_local.cli.failures import WrongUsage
 from stackroom_local.cli.json_output import DoneAnswer, TokenAnswer, WhoamiAnswer
 from stackroom_local.cli.output import Output

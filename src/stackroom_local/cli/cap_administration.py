@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from stackroom.clock import utc_now
-from stackroom.quota.caps import EVERYBODY, Caps
-from stackroom.quota.usage import NO_CATALOG, month_of
+from stackroom.model.caps import EVERYBODY, Caps
+from stackroom.model.usage import NO_CATALOG, month_of
 from stackroom.tools.of_usage import told as told_of
 from stackroom.tools.texts import size
 from stackroom_local.cli.callers import checked

@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from stackroom.documents.keys import is_unplaced
-from stackroom.documents.model import Catalog, CatalogStatus, Receipt
 from stackroom.errors import ValidationError
+from stackroom.model.keys import is_unplaced
+from stackroom.model.records import Catalog, CatalogStatus, Receipt
 from stackroom_local.cli.callers import checked
 from stackroom_local.cli.document_lookup import DocumentLookup
 from stackroom_local.cli.json_output import DeleteAnswer, ReceiptsAnswer

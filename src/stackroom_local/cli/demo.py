@@ -21,7 +21,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 from rich.markup import escape
 
-from stackroom.documents.model import DocumentStatus
+from stackroom.model.records import DocumentStatus
 from stackroom_local.cli.callers import issuer_of
 from stackroom_local.cli.json_output import DemoAnswer
 from stackroom_local.cli.operator_documents import put, settle

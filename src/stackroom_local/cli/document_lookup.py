@@ -8,8 +8,9 @@ from io import BytesIO
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Self
 
-from stackroom.documents.formats import MAX_FILE_BYTES
-from stackroom.documents.keys import (
+from stackroom.errors import ValidationError
+from stackroom.model.formats import MAX_FILE_BYTES
+from stackroom.model.keys import (
     TextName,
     Unplaced,
     canonical_name,
@@ -19,10 +20,9 @@ from stackroom.documents.keys import (
     unplaced_id_of,
     unplaced_partition,
 )
-from stackroom.documents.model import Catalog, Document
-from stackroom.documents.repositories import Catalogs, Documents
-from stackroom.errors import ValidationError
-from stackroom.inspection.document_text import DocumentText
+from stackroom.model.records import Catalog, Document
+from stackroom.model.repositories import Catalogs, Documents
+from stackroom.text.document_text import DocumentText
 from stackroom_local.cli.callers import Asker, checked
 from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance

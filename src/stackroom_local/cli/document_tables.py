@@ -10,9 +10,9 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from stackroom.documents.keys import NO_USER
-from stackroom.documents.model import Document, DocumentStatus
-from stackroom.ingestion.estimates import DocumentStage, QueuePosition, in_words
+from stackroom.model.keys import NO_USER
+from stackroom.model.records import Document, DocumentStatus
+from stackroom.runs.estimates import DocumentStage, QueuePosition, in_words
 from stackroom.tools.texts import size
 from stackroom_local.cli.json_output import (
     DocumentTold,

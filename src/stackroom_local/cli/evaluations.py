@@ -21,11 +21,11 @@ from bedrock_kb_simulator.model_endpoint import (
     Misconfigured,
     ModelEndpoint,
 )
-from stackroom.documents.model import DocumentStatus
 from stackroom.errors import StackroomError
-from stackroom.inspection.extraction import Page
-from stackroom.inspection.extraction.apart import read_pages_apart
+from stackroom.model.records import DocumentStatus
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveArguments
+from stackroom.text.extraction import Page
+from stackroom.text.extraction.apart import read_pages_apart
 from stackroom.tools.texts import counted
 from stackroom_client.answers import Document as FoundDocument
 from stackroom_client.calls import SEARCH

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
-from stackroom.events.webhooks import Webhook
+from stackroom.catalogs.webhooks import Webhook
+from stackroom.model.records import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
 from stackroom_local.sites.aws_sidecars import AdoptionOutcome
 
 _PERSON = "null for a signed-in user"

@@ -85,7 +85,7 @@ def _beside(
 ) -> Generator[None]:
     """What a start has to do while it serves already."""
     # Imported here because they take a while, and whoever starts waits for none of it.
-    from stackroom.inspection.inspection import reader_of  # noqa: PLC0415
+    from stackroom.text.inspection import reader_of  # noqa: PLC0415
     from stackroom_local.sites.site_services import SiteServices  # noqa: PLC0415
 
     if state.is_read_by(reader_of(SiteServices(instance).ocr)):

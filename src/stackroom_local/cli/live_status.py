@@ -16,8 +16,8 @@ from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
-from stackroom.documents.model import Document, DocumentStatus
-from stackroom.ingestion.estimates import in_words
+from stackroom.model.records import Document, DocumentStatus
+from stackroom.runs.estimates import in_words
 from stackroom.tools.texts import counted, size
 from stackroom_local.cli.document_tables import STYLES, document_told, path, stage
 from stackroom_local.cli.json_output import Changed

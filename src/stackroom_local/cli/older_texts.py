@@ -8,10 +8,10 @@ from pydantic import ValidationError as Malformed
 from rich.markup import escape
 
 from stackroom.clock import utc_now
-from stackroom.documents.keys import PLACE_MAP_PREFIX
-from stackroom.documents.model import Catalog, Document
 from stackroom.errors import CatalogNotFound
-from stackroom.inspection.inspection import reader_of
+from stackroom.model.keys import PLACE_MAP_PREFIX
+from stackroom.model.records import Catalog, Document
+from stackroom.text.inspection import reader_of
 from stackroom.tools.texts import counted
 from stackroom_local.cli.callers import checked
 from stackroom_local.cli.document_lookup import DocumentLookup

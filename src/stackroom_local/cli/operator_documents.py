@@ -12,7 +12,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from rich.text import Text
 
-from stackroom.documents.keys import (
+from stackroom.errors import StoreUnavailable, ValidationError
+from stackroom.model.keys import (
     NO_USER,
     SIDECAR_SUFFIX,
     Unplaced,
@@ -21,10 +22,9 @@ from stackroom.documents.keys import (
     is_ours,
     locate,
 )
-from stackroom.documents.model import Document, DocumentStatus
-from stackroom.errors import StoreUnavailable, ValidationError
-from stackroom.ingestion.inventory import Inventory, ListedObject
+from stackroom.model.records import Document, DocumentStatus
 from stackroom.reconciler.bucket_audit import has_the_same_content
+from stackroom.runs.inventory import Inventory, ListedObject
 from stackroom.tools.texts import counted, size
 from stackroom_local.cli.callers import checked
 from stackroom_local.cli.document_lookup import DocumentLookup

@@ -15,9 +15,9 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from stackroom.documents.keys import canonical_name
-from stackroom.documents.model import CatalogStatus, DocumentStatus, with_gaps
 from stackroom.errors import ValidationError
+from stackroom.model.keys import canonical_name
+from stackroom.model.records import CatalogStatus, DocumentStatus, with_gaps
 from stackroom.tools.texts import counted, size
 from stackroom_client import Client
 from stackroom_client.answers import Catalog, Upload

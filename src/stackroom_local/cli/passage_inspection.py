@@ -13,13 +13,13 @@ from rich.text import Text
 from bedrock_kb_simulator.chunk_strategies import Chunking, fixed_size
 from bedrock_kb_simulator.embedder import spans_of
 from bedrock_kb_simulator.indexing import bounded
-from stackroom.documents.formats import MAX_FILE_BYTES
-from stackroom.documents.passages import Passage
 from stackroom.errors import Unreadable
-from stackroom.inspection.context_lines import without_context
-from stackroom.inspection.document_text import DocumentText, text_of
-from stackroom.inspection.extraction.apart import read_pages_apart
+from stackroom.model.formats import MAX_FILE_BYTES
+from stackroom.model.passages import Passage
 from stackroom.search.excerpts import is_navigation
+from stackroom.text.context_lines import without_context
+from stackroom.text.document_text import DocumentText, text_of
+from stackroom.text.extraction.apart import read_pages_apart
 from stackroom.tools.texts import counted
 from stackroom_local.cli.json_output import LeftOut, PassagesAnswer, PassageTold
 from stackroom_local.cli.output import Output, TerminalConsole

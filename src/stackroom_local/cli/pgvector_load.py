@@ -18,8 +18,6 @@ from bedrock_kb_simulator.service_errors import Unindexable
 from stackroom.aws import session
 from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
 from stackroom.concurrency import random_pauses, retried
-from stackroom.documents.formats import MAX_FILE_BYTES
-from stackroom.documents.keys import SIDECAR_SUFFIX
 from stackroom.errors import (
     KnowledgeBaseNotFound,
     KnowledgeBaseThrottled,
@@ -29,12 +27,14 @@ from stackroom.errors import (
     Unreadable,
     ValidationError,
 )
-from stackroom.inspection.extraction import read_pages
+from stackroom.model.formats import MAX_FILE_BYTES
+from stackroom.model.keys import SIDECAR_SUFFIX
 from stackroom.search.cached_embeddings import Embeddings, Vector
 from stackroom.stores.pgvector.connections import Connections
 from stackroom.stores.pgvector.document_loading import Chunk, Documents, NewDocument
 from stackroom.stores.pgvector.pgvector_entry import ROOT_CERTIFICATES, Address
 from stackroom.stores.pgvector.schema import Tables, create
+from stackroom.text.extraction import read_pages
 from stackroom.tools.texts import counted
 from stackroom_local.cli.callers import checked
 from stackroom_local.cli.json_output import LoadAnswer

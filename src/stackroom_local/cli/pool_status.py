@@ -7,8 +7,8 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from stackroom.catalogs.overview import MemberStanding, Pool
-from stackroom.documents.model import Catalog, PoolMember
-from stackroom.quota.ledger import Grant, Mode, Waiter
+from stackroom.model.records import Catalog, PoolMember
+from stackroom.runs.ledger import Grant, Mode, Waiter
 from stackroom.runs.run_leases import shared_worklist
 from stackroom_local.cli.json_output import KnowledgeBaseTold, PoolAnswer
 from stackroom_local.cli.output import Output, table

@@ -10,12 +10,12 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
+from stackroom.app.reconciliation_wiring import reconciliation_of
 from stackroom.concurrency import random_pauses
 from stackroom.errors import Unavailable
-from stackroom.ingestion.inventory import Bookmark
 from stackroom.reconciler.audit_rounds import AuditStage, HeldBookmark, Reconciliation, Rounds
 from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome
-from stackroom.wiring.reconciliation_wiring import reconciliation_of
+from stackroom.runs.inventory import Bookmark
 from stackroom_local.cli.json_output import DiscrepancyTold, ReconcileAnswer
 from stackroom_local.cli.output import Output
 from stackroom_local.cli.untrusted_text import one_line

@@ -6,9 +6,9 @@ from typing import Any
 from rich.text import Text
 
 from stackroom.aws.session import secret_text
+from stackroom.catalogs.guarded_post import checked as checked_url
+from stackroom.catalogs.webhooks import OPERATORS, Webhook, WebhookType, add_webhook, secret_of
 from stackroom.errors import ValidationError, WebhookNotFound
-from stackroom.events.guarded_post import checked as checked_url
-from stackroom.events.webhooks import OPERATORS, Webhook, WebhookType, add_webhook, secret_of
 from stackroom_local.cli.callers import checked
 from stackroom_local.cli.json_output import (
     DoneAnswer,

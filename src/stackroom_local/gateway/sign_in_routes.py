@@ -38,7 +38,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route, request_response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from stackroom.documents.keys import is_user_id
+from stackroom.model.keys import is_user_id
 from stackroom_local.gateway.authorization_server import (
     DEFAULT_SCOPES,
     PAGE_PATH,

@@ -11,9 +11,10 @@ from typing import Any, Protocol
 
 from botocore.exceptions import ClientError
 
-from stackroom.documents.bucket import StoredObject
-from stackroom.documents.formats import content_type_of, unsupported
-from stackroom.documents.keys import (
+from stackroom.errors import ValidationError
+from stackroom.model.bucket import StoredObject
+from stackroom.model.formats import content_type_of, unsupported
+from stackroom.model.keys import (
     SIDECAR_SUFFIX,
     Location,
     Unplaced,
@@ -22,7 +23,6 @@ from stackroom.documents.keys import (
     locate,
     taken_reason,
 )
-from stackroom.errors import ValidationError
 from stackroom.uploads.descriptions import describe, object_metadata, user_attributes
 from stackroom_local.sites import aws_sidecars
 from stackroom_local.sites.aws_sidecars import Adoption, AdoptionOutcome, AwsSidecar

@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic import ValidationError as Malformed
 
 from stackroom.access.tenancy import SHARED
-from stackroom.documents.attributes import Attribute
 from stackroom.errors import ValidationError
+from stackroom.model.attributes import Attribute
 from stackroom.uploads.descriptions import RESERVED, RESERVED_PREFIX
 
 MAX_BYTES = 10 * 1024  # of a metadata file [user guide: s3-data-source-connector]

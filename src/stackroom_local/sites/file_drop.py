@@ -14,8 +14,8 @@ from botocore.exceptions import (
     ReadTimeoutError,
 )
 
-from stackroom.documents.keys import is_junk, is_ours
-from stackroom.documents.model import Document, DocumentStatus
+from stackroom.model.keys import is_junk, is_ours
+from stackroom.model.records import Document, DocumentStatus
 from stackroom_local.sites.site import Site
 
 _UPLOADERS = 8

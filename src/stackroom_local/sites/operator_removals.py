@@ -18,8 +18,8 @@ from pydantic import BaseModel, TypeAdapter
 
 from stackroom.aws.error_mapping import THROTTLES, code_of
 from stackroom.catalogs.deletions import CatalogDeletion
-from stackroom.documents.model import Document, DocumentStatus, Receipt
 from stackroom.errors import DocumentNotFound
+from stackroom.model.records import Document, DocumentStatus, Receipt
 from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome
 from stackroom_local.sites.site import FUNCTIONS, AwsSite
 from stackroom_local.sites.site_errors import NotTakenUp, ToolRefused

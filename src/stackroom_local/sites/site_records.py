@@ -7,16 +7,16 @@ from functools import cached_property
 
 from pydantic import ValidationError as Malformed
 
+from stackroom.app.adapters import Deployment
+from stackroom.app.use_cases import UseCases
 from stackroom.aws.dynamodb.catalog_records import METADATA
 from stackroom.aws.dynamodb.items import scan, to_item
 from stackroom.aws.dynamodb.receipt_records import RECEIPTS, to_receipt
 from stackroom.clock import utc_now
-from stackroom.documents.keys import unplaced_partition
-from stackroom.documents.model import Catalog, Document, Receipt
 from stackroom.errors import StoreUnavailable
-from stackroom.ingestion.estimates import CatalogEstimate, DocumentEstimate, QueuePosition
-from stackroom.wiring.adapters import Deployment
-from stackroom.wiring.use_cases import UseCases
+from stackroom.model.keys import unplaced_partition
+from stackroom.model.records import Catalog, Document, Receipt
+from stackroom.runs.estimates import CatalogEstimate, DocumentEstimate, QueuePosition
 from stackroom_local.sites.site import Site
 from stackroom_local.sites.site_services import SiteServices
 

@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from stackroom.aws.sqs.object_events import SqsInspectionRequests
-from stackroom.ingestion.rereading import Rereading
-from stackroom.inspection.ocr import OcrEngine
-from stackroom.wiring.adapters import Deployment
-from stackroom.wiring.function_settings import (
+from stackroom.app.adapters import Deployment
+from stackroom.app.function_settings import (
     AdmissionSettings,
     DocumentSettings,
     LimitSettings,
     Settings,
 )
-from stackroom.wiring.use_cases import UseCases
+from stackroom.app.use_cases import UseCases
+from stackroom.aws.sqs.object_events import SqsInspectionRequests
+from stackroom.runs.rereading import Rereading
+from stackroom.text.ocr import OcrEngine
 from stackroom_local.sites.site import Site
 
 

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from stackroom.documents.filters import (
+from stackroom.errors import SearchRefused
+from stackroom.model.filters import (
     AllOf,
     AnyOf,
     Compares,
@@ -14,7 +15,6 @@ from stackroom.documents.filters import (
     Lists,
     Scalar,
 )
-from stackroom.errors import SearchRefused
 from stackroom.stores.pgvector.pgvector_filters import rendered
 from tests.aws.pgvector.conftest import EAST, Database
 

@@ -6,9 +6,9 @@ import psycopg
 import pytest
 from psycopg.sql import SQL, Identifier
 
-from stackroom.documents.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has
-from stackroom.documents.passages import Search
 from stackroom.errors import KnowledgeBaseNotFound, SearchRefused
+from stackroom.model.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has
+from stackroom.model.passages import Search
 from stackroom.stores.pgvector.pgvector_adapter import PgvectorKnowledgeBase
 from stackroom.stores.pgvector.schema import Tables, create
 from tests.aws.pgvector.conftest import EAST, Database

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from stackroom.documents.filters import Has
 from stackroom.errors import KnowledgeBaseUnavailable
+from stackroom.model.filters import Has
 from stackroom.stores.pgvector import repository
 from stackroom.stores.pgvector.document_loading import Chunk, NewDocument
 from tests.aws.pgvector.conftest import EAST, NORTH, UP, Database, between

@@ -5,9 +5,9 @@ For a process of its own: whoever imports this is broken with it.
 """
 
 from stackroom.access import tenancy
-from stackroom.documents.model import Catalog
-from stackroom.documents.repositories import Catalogs
 from stackroom.errors import CatalogNotFound
+from stackroom.model.records import Catalog
+from stackroom.model.repositories import Catalogs
 
 
 def _anybodys(catalogs: Catalogs, user_id: str, catalog_id: str) -> Catalog:

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from botocore.exceptions import ClientError
 
-from stackroom.documents.keys import SIDECAR_SUFFIX, text_folder
+from stackroom.model.keys import SIDECAR_SUFFIX, text_folder
 from tests.campaigns.attack.naming import lookalikes
 from tests.campaigns.attack.oracle import Attempt, May
 from tests.campaigns.attack.pretending import refused

@@ -19,12 +19,12 @@ from simulated_time.bedrock import ACCOUNT, REGION
 from simulated_time.executions import Execution
 from simulated_time.functions import Function, FunctionFailed
 from simulated_time.hub import Hub
+from stackroom.app.use_cases import UseCases
 from stackroom.aws.dynamodb.slot_records import DynamoSlots
-from stackroom.documents.keys import Location, is_ours, locate
-from stackroom.documents.model import CatalogDataSources, PoolMember
 from stackroom.errors import CatalogNotFound, DocumentNotFound
-from stackroom.quota.capacity import CAPACITIES
-from stackroom.wiring.use_cases import UseCases
+from stackroom.model.keys import Location, is_ours, locate
+from stackroom.model.records import CatalogDataSources, PoolMember
+from stackroom.runs.capacity import CAPACITIES
 from tests.aws.stores import CONTROL_TABLE, ENVIRONMENT, create_bucket, create_tables
 from tests.campaigns.chaos.disruptions import Disruptions, delivered, disturb
 from tests.campaigns.chaos.handlers import Event, handle

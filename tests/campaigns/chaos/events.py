@@ -19,7 +19,7 @@ from greenlet import getcurrent
 from simulated_time.functions import Crash, FunctionFailed
 from stackroom.aws.dynamodb.event_records import DynamoEvents
 from stackroom.aws.dynamodb.webhook_records import DynamoWebhooks
-from stackroom.events.webhooks import OPERATORS, Webhook
+from stackroom.catalogs.webhooks import OPERATORS, Webhook
 from tests.aws.stores import CONTROL_TABLE
 from tests.campaigns.chaos.disruptions import Disruptions
 from tests.campaigns.chaos.kills import Kill, Kills, Work

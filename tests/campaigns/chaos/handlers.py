@@ -33,7 +33,7 @@ from functions.ingest import deployed, recovery, tasks
 from functions.reconciler import search_indexes
 from simulated_time.functions import Invocation, Pace
 from stackroom.aws import session
-from stackroom.inspection.extraction import Page, read_pages
+from stackroom.text.extraction import Page, read_pages
 from tests.campaigns.chaos.wire import Wire
 
 HANDLERS: dict[str, ModuleType] = {

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from stackroom.aws.dynamodb.usage_records import DynamoUsage
-from stackroom.quota.usage import month_of
+from stackroom.model.usage import month_of
 from tests.aws.stores import CONTROL_TABLE
 from tests.campaigns.chaos.world import World
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from stackroom.aws.dynamodb.cap_records import DynamoCaps
-from stackroom.documents.model import Document, DocumentStatus
-from stackroom.quota.caps import Caps
+from stackroom.model.caps import Caps
+from stackroom.model.records import Document, DocumentStatus
 from tests.aws.stores import CONTROL_TABLE
 from tests.campaigns.chaos.deployment import Command, Terms
 from tests.campaigns.chaos.world import World

@@ -12,8 +12,8 @@ from bedrock_kb_simulator.faults import BY_CHANCE, DOCUMENTS_BY_CHANCE, Chance, 
 from simulated_time.hub import Hub
 from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
 from stackroom.errors import RecordChanged
-from stackroom.quota.ledger import Ledger
 from stackroom.reconciler.discrepancies import Kind as Finding
+from stackroom.runs.ledger import Ledger
 from tests.aws.stores import CONTROL_TABLE
 from tests.campaigns.chaos.deployment import Command
 from tests.campaigns.chaos.disruptions import ATTEMPTS, Disruptions, faults_at

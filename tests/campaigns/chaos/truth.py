@@ -18,8 +18,8 @@ from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
 from stackroom.aws.dynamodb.slot_records import DynamoSlots
 from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
 from stackroom.aws.listed_inventory import AwsInventory
-from stackroom.documents.catalog_counts import Counts, counts_in
-from stackroom.documents.keys import (
+from stackroom.model.catalog_counts import Counts, counts_in
+from stackroom.model.keys import (
     TEXT_PREFIX,
     Location,
     is_ours,
@@ -28,17 +28,17 @@ from stackroom.documents.keys import (
     unplaced_id_of,
     unplaced_partition,
 )
-from stackroom.documents.model import (
+from stackroom.model.passages import Passage
+from stackroom.model.records import (
     Catalog,
     CatalogStatus,
     DataSourceType,
     Document,
     DocumentStatus,
 )
-from stackroom.documents.passages import Passage
-from stackroom.ingestion.inventory import ListedDocument, ListedObject
-from stackroom.quota.ledger import Mode
 from stackroom.reconciler.control_audit import known_sources
+from stackroom.runs.inventory import ListedDocument, ListedObject
+from stackroom.runs.ledger import Mode
 from stackroom.runs.placement import catalog_named_in
 from stackroom.runs.run_leases import shared_worklist
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase

@@ -17,10 +17,10 @@ from simulated_time.functions import FunctionFailed
 from simulated_time.hub import Hub
 from stackroom.aws.dynamodb.bookmark import DynamoBookmark
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
-from stackroom.documents.bucket import FileVersion
-from stackroom.documents.keys import Location, TextName, locate, text_name_of
-from stackroom.documents.model import Document, DocumentStatus
-from stackroom.inspection.inspection import text_id_of
+from stackroom.model.bucket import FileVersion
+from stackroom.model.keys import Location, TextName, locate, text_name_of
+from stackroom.model.records import Document, DocumentStatus
+from stackroom.text.inspection import text_id_of
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.campaigns.chaos.deployment import Command, Deployment, Terms, place_of
 from tests.campaigns.chaos.disruptions import Disruptions

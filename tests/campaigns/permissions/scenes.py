@@ -22,14 +22,14 @@ from bedrock_kb_simulator.fault_orders import PATH as FAULTS
 from functions.fair_turns import WAITED
 from infra.pipeline import LARGE_FILE
 from simulator.tests import files
+from stackroom.app.function_settings import Pool
 from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
 from stackroom.catalogs.browsing import WHOLE
-from stackroom.documents.keys import TextName
-from stackroom.documents.model import Catalog, DataSourceType
-from stackroom.events.webhooks import WebhookCall
-from stackroom.quota.capacity import capacity_of
-from stackroom.quota.caps import Caps
-from stackroom.wiring.function_settings import Pool
+from stackroom.catalogs.webhooks import WebhookCall
+from stackroom.model.caps import Caps
+from stackroom.model.keys import TextName
+from stackroom.model.records import Catalog, DataSourceType
+from stackroom.runs.capacity import capacity_of
 from stackroom_client.calls import SEARCH as RETRIEVE
 from stackroom_local.cli.smoke.scene import pdf
 from stackroom_local.sites.site_services import SiteServices

@@ -20,8 +20,8 @@ from bedrock_kb_simulator.faults import Fault, Kind
 from simulated_time.bedrock import ACCOUNT, REGION
 from stackroom.aws.dynamodb.catalog_records import METADATA, DynamoCatalogs
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
-from stackroom.documents.keys import SIDECAR_SUFFIX
-from stackroom.documents.model import DocumentStatus
+from stackroom.model.keys import SIDECAR_SUFFIX
+from stackroom.model.records import DocumentStatus
 from stackroom_local.function_processes.aws_call_recorder import record
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.campaigns.chaos import deployment, handlers

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx2
 
-from stackroom.documents.model import DocumentStatus
+from stackroom.model.records import DocumentStatus
 from stackroom_client.calls import SEARCH as RETRIEVE
 from tests.e2e.people import Person, eventually
 from tests.gateway.mcp_client import call_tool

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
-from stackroom.documents.keys import NO_USER, Location, is_ours, locate
-from stackroom.documents.model import UNEXPLAINED_FAILURE, Document, DocumentStatus
+from stackroom.model.keys import NO_USER, Location, is_ours, locate
+from stackroom.model.records import UNEXPLAINED_FAILURE, Document, DocumentStatus
 from stackroom_local.sites.site_records import SiteRecords
 from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance

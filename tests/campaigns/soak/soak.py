@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 import psutil
 from botocore.exceptions import ClientError
 
-from stackroom.documents.model import DocumentStatus
 from stackroom.errors import StackroomError
+from stackroom.model.records import DocumentStatus
 from tests.campaigns.soak.actor import NO_ANSWER, Actor
 from tests.campaigns.soak.judge import Judge
 from tests.campaigns.soak.mode import Mode

@@ -12,10 +12,10 @@ from simulator.tests.world import CUSTOM, World, eventually
 from stackroom.aws.bedrock.bedrock_ingestion_jobs import BedrockIngestionJobs
 from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
 from stackroom.aws.listed_inventory import AwsInventory
-from stackroom.documents.model import DataSource, DataSourceType, PoolMember
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.ingestion.bedrock_calls import Busy, DirectDocuments, IngestionJobs, Job, JobState
-from stackroom.ingestion.inventory import Inventory
+from stackroom.model.records import DataSource, DataSourceType, PoolMember
+from stackroom.runs.bedrock_calls import Busy, DirectDocuments, IngestionJobs, Job, JobState
+from stackroom.runs.inventory import Inventory
 from tests.fakes.inventory import FakeInventory
 from tests.fakes.pipeline import FakeBedrock, FakeBucket, FakeCatalogs, FakeClock, FakeDocuments
 

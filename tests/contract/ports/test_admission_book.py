@@ -7,7 +7,7 @@ import pytest
 
 from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
 from stackroom.errors import RecordChanged
-from stackroom.quota.ledger import AdmissionBook, Grant, Ledger, Mode, Waiter
+from stackroom.runs.ledger import AdmissionBook, Grant, Ledger, Mode, Waiter
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeAdmissionBook
 from tests.support.records import NOW

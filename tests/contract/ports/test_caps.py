@@ -7,7 +7,7 @@ import pytest
 
 from stackroom.aws.dynamodb.cap_records import DynamoCaps, to_reached
 from stackroom.aws.dynamodb.items import from_item
-from stackroom.quota.caps import EVERYBODY, CapBook, Caps
+from stackroom.model.caps import EVERYBODY, CapBook, Caps
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.caps import FakeCaps
 from tests.support.records import NEAR, REACHED

@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 
 from stackroom.aws.dynamodb.catalog_records import MAX_CATALOGS, DynamoCatalogRegister
-from stackroom.documents.attributes import MOST_RECORDED
-from stackroom.documents.model import Catalog, CatalogStatus, DataSource, DataSourceType
-from stackroom.documents.repositories import CatalogRegister
 from stackroom.errors import CatalogLimitReached, RecordChanged
+from stackroom.model.attributes import MOST_RECORDED
+from stackroom.model.records import Catalog, CatalogStatus, DataSource, DataSourceType
+from stackroom.model.repositories import CatalogRegister
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.fakes.pipeline import FakeCatalogs
 from tests.support.records import NOW, a_catalog

@@ -9,9 +9,10 @@ import pytest
 from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.staying_documents import DynamoStayingDocuments
-from stackroom.documents.catalog_counts import Counts, counts_in
-from stackroom.documents.keys import unplaced_partition
-from stackroom.documents.model import (
+from stackroom.errors import RecordChanged
+from stackroom.model.catalog_counts import Counts, counts_in
+from stackroom.model.keys import unplaced_partition
+from stackroom.model.records import (
     NOT_BY_FOLDER,
     NOT_BY_THEIRS,
     CapKind,
@@ -20,13 +21,12 @@ from stackroom.documents.model import (
     Document,
     DocumentStatus,
 )
-from stackroom.documents.repositories import (
+from stackroom.model.repositories import (
     CatalogRegister,
     DocumentNotes,
     Documents,
     StayingDocuments,
 )
-from stackroom.errors import RecordChanged
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.fakes.pipeline import FakeCatalogs, FakeDocuments
 from tests.support.records import NOW, a_catalog

@@ -10,9 +10,9 @@ import pytest
 from simulator.tests.managed import managed
 from simulator.tests.world import World, eventually
 from stackroom.aws.bedrock.bedrock_data_sources import BedrockDataSources
-from stackroom.documents.model import DataSource, DataSourceType
 from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled
-from stackroom.quota.capacity import CAPACITIES
+from stackroom.model.records import DataSource, DataSourceType
+from stackroom.runs.capacity import CAPACITIES
 from stackroom.runs.data_sources import DataSources
 from tests.fakes.pipeline import FakeBedrock, FakeClock
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from stackroom.aws.s3.document_bucket import S3DocumentBucket
-from stackroom.documents.bucket import DocumentBucket, StoredObject
+from stackroom.model.bucket import DocumentBucket, StoredObject
 from tests.aws.stores import BUCKET
 from tests.fakes.pipeline import FakeBucket, FakeClock
 

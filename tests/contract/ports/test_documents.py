@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
-from stackroom.documents.model import Document
-from stackroom.documents.repositories import Documents
 from stackroom.errors import RecordChanged
+from stackroom.model.records import Document
+from stackroom.model.repositories import Documents
 from tests.aws.stores import CATALOG_TABLE
 from tests.fakes.pipeline import FakeDocuments
 from tests.support.records import NOW, a_document

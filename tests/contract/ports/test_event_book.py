@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from stackroom.aws.dynamodb.event_records import PAGE, DynamoEvents
-from stackroom.documents.model import DocumentStatus
-from stackroom.events.changes import Event, change_of
-from stackroom.events.event_log import EventBook, Numbered
+from stackroom.catalogs.changes import Event, change_of
+from stackroom.catalogs.event_log import EventBook, Numbered
+from stackroom.model.records import DocumentStatus
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.events import FakeEvents
 from tests.support.records import NOW, a_catalog, a_document, a_receipt

@@ -8,8 +8,8 @@ from itertools import count
 import pytest
 
 from simulator.tests.world import eventually
-from stackroom.documents.model import DataSource
-from stackroom.ingestion.bedrock_calls import Busy, DocumentDetail, JobState, Submission
+from stackroom.model.records import DataSource
+from stackroom.runs.bedrock_calls import Busy, DocumentDetail, JobState, Submission
 from tests.contract.ports.homes import Home, as_simulated, in_memory
 
 NEVER = datetime.min.replace(tzinfo=UTC)

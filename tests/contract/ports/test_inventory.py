@@ -10,10 +10,10 @@ from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.listed_inventory import AwsInventory
 from stackroom.aws.s3.document_bucket import S3DocumentBucket
-from stackroom.documents.bucket import DocumentBucket
-from stackroom.documents.model import Catalog, Document
-from stackroom.documents.repositories import CatalogRegister, Documents, ListingPage
-from stackroom.ingestion.inventory import Inventory
+from stackroom.model.bucket import DocumentBucket
+from stackroom.model.records import Catalog, Document
+from stackroom.model.repositories import CatalogRegister, Documents, ListingPage
+from stackroom.runs.inventory import Inventory
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.fakes.bedrock import FakeBedrock
 from tests.fakes.clock import FakeClock

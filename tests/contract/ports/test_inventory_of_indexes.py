@@ -6,10 +6,10 @@ Apart from what it tells of tables: moto is as new for each test there, and one 
 
 import pytest
 
-from stackroom.documents.model import DataSource
-from stackroom.ingestion.bedrock_calls import Submission
-from stackroom.ingestion.inventory import ListedDocument
+from stackroom.model.records import DataSource
 from stackroom.reconciler.control_audit import known_sources
+from stackroom.runs.bedrock_calls import Submission
+from stackroom.runs.inventory import ListedDocument
 from tests.contract.ports.homes import NAME, PREFIX, Home, as_simulated, in_memory
 
 

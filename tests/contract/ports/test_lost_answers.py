@@ -17,11 +17,11 @@ from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.lease_records import DynamoLeases
 from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
 from stackroom.aws.dynamodb.slot_records import DynamoSlots
-from stackroom.documents.model import DataSource, DataSourceType, DocumentStatus
-from stackroom.documents.repositories import CatalogRegister, Documents, Receipts
-from stackroom.quota.ledger import AdmissionBook, Mode, Waiter
+from stackroom.model.records import DataSource, DataSourceType, DocumentStatus
+from stackroom.model.repositories import CatalogRegister, Documents, Receipts
 from stackroom.runs.data_sources import Slots
 from stackroom.runs.lease import Lease, Leases
+from stackroom.runs.ledger import AdmissionBook, Mode, Waiter
 from tests.aws.lost_answers import forgetful_client
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.contract.ports.conftest import CREDENTIALS

@@ -12,11 +12,11 @@ from stackroom.aws.dynamodb.inspection_records import DynamoInspections
 from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
 from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
 from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
-from stackroom.documents.model import Document
-from stackroom.documents.repositories import Inspected, InspectionResults, Receipts
-from stackroom.ingestion.inventory import Bookmark, IdParts
-from stackroom.inspection.inspection import Inspections
+from stackroom.model.records import Document
+from stackroom.model.repositories import Inspected, InspectionResults, Receipts
+from stackroom.runs.inventory import Bookmark, IdParts
 from stackroom.runs.lease import WorklistEntry, Worklists
+from stackroom.text.inspection import Inspections
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.inventory import FakeBookmark, FakeIdParts
 from tests.fakes.pipeline import FakeInspectionResults, FakeInspections, FakeReceipts

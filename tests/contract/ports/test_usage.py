@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from stackroom.aws.dynamodb.usage_records import DynamoUsage
-from stackroom.quota.usage import Call, UsageBook, Used, UsedBy
+from stackroom.model.usage import Call, UsageBook, Used, UsedBy
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.usage import FakeUsage
 

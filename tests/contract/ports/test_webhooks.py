@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from stackroom.aws.dynamodb.webhook_records import DynamoWebhooks
-from stackroom.errors import WebhookLimitReached
-from stackroom.events.webhooks import (
+from stackroom.catalogs.webhooks import (
     MOST_WEBHOOKS,
     OPERATORS,
     Webhook,
@@ -14,6 +13,7 @@ from stackroom.events.webhooks import (
     WebhookType,
     add_webhook,
 )
+from stackroom.errors import WebhookLimitReached
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.webhooks import FakeWebhooks
 

@@ -21,11 +21,11 @@ from simulator.tests.managed import pair
 from simulator.tests.world import CUSTOM, World
 from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
 from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
-from stackroom.documents.filters import Has
-from stackroom.documents.model import Catalog, DataSource, DataSourceType
-from stackroom.documents.passages import KnowledgeBase, Search
 from stackroom.errors import KnowledgeBaseUnavailable
-from stackroom.ingestion.bedrock_calls import Busy, Submission
+from stackroom.model.filters import Has
+from stackroom.model.passages import KnowledgeBase, Search
+from stackroom.model.records import Catalog, DataSource, DataSourceType
+from stackroom.runs.bedrock_calls import Busy, Submission
 from stackroom.search.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.stores.bedrock.retrieve_options import RetrieveOptions

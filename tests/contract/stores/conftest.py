@@ -2,7 +2,7 @@
 
 import pytest
 
-from stackroom.documents.passages import KnowledgeBase
+from stackroom.model.passages import KnowledgeBase
 from tests.contract.stores.bedrock import (
     bedrock,
     hybrid_world,

@@ -11,7 +11,7 @@ import pytest
 from opensearchpy import Urllib3AWSV4SignerAuth
 
 from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
-from stackroom.documents.passages import KnowledgeBase, Search
+from stackroom.model.passages import KnowledgeBase, Search
 from stackroom.search.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from stackroom.stores.opensearch.collection import Collection as Client
 from stackroom.stores.opensearch.index_layout import creation

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
-from stackroom.documents.passages import KnowledgeBase, Search
 from stackroom.errors import KnowledgeBaseUnavailable
+from stackroom.model.passages import KnowledgeBase, Search
 from stackroom.search.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from stackroom.stores.pgvector.connections import Connections
 from stackroom.stores.pgvector.document_loading import Chunk, Documents, NewDocument

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stackroom.documents.filters import Filter
-from stackroom.documents.keys import TextName, catalog_id_of, document_id_of
-from stackroom.documents.model import Catalog
-from stackroom.documents.passages import KnowledgeBase
+from stackroom.model.filters import Filter
+from stackroom.model.keys import TextName, catalog_id_of, document_id_of
+from stackroom.model.passages import KnowledgeBase
+from stackroom.model.records import Catalog
 from tests.support.records import NOW
 
 QUESTION = "annual leave"

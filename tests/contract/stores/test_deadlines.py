@@ -7,9 +7,9 @@ from contextlib import suppress
 import pytest
 
 from stackroom.clock import Deadline
-from stackroom.documents.filters import Has
-from stackroom.documents.passages import KnowledgeBase
 from stackroom.errors import KnowledgeBaseUnavailable
+from stackroom.model.filters import Has
+from stackroom.model.passages import KnowledgeBase
 from tests.contract.stores.shelves import QUESTION
 from tests.contract.stores.table import each, each_in
 from tests.contract.stores.worlds import Trouble, World

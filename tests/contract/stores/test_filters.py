@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from stackroom.access.identity import Caller
 from stackroom.access.search_filter_argument import conditions
 from stackroom.access.tenancy import Member, Tenant
-from stackroom.documents.filters import (
+from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
+from stackroom.model.filters import (
     AllOf,
     AnyOf,
     Compares,
@@ -16,8 +17,7 @@ from stackroom.documents.filters import (
     Has,
     Lists,
 )
-from stackroom.documents.passages import KnowledgeBase
-from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
+from stackroom.model.passages import KnowledgeBase
 from tests.contract.stores.shelves import DOCS, found
 from tests.fakes.knowledge_base import matches
 

@@ -4,9 +4,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from stackroom.access.identity import Caller
 from stackroom.access.tenancy import Everyone, Member, Owned, Readers, Tenant, View
-from stackroom.documents.filters import Has
-from stackroom.documents.passages import KnowledgeBase, Passage
 from stackroom.errors import KnowledgeBaseUnavailable
+from stackroom.model.filters import Has
+from stackroom.model.passages import KnowledgeBase, Passage
 from tests.contract.stores.shelves import (
     ALIKE,
     ALIKE_NAMES,

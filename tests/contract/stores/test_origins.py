@@ -14,9 +14,9 @@ from simulator.tests.world import CUSTOM, at, by_location, eventually, inline
 from simulator.tests.world import World as Simulator
 from stackroom.access.identity import Caller
 from stackroom.access.tenancy import SHARED
-from stackroom.documents.filters import Has
-from stackroom.documents.keys import TextName, catalog_id_of, document_id_of
-from stackroom.documents.passages import KnowledgeBase, Search
+from stackroom.model.filters import Has
+from stackroom.model.keys import TextName, catalog_id_of, document_id_of
+from stackroom.model.passages import KnowledgeBase, Search
 from stackroom.search.results import SearchAnswer
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE

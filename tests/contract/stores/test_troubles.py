@@ -2,14 +2,14 @@
 
 import pytest
 
-from stackroom.documents.filters import Has
-from stackroom.documents.passages import KnowledgeBase
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
     SearchRefused,
     Unavailable,
 )
+from stackroom.model.filters import Has
+from stackroom.model.passages import KnowledgeBase
 from tests.contract.stores.table import each_in
 from tests.contract.stores.worlds import Trouble, World
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from stackroom.documents.model import PoolMember
-from stackroom.documents.passages import KnowledgeBase
+from stackroom.model.passages import KnowledgeBase
+from stackroom.model.records import PoolMember
 from stackroom.search.rate_limiter import TokenBucket
 from stackroom.stores.entries import PoolSearch
 from stackroom.stores.linked_knowledge_bases import linked_retrieval, linked_settings

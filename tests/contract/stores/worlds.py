@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from typing import Protocol
 
-from stackroom.documents.passages import KnowledgeBase
+from stackroom.model.passages import KnowledgeBase
 from tests.contract.stores.shelves import Shelf
 
 

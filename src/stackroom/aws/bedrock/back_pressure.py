@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from botocore.exceptions import ClientError
 
 from stackroom.aws.error_mapping import THROTTLES, code_of, message_of
-from stackroom.ingestion.bedrock_calls import Busy
+from stackroom.runs.bedrock_calls import Busy
 
 # ConflictException while a job of the knowledge base runs, ServiceQuotaExceededException, and
 # ValidationExceptions whose text tells of work under way. [assumed: document.during-job]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from stackroom.aws.bedrock.back_pressure import means_work_under_way
 from stackroom.aws.bedrock.vector_ingestion_settings import VectorIngestion
 from stackroom.aws.error_mapping import knowledge_base_errors
-from stackroom.documents.model import DataSource, DataSourceType
 from stackroom.errors import DataSourceBroken, DataSourceLimit, KnowledgeBaseThrottled
+from stackroom.model.records import DataSource, DataSourceType
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent.client import AgentsforBedrockClient

@@ -10,8 +10,8 @@ from stackroom.aws.bedrock.back_pressure import back_pressure
 from stackroom.aws.bedrock.document_details import MOST_IDENTIFIERS, ids, most_listed, to_detail
 from stackroom.aws.error_mapping import knowledge_base_errors
 from stackroom.concurrency import chunks
-from stackroom.documents.model import DataSource
-from stackroom.ingestion.bedrock_calls import Busy, DocumentDetail, Job, JobState
+from stackroom.model.records import DataSource
+from stackroom.runs.bedrock_calls import Busy, DocumentDetail, Job, JobState
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent.client import AgentsforBedrockClient

@@ -10,10 +10,10 @@ from stackroom.aws.bedrock.back_pressure import BUSY_CODES, back_pressure
 from stackroom.aws.bedrock.document_details import MOST_IDENTIFIERS, ids, to_detail
 from stackroom.aws.error_mapping import code_of, knowledge_base_errors, message_of
 from stackroom.concurrency import chunks
-from stackroom.documents.attributes import Attribute
-from stackroom.documents.model import DataSource
 from stackroom.errors import DocumentsRefused
-from stackroom.ingestion.bedrock_calls import NOT_FOUND, Busy, DocumentDetail, Submission
+from stackroom.model.attributes import Attribute
+from stackroom.model.records import DataSource
+from stackroom.runs.bedrock_calls import NOT_FOUND, Busy, DocumentDetail, Submission
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent.client import AgentsforBedrockClient

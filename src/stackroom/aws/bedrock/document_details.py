@@ -3,8 +3,8 @@
 from collections.abc import Container
 from typing import TYPE_CHECKING, TypedDict
 
-from stackroom.documents.model import DataSource
-from stackroom.ingestion.bedrock_calls import DocumentDetail
+from stackroom.model.records import DataSource
+from stackroom.runs.bedrock_calls import DocumentDetail
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent.type_defs import KnowledgeBaseDocumentDetailTypeDef

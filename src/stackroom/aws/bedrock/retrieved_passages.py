@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from stackroom.documents.passages import Passage
+from stackroom.model.passages import Passage
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent_runtime.type_defs import (

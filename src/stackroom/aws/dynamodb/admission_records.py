@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 from stackroom.aws.dynamodb.items import Item, instant, readable, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.errors import RecordChanged
-from stackroom.quota.ledger import Grant, Ledger, Mode, Waiter
+from stackroom.runs.ledger import Grant, Ledger, Mode, Waiter
 
 _LEDGERS = TypeAdapter(Ledger)
 _GRANTS = TypeAdapter(Grant)

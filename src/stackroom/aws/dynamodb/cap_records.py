@@ -14,7 +14,7 @@ from typing import Any
 
 from stackroom.aws.dynamodb.items import Item, instant, readable, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
-from stackroom.quota.caps import CapReached, Caps
+from stackroom.model.caps import CapReached, Caps
 
 REACHED = "CAPS_REACHED#"  # the user follows
 _KEPT = timedelta(days=62)  # its month, and more

@@ -21,10 +21,10 @@ from typing import Any
 
 from stackroom.aws.dynamodb.items import Item, get_all, to_item
 from stackroom.aws.dynamodb.table import CONDITION_FAILED, DynamoTable, reasons_of, transact
-from stackroom.documents.attributes import MOST_RECORDED
-from stackroom.documents.catalog_counts import Counts, counts_in, status_of
-from stackroom.documents.model import Catalog, CatalogStatus, DataSource
 from stackroom.errors import CatalogLimitReached, RecordChanged
+from stackroom.model.attributes import MOST_RECORDED
+from stackroom.model.catalog_counts import Counts, counts_in, status_of
+from stackroom.model.records import Catalog, CatalogStatus, DataSource
 
 METADATA = "METADATA"
 USER_INDEX = "user_id-index"

@@ -24,15 +24,15 @@ from typing import Any
 from stackroom.aws.dynamodb.catalog_records import COUNTERS
 from stackroom.aws.dynamodb.items import WRITE_ID, Item, instant, to_item
 from stackroom.aws.dynamodb.table import conditional
-from stackroom.documents.catalog_counts import (
+from stackroom.model.catalog_counts import (
     Counts,
     booked,
     counts_of,
     indexed_last,
     uncounted,
 )
-from stackroom.documents.keys import unplaced_partition
-from stackroom.documents.model import Document
+from stackroom.model.keys import unplaced_partition
+from stackroom.model.records import Document
 
 DOCUMENT = "DOC#"  # its id follows
 # Of one TransactWriteItems [DynamoDB API reference]: 100 actions, one of which counts, and 4 MB, of

@@ -29,8 +29,8 @@ from stackroom.aws.dynamodb.items import get_all, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.aws.error_mapping import store_errors
 from stackroom.concurrency import Beside, chunks, in_threads
-from stackroom.documents.model import Document
-from stackroom.documents.repositories import NamedDocument
+from stackroom.model.records import Document
+from stackroom.model.repositories import NamedDocument
 
 NAME_INDEX = "filename-index"
 _LOOKED_UP = 100  # of one BatchGetItem [DynamoDB API reference]

@@ -51,10 +51,10 @@ from stackroom.aws.dynamodb.table import (
 )
 from stackroom.aws.error_mapping import store_errors
 from stackroom.concurrency import Beside, chunks, in_threads
-from stackroom.documents.catalog_counts import Counts, counts_in
-from stackroom.documents.model import Document
-from stackroom.documents.repositories import DocumentPage
 from stackroom.errors import RecordChanged, StoreUnavailable
+from stackroom.model.catalog_counts import Counts, counts_in
+from stackroom.model.records import Document
+from stackroom.model.repositories import DocumentPage
 
 _TRIES = 6
 _LOOKED_UP = 100  # at a time [DynamoDB API reference: BatchGetItem]

@@ -16,8 +16,8 @@ from typing import Any
 
 from stackroom.aws.dynamodb.items import readable, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
-from stackroom.events.changes import Event
-from stackroom.events.event_log import LogEntry, Numbered
+from stackroom.catalogs.changes import Event
+from stackroom.catalogs.event_log import LogEntry, Numbered
 
 PAGE = 10  # events, of which few are looked at as a rule: 3.5 read units
 

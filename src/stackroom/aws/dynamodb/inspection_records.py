@@ -18,8 +18,8 @@ from stackroom.aws.dynamodb.items import Item, from_item, get_all, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.aws.error_mapping import store_errors
 from stackroom.clock import utc_now
-from stackroom.documents.model import Document
-from stackroom.documents.repositories import Inspected
+from stackroom.model.records import Document
+from stackroom.model.repositories import Inspected
 
 # A result matters from the upload until the document is settled; the record keeps it after that.
 _KEPT = timedelta(days=30)

@@ -20,9 +20,9 @@ from typing import Any
 from stackroom.aws.dynamodb.items import Item, cursor_in, from_item, instant, start_at, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.aws.error_mapping import store_errors
-from stackroom.documents.model import Receipt
-from stackroom.documents.repositories import ListingPage
 from stackroom.errors import RecordChanged
+from stackroom.model.records import Receipt
+from stackroom.model.repositories import ListingPage
 
 RECEIPTS = "RECEIPTS#"  # a user's id follows
 # Long enough for whoever must prove a deletion in a yearly audit.

@@ -8,8 +8,8 @@ from stackroom.aws.dynamodb.catalog_records import METADATA, key_of
 from stackroom.aws.dynamodb.document_items import DOCUMENT, document_key
 from stackroom.aws.dynamodb.items import get_all
 from stackroom.aws.dynamodb.table import DynamoTable
-from stackroom.documents.model import CatalogStatus, DocumentStatus, gaps_of
-from stackroom.documents.repositories import DocumentKey, DocumentNotes
+from stackroom.model.records import CatalogStatus, DocumentStatus, gaps_of
+from stackroom.model.repositories import DocumentKey, DocumentNotes
 
 _GOING = frozenset({str(CatalogStatus.DELETING), str(DocumentStatus.DELETING)})
 

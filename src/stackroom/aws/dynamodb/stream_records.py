@@ -16,7 +16,7 @@ from stackroom.aws.dynamodb.catalog_records import METADATA, to_catalog
 from stackroom.aws.dynamodb.document_items import DOCUMENT, to_document
 from stackroom.aws.dynamodb.items import from_item
 from stackroom.aws.dynamodb.receipt_records import RECEIPTS, to_receipt
-from stackroom.events.changes import Event, Stated, change_of
+from stackroom.catalogs.changes import Event, Stated, change_of
 
 logger = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@ What users have used, in the control table: an item for each month, user, catalo
 answers.
 
     item     pk                 sk
-    usage    USAGE#<YYYY-MM>    <user_id>#<catalog_id>#<model>    the counters of quota/usage.py;
+    usage    USAGE#<YYYY-MM>    <user_id>#<catalog_id>#<model>    the counters of model/usage.py;
                                                                   round, calls
 
 An accepted call adds to the items of its documents' catalogs, unless its round is there with it: a
@@ -18,7 +18,7 @@ from typing import Any
 
 from stackroom.aws.dynamodb.items import readable, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
-from stackroom.quota.usage import Call, Used, UsedBy, month_of
+from stackroom.model.usage import Call, Used, UsedBy, month_of
 
 _USAGE = "USAGE#"  # the month follows
 _BEHIND = "$"  # comes after every "#", and before whatever a user id may go on with

@@ -15,7 +15,7 @@ from typing import Any
 
 from stackroom.aws.dynamodb.items import Item, readable, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
-from stackroom.events.webhooks import OPERATORS, Webhook
+from stackroom.catalogs.webhooks import OPERATORS, Webhook
 
 _WEBHOOKS = "WEBHOOKS"
 

@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import Any
 
 from stackroom.aws.error_mapping import store_errors
-from stackroom.events.changes import Event
+from stackroom.catalogs.changes import Event
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 from stackroom.aws.error_mapping import store_errors
 from stackroom.concurrency import chunks
-from stackroom.documents.keys import TextName, text_folder
 from stackroom.errors import StoreUnavailable
-from stackroom.inspection.document_text import DocumentText
-from stackroom.inspection.place_map import PlaceMap
+from stackroom.model.keys import TextName, text_folder
+from stackroom.text.document_text import DocumentText
+from stackroom.text.place_map import PlaceMap
 
 if TYPE_CHECKING:
     from types_boto3_s3.client import S3Client

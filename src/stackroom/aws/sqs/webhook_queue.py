@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from stackroom.aws.error_mapping import store_errors
-from stackroom.events.webhooks import WebhookCall
+from stackroom.catalogs.webhooks import WebhookCall
 
 if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient

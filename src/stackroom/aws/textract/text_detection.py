@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 
 from stackroom.aws.error_mapping import code_of, store_errors
 from stackroom.errors import ServiceRefused
-from stackroom.inspection.text_lines import TextLine
+from stackroom.text.text_lines import TextLine
 
 # Of the picture alone [API model of textract]; another picture may be read.
 _OF_PICTURE = frozenset(

@@ -9,7 +9,8 @@ from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.bedrock.retrieved_passages import OF_MANAGED, OF_VECTOR, passage_of
 from stackroom.aws.error_mapping import search_error, understood
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.filters import (
+from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
+from stackroom.model.filters import (
     AllOf,
     AnyOf,
     Compares,
@@ -19,8 +20,7 @@ from stackroom.documents.filters import (
     Lists,
     leaves,
 )
-from stackroom.documents.passages import Passage, Retrieved, Search
-from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
+from stackroom.model.passages import Passage, Retrieved, Search
 from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
 from stackroom.stores.configured_filters import PARTS_OF_TEXTS, both
 

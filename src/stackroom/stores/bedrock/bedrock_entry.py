@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 import pydantic
 from pydantic import Field, model_validator
 
-from stackroom.quota.capacity import INDEX_QUERIES, MANAGED_RETRIEVES, RETRIEVES
+from stackroom.runs.capacity import INDEX_QUERIES, MANAGED_RETRIEVES, RETRIEVES
 from stackroom.stores.bedrock.retrieve_options import (
     ImplicitFilterSettings,
     RerankingSettings,
@@ -18,8 +18,8 @@ from stackroom.stores.entries import Clients, LinkedSettings, PoolSearch, Said, 
 
 if TYPE_CHECKING:
     from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
-    from stackroom.documents.model import PoolMember
-    from stackroom.documents.passages import KnowledgeBase
+    from stackroom.model.passages import KnowledgeBase
+    from stackroom.model.records import PoolMember
 
 logger = logging.getLogger(__name__)
 

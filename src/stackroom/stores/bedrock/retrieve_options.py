@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from stackroom.documents.filters import Filter
+from stackroom.model.filters import Filter
 from stackroom.stores.entries import MOST_RESULTS, Entry, OwnRerankingSettings, Said
 
 # Limits are those of the API model of bedrock-agent-runtime (botocore 1.44.5).

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.filters import Filter, leaves
-from stackroom.documents.passages import Passage, Retrieved, Search
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
+from stackroom.model.filters import Filter, leaves
+from stackroom.model.passages import Passage, Retrieved, Search
 from stackroom.search.cached_embeddings import Embeddings, Vector
 from stackroom.search.ranking import fused
 from stackroom.stores.opensearch.collection import Collection, refusal

@@ -9,14 +9,14 @@ from urllib.parse import urlsplit
 import pydantic
 from pydantic import Field
 
-from stackroom.documents.filters import Filter
+from stackroom.model.filters import Filter
 from stackroom.stores.entries import Clients, OwnStoreSettings, Said, Score
 from stackroom.stores.opensearch import opensearch_filters
 from stackroom.stores.opensearch.index_layout import Fields
 
 if TYPE_CHECKING:
     from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
-    from stackroom.documents.passages import KnowledgeBase
+    from stackroom.model.passages import KnowledgeBase
 
 # Characters that an index's name can't hold, and what it can't begin with [OpenSearch:
 # create-index, "Index naming restrictions"]; among them `,` and `*`, which would name several.
@@ -72,7 +72,7 @@ class OpenSearchSettings(OwnStoreSettings):
         embeddings: QuestionEmbeddings,
     ) -> KnowledgeBase:
         from stackroom.aws import session
-        from stackroom.documents.passages import Search
+        from stackroom.model.passages import Search
         from stackroom.stores.opensearch.collection import Collection
         from stackroom.stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase
 

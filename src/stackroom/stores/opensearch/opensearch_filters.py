@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from stackroom.documents.filters import (
+from stackroom.errors import SearchRefused
+from stackroom.model.filters import (
     AllOf,
     AnyOf,
     Compares,
@@ -20,7 +21,6 @@ from stackroom.documents.filters import (
     Scalar,
     leaves,
 )
-from stackroom.errors import SearchRefused
 from stackroom.stores.opensearch.index_layout import NUMBERS, Attribute
 
 Rendered = dict[str, Any]

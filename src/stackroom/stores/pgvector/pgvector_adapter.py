@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.filters import AllOf, Filter, Has
-from stackroom.documents.passages import Passage, Retrieved, Search
+from stackroom.model.filters import AllOf, Filter, Has
+from stackroom.model.passages import Passage, Retrieved, Search
 from stackroom.search.cached_embeddings import Embeddings
 from stackroom.stores.pgvector.repository import OPERATION, Match, Repository
 

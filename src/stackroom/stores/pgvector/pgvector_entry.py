@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from stackroom.aws.error_mapping import direct_search_errors
-from stackroom.documents.filters import Filter
 from stackroom.errors import SearchRefused
+from stackroom.model.filters import Filter
 from stackroom.stores.entries import Clients, OwnStoreSettings, Said
 
 if TYPE_CHECKING:
     from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
-    from stackroom.documents.passages import KnowledgeBase
+    from stackroom.model.passages import KnowledgeBase
     from stackroom.stores.pgvector.connections import Connections
 
 # AWS publishes the certificates of RDS in one file and recommends to verify by it; it is in no
@@ -127,7 +127,7 @@ class PgvectorSettings(OwnStoreSettings):
 
     def searched(self, client: Clients, embeddings: QuestionEmbeddings) -> KnowledgeBase:
         """By meaning and words, unless it says SEMANTIC: the words have an index of their own."""
-        from stackroom.documents.passages import Search
+        from stackroom.model.passages import Search
         from stackroom.stores.pgvector.pgvector_adapter import PgvectorKnowledgeBase
         from stackroom.stores.pgvector.repository import Repository
         from stackroom.stores.pgvector.schema import Tables

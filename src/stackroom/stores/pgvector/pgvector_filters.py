@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from psycopg.sql import SQL, Composable, Placeholder
 from psycopg.types.json import Jsonb
 
-from stackroom.documents.filters import (
+from stackroom.errors import SearchRefused
+from stackroom.model.filters import (
     AllOf,
     AnyOf,
     Compares,
@@ -23,7 +24,6 @@ from stackroom.documents.filters import (
     Lists,
     Scalar,
 )
-from stackroom.errors import SearchRefused
 
 _ORDERS = {
     Comparison.GREATER: SQL("jsonb_path_exists({attribute}, '$[*] ? (@ > $than)', {value})"),

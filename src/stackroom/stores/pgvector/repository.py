@@ -18,8 +18,8 @@ from psycopg.rows import class_row, dict_row
 from psycopg.sql import SQL, Composable, Composed
 
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.filters import Filter
 from stackroom.errors import KnowledgeBaseUnavailable
+from stackroom.model.filters import Filter
 from stackroom.search.cached_embeddings import Vector
 from stackroom.search.ranking import fused
 from stackroom.stores.pgvector.connections import Connections

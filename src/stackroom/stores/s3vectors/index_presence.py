@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.error_mapping import direct_search_errors, understood
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.filters import Filter
-from stackroom.documents.passages import Retrieved
+from stackroom.model.filters import Filter
+from stackroom.model.passages import Retrieved
 from stackroom.stores.s3vectors.s3vectors_filters import rendered
 from stackroom.stores.s3vectors.vector_passages import VectorReading, answers
 

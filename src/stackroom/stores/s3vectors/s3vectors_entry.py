@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from stackroom.access.tenancy import USER
-from stackroom.documents.filters import Filter, Has, all_of
+from stackroom.model.filters import Filter, Has, all_of
 from stackroom.stores.entries import Clients, OwnStoreSettings
 from stackroom.stores.s3vectors.s3vectors_filters import rendered
 from stackroom.stores.s3vectors.vector_passages import SOURCE, TEXT
 
 if TYPE_CHECKING:
     from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
-    from stackroom.documents.passages import KnowledgeBase
+    from stackroom.model.passages import KnowledgeBase
 
 # IndexArn and MetadataKey in the API model of s3vectors, botocore 1.44.5.
 _IndexArn = Annotated[
@@ -50,7 +50,7 @@ class VectorIndexSettings(OwnStoreSettings):
         return self
 
     def searched(self, client: Clients, embeddings: QuestionEmbeddings) -> KnowledgeBase:
-        from stackroom.documents.passages import Search
+        from stackroom.model.passages import Search
         from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
         from stackroom.stores.s3vectors.vector_passages import VectorReading
 

@@ -7,7 +7,8 @@ https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-metadata-filter
 from collections.abc import Mapping
 from typing import Any
 
-from stackroom.documents.filters import (
+from stackroom.errors import SearchRefused
+from stackroom.model.filters import (
     AllOf,
     AnyOf,
     Compares,
@@ -19,7 +20,6 @@ from stackroom.documents.filters import (
     is_met,
     leaves,
 )
-from stackroom.errors import SearchRefused
 
 # Where each value of an $in or $nin counts.
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-index-mode.html

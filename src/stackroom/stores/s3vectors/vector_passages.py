@@ -8,8 +8,8 @@ from typing import Any
 from stackroom.aws.bedrock.retrieved_passages import OF_VECTOR, data_source_id_of, page_of
 from stackroom.aws.error_mapping import direct_search_errors, understood
 from stackroom.clock import Deadline
-from stackroom.documents.passages import Passage
 from stackroom.errors import KnowledgeBaseUnavailable
+from stackroom.model.passages import Passage
 
 # What Bedrock calls the text of a passage and where it is from, in any index that it fills.
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-bedrock-kb.html

@@ -99,7 +99,7 @@ _ALL = (
         evidence="README of ballerinax ai.aws.bedrock, 2026-09, that it may be late; up to"
         " 330 s to INDEXED: Boise-State-Development/agentcore-public-stack, PR 901, 2026",
         breaks="a document that is on its way is taken for lost, and sent again",
-        do="raise UNSEEN in src/stackroom/ingestion/evidence.py above what was seen",
+        do="raise UNSEEN in src/stackroom/runs/evidence.py above what was seen",
         step="index",
     ),
     Assumption(
@@ -109,7 +109,7 @@ _ALL = (
         evidence="no page says what the default parser does with Markdown, read 2026-11",
         breaks="passages are found in no document's text: they are cited without page and section,"
         " and the metric PassagesWithoutPage counts them",
-        do="have texts written as `.txt`: `TextName.key` in stackroom/documents/keys.py",
+        do="have texts written as `.txt`: `TextName.key` in stackroom/model/keys.py",
         step="agreement",
     ),
     Assumption(
@@ -118,7 +118,7 @@ _ALL = (
         evidence="3.4 s: Boise-State-Development/agentcore-public-stack, 2026-08; longer:"
         " strands-agents/harness-sdk 3954, and README of ballerinax ai.aws.bedrock, 2026-09",
         breaks="a document that was ingested well is sent again, and may end as failed",
-        do="raise FOUND_WITHIN in src/stackroom/ingestion/evidence.py above what was seen",
+        do="raise FOUND_WITHIN in src/stackroom/runs/evidence.py above what was seen",
         step="index",
     ),
     Assumption(
@@ -260,7 +260,7 @@ _ALL = (
         believed="a document that Bedrock has deleted is out of every search within ten minutes",
         evidence='Bedrock guide, kb-data-source-sync-ingest, "a few minutes", read 2026-11',
         breaks="deletions are asked for again and again, and receipts stay open",
-        do="raise REMOVAL_DEADLINE in src/stackroom/ingestion/evidence.py above what was seen",
+        do="raise REMOVAL_DEADLINE in src/stackroom/runs/evidence.py above what was seen",
         step="deletion",
     ),
 )

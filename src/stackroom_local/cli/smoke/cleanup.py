@@ -15,10 +15,10 @@ from uuid import uuid4
 
 import psutil
 
-from stackroom.documents.keys import catalog_id_of
-from stackroom.documents.model import DataSource, PoolMember
 from stackroom.errors import CatalogNotFound
-from stackroom.ingestion.bedrock_calls import NOT_FOUND, Busy
+from stackroom.model.keys import catalog_id_of
+from stackroom.model.records import DataSource, PoolMember
+from stackroom.runs.bedrock_calls import NOT_FOUND, Busy
 from stackroom_local.cli.operator_documents import keys_waiting
 from stackroom_local.cli.smoke import scene
 from stackroom_local.cli.smoke.scene import CATALOG, Names, Scene, StepFailed, user_id_of

@@ -6,12 +6,12 @@ from uuid import uuid4
 
 from botocore.exceptions import ClientError
 
+from stackroom.app.adapters import Deployment
 from stackroom.aws.error_mapping import THROTTLES
-from stackroom.documents.model import DataSource, DataSourceType
 from stackroom.errors import DataSourceLimit, DocumentsRefused, KnowledgeBaseUnavailable
-from stackroom.ingestion.bedrock_calls import Busy, Job, JobState, Submission
-from stackroom.ingestion.evidence import UNDER_WAY
-from stackroom.wiring.adapters import Deployment
+from stackroom.model.records import DataSource, DataSourceType
+from stackroom.runs.bedrock_calls import Busy, Job, JobState, Submission
+from stackroom.runs.evidence import UNDER_WAY
 from stackroom_local.cli.smoke.scene import (
     TEXT,
     AssumptionVerdict,

@@ -9,11 +9,11 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from stackroom.aws.error_mapping import message_of
-from stackroom.documents.filters import Has, any_of
-from stackroom.documents.model import DataSourceType, Document, DocumentStatus, Receipt
-from stackroom.ingestion.bedrock_calls import NOT_FOUND, DocumentDetail
-from stackroom.ingestion.evidence import FOUND_WITHIN, REMOVAL_DEADLINE, UNSEEN, SearchCheck
+from stackroom.model.filters import Has, any_of
+from stackroom.model.records import DataSourceType, Document, DocumentStatus, Receipt
 from stackroom.reconciler.discrepancies import Kind
+from stackroom.runs.bedrock_calls import NOT_FOUND, DocumentDetail
+from stackroom.runs.evidence import FOUND_WITHIN, REMOVAL_DEADLINE, UNSEEN, SearchCheck
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
 from stackroom.stores.s3vectors.s3vectors_filters import rendered

@@ -16,8 +16,8 @@ import jwt
 from botocore.exceptions import ClientError
 
 from stackroom.aws.error_mapping import code_of
-from stackroom.documents.model import Catalog, DataSource, Document, PoolMember
 from stackroom.errors import StackroomError
+from stackroom.model.records import Catalog, DataSource, Document, PoolMember
 from stackroom_client import Client
 from stackroom_local.cli.callers import client_of, issuer_of
 from stackroom_local.sites.site import Site

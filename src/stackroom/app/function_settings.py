@@ -1,0 +1,231 @@
+"""What a function reads from its environment, checked together when it is first needed."""
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
+
+from stackroom.aws.bedrock.answer_prompt import checked
+from stackroom.aws.bedrock.guardrail import Guardrail
+from stackroom.aws.bedrock.vector_ingestion_settings import VectorIngestion
+from stackroom.aws.redis.redis_url import RedisUrl
+from stackroom.model.records import PoolMember
+from stackroom.runs.capacity import CAPACITIES, capacity_of
+from stackroom.runs.schedule import Limits
+from stackroom.search.search_arguments import DEFAULT_BUDGET, MOST_TOKENS, Budget, Priority
+
+
+class SettingMissing(LookupError):
+    """Something was asked for that needs a variable which this function doesn't read."""
+
+    def __init__(self, name: str, settings: "Settings") -> None:
+        super().__init__(f"{name.upper()} is no variable of {type(settings).__name__}")
+
+
+def _from_json(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def _members(value: Any) -> Any:
+    """
+    A list of members; or what they have in common, said once, with the `ids` of each knowledge base
+    and its data source, and `indexes`: the ARN of them all, to which the member's number is added.
+    A function's variables have 4 KB together.
+    """
+    told = _from_json(value)
+    if not isinstance(told, dict):
+        return told
+    common = {key: told[key] for key in told if key not in ("ids", "indexes")}
+    members = []
+    for number, ids in enumerate(told["ids"], 1):
+        knowledge_base_id, data_source_id = ids.split("/")
+        index = f"{told['indexes']}{number}" if "indexes" in told else None
+        members.append(
+            {
+                **common,
+                "knowledge_base_id": knowledge_base_id,
+                "data_source_id": data_source_id,
+                "index": index,
+            }
+        )
+    return members
+
+
+def _of_known_types(pool: tuple[PoolMember, ...]) -> tuple[PoolMember, ...]:
+    for member in pool:
+        if member.type not in CAPACITIES:
+            # No secret, unlike what else a setting may hold: whoever deploys must see the mistake.
+            allowed = ", ".join(map(repr, CAPACITIES))
+            raise ValueError(f"a knowledge base of type {member.type!r}; allowed: {allowed}")
+    return pool
+
+
+Pool = Annotated[tuple[PoolMember, ...], BeforeValidator(_members), AfterValidator(_of_known_types)]
+JsonList = Annotated[tuple[str, ...], BeforeValidator(_from_json)]
+
+
+class Settings(BaseModel):
+    """
+    Base of a function's configuration: a field `kb_docs_bucket` is the variable `KB_DOCS_BUCKET`.
+
+    Raises pydantic's ValidationError naming the missing or wrong variables, never their values.
+    """
+
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
+
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str] = os.environ) -> Self:
+        known = {
+            name: environ[name.upper()] for name in cls.model_fields if name.upper() in environ
+        }
+        return cls.model_validate(known)
+
+    def need(self, name: str) -> Any:
+        """Raises SettingMissing, naming the variable, if this model has no such field."""
+        if name not in type(self).model_fields:
+            raise SettingMissing(name, self)
+        return getattr(self, name)
+
+
+class DocumentSettings(Settings):
+    """Of every function that works on catalogs and their documents."""
+
+    kb_catalog_table: str
+    kb_control_table: str
+    kb_docs_bucket: str
+
+
+class LimitSettings(Settings):
+    """What Bedrock allows the account at a time."""
+
+    admission_jobs: int = 5
+    admission_direct_calls: int = 10
+    admission_seconds_between_starts: float = 10.0
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(
+            jobs=self.admission_jobs,
+            direct_calls=self.admission_direct_calls,
+            seconds_between_starts=self.admission_seconds_between_starts,
+            jobs_in_one={each.knowledge_base_id: capacity_of(each).jobs for each in self._pool},
+        )
+
+    @property
+    def _pool(self) -> tuple[PoolMember, ...]:
+        """Of a function that knows of the pool."""
+        pool: tuple[PoolMember, ...] = getattr(self, "kb_pool", ())
+        return pool
+
+
+class AdmissionSettings(LimitSettings):
+    """Of every function that is granted knowledge bases, or gives them back."""
+
+    kb_pool: Pool
+
+
+class DataSourceSettings(Settings):
+    """
+    Of the function that makes the catalogs' own data sources.
+
+    JSON of the API's vectorIngestionConfiguration; without it Bedrock reads text and cuts it as it
+    does by default. The account that owns the documents' bucket must be known if a knowledge base
+    of the pool is MANAGED.
+    """
+
+    vector_ingestion: Annotated[VectorIngestion | None, BeforeValidator(_from_json)] = None
+    kb_docs_owner: Annotated[str, StringConstraints(pattern=r"^[0-9]{12}$")] | None = None
+
+    @model_validator(mode="after")
+    def _knows_the_owner(self) -> Self:
+        pool: tuple[PoolMember, ...] = getattr(self, "kb_pool", ())
+        if any(each.is_managed for each in pool) and self.kb_docs_owner is None:
+            raise ValueError("KB_DOCS_OWNER goes with a knowledge base of type 'MANAGED'")
+        return self
+
+
+class FittingSettings(Settings):
+    """Of every function that shows passages to a model: how much, if its caller doesn't say."""
+
+    retrieve_max_tokens: Annotated[int, Field(ge=1, le=MOST_TOKENS)] = DEFAULT_BUDGET.max_tokens
+    retrieve_prioritize_by: Priority = DEFAULT_BUDGET.prioritize_by
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(
+            max_tokens=self.retrieve_max_tokens, prioritize_by=self.retrieve_prioritize_by
+        )
+
+
+class GuardrailSettings(Settings):
+    """Of every function that shows passages to a caller, or answers from them."""
+
+    guardrail_id: str | None = None
+    guardrail_version: str | None = None
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if (self.guardrail_id is None) != (self.guardrail_version is None):
+            raise ValueError("GUARDRAIL_ID and GUARDRAIL_VERSION go together")
+        return self
+
+    @property
+    def guardrail(self) -> Guardrail | None:
+        if self.guardrail_id is None or self.guardrail_version is None:
+            return None
+        return Guardrail(id=self.guardrail_id, version=self.guardrail_version)
+
+
+class SearchSettings(Settings):
+    """
+    Of every function that searches for somebody, or keeps ready what they will search.
+
+    Model and dimensions are those that the knowledge bases' documents were embedded with. Passages
+    that score less than the least score are left out. Without a model to rerank, none does.
+    Questions' vectors are kept at the URL, or else in the process.
+    """
+
+    retrieve_first_page: int = 1
+    retrieve_via: Literal["s3vectors", "bedrock"] = "bedrock"
+    retrieve_least_score: Annotated[float, Field(ge=0, le=1)] = 0.0
+    rerank_model_arn: str | None = None
+    embedding_model: str = "amazon.titan-embed-text-v2:0"
+    embedding_dimensions: int = 1024
+    redis_url: RedisUrl = None
+
+
+class AnswerSettings(GuardrailSettings):
+    """
+    Of every function that has a model answer; the ARN may be an inference profile's.
+
+    The prompt is a template as in aws/bedrock/answer_prompt.py; None is the one there.
+    """
+
+    answer_model_arn: Annotated[str, StringConstraints(pattern=r"^arn:[a-z-]+:bedrock:")]
+    answer_prompt: Annotated[str, AfterValidator(checked)] | None = None
+
+
+class RetrieveSettings(DocumentSettings, FittingSettings, GuardrailSettings, SearchSettings):
+    """Of the function `retrieve`, and of who searches as it does."""
+
+    kb_pool: Pool
+    retrieve_sharing: Literal["off", "on"] = "off"
+
+
+class CatalogToolsSettings(
+    AdmissionSettings, AnswerSettings, DocumentSettings, FittingSettings, SearchSettings
+):
+    """Of the function `catalog_tools`, and of who has the same use cases."""
+
+    state_machine_arn: str
+    ingest_speed: float = 1.0

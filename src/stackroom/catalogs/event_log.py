@@ -1,0 +1,134 @@
+"""
+The events of each user, in the order in which they were recorded, for as long as a week.
+
+A number is one more than the last, so that whoever has read up to it misses none that comes later:
+two writers that want the same number can't both have it. After a week without events it goes on at
+the day's first millisecond, which no number of before has come to.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import chain, islice
+from typing import NamedTuple, Protocol
+
+from stackroom.catalogs.changes import Event
+from stackroom.clock import utc_now
+from stackroom.concurrency import among_writers
+from stackroom.errors import RecordChanged
+
+KEPT = timedelta(days=7)
+# What differs between two clocks of AWS's, generously: nothing says how little it is.
+_BETWEEN_CLOCKS = timedelta(minutes=1)
+_TRIES = 12
+_LOOKED_THROUGH = 1_000  # events at most, for those of one catalog, or for what is there already
+_LOOKED_BACK = 500  # for those of one document
+
+
+class Numbered(NamedTuple):
+    number: int
+    event: Event
+
+
+class LogEntry(NamedTuple):
+    """Of the log, without the event itself."""
+
+    number: int
+    event_id: str
+    until: datetime
+
+
+class EventBook(Protocol):
+    def newest_first(self, user_id: str) -> Iterator[LogEntry]:
+        """Everything that was added before; read as far as it is asked for."""
+
+    def add(self, user_id: str, numbered: Numbered, *, until: datetime) -> bool:
+        """False if the number is taken."""
+
+    def after(self, user_id: str, number: int) -> Iterator[Numbered]: ...
+
+    def latest(self, user_id: str) -> Iterator[Numbered]:
+        """All of them, the last one first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventPage:
+    """`next_after` is what to ask for what follows; there may be more of them already."""
+
+    events: tuple[Numbered, ...]
+    next_after: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventLog:
+    book: EventBook
+    now: Callable[[], datetime] = utc_now
+    pause: Callable[[int], None] = among_writers
+
+    def append(self, user_id: str, events: Iterable[Event]) -> None:
+        """In their order, but for those that are there. Raises RecordChanged, StoreUnavailable."""
+        wanted = list(events)
+        for attempt in range(_TRIES):
+            if self._appended(user_id, wanted):
+                return
+            self.pause(attempt)  # somebody else writes the same log
+        raise RecordChanged(f"EVENTS#{user_id}")
+
+    def _appended(self, user_id: str, events: Sequence[Event]) -> bool:
+        newest = self._since(user_id, min(each.time for each in events) if events else self.now())
+        known = {each.event_id for each in newest}
+        number = self._following(newest)
+        for event in events:
+            if event.id in known:
+                continue
+            until = self.now() + KEPT
+            if not self.book.add(user_id, Numbered(number, event), until=until):
+                return False
+            known.add(event.id)
+            number += 1
+        return True
+
+    def _since(self, user_id: str, moment: datetime) -> Sequence[LogEntry]:
+        """
+        The last one, and all that may have been added since then: what was told of before an event
+        happened can't be that event.
+        """
+        found: list[LogEntry] = []
+        for each in islice(self.book.newest_first(user_id), _LOOKED_THROUGH):
+            found.append(each)
+            if each.until - KEPT < moment - _BETWEEN_CLOCKS:
+                break
+        return found
+
+    def _following(self, newest: Sequence[LogEntry]) -> int:
+        now = self.now()
+        if newest and newest[0].until > now:
+            return newest[0].number + 1
+        today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        return int(today.timestamp() * 1000)
+
+    def page(self, user_id: str, *, after: int, catalog_id: str | None, limit: int) -> EventPage:
+        """The oldest first."""
+        found: list[Numbered] = []
+        for each in islice(self._behind(user_id, after), _LOOKED_THROUGH):
+            after = each.number
+            if catalog_id in (None, each.event.detail.catalog_id):
+                found.append(each)
+            if len(found) == limit:
+                break
+        return EventPage(events=tuple(found), next_after=after)
+
+    def _behind(self, user_id: str, number: int) -> Iterator[Numbered]:
+        """All that there is of a log that hasn't come so far: it was restored as it was before."""
+        found = self.book.after(user_id, max(number - 1, 0))
+        first = next(found, None)
+        if first is None:
+            return self.book.after(user_id, 0)
+        return found if first.number == number else chain([first], found)
+
+    def of_document(self, user_id: str, document_id: str) -> tuple[Event, ...]:
+        """The last one first; none that so much has happened after as is looked through."""
+        latest = (each.event for each in islice(self.book.latest(user_id), _LOOKED_BACK))
+        return tuple(
+            each for each in latest if getattr(each.detail, "document_id", None) == document_id
+        )

@@ -1,0 +1,87 @@
+"""
+Each event told to all who are to hear of it: the owner's log, EventBridge, and webhooks.
+
+In this order, and none of an event before all of the one before it, so that a batch that is told
+again from where it failed leaves out nothing and turns nothing around. What was told is told again
+then, by the same id.
+
+Each step catches whatever an event fails with, also what nobody expected: an error that left
+`publish` would hide how far it came, and Lambda would deliver the whole batch again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple, Protocol
+
+from stackroom.catalogs.changes import Event
+from stackroom.catalogs.event_log import EventLog
+from stackroom.catalogs.webhooks import WebhookCall, WebhookQueue, Webhooks
+from stackroom.concurrency import chunks
+from stackroom.errors import StoreUnavailable
+
+AT_ONCE = 10  # events of one PutEvents [EventBridge API reference]
+
+
+class EventBus(Protocol):
+    def put(self, events: Sequence[Event]) -> int:
+        """AT_ONCE of them at most; how many it has taken before the first that it hasn't."""
+
+
+class Published(NamedTuple):
+    """How many events, from the first, everybody heard of, and what kept the next from them."""
+
+    told: int
+    error: Exception | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Publishing:
+    log: EventLog
+    bus: EventBus
+    webhooks: Webhooks
+    queue: WebhookQueue
+
+    def publish(self, events: Sequence[Event]) -> Published:
+        error = None
+        for tell in (self._to_owners, self._to_bus, self._to_webhooks):
+            count, failure = tell(events)
+            events, error = events[:count], failure or error
+        return Published(len(events), error)
+
+    def _to_owners(self, events: Sequence[Event]) -> Published:
+        """Each owner's at once. A log that fails leaves those of others ahead, which they know."""
+        by_owner: dict[str, list[Event]] = {}
+        for each in events:
+            by_owner.setdefault(each.detail.user_id, []).append(each)
+        done = Published(len(events))
+        for owner, own in by_owner.items():
+            try:
+                self.log.append(owner, own)
+            except Exception as error:
+                done = min(done, Published(events.index(own[0]), error), key=lambda each: each.told)
+        return done
+
+    def _to_bus(self, events: Sequence[Event]) -> Published:
+        count = 0
+        for some in chunks(events, of=AT_ONCE):
+            try:
+                taken = self.bus.put(some)
+            except Exception as error:
+                return Published(count, error)
+            count += taken
+            if taken < len(some):
+                return Published(count, StoreUnavailable("PutEvents", "FailedEntryCount"))
+        return Published(count)
+
+    def _to_webhooks(self, events: Sequence[Event]) -> Published:
+        webhooks_of = cache(self.webhooks.of)
+        for count, event in enumerate(events):
+            try:
+                for each in webhooks_of(event.detail.user_id):
+                    if each.takes(event.detail_type):
+                        call = WebhookCall(webhook_id=each.id, event=event.told())
+                        self.queue.put(call, record=event.detail.record)
+            except Exception as error:
+                return Published(count, error)
+        return Published(len(events))

@@ -1,0 +1,95 @@
+"""
+Addresses that are told of changes: of a user's documents, or, for operators, of everybody's.
+
+A call is signed as Standard Webhooks says, so that its libraries verify it, whatever the language.
+https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+"""
+
+import base64
+import hmac
+import secrets
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Protocol
+
+from pydantic import AwareDatetime, Field
+
+from stackroom.clock import utc_now
+from stackroom.errors import WebhookLimitReached
+from stackroom.model.records import Record
+
+OPERATORS = "*"  # is told of all users; no user is called that [stackroom.model.keys]
+MOST_WEBHOOKS = 10  # of an owner: each of them costs a message and a call for each change
+
+
+class WebhookType(StrEnum):
+    """What of: the first word of an event's `detail-type`."""
+
+    DOCUMENT = "document"
+    CATALOG = "catalog"
+    DELETION = "deletion"
+    CAP = "cap"
+
+
+class Webhook(Record):
+    id: str = Field(default_factory=lambda: f"wh-{secrets.token_hex(12)}")
+    owner: str  # a user's id, or OPERATORS
+    url: str
+    types: tuple[WebhookType, ...] = tuple(WebhookType)
+    created_at: AwareDatetime = Field(default_factory=utc_now)
+
+    def takes(self, detail_type: str) -> bool:
+        return detail_type.partition(" ")[0].lower() in self.types
+
+
+class WebhookCall(Record):
+    """A message of the queue: tell that webhook of an event, which is in EventBridge's envelope."""
+
+    webhook_id: str
+    event: dict[str, Any]
+
+
+class Webhooks(Protocol):
+    def of(self, owner: str) -> list[Webhook]:
+        """Those of the user, and those of operators."""
+
+    def all(self) -> list[Webhook]: ...
+
+    def add(self, webhook: Webhook) -> None: ...
+
+    def remove(self, webhook: Webhook) -> None:
+        """Also where it is gone already."""
+
+
+class WebhookQueue(Protocol):
+    def put(self, call: WebhookCall, *, record: str) -> None:
+        """Behind all that is to be told the webhook of that record, whatever else waits."""
+
+
+def add_webhook(webhooks: Webhooks, webhook: Webhook) -> None:
+    """Raises WebhookLimitReached."""
+    if sum(each.owner == webhook.owner for each in webhooks.of(webhook.owner)) >= MOST_WEBHOOKS:
+        raise WebhookLimitReached(MOST_WEBHOOKS)
+    webhooks.add(webhook)
+
+
+def secret_of(webhook_id: str, *, key: str) -> str:
+    """
+    What the webhook's calls are signed with, as receivers are given it. It is kept nowhere: `key`
+    is the deployment's, of which each webhook's is derived.
+    """
+    derived = hmac.digest(key.encode(), f"webhook {webhook_id}".encode(), "sha256")
+    return f"whsec_{base64.b64encode(derived).decode()}"
+
+
+def signature_headers(body: bytes, *, event_id: str, at: datetime, secret: str) -> dict[str, str]:
+    """A receiver refuses what is older than five minutes, and knows a repetition by its id."""
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    seconds = str(int(at.timestamp()))
+    signed = f"{event_id}.{seconds}.".encode() + body
+    signature = base64.b64encode(hmac.digest(key, signed, "sha256")).decode()
+    return {
+        "webhook-id": event_id,
+        "webhook-timestamp": seconds,
+        "webhook-signature": f"v1,{signature}",
+    }

@@ -1,0 +1,195 @@
+"""
+How much one user may have, by the operator's word: caps for a user, or for all who have none.
+
+Pure, with the port of where they are kept. What is over a cap is held back where a round takes up
+work (stackroom.runs.user_caps).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any, Protocol, Self
+
+from pydantic import AwareDatetime, Field, NonNegativeInt
+
+from stackroom.model.records import CapKind, Catalog, Document, Record
+from stackroom.model.usage import month_of
+
+_DIGITS = 6  # behind the point of dollars
+EVERYBODY = "*"  # whose caps hold for who has none of their own; no user id
+
+
+class Caps(Record):
+    """Of one user; what is None has no end."""
+
+    documents: NonNegativeInt | None = None
+    bytes: NonNegativeInt | None = None
+    dollars: Annotated[Decimal, Field(ge=0)] | None = None  # a month
+
+    def over(self, used: "InUse") -> CapKind | None:
+        """Which cap so much is over, if any; of dollars none is left once they are spent."""
+        if self.dollars is not None and used.dollars >= self.dollars:
+            return CapKind.DOLLARS
+        if self.documents is not None and used.documents > self.documents:
+            return CapKind.DOCUMENTS
+        if self.bytes is not None and used.size > self.bytes:
+            return CapKind.BYTES
+        return None
+
+    def shares(self, used: "InUse") -> Iterator[tuple[CapKind, Decimal, Decimal]]:
+        """Of each cap that there is, what is used and the cap."""
+        documents = used.documents if self.documents is None else used.placed(self.documents)
+        counts = (Decimal(documents), Decimal(used.size), Decimal(used.dollars))
+        limits = (self.documents, self.bytes, self.dollars)
+        for kind, there, limit in zip(CapKind, counts, limits, strict=True):
+            if limit is not None:
+                yield kind, there, Decimal(limit)
+
+    def told(self, kind: CapKind, used: "InUse", *, size: int | None) -> str:
+        """
+        Why a document of that size waits over that cap, where so much is used; without a size, with
+        all that would come with it at once.
+        """
+        if kind is CapKind.DOLLARS:
+            limit = self.dollars or Decimal()
+            spent, whole = (dollars_told(each, limit) for each in (used.dollars, limit))
+            return (
+                f"waits: {spent} of {whole} a month;"
+                f" until {used.next_month} or the operator raises the cap"
+            )
+        if kind is CapKind.BYTES:
+            cap, there = self.bytes or 0, used.size
+            if size is not None and size > cap:
+                return f"waits: larger than the cap of {cap:,} bytes; until the operator raises it"
+        else:
+            cap, there = self.documents or 0, used.documents
+            there = there if size is None else used.placed(cap)
+        at_once = ", with all that its catalog takes up at once" if size is None else ""
+        return (
+            f"waits: {there:,} of {cap:,} {kind}{at_once}; until some are deleted or the operator"
+            " raises the cap"
+        )
+
+
+def dollars_told(count: float | Decimal, cap: Decimal) -> str:
+    """As many of them, beside a cap of as many."""
+    return f"${count:,.{2 if cap >= 1 else _DIGITS}f}"
+
+
+class CapReached(Record):
+    """A user has come to so many percent of a cap; `dollars` are as they are told."""
+
+    user_id: str
+    month: str
+    cap: CapKind
+    percent: int
+    used: Decimal
+    limit: Decimal
+    at: AwareDatetime
+
+
+class CapBook(Protocol):
+    def all(self) -> Mapping[str, Caps]:
+        """By user, and of EVERYBODY; read consistently."""
+
+    def keep(self, user_id: str, caps: Caps) -> None:
+        """In place of those that were kept for them."""
+
+    def remove(self, user_id: str) -> None:
+        """Also where there are none."""
+
+    def note(self, reached: CapReached) -> None:
+        """Once for the user, month, cap and percent: what is noted already stays."""
+
+
+def caps_of(user_id: str, book: Mapping[str, Caps]) -> Caps | None:
+    """A user's own stand in place of everybody's."""
+    return book.get(user_id, book.get(EVERYBODY))
+
+
+@dataclass(frozen=True, kw_only=True)
+class InUse:
+    """
+    What counts against a user's caps, in documents and bytes: all that their catalogs count, but
+    for what waits over a cap and was never indexed. `waiting` of them have yet to be indexed.
+    `dollars` are those of the month, for who has a cap on them; `next_month` begins the next.
+    """
+
+    documents: int = 0
+    size: int = 0
+    waiting: int = 0
+    dollars: float = 0.0
+    next_month: str = ""
+
+    @classmethod
+    def of(cls, catalogs: Iterable[Catalog], **spent: Any) -> Self:
+        counted = list(catalogs)
+        return cls(
+            documents=sum(each.document_count - each.over_new_count for each in counted),
+            size=sum(each.total_bytes - each.over_new_bytes for each in counted),
+            waiting=sum(each.waiting_count for each in counted),
+            **spent,
+        )
+
+    def placed(self, cap: int) -> int:
+        """Documents, but for those over the cap that may not have been held back yet."""
+        return max(min(self.documents, cap), self.documents - self.waiting)
+
+    def with_all(self, catalog: Catalog) -> "InUse":
+        """With all that is held back in the catalog."""
+        return replace(
+            self,
+            documents=self.documents + catalog.over_new_count,
+            size=self.size + catalog.over_new_bytes,
+            waiting=self.waiting + catalog.over_new_count,
+        )
+
+    def after(self, document: Document, *, is_held: bool) -> "InUse":
+        """With the document held back, or let go. An earlier version keeps its place."""
+        if document.indexed_at is not None:
+            return self
+        by = -1 if is_held else 1
+        return replace(
+            self,
+            documents=self.documents + by,
+            size=self.size + by * document.size,
+            waiting=self.waiting + by,
+        )
+
+
+PERCENTS = (80, 100)
+_KEPT = 10_000  # of a process; what it forgets is looked for in the book again
+
+
+@dataclass(frozen=True, kw_only=True)
+class CapWatch:
+    """Notes that a user comes to a part of a cap: from there on it is told (stackroom.catalogs)."""
+
+    book: CapBook
+    noted: set[tuple[str, str, CapKind, int]] = field(default_factory=set)
+
+    def look(
+        self, user_id: str, caps: Caps, used: InUse, *, at: datetime, over: CapKind | None = None
+    ) -> None:
+        """`over` is the cap, if any, for which something waits: it is reached, whatever is used."""
+        for kind, there, limit in caps.shares(used):
+            for percent in PERCENTS:
+                key = (user_id, month := month_of(at), kind, percent)
+                is_over = kind is over and percent == max(PERCENTS)
+                if (100 * there < percent * limit and not is_over) or key in self.noted:
+                    continue
+                self.book.note(
+                    CapReached(
+                        user_id=user_id,
+                        month=month,
+                        cap=kind,
+                        percent=percent,
+                        used=round(there, _DIGITS),
+                        limit=limit,
+                        at=at,
+                    )
+                )
+                if len(self.noted) >= _KEPT:
+                    self.noted.clear()
+                self.noted.add(key)

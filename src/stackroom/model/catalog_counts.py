@@ -1,0 +1,130 @@
+"""
+What a catalog counts of its documents, and what one write of a document changes in that.
+
+Pure. The repository writes the change with the document, or neither
+(aws/dynamodb/document_records.py); so nobody has to read a catalog's documents to
+know how many there are.
+"""
+
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass
+from datetime import datetime
+from operator import add, sub
+
+from stackroom.model.records import Catalog, CatalogStatus, Counted, Document, DocumentStatus
+
+_WAITING = (DocumentStatus.UPLOADING, DocumentStatus.PENDING, DocumentStatus.INDEXING)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of a catalog, or a difference to it; `waiting` and `failed` are among `documents`."""
+
+    documents: int = 0
+    size: int = 0  # bytes
+    failed: int = 0
+    waiting: int = 0
+    open: int = 0
+    over: int = 0  # wait over a cap
+    over_new: int = 0  # of them, those that were never indexed
+    over_new_size: int = 0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(*map(add, self.each, other.each))
+
+    def __sub__(self, other: "Counts") -> "Counts":
+        return Counts(*map(sub, self.each, other.each))
+
+    @property
+    def each(self) -> tuple[int, ...]:
+        """In the order of the fields."""
+        return astuple(self)
+
+    def within(self, there: "Counts") -> "Counts":
+        """The same difference, but never so much less that less than none would be left."""
+        return Counts(*(max(-some, by) for some, by in zip(there.each, self.each, strict=True)))
+
+
+def counts_in(catalog: Catalog) -> Counts:
+    """As its record has them."""
+    return Counts(
+        documents=catalog.document_count,
+        size=catalog.total_bytes,
+        failed=catalog.failed_count,
+        waiting=catalog.waiting_count,
+        open=catalog.open_count,
+        over=catalog.over_count,
+        over_new=catalog.over_new_count,
+        over_new_size=catalog.over_new_bytes,
+    )
+
+
+def counts_of(document: Document) -> Counts:
+    """What the document is counted as, by its own record."""
+    is_open = int(document.opened_at is not None)
+    counted = document.counted
+    if counted is None:
+        return Counts(open=is_open)
+    return Counts(
+        documents=1,
+        size=counted.size,
+        failed=int(counted.failed),
+        waiting=int(counted.waiting),
+        open=is_open,
+        over=int(counted.over_since is not None),
+        over_new=int(counted.over_new),
+        over_new_size=counted.size if counted.over_new else 0,
+    )
+
+
+def booked(document: Document, opened_at: datetime | None) -> Document:
+    """
+    The document with what is to be counted of it as it now is.
+
+    `opened_at` is since when it was open before this; one that opens now opens as of its writing.
+    """
+    opened = document.opens_at(opened_at) if document.is_open else None
+    counted = None
+    if document.is_counted:
+        is_over = document.over_cap is not None
+        was_over = document.counted.over_since if document.counted is not None else None
+        counted = Counted(
+            size=document.size,
+            failed=document.status is DocumentStatus.FAILED,
+            waiting=document.status in _WAITING and not is_over,
+            over_since=(was_over or opened_at or document.updated_at) if is_over else None,
+            over_new=is_over and document.indexed_at is None,
+        )
+    return document.model_copy(update={"opened_at": opened, "counted": counted})
+
+
+def status_of(counts: Counts) -> CatalogStatus:
+    """
+    Return the status of a catalog that counts so much and is not being deleted: `indexing` while
+    anything waits, then `failed` if all that it has to show is failures.
+    """
+    if counts.waiting:
+        return CatalogStatus.INDEXING
+    is_lost = 0 < counts.failed == counts.documents
+    return CatalogStatus.FAILED if is_lost else CatalogStatus.READY
+
+
+def is_booked(document: Document) -> bool:
+    """Whether what its record says is counted of it is what should be."""
+    return document == booked(document, document.opened_at)
+
+
+def uncounted(document: Document) -> Document:
+    """Where no catalog counts it, and no run would come to it."""
+    return document.model_copy(update={"opened_at": None, "counted": None})
+
+
+def awaits_indexing(document: Document) -> bool:
+    """Whether its catalog is indexing for its sake."""
+    return document.counted is not None and document.counted.waiting
+
+
+def indexed_last(documents: Iterable[Document]) -> datetime | None:
+    """When any of them was indexed, as far as they are."""
+    indexed = (each for each in documents if each.status is DocumentStatus.INDEXED)
+    return max((each.indexed_at for each in indexed if each.indexed_at), default=None)

@@ -1,0 +1,314 @@
+"""
+Where an object belongs, read from its key alone.
+
+    {user_id}/{catalog_id or folder}/{filename}
+
+The ids are hashes, so every function derives the same ones with no table at hand. Whether the
+catalog exists, or may be opened, is for the uploads package to say.
+"""
+
+import hashlib
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from stackroom.model.records import Catalog, DataSourceType
+
+SIDECAR_SUFFIX = ".metadata.json"
+PLACE_MAP_PREFIX = "_pagemaps/"
+TEXT_PREFIX = "_text/"
+OUR_PREFIXES = (PLACE_MAP_PREFIX, TEXT_PREFIX)  # of no user
+LONGEST_KEY = 1024  # bytes [S3 user guide: object-keys]
+# Bedrock: an S3 data source's inclusionPrefix has 1..300 characters (CloudFormation schema of
+# AWS::Bedrock::DataSource); we count bytes, which is never more lenient.
+MAX_PREFIX_BYTES = 300
+MAX_CATALOG_NAME = 100
+NO_USER = "!none"  # files rejected for having no user folder; no user id starts with "!"
+
+# A user's id is the first folder of all their keys: one folder, and none of ours, which start with
+# "_" or "!". Narrower than S3 and headers need, wide enough for Cognito's UUIDs and for mail names.
+_USER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}")
+_CATALOG_ID = re.compile(r"cat-[0-9a-f]{24}")
+_DOCUMENT_ID = re.compile(r"doc-[0-9a-f]{24}")
+_TEXT_ID = re.compile(r"[0-9a-f]{16,64}")
+
+_ODD_SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")  # Unicode's category Zs
+_NO_WIDTH = re.compile("[\u200b\u2060\ufeff]")  # no joiners, which shape letters and emoji
+
+# Paths of what systems and programs leave beside people's files: Macs, Windows, Office and
+# LibreOffice, and browsers that have not finished a download. Case doesn't matter, "." is any
+# character, and the console's page reads it as a JavaScript pattern. [github.com/github/gitignore:
+# Global/macOS, Windows, MicrosoftOffice, LibreOffice; github.com/nextcloud/desktop:
+# sync-exclude.lst]
+JUNK = (
+    r"(?:.*/)?(?:"
+    r"(?:__MACOSX|\.AppleDouble|\.fseventsd|\.Spotlight-V100|\.TemporaryItems|\.Trashes|\$RECYCLE\.BIN)"
+    r"/.*"
+    r"|\.DS_Store|\._[^/]*|\.localized|\.apdisk|Icon\r"
+    r"|(?:eh)?Thumbs\.db|desktop\.ini"
+    r"|~\$[^/]*|\.~lock\.[^/]*#"
+    r"|[^/]*\.(?:tmp|part|partial|crdownload|download|opdownload)"
+    r")"
+)
+_JUNK = re.compile(JUNK, re.IGNORECASE | re.DOTALL)
+
+
+def is_user_id(text: str) -> bool:
+    return _USER_ID.fullmatch(text) is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Location:
+    """Where a key lies: in which catalog of which user, under which name."""
+
+    key: str
+    user_id: str
+    folder: str
+    filename: str
+    catalog_id: str
+    document_id: str
+
+    @property
+    def prefix(self) -> str:
+        return f"{self.user_id}/{self.folder}/"
+
+    @property
+    def names_a_catalog_id(self) -> bool:
+        """Whether the folder is a catalog's id; such a catalog is never opened by an upload."""
+        return self.folder == self.catalog_id
+
+    def unplaced(self, reason: str) -> "Unplaced":
+        """The key as one that belongs to no catalog all the same."""
+        return Unplaced(self.key, self.user_id, reason)
+
+
+@dataclass(frozen=True)
+class TextName:
+    """
+    One text of a document. Its key says whose text it is, since only Stackroom writes there:
+
+        _text/{user_id}/{catalog_id}/{document_id}/{text_id}.md
+    """
+
+    user_id: str
+    catalog_id: str
+    document_id: str
+    text_id: str
+
+    @property
+    def folder(self) -> str:
+        """The prefix of all texts of the document."""
+        return text_folder(self.user_id, self.catalog_id, self.document_id)
+
+    @property
+    def key(self) -> str:
+        return f"{self.folder}{self.text_id}.md"
+
+    @property
+    def places_key(self) -> str:
+        """The key of the text's places: where its pages and sections lie."""
+        return f"{self.folder}{self.text_id}.places.json.gz"
+
+
+@dataclass(frozen=True)
+class Unplaced:
+    """A key that belongs to no catalog, and why; kept under its user so that nothing vanishes."""
+
+    key: str
+    user_id: str
+    reason: str
+
+    @property
+    def document_id(self) -> str:
+        return unplaced_id_of(self.key)
+
+    @property
+    def partition(self) -> str:
+        """Where its record is kept, as a catalog's are."""
+        return unplaced_partition(self.user_id)
+
+
+def text_folder(user_id: str, catalog_id: str, document_id: str = "") -> str:
+    """Return the prefix of all texts of a document, or of a whole catalog."""
+    return f"{TEXT_PREFIX}{user_id}/{catalog_id}/{document_id and document_id + '/'}"
+
+
+def text_name_of(key: str) -> TextName | None:
+    """The text that a key names; None for any key that is not exactly a text's."""
+    parts = key.removeprefix(TEXT_PREFIX).removesuffix(".md").split("/")
+    if len(parts) != 4:
+        return None
+    name = TextName(*parts)
+    is_valid = (
+        name.key == key
+        and is_user_id(name.user_id)
+        and _CATALOG_ID.fullmatch(name.catalog_id)
+        and _DOCUMENT_ID.fullmatch(name.document_id)
+        and _TEXT_ID.fullmatch(name.text_id)
+    )
+    return name if is_valid else None
+
+
+def locate(key: str) -> Location | Unplaced:
+    """Where a document's key (none that `is_ours`) lies, by the key alone."""
+    user_id, has_folder, rest = key.partition("/")
+    folder, has_file, filename = rest.partition("/")
+    if not has_folder:
+        return Unplaced(key, NO_USER, "it has no folder; drop it under {user}/{catalog}/")
+    if not is_user_id(user_id):
+        fault = f"{user_id!r} can't be a user id" if user_id else "its key begins with '/'"
+        return Unplaced(key, NO_USER, f"{fault}; drop it under {{user}}/{{catalog}}/")
+    if not has_file:
+        return Unplaced(
+            key, user_id, f"it has no catalog folder; drop it under {user_id}/{{catalog}}/"
+        )
+    if problem := _folder_problem(user_id, folder):
+        return Unplaced(key, user_id, problem)
+    if key.endswith("/"):
+        return Unplaced(key, user_id, "its key ends in '/', so it names a folder and no file")
+    is_id = _CATALOG_ID.fullmatch(folder)
+    catalog_id = folder if is_id else catalog_id_of(user_id, folder)
+    return Location(
+        key=key,
+        user_id=user_id,
+        folder=folder,
+        filename=filename,
+        catalog_id=catalog_id,
+        document_id=document_id_of(catalog_id, filename),
+    )
+
+
+def unplaced_reason(location: Location, catalog: Catalog | None) -> str | None:
+    """
+    Why the object belongs to no catalog though its key has the right form; None if it does.
+
+    `catalog` is the one of the location's id; where there is none, an upload may open it.
+    """
+    is_foreign = catalog is not None and catalog.user_id != location.user_id
+    if is_foreign or (catalog is None and location.names_a_catalog_id):
+        return f"there is no catalog {location.folder!r}, or no more; drop the file into another"
+    if catalog is None or location.prefix == catalog.s3_prefix:
+        return None
+    where = f"catalog {catalog.name!r} has the prefix {catalog.s3_prefix!r}; drop the file there"
+    if canonical_name(location.prefix) != canonical_name(catalog.s3_prefix):
+        return where
+    if catalog.data_source_id is not None and catalog.data_source_type is DataSourceType.S3:
+        # A data source has one prefix [API model: S3DataSourceConfiguration.inclusionPrefixes].
+        return f"{where}, for ingestion jobs read it as {catalog.s3_prefix!a} alone"
+    return None
+
+
+def taken_reason(first: str) -> str:
+    """Why an object is no document, where one of the same name lies under the key `first`."""
+    return (
+        f"its name is that of {first!r}, whose letters or spaces are only encoded otherwise; "
+        "rename one of the two, or delete it"
+    )
+
+
+def path_problem(filename: str) -> str | None:
+    """Why no document of a catalog can have this path; the object is the catalog's all the same."""
+    if any(part in ("", ".", "..") for part in filename.split("/")):
+        return "its name has an empty, '.' or '..' folder in it"
+    return None
+
+
+def is_folder_marker(key: str, size: int) -> bool:
+    """
+    Whether it is one of the empty objects that consoles make to show a folder
+    [S3 user guide: using-folders]; what has content was dropped by somebody, whatever its key.
+    """
+    return key.endswith("/") and size == 0
+
+
+def is_ours(key: str) -> bool:
+    """Whether Stackroom itself wrote the object: a sidecar, a text or a place map."""
+    return key.endswith(SIDECAR_SUFFIX) or key.startswith(OUR_PREFIXES)
+
+
+def is_junk(key: str) -> bool:
+    """
+    Whether a system or a program keeps the object for itself, whatever catalog it lies in. It is
+    nobody's document.
+    """
+    return _JUNK.fullmatch(key) is not None
+
+
+def may_be_document(key: str) -> bool:
+    """Whether a document's key can look like this: neither ours nor junk."""
+    return not is_ours(key) and not is_junk(key)
+
+
+def can_have_sidecar(key: str) -> bool:
+    """No key can be longer than S3's longest; what has none is ingested by nobody."""
+    return len((key + SIDECAR_SUFFIX).encode()) <= LONGEST_KEY
+
+
+def canonical_name(name: str) -> str:
+    """
+    Return the form in which names of documents and catalogs are compared: composed (NFC), every
+    space a plain one, and without spaces of no width. What it changes can't be seen. Letters that
+    only look alike stay apart, and a user id, which is ASCII, stays as it is.
+    """
+    if name.isascii():
+        return name
+    return _ODD_SPACES.sub(" ", unicodedata.normalize("NFC", _NO_WIDTH.sub("", name)))
+
+
+def catalog_name_problem(name: str) -> str | None:
+    """Why this can't name a catalog, or None if it can."""
+    # isalnum() is false for a combining accent alone (macOS decomposes)
+    canonical = canonical_name(name)
+    if not 1 <= len(canonical) <= MAX_CATALOG_NAME:
+        return f"a catalog's name has 1 to {MAX_CATALOG_NAME} characters"
+    if not all(character.isalnum() or character in " -" for character in canonical):
+        return "Catalog name contains invalid characters"
+    is_bare = canonical == canonical.strip()
+    return None if is_bare else "a catalog's name doesn't start or end with a space"
+
+
+def catalog_id_of(user_id: str, name: str) -> str:
+    """The id of the user's catalog of that name; names are unique without regard to case."""
+    return "cat-" + _digest(user_id, canonical_name(name).casefold())
+
+
+def document_id_of(catalog_id: str, filename: str) -> str:
+    """The same file name in a catalog is the same document, whatever its content and encoding."""
+    return "doc-" + _digest(catalog_id, canonical_name(filename))
+
+
+def former_document_id_of(catalog_id: str, filename: str) -> str:
+    """The id that a document of this name had while names were told apart by their bytes."""
+    return "doc-" + _digest(catalog_id, filename)
+
+
+def unplaced_id_of(key: str) -> str:
+    """
+    The id of an object that belongs to no catalog.
+
+    Of its whole key: in its catalog's other spelling it would be another document of the same name.
+    """
+    return "doc-" + _digest(key)
+
+
+def unplaced_partition(user_id: str) -> str:
+    """Where the records of a user's objects that belong to no catalog are kept, as a catalog's."""
+    return f"REJECTED#{user_id}"
+
+
+def is_unplaced(catalog_id: str) -> bool:
+    """Whether a record with this for its catalog is that of an object that belongs to none."""
+    return catalog_id.startswith(unplaced_partition(""))
+
+
+def _folder_problem(user_id: str, folder: str) -> str | None:
+    problem = catalog_name_problem(folder)
+    if problem:
+        return f"folder {folder!r}: {problem} (letters, digits, spaces and hyphens are allowed)"
+    if len(f"{user_id}/{folder}/".encode()) > MAX_PREFIX_BYTES:
+        return f"user and catalog folder together exceed {MAX_PREFIX_BYTES} bytes"
+    return None
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:24]

@@ -1,0 +1,98 @@
+"""What Bedrock is asked to ingest or delete, and what it says became of each document."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from stackroom.model.attributes import Attribute
+from stackroom.model.records import DataSource
+
+
+class JobState(StrEnum):
+    RUNNING = "running"
+    COMPLETE = "complete"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    job_id: str
+    state: JobState
+    started_at: datetime
+    updated_at: datetime
+    failed_documents: int = 0
+    failure_reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Busy:
+    """Back-pressure, not failure: Bedrock would have taken the call at a quieter moment."""
+
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentDetail:
+    """A knowledge base's word on one document: a Bedrock DocumentStatus and when it changed."""
+
+    status: str
+    updated_at: datetime | None
+    reason: str | None = None
+
+
+# That it has never heard of the document, or has it no more.
+NOT_FOUND = DocumentDetail(status="NOT_FOUND", updated_at=None)
+
+
+def client_token(*said: str) -> str:
+    """Of exactly these: a call that is repeated is the same call, any other never is."""
+    # clientToken: 33 to 256 characters [API model]; a SHA-256 in hex has 64.
+    return hashlib.sha256("\x00".join(said).encode()).hexdigest()
+
+
+class IngestionJobs(Protocol):
+    def start(self, source: DataSource, *, token: str, description: str) -> Job | Busy: ...
+
+    def get(self, source: DataSource, job_id: str) -> Job | None: ...
+
+    def running(self, source: DataSource, *, description: str) -> Job | None:
+        """The running job of that description, should a lost answer have hidden it from us."""
+
+    def stop(self, source: DataSource, job_id: str) -> None: ...
+
+    def details(self, source: DataSource, uris: Iterable[str]) -> dict[str, DocumentDetail]:
+        """By URI; one that the knowledge base doesn't know reads NOT_FOUND, or is left out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Submission:
+    """A document to ingest directly, with exactly the attributes of its sidecar."""
+
+    document_id: str
+    uri: str
+    attributes: Mapping[str, Attribute]
+
+
+class DirectDocuments(Protocol):
+    """
+    Documents of a CUSTOM data source, ingested and deleted directly, ten a call at most.
+
+    A call answers what the knowledge base says of each document at that moment, by document id, and
+    works on: until the documents are settled it counts among the account's concurrent calls.
+    """
+
+    def ingest(
+        self, source: DataSource, documents: Sequence[Submission], *, token: str
+    ) -> dict[str, DocumentDetail] | Busy:
+        """Raises DocumentsRefused; one of them is enough for that."""
+
+    def delete(
+        self, source: DataSource, document_ids: Sequence[str], *, token: str
+    ) -> dict[str, DocumentDetail] | Busy: ...
+
+    def details(self, source: DataSource, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
+        """One that it doesn't know reads NOT_FOUND. Raises KnowledgeBaseThrottled."""

@@ -1,0 +1,342 @@
+"""
+By direct calls: what a data source of type CUSTOM takes, ten documents a call.
+
+Bedrock answers a call at once and works on; until it has decided on all its documents the call
+counts among the account's ten. What is at work stands in the run's progress; polling looks at it,
+and the next start sends what free calls can take.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+
+from stackroom.clock import utc_now
+from stackroom.concurrency import Beside, in_threads
+from stackroom.errors import KnowledgeBaseThrottled, tried
+from stackroom.model.records import Catalog, DataSource, Document, DocumentStatus
+from stackroom.model.repositories import Catalogs
+from stackroom.runs.bedrock_calls import NOT_FOUND, DocumentDetail
+from stackroom.runs.direct_calls import AFTER_REFUSAL, CallSender, DirectCalls
+from stackroom.runs.evidence import (
+    ABSENT,
+    INDEXED,
+    UNDER_WAY,
+    DocumentEvidence,
+    call_evidence,
+)
+from stackroom.runs.grants import Admission
+from stackroom.runs.ledger import Mode, Waiter
+from stackroom.runs.polling import Look, TaskResult
+from stackroom.runs.run import DirectCall, Run, RunOutcome, until_first_look, until_next_look
+from stackroom.runs.verdicts import Settled, VerdictWriter, of_illegible
+from stackroom.runs.work_queue import OpenWork, WorkQueue, with_nothing_to_do
+from stackroom.runs.workload import Did
+
+_TRIES = 5  # looks at a call, in a row, that fail
+# A call is looked at by its last document; from this age on as a whole, each so many steps, for
+# nobody says in which order Bedrock takes them.
+_WHOLE_AFTER, _WHOLE_EACH = 10.0, 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByDirectCalls:
+    calls: DirectCalls
+    queue: WorkQueue
+    catalogs: Catalogs
+    verdict_writer: VerdictWriter
+    admission: Admission
+    now: Callable[[], datetime] = utc_now
+    beside: Beside = in_threads
+
+    mode = Mode.DIRECT
+
+    def waiter(self, run: Run, source: DataSource, token: str) -> Waiter:
+        """How many calls it can use it knows when it is admitted."""
+        return self._waiter(run, source, self._limit, token=token)
+
+    def start(self, run: Run, source: DataSource) -> TaskResult:
+        work = self.queue.take(run, calls=max(0, self._limit - run.progress.calls_at_work))
+        failed = self._without_text(work)
+        result = self._start(run, source, work)
+        moved = result.run.counted(failed=len(failed))
+        return replace(result, run=moved, settled=[*failed, *result.settled])
+
+    def _without_text(self, work: OpenWork) -> list[Settled]:
+        """
+        Fail what shows a person no text, before anything is sent: Bedrock's parser would index what
+        is hidden in the file. Where somebody chose that parser, it gets all files.
+        """
+        illegible = work.remove_illegible() if self.calls.sends_texts else []
+        return [
+            settled
+            for each in illegible
+            for settled in self.verdict_writer.write(
+                work.catalogs[each.catalog_id], [(each, of_illegible(each))]
+            )
+        ]
+
+    def _start(self, run: Run, source: DataSource, work: OpenWork) -> TaskResult:
+        at_work = run.progress.calls_at_work
+        last_turn = run.progress.after
+        free = max(0, self._limit - at_work)
+        share = self.admission.share_of(run.worklist_id)
+        found = work.batches(free, share=share, at_work=at_work)
+        run = run.having(after=work.after, is_more=False)
+        if not found and not work.large:
+            return self._nothing_to_send(run, work)
+        wanted = at_work + max(1, len(found) + len(work.large))
+        grant = self.admission.acquire(self._waiter(run, source, wanted))
+        if grant is None and not at_work:
+            self.admission.leave(run.worklist_id, run.epoch)
+            if not run.progress.calls:
+                since = run.progress.waiting_since or self.now()
+                queued = run.went(RunOutcome.QUEUED, waiting_since=since)
+                return TaskResult(run=queued, failures=work.failures)
+        free = 0 if grant is None else max(0, grant.slots - at_work)
+        if len(found) > free:  # the turns of the others are yet to come
+            last_turn = found[free - 1][-1].catalog_id if free else last_turn
+            run = run.having(after=last_turn)
+        sending = CallSender(
+            calls=self.calls,
+            admission=self.admission,
+            run=run,
+            source=source,
+            work=work,
+            now=self.now(),
+            beside=self.beside,
+            alone=list(run.progress.alone),
+            set_aside=list(run.progress.set_aside),
+        )
+        sending.send(found[:free])
+        if grant is not None:
+            sending.send_large(grant)
+        return self._started(sending, is_more=work.is_more or len(found) > free)
+
+    def look(self, run: Run, source: DataSource) -> Look:
+        calls = list(run.progress.calls)
+        said: dict[int, Mapping[str, DocumentDetail]] = {}  # by a call's number
+        failures: dict[str, Exception] = {}
+        set_aside = list(run.progress.set_aside)
+        did: Did | None = None
+        ended = self._ended(run, source)
+        answers = self.beside([partial(self._answer, source, calls[each]) for each in ended])
+        for number, details in zip(ended, answers, strict=True):
+            call = calls[number]
+            if isinstance(details, Exception):
+                calls[number] = self._unseen(call, details, failures)
+                if not calls[number].documents:
+                    set_aside += call.documents
+                continue
+            calls[number] = call = call.model_copy(update={"failures": 0})
+            if call.is_over or any(_is_undecided(call, each) for each in details.values()):
+                said[number] = details
+                continue
+            calls[number] = _over(call, details, at=self.now())
+            # What has just been indexed is found some seconds later: with the next look.
+            if call.is_removal or any(each.status not in INDEXED for each in details.values()):
+                said[number] = details
+            did = _did(call, calls[number]) or did
+        large = [each for each in calls if each.is_large]
+        if large and all(each.is_over for each in large):
+            self.admission.end_large(run.worklist_id, run.epoch)
+        said_of = self._said_of(calls, said)
+        moved = run.having(calls=tuple(calls), set_aside=tuple(set_aside))
+        at_work = moved.progress.calls_at_work
+        return Look(
+            run=moved,
+            at_work=at_work,
+            said_of=said_of,
+            began_at=max(map(_since, calls), default=None),
+            is_more=run.progress.is_more and at_work < run.progress.calls_at_work,
+            did=did,
+            failures=failures,
+        )
+
+    def _said_of(
+        self, calls: list[DirectCall], said: Mapping[int, Mapping[str, DocumentDetail]]
+    ) -> list[DocumentEvidence]:
+        """What has changed on record meanwhile, is taken out of the calls."""
+        at, found = self.now(), []
+        there = self._on_record([calls[number] for number in said])
+        for number, details in said.items():
+            call = calls[number]
+            names = [name for name in call.documents if name.document_id in there]
+            calls[number] = call.model_copy(update={"documents": tuple(names)})
+            for name in names:
+                catalog, document = there[name.document_id]
+                detail = details.get(name.document_id, NOT_FOUND)
+                word = call_evidence(document, detail, accepted_at=call.accepted_at, at=at)
+                found.append((catalog, document, word))
+        return found
+
+    def _on_record(self, calls: Sequence[DirectCall]) -> dict[str, tuple[Catalog, Document]]:
+        """
+        What the calls have yet to settle, by document id. What is pending waits for a call of its
+        own, whatever becomes of this one.
+        """
+        reads = [
+            partial(self.calls.documents.get, each.catalog_id, each.document_id)
+            for call in calls
+            for each in call.documents
+        ]
+        known: dict[str, Catalog | None] = {}
+        there: dict[str, tuple[Catalog, Document]] = {}
+        for document in self.beside(reads):
+            waits = document is not None and document.status is DocumentStatus.PENDING
+            if document is None or not document.is_open or waits:
+                continue
+            if document.catalog_id not in known:
+                known[document.catalog_id] = self.catalogs.get(document.catalog_id)
+            if (catalog := known[document.catalog_id]) is not None:
+                there[document.document_id] = (catalog, document)
+        return there
+
+    def _ended(self, run: Run, source: DataSource) -> list[int]:
+        """
+        Calls that are over, or whose last document is decided on: a reading takes ten, and five a
+        second are the whole account's.
+        """
+        calls = run.progress.calls
+        over = [number for number, each in enumerate(calls) if each.is_over]
+        probed = [number for number, each in enumerate(calls) if not each.is_over]
+        if len(probed) < 2:
+            return over + probed
+        last = {number: calls[number].documents[-1].document_id for number in probed}
+        found = self.calls.direct.details(source, last.values())
+        is_whole_due = run.progress.steps % _WHOLE_EACH == 0
+        return over + [
+            number
+            for number, document_id in last.items()
+            if not _is_undecided(calls[number], found[document_id])
+            or (is_whole_due and self._age(calls[number].began_at) >= _WHOLE_AFTER)
+        ]
+
+    def _answer(
+        self, source: DataSource, call: DirectCall
+    ) -> Mapping[str, DocumentDetail] | Exception:
+        """
+        That all that is left is INDEXED need not be asked for again. What was NOT_FOUND may be
+        there by now: an ingestion from before may have been on its way. What goes wrong is told
+        with its call; whose trouble it is, is decided there.
+        """
+        ids = [each.document_id for each in call.documents]
+        if call.said_at is not None and not call.is_removal:
+            return dict.fromkeys(ids, DocumentDetail(status="INDEXED", updated_at=call.said_at))
+        return tried(lambda: self.calls.direct.details(source, ids))
+
+    def _unseen(
+        self, call: DirectCall, error: Exception, failures: dict[str, Exception]
+    ) -> DirectCall:
+        """A call that could not be seen to: later, or, if that goes on, left to another run."""
+        if isinstance(error, KnowledgeBaseThrottled):
+            return call
+        seen = call.model_copy(update={"failures": call.failures + 1})
+        if seen.failures < _TRIES:
+            return seen
+        failures |= dict.fromkeys((each.catalog_id for each in call.documents), error)
+        return seen.model_copy(update={"documents": (), "is_over": True})
+
+    def _nothing_to_send(self, run: Run, work: OpenWork) -> TaskResult:
+        if not run.progress.calls:
+            self.admission.leave(run.worklist_id, run.epoch)
+            moved = with_nothing_to_do(run, work.next_try, self.now())
+            return TaskResult(run=moved, failures=work.failures)
+        waiting = self._waiting(run.having(is_more=work.is_more))
+        return TaskResult(run=waiting, failures=work.failures)
+
+    def _started(self, sending: CallSender, *, is_more: bool) -> TaskResult:
+        settled = [
+            settled
+            for catalog, document, verdict in sending.refused
+            for settled in self.verdict_writer.write(catalog, [(document, verdict)])
+        ]
+        progress = sending.run.progress
+        run = sending.run.having(
+            calls=(*progress.calls, *sending.sent),
+            accepted_calls=progress.accepted_calls + len(sending.sent),
+            alone=tuple(sending.alone),
+            set_aside=tuple(sending.set_aside),
+            is_more=is_more,
+            round=progress.round + 1,
+        ).counted(sent=sum(len(each.documents) for each in sending.sent), failed=len(settled))
+        return TaskResult(
+            run=self._after(run, sending),
+            settled=settled,
+            failures=sending.work.failures,
+            calls=len(sending.sent),
+        )
+
+    def _after(self, run: Run, sending: CallSender) -> Run:
+        if sending.sent:
+            first, at_work = until_first_look(self.mode), run.progress.calls_at_work
+            # Those that were at work before may be over sooner.
+            seconds = first if at_work == len(sending.sent) else until_next_look(self.mode, 0.0)
+            return run.went(RunOutcome.STARTED, wait_seconds=seconds, waits=0, waiting_since=None)
+        if run.progress.calls:
+            return self._waiting(run)
+        # Others may get through meanwhile; it queues up again in its old position.
+        self.admission.leave(run.worklist_id, run.epoch)
+        pause = AFTER_REFUSAL if sending.is_in_doubt else None
+        if sending.retry_after is not None:
+            pause = sending.retry_after
+        if pause is None:
+            return run.went(RunOutcome.MORE)
+        waits = run.progress.waits + 1
+        return run.went(RunOutcome.BUSY, wait_seconds=pause, waits=waits)
+
+    def _waiting(self, run: Run) -> Run:
+        """For what is at work, with nothing sent just now."""
+        age = self._age(max(map(_since, run.progress.calls)))
+        return run.went(RunOutcome.STARTED, wait_seconds=until_next_look(self.mode, age))
+
+    def _age(self, began_at: datetime) -> float:
+        return (self.now() - began_at).total_seconds()
+
+    def _waiter(self, run: Run, source: DataSource, calls: int, token: str = "") -> Waiter:
+        return Waiter(
+            worklist_id=run.worklist_id,
+            epoch=run.epoch,
+            knowledge_base_id=source.knowledge_base_id,
+            mode=self.mode,
+            since=run.progress.waiting_since or self.now(),
+            calls=min(self._limit, calls),
+            token=token,
+        )
+
+    @property
+    def _limit(self) -> int:
+        return self.admission.limits.direct_calls
+
+
+def _since(call: DirectCall) -> datetime:
+    """When what it waits for now began: for Bedrock, or for a search."""
+    return call.said_at or call.began_at
+
+
+def _is_undecided(call: DirectCall, detail: DocumentDetail) -> bool:
+    """What Bedrock doesn't show of an ingestion, or shows as of before, it may not show yet."""
+    if detail.status in UNDER_WAY:
+        return True
+    is_old = detail.updated_at is None or detail.updated_at < call.accepted_at
+    return not call.is_removal and is_old
+
+
+def _over(call: DirectCall, details: Mapping[str, DocumentDetail], *, at: datetime) -> DirectCall:
+    final = ABSENT if call.is_removal else INDEXED
+    said = [each.updated_at for each in details.values() if each.status in INDEXED]
+    # Whatever is neither is settled with this look, or asked for again.
+    is_all = all(each.status in final for each in details.values())
+    said_at = max((each for each in said if each is not None), default=at)
+    return call.model_copy(update={"is_over": True, "said_at": said_at if is_all else None})
+
+
+def _did(call: DirectCall, over: DirectCall) -> Did | None:
+    """
+    How long Bedrock took, by its own clock, for all bytes that it had at work with the call: calls
+    share what reads and embeds them. A removal tells nothing of an ingestion.
+    """
+    if call.is_removal or call.is_large or over.said_at is None:
+        return None
+    seconds = (over.said_at - call.accepted_at).total_seconds()
+    return Did(mode=Mode.DIRECT, size=call.size + call.size_ahead, seconds=max(0.0, seconds))

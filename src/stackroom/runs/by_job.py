@@ -1,0 +1,274 @@
+"""
+By ingestion jobs: what a data source of type S3 takes, and those of MANAGED knowledge bases.
+
+A job takes up all there is under the prefix, tries again what failed before, and gives its failure
+reasons for all files together. What is open is bound to its id, and settled by it. A rejected file
+stays in the index as nobody's: a job that came after its sidecar has made it so.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from urllib.parse import quote
+
+from stackroom.clock import utc_now
+from stackroom.concurrency import chunks
+from stackroom.model.bucket import DocumentBucket
+from stackroom.model.records import DataSource, Document, DocumentStatus
+from stackroom.model.repositories import Catalogs, Documents
+from stackroom.model.usage import Call, UsageBook, count_ingested
+from stackroom.runs.bedrock_calls import (
+    NOT_FOUND,
+    Busy,
+    IngestionJobs,
+    Job,
+    JobState,
+    client_token,
+)
+from stackroom.runs.direct_calls import is_of_calls
+from stackroom.runs.evidence import (
+    INDEXED,
+    JOB_DEADLINE,
+    DocumentEvidence,
+    is_overdue,
+    job_evidence,
+)
+from stackroom.runs.grants import Admission
+from stackroom.runs.ledger import Mode, Waiter
+from stackroom.runs.polling import Look, TaskResult
+from stackroom.runs.run import Run, RunOutcome, until_first_look, until_next_try
+from stackroom.runs.schedule import PATIENCE
+from stackroom.runs.user_caps import UserCaps
+from stackroom.runs.work_queue import with_nothing_to_do
+from stackroom.runs.workload import Did, demand_of_job
+
+_AT_ONCE = 500  # documents that are kept in memory
+_LOOKED_AT = 100  # documents, for one that is due: those that Bedrock failed over come last
+_STOPPING = 3600.0  # seconds of grace for StopIngestionJob, which takes about half a minute
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByJobs:
+    """The worklist of a data source that takes jobs is one catalog's, and named like it."""
+
+    catalogs: Catalogs
+    documents: Documents
+    bucket: DocumentBucket
+    jobs: IngestionJobs
+    admission: Admission
+    caps: UserCaps
+    usage: UsageBook
+    now: Callable[[], datetime] = utc_now
+
+    mode = Mode.JOB
+
+    def waiter(self, run: Run, source: DataSource, token: str) -> Waiter:
+        demand = demand_of_job(self.documents.open_in(run.worklist_id))
+        since = run.progress.waiting_since
+        assert since is not None, "set when it was queued"
+        return Waiter(
+            worklist_id=run.worklist_id,
+            epoch=run.epoch,
+            knowledge_base_id=source.knowledge_base_id,
+            mode=self.mode,
+            since=since + (PATIENCE if demand.is_large else timedelta()),
+            calls=1,
+            token=token,
+            size=demand.size,
+        )
+
+    def start(self, run: Run, source: DataSource) -> TaskResult:
+        """The client token names the round, so that a second try gets the first one's job."""
+        if (left := self._left_behind(run)) is not None:
+            # Of a run that broke, or a task that was cut short: settle that job first.
+            return TaskResult(run=self._began(run, left))
+        catalog = self.catalogs.get(run.worklist_id)
+        assert catalog is not None, "a catalog outlives its runs"
+        self.caps.hold_back_from_job(catalog)
+        due = [each.retry_at for each in self.documents.open_in(run.worklist_id, limit=_LOOKED_AT)]
+        next_try = None if None in due else min(filter(None, due), default=None)
+        if not due or (next_try is not None and next_try > self.now()):
+            self.admission.leave(run.worklist_id, run.epoch)
+            return TaskResult(run=with_nothing_to_do(run, next_try, self.now()))
+        grant = self.admission.claim(run.worklist_id, run.epoch)
+        if grant is None:
+            since = run.progress.waiting_since or self.now()
+            return TaskResult(run=run.went(RunOutcome.QUEUED, waiting_since=since))
+        asked_at = self.now()
+        if grant.start_at is not None and grant.start_at > asked_at:
+            seconds = math.ceil((grant.start_at - asked_at).total_seconds())
+            return TaskResult(run=run.went(RunOutcome.BUSY, wait_seconds=seconds))
+        job = self._start(run, source)
+        if isinstance(job, Busy):
+            waits = run.progress.waits
+            seconds = until_next_try(waits, jitter=True)
+            busy = run.went(RunOutcome.BUSY, wait_seconds=seconds, waits=waits + 1)
+            return TaskResult(run=busy)
+        # What has come since may have missed this job; it has another.
+        work = (
+            each
+            for each in self.documents.open_in(run.worklist_id)
+            if _is_to_be_taken_up(each) and each.updated_at <= asked_at
+        )
+        sent = 0
+        users = {catalog.catalog_id: catalog.user_id}
+        for number, some in enumerate(chunks(work, of=_AT_ONCE)):
+            taking = [self._taken_up(each, job) for each in some]
+            ingested = (each for each in taking if each.status is DocumentStatus.INDEXING)
+            # Before: of what is bound to a job nobody looks again whether it was counted.
+            call = Call(job.job_id, str(number))
+            count_ingested(self.usage, users, ingested, at=asked_at, call=call)
+            sent += len(self.documents.save_all(taking))
+        self.admission.dispatch()  # the next start can be reserved now
+        return TaskResult(run=self._began(run, job.job_id).counted(sent=sent))
+
+    def look(self, run: Run, source: DataSource) -> Look:
+        """Stops a job that is past its deadline."""
+        assert run.progress.job_id is not None, "a run that waits has a job"
+        job = self.jobs.get(source, run.progress.job_id)
+        if job is not None and job.state is JobState.RUNNING:
+            is_given_up = is_overdue(job.started_at, self.now(), JOB_DEADLINE + _STOPPING)
+            if is_overdue(job.started_at, self.now(), JOB_DEADLINE) and not is_given_up:
+                self.jobs.stop(source, job.job_id)
+            if not is_given_up:
+                return Look(run=run, at_work=1, began_at=job.started_at)
+        said_of, failed_documents = self._evidence(run, source, job)
+        return Look(
+            run=run,
+            at_work=0,
+            said_of=said_of,
+            began_at=job.started_at if job is not None else None,
+            did=self._did(run, job) if job is not None else None,
+            failed_documents=failed_documents,
+        )
+
+    def _evidence(
+        self, run: Run, source: DataSource, job: Job | None
+    ) -> tuple[list[DocumentEvidence], int]:
+        """
+        And of those that failed before and that the job has indexed after all; else answers would
+        show what reads `failed`. Also how many the job counts as failed anew.
+        """
+        catalog = self.catalogs.get(run.worklist_id)
+        assert catalog is not None, "a catalog outlives its runs"
+        listed = list(self.documents.open_in(catalog.catalog_id))
+        listed += (
+            each for each in self.documents.failed_in(catalog.catalog_id) if not each.is_open
+        )
+        taken = [each for each in listed if _is_of(run, each)]
+        failed = [each for each in listed if _is_tried_again(each)]
+        # A failure reason may name any file of the catalog.
+        uris = {each.document_id: self.bucket.uri_of(each.s3_key) for each in listed}
+        reasons = reasons_by_uri(uris.values(), job.failure_reasons if job else ())
+        asked = [uris[each.document_id] for each in taken + failed]
+        said = self.jobs.details(source, asked) if asked else {}
+        details = {document_id: said.get(uri, NOT_FOUND) for document_id, uri in uris.items()}
+        indexed_after_all = [each for each in failed if details[each.document_id].status in INDEXED]
+        # The job's own count has those again that failed once more.
+        counted = job.failed_documents if job is not None else 0
+        failed_anew = counted - (len(failed) - len(indexed_after_all))
+        at = self.now()
+        return [
+            (
+                catalog,
+                each,
+                job_evidence(
+                    each,
+                    details[each.document_id],
+                    job,
+                    failure_reason=reasons.get(uris[each.document_id]),
+                    at=at,
+                ),
+            )
+            for each in taken + indexed_after_all
+        ], max(0, failed_anew)
+
+    def _left_behind(self, run: Run) -> str | None:
+        """The job of documents that are `indexing` though nobody waits for it."""
+        for each in self.documents.open_in(run.worklist_id):
+            if each.status is DocumentStatus.INDEXING and not is_of_calls(each):
+                return each.ingestion_job_id
+        return None
+
+    def _began(self, run: Run, job_id: str) -> Run:
+        return run.went(
+            RunOutcome.STARTED,
+            job_id=job_id,
+            is_more=False,
+            round=run.progress.round + 1,
+            wait_seconds=until_first_look(self.mode),
+            waits=0,
+            waiting_since=None,
+        )
+
+    def _start(self, run: Run, source: DataSource) -> Job | Busy:
+        description = f"{run.worklist_id} run {run.epoch} round {run.progress.round}"
+        token = client_token(description)
+        job = self.jobs.start(source, token=token, description=description)
+        if isinstance(job, Busy):
+            # The answer to our own call may have been lost: then the job in the way is ours.
+            return self.jobs.running(source, description=description) or job
+        return job
+
+    def _taken_up(self, document: Document, job: Job) -> Document:
+        taken = document
+        if document.status is DocumentStatus.PENDING:
+            taken = document.moved(DocumentStatus.INDEXING, at=self.now())
+        return taken.model_copy(
+            update={"ingestion_job_id": job.job_id, "attempts": document.attempts + 1}
+        )
+
+    def _did(self, run: Run, job: Job) -> Did | None:
+        """Of its grant's size, which admission knows: by Bedrock's clock, not by our looks."""
+        grant = self.admission.grant_of(run.worklist_id, run.epoch)
+        if grant is None:
+            return None
+        seconds = (job.updated_at - job.started_at).total_seconds()
+        return Did(mode=self.mode, size=grant.size, seconds=max(0.0, seconds))
+
+
+def _is_to_be_taken_up(document: Document) -> bool:
+    waits = document.status in (DocumentStatus.PENDING, DocumentStatus.DELETING)
+    return waits or document.lingering or is_of_calls(document)
+
+
+def _is_of(run: Run, document: Document) -> bool:
+    """Whether the run's job has taken the document up, and it is not settled."""
+    is_bound = document.ingestion_job_id == run.progress.job_id
+    if document.status is DocumentStatus.FAILED:
+        return is_bound and document.lingering
+    return is_bound and document.status in (DocumentStatus.INDEXING, DocumentStatus.DELETING)
+
+
+def _is_tried_again(document: Document) -> bool:
+    """Whether every job tries the failed document again, as Bedrock does with what lies there."""
+    failed = document.status is DocumentStatus.FAILED and not document.lingering
+    return failed and not document.is_rejected
+
+
+# Which files a job's failure reasons name.
+
+_END = r"(?=$|[,;\]'\"\s]|\.(?:\s|$))"
+
+
+def reasons_by_uri(uris: Iterable[str], reasons: Iterable[str]) -> dict[str, str]:
+    """
+    The reason that names each URI, of those that any names.
+
+    Give all URIs that there are, not just those of interest: `s3://b/a.txt copy.txt` begins with
+    another document's name, and only the longest that fits is meant. A reason that files share
+    lists them all at its end; nobody needs to read the others' names.
+    """
+    reasons = list(reasons)
+    if not reasons:
+        return {}
+    spelled = {spelling: uri for uri in uris for spelling in (quote(uri, safe=":/"), uri)}
+    longest_first = sorted(spelled, key=len, reverse=True)
+    named = re.compile(f"({'|'.join(map(re.escape, longest_first))}){_END}")
+    found: dict[str, str] = {}
+    for reason in reasons:
+        for match in named.finditer(reason):
+            found.setdefault(spelled[match[1]], reason.partition(" [Files:")[0])
+    return found

@@ -1,0 +1,407 @@
+"""
+How far a catalog's documents are: each one's stage, its run's position, how long, and what is left.
+
+What is left is an estimate and no promise: the open work before and of a document times what
+finished work has taken (quota.workload). There is none for work far larger than any measured, for
+a document that no run attends to, and for one that takes longer than it should.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import cached_property, partial
+from typing import Any
+
+from stackroom.clock import REAL_TIME, Pace, utc_now
+from stackroom.concurrency import Beside, in_threads
+from stackroom.model.catalog_counts import awaits_indexing
+from stackroom.model.records import Catalog, DataSourceType, Document, DocumentStatus
+from stackroom.model.repositories import Documents
+from stackroom.runs.lease import Lease, Leases, Worklists
+from stackroom.runs.ledger import AdmissionReader, Grant, Ledger, Mode, Waiter
+from stackroom.runs.run_leases import worklist_of
+from stackroom.runs.schedule import Limits
+from stackroom.runs.workload import BATCH, duration
+
+PAGE = 200  # documents: a catalog of fewer is read as it is, in some 50 read units
+LISTED = 500  # of a larger one, open ones and failed ones each
+# Of a queue this many are looked at; a position behind them is told as "after" them.
+_LOOKED_AT = 1000
+# Seconds on AWS from a drop until its run begins: the event, the queue, and the first state.
+_BEGINS = 3.0
+# Longer than an object's event takes, and the function that it starts: what has waited longer
+# waits behind other events, which nobody counts.
+_EVENT = timedelta(seconds=10)
+
+
+class DocumentStage(StrEnum):
+    """Where a document stands, in words for its owner."""
+
+    EXPECTED = "waiting for its upload"
+    OVER_CAP = "waiting over a cap"
+    READING = "being read"
+    POSTPONED = "waiting for Bedrock, which fails at the moment"
+    LEFT = "waiting for another look at it"
+    BEGINNING = "about to begin"
+    WAITING = "waiting for its turn"
+    INGESTING = "being read and indexed"
+    REMOVING = "being removed"
+    FOLLOWING = "waiting to follow a run that broke"
+    SEARCHABLE = "searchable"
+    FAILED = "failed"
+
+
+_STAGES = {  # whatever its run does
+    DocumentStatus.INDEXING: DocumentStage.INGESTING,
+    DocumentStatus.INDEXED: DocumentStage.SEARCHABLE,
+    DocumentStatus.DELETING: DocumentStage.REMOVING,
+    DocumentStatus.FAILED: DocumentStage.FAILED,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentEstimate:
+    """
+    Of what is settled, has yet to be uploaded, or is postponed, only the stage is told.
+    `attempt` counts from 1; the seconds are AWS's.
+    `eta_seconds` is None where nobody knows, and `is_late` says that it was known and is over.
+    """
+
+    document: Document
+    stage: DocumentStage
+    attempt: int | None = None
+    eta_seconds: int | None = None
+    so_far_seconds: int | None = None  # at work, or waiting for it
+    is_late: bool = False
+
+    def remaining(self, speed: float) -> str:
+        """In words, where AWS's time passes at `speed`; empty for what is settled."""
+        if self.so_far_seconds is None:
+            return ""
+        so_far = in_words(self.so_far_seconds / speed)
+        if self.is_late:
+            return f"longer than usual: {so_far} so far"
+        if self.eta_seconds is None:
+            return f"{so_far} so far"
+        return f"about {in_words(max(1, self.eta_seconds / speed))} to go"
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueuePosition:
+    """In the queue of a knowledge base, from 1; None if it is beyond `length`."""
+
+    position: int | None
+    length: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CatalogEstimate:
+    """
+    `queue_position` is None if the catalog's run doesn't wait. Its seconds are those of the last
+    document: 0 if all is settled, None if that of any is not known.
+    `documents` are all of the catalog if that `is_whole`; of a larger one what is open and what
+    failed, as many as are looked at.
+    """
+
+    catalog: Catalog
+    queue_position: QueuePosition | None
+    eta_seconds: int | None
+    documents: tuple[DocumentEstimate, ...]
+    is_whole: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimates:
+    documents: Documents
+    leases: Leases
+    book: AdmissionReader
+    worklists: Worklists
+    limits: Limits
+    pace: Pace = REAL_TIME
+    now: Callable[[], datetime] = utc_now
+    beside: Beside = in_threads
+
+    def of(self, catalog: Catalog, *, known: Iterable[Document] | None = None) -> CatalogEstimate:
+        """
+        `known` are all of its documents, if the caller has them at hand. Of a catalog that counts
+        something open, all is read at once, for somebody waits for the answer.
+        """
+        read: dict[str, Any] = {"found": (known, True)}
+        if known is None:
+            others = self._reads(catalog) if catalog.open_count else {}
+            read = self._at_once({"found": partial(self._found, catalog), **others})
+        found, is_whole = read.pop("found")
+        now = self.now()
+        documents = sorted(
+            (each for each in found if not each.has_lapsed(now)), key=lambda each: each.filename
+        )
+        unsettled = [each for each in documents if _is_unsettled(each)]
+        if unsettled and not read:
+            read = self._at_once(self._reads(catalog))
+        outlook = _Outlook(
+            catalog=catalog,
+            documents=unsettled,
+            limits=self.limits,
+            pace=self.pace,
+            at=self.now(),
+            **read,
+        )
+        eta = max(map(outlook.seconds, unsettled), default=0.0)
+        if any(each.unread or each.retry_at is not None for each in documents):
+            eta = math.inf  # nobody knows how long a file takes to read before it is read
+        if not is_whole and sum(map(awaits_indexing, unsettled)) < catalog.waiting_count:
+            eta = math.inf  # nobody has looked at the last one
+        return CatalogEstimate(
+            catalog=catalog,
+            queue_position=outlook.position,
+            eta_seconds=outlook.on_aws(eta),
+            documents=tuple(map(outlook.estimate, documents)),
+            is_whole=is_whole,
+        )
+
+    def _at_once(self, reads: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
+        return dict(zip(reads, self.beside(list(reads.values())), strict=True))
+
+    def _found(self, catalog: Catalog) -> tuple[Iterable[Document], bool]:
+        """Also whether these are all. Some that don't count may lie beside those that do."""
+        if catalog.document_count < PAGE:
+            page = self.documents.page(catalog.catalog_id, after=None, limit=PAGE)
+            if page.next is None:
+                return page.documents, True
+        counted = {
+            self.documents.failed_in: catalog.failed_count,
+            self.documents.open_in: catalog.open_count,
+            self.documents.over_in: catalog.over_count,
+        }
+        found = self.beside(
+            [partial(_listed, each, catalog.catalog_id) for each, some in counted.items() if some]
+        )
+        return {each.document_id: each for part in found for each in part}.values(), False
+
+    def _reads(self, catalog: Catalog) -> dict[str, Callable[[], Any]]:
+        """What an outlook takes beside the documents."""
+        source, mode = catalog.source, _mode_of(catalog)
+        worklist_id = worklist_of(catalog.catalog_id, source)
+        reads: dict[str, Callable[[], Any]] = {
+            "ledger": self.book.read,
+            "lease": partial(self.leases.get, worklist_id),
+        }
+        if source is not None:
+            home = source.knowledge_base_id
+            reads["queue"] = partial(self.book.waiting, home, mode, limit=_LOOKED_AT)
+        if source is not None and source.is_shared:
+            entries = partial(self.worklists.entries, worklist_id, limit=_LOOKED_AT)
+            reads["sharing"] = lambda: sum(1 for _ in entries())
+        return reads
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Outlook:
+    """
+    How a catalog's run stands at one moment. Seconds are by our clock, infinite where nobody knows.
+
+    `documents` are the unsettled ones, `queue` the runs that wait for the knowledge base as its run
+    does, and `sharing` is how many catalogs with open documents share its data source.
+    """
+
+    catalog: Catalog
+    documents: Sequence[Document]
+    limits: Limits
+    pace: Pace
+    at: datetime
+    ledger: Ledger = field(default_factory=Ledger)
+    lease: Lease | None = None
+    queue: Sequence[Waiter] = ()
+    sharing: int = 0
+
+    def estimate(self, document: Document) -> DocumentEstimate:
+        if not _is_unsettled(document):
+            return DocumentEstimate(document=document, stage=self._stage(document))
+        so_far = self._age(document)
+        is_at_work = document.status is DocumentStatus.INDEXING
+        return DocumentEstimate(
+            document=document,
+            stage=self._stage(document),
+            attempt=_attempt(document),
+            eta_seconds=self.on_aws(self.seconds(document)),
+            so_far_seconds=max(0, math.floor(self.pace.on_aws(so_far))),
+            is_late=is_at_work and self._whole(self._size_at_work) <= self._idle(document),
+        )
+
+    def on_aws(self, seconds: float) -> int | None:
+        """Whole seconds on AWS; None where nobody knows."""
+        if seconds == math.inf:
+            return None
+        return math.ceil(round(self.pace.on_aws(seconds), 3))
+
+    def seconds(self, document: Document) -> float:
+        """Until the document is searchable, or removed: the open work before and of it."""
+        if self._is_unattended(document) or self._is_following:
+            return math.inf
+        if document.status is DocumentStatus.INDEXING:
+            return self._left(document)
+        is_queued = self._grant is not None or self._ahead < len(self.queue)
+        begins = 0.0 if is_queued else self.pace.here(_BEGINS)
+        number, size = self._until[document.document_id]
+        if self._mode is Mode.JOB:  # one job takes up all that waits
+            before = max(map(self._left, self._at_work), default=self._until_turn)
+            return begins + before + self._whole(self._size - self._size_at_work)
+        rounds = math.ceil(number / BATCH) * self._users_of_calls / self.limits.direct_calls
+        return begins + max(0.0, rounds - 1) * self._whole(0) + self._whole(size)
+
+    @cached_property
+    def position(self) -> QueuePosition | None:
+        """None without a place of its own: its run doesn't wait, or is a shared data source's."""
+        source = self.catalog.source
+        if not self.documents or source is None or source.is_shared or self._grant is not None:
+            return None
+        if self._ahead < len(self.queue):
+            return QueuePosition(position=self._ahead + 1, length=len(self.queue))
+        if len(self.queue) < _LOOKED_AT:
+            return None  # it is about to queue up
+        return QueuePosition(position=None, length=len(self.queue))
+
+    def _stage(self, document: Document) -> DocumentStage:
+        if (idle := _stage_of_idle(document)) is not None:
+            return idle
+        if document.status in _STAGES:
+            return _STAGES[document.status]
+        if self._is_unattended(document) and document.fingerprint:
+            return DocumentStage.LEFT
+        if self.position is not None or self._is_unattended(document):
+            return DocumentStage.WAITING
+        return DocumentStage.FOLLOWING if self._is_following else DocumentStage.BEGINNING
+
+    @property
+    def _mode(self) -> Mode:
+        return _mode_of(self.catalog)
+
+    @property
+    def _worklist_id(self) -> str:
+        return worklist_of(self.catalog.catalog_id, self.catalog.source)
+
+    @cached_property
+    def _grant(self) -> Grant | None:
+        """What its run has."""
+        mine = (each for each in self.ledger.grants if each.worklist_id == self._worklist_id)
+        return next(mine, None)
+
+    @cached_property
+    def _ahead(self) -> int:
+        """How many runs of the queue are before its own; all if its own doesn't wait there."""
+        waiting = [each.worklist_id for each in self.queue]
+        is_there = self._worklist_id in waiting
+        return waiting.index(self._worklist_id) if is_there else len(waiting)
+
+    @property
+    def _is_following(self) -> bool:
+        """Its run broke, and another has yet to begin."""
+        lease = self.lease
+        return self._grant is None and lease is not None and lease.held and lease.failures > 0
+
+    @cached_property
+    def _until_turn(self) -> float:
+        """What the jobs and calls before its own job take."""
+        if self._grant is not None or (source := self.catalog.source) is None:
+            return 0.0
+        home = source.knowledge_base_id
+        at_work = [each.size for each in self.ledger.grants if each.knowledge_base_id == home]
+        sizes = [*at_work, *(each.size for each in self.queue[: self._ahead])]
+        at_a_time = min(self.limits.jobs_in(home), self.limits.jobs)
+        return sum(map(self._whole, sizes)) / at_a_time
+
+    @cached_property
+    def _size(self) -> int:
+        return sum(each.text_size for each in self.documents)
+
+    @cached_property
+    def _at_work(self) -> list[Document]:
+        return [each for each in self.documents if each.status is DocumentStatus.INDEXING]
+
+    @cached_property
+    def _size_at_work(self) -> int:
+        return sum(each.text_size for each in self._at_work)
+
+    @cached_property
+    def _until(self) -> Mapping[str, tuple[int, int]]:
+        """By id of each that waits, the oldest first, how many documents and bytes are up to it."""
+        waiting = (each for each in self.documents if each.status is not DocumentStatus.INDEXING)
+        found: dict[str, tuple[int, int]] = {}
+        number, size = len(self._at_work), self._size_at_work
+        for each in sorted(waiting, key=lambda each: (each.updated_at, each.document_id)):
+            number, size = number + 1, size + each.text_size
+            found[each.document_id] = (number, size)
+        return found
+
+    @cached_property
+    def _users_of_calls(self) -> int:
+        """Catalogs and runs, this one among them."""
+        grants = {each.worklist_id for each in self.ledger.grants if each.mode is Mode.DIRECT}
+        others = grants.union(each.worklist_id for each in self.queue) - {self._worklist_id}
+        return len(others) + max(1, self.sharing)
+
+    def _whole(self, size: int) -> float:
+        """What so many bytes of text take."""
+        return duration(self.ledger, self._mode, size, self.pace)
+
+    def _left(self, document: Document) -> float:
+        """Of all that is at work; nobody knows once that takes longer than it should."""
+        left = self._whole(self._size_at_work) - self._idle(document)
+        return left if left > 0 else math.inf
+
+    def _idle(self, document: Document) -> float:
+        """Since the last document of the catalog was done, or this one was begun."""
+        since = max(document.updated_at, self.catalog.indexed_at or document.updated_at)
+        return (self.at - since).total_seconds()
+
+    def _age(self, document: Document) -> float:
+        return (self.at - document.updated_at).total_seconds()
+
+    def _is_unattended(self, document: Document) -> bool:
+        """Whether its object's event has yet to come, behind others', or the last run left it."""
+        waits = document.status in (DocumentStatus.UPLOADING, DocumentStatus.PENDING)
+        is_attended = bool(document.fingerprint) and self.lease is not None and self.lease.held
+        return waits and not is_attended and self._age(document) > _EVENT.total_seconds()
+
+
+def _mode_of(catalog: Catalog) -> Mode:
+    source = catalog.source
+    by_job = source is not None and source.type is DataSourceType.S3
+    return Mode.JOB if by_job else Mode.DIRECT
+
+
+def _listed(listing: Callable[..., Iterable[Document]], catalog_id: str) -> list[Document]:
+    return list(listing(catalog_id, limit=LISTED))
+
+
+def _is_unsettled(document: Document) -> bool:
+    settled = (DocumentStatus.INDEXED, DocumentStatus.FAILED)
+    return document.status not in settled and _stage_of_idle(document) is None
+
+
+def _stage_of_idle(document: Document) -> DocumentStage | None:
+    if document.is_to_come:
+        return DocumentStage.EXPECTED
+    if document.over_cap is not None:
+        return DocumentStage.OVER_CAP
+    if document.unread:
+        return DocumentStage.READING
+    return None if document.retry_at is None else DocumentStage.POSTPONED
+
+
+def _attempt(document: Document) -> int:
+    """Documents count the rounds that took them up; one that waits is about to begin another."""
+    if document.status is DocumentStatus.PENDING:
+        return document.attempts + 1
+    return max(1, document.attempts)
+
+
+def in_words(exact: float) -> str:
+    """Seconds, in their largest unit."""
+    seconds = max(0, int(exact))
+    for unit, length in (("d", 86_400), ("h", 3600), ("m", 60)):
+        if seconds >= length:
+            return f"{seconds // length}{unit}"
+    return f"{seconds}s"

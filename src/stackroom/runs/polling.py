@@ -1,0 +1,311 @@
+"""
+PollIngestion: one look at what a run has at work, and the verdicts of what is decided.
+
+A data source of type S3 takes ingestion jobs, one of type CUSTOM direct calls; everything else
+about a run is the same for both (here, and in run_tasks). The data source's strategy looks and says
+how far Bedrock's word goes, searches complete the evidence, rules make a verdict of it, and what is
+not settled is looked at again. It gives back what the run needs no more of its knowledge base.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Protocol
+
+from stackroom.clock import utc_now
+from stackroom.concurrency import Beside, in_threads
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, is_everybodys, tried
+from stackroom.model.records import Catalog, DataSource, Document, PerSourceType, PoolMember
+from stackroom.model.repositories import Catalogs
+from stackroom.runs.evidence import DocumentEvidence, Investigation
+from stackroom.runs.grants import Admission
+from stackroom.runs.lease import Leases
+from stackroom.runs.ledger import Mode, Waiter
+from stackroom.runs.run import (
+    MAX_STEPS,
+    DocumentName,
+    Run,
+    RunOutcome,
+    until_next_look,
+    until_next_try,
+)
+from stackroom.runs.run_leases import LEASE, is_shared, source_of
+from stackroom.runs.verdicts import (
+    Decided,
+    DocumentOutcome,
+    Settled,
+    Verdict,
+    VerdictWriter,
+    verdict,
+)
+from stackroom.runs.work_queue import name_of
+from stackroom.runs.workload import Did
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskResult:
+    """
+    What a task came to. `failures` are of catalogs of which something is left to a later run, by
+    their ids; `calls` are direct calls that it began, and `unexplained` failures are known from a
+    job's statistics alone.
+    """
+
+    run: Run
+    settled: Sequence[Settled] = ()
+    failures: dict[str, Exception] = field(default_factory=dict)
+    calls: int = 0
+    unexplained: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """
+    What Bedrock says of what the run has at work: `run` is how it stands now, `at_work` how many
+    jobs or calls, and the youngest of them, or of what is not settled yet, began at `began_at`.
+    `said_of` tells of each document that Bedrock has decided on how far its word goes. `is_more`
+    if something that waits can be sent now; `did` tells how long work took that is over.
+    """
+
+    run: Run
+    at_work: int
+    said_of: Sequence[DocumentEvidence] = ()
+    began_at: datetime | None = None
+    is_more: bool = False
+    did: Did | None = None
+    failed_documents: int = 0  # by a job's own count
+    failures: dict[str, Exception] = field(default_factory=dict)
+
+
+class Strategy(Protocol):
+    mode: Mode
+
+    def waiter(self, run: Run, source: DataSource, token: str) -> Waiter:
+        """As which it queues up at its knowledge base."""
+
+    def start(self, run: Run, source: DataSource) -> TaskResult:
+        """
+        Begin as much as the run is granted; it is queued if others are before it. Safe to retry.
+        """
+
+    def look(self, run: Run, source: DataSource) -> Look:
+        """
+        Ask Bedrock once. Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable: look again
+        later.
+        """
+
+
+_GROWS_EACH = 3  # polls in a row, after which a run with more to send asks for more calls
+_COUNTED = {
+    DocumentOutcome.INDEXED: "indexed",
+    DocumentOutcome.FAILED: "failed",
+    DocumentOutcome.GONE: "removed",
+    DocumentOutcome.EVICTED: "removed",
+    DocumentOutcome.AGAIN: "again",
+    DocumentOutcome.POSTPONED: "postponed",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Polling:
+    catalogs: Catalogs
+    pool: Sequence[PoolMember]
+    strategies: PerSourceType[Strategy]
+    investigation: Investigation
+    verdict_writer: VerdictWriter
+    leases: Leases
+    admission: Admission
+    beside: Beside = in_threads
+    now: Callable[[], datetime] = utc_now
+
+    def poll(self, run: Run) -> TaskResult:
+        """Safe to retry: what is settled is no longer of the run."""
+        until = self.now() + LEASE
+        is_well = run.progress.documents.settled > 0
+        lease = self.leases.renew(run.worklist_id, run.epoch, until=until, is_well=is_well)
+        source = source_of(run.worklist_id, self.catalogs, self.pool)
+        if source is None:  # its catalog is gone, or its knowledge base is in the pool no more
+            self.admission.leave(run.worklist_id, run.epoch)
+            return TaskResult(run=run.went(RunOutcome.SETTLED, calls=(), job_id=None))
+        strategy = self.strategies.of(source)
+        try:
+            look = strategy.look(run, source)
+            settling = _Settling()
+            verdicts = self._decide(run, look.said_of, settling)
+        except (KnowledgeBaseThrottled, KnowledgeBaseUnavailable):
+            waits = run.progress.waits
+            seconds = until_next_try(waits)
+            later = run.went(RunOutcome.RUNNING, wait_seconds=seconds, waits=waits + 1)
+            return TaskResult(run=later)
+        self._settle(verdicts, settling)
+        is_asked, counts = lease.requested != run.progress.served, settling.counts
+        return TaskResult(
+            run=self._after(look, settling, strategy.mode, is_asked=is_asked),
+            settled=settling.settled,
+            unexplained=max(0, look.failed_documents - counts["failed"] - counts["again"]),
+            failures={**look.failures, **settling.failures},
+        )
+
+    def _decide(
+        self, run: Run, said_of: Sequence[DocumentEvidence], settling: "_Settling"
+    ) -> list[tuple[Catalog, Document, Verdict]]:
+        """
+        Together, for one search can find documents of many catalogs; if that fails, each catalog
+        for itself, and what fails over one of them is left to a later run.
+        """
+        try:
+            return self._verdicts(said_of)
+        except Exception as error:
+            if not is_shared(run.worklist_id) or _is_of_all(error):
+                raise
+            together = error
+        decided = list[tuple[Catalog, Document, Verdict]]()
+        for catalog_id in {catalog.catalog_id for catalog, _, _ in said_of}:
+            own = [each for each in said_of if each[0].catalog_id == catalog_id]
+            try:
+                decided += self._verdicts(own)
+            except Exception as error:
+                if _is_of_all(error):
+                    raise
+                settling.fail(catalog_id, [document for _, document, _ in own], error)
+        if not decided and isinstance(together, KnowledgeBaseUnavailable):
+            raise together
+        return decided
+
+    def _verdicts(
+        self, said_of: Sequence[DocumentEvidence]
+    ) -> list[tuple[Catalog, Document, Verdict]]:
+        verdicts = [
+            (catalog, document, verdict(document, evidence))
+            for catalog, document, evidence in self.investigation.complete(said_of)
+        ]
+        return [each for each in verdicts if _counts(each[1], each[2])]
+
+    def _settle(
+        self, verdicts: Sequence[tuple[Catalog, Document, Verdict]], settling: "_Settling"
+    ) -> None:
+        """Written catalog by catalog: whatever goes wrong with one is nobody else's."""
+        by_catalog: dict[str, Decided] = {}
+        homes = {catalog.catalog_id: catalog for catalog, _, _ in verdicts}
+        for catalog, document, each in verdicts:
+            by_catalog.setdefault(catalog.catalog_id, []).append((document, each))
+        writes = [
+            partial(tried, partial(self._write, homes[each], decided))
+            for each, decided in by_catalog.items()
+        ]
+        written = self.beside(writes)
+        for (catalog_id, decided), settled in zip(by_catalog.items(), written, strict=True):
+            if isinstance(settled, Exception):
+                settling.fail(catalog_id, [document for document, _ in decided], settled)
+            else:
+                settling.settled += settled
+                settling.take_in(decided)
+
+    def _write(self, catalog: Catalog, decided: Decided) -> list[Settled]:
+        if all(each.outcome is DocumentOutcome.WAIT for _, each in decided):
+            return []
+        return self.verdict_writer.write(catalog, decided)
+
+    def _after(self, look: Look, settling: "_Settling", mode: Mode, *, is_asked: bool) -> Run:
+        """A job takes up nothing more; direct calls can be sent beside those at work."""
+        is_news = is_asked or settling.counts["again"] > 0 or settling.is_recovered
+        run = settling.probed(settling.pruned(look.run), at=self.now())
+        may_send = mode is Mode.DIRECT and self._may_send(run, look, is_news=is_news)
+        run = run.having(is_more=run.progress.is_more or is_news)
+        is_waiting = bool(look.at_work or run.progress.calls or settling.waiting)
+        self._give_back(run, look, may_send=may_send)
+        if may_send or (run.progress.is_more and not is_waiting):
+            return run.went(RunOutcome.MORE, waits=0, job_id=None)
+        if not is_waiting:
+            return run.went(RunOutcome.SETTLED, waits=0, job_id=None)
+        age = 0.0 if look.began_at is None else (self.now() - look.began_at).total_seconds()
+        wanted = mode is Mode.JOB and self.admission.is_wanted(run.worklist_id, run.epoch)
+        seconds = until_next_look(mode, age, wanted=wanted)
+        return run.went(RunOutcome.RUNNING, wait_seconds=seconds, waits=run.progress.waits + 1)
+
+    def _may_send(self, run: Run, look: Look, *, is_news: bool) -> bool:
+        """
+        Where something waits for a call already, more of it waits for one that is free. A run that
+        is about to hand over sends nothing more, so that nothing is at work when it does.
+        """
+        if run.progress.steps >= MAX_STEPS:
+            return False
+        if not run.progress.is_more:
+            return is_news
+        if look.is_more:
+            return True
+        is_due = run.progress.waits % _GROWS_EACH == _GROWS_EACH - 1
+        return is_due and self.admission.could_grow(run.worklist_id, run.epoch)
+
+    def _give_back(self, run: Run, look: Look, *, may_send: bool) -> None:
+        """What it needs no more of its knowledge base."""
+        if look.at_work:
+            calls = None if may_send else look.at_work
+            self.admission.keep(run.worklist_id, run.epoch, calls=calls)
+        if look.did is not None and (look.at_work or may_send):
+            self.admission.remember(look.did, if_new=look.at_work > 0)
+        elif not look.at_work and not may_send:
+            self.admission.leave(run.worklist_id, run.epoch, did=look.did)
+
+
+@dataclass(kw_only=True)
+class _Settling:
+    """What one poll has settled; `over` are documents that no call has to settle any more."""
+
+    settled: list[Settled] = field(default_factory=list)
+    failures: dict[str, Exception] = field(default_factory=dict)
+    set_aside: list[DocumentName] = field(default_factory=list)
+    over: set[str] = field(default_factory=set)
+    counts: Counter[str] = field(default_factory=Counter)
+    waiting: int = 0
+    is_recovered: bool = False  # Bedrock took something that it had failed over
+
+    def fail(self, catalog_id: str, documents: Sequence[Document], error: Exception) -> None:
+        """They are left to a later run."""
+        self.failures[catalog_id] = error
+        self.set_aside += map(name_of, documents)
+        self.over.update(document.document_id for document in documents)
+
+    def take_in(self, decided: Decided) -> None:
+        for document, each in decided:
+            if each.outcome is DocumentOutcome.WAIT:
+                self.waiting += 1
+                continue
+            self.over.add(document.document_id)
+            is_indexed = each.outcome is DocumentOutcome.INDEXED
+            self.is_recovered |= is_indexed and document.failing_since is not None
+            if each.outcome is DocumentOutcome.LEFT:
+                self.set_aside.append(name_of(document))
+            elif (what := _COUNTED.get(each.outcome)) is not None:
+                self.counts[what] += 1
+
+    def pruned(self, run: Run) -> Run:
+        """The run without what is settled."""
+        calls = []
+        for call in run.progress.calls:
+            left = [each for each in call.documents if each.document_id not in self.over]
+            if left:
+                calls.append(call.model_copy(update={"documents": tuple(left)}))
+        set_aside = (*run.progress.set_aside, *self.set_aside)
+        moved = run.having(calls=tuple(calls), set_aside=set_aside).counted(**self.counts)
+        at_work = sum(len(each.documents) for each in calls if not each.is_over)
+        documents = moved.progress.documents.model_copy(update={"at_work": at_work})
+        return moved.having(documents=documents)
+
+    def probed(self, run: Run, *, at: datetime) -> Run:
+        """The run as it goes on with what Bedrock fails over."""
+        if self.is_recovered:
+            return run.having(recovered_at=at, probe_at=None)
+        retries = (each.document.retry_at for each in self.settled)
+        return run.having(probe_at=max(filter(None, retries), default=run.progress.probe_at))
+
+
+def _counts(document: Document, each: Verdict) -> bool:
+    """What failed before stays so, unless it is indexed after all, and a search finds it."""
+    is_found = each.outcome is DocumentOutcome.INDEXED and each.is_found
+    return document.is_open or is_found or each.outcome is DocumentOutcome.WAIT
+
+
+def _is_of_all(error: Exception) -> bool:
+    return is_everybodys(error) or isinstance(error, KnowledgeBaseThrottled)

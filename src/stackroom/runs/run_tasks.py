@@ -1,0 +1,261 @@
+"""
+The tasks of the state machine that move a run on, but for polling (stackroom.runs.polling).
+
+EnsureDataSource makes or reuses the data source of the worklist; AdmitIngestion queues up until the
+run is granted its turn; StartIngestion begins a job, or sends direct calls; ReleaseRun ends the run
+unless more is open. Each does one short thing and ends: the state machine waits.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum, auto
+from itertools import islice
+
+from stackroom.clock import utc_now
+from stackroom.errors import (
+    DataSourceBroken,
+    KnowledgeBaseThrottled,
+    KnowledgeBaseUnavailable,
+    RecordChanged,
+)
+from stackroom.model.records import Catalog, CatalogStatus, Document, PerSourceType, PoolMember
+from stackroom.model.repositories import CatalogRegister, Catalogs, Documents
+from stackroom.runs.data_sources import DataSources, Slots
+from stackroom.runs.evidence import Investigation, data_source_evidence
+from stackroom.runs.grants import Admission
+from stackroom.runs.placement import Placements, is_named_after
+from stackroom.runs.polling import Strategy, TaskResult
+from stackroom.runs.run import MAX_STEPS, Run, RunOutcome, until_next_try
+from stackroom.runs.run_leases import RunLeases, home_of, is_shared, source_of
+from stackroom.runs.run_requests import RunRequests
+from stackroom.runs.user_caps import UserCaps
+from stackroom.runs.verdicts import DocumentOutcome, Settled, Verdict, VerdictWriter, verdict
+from stackroom.runs.work_queue import WorkQueue, name_of
+
+_NAMED = 100  # documents that are named in a run's progress
+_AT_ONCE = 500  # documents that one task proves
+
+
+class Stage(Enum):
+    GONE = auto()
+    GOING = auto()  # look again a while later
+    STUCK = auto()  # something is left that can't be removed, or is found all the same
+
+
+@dataclass(frozen=True, kw_only=True)
+class Takedown:
+    """
+    Of a catalog that is to go, with the data source that it has to itself.
+
+    Deleting the data source takes all that it has indexed out in one call. A document's record, and
+    its receipt, follow once a search finds nothing of it; the catalog's own record goes last.
+    """
+
+    catalogs: CatalogRegister
+    documents: Documents
+    slots: Slots
+    data_sources: DataSources
+    investigation: Investigation
+    verdict_writer: VerdictWriter
+    pool: Sequence[PoolMember]
+    now: Callable[[], datetime] = utc_now
+
+    def step(self, catalog: Catalog) -> tuple[Stage, list[Settled]]:
+        """
+        How far it is now, and what went with it. Safe to repeat. Whoever drops a file into it now
+        unmarks it, and then this stops: the next run finds it without a data source, and gives it
+        one. Raises KnowledgeBaseThrottled, and what a search raises.
+        """
+        catalog_id = catalog.catalog_id
+        try:
+            if catalog.source is not None:
+                # Before it begins to go: nobody may find the catalog placed there after that.
+                self.catalogs.clear_data_source(catalog_id)
+            # By its slot, or else by its name alone, it is found again after a crash.
+            members = [member.knowledge_base_id for member in self.pool]
+            home = self.slots.holder_of(catalog_id, members)
+            homes = [home] if home is not None else members
+            if not all(self._is_data_source_gone(each, catalog_id) for each in homes):
+                return Stage.GOING, []
+            settled, waits = self._prove(catalog, homes)
+            if self.documents.page(catalog_id, after=None, limit=1).documents:
+                return Stage.GOING if waits else Stage.STUCK, settled
+            if home is not None:
+                self.slots.free(home, catalog_id)
+            self.catalogs.close(catalog)
+        except RecordChanged:  # it is being deleted no more
+            return Stage.GOING, []
+        return Stage.GONE, settled
+
+    def _is_data_source_gone(self, home: str, catalog_id: str) -> bool:
+        there = self.data_sources.all(home)
+        own = [each for name, each in there.items() if is_named_after(name, catalog_id)]
+        return all(self.data_sources.remove(home, each) for each in own)
+
+    def _prove(self, catalog: Catalog, homes: Sequence[str]) -> tuple[list[Settled], bool]:
+        """
+        What no search finds in any of the knowledge bases goes; also whether others may go later.
+        """
+        documents = list(islice(self.documents.open_in(catalog.catalog_id), _AT_ONCE))
+        gone = {each.document_id for each in documents}
+        waits = len(documents) == _AT_ONCE
+        for home in homes:
+            for document, outcome in self._outcomes(catalog, home, documents):
+                waits |= outcome is DocumentOutcome.WAIT
+                if outcome is not DocumentOutcome.GONE:
+                    gone.discard(document.document_id)
+        proven = [
+            (each, Verdict(outcome=DocumentOutcome.GONE))
+            for each in documents
+            if each.document_id in gone
+        ]
+        return self.verdict_writer.write(catalog, proven), waits
+
+    def _outcomes(
+        self, catalog: Catalog, home: str, documents: Sequence[Document]
+    ) -> list[tuple[Document, DocumentOutcome]]:
+        there, at = catalog.model_copy(update={"knowledge_base_id": home}), self.now()
+        said = [(there, each, data_source_evidence(each, at=at)) for each in documents]
+        known = self.investigation.complete(said)
+        return [(document, verdict(document, each).outcome) for _, document, each in known]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunTasks:
+    """Where a worklist is a catalog's own, its id is the catalog's."""
+
+    catalogs: Catalogs
+    documents: Documents
+    pool: Sequence[PoolMember]
+    placements: Placements
+    strategies: PerSourceType[Strategy]
+    queue: WorkQueue
+    admission: Admission
+    takedown: Takedown
+    caps: UserCaps
+    runs: RunLeases
+    requests: RunRequests
+    now: Callable[[], datetime] = utc_now
+
+    def ensure(self, run: Run) -> TaskResult:
+        """
+        Make or reuse the catalog's data source, or take it down with a catalog that is to go.
+        Safe to retry: it is found by name.
+        """
+        if run.progress.delay:
+            delay = run.progress.delay
+            return TaskResult(run=run.went(RunOutcome.WAITING, wait_seconds=delay, delay=0))
+        served = self.runs.renew(run.worklist_id, run.epoch).requested
+        if is_shared(run.worklist_id):
+            return TaskResult(run=run.went(RunOutcome.READY))
+        catalog = self.catalogs.get(run.worklist_id)
+        try:
+            if catalog is not None and _is_to_go(catalog):
+                return self._take_down(run.having(served=served), catalog)
+            return TaskResult(run=self._ensure(run, catalog))
+        except (KnowledgeBaseThrottled, KnowledgeBaseUnavailable):
+            return TaskResult(run=_wait(run))  # back-pressure is waited out, never a failure
+
+    def admit(self, run: Run, token: str) -> None:
+        """Queue up; whoever grants admission wakes the run with the token. Safe to repeat."""
+        self.runs.renew(run.worklist_id, run.epoch, parked=True)
+        source = source_of(run.worklist_id, self.catalogs, self.pool)
+        assert source is not None, "a run queues up where its data source is"
+        self.admission.enter(self.strategies.of(source).waiter(run, source, token))
+
+    def start(self, run: Run) -> TaskResult:
+        """Begin what the run is granted. Safe to retry: calls and jobs name their round."""
+        # The counter before the list: what is asked for later keeps the run from ending.
+        served = self.runs.renew(run.worklist_id, run.epoch).requested
+        if run.progress.steps >= MAX_STEPS:
+            # What is at work is this run's alone to know.
+            return TaskResult(
+                run=self._winds_up(run, RunOutcome.HAND_OVER, len(run.progress.calls))
+            )
+        source = source_of(run.worklist_id, self.catalogs, self.pool)
+        if source is None:
+            self.admission.leave(run.worklist_id, run.epoch)
+            return TaskResult(run=run.went(RunOutcome.NOTHING, calls=()))
+        if self._is_to_go(run):
+            return TaskResult(run=self._winds_up(run, RunOutcome.MORE, run.progress.calls_at_work))
+        return self.strategies.of(source).start(run.having(served=served), source)
+
+    def release(self, run: Run) -> Run:
+        """
+        Look once more, and end the run if nothing is open and nobody has asked meanwhile: the
+        counter is read first, and the lease goes back only if it still stands there. What is asked
+        of a catalog that is to go, only `ensure` sees to. Safe to retry.
+        """
+        if self.runs.has_ended(run.worklist_id, run.epoch):
+            return run.went(RunOutcome.RELEASED)  # the answer of an earlier try got lost
+        served = self.runs.renew(run.worklist_id, run.epoch).requested
+        self.admission.leave(run.worklist_id, run.epoch)
+        if self._is_to_go(run):
+            served = run.progress.served
+        elif is_shared(run.worklist_id) and home_of(run.worklist_id, self.pool) is None:
+            pass  # it waits for its knowledge base to come back to the pool
+        elif self.queue.has_work(run):
+            return run.went(RunOutcome.MORE, waits=0)
+        is_over = self.runs.release(run.worklist_id, run.epoch, served=served)
+        return run.went(RunOutcome.RELEASED if is_over else RunOutcome.MORE, waits=0)
+
+    def hand_over(self, run: Run) -> Run:
+        self.runs.hand_over(run.worklist_id, run.epoch)
+        return run.went(RunOutcome.HANDED_OVER)
+
+    def _ensure(self, run: Run, catalog: Catalog | None) -> Run:
+        if catalog is None:
+            return run.went(RunOutcome.NOTHING)
+        if next(self.documents.open_in(run.worklist_id, limit=1), None) is None:
+            return run.went(RunOutcome.NOTHING)
+        source, is_available = self.placements.ensure(catalog)
+        if source.is_shared:
+            self.requests.ask(run.worklist_id)  # the run of that data source sees to it
+            return run.went(RunOutcome.NOTHING)
+        if is_available:
+            return run.went(RunOutcome.READY, waits=0)
+        if run.progress.steps >= MAX_STEPS:
+            raise DataSourceBroken(source.data_source_id, "not available after half a day")
+        return _wait(run)
+
+    def _winds_up(self, run: Run, outcome: RunOutcome, calls: int) -> Run:
+        """Nothing more is sent; that outcome follows once so many calls have come to their end."""
+        if calls:
+            seconds = until_next_try(run.progress.waits)
+            return run.went(RunOutcome.STARTED, wait_seconds=seconds, is_more=True)
+        self.admission.leave(run.worklist_id, run.epoch)
+        return run.went(outcome, calls=())
+
+    def _is_to_go(self, run: Run) -> bool:
+        """Whether the worklist is that of a catalog that goes with its data source."""
+        if is_shared(run.worklist_id):
+            return False
+        catalog = self.catalogs.get(run.worklist_id)
+        return catalog is not None and _is_to_go(catalog)
+
+    def _take_down(self, run: Run, catalog: Catalog) -> TaskResult:
+        self.caps.let_go(catalog.user_id, at=catalog.catalog_id)
+        stage, settled = self.takedown.step(catalog)
+        moved = run.counted(removed=len(settled))
+        if stage is Stage.GOING:
+            moved = _wait(moved)
+        elif stage is Stage.STUCK:  # the reconciler asks for another run
+            left = self.documents.open_in(catalog.catalog_id, limit=_NAMED)
+            moved = moved.went(RunOutcome.NOTHING, set_aside=tuple(map(name_of, left)))
+        else:
+            moved = moved.went(RunOutcome.NOTHING)
+        return TaskResult(run=moved, settled=settled)
+
+
+def _is_to_go(catalog: Catalog) -> bool:
+    """All that it counted is to go, and so does its data source, with all that it has indexed."""
+    shares = catalog.source is not None and catalog.source.is_shared
+    return catalog.status is CatalogStatus.DELETING and not catalog.document_count and not shares
+
+
+def _wait(run: Run) -> Run:
+    if run.progress.steps >= MAX_STEPS:
+        return run.went(RunOutcome.HAND_OVER)
+    waits = run.progress.waits
+    return run.went(RunOutcome.WAITING, wait_seconds=until_next_try(waits), waits=waits + 1)

@@ -1,0 +1,237 @@
+"""
+Where users' caps hold: before a round takes up what is open in a catalog.
+
+What is open counts as used. So as long as a user is over a cap, what came last and no round has
+taken up is held back, and nothing of the catalog is ingested before that is done: then all that is
+left has its place, whichever runs are at it. What is held back is `pending` and not open, so that
+no run comes to it, and its reason says why it waits. It is let go, as much as fits, when something
+is deleted or the caps change; what a crash left waiting, or waited for the next month, the
+reconciler lets go.
+
+Whoever holds back writes first and then looks for room again, and whoever makes room looks for what
+waits afterwards: one of the two sees the other.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from stackroom.clock import utc_now
+from stackroom.concurrency import chunks
+from stackroom.model.caps import CapBook, Caps, CapWatch, InUse, caps_of
+from stackroom.model.records import (
+    CapKind,
+    Catalog,
+    CatalogStatus,
+    DataSourceType,
+    Document,
+    DocumentStatus,
+)
+from stackroom.model.repositories import CatalogRegister, Documents
+from stackroom.model.usage import UsageBook, month_of, next_month
+from stackroom.runs.run_requests import RunRequests
+
+_AT_ONCE = 300  # documents that one turn holds back: it is over in a second, and the others' comes
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserCaps:
+    book: CapBook
+    catalogs: CatalogRegister
+    documents: Documents
+    usage: UsageBook
+    watch: CapWatch
+    requests: Callable[[], RunRequests]  # whoever only looks at what is at work has none
+    now: Callable[[], datetime] = utc_now
+
+    def all(self) -> Mapping[str, Caps]:
+        return self.book.all()
+
+    def hold_back(self, catalog: Catalog, book: Mapping[str, Caps]) -> bool:
+        """
+        Hold back what came last, as far as its user is over a cap; whether what was open in the
+        catalog before, and is still, may be ingested now. Safe to repeat.
+        """
+        caps = caps_of(catalog.user_id, book)
+        if caps is None:
+            return True
+        used = self._in_use(catalog.user_id, caps)
+        first = kind = caps.over(used)
+        held = 0
+        while kind is not None and held < _AT_ONCE:
+            newest = self.documents.open_in(catalog.catalog_id, newest=True)
+            over = _over(filter(_is_fresh, newest), caps, used)
+            held += (saved := len(self.documents.save_all(over)))
+            if not over or saved < len(over):
+                break
+            # Still over, it is by what came since, which has been held back in place of others.
+            used = self._in_use(catalog.user_id, caps)
+            kind = caps.over(used)
+        if held:
+            self.let_go(catalog.user_id, book, at=catalog.catalog_id)
+            used = self._in_use(catalog.user_id, caps)
+        self._watch(catalog, caps, used, over=first)
+        # Of what is over, nothing is left to hold back: what is left has its place already.
+        return kind is None or not over
+
+    def hold_back_from_job(self, catalog: Catalog) -> None:
+        """
+        A job takes all that lies in the catalog: it begins for new documents only if all of them
+        fit, with those that were held back. If it must begin for anything else, it takes up all.
+        """
+        book = self.book.all()
+        caps = caps_of(catalog.user_id, book)
+        if caps is None:
+            return
+        catalog_id = catalog.catalog_id
+        used = self._in_use(catalog.user_id, caps)
+        self._watch(catalog, caps, used)
+        at_once = used.with_all(catalog)
+        kind = caps.over(at_once)
+        opened = partial(self.documents.open_in, catalog_id)
+        if kind is None or _must_begin(opened(), caps, used):
+            self._open(self.documents.over_in(catalog_id))
+            return
+        reason = caps.told(kind, at_once, size=None)
+        for some in chunks(opened(), of=_AT_ONCE):
+            self.documents.save_all(_held(each, kind, reason) for each in some)
+        self.let_go(catalog.user_id, book, at=catalog_id)
+
+    def let_go(
+        self, user_id: str, book: Mapping[str, Caps] | None = None, *, at: str | None = None
+    ) -> None:
+        """
+        Of what is held back of a user's, as much as fits, and ask for its runs, but for that of the
+        catalog that a run is `at` itself. Safe to repeat.
+        """
+        caps = caps_of(user_id, self.book.all() if book is None else book)
+        owned = list(self.catalogs.of_user(user_id))
+        used = self._with_spent(user_id, caps, owned)
+        # Also for what is open already: whoever opened it may have died before asking.
+        asked = {each.catalog_id for each in owned if each.open_count}
+        for catalog in owned:
+            if not catalog.over_count:
+                continue
+            for fitting, left in self._fitting(catalog, caps, used):
+                self._open(fitting)
+                asked.add(catalog.catalog_id)
+                used = left
+        self._ask(asked - {at})
+
+    def may_go_on(self, catalog: Catalog) -> bool:
+        """Whether anything is held back in the catalog that fits."""
+        caps = caps_of(catalog.user_id, self.book.all())
+        return any(self._fitting(catalog, caps, self._in_use(catalog.user_id, caps)))
+
+    def judge_anew(self, catalogs: Iterable[Catalog]) -> None:
+        """
+        Let go of all that is held back in them; the next rounds hold back what is over a cap. Safe
+        to repeat.
+        """
+        listed = [each for each in catalogs if each.over_count or each.open_count]
+        for catalog in listed:
+            for some in chunks(self.documents.over_in(catalog.catalog_id), of=_AT_ONCE):
+                self._open(some)
+        self._ask(each.catalog_id for each in listed)
+
+    def _watch(
+        self, catalog: Catalog, caps: Caps, used: InUse, *, over: CapKind | None = None
+    ) -> None:
+        self.watch.look(catalog.user_id, caps, used, at=self.now(), over=over)
+
+    def _in_use(self, user_id: str, caps: Caps | None) -> InUse:
+        return self._with_spent(user_id, caps, self.catalogs.of_user(user_id))
+
+    def _with_spent(self, user_id: str, caps: Caps | None, owned: Iterable[Catalog]) -> InUse:
+        if caps is None or caps.dollars is None:
+            return InUse.of(owned)
+        now = self.now()
+        found = self.usage.of_month(month_of(now), user_id=user_id)
+        return InUse.of(
+            owned, dollars=sum(each.dollars for each in found), next_month=next_month(now)
+        )
+
+    def _fitting(
+        self, catalog: Catalog, caps: Caps | None, used: InUse
+    ) -> Iterator[tuple[list[Document], InUse]]:
+        """
+        What of the catalog is held back and fits, some at a time and the longest open first, and
+        what is used with it; where jobs crawl, all or nothing.
+        """
+        if catalog.status is CatalogStatus.DELETING:
+            return
+        if catalog.source is not None and catalog.source.type is DataSourceType.S3:
+            held = self.documents.over_in(catalog.catalog_id)
+            if (
+                caps is not None
+                and caps.over(used.with_all(catalog)) is not None
+                and not _must_begin(held, caps, used)
+            ):
+                return
+            caps = None
+        for some in chunks(self.documents.over_in(catalog.catalog_id), of=_AT_ONCE):
+            fitting = []
+            for each in some:
+                after = used.after(each, is_held=False)
+                if caps is None or _over_by(each, caps, after) is None:
+                    fitting.append(each)
+                    used = after
+            if not fitting:
+                return  # whoever asks next looks at no more either
+            yield fitting, used
+
+    def _open(self, held: Iterable[Document]) -> None:
+        let_go = (
+            each.model_copy(update={"over_cap": None, "status_reason": None}) for each in held
+        )
+        self.documents.save_all(let_go)
+
+    def _ask(self, catalog_ids: Iterable[str]) -> None:
+        failures = self.requests().ask_all(dict.fromkeys(catalog_ids))
+        for error in failures.values():
+            raise error
+
+
+def _is_fresh(document: Document) -> bool:
+    """Whether no round has taken this version up."""
+    return document.status is DocumentStatus.PENDING and not document.attempts
+
+
+def _held(document: Document, kind: CapKind, reason: str) -> Document:
+    return document.model_copy(update={"over_cap": kind, "status_reason": reason})
+
+
+def _over(newest: Iterable[Document], caps: Caps, used: InUse) -> list[Document]:
+    """As many of these as it takes, the newest first, as they are held back."""
+    over: list[tuple[Document, CapKind]] = []
+    again: list[Document] = []
+    for each in newest:
+        if (kind := caps.over(used)) is None or len(over) == _AT_ONCE:
+            break
+        if each.indexed_at is not None:
+            again.append(each)
+            continue
+        used = used.after(each, is_held=True)
+        over.append((each, kind))
+    over += [
+        (each, kind)
+        for each in again[: _AT_ONCE - len(over)]
+        if (kind := _over_by(each, caps, used)) is not None
+    ]
+    return [_held(each, kind, caps.told(kind, used, size=each.size)) for each, kind in over]
+
+
+def _must_begin(documents: Iterable[Document], caps: Caps, used: InUse) -> bool:
+    """Whether a job must for one of them, whatever else it takes up: not for one that is new."""
+    return any(
+        not _is_fresh(each) or (each.indexed_at is not None and _over_by(each, caps, used) is None)
+        for each in documents
+    )
+
+
+def _over_by(document: Document, caps: Caps, used: InUse) -> CapKind | None:
+    """The cap that holds it back; where an earlier version is in the index, it keeps its place."""
+    if document.indexed_at is not None:
+        caps = caps.model_copy(update={"documents": None})
+    return caps.over(used)

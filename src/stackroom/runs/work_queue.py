@@ -1,0 +1,345 @@
+"""
+What is open in a worklist, in fair turns: what a run sends next.
+
+Each catalog has its turn, with the documents that have been open longest; a run goes on with the
+catalog behind the one whose turn was last, so that nobody's thousand documents come before
+another's first. A document that is tried again has queued up anew (verdicts). Of those that Bedrock
+failed over, one goes at a time, when it is due, until Bedrock takes one. A catalog with nothing
+open leaves the worklist, unless somebody has asked for it meanwhile.
+"""
+
+import math
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from itertools import takewhile
+
+from stackroom.clock import utc_now
+from stackroom.concurrency import Beside, chunks, in_threads
+from stackroom.errors import RecordChanged, tried
+from stackroom.model.caps import Caps, caps_of
+from stackroom.model.records import Catalog, CatalogStatus, Document, DocumentStatus
+from stackroom.model.repositories import CatalogRegister, Documents
+from stackroom.runs.lease import WorklistEntry, Worklists
+from stackroom.runs.run import (
+    BETWEEN_LOOKS,
+    LONGEST_STAY,
+    DocumentName,
+    Run,
+    RunOutcome,
+    RunProgress,
+)
+from stackroom.runs.run_leases import is_shared
+from stackroom.runs.user_caps import UserCaps
+from stackroom.runs.workload import BATCH, is_large
+
+_ENTRIES = 100  # of a page of the worklist
+_AT_ONCE = 10  # catalogs that are looked at beside each other
+_LARGE_AT_HAND = 100  # beyond these, no more are looked for
+# Of what waits, all calls together take so much at a time: the last are small, and end together.
+_AT_A_TIME = 4.0
+# Beyond so many that go alone nothing new is sent: a run's progress names them, and may have 256 KB
+# [Step Functions quotas].
+_MOST_ALONE = 100
+
+
+@dataclass(kw_only=True)
+class OpenWork:
+    """
+    Documents that wait, in the order of their turns. Of those in `alone` each has a call of its
+    own. `is_more` tells that there are others; `after` is the catalog whose turn was last.
+    `failures` are of catalogs that could not be looked at, by their ids. `next_try` is when
+    something is due that Bedrock failed over.
+    """
+
+    small: deque[Document] = field(default_factory=deque)
+    removed: deque[Document] = field(default_factory=deque)
+    large: deque[Document] = field(default_factory=deque)
+    alone: deque[Document] = field(default_factory=deque)
+    catalogs: dict[str, Catalog] = field(default_factory=dict)
+    failures: dict[str, Exception] = field(default_factory=dict)
+    after: str | None = None
+    is_more: bool = False
+    next_try: datetime | None = None
+
+    def remove_illegible(self) -> list[Document]:
+        """Take out, and return, what shows no text to send."""
+        removed = list[Document]()
+        for queue in (self.small, self.large, self.alone):
+            found = [each for each in queue if each.illegible is not None and each.is_to_ingest]
+            removed += found
+            for each in found:
+                queue.remove(each)
+        return removed
+
+    @property
+    def shared(self) -> int:
+        """Documents that may share a call."""
+        return len(self.small) + len(self.removed)
+
+    def batches(self, calls: int, *, share: int, at_work: int) -> list[list[Document]]:
+        """
+        What so many calls take, where others are `at_work`: what is to be removed apart from what
+        is ingested, and what goes alone behind what has not been tried, but for one call. Among
+        other runs, `share` is what there is for each: few documents are in as few calls then.
+        """
+        found: list[list[Document]] = []
+        small, removed = list(self.small), list(self.removed)
+        shared = calls - (1 if self.alone and calls > 1 else 0)
+        if len(self.alone) > _MOST_ALONE:
+            shared = 0
+        while (small or removed) and len(found) < shared:
+            fuller = max(removed, small, key=len)
+            waiting = len(small) + len(removed)
+            size = min(BATCH, math.ceil(waiting * _AT_A_TIME / share))
+            if size <= len(found) + at_work:
+                size = BATCH  # a call of one takes as much of the account's ten as one of ten
+            found.append(fuller[:size])
+            del fuller[:size]
+        found += [[each] for each in list(self.alone)[: calls - len(found)]]
+        left = small or removed or len(self.alone) > calls
+        self.is_more = self.is_more or bool(left)
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Turn:
+    """One catalog's: what is open in it that is in no call; `has_more` if it was not read whole."""
+
+    catalog_id: str
+    catalog: Catalog | None = None
+    documents: Sequence[Document] = ()
+    next_try: datetime | None = None
+    has_more: bool = False
+    failure: Exception | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkQueue:
+    worklists: Worklists
+    catalogs: CatalogRegister
+    documents: Documents
+    caps: UserCaps
+    now: Callable[[], datetime] = utc_now
+    beside: Beside = in_threads
+
+    def take(self, run: Run, *, calls: int) -> OpenWork:
+        """As much as so many calls take, if there is."""
+        work = OpenWork(after=run.progress.after)
+        if not calls:
+            work.is_more = True  # perhaps: nobody has looked
+            return work
+        wanted = calls * BATCH
+        aside = _Aside(run.progress, caps=self.caps.all(), at=self.now())
+        share = BATCH if is_shared(run.worklist_id) else wanted
+        unread: list[WorklistEntry] = []
+        for entries in chunks(self._in_turn(run), of=_AT_ONCE):
+            turns = self._turns(run, entries, aside, share)
+            for entry, turn in zip(entries, turns, strict=True):
+                self._add(work, turn, turn.documents, aside)
+                work.after = entry.catalog_id
+                if turn.has_more:
+                    unread.append(entry)
+                if work.shared >= wanted or len(work.large) >= _LARGE_AT_HAND:
+                    work.is_more = True  # the turns of those behind are yet to come
+                    return work
+        # Everybody has had a turn: the calls that are left are for those who have more.
+        work.is_more = bool(unread)
+        more = (wanted - work.shared) // max(1, len(unread))
+        if share < wanted and more:
+            work.is_more = False
+            for entries in chunks(unread, of=_AT_ONCE):
+                for turn in self._turns(run, entries, aside, share + more):
+                    self._add(work, turn, turn.documents[share:], aside)
+                    work.is_more |= turn.has_more
+        return work
+
+    def has_work(self, run: Run) -> bool:
+        """Whether anything is open that this run can see to, now or soon; what has none goes."""
+        aside = _Aside(run.progress, caps=self.caps.all(), at=self.now())
+        return any(
+            any(
+                turn.documents or turn.has_more or is_worth_a_stay(turn.next_try, aside.at)
+                for turn in self._turns(run, entries, aside, 1)
+            )
+            for entries in chunks(self._entries(run.worklist_id, None), of=_AT_ONCE)
+        )
+
+    def _in_turn(self, run: Run) -> Iterator[WorklistEntry]:
+        """From the catalog behind the one whose turn was last, round to that one."""
+        last = run.progress.after
+        yield from self._entries(run.worklist_id, last)
+        if last is not None:
+            from_the_top = self._entries(run.worklist_id, None)
+            yield from takewhile(lambda each: each.catalog_id <= last, from_the_top)
+
+    def _entries(self, worklist_id: str, after: str | None) -> Iterator[WorklistEntry]:
+        if not is_shared(worklist_id):  # a catalog alone, which the worklist is named like
+            if after is None:
+                yield WorklistEntry(catalog_id=worklist_id, stamp="")
+            return
+        while True:
+            page = list(self.worklists.entries(worklist_id, after=after, limit=_ENTRIES))
+            yield from page
+            if len(page) < _ENTRIES:
+                return
+            after = page[-1].catalog_id
+
+    def _turns(
+        self, run: Run, entries: Sequence[WorklistEntry], aside: "_Aside", share: int
+    ) -> list[_Turn]:
+        """Raises what is everybody's trouble; a catalog's own is told."""
+        looks = [partial(tried, partial(self._turn, run, each, aside, share)) for each in entries]
+        return [
+            _Turn(catalog_id=entry.catalog_id, failure=turn)
+            if isinstance(turn, Exception)
+            else turn
+            for entry, turn in zip(entries, self.beside(looks), strict=True)
+        ]
+
+    def _turn(self, run: Run, entry: WorklistEntry, aside: "_Aside", share: int) -> _Turn:
+        worklist_id, catalog_id = run.worklist_id, entry.catalog_id
+        catalog = self.catalogs.get(catalog_id)
+        if catalog is None:  # taken down, and whoever opens it again asks again
+            self._drop(worklist_id, entry)
+            return _Turn(catalog_id=catalog_id)
+        if not is_shared(worklist_id) and catalog.source is not None and catalog.source.is_shared:
+            return _Turn(catalog_id=catalog_id)  # the shared data source's run sees to it
+        limit = aside.counts[catalog_id] + share
+        is_capped = caps_of(catalog.user_id, aside.caps) is not None
+        listed = list(self.documents.open_in(catalog_id, limit=limit))
+        placed = {(each.document_id, each.version) for each in listed}
+        if is_capped:
+            # What comes after the count has no place yet, and waits for the next look.
+            placed = placed if self.caps.hold_back(catalog, aside.caps) else set()
+            listed = list(self.documents.open_in(catalog_id, limit=limit))
+        if not listed:
+            if self._is_finished(catalog, is_alone=not is_shared(worklist_id)):
+                self._drop(worklist_id, entry)
+            return _Turn(catalog_id=catalog_id)
+        found = [each for each in listed if aside.has_not(each)]
+        documents = [each for each in found if not aside.waits(each)]
+        if is_capped and any(_makes_room(each) for each in documents):
+            self.caps.let_go(catalog.user_id, aside.caps, at=catalog_id)
+        now = [
+            each
+            for each in documents
+            if (each.document_id, each.version) in placed or not each.is_to_ingest
+        ]
+        return _Turn(
+            catalog_id=catalog_id,
+            catalog=catalog,
+            documents=now[:share],
+            next_try=min(filter(None, map(aside.next_try, found)), default=None),
+            # What waits for Bedrock to recover stands behind all else.
+            has_more=(len(listed) == limit and not aside.waits(listed[-1]))
+            or len(now) < len(documents),
+        )
+
+    def _drop(self, worklist_id: str, entry: WorklistEntry) -> None:
+        if is_shared(worklist_id):
+            self.worklists.drop(worklist_id, entry)
+
+    def _is_finished(self, catalog: Catalog, *, is_alone: bool) -> bool:
+        """Nothing is open in it any more; False if there is something to do yet, a while later."""
+        if catalog.status is not CatalogStatus.DELETING or is_alone:
+            return True  # one that goes alone: its data source goes with it: see EnsureDataSource
+        if self.documents.page(catalog.catalog_id, after=None, limit=1).documents:
+            return True  # what is left can't be removed; its owner may retry
+        try:
+            self.catalogs.close(catalog)
+        except RecordChanged:  # it is being deleted no more
+            return False
+        return True
+
+    def _add(
+        self, work: OpenWork, turn: _Turn, documents: Sequence[Document], aside: "_Aside"
+    ) -> None:
+        if turn.failure is not None:
+            work.failures[turn.catalog_id] = turn.failure
+        if turn.catalog is not None:
+            work.catalogs[turn.catalog_id] = turn.catalog
+        if turn.next_try is not None:
+            work.next_try = min(turn.next_try, work.next_try or turn.next_try)
+        for each in documents:
+            if aside.is_suspect(each) and not aside.take_probe():
+                continue
+            if aside.is_to_go_alone(each):
+                work.alone.append(each)
+            elif not each.is_to_ingest:
+                work.removed.append(each)
+            else:
+                (work.large if is_large(each) else work.small).append(each)
+
+
+class _Aside:
+    """What of the open documents is in a call, or not this run's to do; all are within `caps`."""
+
+    def __init__(self, progress: RunProgress, *, caps: Mapping[str, Caps], at: datetime) -> None:
+        self.caps = caps
+        self.at = at
+        self._probe_at, self._recovered_at = progress.probe_at, progress.recovered_at
+        self._is_probing = any(each.is_probe for each in progress.calls)
+        self._in_calls = {_key(each) for call in progress.calls for each in call.documents}
+        self._set_aside = {_key(each): each.version for each in progress.set_aside}
+        self._alone = {_key(each) for each in progress.alone}
+        self.counts = Counter(catalog_id for catalog_id, _ in self._in_calls.union(self._set_aside))
+
+    def has_not(self, document: Document) -> bool:
+        """What somebody has changed since it was set aside is to be done again."""
+        key = _key(document)
+        return key not in self._in_calls and self._set_aside.get(key) != document.version
+
+    def is_to_go_alone(self, document: Document) -> bool:
+        is_probe = self.is_suspect(document) and not is_large(document)
+        return is_probe or _key(document) in self._alone
+
+    def is_suspect(self, document: Document) -> bool:
+        """Whether Bedrock failed over it, and has taken nothing of the kind since."""
+        if document.failing_since is None:
+            return False
+        return self._recovered_at is None or document.updated_at > self._recovered_at
+
+    def next_try(self, document: Document) -> datetime | None:
+        """When a suspect may be tried; None of any other."""
+        if not self.is_suspect(document):
+            return None
+        return max(filter(None, (document.retry_at, self._probe_at)), default=self.at)
+
+    def waits(self, document: Document) -> bool:
+        due_at = self.next_try(document)
+        return due_at is not None and (due_at > self.at or self._is_probing)
+
+    def take_probe(self) -> bool:
+        """Whether a suspect can be tried now: one at a time can."""
+        is_free, self._is_probing = not self._is_probing, True
+        return is_free
+
+
+def with_nothing_to_do(run: Run, next_try: datetime | None, at: datetime) -> Run:
+    """Return the run at its end, or waiting for what Bedrock failed over and is due soon."""
+    if is_worth_a_stay(next_try, at):
+        return run.went(RunOutcome.BUSY, wait_seconds=BETWEEN_LOOKS)
+    return run.went(RunOutcome.NOTHING)
+
+
+def is_worth_a_stay(next_try: datetime | None, at: datetime) -> bool:
+    return next_try is not None and next_try - at <= LONGEST_STAY
+
+
+def _makes_room(document: Document) -> bool:
+    return document.status is DocumentStatus.DELETING
+
+
+def _key(named: Document | DocumentName) -> tuple[str, str]:
+    return (named.catalog_id, named.document_id)
+
+
+def name_of(document: Document) -> DocumentName:
+    return DocumentName(
+        catalog_id=document.catalog_id,
+        document_id=document.document_id,
+        version=document.version,
+    )

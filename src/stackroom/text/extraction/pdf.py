@@ -1,0 +1,192 @@
+"""
+PDF, by PDFium: of each page the text that people see.
+
+PDFium repairs what it can, so a file cut off in the middle may open with half its pages: the end
+mark is looked for first.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import pypdfium2
+from pypdfium2 import raw
+
+from stackroom.errors import Illegible, Unreadable
+from stackroom.text.extraction import pdfium_calls as calls
+from stackroom.text.extraction.cipher import without_ciphers
+from stackroom.text.extraction.page import Page, PageGap, page_ranges, readable
+from stackroom.text.extraction.pdf_forms import Additions, additions_to
+from stackroom.text.extraction.pdf_images import (
+    FEWEST_WORDS,
+    images_on,
+    may_have_images,
+    share_of,
+    unread_writing,
+)
+from stackroom.text.extraction.pdf_visibility import ReadPage, Span, hidden_words
+from stackroom.text.extraction.pdfium_calls import Box
+
+# The last words are for the owner's operator: docs/deploy.md says what it costs.
+_NO_TEXT = (
+    "no text was found in the PDF; it may be a scan, and this deployment reads no images: run OCR"
+    " over it and upload it again, or have it deployed with -c ocr=textract"
+)
+_GARBLED = (
+    "the text of the PDF is garbled: its fonts don't say which letters they show; export it again,"
+    " or run OCR over it, and upload that"
+)
+_FORM = "the PDF is a form (XFA) that can't be read; print it to PDF and upload that"
+_NO_TITLE = "untitled"  # what ReportLab, Illustrator and others write where nobody gave one
+_DAMAGED = "the PDF is damaged or cut off; export it again and upload that"
+# Readers accept a header and an end mark within 1,024 bytes of the ends (ISO 32000-1, annex H.3,
+# notes 13 and 18); mail and download tools append more than that, hence the margin.
+_HEAD_BYTES = 1_024
+_TAIL_BYTES = 4_096
+_MOST_STRANGE = 0.2  # of a page's characters
+_UNREADABLE_CATEGORIES = frozenset({"Cc", "Cn", "Co", "Cs"})
+_ASCII = re.compile(r"[\x20-\x7e\s]+")
+_LEAST_SCAN = 0.1  # of the page, that a scan covers: a logo covers less
+_MOST_PLACEHOLDER = 150  # words that a form has which only Adobe's reader shows
+_PLACEHOLDER = "if this message is not eventually replaced"
+_XFA = frozenset({raw.FORMTYPE_XFA_FULL, raw.FORMTYPE_XFA_FOREGROUND})
+
+
+def read(body: bytes, *, scans: bool = False, ocr: bool = False) -> tuple[Page, ...]:
+    if b"%PDF-" not in body[:_HEAD_BYTES]:
+        raise Unreadable("the file is not a PDF, whatever its name says")
+    if b"%%EOF" not in body.rstrip(b"\0\r\n\t ")[-_TAIL_BYTES:]:
+        raise Unreadable(_DAMAGED)
+    try:
+        with pypdfium2.PdfDocument(body) as document:
+            document.init_forms()
+            reader = _Reader(document=document, has_images=may_have_images(body))
+            pages = tuple(reader.read(index) for index in range(len(document)))
+            missing = (*reader.missing(), *_attached(document))
+    except pypdfium2.PdfiumError as error:
+        raise Unreadable(_reason(str(error))) from error
+    if not any(page.text.strip() for page in pages):
+        _raise_if_illegible({page.gap for page in pages}, are_images_read=scans or ocr)
+    if scans:  # whoever ingests the file reads its images, and letters that are not in its text
+        pages = tuple(replace(each, gap=None) if each.gap in _SEEN else each for each in pages)
+    return (replace(pages[0], missing=missing), *pages[1:])
+
+
+_SEEN = frozenset({PageGap.NO_TEXT, PageGap.UNREAD_PART, PageGap.GARBLED})
+
+
+def _raise_if_illegible(gaps: set[PageGap | None], *, are_images_read: bool) -> None:
+    if PageGap.FORM in gaps:
+        raise Illegible(_FORM)
+    if not are_images_read:
+        raise Illegible(_GARBLED if PageGap.GARBLED in gaps else _NO_TEXT)
+
+
+@dataclass(kw_only=True)
+class _Reader:
+    """Reads one page after the other, and keeps what the file's owner is told of all of them."""
+
+    document: pypdfium2.PdfDocument
+    has_images: bool  # beside those that stand in a page's own content
+    hidden: list[int] = field(default_factory=list)
+    comments: list[int] = field(default_factory=list)
+
+    def read(self, index: int) -> Page:
+        page = self.document[index]
+        text_page = page.get_textpage()
+        try:
+            return self._page(ReadPage(self.document, page, text_page), index + 1)
+        finally:
+            text_page.close()
+            page.close()
+
+    def _page(self, read: ReadPage, number: int) -> Page:
+        additions = additions_to(read)
+        self.comments += [number] * additions.comments
+        title = readable(self.document.get_metadata_value("Title")) if number == 1 else ""
+        page = Page(number, "", title="" if title.lower() == _NO_TITLE else title)
+        if self._is_placeholder(read):
+            return replace(page, gap=PageGap.FORM)
+        images = self._images(read)
+        scans = [each for each in images if share_of([each], read.picture) >= _LEAST_SCAN]
+        hidden = set(hidden_words(read, scans))
+        self.hidden += [number] * bool(hidden)
+        text = _text(read, hidden, additions)
+        if _is_strange(text):
+            return replace(page, gap=PageGap.GARBLED)
+        sound = without_ciphers(text)
+        if sound != text:
+            return replace(page, text=sound, gap=PageGap.GARBLED)
+        seen = [each for each in read.words if each not in hidden]
+        return replace(page, text=text, gap=unread_writing(read, images, seen))
+
+    def _is_placeholder(self, read: ReadPage) -> bool:
+        kind = self.document.get_formtype()
+        if kind not in _XFA:
+            return False
+        is_short = len(read.words) <= _MOST_PLACEHOLDER
+        return (kind == raw.FORMTYPE_XFA_FULL and is_short) or _PLACEHOLDER in read.text.lower()
+
+    def _images(self, read: ReadPage) -> list[Box]:
+        if not self.has_images and len(read.words) >= FEWEST_WORDS:
+            return []
+        return images_on(calls.address(read.page))
+
+    def missing(self) -> tuple[str, ...]:
+        """Return sentences on what was left out of the text."""
+        told = []
+        if self.hidden:
+            told.append(f"text that nobody can see was left out: {_pages(self.hidden)}")
+        if self.comments:
+            count = len(self.comments)
+            were = "1 comment was" if count == 1 else f"{count} comments were"
+            told.append(f"{were} not read: {_pages(sorted(set(self.comments)))}")
+        return tuple(told)
+
+
+def _pages(numbers: Sequence[int]) -> str:
+    return f"page{'s' * (len(numbers) > 1)} {page_ranges(numbers)}"
+
+
+def _text(read: ReadPage, hidden: set[Span], additions: Additions) -> str:
+    """Return what people see, in the order of the page's content, what they filled in included."""
+    pieces, at = [], 0
+    cuts = [(begin, end, "") for begin, end in hidden]
+    for begin, end, added in sorted([*cuts, *((at, at, each) for at, each in additions.inside)]):
+        pieces += [read.text[at:begin], added]
+        at = max(at, end)
+    whole = "".join([*pieces, read.text[at:]])
+    # Without its characters' places, PDFium tells lines apart a little better.
+    text = whole if pieces else read.text_page.get_text_bounded()
+    # PDFium ends lines with \r\n and has U+FFFE for the hyphen of a word broken at a line's end.
+    text = text.replace("\ufffe", "").replace("\x02", "").replace("\r\n", "\n")
+    if hidden:
+        text = re.sub(r"[ \t]*\n\s*\n", "\n", text).strip()
+    return "\n".join([*filter(None, [text]), *additions.below])
+
+
+def _is_strange(text: str) -> bool:
+    """Return True for text with many characters that nobody can read, such as U+FFFD."""
+    rest = _ASCII.sub("", text)
+    strange = sum(
+        each == "\ufffd" or unicodedata.category(each) in _UNREADABLE_CATEGORIES for each in rest
+    )
+    return bool(strange) and strange > _MOST_STRANGE * len("".join(text.split()))
+
+
+def _attached(document: pypdfium2.PdfDocument) -> tuple[str, ...]:
+    count = document.count_attachments()
+    if not count:
+        return ()
+    return (
+        "1 attached file was not read" if count == 1 else f"{count} attached files were not read",
+    )
+
+
+def _reason(problem: str) -> str:
+    # PDFium names its causes only in this text: "Failed to load document (PDFium: Incorrect
+    # password error)." and "(PDFium: Unsupported security scheme error)."
+    if "password" in problem.lower() or "security" in problem.lower():
+        return "the PDF is encrypted; remove its password and upload it again"
+    return _DAMAGED

@@ -1,0 +1,142 @@
+"""Values of form fields, notes and comments, which a PDF keeps beside a page's text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from ctypes import c_ushort
+from dataclasses import dataclass
+from typing import Any
+
+import pypdfium2
+from pypdfium2 import raw
+
+from stackroom.text.extraction.pdf_visibility import ReadPage, Span
+from stackroom.text.extraction.pdfium_calls import Box
+
+_MOST = 2_000  # annotations of a page that are looked at
+_LONGEST = 100_000  # bytes of a value
+_UNSEEN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW | raw.FPDF_ANNOT_FLAG_INVISIBLE
+_COMMENTED = frozenset(
+    {
+        raw.FPDF_ANNOT_TEXT,
+        raw.FPDF_ANNOT_HIGHLIGHT,
+        raw.FPDF_ANNOT_UNDERLINE,
+        raw.FPDF_ANNOT_STRIKEOUT,
+        raw.FPDF_ANNOT_SQUIGGLY,
+        raw.FPDF_ANNOT_STAMP,
+        raw.FPDF_ANNOT_CARET,
+    }
+)
+_TICKED = frozenset({raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON})
+_CHOICES = frozenset({raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX})
+_NEAR, _NEAR_TICK = 250.0, 40.0  # points from a field to its label
+_ON_LINE = 4.0  # points by which a field may stand above or below its label
+
+
+@dataclass(frozen=True, kw_only=True)
+class Additions:
+    """`inside` are texts with the places in the page's text where they belong."""
+
+    inside: tuple[tuple[int, str], ...] = ()
+    below: tuple[str, ...] = ()
+    comments: int = 0
+
+
+def additions_to(read: ReadPage) -> Additions:
+    if not raw.FPDFPage_GetAnnotCount(read.page):
+        return Additions()
+    inside, below, comments = [], [], 0
+    letters: list[tuple[Span, Box]] | None = None  # of all words; links have no use for them
+    for annotation in _annotations(read.page):
+        kind = raw.FPDFAnnot_GetSubtype(annotation)
+        if raw.FPDFAnnot_GetFlags(annotation) & _UNSEEN:
+            continue
+        if kind == raw.FPDF_ANNOT_WIDGET and read.document.formenv:
+            field = _field(read.document.formenv.raw, annotation)
+            if field is not None:
+                value, name, is_ticked = field
+                letters = letters or [(each, read.box(each)) for each in read.words]
+                at = _label(letters, _box(annotation), before=not is_ticked)
+                if at is None:
+                    below.append(f"{name}: {value}" if name else value)
+                else:
+                    inside.append((at, f"{value} " if is_ticked else f" {value}"))
+        elif kind == raw.FPDF_ANNOT_FREETEXT or kind in _COMMENTED:
+            contents = _contents(annotation)
+            if kind != raw.FPDF_ANNOT_FREETEXT:
+                comments += bool(contents)
+            elif contents:
+                below.append(contents)
+    return Additions(inside=tuple(inside), below=tuple(below), comments=comments)
+
+
+def _field(form: Any, annotation: Any) -> tuple[str, str, bool] | None:
+    """Return what a person sees in a field, its name, and whether it is a box to be ticked."""
+    kind = raw.FPDFAnnot_GetFormFieldType(form, annotation)
+    name = _read(lambda *out: raw.FPDFAnnot_GetFormFieldAlternateName(form, annotation, *out))
+    name = name or _read(lambda *out: raw.FPDFAnnot_GetFormFieldName(form, annotation, *out))
+    if kind in _TICKED:
+        return "[x]" if raw.FPDFAnnot_IsChecked(form, annotation) else "[ ]", name, True
+    if kind in _CHOICES:
+        value = ", ".join(_chosen(form, annotation))
+    elif kind == raw.FPDF_FORMFIELD_TEXTFIELD:
+        if raw.FPDFAnnot_GetFormFieldFlags(form, annotation) & raw.FPDF_FORMFLAG_TEXT_PASSWORD:
+            return None
+        value = ""
+    else:
+        return None
+    value = value or _read(lambda *out: raw.FPDFAnnot_GetFormFieldValue(form, annotation, *out))
+    return (value, name, False) if value else None
+
+
+def _chosen(form: Any, annotation: Any) -> Iterator[str]:
+    for index in range(min(raw.FPDFAnnot_GetOptionCount(form, annotation), _MOST)):
+        if raw.FPDFAnnot_IsOptionSelected(form, annotation, index):
+            yield _option(form, annotation, index)
+
+
+def _option(form: Any, annotation: Any, index: int) -> str:
+    return _read(lambda *out: raw.FPDFAnnot_GetOptionLabel(form, annotation, index, *out))
+
+
+def _read(call: Callable[..., int]) -> str:
+    size = min(call(None, 0), _LONGEST)
+    if size <= 2:  # the end of an empty text, in UTF-16
+        return ""
+    buffer = (c_ushort * (size // 2))()
+    call(buffer, size)
+    text = bytes(buffer).decode("utf-16-le", errors="ignore").rstrip("\0")
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
+def _contents(annotation: Any) -> str:
+    return _read(lambda *out: raw.FPDFAnnot_GetStringValue(annotation, b"Contents", *out))
+
+
+def _box(annotation: Any) -> Box:
+    rectangle = raw.FS_RECTF()
+    raw.FPDFAnnot_GetRect(annotation, rectangle)
+    return rectangle.left, rectangle.bottom, rectangle.right, rectangle.top
+
+
+def _label(words: list[tuple[Span, Box]], field: Box, *, before: bool) -> int | None:
+    """Return where in the text the word ends that is left of a field, or begins that is right."""
+    left, bottom, right, top = field
+    found = []
+    for span, box in words:
+        middle = (box[1] + box[3]) / 2
+        if not bottom - _ON_LINE <= middle <= top + _ON_LINE:
+            continue
+        distance = left - box[2] if before else box[0] - right
+        if -_ON_LINE <= distance <= (_NEAR if before else _NEAR_TICK):
+            found.append((distance, span[1] if before else span[0]))
+    return min(found)[1] if found else None
+
+
+def _annotations(page: pypdfium2.PdfPage) -> Iterator[Any]:
+    for index in range(min(raw.FPDFPage_GetAnnotCount(page), _MOST)):
+        annotation = raw.FPDFPage_GetAnnot(page, index)
+        try:
+            yield annotation
+        finally:
+            raw.FPDFPage_CloseAnnot(annotation)

@@ -1,0 +1,75 @@
+"""Drawings of a DOCX: how large one is, whether it is hidden, and what its text stands on."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stackroom.text.extraction.colours import of_hex
+from stackroom.text.extraction.ooxml import Attributes
+from stackroom.text.extraction.word_styles import UNKNOWN, attribute
+
+_CENTIMETRE = 360_000  # in units of DrawingML [ECMA-376, 20.1.10.16]
+_POINTS = 28.35  # of a centimetre
+# Square centimetres: a box in which nothing can be seen, a picture behind text that may be what
+# the text stands on, and one that is more than a logo.
+_NOTHING, _BACKDROP, _LARGE = 0.01, 9, 100
+_SIZE = re.compile(r"(?:^|;)\s*(width|height)\s*:\s*([\d.]{1,12})pt")
+_HIDDEN = re.compile(r"visibility\s*:\s*hidden|display\s*:\s*none")
+_SHAPES = frozenset({"shape", "rect", "roundrect", "oval"})
+_FILLS = frozenset({"solidFill", "gradFill", "blipFill", "pattFill", "grpFill"})
+
+
+@dataclass
+class Drawing:
+    """The one that is being read."""
+
+    area: float = 0  # square centimetres
+    is_behind: bool = False
+    fill: str | None = None  # None: nothing said of it yet
+
+    def note(self, path: Sequence[str], attributes: Attributes) -> None:
+        name, above = path[-1], path[-2] if len(path) > 1 else ""
+        if name in {"anchor", "inline"}:
+            self.is_behind = attribute(attributes, "behindDoc") in {"1", "true"}
+        elif name == "extent":
+            sides = [attribute(attributes, each) for each in ("cx", "cy")]
+            if all(side.isdecimal() and len(side) < 15 for side in sides):
+                self.area = int(sides[0]) * int(sides[1]) / _CENTIMETRE**2
+        elif name == "wsp":
+            self.fill = None
+        elif name in _SHAPES:
+            self._note_shape(attributes)
+        elif above == "spPr" and (name in _FILLS or name == "noFill"):
+            self.fill = "" if name == "noFill" else UNKNOWN
+        elif name == "srgbClr" and list(path[-3:-1]) == ["spPr", "solidFill"]:
+            self.fill = attribute(attributes, "val")
+        elif (name == "fillRef" and self.fill is None and attribute(attributes, "idx") != "0") or (
+            name == "fill" and attribute(attributes, "type") not in {"", "solid"}
+        ):
+            self.fill = UNKNOWN
+
+    def _note_shape(self, attributes: Attributes) -> None:
+        sides = dict(_SIZE.findall(attribute(attributes, "style")))
+        points = [float(each) for each in sides.values() if each.count(".") < 2 and each != "."]
+        self.area = points[0] * points[1] / _POINTS**2 if len(points) == 2 else 0
+        colour = attribute(attributes, "fillcolor").partition(" ")[0].lstrip("#")
+        if attribute(attributes, "filled") in {"f", "false"}:
+            self.fill = ""
+        elif colour in {"", "white"} or of_hex(colour):
+            self.fill = colour.replace("white", "FFFFFF") or "FFFFFF"
+        else:
+            self.fill = UNKNOWN
+
+    def hides(self, name: str, attributes: Attributes) -> bool:
+        """Return True if the element says that nobody sees its drawing."""
+        if name == "docPr":
+            return attribute(attributes, "hidden") in {"1", "true"}
+        if name == "extent":
+            return self.area < _NOTHING
+        return name in _SHAPES and bool(_HIDDEN.search(attribute(attributes, "style")))
+
+    def is_backdrop(self) -> bool:
+        return self.is_behind and self.area >= _BACKDROP
+
+    def is_large(self) -> bool:
+        return self.area >= _LARGE

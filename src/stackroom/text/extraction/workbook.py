@@ -1,0 +1,207 @@
+"""
+XLSX: every sheet that people see under its name, and on it one table after another, then the texts
+of boxes and charts, and of headers and footers that no other sheet has.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from xml.parsers import expat
+
+from stackroom.errors import Unreadable
+from stackroom.text.extraction.archive import damaged, opened
+from stackroom.text.extraction.page import Found, Page, unpaged
+from stackroom.text.extraction.spreadsheet_parts import (
+    FORMAT,
+    Sheet,
+    Workbook,
+    comment_count,
+    open_workbook,
+    read_sheet,
+    shape_texts,
+)
+from stackroom.text.extraction.tables import names_columns, table_lines
+
+_MOST_SHEETS = 10  # that a sentence names
+_LEAST_COLUMNS = 3  # of a table that goes on below an empty row
+_SPARSE = 50  # places a cell; where there are more, rows and columns say nothing
+
+_Rows = list[dict[int, str]]  # what stands in which column
+
+
+def read(body: bytes) -> tuple[Page, ...]:
+    try:
+        with opened(body, FORMAT) as archive:
+            return _read(open_workbook(archive))
+    except (KeyError, expat.ExpatError) as error:
+        raise Unreadable(damaged(FORMAT)) from error
+
+
+def _read(workbook: Workbook) -> tuple[Page, ...]:
+    texts, found, gaps = list[str](), list[Found](), _Gaps()
+    length, running = 0, set[str]()
+    for part in workbook.sheets:
+        if part.is_hidden:
+            gaps.hidden_sheets += 1
+            continue
+        sheet = read_sheet(workbook, part.part)
+        tables = [*_tables(sheet), *_shapes(workbook, part.part)]
+        gaps.add(part.name, sheet)
+        gaps.objects += len(workbook.related(part.part, "oleObject", "package"))
+        gaps.comments += sum(
+            comment_count(workbook, each) for each in workbook.related(part.part, "comments")
+        )
+        # An empty sheet has no lines, not even its name: a workbook of those has no text.
+        if tables:
+            new = [each for each in dict.fromkeys(sheet.running) if each not in running]
+            running.update(new)
+            tables += ["\n".join(new)] if new else []
+            found.append((length, part.name))
+            texts.append("\n\n".join([part.name, *tables]))
+            length += len(texts[-1]) + 2
+    return unpaged("\n\n".join(texts), found, missing=gaps.sentences())
+
+
+def _shapes(workbook: Workbook, part: str) -> list[str]:
+    drawings = workbook.related(part, "drawing")
+    charts = [chart for drawing in drawings for chart in workbook.related(drawing, "chart")]
+    texts = [text for each in (*drawings, *charts) for text in shape_texts(workbook, each)]
+    return ["\n".join(dict.fromkeys(texts))] if texts else []
+
+
+class _Gaps:
+    """What people can't see in a workbook, and what they see and we don't."""
+
+    def __init__(self) -> None:
+        self.hidden_sheets = self.comments = self.objects = 0
+        self._counts = {"row": 0, "column": 0, "formula": 0, "unseen": 0}
+        self._names: dict[str, list[str]] = {"hidden": [], "formula": [], "unseen": []}
+
+    def add(self, name: str, sheet: Sheet) -> None:
+        self._counts["row"] += len(sheet.hidden_rows)
+        self._counts["column"] += len(sheet.hidden_columns)
+        self._counts["formula"] += sheet.formulas
+        self._counts["unseen"] += sheet.unseen
+        if sheet.hidden_rows or sheet.hidden_columns:
+            self._names["hidden"].append(name)
+        if sheet.formulas:
+            self._names["formula"].append(name)
+        if sheet.unseen:
+            self._names["unseen"].append(name)
+
+    def sentences(self) -> Iterator[str]:
+        if self.hidden_sheets:
+            yield f"{_number(self.hidden_sheets, 'hidden sheet')} left out"
+        hidden = [f"hidden {each}" for each in ("row", "column") if self._counts[each]]
+        if hidden:
+            counts = [_counted(self._counts[each.split()[1]], each) for each in hidden]
+            is_one = sum(self._counts[each] for each in ("row", "column")) == 1
+            were = "was" if is_one else "were"
+            yield f"{' and '.join(counts)} {were} left out: {_listed(self._names['hidden'])}"
+        if count := self._counts["unseen"]:
+            cells = (
+                "cells that nobody can see were" if count > 1 else "cell that nobody can see was"
+            )
+            yield f"{count} {cells} left out: {_listed(self._names['unseen'])}"
+        if count := self._counts["formula"]:
+            have = "cells have formulas" if count > 1 else "cell has a formula"
+            yield f"{count} {have} without a value: {_listed(self._names['formula'])}"
+        if self.comments:
+            yield f"{_number(self.comments, 'comment')} not read"
+        if self.objects:
+            yield f"{_number(self.objects, 'embedded object')} not read"
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{_counted(count, noun)} {'were' if count > 1 else 'was'}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count > 1)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = [f"and {len(names) - _MOST_SHEETS} more"] if len(names) > _MOST_SHEETS else []
+    return ", ".join([*names[:_MOST_SHEETS], *more])
+
+
+# The tables of a sheet.
+
+
+def _tables(sheet: Sheet) -> Iterator[str]:
+    for rows in _blocks(sheet):
+        for part in _side_by_side(rows):
+            if text := table_lines(_dense(part)):
+                yield text
+
+
+def _blocks(sheet: Sheet) -> Iterator[_Rows]:
+    """Yield the rows of a sheet, apart where one is empty and the next begins something else."""
+    _name_columns_once(sheet)
+    hidden = sorted(sheet.hidden_rows)
+    block: _Rows = []
+    last = 0
+    for row in sorted(row for row, cells in sheet.rows.items() if cells):
+        between = bisect_left(hidden, row) - bisect_left(hidden, last)
+        cells = sheet.rows[row]
+        if block and row - last - 1 > between and not _goes_on(block, cells):
+            yield block
+            block = []
+        block.append(cells)
+        last = row
+    if block:
+        yield block
+
+
+def _goes_on(block: _Rows, cells: dict[int, str]) -> bool:
+    """Return True if a row below an empty one has a table's columns and doesn't name its own."""
+    last = block[-1]
+    return (
+        len(cells) >= _LEAST_COLUMNS
+        and (min(cells), max(cells)) == (min(last), max(last))
+        and not names_columns(list(cells.values()))
+    )
+
+
+def _name_columns_once(sheet: Sheet) -> None:
+    """Put a name that was merged over several columns into the name of each, one row below."""
+    spans: dict[int, dict[int, int]] = {}  # by row: from which column to which
+    for (row, left), (bottom, right) in sheet.merged:
+        if (
+            row == bottom
+            and row - 1 not in sheet.rows
+            and right - left < len(sheet.rows.get(row + 1, {}))
+        ):
+            spans.setdefault(row, {})[left] = right
+    for row, last in spans.items():
+        above, below = sheet.rows.get(row, {}), sheet.rows.get(row + 1, {})
+        if len(above) < 2 or not all(
+            names_columns([below.get(at, "") for at in range(left, last[left] + 1)])
+            for left in last
+        ):
+            continue
+        for left, name in above.items():
+            for at in range(left, last.get(left, left) + 1):
+                own = below.get(at, "")
+                below[at] = f"{own} {name}" if name[:1].isdigit() else f"{name} {own}"
+        sheet.rows[row] = {}
+
+
+def _side_by_side(rows: _Rows) -> list[_Rows]:
+    """Part a block where a column is empty, if all that stand beside each other have a header."""
+    columns = sorted({column for cells in rows for column in cells})
+    starts = [at for at, each in enumerate(columns) if not at or each > columns[at - 1] + 1]
+    if len(starts) < 2:
+        return [rows]
+    parts = list[_Rows]()
+    for begin, end in zip(starts, [*starts[1:], len(columns)], strict=True):
+        first, last = columns[begin], columns[end - 1]
+        within = ({at: cells[at] for at in cells if first <= at <= last} for cells in rows)
+        parts.append([cells for cells in within if cells])
+    return parts if all(names_columns(list(part[0].values())) for part in parts) else [rows]
+
+
+def _dense(rows: _Rows) -> Sequence[Sequence[str]]:
+    columns = sorted({column for cells in rows for column in cells})
+    if len(rows) * len(columns) > _SPARSE * sum(map(len, rows)):
+        return [[cells[column] for column in sorted(cells)] for cells in rows]
+    return [[cells.get(column, "") for column in columns] for cells in rows]
