@@ -13,9 +13,9 @@ from pathlib import Path
 
 from stackroom.errors import StackroomError
 from stackroom.model.records import DocumentStatus
+from stackroom_cli.sites.site_records import SiteRecords
 from stackroom_local.processes import HOST
 from stackroom_local.servers import Ports
-from stackroom_local.sites.site_records import SiteRecords
 from stackroom_local.state import Instance, StateDirectory
 from stackroom_local.supervisor import LocalMode, Stopped
 

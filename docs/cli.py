@@ -9,8 +9,8 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from docs.tables import table
-from stackroom_local.cli.commands import EXIT_CODES, FAILS_WHEN, VERBS, ListedCommand, Need
-from stackroom_local.cli.json_output import ANSWERS, Changed, Failed
+from stackroom_cli.commands import EXIT_CODES, FAILS_WHEN, VERBS, ListedCommand, Need
+from stackroom_cli.json_output import ANSWERS, Changed, Failed
 
 CLI = Path(__file__).with_name("cli.md")
 CLI_SCHEMA = Path(__file__).with_name("cli-schema.json")
@@ -18,7 +18,7 @@ CLI_SCHEMA = Path(__file__).with_name("cli-schema.json")
 _HEAD = """# The command line
 
 This page lists verbs, exit codes and JSON of `stackroom`; `stackroom VERB --help` lists options.
-`make docs` writes it from src/stackroom_local/cli.
+`make docs` writes it from src/stackroom_cli.
 
 `stackroom VERB` works on this machine's local mode, `stackroom --deployment NAME VERB` on a
 deployment on AWS; `STACKROOM_DEPLOYMENT` can name it instead. Add a deployment once:

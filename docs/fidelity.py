@@ -12,8 +12,8 @@ from bedrock_kb_simulator.omissions import DIFFERENCES, REFUSED
 from bedrock_kb_simulator.rules import RULES
 from docs.opensearch_rules import RULES as OPENSEARCH_RULES
 from docs.tables import table
-from stackroom_local.cli.smoke.assumptions import ASSUMPTIONS
-from stackroom_local.cli.smoke.smoke_run import STEPS
+from stackroom_cli.smoke.assumptions import ASSUMPTIONS
+from stackroom_cli.smoke.smoke_run import STEPS
 
 ROOT = Path(__file__).parents[1]
 FIDELITY = ROOT / "docs" / "fidelity.md"

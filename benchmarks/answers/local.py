@@ -19,9 +19,9 @@ from benchmarks.answers.corpus import CACHE
 from benchmarks.serving import NotMeasured, free_ports
 from stackroom.model.keys import catalog_id_of
 from stackroom.model.records import DocumentStatus
+from stackroom_cli.sites.site_records import SiteRecords
 from stackroom_local.project_files import ROOT
 from stackroom_local.servers import Ports
-from stackroom_local.sites.site_records import SiteRecords
 from stackroom_local.state import Instance, StateDirectory
 from stackroom_local.supervisor import LocalMode
 

@@ -13,8 +13,8 @@ from strands.tools.mcp import MCPClient
 from examples.agent.scripted import Call, Script, ScriptedModel
 from stackroom.tools.tools import TOOLS
 from stackroom_agents import configuration
-from stackroom_local.cli.callers import issuer_of
-from stackroom_local.cli.demo import ANSWER, PROGRAM
+from stackroom_cli.callers import issuer_of
+from stackroom_cli.demo import ANSWER, PROGRAM
 from stackroom_local.state import Instance
 from tests.agents.twins import asked
 from tests.functions.tools import text_of

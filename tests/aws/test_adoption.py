@@ -13,11 +13,11 @@ import pytest
 
 from stackroom.errors import ValidationError
 from stackroom.uploads.descriptions import user_attributes
-from stackroom_local.cli.adoption_report import adopt
-from stackroom_local.cli.output import output
+from stackroom_cli.adoption_report import adopt
+from stackroom_cli.output import output
+from stackroom_cli.sites import adoption
+from stackroom_cli.sites.site import Site
 from stackroom_local.local_errors import LocalModeError
-from stackroom_local.sites import adoption
-from stackroom_local.sites.site import Site
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 
 HR = {"metadataAttributes": {"dept": "hr", "year": 2026, "public": True, "tags": ["a", "b"]}}

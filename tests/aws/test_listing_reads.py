@@ -9,7 +9,7 @@ import pytest
 from stackroom.app.use_cases import UseCases
 from stackroom.catalogs import listing
 from stackroom.runs import estimates
-from stackroom_local.sites.site_services import StoreSettings
+from stackroom_cli.sites.site_services import StoreSettings
 from tests.aws.conftest import ONCE
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.support.large_catalogs import filled

@@ -35,7 +35,7 @@ from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.stores.s3vectors.index_presence import AT_ONCE, IndexPresence
 from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
 from stackroom.stores.store_registry import STORES
-from stackroom_local.sites.site_services import StoreSettings
+from stackroom_cli.sites.site_services import StoreSettings
 from tests.aws.stores import ENVIRONMENT
 from tests.fakes import toy_store
 from tests.fakes.knowledge_base import FakeKnowledgeBase

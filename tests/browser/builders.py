@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, expect
 
 from bedrock_kb_simulator import scripts
 from stackroom.model.keys import catalog_id_of
-from stackroom_local.sites.site_services import SiteServices
+from stackroom_cli.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.browser.visitors import Visitor
 from tests.e2e.people import Person

@@ -7,7 +7,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from stackroom.model.records import Document, DocumentStatus
-from stackroom_local.sites.site_services import SiteServices
+from stackroom_cli.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.browser.conftest import SignedIn
 from tests.browser.visitors import make_catalog

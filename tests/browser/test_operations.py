@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from stackroom.model.caps import Caps
 from stackroom.model.keys import catalog_id_of
-from stackroom_local.sites.site_services import SiteServices
+from stackroom_cli.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.browser.conftest import SignedIn
 from tests.e2e.people import Person, eventually

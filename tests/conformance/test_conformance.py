@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from stackroom_local.cli.callers import issuer_of
+from stackroom_cli.callers import issuer_of
 from stackroom_local.state import Instance
 from tests.clients.environments import installed, installed_npm
 from tests.conformance.signed_in_relay import signed_in

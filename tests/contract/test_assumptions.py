@@ -5,8 +5,8 @@ import re
 import pytest
 
 from docs.fidelity import ROOT, marks
-from stackroom_local.cli.smoke.assumptions import ASSUMPTIONS, Assumption
-from stackroom_local.cli.smoke.smoke_run import STEPS
+from stackroom_cli.smoke.assumptions import ASSUMPTIONS, Assumption
+from stackroom_cli.smoke.smoke_run import STEPS
 
 
 def test_marks_and_rows_are_of_the_same_assumptions() -> None:

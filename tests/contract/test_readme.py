@@ -18,9 +18,9 @@ from docs.state_machine import state_machine
 from docs.store_prices import PAGE as STORES
 from docs.store_prices import costs, with_prices
 from docs.tables import section
-from stackroom_local.cli import app
-from stackroom_local.cli.commands import FAILS_WHEN, VERBS
-from stackroom_local.cli.json_output import ANSWERS
+from stackroom_cli import app
+from stackroom_cli.commands import FAILS_WHEN, VERBS
+from stackroom_cli.json_output import ANSWERS
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,11 +12,11 @@ from stackroom.clock import utc_now
 from stackroom.model.keys import Location, catalog_id_of, locate
 from stackroom.model.records import Catalog, CatalogDataSources, Document, DocumentStatus
 from stackroom.runs.placement import Placements, SharedSources
+from stackroom_cli.callers import issuer_of
+from stackroom_cli.sites.file_drop import Dropped
+from stackroom_cli.sites.site_records import SiteRecords
+from stackroom_cli.sites.site_services import SiteServices
 from stackroom_client.calls import SEARCH
-from stackroom_local.cli.callers import issuer_of
-from stackroom_local.sites.file_drop import Dropped
-from stackroom_local.sites.site_records import SiteRecords
-from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.gateway.mcp_client import call_tool
 

@@ -10,8 +10,8 @@ from strands.tools.mcp import MCPClient
 
 from functions.tool_targets import TARGETS, schema_file
 from stackroom.model.keys import catalog_id_of
+from stackroom_cli.callers import issuer_of
 from stackroom_client.calls import SEARCH
-from stackroom_local.cli.callers import issuer_of
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
 from tests.gateway.forgeries import resigned

@@ -9,7 +9,7 @@ import pytest
 
 from functions.tool_targets import strict_tools
 from stackroom.model.keys import catalog_id_of
-from stackroom_local.cli.callers import issuer_of
+from stackroom_cli.callers import issuer_of
 from stackroom_local.state import Instance
 from tests.e2e.people import Agent, Person, eventually
 from tests.gateway.mcp_client import call_tool

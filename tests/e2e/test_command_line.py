@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stackroom.model.records import Document, DocumentStatus, Receipt
-from stackroom_local.sites.site_services import SiteServices
+from stackroom_cli.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.e2e.people import Person, eventually
 from tests.local.running import within

@@ -11,8 +11,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from stackroom.model.records import DocumentStatus
+from stackroom_cli.sites.file_drop import Dropped
 from stackroom_local.processes import free_ports
-from stackroom_local.sites.file_drop import Dropped
 from tests.e2e.people import Agent, Person, eventually
 from tests.local.running import instance_of, kill_hard, none_left, stackroom, start
 

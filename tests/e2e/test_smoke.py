@@ -10,17 +10,17 @@ import pytest
 from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.access_keys import AccessKey
 from bedrock_kb_simulator.fault_orders import PATH as FAULTS
-from stackroom_local.cli.output import output
-from stackroom_local.cli.smoke import cleanup, scene
-from stackroom_local.cli.smoke.cleanup import RunLedger, Sweep
-from stackroom_local.cli.smoke.scene import Names, Scene, StepOutcome
-from stackroom_local.cli.smoke.smoke_run import STEPS, Smoked, Step, smoke
+from stackroom_cli.output import output
+from stackroom_cli.sites import site as sites_site
+from stackroom_cli.sites.site import AwsSite
+from stackroom_cli.sites.site_records import SiteRecords
+from stackroom_cli.sites.site_services import SiteServices
+from stackroom_cli.smoke import cleanup, scene
+from stackroom_cli.smoke.cleanup import RunLedger, Sweep
+from stackroom_cli.smoke.scene import Names, Scene, StepOutcome
+from stackroom_cli.smoke.smoke_run import STEPS, Smoked, Step, smoke
 from stackroom_local.clients import Clients
 from stackroom_local.deployment.user_keys import UserKeys
-from stackroom_local.sites import site as sites_site
-from stackroom_local.sites.site import AwsSite
-from stackroom_local.sites.site_records import SiteRecords
-from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import REGION, Instance
 from tests.local.running import within
 

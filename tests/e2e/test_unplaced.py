@@ -8,7 +8,7 @@ import pytest
 from stackroom.aws.dynamodb.items import to_item
 from stackroom.model.keys import catalog_id_of
 from stackroom.model.records import DocumentStatus
-from stackroom_local.sites.site_services import SiteServices
+from stackroom_cli.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.e2e.people import Person, put
 from tests.local.running import stackroom

@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 
+from stackroom_cli.callers import Asker
+from stackroom_cli.evaluations import EvaluationOrder, evaluate
+from stackroom_cli.kept_questions import append
+from stackroom_cli.output import output
 from stackroom_evaluation.kept import kept_questions
 from stackroom_evaluation.question_file import (
     EvaluationError,
@@ -17,10 +21,6 @@ from stackroom_evaluation.question_file import (
     read,
     replace,
 )
-from stackroom_local.cli.callers import Asker
-from stackroom_local.cli.evaluations import EvaluationOrder, evaluate
-from stackroom_local.cli.kept_questions import append
-from stackroom_local.cli.output import output
 from tests.local.running import ON_AWS
 
 HOSTILE = (

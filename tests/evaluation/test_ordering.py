@@ -11,13 +11,13 @@ from simulator.tests.chat_endpoint import chat_endpoint
 from stackroom.errors import StackroomError
 from stackroom.model.prices import PRICES
 from stackroom.model.records import DocumentStatus
+from stackroom_cli import evaluations
+from stackroom_cli.callers import Asker
+from stackroom_cli.evaluations import EvaluationOrder, Gate
+from stackroom_cli.failures import WrongUsage
+from stackroom_cli.output import output
 from stackroom_evaluation.question_file import EvaluationError, KnownQuestion, QuestionsWrong
 from stackroom_evaluation.spending import spending
-from stackroom_local.cli import evaluations
-from stackroom_local.cli.callers import Asker
-from stackroom_local.cli.evaluations import EvaluationOrder, Gate
-from stackroom_local.cli.failures import WrongUsage
-from stackroom_local.cli.output import output
 from tests.evaluation.answering import evaluated
 from tests.local.running import ON_AWS, an_instance
 

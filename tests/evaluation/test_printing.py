@@ -4,13 +4,13 @@ import re
 from datetime import datetime
 from io import StringIO
 
+from stackroom_cli import evaluation_output
+from stackroom_cli.output import TerminalConsole
 from stackroom_evaluation.comparing import compared, compared_with_plain
 from stackroom_evaluation.evaluation import Evaluation
 from stackroom_evaluation.judging import Shown
 from stackroom_evaluation.least_score import BestScores
 from stackroom_evaluation.question_file import KnownQuestion
-from stackroom_local.cli import evaluation_output
-from stackroom_local.cli.output import TerminalConsole
 from tests.evaluation.answering import evaluated, passage
 
 LEAVE = KnownQuestion(question="leave?", file="[red]a.md", page=2, words="thirty days")

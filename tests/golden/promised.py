@@ -21,9 +21,9 @@ from functions.tool_targets import ALONE, SCHEMAS, TARGETS
 from functions.tool_targets import schema_file as tools_of
 from stackroom.catalogs.changes import DETAIL_TYPES, Stated, change_of
 from stackroom.model.records import DocumentStatus
-from stackroom_local.cli.commands import EXIT_CODES
-from stackroom_local.cli.json_output import ANSWERS, Failed
-from stackroom_local.cli.program import commands
+from stackroom_cli.commands import EXIT_CODES
+from stackroom_cli.json_output import ANSWERS, Failed
+from stackroom_cli.program import commands
 from statemachines.ingest_catalog import STATES
 from tests.support.emitted_metrics import emitted_metrics
 from tests.support.records import NOW, REACHED, a_catalog, a_document, a_receipt

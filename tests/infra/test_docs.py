@@ -5,7 +5,7 @@ import re
 import pytest
 
 from benchmarks.running_costs import PAGE, idle_table, vectors_written
-from stackroom_local.cli.deployments import NAMES, STACKS
+from stackroom_cli.deployments import NAMES, STACKS
 from tests.campaigns.permissions.report import DOCUMENT
 from tests.campaigns.permissions.roles import roles
 from tests.infra.assembly import Assembly

@@ -13,9 +13,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from stackroom_cli.sites.site import AwsSite
 from stackroom_local.local_errors import NotUp
 from stackroom_local.processes import Child, free_ports, spawn
-from stackroom_local.sites.site import AwsSite
 from stackroom_local.state import Instance, StateDirectory
 
 STACKROOM = Path(sys.executable).with_name("stackroom")
@@ -111,7 +111,7 @@ class Said:
 
 def within(patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> Said:
     """The console script within this process, which costs no second of imports for each verb."""
-    from stackroom_local.cli import app  # noqa: PLC0415 - most who start a local mode need none
+    from stackroom_cli import app  # noqa: PLC0415 - most who start a local mode need none
 
     patch.setattr(sys, "argv", ["stackroom", *arguments])
     with pytest.raises(SystemExit) as ended:

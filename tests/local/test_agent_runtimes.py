@@ -17,7 +17,7 @@ import pytest
 from botocore.exceptions import WaiterError
 from starlette.responses import PlainTextResponse
 
-from stackroom_local.cli.callers import issuer_of
+from stackroom_cli.callers import issuer_of
 from stackroom_local.gateway.issuer import Issuer
 from stackroom_local.ministack.agent_invocations import Runtime
 from stackroom_local.ministack.agent_runtimes import TYPE, Runtimes, folder_in

@@ -4,7 +4,7 @@ from io import StringIO
 
 from rich.console import Console
 
-from stackroom_local.cli.retrieve_tool import print_passages
+from stackroom_cli.retrieve_tool import print_passages
 
 
 def printed(*results: dict[str, object], **metadata: object) -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 
 from stackroom.errors import ValidationError
 from stackroom.uploads.descriptions import object_metadata, user_attributes
-from stackroom_local.sites.aws_sidecars import read
+from stackroom_cli.sites.aws_sidecars import read
 
 
 def typed(kind: str, field: str, value: object, **more: object) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import Any
 import jwt
 import pytest
 
-from stackroom_local.cli.callers import Asker
-from stackroom_local.cli.failures import WrongUsage
+from stackroom_cli.callers import Asker
+from stackroom_cli.failures import WrongUsage
 from tests.local.running import ON_AWS, an_instance
 
 

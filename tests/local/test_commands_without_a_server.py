@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from stackroom_local.cli import lifecycle
+from stackroom_cli import lifecycle
 from stackroom_local.servers import Ports
 from stackroom_local.state import StateDirectory
 from stackroom_local.supervisor import LocalMode, Stopped, signals_raise

@@ -4,7 +4,7 @@ import pytest
 
 from stackroom.errors import ValidationError
 from stackroom.model.keys import catalog_id_of, is_unplaced
-from stackroom_local.cli.document_lookup import DocumentLookup
+from stackroom_cli.document_lookup import DocumentLookup
 from tests.unit.pipeline import KEY, Pipeline
 
 OTHER = "alice/research/2026/Q1 (final).pdf"

@@ -8,11 +8,11 @@ from rich.console import Console, RenderableType
 
 from stackroom.model.records import Document, DocumentStatus, Receipt
 from stackroom.runs.estimates import DocumentEstimate, DocumentStage, QueuePosition
-from stackroom_local.cli.deletion import receipts_told as told
-from stackroom_local.cli.document_tables import overview
-from stackroom_local.cli.json_output import DocumentTold
-from stackroom_local.cli.own_documents import table_of
-from stackroom_local.sites.site_records import NO_CATALOG, CatalogListing
+from stackroom_cli.deletion import receipts_told as told
+from stackroom_cli.document_tables import overview
+from stackroom_cli.json_output import DocumentTold
+from stackroom_cli.own_documents import table_of
+from stackroom_cli.sites.site_records import NO_CATALOG, CatalogListing
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WAITING = Document(

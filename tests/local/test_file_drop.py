@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from stackroom.model.records import Document, DocumentStatus
-from stackroom_local.sites.file_drop import Dropped, find
+from stackroom_cli.sites.file_drop import Dropped, find
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DROPPED = Dropped(key="ada/home/a.txt", etag="new", version_id="v2", at=NOON)

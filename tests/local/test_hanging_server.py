@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
-from stackroom_local.cli import health_checks, output, program
-from stackroom_local.cli.commands import document_commands
-from stackroom_local.cli.health_checks import CheckResult, SomeBad, tell
-from stackroom_local.cli.operator_documents import tell_reasons
-from stackroom_local.sites.file_drop import DroppableFile, NotDropped, drop
+from stackroom_cli import health_checks, output, program
+from stackroom_cli.commands import document_commands
+from stackroom_cli.health_checks import CheckResult, SomeBad, tell
+from stackroom_cli.operator_documents import tell_reasons
+from stackroom_cli.sites.file_drop import DroppableFile, NotDropped, drop
 from stackroom_local.state import Instance, StateDirectory
 from tests.local.running import an_instance
 

@@ -13,11 +13,11 @@ import pytest
 from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.fault_orders import PATH
 from stackroom.text.document_text import READER_VERSION
+from stackroom_cli.sites.site_records import SiteRecords
+from stackroom_cli.sites.site_services import SiteServices
 from stackroom_local.local_errors import ChildFailed, PortTaken
 from stackroom_local.processes import free_ports
 from stackroom_local.servers import Ports
-from stackroom_local.sites.site_records import SiteRecords
-from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.local.running import (
     instance_of,

@@ -3,9 +3,9 @@
 from io import StringIO
 
 from stackroom.model.records import Document, DocumentStatus
-from stackroom_local.cli.live_status import StatusWatch
-from stackroom_local.cli.output import TerminalConsole
-from stackroom_local.sites.site_records import CatalogListing
+from stackroom_cli.live_status import StatusWatch
+from stackroom_cli.output import TerminalConsole
+from stackroom_cli.sites.site_records import CatalogListing
 from tests.local.watched_documents import a_document, some
 
 INDEXED, FAILED, PENDING = DocumentStatus.INDEXED, DocumentStatus.FAILED, DocumentStatus.PENDING

@@ -9,9 +9,9 @@ import boto3
 import pytest
 from typer.testing import CliRunner
 
-from stackroom_local.cli import lifecycle
-from stackroom_local.cli.commands import VERBS
-from stackroom_local.cli.program import commands
+from stackroom_cli import lifecycle
+from stackroom_cli.commands import VERBS
+from stackroom_cli.program import commands
 from stackroom_local.clients import endpoint_variables
 from stackroom_local.servers import Ports, Servers
 from tests.local.running import directory

@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import pytest
 
+from stackroom_cli import own_documents
+from stackroom_cli.output import Output, TerminalConsole
 from stackroom_client.answers import Document, Upload
-from stackroom_local.cli import own_documents
-from stackroom_local.cli.output import Output, TerminalConsole
 from tests.support.records import NOW
 
 OVER_CAP = "waits: 1 of 1 documents; until some are deleted or the operator raises the cap"

@@ -24,8 +24,8 @@ from stackroom.search.cached_embeddings import Vector
 from stackroom.stores.pgvector.connections import Connections
 from stackroom.stores.pgvector.document_loading import Documents
 from stackroom.stores.pgvector.repository import Match, Repository
-from stackroom_local.cli.pgvector_load import Loaded, Loading, NotLoaded, Outcome, Unchanged
-from stackroom_local.sites.file_drop import find
+from stackroom_cli.pgvector_load import Loaded, Loading, NotLoaded, Outcome, Unchanged
+from stackroom_cli.sites.file_drop import find
 from tests.local.running import within
 from tests.support.postgresql import LOADING, READING, PostgreSQL, postgresql
 

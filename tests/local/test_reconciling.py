@@ -15,7 +15,7 @@ from stackroom.reconciler.audit_rounds import (
 )
 from stackroom.reconciler.audited import Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome
-from stackroom_local.cli import run_reconciler
+from stackroom_cli import run_reconciler
 
 
 class Disturbed:

@@ -4,7 +4,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from stackroom.text.document_text import READER_VERSION
-from stackroom_local.cli.older_texts import read_anew_at_start
+from stackroom_cli.older_texts import read_anew_at_start
 from tests.local.running import an_instance, directory
 
 

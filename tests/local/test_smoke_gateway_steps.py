@@ -2,9 +2,9 @@
 
 import pytest
 
-from stackroom_local.cli.smoke.gateway_steps import of_direct
-from stackroom_local.cli.smoke.scene import AssumptionVerdict
-from stackroom_local.cli.smoke.sign_in_pages import filled_form
+from stackroom_cli.smoke.gateway_steps import of_direct
+from stackroom_cli.smoke.scene import AssumptionVerdict
+from stackroom_cli.smoke.sign_in_pages import filled_form
 
 REFUSED = "AccessDeniedException: User: me is not authorized to perform: lambda:InvokeFunction on r"
 

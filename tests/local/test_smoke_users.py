@@ -9,8 +9,8 @@ import boto3
 import jwt
 import pytest
 
-from stackroom_local.cli.smoke.gateway_steps import of_rotation
-from stackroom_local.cli.smoke.scene import AssumptionVerdict, made, one_time_code
+from stackroom_cli.smoke.gateway_steps import of_rotation
+from stackroom_cli.smoke.scene import AssumptionVerdict, made, one_time_code
 from tests.workflow.answering import answered
 
 SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"

@@ -7,8 +7,8 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from stackroom_local.cli.output import TerminalConsole
-from stackroom_local.cli.untrusted_text import in_json, lines, one_line
+from stackroom_cli.output import TerminalConsole
+from stackroom_cli.untrusted_text import in_json, lines, one_line
 
 # Overrides, isolates and marks of direction, then others that hide, join or end a line.
 OF_FORMAT = (

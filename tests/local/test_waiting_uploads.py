@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 from stackroom.model.records import Document
 from stackroom.runs.inventory import ListedObject
-from stackroom_local.cli.operator_documents import left_out_text, waiting
+from stackroom_cli.operator_documents import left_out_text, waiting
 from tests.support.records import a_document
 
 AT = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)

@@ -8,8 +8,8 @@ from rich.cells import cell_len
 
 from stackroom.model.records import Document, DocumentStatus
 from stackroom.runs.estimates import DocumentEstimate, DocumentStage
-from stackroom_local.cli.live_status import composed
-from stackroom_local.sites.site_records import CatalogListing
+from stackroom_cli.live_status import composed
+from stackroom_cli.sites.site_records import CatalogListing
 from tests.local.watched_documents import NOON, a_document, some
 
 SIZES = [(80, 24), (200, 50)]

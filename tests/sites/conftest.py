@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from stackroom_local.sites.known_deployments import KnownDeployments
-from stackroom_local.sites.site import AwsSite
+from stackroom_cli.sites.known_deployments import KnownDeployments
+from stackroom_cli.sites.site import AwsSite
 
 OUTPUTS = {
     "docs-data": {

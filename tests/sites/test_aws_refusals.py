@@ -13,7 +13,7 @@ from botocore.exceptions import (
 
 from stackroom.aws.error_mapping import store_errors
 from stackroom.errors import StackroomError
-from stackroom_local.sites.aws_refusals import sentence
+from stackroom_cli.sites.aws_refusals import sentence
 
 DENIAL = "User: arn:aws:iam::1:user/ann is not authorized to perform: dynamodb:Query on resource: x"
 

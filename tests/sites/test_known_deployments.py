@@ -6,9 +6,9 @@ import stat
 
 import pytest
 
-from stackroom_local.sites.known_deployments import KnownDeployments, write
-from stackroom_local.sites.site import AwsSite
-from stackroom_local.sites.site_errors import NotKept
+from stackroom_cli.sites.known_deployments import KnownDeployments, write
+from stackroom_cli.sites.site import AwsSite
+from stackroom_cli.sites.site_errors import NotKept
 
 
 def test_kept_deployment_is_found_later_and_replaced_by_one_of_its_name(

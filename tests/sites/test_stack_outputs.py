@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from stackroom.errors import ValidationError
-from stackroom_local.cli.deployments import NAMES, of_file
-from stackroom_local.sites.site import AwsSite
-from stackroom_local.sites.site_errors import OtherOutputs
+from stackroom_cli.deployments import NAMES, of_file
+from stackroom_cli.sites.site import AwsSite
+from stackroom_cli.sites.site_errors import OtherOutputs
 from tests.sites.conftest import OUTPUTS
 
 

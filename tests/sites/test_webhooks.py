@@ -10,11 +10,11 @@ from moto import mock_aws
 from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
 from stackroom.catalogs.webhooks import WebhookCall, WebhookType, secret_of
 from stackroom.errors import WebhookNotFound, WebhookRefused
-from stackroom_local.cli import health_checks
-from stackroom_local.cli import webhook_administration as webhooks
-from stackroom_local.cli.output import output
-from stackroom_local.sites import site as sites
-from stackroom_local.sites.site import AwsSite
+from stackroom_cli import health_checks
+from stackroom_cli import webhook_administration as webhooks
+from stackroom_cli.output import output
+from stackroom_cli.sites import site as sites
+from stackroom_cli.sites.site import AwsSite
 
 PLACE = "https://hook.example.com/changes?key=1"
 KEY = "what AWS has made"

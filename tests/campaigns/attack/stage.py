@@ -21,7 +21,7 @@ from functions.tool_targets import TARGETS
 from stackroom.aws.dynamodb.items import Item, query, to_item
 from stackroom.model.keys import catalog_id_of, document_id_of, is_ours
 from stackroom.model.records import DocumentStatus
-from stackroom_local.cli.callers import issuer_of
+from stackroom_cli.callers import issuer_of
 from stackroom_local.deployment.user_keys import UserKeys
 from stackroom_local.gateway.issuer import Issuer
 from stackroom_local.state import REGION, Instance

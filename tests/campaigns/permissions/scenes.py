@@ -30,9 +30,9 @@ from stackroom.model.caps import Caps
 from stackroom.model.keys import TextName
 from stackroom.model.records import Catalog, DataSourceType
 from stackroom.runs.capacity import capacity_of
+from stackroom_cli.sites.site_services import SiteServices
+from stackroom_cli.smoke.scene import pdf
 from stackroom_client.calls import SEARCH as RETRIEVE
-from stackroom_local.cli.smoke.scene import pdf
-from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.campaigns.gateways import another_gateway, configuration_of
 from tests.campaigns.permissions.tool_calls import QUESTION, call_tools, forget_runs

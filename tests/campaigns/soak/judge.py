@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from stackroom.model.keys import NO_USER, Location, is_ours, locate
 from stackroom.model.records import UNEXPLAINED_FAILURE, Document, DocumentStatus
-from stackroom_local.sites.site_records import SiteRecords
-from stackroom_local.sites.site_services import SiteServices
+from stackroom_cli.sites.site_records import SiteRecords
+from stackroom_cli.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.campaigns.soak.actor import WORD
 from tests.campaigns.soak.model import Content, End, Model

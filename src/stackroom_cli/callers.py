@@ -1,0 +1,233 @@
+"""Who calls: a user whom the local mode has a token for, or the person who signed in on AWS."""
+
+from __future__ import annotations
+
+import sys
+import webbrowser
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jwt
+
+from stackroom.access.identity import is_session_id
+from stackroom.access.tokens import TokenVerifier
+from stackroom.errors import ValidationError
+from stackroom.model.keys import catalog_id_of, is_user_id
+from stackroom_cli.failures import WrongUsage
+from stackroom_cli.json_output import DoneAnswer, TokenAnswer, WhoamiAnswer
+from stackroom_cli.output import Output
+from stackroom_cli.sites.known_deployments import KnownDeployments, read, remove, write
+from stackroom_cli.sites.site import AwsSite, Site
+from stackroom_cli.sites.site_errors import SignInNeeded
+from stackroom_local.gateway.issuer import Issuer
+from stackroom_local.state import Instance
+
+if TYPE_CHECKING:
+    from stackroom_client import Client
+    from stackroom_client.sign_in import SignIn
+
+_AS_SIGNED_IN = (
+    "on a deployment you ask as whoever is signed in: leave --user and --group out, and sign in "
+    "with: stackroom --deployment {name} login"
+)
+
+_FOLLOWS_FOR = 30 * 86_400.0  # seconds: `events --follow` goes on until Ctrl-C
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asker:
+    """
+    `user` and `groups` for the local mode alone, whose issuer has a token for anybody. Raises
+    WrongUsage where a deployment is asked by them.
+    """
+
+    site: Site
+    user: str | None
+    groups: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.site, AwsSite) and (self.user is not None or self.groups):
+            raise WrongUsage(_AS_SIGNED_IN.format(name=self.site.name))
+
+    @cached_property
+    def token(self) -> str:
+        """Raises WrongUsage, ValidationError, or SignInNeeded."""
+        if isinstance(self.site, AwsSite):
+            return _token_of(self.site)
+        assert isinstance(self.site, Instance), "a site is one of two"
+        return issuer_of(self.site).mint(
+            checked(_named(self.user)), groups=self.groups, lifetime_seconds=_FOLLOWS_FOR
+        )
+
+    @cached_property
+    def client(self) -> Client:
+        """Whose token doesn't end while it works."""
+        site = self.site
+        if isinstance(site, AwsSite):
+            return client_of(site, lambda: _token_of(site))
+        return client_of(site, self.token)
+
+    def within(self, catalog: str | None) -> dict[str, Any]:
+        """
+        The argument that narrows a tool to a catalog, by its name or id.
+
+        Raises ValidationError for one that the user hasn't, in the words that were typed.
+        """
+        return {} if catalog is None else {"catalog_id": self.catalog_id(catalog)}
+
+    def catalog_id(self, catalog: str) -> str:
+        user = user_of(self.site, self.token)
+        wanted = catalog if catalog.startswith("cat-") else catalog_id_of(user, catalog)
+        names = {each.catalog_id: each.catalog_name for each in self.client.catalogs()}
+        if wanted not in names:
+            there = ", ".join(map(repr, sorted(names.values())))
+            others = f", only {there}" if names else ", nor any other"
+            raise ValidationError(f"{user!r} has no catalog {catalog!r}{others}")
+        return wanted
+
+
+def client_of(site: Site, token: str | Callable[[], str]) -> Client:
+    from stackroom_client import Client  # noqa: PLC0415 - takes its time
+
+    return Client(site.mcp_url, token=token)
+
+
+def sign_in_of(site: AwsSite) -> SignIn:
+    from stackroom_client.sign_in import SignIn  # noqa: PLC0415 - takes its time
+
+    kept = SignInFile(KnownDeployments().sign_in_of(site.name))
+    return SignIn(site.issuer, site.client_id, kept=kept, name=site.told)
+
+
+@dataclass(frozen=True)
+class SignInFile:
+    """Tokens of whoever is signed in; raises `NotKept`."""
+
+    path: Path
+
+    def read(self) -> str | None:
+        content = read(self.path)
+        return None if content is None else content.decode("utf-8", "replace")
+
+    def write(self, text: str | None) -> None:
+        if text is None:
+            remove(self.path)
+        else:
+            write(self.path, text.encode())
+
+
+def _token_of(site: AwsSite) -> str:
+    """Raises SignInNeeded, or NotKept."""
+    from stackroom_client.errors import NotSignedIn  # noqa: PLC0415 - takes its time
+
+    try:
+        return sign_in_of(site).token()
+    except NotSignedIn as error:
+        raise SignInNeeded(site.name, str(error)) from error
+
+
+def user_of(site: Site, token: str) -> str:
+    """Whom a token speaks for there. Raises TokenRefused or IssuerUnavailable."""
+    verifier = TokenVerifier(
+        keys=jwt.PyJWKClient(f"{site.issuer}/.well-known/jwks.json"),
+        issuer=site.issuer,
+        client_ids=(site.client_id,),
+        audiences=(site.mcp_url,),
+    )
+    return verifier.read(token).caller.user_id
+
+
+def checked(user: str) -> str:
+    if not is_user_id(user):
+        raise ValidationError(
+            f"--user {user!r} can't be a user id: 1 to 128 of A-Z, a-z, 0-9, '.', '_', '@', '+' "
+            "and '-', beginning with a letter or digit"
+        )
+    return user
+
+
+def issuer_of(instance: Instance) -> Issuer:
+    return Issuer.open(instance.state_dir / "gateway", url=instance.issuer)
+
+
+def _named(user: str | None) -> str:
+    if user is None:
+        raise WrongUsage("say whose they are: --user alice; the local mode has no sign-in")
+    return user
+
+
+# login, logout, token, whoami: who somebody is to a deployment, and the token that says so.
+
+
+def login(site: Site, *, browser: bool, port: int, told: Output) -> None:
+    def show(address: str) -> None:
+        # On standard error, since standard output is for the answer.
+        if not (browser and webbrowser.open(address)):
+            print(f"open this address in a browser:\n{address}", file=sys.stderr)  # noqa: T201
+
+    tokens = sign_in_of(_deployment(site)).begin(show, port=port)
+    user = user_of(site, tokens.access_token)
+    told.people.print(f"{user} is signed in to {site.told}")
+    told.answer(_answer(tokens.access_token))
+
+
+def logout(site: Site, *, told: Output) -> None:
+    was = sign_in_of(_deployment(site)).end()
+    told.people.print(f"signed out of {site.told}" if was else "nobody was signed in")
+    told.answer(DoneAnswer(done=was))
+
+
+def token(asker: Asker, *, session: str | None, minutes: int | None, told: Output) -> None:
+    if session is not None and not is_session_id(session):
+        raise ValidationError(
+            f"--session {session!r} can't be a session: 1 to 128 of A-Z, a-z, 0-9, '.', '_' and "
+            "'-', beginning with a letter or digit"
+        )
+    if isinstance(asker.site, Instance):
+        if asker.user is None:
+            raise WrongUsage("say whose it is: --user alice")
+        minted = issuer_of(asker.site).mint(
+            checked(asker.user),
+            groups=asker.groups,
+            session=session,
+            lifetime_seconds=(minutes or 60) * 60,
+        )
+    elif session is not None or minutes is not None:
+        raise WrongUsage("--session and --minutes are for the local mode's own issuer")
+    else:
+        minted = asker.token
+    if told.is_json:
+        told.answer(_answer(minted))
+    else:
+        told.tell(minted)
+
+
+def whoami(site: Site, given: str | None, *, told: Output) -> None:
+    """Of a token, or of whoever is signed in."""
+    found = given if given is not None else Asker(site=site, user=None).token
+    user = user_of(site, found)
+    told.people.print(f"{user}: drop files under s3://{site.bucket}/{user}/{{catalog}}/")
+    told.answer(WhoamiAnswer(user_id=user, prefix=f"s3://{site.bucket}/{user}/"))
+
+
+def _deployment(site: Site) -> AwsSite:
+    if not isinstance(site, AwsSite):
+        raise WrongUsage(
+            "the local mode has no sign-in of its own, for whoever may read its directory may be "
+            "anybody (--user); name a deployment: stackroom --deployment NAME login"
+        )
+    return site
+
+
+def _answer(token: str) -> TokenAnswer:
+    # Verified where it matters; here it is told what it says.
+    claims = jwt.decode(token, options={"verify_signature": False})
+    return TokenAnswer(
+        access_token=token,
+        user_id=claims["sub"],
+        expires_at=datetime.fromtimestamp(claims["exp"], UTC),
+    )

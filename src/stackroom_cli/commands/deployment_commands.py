@@ -1,0 +1,142 @@
+"""Verbs of the deployments on AWS that this machine knows."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stackroom_cli.commands.options import (
+    AsUser,
+    Groups,
+    Json,
+    StateDir,
+    named_deployment,
+    output,
+    site_of,
+)
+
+Name = Annotated[str, typer.Argument(help="What you call it: `stackroom --deployment NAME ...`.")]
+
+
+def add(
+    name: Name,
+    outputs: Annotated[
+        Path | None,
+        typer.Option(help="What `make deploy` wrote: cdk.out/outputs.json."),
+    ] = None,
+    project: Annotated[
+        str | None,
+        typer.Option(help="Instead: ask AWS for the outputs of this project's stacks."),
+    ] = None,
+    region: Annotated[
+        str | None, typer.Option(help="With --project: where they are; default: AWS_REGION.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Save a deployment's addresses, from its stacks' outputs, replacing one of the same name."""
+    if (outputs is None) == (project is None):
+        raise typer.BadParameter(
+            "say where its outputs are: --outputs cdk.out/outputs.json, or --project stackroom"
+        )
+    if region is not None and project is None:
+        raise typer.BadParameter("--region goes with --project; a file of outputs tells its own")
+    from stackroom_cli import deployments
+
+    told = output(as_json)
+    if outputs is not None:
+        deployments.add_from_file(name, outputs, told=told)
+    elif project is not None:
+        deployments.add_from_stacks(name, project=project, region=region, told=told)
+
+
+def show(as_json: Json = False) -> None:
+    """List the saved deployments."""
+    from stackroom_cli import deployments
+
+    deployments.show(told=output(as_json))
+
+
+def remove(name: Name, as_json: Json = False) -> None:
+    """Remove a saved deployment and its sign-in; nothing on AWS changes."""
+    from stackroom_cli import deployments
+
+    deployments.remove(name, told=output(as_json))
+
+
+# Verbs of who somebody is: signing in to a deployment, and tokens.
+
+
+def login(
+    state_dir: StateDir,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open one, or print the address alone.")
+    ] = True,
+    port: Annotated[
+        int,
+        typer.Option(min=1, max=65_535, help="That the browser comes back to, by a callback URL."),
+    ] = 8976,
+    as_json: Json = False,
+) -> None:
+    """
+    Sign in to a deployment, in this machine's browser.
+
+    From a machine without one: ssh -L 8976:localhost:8976, and --no-browser there.
+    """
+    from stackroom_cli import callers
+
+    callers.login(site_of(state_dir), browser=browser, port=port, told=output(as_json))
+
+
+def logout(state_dir: StateDir, as_json: Json = False) -> None:
+    """Sign out of a deployment, and delete the tokens."""
+    from stackroom_cli import callers
+
+    callers.logout(site_of(state_dir), told=output(as_json))
+
+
+def token(
+    *,
+    state_dir: StateDir,
+    user: AsUser = None,
+    group: Groups,
+    session: Annotated[
+        str | None, typer.Option(help="Of which session; default: a new one, as after a sign-in.")
+    ] = None,
+    minutes: Annotated[
+        int | None,
+        typer.Option(min=1, max=1440, help="How long it lasts.", show_default="60"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """
+    Print an access token for an MCP client: the local issuer's, or the signed-in user's.
+
+    On a deployment it is renewed where it would not last another minute.
+    """
+    from stackroom_cli import callers
+    from stackroom_cli.callers import Asker
+
+    asker = Asker(site=site_of(state_dir), user=user, groups=group)
+    callers.token(asker, session=session, minutes=minutes, told=output(as_json))
+
+
+def whoami(
+    state_dir: StateDir,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            help="An access token; default: whoever is signed in to the deployment, or standard "
+            "input."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show a token's user, and the prefix for that user's files."""
+    from stackroom_cli import callers
+
+    given = token
+    if token is None and named_deployment.get() is None:
+        given = sys.stdin.buffer.read().decode(errors="backslashreplace")
+    found = given.strip() if given is not None else None
+    callers.whoami(site_of(state_dir), found, told=output(as_json))

@@ -1,0 +1,93 @@
+"""The options that several verbs have."""
+
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from stackroom_cli.failures import WrongUsage
+from stackroom_cli.sites.site import Site
+from stackroom_local.state import StateDirectory, default_state_dir
+
+if TYPE_CHECKING:
+    from stackroom_cli.output import Output
+
+StateDir = Annotated[
+    Path,
+    typer.Option(
+        "--state-dir",
+        default_factory=default_state_dir,
+        show_default=".stackroom, or STACKROOM_STATE_DIR",
+        help="Where everything that is kept is kept.",
+    ),
+]
+Speed = Annotated[
+    float, typer.Option(min=0.1, max=1000, help="How many times faster AWS's delays pass.")
+]
+User = Annotated[str, typer.Option("--user", "-u", help="Whose documents: the token's `sub`.")]
+Owner = Annotated[
+    str | None,
+    typer.Option(
+        "--user", "-u", help="Whose documents: the token's `sub`. On a deployment, default: yours."
+    ),
+]
+AsUser = Annotated[
+    str | None,
+    typer.Option(
+        "--user",
+        "-u",
+        help="Whose documents: the token's `sub`. Not of a deployment: there, yours.",
+    ),
+]
+Everybody = Annotated[
+    bool, typer.Option("--everybody", help="Of a deployment, not only your own: as an operator.")
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Answer in JSON, and nothing else; see docs/cli.md.")
+]
+Groups = Annotated[
+    list[str],
+    typer.Option(
+        "--group",
+        default_factory=list,
+        show_default=False,
+        help="A group of the user; repeatable.",
+    ),
+]
+SomeUser = Annotated[str | None, typer.Option("--user", "-u", help="Only this user's.")]
+CatalogName = Annotated[str, typer.Option("--catalog", "-c", help="The folder they go to.")]
+CatalogId = Annotated[
+    str | None, typer.Option("--catalog", "-c", help="Only this catalog: its name or id.")
+]
+
+
+# Of `stackroom --deployment NAME ...`; None for the local mode.
+named_deployment: ContextVar[str | None] = ContextVar("named_deployment", default=None)
+
+
+def is_ones_own(user: str | None, *, everybody: bool = False) -> bool:
+    """Whether the caller is who signed in to a deployment: nobody else was named."""
+    if user is not None and everybody:
+        raise WrongUsage("--user names one, --everybody all; say one of them")
+    return named_deployment.get() is not None and user is None and not everybody
+
+
+def site_of(state_dir: Path, *, seconds: float | None = None) -> Site:
+    """
+    Where the verb works; in the local mode it waits so many seconds for an answer, or its usual.
+    Raises `NotUp` for a local mode that is not up, `UnknownDeployment`.
+    """
+    name = named_deployment.get()
+    if name is None:
+        instance = StateDirectory(state_dir).instance()
+        return instance if seconds is None else instance.within(seconds)
+    from stackroom_cli.sites.known_deployments import KnownDeployments
+
+    return KnownDeployments().named(name)
+
+
+def output(as_json: bool) -> "Output":
+    from stackroom_cli.output import output  # which is slow to load
+
+    return output(as_json)

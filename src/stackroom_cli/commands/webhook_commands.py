@@ -1,0 +1,58 @@
+"""Verbs of webhooks: who is told of changes, at which address."""
+
+from typing import Annotated
+
+import typer
+
+from stackroom_cli.commands.options import Json, StateDir, output, site_of
+
+WebhookId = Annotated[str, typer.Argument(help="As `stackroom webhooks list` shows it.")]
+
+
+def add(
+    *,
+    state_dir: StateDir,
+    url: Annotated[str, typer.Argument(help="Public, https://; here any address.")],
+    user: Annotated[
+        str | None,
+        typer.Option("--user", "-u", help="Of whose changes; default: of everybody's."),
+    ] = None,
+    types: Annotated[
+        str, typer.Option(help="Of what, with commas between: document, catalog, deletion, cap.")
+    ] = "document,catalog,deletion,cap",
+    as_json: Json = False,
+) -> None:
+    """Add a webhook for changes, and show the secret that signs its calls."""
+    from stackroom_cli import webhook_administration
+
+    webhook_administration.add(
+        site_of(state_dir), url, user=user, types=types, told=output(as_json)
+    )
+
+
+def show(state_dir: StateDir, as_json: Json = False) -> None:
+    """List the webhooks of all users, and those for everybody's changes."""
+    from stackroom_cli import webhook_administration
+
+    webhook_administration.show(site_of(state_dir), told=output(as_json))
+
+
+def remove(state_dir: StateDir, webhook_id: WebhookId, as_json: Json = False) -> None:
+    """Remove a webhook and its pending deliveries."""
+    from stackroom_cli import webhook_administration
+
+    webhook_administration.remove(site_of(state_dir), webhook_id, told=output(as_json))
+
+
+def secret(state_dir: StateDir, webhook_id: WebhookId, as_json: Json = False) -> None:
+    """Show the secret that signs a webhook's calls."""
+    from stackroom_cli import webhook_administration
+
+    webhook_administration.secret(site_of(state_dir), webhook_id, told=output(as_json))
+
+
+def redeliver(state_dir: StateDir, as_json: Json = False) -> None:
+    """Retry all webhooks' deliveries that were set aside after a day of failures."""
+    from stackroom_cli import webhook_administration
+
+    webhook_administration.redeliver(site_of(state_dir), told=output(as_json))

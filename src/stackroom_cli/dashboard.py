@@ -1,0 +1,145 @@
+"""dashboard: the figures of the deployed CloudWatch dashboard, for people and for programs."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from stackroom.aws.cloudwatch.cloudwatch_boards import read_board
+from stackroom.catalogs.overview import Board, Reading
+from stackroom.tools.texts import figure
+from stackroom_cli.json_output import DashboardAnswer, LineTold, WidgetTold
+from stackroom_cli.output import Output
+from stackroom_cli.sites.site import Site
+from stackroom_cli.untrusted_text import one_line
+from stackroom_local.local_errors import LocalModeError
+
+_PAUSE = 5.0  # seconds, between looks
+_BARS = "▁▂▃▄▅▆▇█"
+_WIDTH = 36  # of a line's course, in cells
+_STATES = {"OK": "green", "ALARM": "red", "INSUFFICIENT_DATA": "dim"}
+_ABSENT = "not made here"  # alarms on metric math, which the local CloudWatch hasn't
+
+
+class NoDashboard(LocalModeError):
+    def __init__(self, name: str, project: str) -> None:
+        super().__init__(
+            f"CloudWatch has no dashboard {name!r}; it comes with the stack {project}-operations: "
+            "deploy that"
+        )
+
+
+def dashboard(site: Site, *, hours: float | None, watch: bool, told: Output) -> None:
+    out = told.people
+    if not watch:
+        shown = read(site, hours)
+        out.print(drawn(shown))
+        told.answer(answer(shown))
+        return
+    with Live(console=out, auto_refresh=False, vertical_overflow="visible") as live:
+        while True:
+            live.update(drawn(read(site, hours)), refresh=True)
+            time.sleep(_PAUSE)
+
+
+def read(site: Site, hours: float | None = None) -> Board:
+    """Raises `NoDashboard`."""
+    cloudwatch = site.client("cloudwatch")
+    name = f"{site.project}-{cloudwatch.meta.region_name}"
+    end = datetime.now(UTC)
+    start = None if hours is None else end - timedelta(hours=hours)
+    # AWS answers DashboardNotFoundError, whose code is ResourceNotFound; so does ministack.
+    # https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetDashboard.html
+    try:
+        return read_board(cloudwatch, name, start=start, end=end)
+    except cloudwatch.exceptions.ClientError as error:
+        if error.response["Error"]["Code"] not in {"ResourceNotFound", "DashboardNotFoundError"}:
+            raise
+        raise NoDashboard(name, site.project) from None
+
+
+def answer(shown: Board) -> DashboardAnswer:
+    return DashboardAnswer(
+        dashboard=shown.name,
+        start=shown.start,
+        end=shown.end,
+        alarms=dict(shown.alarms),
+        alarms_trouble=shown.alarms_trouble or None,
+        widgets=[
+            WidgetTold(title=each.title, lines=[_told(line) for line in each.lines])
+            for each in shown.graphs
+        ],
+    )
+
+
+def drawn(shown: Board) -> RenderableType:
+    hours = (shown.end - shown.start).total_seconds() / 3600
+    head = Text(f"{shown.name}: the last {hours:g} h, until {shown.end:%Y-%m-%d %H:%M} UTC")
+    return Group(head, *_alarms(shown.alarms, shown.alarms_trouble), *_tables(shown))
+
+
+def _alarms(states: Mapping[str, str | None], trouble: str) -> Iterator[RenderableType]:
+    if not states and not trouble:
+        return
+    yield Text("\nAlarms", style="bold")
+    if trouble:
+        yield Text(f"could not be read: {one_line(trouble)}", style="red")
+    for state in dict.fromkeys((*_STATES, *states.values())):
+        if names := sorted(name for name, each in states.items() if each == state):
+            told = _ABSENT if state is None else state
+            yield Text(f"{told}: {', '.join(names)}", style=_STATES.get(told, "dim"))
+
+
+def _tables(shown: Board) -> Iterator[RenderableType]:
+    for graph in shown.graphs:
+        yield Text(f"\n{graph.title}", style="bold")
+        told = [each for each in graph.lines if each.series or each.trouble]
+        if not told:
+            yield Text("nothing was reported", style="dim")
+            continue
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        table.add_column("", overflow="fold", min_width=24)
+        for column in ("last", "least", "most"):
+            table.add_column(column, justify="right", no_wrap=True)
+        table.add_column("", no_wrap=True)
+        for each in told:
+            table.add_row(*_row(each, shown))
+        yield table
+
+
+def _row(reading: Reading, shown: Board) -> Iterable[RenderableType]:
+    label = Text(one_line(reading.label))
+    if reading.trouble:
+        return label, "", "", "", Text(one_line(reading.trouble), style="red")
+    values = list(reading.series.values())
+    course = Text(_course(reading, shown), style="cyan")
+    return label, figure(values[-1]), figure(min(values)), figure(max(values)), course
+
+
+def _course(reading: Reading, shown: Board) -> str:
+    """The most of each part of the time, from nothing to the most of all; blank without any."""
+    most = max(*reading.series.values(), 0.0)
+    span = (shown.end - shown.start) / _WIDTH
+    parts: dict[int, float] = {}
+    for moment, value in reading.series.items():
+        at = min(_WIDTH - 1, max(0, int((moment - shown.start) / span)))
+        parts[at] = max(value, parts.get(at, value))
+    return "".join(_bar(parts[at], most) if at in parts else " " for at in range(_WIDTH))
+
+
+def _bar(value: float, most: float) -> str:
+    if value <= 0 or most <= 0:
+        return _BARS[0]
+    return _BARS[min(len(_BARS) - 1, int(value / most * (len(_BARS) - 1) + 0.5))]
+
+
+def _told(reading: Reading) -> LineTold:
+    return LineTold(
+        label=reading.label,
+        points=list(reading.series.items()),
+        trouble=reading.trouble or None,
+    )

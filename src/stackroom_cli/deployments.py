@@ -1,0 +1,135 @@
+"""deployments add, list, remove: which deployments on AWS this machine knows."""
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from botocore.exceptions import ClientError
+from pydantic import TypeAdapter, ValidationError
+from rich.text import Text
+
+from stackroom.aws.error_mapping import code_of
+from stackroom.errors import ValidationError as Refused
+from stackroom_cli.failures import WrongUsage
+from stackroom_cli.json_output import DeploymentsAnswer, DeploymentTold, DoneAnswer
+from stackroom_cli.output import Output, table
+from stackroom_cli.sites.known_deployments import KnownDeployments
+from stackroom_cli.sites.site import AwsSite, client_in
+from stackroom_cli.sites.site_errors import NotDeployed, OtherOutputs
+
+# A deployment, as the outputs of its stacks tell it: from a file of the CDK's, or from AWS.
+#
+# The file is what `cdk deploy --outputs-file` writes: values by name, by stack. AWS is asked with
+# DescribeStacks, which needs an operator's credentials.
+
+# Field of a site: the output that tells it. Who reads outputs of another version lacks one.
+NAMES = {
+    "bucket": "BucketName",
+    "catalog_table": "CatalogTableName",
+    "control_table": "ControlTableName",
+    "mcp_url": "McpUrl",
+    "issuer": "IssuerUrl",
+    "client_id": "ClientId",
+}
+STACKS = ("data", "gateway")  # those whose outputs they are
+_OUTPUTS = TypeAdapter(dict[str, dict[str, str]])
+# As infra/data.py names it.
+_BUCKET = re.compile(r"(?P<project>.+)-kb-docs-\d{12}-(?P<region>[a-z0-9-]+)")
+
+
+def of_file(name: str, path: Path) -> AwsSite:
+    """Raises `OtherOutputs` naming what is missing, or ValidationError for no file."""
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        told = f"{str(path)!r} can't be read: {error.strerror or error}"
+        raise Refused(f"{told}; `make deploy` writes cdk.out/outputs.json") from error
+    try:
+        outputs = _OUTPUTS.validate_json(text)
+    except ValidationError as error:
+        why = "it is no JSON of outputs by name, by stack"
+        raise OtherOutputs(str(path), why) from error
+    return _site(
+        name, {key: each for stack in outputs.values() for key, each in stack.items()}, str(path)
+    )
+
+
+def of_stacks(name: str, cloudformation: Any, *, project: str, region: str) -> AwsSite:
+    """Raises `NotDeployed` where there are none, `OtherOutputs` naming what is missing."""
+    merged: dict[str, str] = {}
+    for each in STACKS:
+        stack = f"{project}-{each}"
+        try:
+            [found] = cloudformation.describe_stacks(StackName=stack)["Stacks"]
+        except ClientError as error:
+            # "Stack with id ... does not exist" [CloudFormation API reference: DescribeStacks]
+            if code_of(error) != "ValidationError":
+                raise
+            raise NotDeployed(stack, region) from error
+        merged |= {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", ())}
+    return _site(name, merged, f"what stacks {project}-* of {region} tell")
+
+
+def _site(name: str, outputs: Mapping[str, str], where: str) -> AwsSite:
+    if missing := [each for each in NAMES.values() if not outputs.get(each)]:
+        raise OtherOutputs(where, f"without {', '.join(missing)}")
+    bucket = _BUCKET.fullmatch(outputs[NAMES["bucket"]])
+    if bucket is None:
+        raise OtherOutputs(where, f"{NAMES['bucket']} is {json.dumps(outputs[NAMES['bucket']])}")
+    told = {field: outputs[output] for field, output in NAMES.items()}
+    try:
+        return AwsSite.model_validate({"name": name, **bucket.groupdict(), **told})
+    except ValidationError as error:
+        wrong = sorted({str(each["loc"][0]) for each in error.errors()})
+        if "name" in wrong:
+            raise Refused(
+                f"{name!r} can't name a deployment: 1 to 64 of A-Z, a-z, 0-9, '_' and '-', "
+                "beginning with a letter or digit"
+            ) from None
+        raise OtherOutputs(
+            where, f"{', '.join(NAMES.get(each, each) for each in wrong)} is none"
+        ) from None
+
+
+def add_from_file(name: str, path: Path, *, told: Output) -> None:
+    _add(of_file(name, path), told)
+
+
+def add_from_stacks(name: str, *, project: str, region: str | None, told: Output) -> None:
+    """With an operator's credentials."""
+    there = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    if not there:
+        raise WrongUsage("no region is named: --region, or AWS_REGION")
+    cloudformation = client_in("cloudformation", there)
+    _add(of_stacks(name, cloudformation, project=project, region=there), told)
+
+
+def show(*, told: Output) -> None:
+    known = KnownDeployments().all()
+    shown = table("Deployment", "Project", "Region", "MCP endpoint")
+    for each in known:
+        shown.add_row(*map(Text, (each.name, each.project, each.region, each.mcp_url)))
+    none = "none yet; add one with: stackroom deployments add NAME --outputs cdk.out/outputs.json"
+    told.people.print(shown if known else none)
+    told.answer(DeploymentsAnswer(deployments=[_told(each) for each in known]))
+
+
+def remove(name: str, *, told: Output) -> None:
+    KnownDeployments().forget(name)
+    told.people.print(f"{name} is forgotten; on AWS it is as it was")
+    told.answer(DoneAnswer())
+
+
+def _add(site: AwsSite, told: Output) -> None:
+    KnownDeployments().keep(site)
+    told.people.print(f"added {site.told}; try: stackroom --deployment {site.name} doctor")
+    told.answer(_told(site))
+
+
+def _told(site: AwsSite) -> DeploymentTold:
+    return DeploymentTold.model_validate(
+        {name: getattr(site, name) for name in DeploymentTold.model_fields}
+    )

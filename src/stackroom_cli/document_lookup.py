@@ -1,0 +1,197 @@
+"""Which documents are meant: by a key, or by a file's name in a catalog."""
+
+import difflib
+import shlex
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Self
+
+from stackroom.errors import ValidationError
+from stackroom.model.formats import MAX_FILE_BYTES
+from stackroom.model.keys import (
+    TextName,
+    Unplaced,
+    canonical_name,
+    catalog_id_of,
+    is_unplaced,
+    locate,
+    unplaced_id_of,
+    unplaced_partition,
+)
+from stackroom.model.records import Catalog, Document
+from stackroom.model.repositories import Catalogs, Documents
+from stackroom.text.document_text import DocumentText
+from stackroom_cli.callers import Asker, checked
+from stackroom_cli.sites.site_services import SiteServices
+from stackroom_local.state import Instance
+
+if TYPE_CHECKING:
+    from stackroom_client.answers import Document as FoundDocument
+
+_LOOKED_THROUGH = 1000  # documents of a catalog, for a name that is alike
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentLookup:
+    catalogs: Catalogs
+    documents: Documents
+    bucket: str
+
+    @classmethod
+    def among(cls, services: SiteServices) -> Self:
+        return cls(
+            catalogs=services.stores.catalogs,
+            documents=services.stores.documents,
+            bucket=services.site.bucket,
+        )
+
+    def catalog(self, user: str | None, catalog: str) -> Catalog:
+        """By name or id. Raises ValidationError, naming those there are."""
+        if user is None:
+            raise ValidationError(f"--catalog {catalog!r} needs --user: catalogs are a user's own")
+        is_id = catalog.startswith("cat-")
+        found = self.catalogs.get(catalog if is_id else catalog_id_of(checked(user), catalog))
+        if found is None or found.user_id != user:
+            names = sorted(each.name for each in self.catalogs.of_user(user))
+            others = f", only {', '.join(map(repr, names))}" if names else ", nor any other"
+            raise ValidationError(f"{user!r} has no catalog {catalog!r}{others}")
+        return found
+
+    def chosen(
+        self, targets: Iterable[str], *, user: str | None, catalog: str | None
+    ) -> list[Document]:
+        """
+        One per target, which is a key or, with a catalog, a file's name in it.
+
+        Raises ValidationError naming the target, before anything is done to any of them.
+        """
+        within = self.catalog(user, catalog) if catalog is not None else None
+        keys = dict.fromkeys(self._key(each, user=user, within=within) for each in targets)
+        documents = [self._document(key, is_name=within is not None) for key in keys]
+        return list({(each.catalog_id, each.document_id): each for each in documents}.values())
+
+    def by_catalog(
+        self, targets: Iterable[str], *, user: str | None, catalog: str | None
+    ) -> dict[str, list[Document]]:
+        """
+        The chosen documents by their catalogs' ids.
+
+        Raises ValidationError also for one that belongs to no catalog.
+        """
+        found: dict[str, list[Document]] = {}
+        for document in self.chosen(targets, user=user, catalog=catalog):
+            if is_unplaced(document.catalog_id):
+                raise ValidationError(
+                    f"{document.s3_key!r} belongs to no catalog: {document.status_reason}"
+                )
+            found.setdefault(document.catalog_id, []).append(document)
+        return found
+
+    def _key(self, target: str, *, user: str | None, within: Catalog | None) -> str:
+        uri = f"s3://{self.bucket}/"
+        if target.startswith("s3://") and not target.startswith(uri):
+            raise ValidationError(f"{target!r} is not in this bucket, {uri}")
+        key = target.removeprefix(uri)
+        if within is not None:
+            prefix = canonical_name(within.s3_prefix)
+            return key if canonical_name(key).startswith(prefix) else within.s3_prefix + key
+        if user is not None and not key.startswith(f"{user}/"):
+            raise ValidationError(
+                f"{target!r} is not a key under {user}/; give the key, or the file's name with "
+                "--catalog"
+            )
+        return key
+
+    def _document(self, key: str, *, is_name: bool) -> Document:
+        """A name means the catalog's document before a rejected file; a key, what lies there."""
+        location = locate(key)
+        unplaced = self.documents.get(unplaced_partition(location.user_id), unplaced_id_of(key))
+        if isinstance(location, Unplaced):
+            if unplaced is None:
+                raise ValidationError(self._no_documents(key))
+            return unplaced
+        placed = self.documents.get(location.catalog_id, location.document_id)
+        if placed is not None and canonical_name(placed.s3_key) != canonical_name(key):
+            placed = None
+        found = (placed or unplaced) if is_name else (unplaced or placed)
+        if found is None:
+            raise ValidationError(
+                f"there is no document {key!r}{self._alike(location.catalog_id, key)}"
+            )
+        return found
+
+    def _no_documents(self, key: str) -> str:
+        """What is wrong with the key, and how to name the catalog that it seems to be."""
+        user, _, name = key.removesuffix("/").partition("/")
+        found = self.catalogs.get(catalog_id_of(user, name)) if user and name else None
+        if found is not None and found.user_id == user:
+            name = shlex.quote(found.name)
+            return f"{key!r} is a catalog, not a document; name all of it with: -u {user} -c {name}"
+        return (
+            f"{key!r} is no document's key, which is {{user}}/{{catalog}}/{{file}}; "
+            "stackroom status shows what there is"
+        )
+
+    def _alike(self, catalog_id: str, key: str) -> str:
+        """Of the catalog's, those with a name that is nearly the same, whatever its type."""
+        page = self.documents.page(catalog_id, after=None, limit=_LOOKED_THROUGH)
+        keys: dict[str, list[str]] = {}
+        for each in page.documents:
+            keys.setdefault(_stem(each.s3_key), []).append(each.s3_key)
+        near = difflib.get_close_matches(_stem(key), keys, n=3)
+        alike = [one for stem in near for one in keys[stem]][:3]
+        if not alike:
+            return "; stackroom status shows what there is"
+        return f"; there is {', '.join(map(repr, alike))}"
+
+
+def document_of(asker: Asker, catalog: str, filename: str) -> "FoundDocument":
+    """Raises ValidationError for one that the asker hasn't."""
+    found = asker.client.documents(asker.catalog_id(catalog))
+    documents = {canonical_name(each.filename): each for each in found}
+    document = documents.get(canonical_name(filename))
+    if document is None:
+        near = did_you_mean(filename, [each.filename for each in documents.values()])
+        raise ValidationError(f"there is no document {filename!r} in {catalog!r}{near}")
+    return document
+
+
+def kept_text(asker: Asker, document: "FoundDocument") -> DocumentText | None:
+    """
+    Return the text that was indexed of a document; None if none is kept, or on a deployment, where
+    who is signed in reads no objects.
+    """
+    if not isinstance(asker.site, Instance):
+        return None
+    there = SiteServices(asker.site).stores
+    catalog = there.catalogs.get(document.catalog_id)
+    record = there.documents.get(document.catalog_id, document.document_id)
+    if catalog is None or record is None or record.text_id is None:
+        return None
+    ids = (catalog.user_id, record.catalog_id, record.document_id)
+    name = TextName(*ids, record.text_id)
+    text, places = there.texts.text(name), there.texts.get(name)
+    if text is None or places is None:
+        return None
+    tokens = record.text_tokens or 0
+    return DocumentText(markdown=text, tokens=tokens, places=places, gaps=record.gaps)
+
+
+def downloaded(asker: Asker, document: "FoundDocument") -> bytes:
+    """Raises ValidationError for what is larger than any file that is taken."""
+    if document.file_size_kb * 1024 > MAX_FILE_BYTES:
+        raise ValidationError(f"{document.filename!r} is larger than any file that is taken")
+    body = BytesIO()
+    asker.client.download(document, body)
+    return body.getvalue()
+
+
+def did_you_mean(file: str, files: Collection[str]) -> str:
+    alike = difflib.get_close_matches(file[:200], list(files)[:_LOOKED_THROUGH], n=1)
+    return f"; did you mean {alike[0]!r}?" if alike else ""
+
+
+def _stem(key: str) -> str:
+    return PurePosixPath(key).stem.casefold()

@@ -1,0 +1,217 @@
+"""What `stackroom evaluate` tells: to people, and to programs."""
+
+import json
+from collections.abc import Sequence
+
+from rich.markup import escape
+
+from stackroom.tools.texts import counted, scores
+from stackroom_cli.json_output import (
+    BarTold,
+    ComparedTold,
+    EvaluateAnswer,
+    GateTold,
+    InsteadTold,
+    MissTold,
+)
+from stackroom_cli.output import TerminalConsole
+from stackroom_cli.untrusted_text import one_line
+from stackroom_evaluation.comparing import PairedDifference, RunsCompared
+from stackroom_evaluation.evaluation import MEASURES, Evaluation, QuestionOutcome
+from stackroom_evaluation.least_score import MOST_LOST, BestScores, sure
+
+_INSTEAD = 3  # passages told of a miss
+_LETTERS = 90  # of each of them
+
+# What people read.
+
+
+def print_evaluation(
+    out: TerminalConsole,
+    evaluation: Evaluation,
+    left_out: int,
+    *,
+    beside: Sequence[PairedDifference] = (),
+    why_not: str | None = None,
+) -> None:
+    """`beside` is the comparison with plain Retrieve, `why_not` the reason if there is none."""
+    values, figures = evaluation.values(), evaluation.figures()
+    unanswerable = sum(not each.is_answerable for each in evaluation.outcomes)
+    answerable = len(evaluation.outcomes) - unanswerable
+    misses = [each for each in evaluation.outcomes if each.is_miss]
+    for each in misses:
+        _print_miss(out, each)
+    out.print(
+        f"{counted(answerable, 'question')} with an answer, {unanswerable} without,"
+        f" {_where(evaluation)}",
+        markup=False,
+    )
+    if left_out:
+        out.print(f"left out: {left_out} that nobody has accepted; --unaccepted asks them, too")
+    width = max(len(each.told) for each in MEASURES.values())
+    plain = {each.measure: f"  plain Retrieve {_beside(each)}" for each in beside}
+    for name, measure in MEASURES.items():
+        figure = _figure(name, figures[name])
+        of = f"  {sum(values[name].values()):.0f} of {len(values[name])}"
+        of = of if measure.is_percent else ""
+        out.print(f"  {measure.told:{width}}  {figure:>7}{of}{plain.get(name, '')}")
+    if why_not is not None:
+        out.print(f"not compared with plain Retrieve: {why_not}", markup=False)
+
+
+def _beside(each: PairedDifference) -> str:
+    verdict = "which may be chance" if each.is_noise else "more than chance"
+    same = not each.difference
+    return _figure(each.measure, each.before) + (", the same" if same else f", {verdict}")
+
+
+def _where(evaluation: Evaluation) -> str:
+    """Whom it asked, and how."""
+    set_to = "".join(f", {name}={json.dumps(each)}" for name, each in evaluation.options.items())
+    return one_line(f"in {evaluation.catalog!r} of {evaluation.site}{set_to}")
+
+
+def _figure(name: str, value: float | None) -> str:
+    if value is None:
+        return "nothing to measure"
+    return f"{value:.1%}" if MEASURES[name].is_percent else f"{value:.3f}"
+
+
+def _print_miss(out: TerminalConsole, outcome: QuestionOutcome) -> None:
+    out.print(f"[bold]{escape(one_line(outcome.question))}[/bold]")
+    out.print(f"  {escape(_expected(outcome))}")
+    instead = outcome.shown[:_INSTEAD]
+    for rank, (each, score) in enumerate(
+        zip(instead, scores([each.score for each in instead]), strict=True), start=1
+    ):
+        page = "" if each.page is None else f"page {each.page}"
+        stands = ", ".join(filter(None, (each.file, page, score)))
+        out.print(f"  {rank}. {escape(one_line(f'{stands}: {each.text[:_LETTERS]}'))}")
+    out.print()
+
+
+def _expected(outcome: QuestionOutcome) -> str:
+    if not outcome.is_answerable:
+        return f"nothing answers it, and {counted(len(outcome.shown), 'passage')} came as strong:"
+    place = outcome.places[0]
+    page = "" if place.page is None else f", page {place.page}"
+    words = "" if place.words is None else f": “{place.words[:_LETTERS]}”"
+    came = "it is number {rank}; before it came:" if outcome.rank else "instead came:"
+    if not outcome.shown:
+        came = "nothing was shown"
+    return one_line(f"answered in {place.file}{page}{words}; {came.format(rank=outcome.rank)}")
+
+
+def print_compared(out: TerminalConsole, compares: RunsCompared, before: Evaluation) -> None:
+    told = f"\nagainst the run of {before.began.date()}, {_where(before)}, in pairs:"
+    out.print(told, markup=False)
+    for each in compares.differences:
+        out.print(f"  {_compared_line(each)}")
+    if compares.alone:
+        out.print(f"left out: {counted(compares.alone, 'question')} that only one of the runs has")
+
+
+def _compared_line(each: PairedDifference) -> str:
+    before, after = (_figure(each.measure, value) for value in (each.before, each.after))
+    scale, unit = (100, " points") if MEASURES[each.measure].is_percent else (1, "")
+    digits = 1 if unit else 3
+    low, high = (f"{scale * value:+.{digits}f}" for value in (each.low, each.high))
+    told = f"{MEASURES[each.measure].told}: {before} -> {after}"
+    if not each.difference and each.low == each.high:
+        return f"{told}: the same for each question"
+    verdict = (
+        f"noise with {counted(each.questions, 'question')}" if each.is_noise else "more than chance"
+    )
+    return f"{told} ({low} to {high}{unit} with 95 %, p {each.chance:.3f}): {verdict}"
+
+
+def print_bar(out: TerminalConsole, found: BestScores, *, is_far: bool = False) -> None:
+    """`is_far`: all questions without an answer are a draft's, far from any document."""
+    if not found.least:
+        out.print(f"\nno least score empties any answer and loses at most {MOST_LOST:.0%}")
+        return
+    out.print(f"\nthe least score: {found.least:g}, if you want silence where nothing is near")
+    for told, count, those in (
+        ("unanswerable that get nothing", found.emptied, found.unanswerable),
+        ("answerable that lose every right passage", found.lost, found.right),
+    ):
+        low, high = sure(count, len(those))
+        others = f"of others like them {low:.0%} to {high:.0%}"
+        out.print(f"  {told}: {count} of {len(those)}, {count / len(those):.0%}; {others}")
+    out.print(f'  deploy it:  make deploy ARGS="-c retrieve_least_score={found.least:g}"')
+    out.print(
+        f"  here:       stackroom down; at each start: stackroom up --least-score {found.least:g}"
+    )
+    if is_far:
+        out.print(
+            "  all questions without an answer are the draft's, far from any document: this score"
+            " says nothing of those that are near to yours; add some"
+        )
+
+
+# What programs read.
+
+
+def evaluate_answer(
+    evaluation: Evaluation,
+    left_out: int,
+    *,
+    beside: Sequence[PairedDifference],
+    why_not: str | None,
+    compares: RunsCompared | None,
+    bar: BestScores | None,
+    gates: list[GateTold],
+) -> EvaluateAnswer:
+    unanswerable = sum(not each.is_answerable for each in evaluation.outcomes)
+    return EvaluateAnswer(
+        answerable=len(evaluation.outcomes) - unanswerable,
+        unanswerable=unanswerable,
+        unaccepted=left_out,
+        figures=evaluation.figures(),
+        plain=[_difference(each) for each in beside],
+        not_compared=why_not,
+        misses=[_miss(each) for each in evaluation.outcomes if each.is_miss],
+        compared=[_difference(each) for each in compares.differences] if compares else [],
+        bar=None if bar is None else _bar(bar),
+        gates=gates,
+    )
+
+
+def _miss(outcome: QuestionOutcome) -> MissTold:
+    return MissTold(
+        question=outcome.question,
+        rank=outcome.rank,
+        file=outcome.places[0].file if outcome.places else None,
+        shown=[
+            InsteadTold(file=each.file, page=each.page, score=each.score, text=each.text)
+            for each in outcome.shown[:_INSTEAD]
+        ],
+    )
+
+
+def _difference(each: PairedDifference) -> ComparedTold:
+    return ComparedTold(
+        measure=each.measure,
+        questions=each.questions,
+        before=each.before,
+        after=each.after,
+        low=each.low,
+        high=each.high,
+        chance=each.chance,
+        noise=each.is_noise,
+    )
+
+
+def _bar(found: BestScores) -> BarTold:
+    return BarTold(
+        least_score=found.least,
+        unanswerable_nothing=found.emptied / len(found.unanswerable),
+        answerable_lost=found.lost / len(found.right) if found.right else 0.0,
+        context=f"retrieve_least_score={found.least:g}",
+    )
+
+
+def standing_of(gate: GateTold) -> str:
+    measured = "not measured" if gate.measured is None else f"{gate.measured:.4g}"
+    than = "at least" if MEASURES[gate.measure].is_least else "at most"
+    return f"{gate.measure} is {measured}, {than} {gate.threshold:g} was wanted"

@@ -1,0 +1,56 @@
+"""How a verb's failure is told: a line for people, or a JSON document, on standard error."""
+
+import errno
+import sys
+
+from stackroom.errors import StackroomError
+from stackroom_cli.untrusted_text import in_json, lines
+
+# What makes a command line itself wrong, beyond what typer sees.
+
+
+class WrongUsage(StackroomError):
+    """Nothing was done; `str()` of it is one line that says what is allowed."""
+
+
+_UNWRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT})
+
+
+def tell(message: str, kind: str, *, is_json: bool) -> None:
+    """`kind` is the error's name; people are spared it."""
+    if is_json:
+        from stackroom_cli.json_output import ErrorTold, Failed  # noqa: PLC0415 - where wanted
+
+        failed = Failed(error=ErrorTold(type=kind, message=message))
+        print(in_json(failed.model_dump_json(indent=2)), file=sys.stderr)  # noqa: T201 - see above
+    else:
+        print(f"stackroom: {lines(message)}", file=sys.stderr)  # noqa: T201 - a command line
+
+
+def refused(error: BaseException) -> str | None:
+    """What AWS refused, as a sentence; None of all else."""
+    if "botocore" not in sys.modules:  # to import it takes longer than most verbs
+        return None
+    from stackroom_cli.sites.aws_refusals import sentence  # noqa: PLC0415 - see above
+
+    return sentence(error)
+
+
+def of_gateway(error: BaseException) -> str | None:
+    """What the gateway or the issuer said, as the client tells it; None of all else."""
+    if "stackroom_client" not in sys.modules:  # see above
+        return None
+    from stackroom_client.errors import StackroomError as ClientError  # noqa: PLC0415 - see above
+
+    return str(error) if isinstance(error, ClientError) else None
+
+
+def unwritable(error: BaseException) -> str | None:
+    """What the machine doesn't let us write or open, as a sentence; None of all else."""
+    if not isinstance(error, OSError) or error.errno not in _UNWRITABLE:
+        return None
+    file = "" if error.filename is None else f"{error.filename}: "  # a write knows no name
+    return (
+        f"{file}{error.strerror}. Templates are kept in .cache of the checkout, and all"
+        " else in --state-dir: make room there and let it be written, or name another directory"
+    )

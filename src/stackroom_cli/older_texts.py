@@ -1,0 +1,162 @@
+"""reread: documents whose text is missing or of an older reader, and those of a kept directory."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pydantic import ValidationError as Malformed
+from rich.markup import escape
+
+from stackroom.clock import utc_now
+from stackroom.errors import CatalogNotFound
+from stackroom.model.keys import PLACE_MAP_PREFIX
+from stackroom.model.records import Catalog, Document
+from stackroom.text.inspection import reader_of
+from stackroom.tools.texts import counted
+from stackroom_cli.callers import checked
+from stackroom_cli.document_lookup import DocumentLookup
+from stackroom_cli.json_output import NotAgain, RereadAnswer
+from stackroom_cli.operator_documents import tell_reasons
+from stackroom_cli.output import Output, counting
+from stackroom_cli.sites.site import Site
+from stackroom_cli.sites.site_records import UNREADABLE, SiteRecords
+from stackroom_cli.sites.site_services import SiteServices
+from stackroom_cli.untrusted_text import one_line
+from stackroom_local.local_errors import LocalModeError, command
+from stackroom_local.state import Instance, StateDirectory
+from stackroom_local.supervisor import Announce, Counting
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """Documents of one catalog; all that need it, if there are no ids."""
+
+    user_id: str
+    catalog_id: str
+    prefix: str
+    count: int  # of those that are looked at, about
+    document_ids: tuple[str, ...] | None = None
+
+    @classmethod
+    def all_of(cls, catalog: Catalog) -> "_Wanted":
+        return cls(catalog.user_id, catalog.catalog_id, catalog.s3_prefix, catalog.document_count)
+
+
+@dataclass(frozen=True)
+class _Part:
+    again: tuple[Document, ...] = ()
+    refused: tuple[NotAgain, ...] = ()
+    looked_at: int = 0
+
+
+def reread(
+    site: Site, targets: list[str], *, user: str | None, catalog: str | None, told: Output
+) -> None:
+    """Of the targets, or of a catalog, or of all the user's catalogs, or of everybody's."""
+    services, out = SiteServices(site), told.people
+    wanted = _wanted(services, targets, user=user, catalog=catalog)
+    again, refused, looked_at = list[str](), list[NotAgain](), 0
+    with counting(out, "documents", sum(each.count for each in wanted)) as advance:
+        for part in _parts(services, wanted):
+            again += [each.s3_key for each in part.again]
+            refused += part.refused
+            for document in part.again:
+                out.print(escape(f"reading anew  {one_line(document.s3_key)}"))
+            advance(looked_at := looked_at + part.looked_at)
+    reasons = ((each.key, each.reason) for each in refused)
+    tell_reasons(out, "not read anew", reasons, style="yellow")
+    out.print(f"{len(again)} read anew, {len(refused)} not; see: stackroom status")
+    told.answer(RereadAnswer(again=again, refused=refused))
+    if refused and targets:
+        raise LocalModeError(
+            f"{len(refused)} of {len(again) + len(refused)} are not read anew; see above"
+        )
+    if not again:
+        why = "see above" if refused else "every text is of the present reader"
+        raise LocalModeError(f"nothing is read anew; {why}")
+
+
+def _wanted(
+    services: SiteServices, targets: Sequence[str], *, user: str | None, catalog: str | None
+) -> list[_Wanted]:
+    choosing = DocumentLookup.among(services)
+    if user is not None:
+        checked(user)
+    if targets:
+        chosen = choosing.by_catalog(targets, user=user, catalog=catalog)
+        return [_named(catalog_id, found) for catalog_id, found in chosen.items()]
+    if catalog is not None:
+        return [_Wanted.all_of(choosing.catalog(user, catalog))]
+    if user is not None:
+        return [_Wanted.all_of(each) for each in services.stores.catalogs.of_user(user)]
+    return [_Wanted.all_of(each) for each in SiteRecords(services.site).catalogs()]
+
+
+def _named(catalog_id: str, documents: Sequence[Document]) -> _Wanted:
+    key = documents[0].s3_key
+    ids = tuple(each.document_id for each in documents)
+    return _Wanted(key.partition("/")[0], catalog_id, key, len(ids), ids)
+
+
+def _parts(services: SiteServices, wanted: Iterable[_Wanted]) -> Iterator[_Part]:
+    """A catalog is refused as a whole if it went meanwhile, or a record of it can't be read."""
+    for each in wanted:
+        try:
+            rereading = services.rereading
+            for part in rereading.reread(each.user_id, each.catalog_id, each.document_ids):
+                refused = tuple(NotAgain(key=one.s3_key, reason=why) for one, why in part.refused)
+                yield _Part(part.again, refused, part.looked_at)
+        except Malformed:
+            yield _Part(refused=(NotAgain(key=each.prefix, reason=UNREADABLE),))
+        except CatalogNotFound as gone:
+            yield _Part(refused=(NotAgain(key=each.prefix, reason=str(gone)),))
+
+
+# A state directory whose documents another version of ours has read.
+
+
+def read_anew_at_start(
+    state: StateDirectory, instance: Instance, *, announce: Announce, counting: Counting
+) -> Iterator[None]:
+    """
+    Have what an earlier version has read read anew, once, step by step beside what is served, and
+    show how far it is. A stop loses nothing: the next start goes on.
+    """
+    try:
+        yield from _steps(state, SiteServices(instance), announce, counting)
+    except Exception as error:  # whatever it is, what is served goes on
+        announce(one_line(f"documents are not read anew, the next start tries again: {error}"))
+
+
+def _steps(
+    state: StateDirectory, services: SiteServices, announce: Announce, counting: Counting
+) -> Iterator[None]:
+    for _ in services.stores.bucket.purge(PLACE_MAP_PREFIX, before=utc_now()):
+        yield
+    wanted = [_Wanted.all_of(each) for each in SiteRecords(services.site).catalogs()]
+    waiting, looked_at, refused = deque[Document](), 0, 0
+    with counting("documents read anew", sum(each.count for each in wanted)) as advance:
+        for part in _parts(services, wanted):
+            waiting += part.again
+            looked_at, refused = looked_at + part.looked_at, refused + len(part.refused)
+            advance(looked_at - len(waiting))
+            yield
+        state.record_reader(reader_of(services.ocr))
+        if waiting:
+            count = counted(len(waiting), "document")
+            announce(f"reading {count} anew that an earlier version has read")
+        if refused:
+            announce(
+                f"not reading {counted(refused, 'document')} anew; `{command()} reread` says why"
+            )
+        while waiting:
+            if _is_waiting(services, waiting[0]):
+                yield
+            else:
+                waiting.popleft()
+                advance(looked_at - len(waiting))
+
+
+def _is_waiting(services: SiteServices, document: Document) -> bool:
+    found = services.stores.documents.get(document.catalog_id, document.document_id)
+    return found is not None and found.unread

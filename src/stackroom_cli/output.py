@@ -1,0 +1,99 @@
+"""Where the command line writes: coloured on a terminal, plain text with no wrapping in a pipe."""
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import rich.console
+from pydantic import BaseModel
+from rich.console import ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.table import Table
+
+from stackroom_cli.untrusted_text import in_json, lines
+
+_PIPE_WIDTH = 200
+
+
+class TerminalConsole(rich.console.Console):
+    """Whatever is printed, only our own styles reach the terminal as control codes."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(lines(segment.text), segment.style)
+
+
+def console(*, is_quiet: bool = False) -> TerminalConsole:
+    width = None if sys.stdout.isatty() and not is_quiet else _PIPE_WIDTH
+    return TerminalConsole(
+        highlight=False,
+        soft_wrap=width is not None,
+        width=width,
+        quiet=is_quiet,
+        force_terminal=False if is_quiet else None,
+    )
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a verb says: to people as it goes, or to a program in one JSON document."""
+
+    people: TerminalConsole
+    is_json: bool
+
+    def answer(self, answer: BaseModel) -> None:
+        """The document, where JSON was asked for; people were told already."""
+        if self.is_json:
+            self.tell(answer.model_dump_json(indent=2))
+
+    def line(self, answer: BaseModel) -> None:
+        """One of many documents, each a line."""
+        if self.is_json:
+            self.tell(answer.model_dump_json())
+
+    def tell(self, text: str) -> None:
+        print(in_json(text), flush=True)  # noqa: T201 - for programs, which want it bare
+
+
+def output(as_json: bool) -> Output:
+    """Where JSON is asked for, standard output has nothing else."""
+    return Output(console(is_quiet=as_json), as_json)
+
+
+def table(*columns: str) -> Table:
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        made.add_column(column, overflow="fold")
+    return made
+
+
+@contextmanager
+def counting(out: rich.console.Console, text: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar that goes when all is done; what it gives is told how many are."""
+    # Imported here because most verbs have nothing to count.
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    columns = (TextColumn(text), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
+        bar = progress.add_task("", total=total)
+        yield lambda done: progress.update(bar, completed=done)
+
+
+def stopwatch(out: TerminalConsole) -> Callable[[str], None]:
+    """Announces what was done, and when since now."""
+    started = time.monotonic()
+
+    def announce(text: str) -> None:
+        out.print(f"[dim]{time.monotonic() - started:6.1f} s[/dim]  {text}")
+
+    return announce

@@ -1,0 +1,130 @@
+"""The verbs as a program: their arguments are text, and their errors a line and an exit code."""
+
+import os
+import sys
+from collections.abc import Iterable
+from functools import partial
+from importlib import metadata
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from stackroom.errors import StackroomError
+from stackroom_cli.commands import VERBS, Need
+from stackroom_cli.commands.options import named_deployment
+from stackroom_cli.failures import WrongUsage, of_gateway, refused, tell, unwritable
+from stackroom_cli.untrusted_text import one_line
+
+
+class Verb(TyperCommand):
+    """Refuses what is no text; only a path to drop, a `Path` by now, may be of any bytes."""
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        for given in ctx.params.values():
+            for each in _texts(given):
+                _require_utf8(each)
+        return super().invoke(ctx)
+
+
+class LocalVerb(Verb):
+    """Refuses a deployment, too."""
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        if named_deployment.get() is not None:
+            raise WrongUsage(
+                f"{self.name} works on no deployment; leave --deployment out, and "
+                "STACKROOM_DEPLOYMENT unset"
+            )
+        return super().invoke(ctx)
+
+
+_app = partial(
+    typer.Typer,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,  # they would print environments and tokens
+)
+commands = _app(help="Drop a file into S3 and it becomes searchable by agents: here, or on AWS.")
+groups = {
+    "caps": _app(help="How much each user may have."),
+    "deployments": _app(help="Which deployments on AWS this machine knows."),
+    "webhooks": _app(help="Which addresses are told of changes, for operators."),
+}
+for group, within in groups.items():
+    commands.add_typer(within, name=group)
+for typed, listed in VERBS.items():
+    of, _, name = typed.rpartition(" ")
+    (groups[of] if of else commands).command(
+        name,
+        cls=LocalVerb if listed.need in (Need.LOCAL, Need.APART) else Verb,
+        epilog=listed.need,
+    )(listed.verb)
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        print(f"stackroom {metadata.version('stackroom')}")  # noqa: T201 - for a script to read
+        raise typer.Exit
+
+
+@commands.callback()
+def stackroom(
+    deployment: Annotated[
+        str | None,
+        typer.Option(
+            "--deployment",
+            metavar="NAME",
+            envvar="STACKROOM_DEPLOYMENT",
+            help="Work on this deployment (stackroom deployments list), not on the local mode.",
+        ),
+    ] = None,
+    version: Annotated[  # noqa: ARG001 - its callback tells
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_tell_version, help="Show which this is, and exit."
+        ),
+    ] = False,
+) -> None:
+    """Drop a file into S3 and it becomes searchable by agents: here, or on AWS."""
+    named_deployment.set(deployment)
+
+
+def run() -> None:
+    """Errors are their text and an exit code, without a traceback."""
+    is_json = "--json" in sys.argv[1:]
+    try:
+        if is_json:
+            # Else click would write of a wrong command line, in lines of its own.
+            sys.exit(commands(standalone_mode=False) or 0)
+        commands()
+    except StackroomError as error:
+        tell(refused(error) or str(error), type(error).__name__, is_json=is_json)
+        sys.exit(2 if isinstance(error, WrongUsage) else 1)
+    except typer.TyperException as error:
+        tell(error.format_message(), type(error).__name__, is_json=is_json)
+        sys.exit(error.exit_code)
+    except typer.Abort:
+        tell("stopped: it was not confirmed", "Abort", is_json=is_json)
+        sys.exit(1)
+    except Exception as error:
+        if (told := refused(error) or of_gateway(error) or unwritable(error)) is None:
+            raise
+        tell(told, type(error).__name__, is_json=is_json)
+        sys.exit(1)
+
+
+def _texts(given: object) -> Iterable[str]:
+    values = given if isinstance(given, list | tuple) else [given]
+    return (each for each in values if isinstance(each, str))
+
+
+def _require_utf8(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # Python keeps the bytes that it can't decode as lone surrogates; fsencode gives them back.
+        shown = os.fsencode(text).decode("utf-8", "backslashreplace")
+        raise WrongUsage(
+            f"the argument '{one_line(shown)}' must be UTF-8; what \\x stands before is not"
+        ) from None

@@ -1,0 +1,158 @@
+"""reconcile: the reconciler's own work, here and now, to its end, with what fails tried again."""
+
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import timedelta
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.text import Text
+
+from stackroom.app.reconciliation_wiring import reconciliation_of
+from stackroom.concurrency import random_pauses
+from stackroom.errors import Unavailable
+from stackroom.reconciler.audit_rounds import AuditStage, HeldBookmark, Reconciliation, Rounds
+from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome
+from stackroom.runs.inventory import Bookmark
+from stackroom_cli.json_output import DiscrepancyTold, ReconcileAnswer
+from stackroom_cli.output import Output
+from stackroom_cli.sites.operator_removals import of_function
+from stackroom_cli.sites.site import AwsSite, Site
+from stackroom_cli.sites.site_services import SiteServices
+from stackroom_cli.untrusted_text import one_line
+from stackroom_local.local_errors import LocalModeError
+from stackroom_local.state import Instance
+
+# What changed less long ago is left alone, since its event may be under way: a second here, up to
+# two minutes on AWS.
+_QUIET = timedelta(seconds=10)
+_A_SECOND = 4.0  # requests for documents: whoever looks on waits
+_TRIES = 8  # of one piece, over half a minute
+_pause = random_pauses(first=1, longest=10)
+_SUMS = {
+    Outcome.MENDED: "mended",
+    Outcome.ASKED_FOR: "to be mended by what was asked for",
+    Outcome.LEFT: "left as told above",
+    Outcome.FAILED: "failed as told above",
+}
+
+
+def reconcile(site: Site, *, dry_run: bool, told: Output) -> None:
+    out = told.people
+    found = compared(site, out, dry_run=dry_run)
+    _sum_up(out, found, dry_run=dry_run)
+    if any("aws bedrock-agent" in each.remedy for each in found) and isinstance(site, Instance):
+        keys = f"stackroom env --operator --state-dir {shlex.quote(str(site.state_dir))}"
+        out.print(f'the AWS CLI, .venv/bin/aws, comes here after: eval "$(.venv/bin/{keys})"')
+    told.answer(_answer(found, dry_run=dry_run))
+    if bad := list(_bad(found, dry_run=dry_run)):
+        raise LocalModeError(f"{', '.join(bad)}; see above")
+
+
+def _bad(found: Sequence[Discrepancy], *, dry_run: bool) -> Iterator[str]:
+    """What a person should look at: no dry run mends, but it can fail to compare."""
+    compared = [each for each in found if each.kind is not Kind.NOT_COMPARED]
+    left = [each for each in compared if each.outcome in (Outcome.LEFT, Outcome.FAILED)]
+    if left and not dry_run:
+        yield f"{len(left)} of {len(compared)} could not be mended"
+    if len(compared) < len(found):
+        yield f"{len(found) - len(compared)} could not be compared"
+
+
+def _answer(found: Sequence[Discrepancy], *, dry_run: bool) -> ReconcileAnswer:
+    discrepancies = [
+        DiscrepancyTold(kind=each.kind, what=each.what, remedy=each.remedy, outcome=each.outcome)
+        for each in found
+    ]
+    return ReconcileAnswer(dry_run=dry_run, discrepancies=discrepancies)
+
+
+def compared(site: Site, out: Console, *, dry_run: bool) -> list[Discrepancy]:
+    """Tells each discrepancy as it is found."""
+    if isinstance(site, AwsSite):
+        return _told(of_function(site, dry_run=dry_run), out, dry_run=dry_run)
+    bookmark, rounds = HeldBookmark(), Rounds(kept=HeldBookmark())
+    columns = (TextColumn("comparing {task.description}"), BarColumn())
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
+        bar = progress.add_task("", total=len(AuditStage))
+
+        def show(stage: AuditStage) -> None:
+            progress.update(bar, description=stage, completed=list(AuditStage).index(stage))
+
+        reconciliation = _reconciliation(site, bookmark, rounds, dry_run=dry_run, on_step=show)
+        return _told(_to_the_end(reconciliation, bookmark, out), out, dry_run=dry_run)
+
+
+def _told(
+    discrepancies: Iterable[Discrepancy], out: Console, *, dry_run: bool
+) -> list[Discrepancy]:
+    found = []
+    for each in discrepancies:
+        out.print(_line(each, dry_run=dry_run))
+        found.append(each)
+    return found
+
+
+def _to_the_end(
+    reconciliation: Reconciliation, bookmark: Bookmark, out: Console
+) -> Iterator[Discrepancy]:
+    """A piece that a service's failure cut off is compared anew, as the function would."""
+    failures, at = 0, bookmark.read()
+    while True:
+        try:
+            yield from reconciliation.go_on()
+        except Unavailable as error:
+            failures, at = (failures + 1 if bookmark.read() == at else 1), bookmark.read()
+            if failures == _TRIES:
+                raise
+            out.print(Text(f"{error}; trying again"), style="dim")
+            _pause(failures)
+        else:
+            return
+
+
+def _reconciliation(
+    site: Site,
+    bookmark: Bookmark,
+    rounds: Rounds,
+    *,
+    dry_run: bool,
+    on_step: Callable[[AuditStage], None],
+) -> Reconciliation:
+    services = SiteServices(site)
+    return reconciliation_of(
+        services.use_cases,
+        inspections=services.inspection_requests,
+        bookmark=bookmark,
+        rounds=rounds,
+        dry_run=dry_run,
+        quiet=_QUIET,
+        a_second=_A_SECOND,
+        on_step=on_step,
+    )
+
+
+def _line(each: Discrepancy, *, dry_run: bool) -> str:
+    is_well = each.outcome in (Outcome.MENDED, Outcome.ASKED_FOR)
+    style = "yellow" if is_well or (dry_run and each.error is None) else "red"
+    kind = each.kind.replace("_", " ")
+    return f"[{style}]{kind}[/{style}]  {escape(one_line(f'{each.what}: {each.remedy}'))}"
+
+
+def _sum_up(out: Console, found: Sequence[Discrepancy], *, dry_run: bool) -> None:
+    if not found:
+        out.print("found nothing: bucket, records, index and control table agree")
+        return
+    had = Counter(each.outcome for each in found if each.kind is not Kind.NOT_COMPARED)
+    count = had.total()
+    parts = [f"found {count} {'discrepancy' if count == 1 else 'discrepancies'}"]
+    if count and dry_run:
+        parts.append("this is what would be done, and a dry run does nothing")
+    elif count:
+        told = (f"{had[outcome]} {words}" for outcome, words in _SUMS.items() if had[outcome])
+        parts.append(", ".join(told))
+    if count < len(found):
+        parts.append(f"{len(found) - count} could not be compared, as told above")
+    out.print("; ".join(parts))

@@ -1,0 +1,133 @@
+"""Files and folders of this machine into the bucket, and what becomes of each of them there."""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path, PurePath
+from threading import Event
+
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectionError,  # noqa: A004 - botocore's own, base of its connection errors
+    ReadTimeoutError,
+)
+
+from stackroom.model.keys import is_junk, is_ours
+from stackroom.model.records import Document, DocumentStatus
+from stackroom_cli.sites.site import Site
+
+_UPLOADERS = 8
+NOT_UTF8 = "its name is not UTF-8, and a key must be; rename the file"
+_OVER = {DocumentStatus.INDEXED, DocumentStatus.FAILED}
+
+
+@dataclass(frozen=True)
+class DroppableFile:
+    """`key` is where its document lies already, under the same name that is encoded otherwise."""
+
+    path: Path
+    name: str  # within the catalog: relative to what was dropped, folders kept
+    key: str | None = None
+
+
+@dataclass(frozen=True)
+class FoundFiles:
+    files: tuple[DroppableFile, ...]
+    left_out: tuple[Path, ...]  # hidden files, junk, and sidecars, which only Stackroom writes
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """An object that we put; `covers` knows its record from one of an earlier version."""
+
+    key: str
+    etag: str
+    version_id: str | None
+    at: datetime
+
+    def covers(self, document: Document) -> bool:
+        """
+        Whether the record tells of this drop and has come to an end, or is postponed.
+
+        An identical re-drop leaves the record of the earlier version as it is if that is indexed,
+        and if that is under way it ends with its verdict.
+        """
+        is_over = document.status in _OVER or document.is_postponed
+        if document.s3_key != self.key or not is_over:
+            return False
+        if document.version_id == self.version_id:
+            return True
+        same = document.etag.strip('"') == self.etag
+        return same and (
+            document.status is DocumentStatus.INDEXED or document.updated_at >= self.at
+        )
+
+
+@dataclass(frozen=True)
+class NotDropped:
+    key: str
+    reason: str
+
+
+def find(paths: Iterable[Path]) -> FoundFiles:
+    """Every file below `paths`; raises FileNotFoundError for a path that doesn't exist."""
+    files: list[DroppableFile] = []
+    left_out: list[Path] = []
+    for path in paths:
+        if not path.exists():
+            raise FileNotFoundError(path)
+        root = path if path.is_dir() else path.parent
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if not file.is_file():
+                continue
+            relative = file.relative_to(root)
+            name = relative.as_posix()
+            if is_hidden(relative) or is_junk(name) or is_ours(name):
+                left_out.append(file)
+            else:
+                files.append(DroppableFile(file, name))
+    return FoundFiles(tuple(files), tuple(left_out))
+
+
+def drop(
+    site: Site,
+    files: Iterable[DroppableFile],
+    *,
+    prefix: str,
+    on_put: Callable[[DroppableFile], None],
+) -> Iterator[Dropped | NotDropped]:
+    """
+    Puts every file under `prefix`; one that can't be put does not keep the others back. Once the
+    server doesn't answer, it is asked no more.
+    """
+    s3 = site.client("s3")
+    no_answer = f"no answer from {s3.meta.endpoint_url}"
+    is_gone = Event()
+
+    def put(file: DroppableFile) -> Dropped | NotDropped:
+        key = file.key or prefix + file.name
+        at = datetime.now(UTC)
+        if is_gone.is_set():
+            return NotDropped(key, no_answer)
+        try:
+            with file.path.open("rb") as body:
+                answer = s3.put_object(Bucket=site.bucket, Key=key, Body=body)
+        except (ConnectionError, ReadTimeoutError):
+            is_gone.set()
+            return NotDropped(key, no_answer)
+        except (OSError, BotoCoreError, ClientError) as error:
+            return NotDropped(key, str(error))
+        except UnicodeEncodeError:
+            return NotDropped(key, NOT_UTF8)
+        finally:
+            on_put(file)
+        return Dropped(key, answer["ETag"].strip('"'), answer.get("VersionId"), at)
+
+    with ThreadPoolExecutor(_UPLOADERS) as uploaders:
+        yield from uploaders.map(put, files)
+
+
+def is_hidden(relative: PurePath) -> bool:
+    return any(part.startswith(".") for part in relative.parts)

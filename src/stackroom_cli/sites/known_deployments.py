@@ -1,0 +1,121 @@
+"""
+The deployments that somebody added, and who is signed in to them: files of that person alone.
+
+    {folder}/deployments.json       what each deployment's outputs told, without a secret
+    {folder}/sign-ins/{name}.json   the tokens of whoever signed in there, mode 0600
+
+The folder is STACKROOM_CONFIG, or else where the platform keeps configuration: on Linux
+~/.config/stackroom, or below XDG_CONFIG_HOME.
+"""
+
+import contextlib
+import os
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import typer
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from stackroom_cli.sites.site import AwsSite
+from stackroom_cli.sites.site_errors import NotKept, UnknownDeployment
+
+_ALIEN = "it is none that this version of stackroom writes; remove it, and add what it had again"
+
+
+def config_folder() -> Path:
+    named = os.environ.get("STACKROOM_CONFIG")
+    return Path(named) if named else Path(typer.get_app_dir("stackroom"))
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    version: Literal[1] = 1
+    deployments: list[AwsSite] = []
+
+
+@dataclass(frozen=True)
+class KnownDeployments:
+    folder: Path = field(default_factory=config_folder)
+
+    def all(self) -> list[AwsSite]:
+        """By name. Raises `NotKept` for a file that can't be read."""
+        text = read(self._path)
+        if text is None:
+            return []
+        try:
+            kept = _File.model_validate_json(text)
+        except ValidationError as error:
+            raise NotKept(self._path, _ALIEN) from error
+        return sorted(kept.deployments, key=lambda each: each.name)
+
+    def named(self, name: str) -> AwsSite:
+        found = {each.name: each for each in self.all()}
+        if name not in found:
+            raise UnknownDeployment(name, found)
+        return found[name]
+
+    def keep(self, site: AwsSite) -> None:
+        """In the place of one of the same name, if there is one. Raises `NotKept`."""
+        self._write([*(each for each in self.all() if each.name != site.name), site])
+
+    def forget(self, name: str) -> None:
+        """With the tokens of whoever is signed in there."""
+        self._write([each for each in self.all() if each.name != self.named(name).name])
+        remove(self.sign_in_of(name))
+
+    def sign_in_of(self, name: str) -> Path:
+        return self.folder / "sign-ins" / f"{name}.json"
+
+    @property
+    def _path(self) -> Path:
+        return self.folder / "deployments.json"
+
+    def _write(self, deployments: list[AwsSite]) -> None:
+        write(self._path, _File(deployments=deployments).model_dump_json(indent=2).encode())
+
+
+def read(path: Path) -> bytes | None:
+    """None if there is no such file. Raises `NotKept`."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise NotKept(path, error.strerror or str(error)) from error
+
+
+def write(path: Path, content: bytes) -> None:
+    """
+    The whole of it or nothing, for its owner's eyes: readers meet the old file or the new one.
+
+    Raises `NotKept`; what was there is there still.
+    """
+    draft = None
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Its mode is 0600 [Python's tempfile: mkstemp].
+        number, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(number, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(draft).replace(path)
+    except OSError as error:
+        if draft is not None:
+            with contextlib.suppress(OSError):
+                Path(draft).unlink()
+        raise NotKept(path, f"it can't be written: {error.strerror or error}") from error
+
+
+def remove(path: Path) -> bool:
+    """Whether it was there. Raises `NotKept`."""
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise NotKept(path, f"it can't be removed: {error.strerror or error}") from error
+    return True

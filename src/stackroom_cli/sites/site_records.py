@@ -1,0 +1,176 @@
+"""Everybody's catalogs, documents and receipts, read from the tables for people to look at."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from pydantic import ValidationError as Malformed
+
+from stackroom.app.adapters import Deployment
+from stackroom.app.use_cases import UseCases
+from stackroom.aws.dynamodb.catalog_records import METADATA
+from stackroom.aws.dynamodb.items import scan, to_item
+from stackroom.aws.dynamodb.receipt_records import RECEIPTS, to_receipt
+from stackroom.clock import utc_now
+from stackroom.errors import StoreUnavailable
+from stackroom.model.keys import unplaced_partition
+from stackroom.model.records import Catalog, Document, Receipt
+from stackroom.runs.estimates import CatalogEstimate, DocumentEstimate, QueuePosition
+from stackroom_cli.sites.site import Site
+from stackroom_cli.sites.site_services import SiteServices
+
+NO_CATALOG = "(no catalog)"
+UNREADABLE = "a record of it is none that Stackroom writes; `stackroom reconcile` names it"
+_REJECTED = unplaced_partition("")
+_UNPLACED = 1000  # of a user, that are told of
+
+
+@dataclass(frozen=True)
+class CatalogListing:
+    """
+    A catalog with its documents, or those of a user's objects that belong to no catalog.
+
+    `estimates` are by document id, of what has yet to settle. `trouble` says why the documents
+    can't be told. Of a large catalog only what is open or failed is listed.
+    """
+
+    user_id: str
+    name: str
+    documents: tuple[Document, ...]
+    estimates: Mapping[str, DocumentEstimate] = field(default_factory=dict)
+    queue_position: QueuePosition | None = None
+    trouble: str | None = None
+    unlisted: int = 0  # of those that it counts
+
+
+def listed(seen: CatalogEstimate) -> CatalogListing:
+    return CatalogListing(
+        seen.catalog.user_id,
+        seen.catalog.name,
+        tuple(each.document for each in seen.documents),
+        estimates={
+            each.document.document_id: each
+            for each in seen.documents
+            if each.so_far_seconds is not None
+        },
+        queue_position=seen.queue_position,
+        unlisted=0 if seen.is_whole else _unlisted(seen),
+    )
+
+
+def _unlisted(seen: CatalogEstimate) -> int:
+    listed = sum(each.document.is_counted for each in seen.documents)
+    return max(0, seen.catalog.document_count - listed)
+
+
+@dataclass(frozen=True)
+class SiteRecords:
+    site: Site
+
+    def listings(self, user_id: str | None = None, *, whole: bool = False) -> list[CatalogListing]:
+        """By user and name; of one user, or of everybody. `whole` is of large catalogs, too."""
+        users = [user_id] if user_id else self.users()
+        found = [listing for each in users for listing in self._of_user(each, whole=whole)]
+        return sorted(found, key=lambda listing: (listing.user_id, listing.name))
+
+    def documents(self, user_id: str | None = None) -> Iterator[Document]:
+        """
+        Every one, also of a large catalog; a catalog ends early at a record that can't be read.
+
+        As much is read as there is: for whoever holds records against all that lies in the bucket.
+        """
+        now = utc_now()
+        for each in [user_id] if user_id else self.users():
+            for partition in self._partitions(each):
+                with suppress(Malformed):  # `listings` tells of it
+                    found = self._stores.documents.of_catalog(partition)
+                    yield from (document for document in found if not document.has_lapsed(now))
+
+    def users(self) -> list[str]:
+        """Whoever has a catalog, or an object that belongs to none."""
+        # A scan: the table's keys serve questions about one user, and a laptop's table is small.
+        owners = scan(
+            self._stores.catalogs.client,
+            TableName=self.site.catalog_table,
+            FilterExpression="sk = :metadata OR begins_with(catalog_id, :rejected)",
+            ExpressionAttributeValues=to_item({":metadata": METADATA, ":rejected": _REJECTED}),
+        )
+        return sorted(
+            {item.get("user_id") or item["catalog_id"].removeprefix(_REJECTED) for item in owners}
+        )
+
+    def catalogs(self) -> list[Catalog]:
+        """Everybody's."""
+        return [each for user_id in self.users() for each in self._stores.catalogs.of_user(user_id)]
+
+    def receipts(self) -> list[Receipt]:
+        """Everybody's, also of whoever has no catalog any more."""
+        found = scan(
+            self._stores.receipts.client,
+            TableName=self.site.control_table,
+            FilterExpression="begins_with(pk, :receipts)",
+            ExpressionAttributeValues=to_item({":receipts": RECEIPTS}),
+            ConsistentRead=True,
+        )
+        return [to_receipt(item) for item in found]
+
+    def _of_user(self, user_id: str, *, whole: bool) -> Iterator[CatalogListing]:
+        try:
+            catalogs = list(self._stores.catalogs.of_user(user_id))
+        except Malformed:
+            catalogs = []
+            yield CatalogListing(user_id, "(all catalogs)", (), trouble=UNREADABLE)
+        for catalog in catalogs:
+            try:
+                known = (
+                    list(self._stores.documents.of_catalog(catalog.catalog_id)) if whole else None
+                )
+                yield listed(self._looking.estimates.of(catalog, known=known))
+            except Malformed:
+                yield CatalogListing(user_id, catalog.name, (), trouble=UNREADABLE)
+        partition = unplaced_partition(user_id)
+        page = self._stores.documents.page(partition, after=None, limit=_UNPLACED)
+        if found := tuple(sorted(page.documents, key=lambda document: document.filename)):
+            yield CatalogListing(user_id, NO_CATALOG, found)
+
+    def _partitions(self, user_id: str) -> Iterator[str]:
+        """Of the user's catalogs, and of what belongs to none."""
+        with suppress(Malformed):
+            for catalog in self._stores.catalogs.of_user(user_id):
+                yield catalog.catalog_id
+        yield unplaced_partition(user_id)
+
+    @cached_property
+    def _looking(self) -> UseCases:
+        return SiteServices(self.site).looking
+
+    @property
+    def _stores(self) -> Deployment:
+        return self._looking.deployment
+
+
+@dataclass
+class FollowedRecords:
+    """Of one user, or of everybody, with all documents; `look` as often as you like."""
+
+    site: Site
+    user_id: str | None = None
+    _records: SiteRecords = field(init=False)
+    _listings: list[CatalogListing] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        self._records = SiteRecords(self.site)
+
+    def look(self) -> list[CatalogListing]:
+        """
+        As things are now, by user and name; as they last were if the table did not answer.
+
+        Raises `NotUp` once nothing is served any more.
+        """
+        serving = self.site.now()
+        if serving != self.site:
+            self.site, self._records = serving, SiteRecords(serving)
+        with suppress(StoreUnavailable):  # the next look finds what this one missed
+            self._listings = self._records.listings(self.user_id, whole=True)
+        return self._listings

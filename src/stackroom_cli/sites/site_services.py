@@ -1,0 +1,91 @@
+"""The product's own use cases over what is deployed somewhere, for the verbs that do something."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from stackroom.app.adapters import Deployment
+from stackroom.app.function_settings import (
+    AdmissionSettings,
+    DocumentSettings,
+    LimitSettings,
+    Settings,
+)
+from stackroom.app.use_cases import UseCases
+from stackroom.aws.sqs.object_events import SqsInspectionRequests
+from stackroom.runs.rereading import Rereading
+from stackroom.text.ocr import OcrEngine
+from stackroom_cli.sites.site import Site
+
+
+class StoreSettings(DocumentSettings, LimitSettings):
+    """What whoever serves has told us; enough to look at what is there."""
+
+    ingest_speed: float
+
+
+class DeployedSettings(AdmissionSettings, DocumentSettings):
+    """The environment of the deployed `ingest` function, which has all that the verbs need."""
+
+    kb_docs_owner: str | None = None
+    state_machine_arn: str
+
+
+class ReaderSettings(Settings):
+    """Of the environment of the deployed `inspect` function, what makes another text of a file."""
+
+    ocr: OcrEngine = "none"
+
+
+@dataclass(frozen=True)
+class SiteServices:
+    """Of what a verb only looks at, no function has to be asked: that is in `looking`."""
+
+    site: Site
+
+    @property
+    def stores(self) -> Deployment:
+        return self.looking.deployment
+
+    @cached_property
+    def looking(self) -> UseCases:
+        settings = StoreSettings(
+            kb_catalog_table=self.site.catalog_table,
+            kb_control_table=self.site.control_table,
+            kb_docs_bucket=self.site.bucket,
+            ingest_speed=self.site.speed,
+        )
+        return UseCases.of(settings, self.site.client)
+
+    @cached_property
+    def inspection_requests(self) -> SqsInspectionRequests:
+        sqs = self.site.client("sqs")
+        url = sqs.get_queue_url(QueueName=f"{self.site.project}-inspections")["QueueUrl"]
+        return SqsInspectionRequests(client=sqs, url=url, bucket=self.site.bucket)
+
+    @cached_property
+    def rereading(self) -> Rereading:
+        return Rereading(
+            catalogs=self.stores.catalogs,
+            documents=self.stores.documents,
+            bucket=self.stores.bucket,
+            results=self.stores.inspections,
+            requests=self.inspection_requests,
+            ocr=self.ocr,
+        )
+
+    @cached_property
+    def ocr(self) -> OcrEngine:
+        return ReaderSettings.from_env(self._variables_of("inspect")).ocr
+
+    @cached_property
+    def use_cases(self) -> UseCases:
+        return UseCases.of(
+            DeployedSettings.from_env(self._variables_of("ingest")), self.site.client
+        )
+
+    def _variables_of(self, function: str) -> Mapping[str, str]:
+        name = f"{self.site.project}-{function}"
+        answer = self.site.client("lambda").get_function_configuration(FunctionName=name)
+        variables: Mapping[str, str] = answer["Environment"]["Variables"]
+        return variables

@@ -1,0 +1,328 @@
+"""What the steps of a run share: who acts, what was made, and how one waits for something."""
+
+import base64
+import hmac
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from textwrap import wrap
+from typing import Any, TypeVar
+
+import jwt
+from botocore.exceptions import ClientError
+
+from stackroom.aws.error_mapping import code_of
+from stackroom.errors import StackroomError
+from stackroom.model.records import Catalog, DataSource, Document, PoolMember
+from stackroom_cli.callers import client_of, issuer_of
+from stackroom_cli.sites.site import Site
+from stackroom_cli.sites.site_services import SiteServices
+from stackroom_client import Client
+from stackroom_local.state import Instance
+
+# The files that a run drops: each says one thing that no other says.
+
+TEXT = "lighthouse.txt"
+PAGES = "harbour.pdf"
+LONG = f"{'minutes-of-the-guild-of-pilots-' * 6}.pdf"  # its URI has more than 128 characters
+QUESTION = "When does the ferry from Quillhaven to Ormsay leave?"
+ANSWER = "06:15"  # stands on the second page of PAGES
+OF_TEXT = "In which year was the lighthouse of Quillhaven lit?"
+OF_LONG = "On which day do the pilots of Quillhaven meet?"
+# Before and after what a page says, each more than a chunk of 300 tokens holds: so the passage with
+# it begins on the same page.
+_FILLER = "The log of the harbour master of Quillhaven goes on with the weather of that week. " * 28
+
+
+def files() -> Mapping[str, bytes]:
+    return {
+        TEXT: b"The lighthouse of Quillhaven was lit for the first time in 1871.",
+        PAGES: pdf(
+            f"{_FILLER} The harbour of Quillhaven has nine berths. {_FILLER}",
+            f"{_FILLER} The ferry from Quillhaven to Ormsay leaves at {ANSWER}. {_FILLER}",
+            f"{_FILLER} In fog the bell of the pier of Quillhaven rings twice. {_FILLER}",
+        ),
+        LONG: pdf("The pilots of Quillhaven meet on the first Thursday of each month."),
+    }
+
+
+def pdf(*pages: str, size: int = 0) -> bytes:
+    """A page a text, in ASCII without brackets; after a comment that makes it so many bytes."""
+    kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Count {len(pages)} /Kids [{kids}] >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    for page in pages:
+        shown = " ".join(f"({line}) '" for line in wrap(page, 90))  # characters of a line
+        content = f"BT /F1 10 Tf 12 TL 50 800 Td {shown} ET"
+        objects += [
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842]"
+            f" /Contents {len(objects) + 2} 0 R /Resources << /Font << /F1 3 0 R >> >> >>",
+            f"<< /Length {len(content)} >>\nstream\n{content}\nendstream",
+        ]
+    short = _put_together(objects, "")
+    return _put_together(objects, "-" * (size - len(short))) if size else short
+
+
+def _put_together(objects: Sequence[str], comment: str) -> bytes:
+    body, table = f"%PDF-1.4\n%{comment}\n", ""
+    for number, each in enumerate(objects, start=1):
+        table += f"{len(body):010} 00000 n \n"
+        body += f"{number} 0 obj\n{each}\nendobj\n"
+    count = len(objects) + 1
+    return (
+        f"{body}xref\n0 {count}\n0000000000 65535 f \n{table}"
+        f"trailer\n<< /Size {count} /Root 1 0 R >>\nstartxref\n{len(body):010}\n%%EOF\n"
+    ).encode("ascii")
+
+
+# The two users of a run. On AWS they are of the user pool, with an operator's credentials; whom
+# the local issuer has a token for is a user here, and there is nothing to make or to remove.
+
+_ABSENT = frozenset({"UserNotFoundException", "ResourceNotFoundException"})
+
+
+@dataclass(frozen=True)
+class SmokeUser:
+    """`user_id` is the token's `sub`, which begins their keys."""
+
+    site: Site
+    user_id: str
+    token: str
+    password: str = field(default="", repr=False)  # of the user pool; the local issuer asks none
+    refresh_token: str | None = None  # None: the local issuer minted the token
+
+    @cached_property
+    def client(self) -> Client:
+        return client_of(self.site, self.token)
+
+
+def made(site: Site, name: str, group: str) -> SmokeUser:
+    """A new user in this group, signed in."""
+    if isinstance(site, Instance):
+        return SmokeUser(site, name, issuer_of(site).mint(name, groups=[group]))
+    cognito, pool = site.client("cognito-idp"), _pool(site)
+    user = {**pool, "Username": name}
+    # Of the policy in infra/data.py: digits, capitals, symbols.
+    password = f"{secrets.token_urlsafe(24)}aA1!"
+    cognito.admin_create_user(**user, MessageAction="SUPPRESS")
+    cognito.admin_set_user_password(**user, Password=password, Permanent=True)
+    with suppress(cognito.exceptions.GroupExistsException):
+        cognito.create_group(**pool, GroupName=group)
+    cognito.admin_add_user_to_group(**user, GroupName=group)
+    answer = cognito.admin_initiate_auth(
+        **pool,
+        ClientId=site.client_id,
+        AuthFlow="ADMIN_USER_PASSWORD_AUTH",
+        AuthParameters={"USERNAME": name, "PASSWORD": password},
+    )
+    tokens = _with_second_factor(site, name, answer)["AuthenticationResult"]
+    claims = claims_of(tokens["AccessToken"])
+    return SmokeUser(site, claims["sub"], tokens["AccessToken"], password, tokens["RefreshToken"])
+
+
+def claims_of(token: str) -> dict[str, Any]:
+    """Of a token that Cognito itself gave us."""
+    found: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
+    return found
+
+
+def _with_second_factor(site: Site, name: str, answer: dict[str, Any]) -> dict[str, Any]:
+    """
+    The answer with tokens: a pool that requires a second factor asks to set one up before.
+    https://docs.aws.amazon.com/cognito/latest/developerguide/user-pool-settings-mfa-totp.html
+    """
+    if answer.get("ChallengeName") != "MFA_SETUP":
+        return answer
+    cognito = site.client("cognito-idp")
+    begun = cognito.associate_software_token(Session=answer["Session"])
+    code = one_time_code(begun["SecretCode"], time.time())
+    verified = cognito.verify_software_token(Session=begun["Session"], UserCode=code)
+    answered: dict[str, Any] = cognito.admin_respond_to_auth_challenge(
+        **_pool(site),
+        ClientId=site.client_id,
+        ChallengeName="MFA_SETUP",
+        Session=verified.get("Session", begun["Session"]),
+        ChallengeResponses={"USERNAME": name},
+    )
+    return answered
+
+
+def one_time_code(secret: str, at: float) -> str:
+    """Of six digits, by the secret in base32 [RFC 6238, over RFC 4226, section 5.3]."""
+    padded = secret + "=" * (-len(secret) % 8)
+    counter = int(at // 30).to_bytes(8, "big")
+    mac = hmac.digest(base64.b32decode(padded, casefold=True), counter, "sha1")
+    first = mac[-1] & 0xF
+    number = int.from_bytes(mac[first : first + 4], "big") & 0x7FFFFFFF
+    return f"{number % 10**6:06}"
+
+
+def user_id_of(site: Site, name: str) -> str | None:
+    """None for one that is gone, or was never made."""
+    if isinstance(site, Instance):
+        return name
+    found: dict[str, Any] = {}
+    with _unless_absent():
+        found = site.client("cognito-idp").admin_get_user(**_pool(site), Username=name)
+    told = {each["Name"]: each["Value"] for each in found.get("UserAttributes", ())}
+    return told.get("sub")
+
+
+def remove(site: Site, name: str, group: str) -> None:
+    """With the group. Safe to repeat."""
+    if isinstance(site, Instance):
+        return
+    cognito = site.client("cognito-idp")
+    with _unless_absent():
+        cognito.admin_delete_user(**_pool(site), Username=name)
+    with _unless_absent():
+        cognito.delete_group(**_pool(site), GroupName=group)
+
+
+def _pool(site: Site) -> dict[str, str]:
+    """The issuer's address ends with its id [Cognito guide: ...-verifying-a-jwt]."""
+    return {"UserPoolId": site.issuer.rstrip("/").rpartition("/")[2]}
+
+
+@contextmanager
+def _unless_absent() -> Iterator[None]:
+    try:
+        yield
+    except ClientError as error:
+        if code_of(error) not in _ABSENT:
+            raise
+
+
+T = TypeVar("T")
+CATALOG = "smoke"  # of the owner
+_LOOK_SECONDS = 1.0  # on AWS, between two looks
+
+
+class AssumptionVerdict(StrEnum):
+    CONFIRMED = "confirmed"
+    REFUTED = "refuted"
+    NOT_SEEN = "not seen"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a step says of an assumption, and what it saw."""
+
+    assumption: str
+    verdict: AssumptionVerdict
+    seen: str
+
+    @classmethod
+    def of(cls, assumption: str, seen: str, *, holds: bool) -> "Finding":
+        return cls(
+            assumption, AssumptionVerdict.CONFIRMED if holds else AssumptionVerdict.REFUTED, seen
+        )
+
+
+@dataclass(frozen=True)
+class StepOutcome:
+    """A step that went through: a line for people, and what it found of assumptions."""
+
+    text: str
+    findings: tuple[Finding, ...] = ()
+
+
+class StepFailed(StackroomError):
+    """Something is not as Stackroom promises it; of assumptions it may tell all the same."""
+
+    def __init__(self, what: str, findings: tuple[Finding, ...] = ()) -> None:
+        super().__init__(what)
+        self.findings = findings
+
+
+class NotHere(StackroomError):
+    """What the step looks at isn't there; the message says why."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """Of all that a run makes, so that whoever knows `run` can remove it."""
+
+    run: str
+
+    @property
+    def owner(self) -> str:
+        return f"stackroom-smoke-{self.run}-owner"
+
+    @property
+    def other(self) -> str:
+        return f"stackroom-smoke-{self.run}-other"
+
+    @property
+    def group(self) -> str:
+        return f"stackroom-smoke-{self.run}"
+
+    @property
+    def source(self) -> str:
+        """Of the data source, and of the document that belongs to nobody."""
+        return f"smoke-{self.run}"
+
+
+@dataclass
+class Scene:
+    """The users are there after people, the catalog after drop, its data source after index."""
+
+    site: Site
+    names: Names
+    owner: SmokeUser = field(init=False)
+    other: SmokeUser = field(init=False)
+    catalog_id: str = ""
+    dropped: int = 0  # files
+    began: float = 0.0  # when all were dropped, by time.monotonic()
+    measured: dict[str, float] = field(default_factory=dict)  # seconds
+
+    def enter(self) -> None:
+        self.owner = made(self.site, self.names.owner, self.names.group)
+        self.other = made(self.site, self.names.other, self.names.group)
+
+    @cached_property
+    def services(self) -> SiteServices:
+        return SiteServices(self.site)
+
+    @property
+    def catalog(self) -> Catalog:
+        return _there(self.services.stores.catalogs.get(self.catalog_id), "the catalog")
+
+    @property
+    def source(self) -> DataSource:
+        return _there(self.catalog.source, "the catalog's data source")
+
+    @property
+    def member(self) -> PoolMember:
+        """The knowledge base of the pool that has the catalog."""
+        wanted = self.catalog.knowledge_base_id
+        pool = self.services.use_cases.deployment.pool
+        found = (each for each in pool if each.knowledge_base_id == wanted)
+        return _there(next(found, None), "the catalog's knowledge base")
+
+    def documents(self) -> dict[str, Document]:
+        """By the name of the file."""
+        found = self.services.stores.documents.of_catalog(self.catalog.catalog_id)
+        return {each.filename: each for each in found}
+
+    def until(self, look: Callable[[], T], what: str, *, seconds: float) -> T:
+        """The first answer that is true. Raises StepFailed after so many seconds."""
+        until = time.monotonic() + seconds
+        while not (seen := look()):
+            if time.monotonic() > until:
+                raise StepFailed(f"not within {seconds:.0f} s: {what}")
+            time.sleep(max(0.2, _LOOK_SECONDS / self.site.speed))
+        return seen
+
+
+def _there(found: T | None, what: str) -> T:
+    if found is None:
+        raise StepFailed(f"{what} is not there")
+    return found

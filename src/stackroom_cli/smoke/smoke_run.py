@@ -1,0 +1,221 @@
+"""doctor --smoke: the steps, one after the other, a line each; then the sweep, and the report."""
+
+import secrets
+import time
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.markup import escape
+
+from stackroom.errors import StackroomError
+from stackroom_cli.failures import refused
+from stackroom_cli.json_output import AssumptionTold, SmokeAnswer, StepTold
+from stackroom_cli.output import Output
+from stackroom_cli.sites.site import Site
+from stackroom_cli.smoke import contention, document_steps, gateway_steps, search_steps
+from stackroom_cli.smoke.assumptions import ASSUMPTIONS
+from stackroom_cli.smoke.cleanup import RunLedger, Sweep
+from stackroom_cli.smoke.scene import (
+    AssumptionVerdict,
+    Finding,
+    Names,
+    NotHere,
+    Scene,
+    StepOutcome,
+)
+from stackroom_cli.untrusted_text import one_line
+
+# The steps of a run, in their order.
+
+
+@dataclass(frozen=True)
+class Step:
+    """
+    Raises `NotHere`, or whatever keeps it from going through. It proves nothing unless the step
+    that it `needs` went through.
+    """
+
+    name: str
+    does: str
+    run: Callable[[Scene], StepOutcome]
+    needs: str = ""
+
+
+_PEOPLE, _DROP, _INDEX = "people", "drop", "index"
+STEPS = (
+    Step(_PEOPLE, "creates two users in one group and signs them in", gateway_steps.people),
+    Step("tools", "lists every tool", gateway_steps.tools, _PEOPLE),
+    Step("resource", "signs in with `resource` and calls a tool", gateway_steps.resource, _PEOPLE),
+    Step(
+        "refusals",
+        "sends a bad token and a batch, and invokes a function directly",
+        gateway_steps.refusals,
+        _PEOPLE,
+    ),
+    Step(_DROP, "uploads three files by links", document_steps.drop, _PEOPLE),
+    Step(_INDEX, "waits until the files are found, and times it", document_steps.index, _DROP),
+    Step("vectors", "reads the files' vectors in the index", document_steps.vectors, _INDEX),
+    Step("question", "asks as the files' owner", search_steps.question, _INDEX),
+    Step(
+        "stranger",
+        "asks as the other user, also with the owner's id",
+        search_steps.stranger,
+        _INDEX,
+    ),
+    Step("sharing", "asks as the other user for a shared file", search_steps.sharing, _INDEX),
+    Step(
+        "agreement",
+        "compares the tool's first passage with Retrieve's",
+        search_steps.agreement,
+        _INDEX,
+    ),
+    Step("content", "uploads the largest file that a tool call takes", search_steps.content, _DROP),
+    Step("contention", "makes a job and a direct call meet", contention.contention, _INDEX),
+    Step(
+        "deletion",
+        "deletes a document and waits for its receipt to close",
+        document_steps.deletion,
+        _INDEX,
+    ),
+    Step(
+        "reconcile",
+        "compares bucket, records and index in a dry run",
+        document_steps.reconcile,
+        _DROP,
+    ),
+)
+
+
+_MARKS = {"done": "[green]ok  [/green]", "failed": "[red]bad [/red]", "not here": "[dim]--  [/dim]"}
+_LONGEST = 400  # characters of a line
+
+
+class Smoked(StackroomError):
+    """Something isn't as it should be; the message counts what."""
+
+
+def smoke(site: Site, report: Path, *, told: Output, steps: Sequence[Step] = STEPS) -> None:
+    """
+    Always sweeps up, writes the report, and then tells. Raises `Smoked` unless every step went
+    through, nothing was refuted and nothing is left behind.
+    """
+    ledger, names = RunLedger.of(site), Names(secrets.token_hex(4))
+    for run in ledger.left():
+        told.people.print(f"run {run} was cut off; sweeping up what it made", markup=False)
+        _swept(site, Names(run), ledger, told)
+    began, clock = datetime.now(UTC), time.monotonic()
+    scene, taken = Scene(site, names), list[StepTold]()
+    findings: dict[str, Finding] = {}
+    ledger.begin(names.run)
+    left: list[str] = []
+    try:
+        for step in steps:
+            done = {each.name for each in taken if each.outcome == "done"}
+            taken.append(_taken(step, scene, findings, done))
+            _tell(taken[-1], told)
+    finally:
+        left = _swept(site, names, ledger, told)
+        answer = SmokeAnswer(
+            deployment=site.told,
+            run=names.run,
+            began=began,
+            seconds=round(time.monotonic() - clock, 1),
+            steps=taken,
+            measured={what: round(seconds, 1) for what, seconds in scene.measured.items()},
+            assumptions=list(_assumptions(findings, taken)),
+            left=left,
+        )
+        report.write_text(answer.model_dump_json(indent=2) + "\n", "utf-8")
+        _tell_all(answer, report, told)
+    told.answer(answer)
+    _require_all_well(answer)
+
+
+def _taken(
+    step: Step, scene: Scene, findings: dict[str, Finding], done: Container[str]
+) -> StepTold:
+    began = time.monotonic()
+    try:
+        if step.needs and step.needs not in done:
+            raise NotHere(f"it needs step {step.needs}, which did not go through")
+        outcome, result = "done", step.run(scene)
+    except NotHere as error:
+        outcome, result = "not here", StepOutcome(str(error))
+    except Exception as error:  # whatever it is, that is the result
+        why = refused(error) or f"{error}" or type(error).__name__
+        outcome, result = "failed", StepOutcome(why, getattr(error, "findings", ()))
+    findings |= {each.assumption: each for each in result.findings}
+    seconds = round(time.monotonic() - began, 1)
+    return StepTold(name=step.name, outcome=outcome, seconds=seconds, text=result.text)
+
+
+def _tell(step: StepTold, told: Output) -> None:
+    text = escape(one_line(step.text)[:_LONGEST])
+    told.people.print(f"{_MARKS[step.outcome]} {step.name:10} {step.seconds:6.1f} s  {text}")
+
+
+def _swept(site: Site, names: Names, ledger: RunLedger, told: Output) -> list[str]:
+    began, left = time.monotonic(), list(Sweep(site, names).all())
+    if left:
+        text = f"left behind, and tried again by the next run: {'; '.join(left)}"
+    else:
+        ledger.forget(names.run)
+        text = "nothing is left of it but its receipts"
+    outcome = "failed" if left else "done"
+    seconds = round(time.monotonic() - began, 1)
+    _tell(StepTold(name="sweep", outcome=outcome, seconds=seconds, text=text), told)
+    return left
+
+
+def _assumptions(
+    findings: dict[str, Finding], taken: Iterable[StepTold]
+) -> Iterator[AssumptionTold]:
+    """All of the register, those that no step came to as well."""
+    why = {each.name: each.text for each in taken}
+    for each in ASSUMPTIONS.values():
+        otherwise = why.get(each.step, f"step {each.step} was not reached")
+        found = findings.get(each.name) or Finding(each.name, AssumptionVerdict.NOT_SEEN, otherwise)
+        yield AssumptionTold(
+            name=each.name,
+            believed=each.believed,
+            step=each.step,
+            verdict=found.verdict,
+            seen=found.seen,
+            do=each.do if found.verdict is AssumptionVerdict.REFUTED else None,
+        )
+
+
+def _tell_all(answer: SmokeAnswer, report: Path, told: Output) -> None:
+    for what, seconds in answer.measured.items():
+        told.people.print(f"     {what}: {seconds:.1f} s", markup=False)
+    for each in answer.assumptions:
+        if each.verdict == AssumptionVerdict.REFUTED:
+            told.people.print(f"[red]refuted[/red]  {each.name}")
+            for what, text in (("believed", each.believed), ("seen", each.seen), ("do", each.do)):
+                told.people.print(f"     {what}: {one_line(str(text))}", markup=False)
+        elif each.verdict == AssumptionVerdict.NOT_SEEN:
+            text = one_line(each.seen)[:_LONGEST]
+            told.people.print(f"     not seen here: {each.name} ({text})", markup=False)
+    count = {
+        one: sum(each.verdict == one for each in answer.assumptions) for one in AssumptionVerdict
+    }
+    sums = ", ".join(f"{number} {verdict}" for verdict, number in count.items())
+    told.people.print(
+        f"of {len(answer.assumptions)} assumptions {sums}; see {report}", markup=False
+    )
+
+
+def _require_all_well(answer: SmokeAnswer) -> None:
+    bad = [each.name for each in answer.steps if each.outcome == "failed"]
+    refuted = [
+        each.name for each in answer.assumptions if each.verdict == AssumptionVerdict.REFUTED
+    ]
+    wrong = [
+        *([f"steps failed: {', '.join(bad)}"] if bad else ()),
+        *([f"refuted: {', '.join(refuted)}"] if refuted else ()),
+        *([f"left behind: {'; '.join(answer.left)}"] if answer.left else ()),
+    ]
+    if wrong:
+        raise Smoked(f"{'; '.join(wrong)}; see above")

@@ -1,0 +1,120 @@
+"""webhooks add, list, remove, secret, redeliver: for operators alone."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.text import Text
+
+from stackroom.aws.session import secret_text
+from stackroom.catalogs.guarded_post import checked as checked_url
+from stackroom.catalogs.webhooks import OPERATORS, Webhook, WebhookType, add_webhook, secret_of
+from stackroom.errors import ValidationError, WebhookNotFound
+from stackroom_cli.callers import checked
+from stackroom_cli.json_output import (
+    DoneAnswer,
+    RedeliveredAnswer,
+    WebhookAnswer,
+    WebhooksAnswer,
+)
+from stackroom_cli.output import Output, table
+from stackroom_cli.sites.site import AwsSite, Site
+from stackroom_cli.sites.site_services import SiteServices
+
+# As infra/webhooks.py and infra/data.py name them.
+_QUEUE, _DEAD, _KEY = "webhooks.fifo", "webhooks-dead.fifo", "webhook-key"
+
+
+def add(site: Site, url: str, *, user: str | None, types: str, told: Output) -> None:
+    """Raises WebhookRefused, WebhookLimitReached, or ValidationError."""
+    checked_url(url, anywhere=not isinstance(site, AwsSite))
+    webhook = Webhook(
+        owner=OPERATORS if user is None else checked(user), url=url, types=_types(types)
+    )
+    key = _key(site)  # whoever may not read it adds nothing
+    add_webhook(SiteServices(site).stores.webhooks, webhook)
+    told.people.print(f"added {webhook.id}: {_about(webhook)}")
+    _tell_secret(webhook, key, told)
+
+
+def show(site: Site, *, told: Output) -> None:
+    found = sorted(SiteServices(site).stores.webhooks.all(), key=lambda each: each.created_at)
+    shown = table("Webhook", "Is told of", "URL")
+    for each in found:
+        shown.add_row(*map(Text, (each.id, _about(each), each.url)))
+    none = "none yet; add one with: stackroom webhooks add https://..."
+    told.people.print(shown if found else none)
+    told.answer(WebhooksAnswer(webhooks=found))
+
+
+def remove(site: Site, webhook_id: str, *, told: Output) -> None:
+    SiteServices(site).stores.webhooks.remove(_found(site, webhook_id))
+    told.people.print(f"{webhook_id} is told no more")
+    told.answer(DoneAnswer())
+
+
+def secret(site: Site, webhook_id: str, *, told: Output) -> None:
+    _tell_secret(_found(site, webhook_id), _key(site), told)
+
+
+def redeliver(site: Site, *, told: Output) -> None:
+    """
+    Message by message, and not by SQS's own StartMessageMoveTask: the AWS of the local mode doesn't
+    have it. Who is stopped in between has moved a message twice at worst, which SQS then drops.
+    """
+    sqs = site.client("sqs")
+    names = (f"{site.project}-{each}" for each in (_DEAD, _QUEUE))
+    dead, queue = (sqs.get_queue_url(QueueName=each)["QueueUrl"] for each in names)
+    count = 0
+    for message in _taken(sqs, dead):
+        sqs.send_message(
+            QueueUrl=queue,
+            MessageBody=message["Body"],
+            MessageGroupId=message["Attributes"]["MessageGroupId"],
+            MessageDeduplicationId=message["MessageId"],
+        )
+        sqs.delete_message(QueueUrl=dead, ReceiptHandle=message["ReceiptHandle"])
+        count += 1
+    calls = "1 call is" if count == 1 else f"{count} calls are"
+    told.people.print(f"{calls} tried again" if count else "nothing was set aside")
+    told.answer(RedeliveredAnswer(calls=count))
+
+
+def _taken(sqs: Any, url: str) -> Iterator[dict[str, Any]]:
+    while messages := sqs.receive_message(
+        QueueUrl=url,
+        MaxNumberOfMessages=10,
+        WaitTimeSeconds=1,
+        VisibilityTimeout=60,
+        AttributeNames=["MessageGroupId"],
+    ).get("Messages"):
+        yield from messages
+
+
+def _types(text: str) -> tuple[WebhookType, ...]:
+    try:
+        return tuple(dict.fromkeys(WebhookType(each.strip()) for each in text.split(",")))
+    except ValueError:
+        allowed = ", ".join(WebhookType)
+        raise ValidationError(f"--types {text!r} must be some of {allowed}") from None
+
+
+def _found(site: Site, webhook_id: str) -> Webhook:
+    for each in SiteServices(site).stores.webhooks.all():
+        if each.id == webhook_id:
+            return each
+    raise WebhookNotFound(webhook_id)
+
+
+def _key(site: Site) -> str:
+    return secret_text(site.client("secretsmanager"), f"{site.project}-{_KEY}")
+
+
+def _about(webhook: Webhook) -> str:
+    whose = "everybody's" if webhook.owner == OPERATORS else f"{webhook.owner}'s"
+    return f"{whose} {', '.join(webhook.types)}"
+
+
+def _tell_secret(webhook: Webhook, key: str, told: Output) -> None:
+    secret = secret_of(webhook.id, key=key)
+    told.people.print(f"its calls are signed with: {secret}")
+    told.answer(WebhookAnswer(webhook=webhook, secret=secret))
