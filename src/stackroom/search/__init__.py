@@ -1,26 +1,24 @@
 """
-A question -> the passages that the caller may see, each with its file and page, or an answer of
-one catalog that cites them.
+Search the passages that a caller may see, and answer questions from them with citations.
 
-A question's way:
+The modules in the order in which a question passes through them:
 
-- search_arguments: the tools as an agent sees them, and how much text an answer holds
+- search_arguments: the tools as an agent sees them, and the token budget of an answer
 - search: which knowledge bases to ask, in parallel, and what of their replies the caller may see
-- ranking: one order of what was found, and how near the best of it is to the question
-- excerpts: where each passage stands; those that belong together as one, and nothing twice
-- results: what is answered of it, within the caller's budget, as the tools tell it
+- ranking: the order of the passages, and how near the best of them are to the question
+- excerpts: the place of each passage; passages that belong together are joined, repeats dropped
+- results: the answer of a tool, within the caller's budget
 
-And beside it:
+Used by these:
 
-- linked_retrieval: the same over knowledge bases that an agent was given
-- cited_answers: a model writes from what a search finds, and cites it
-- wrappers: knowledge bases in front of others: narrowed, guarded, reranked
-- rate_limiter: who waits, and who is sent away, where more is asked than is taken
-- cached_embeddings: questions' vectors, kept for when they are asked again
-- question_words: the question's words in what was found
-- index_setup: an index, made for search by words when it is deployed
+- linked_retrieval: the same search over knowledge bases that an agent was given
+- cited_answers: a model writes an answer from what a search finds, and cites it
+- wrappers: knowledge bases that narrow, guard or rerank another
+- rate_limiter: questions wait or are refused if they exceed the rate that AWS allows
+- cached_embeddings: the vectors of questions, kept in case a question is asked again
+- question_words: the words of a question in the passages
+- index_setup: prepares an index for search by words when it is deployed
 
-Imports access and documents.
-Comes from: the gateway (functions/retrieve). Goes to: the agent. Reads catalogs, knowledge bases
-and place maps; writes nothing.
+Imports access and model. functions/retrieve calls it. It reads catalogs, knowledge bases and place
+maps, and writes nothing.
 """

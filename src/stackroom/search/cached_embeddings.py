@@ -1,11 +1,11 @@
 """
-Questions' vectors kept for when they are asked again, by whomever: a vector tells nobody anything.
+A cache of the vectors of questions, shared by all callers: a vector reveals nothing.
 
-Whether one was kept would tell what others have asked, so a caller is told only of what the same
-caller asked of this process before. Who asks, the search says:
+A cache hit would reveal that somebody has asked the same question, so `is_cached` is reported only
+if the same caller asked it of this process before. The search states who is asking:
 
     with asked_by("alice") as asking:
-        knowledge_base.retrieve("how many days of leave?", ...)  # some way down: embeddings.embed
+        knowledge_base.retrieve("how many days of leave?", ...)  # calls embeddings.embed
     asking.is_cached  # None if nothing was embedded
 """
 
@@ -28,8 +28,8 @@ Vector = tuple[float, ...]
 
 class Embeddings(Protocol):
     """
-    One model of one provider, at one number of dimensions. It must be safe to call from several
-    threads at once.
+    A client of one embedding model with one number of dimensions. Several threads may call it at
+    once.
     """
 
     @property
@@ -43,18 +43,18 @@ class Embeddings(Protocol):
 
     def embed(self, text: str) -> Vector:
         """
-        The text's vector, of length one.
+        Return the vector of a text, of length one.
 
-        Raises KnowledgeBaseThrottled, KnowledgeBaseUnavailable, or SearchRefused for what asking
-        again won't mend.
+        Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable, or SearchRefused for an error
+        that a retry would not fix.
         """
 
 
 class EmbeddingCache(Protocol):
     """
-    Vectors by key, each kept for a while. It must be safe to call from several threads at once.
+    A store of vectors by key, each kept for a limited time. Several threads may call it at once.
 
-    It never raises: a cache that is down has nothing, and keeps nothing.
+    It never raises: a cache that is down returns nothing and stores nothing.
     """
 
     def get(self, key: str) -> Vector | None: ...
@@ -67,7 +67,7 @@ WEEK = 604_800  # seconds
 
 class MemoryEmbeddingCache:
     """
-    An `EmbeddingCache` in the process: the vectors used last, for a week at most.
+    An `EmbeddingCache` in the memory of the process: the vectors used last, for at most a week.
 
     A vector of 1,024 dimensions takes 32 KB, so 256 of them take 8 MB.
     """
@@ -92,7 +92,7 @@ class MemoryEmbeddingCache:
 
 
 class CacheTally:
-    """How often a vector was there, and how often it had to be made, since it was last read."""
+    """Counts of cache hits and misses since they were last read."""
 
     def __init__(self) -> None:
         self._hits = self._misses = 0
@@ -104,7 +104,7 @@ class CacheTally:
             self._misses += not hit
 
     def taken(self) -> tuple[int, int]:
-        """Hits and misses; they are counted from nought again."""
+        """Return hits and misses, and reset both to zero."""
         with self._lock:
             counted = self._hits, self._misses
             self._hits = self._misses = 0
@@ -113,14 +113,14 @@ class CacheTally:
 
 @dataclass
 class TenantSearch:
-    """One tenant's search, and of each vector that it took whether the tenant knew it."""
+    """One tenant's search, with, for each vector it used, whether the tenant had used it before."""
 
     tenant: str | None
     were_known: list[bool] = field(default_factory=list)
 
     @property
     def is_cached(self) -> bool | None:
-        """Return whether all of them were kept, and this tenant's; None where nobody is told."""
+        """True if every vector was cached and known to this tenant; None if there was none."""
         return all(self.were_known) if self.were_known and self.tenant is not None else None
 
 
@@ -129,7 +129,7 @@ _asking: ContextVar[TenantSearch | None] = ContextVar("_asking", default=None)
 
 @contextmanager
 def asked_by(tenant: str | None) -> Iterator[TenantSearch]:
-    """Within, and in this thread, `CachedEmbeddings` embed what this tenant asks."""
+    """Attribute the questions that this thread embeds within the context to a tenant."""
     asking = TenantSearch(tenant)
     token = _asking.set(asking)
     try:
@@ -143,7 +143,9 @@ _MOST_ASKED = 2_000  # vectors whose askers a process remembers
 
 @dataclass(frozen=True, kw_only=True)
 class CachedEmbeddings:
-    """An `Embeddings` that asks another only for what it doesn't have, and once at a time."""
+    """
+    An `Embeddings` that embeds only what is not cached, and never the same text twice at once.
+    """
 
     embeddings: Embeddings
     cache: EmbeddingCache
@@ -166,7 +168,9 @@ class CachedEmbeddings:
         return self.embeddings.dimensions
 
     def embed(self, text: str) -> Vector:
-        """A question is put to several knowledge bases at once: all get what the first is told."""
+        """
+        Return the vector. Threads that ask for the same text at once share one call of the model.
+        """
         key = self._key(text)
         kept = self.cache.get(key)
         if kept is not None and len(kept) == self.dimensions:

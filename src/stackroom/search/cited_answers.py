@@ -1,9 +1,9 @@
 """
-Answering a question: a model writes, from the passages that a search finds.
+Answer a question: a model writes an answer from the passages that a search finds.
 
     Answering(retrieval=Retrieval(...), writer=ConverseWriter(...)).ask("how much leave?", catalog)
 
-What an agent would be shown for the same question is what the model is told, and nothing else.
+The model reads exactly what an agent would be shown for the same question.
 """
 
 import math
@@ -38,9 +38,10 @@ from stackroom.search.search_arguments import RetrieveArguments
 @dataclass(frozen=True, kw_only=True)
 class Mark:
     """
-    What the text that ends at `end`, a position in the whole answer, was written from.
+    A citation mark: the passages from which the text that ends at `end` was written.
 
-    `numbers` are those of passages, counted from 1 in the order in which the writer got them.
+    `end` is a position in the whole answer. `numbers` count the passages from 1, in the order in
+    which the writer received them.
     """
 
     end: int
@@ -50,7 +51,7 @@ class Mark:
 @dataclass(frozen=True, kw_only=True)
 class Written:
     """
-    The text has no marks in it; they are in the order of their positions.
+    A model's answer: the text without marks, and the marks in the order of their positions.
 
     `guardrail_action` is INTERVENED if a guardrail wrote or changed the text, else NONE. The tokens
     are those that the model is billed for.
@@ -65,13 +66,13 @@ class Written:
 
 
 class Writer(Protocol):
-    """A language model that answers from passages. It must be safe to call from several threads."""
+    """A language model that answers from passages. Several threads may call it at once."""
 
     def write(self, question: str, passages: Sequence[str]) -> Written:
         """
-        An answer from these passages; it cites none but these.
+        Return an answer from these passages, of which there must be at least one.
 
-        Passages are quoted data, whatever they ask for. There must be at least one.
+        The passages are quoted data, whatever they ask the model to do.
 
         Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable.
         """
@@ -101,10 +102,10 @@ _LONGEST_END = 300  # characters of a line that are looked at for a file: a sect
 
 def cleaned(text: str) -> str:
     """
-    Without the characters that nobody sees and that turn text around.
+    Return the text without invisible characters and those that change the direction of text.
 
-    A number in brackets becomes one in parentheses, for brackets are the marks of our citations. An
-    image becomes a link: who shows it would fetch it, and tell its address what it is asked to.
+    A number in brackets becomes one in parentheses, because brackets mark our citations. An image
+    becomes a link: a client that renders it would fetch it, and so leak data to its address.
     """
     text = _LINE_ENDS.sub("\n", text)
     seen = (each for each in text if each in _KEPT or unicodedata.category(each) not in _NO_TEXT)
@@ -112,7 +113,10 @@ def cleaned(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """A `cleaned` answer, with citation marks in it or not, none of whose lines is the tool's."""
+    """
+    Return a `cleaned` answer, with or without citation marks, in which no line looks like the
+    tool's.
+    """
     return "\n".join(_quoted(line) for line in text.strip().split("\n"))
 
 
@@ -141,9 +145,9 @@ _HELD_BACK = "A guardrail intervened; it held back passages that were found."
 @dataclass(frozen=True, kw_only=True)
 class CitedSource:
     """
-    A cited passage; `chunk_text` is all of it, whatever part was shown to who answered.
+    A cited passage. `chunk_text` is the whole passage, whatever part of it the model was shown.
 
-    `other_sources` are documents that say exactly the same. `gaps` say what of its own document
+    `other_sources` are documents with exactly the same text. `gaps` say what of its own document
     can't be found.
     """
 
@@ -157,10 +161,11 @@ class CitedSource:
 @dataclass(frozen=True, kw_only=True)
 class CatalogAnswer:
     """
-    `[1]` in the text is a mark for the first of `sources`, which are in order of first citation.
+    An answer about one catalog; `[1]` in the text cites the first of `sources`, in order of
+    citation.
 
-    There are none if a guardrail intervened, for it doesn't look at them [AWS: Query a knowledge
-    base and generate responses]; then `guardrail_action` is INTERVENED and the text says so.
+    There are no sources if a guardrail intervened, because it doesn't examine them [AWS: Query a
+    knowledge base and generate responses]; then `guardrail_action` is INTERVENED.
     """
 
     text: str
@@ -169,22 +174,25 @@ class CatalogAnswer:
 
 
 def _written_by_guardrail(text: str, action: str) -> CatalogAnswer:
-    """What is left to tell of an answer that a guardrail wrote or changed."""
+    """Return the answer for a text that a guardrail wrote or changed."""
     told = f"{_WRITTEN}\n\n{_marked(text, ())}"
     return CatalogAnswer(text=told, sources=(), guardrail_action=action)
 
 
 def _held_back(action: str, text: str = "") -> CatalogAnswer:
-    """Where a guardrail held back passages; `text` is an answer that rests on those it left."""
+    """
+    Return the answer if a guardrail withheld passages; `text` was written from the remaining ones.
+    """
     answer = f"\n\n{_marked(text, ())}" if text else ""
     return CatalogAnswer(text=_HELD_BACK + answer, sources=(), guardrail_action=action)
 
 
 def _marked(text: str, marks: Iterable[tuple[int, Collection[int]]]) -> str:
     """
-    The answer, quoted, with the numbers of its sources behind each piece that cites some.
+    Return the quoted answer with the numbers of its sources after each piece of text that cites
+    any.
 
-    `marks` are positions in the text, in their order, and the numbers that stand there.
+    `marks` are positions in the text, in ascending order, with the numbers to insert there.
     """
     pieces, at = [], 0
     for end, numbers in marks:
@@ -205,7 +213,7 @@ _TOO_SLOW = (
 
 @dataclass(frozen=True, kw_only=True)
 class AskedAndAnswered:
-    """`answer` is None where there is none; then `unanswered` says why, to a person."""
+    """A search with its answer. If `answer` is None, `unanswered` explains to a person why."""
 
     passages: SearchAnswer
     answer: CatalogAnswer | None = None
@@ -214,7 +222,11 @@ class AskedAndAnswered:
 
 @dataclass(frozen=True, kw_only=True)
 class Answering:
-    """Where `retrieval` finds nothing, no model is asked. `meter` counts each question once."""
+    """
+    Answers questions from what `retrieval` finds. `meter` counts each question once.
+
+    No model is called if nothing is found.
+    """
 
     retrieval: Retrieval
     writer: Writer
@@ -222,10 +234,11 @@ class Answering:
 
     def ask(self, query: str, catalog: Catalog, num_results: int = 5) -> CatalogAnswer:
         """
-        An answer from at most `num_results` passages of the catalog, with those that it cites.
+        Return an answer from at most `num_results` passages of the catalog, with the passages it
+        cites.
 
-        Raises NoResults, with the nearest sources, if no passage answers, Throttled or
-        RetrievalFailed if nobody answered, LimitExceeded if the owner's month is spent.
+        Raises NoResults, with the nearest sources, if no passage answers the question; Throttled or
+        RetrievalFailed if no knowledge base replied; LimitExceeded if the owner's month is spent.
         """
         self.meter.require_room(catalog.user_id)
         found = self.retrieval.in_catalog(query, catalog, num_results)
@@ -236,11 +249,12 @@ class Answering:
         self, asked: RetrieveArguments, caller: Caller, *, deadline: Deadline = NO_DEADLINE
     ) -> AskedAndAnswered:
         """
-        For a person: what was found and left out, in one catalog or all, and an answer from it, so
-        that each of its citations can be looked up there.
+        Return a search result for a person, in one catalog or in all, and an answer written from
+        it.
 
-        A model that doesn't answer, or not by the deadline, costs nobody the passages. Raises what
-        `Retrieval.search` does, and LimitExceeded.
+        Every citation of the answer can be looked up in the result. If the model fails, or exceeds
+        the deadline, the passages are returned without an answer. Raises what `Retrieval.search`
+        raises, and LimitExceeded.
         """
         self.meter.require_room(caller.user_id)
         passages = self.retrieval.search(asked, caller, deadline=deadline)
@@ -262,7 +276,7 @@ class Answering:
     def _counted(
         self, query: str, found: SearchAnswer, count: Callable[..., None]
     ) -> CatalogAnswer:
-        """An answer from what a search found for it; raises as `ask` does."""
+        """Return an answer from what a search found for it. Raises what `ask` raises."""
         used, model = used_by(query, found), ""
         try:
             written = self._written(query, found)
@@ -311,14 +325,14 @@ def _answer(written: Written, found: SearchAnswer) -> CatalogAnswer:
 
 
 def _places(written: Written, results: Sequence[Result]) -> dict[int, int]:
-    """Of the passages that are cited, their places among the sources, by their numbers."""
+    """Map the numbers of the cited passages to their positions among the sources."""
     numbers = [number for mark in written.marks for number in mark.numbers]
     assert all(1 <= number <= len(results) for number in numbers), "the port promises so"
     return {number: place for place, number in enumerate(dict.fromkeys(numbers), start=1)}
 
 
 def _nearest(results: Sequence[Result]) -> list[dict[str, object]]:
-    """The places of the first sources, each once."""
+    """Return the places of the first sources, without repeats."""
     sources = dict.fromkeys(
         (each.source.filename, each.source.document_id, each.source.page, each.source.section)
         for each in results
@@ -339,8 +353,9 @@ def _source(result: Result) -> CitedSource:
 
 def _by(deadline: Deadline, write: Callable[[], CatalogAnswer]) -> CatalogAnswer:
     """
-    Raises TimeoutError for what isn't written by then. It goes on until the model's own timeout,
-    and nobody reads it.
+    Return the answer, or raise TimeoutError if it is not written by the deadline.
+
+    The call itself goes on until the model's own timeout; its result is discarded.
     """
     thread = ThreadPoolExecutor(1)
     try:

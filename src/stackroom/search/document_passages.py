@@ -1,10 +1,8 @@
 """
-One document's passages as they lie in the index, for its owner: what was read of the file, and how
-it was cut.
+The passages of one document as they lie in the index, for its owner to inspect.
 
-No store lists a document's passages. They are asked for by a search that lets through no other
-document's, which answers a hundred at most, and put in the document's order here: by where they
-stand in the text of ours, or by the store's pages.
+No store can list the passages of a document. A search restricted to the document returns at most a
+hundred; they are sorted here by their places in our text, or else by the store's page numbers.
 """
 
 import logging
@@ -34,8 +32,9 @@ MOST = 100  # passages that Bedrock and S3 Vectors answer in one page
 @dataclass(frozen=True, kw_only=True)
 class CutPassage:
     """
-    `shown` is the text without its context lines, which are searched and left out of answers.
-    `tokens` are estimated. `is_navigation` if it is a table of contents or an index.
+    One indexed passage. `shown` is its text without context lines, which are indexed but not shown.
+
+    `tokens` are estimated. `is_navigation` marks a table of contents or an index.
     """
 
     text: str
@@ -48,9 +47,11 @@ class CutPassage:
 @dataclass(frozen=True, kw_only=True)
 class CutDocument:
     """
-    `is_whole` unless the index may hold more than were answered; without `is_ordered` some are in
-    no particular order. Of the `pages`, those that are `blank` have no text at all, and of those
-    `without_passage` there is some that is in no passage: told of a whole document alone.
+    A document's passages. `is_whole` is False if the index may hold more than were returned.
+
+    If `is_ordered` is False, some passages are in no particular order. Of the `pages`, `blank` ones
+    have no text at all, and `without_passage` ones have text of which no passage has any; both are
+    known only for a whole document.
     """
 
     document: Document
@@ -83,10 +84,9 @@ class DocumentPassages:
         deadline: Deadline = NO_DEADLINE,
     ) -> CutDocument:
         """
-        Of a document with more passages than `MOST` those nearest to what `about` says.
+        Return the passages of a document; if it has more than `MOST`, those nearest to `about`.
 
-        Raises CatalogNotFound, CatalogDeleting or DocumentNotFound, and Throttled or
-        RetrievalFailed by the deadline.
+        Raises CatalogNotFound, CatalogDeleting, DocumentNotFound, Throttled or RetrievalFailed.
         """
         catalog = in_use(self.catalogs, user_id, catalog_id)
         document = self.documents.get(catalog_id, document_id)
@@ -126,7 +126,7 @@ class DocumentPassages:
         )
 
     def _places(self, catalog: Catalog, document_id: str, text_id: str | None) -> PlaceMap | None:
-        """That of the text that is indexed; without it there are passages all the same."""
+        """Return the place map of the indexed text, if there is one."""
         if text_id is None:
             return None
         name = TextName(catalog.user_id, catalog.catalog_id, document_id, text_id)
@@ -151,7 +151,7 @@ def _cut(passage: Passage, found: Cited) -> CutPassage:
 
 
 def told_apart(text: str, shown: str) -> Iterator[tuple[str, bool]]:
-    """Each line of a passage, with whether it is among those shown, which are in its order."""
+    """Yield each line of a passage, and whether it is one of the lines shown."""
     kept = iter(shown.splitlines())
     expected = next(kept, None)
     for line in text.splitlines():
@@ -162,7 +162,7 @@ def told_apart(text: str, shown: str) -> Iterator[tuple[str, bool]]:
 
 
 def _in_order(found: Sequence[_Placed], places: PlaceMap | None) -> tuple[Sequence[_Placed], bool]:
-    """Return them in the document's order, or as they are, and whether it is the document's."""
+    """Return the passages, in the order of the document if it is known, and whether it is."""
     spans = [None if places is None else places.place_of(each.raw_text).span for each, _ in found]
     if None not in spans:
         in_text = sorted(zip(spans, found, strict=True), key=itemgetter(0))
@@ -174,7 +174,10 @@ def _in_order(found: Sequence[_Placed], places: PlaceMap | None) -> tuple[Sequen
 
 
 def _pages(places: PlaceMap, found: Sequence[_Placed]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Those without text; and those of whose text no passage has any, if all have a place."""
+    """
+    Return the pages without text, and those whose text is in no passage if every passage has a
+    place.
+    """
     blank = tuple(page for page, letters in places.pages if not letters)
     covered = set[int]()
     for _, each in found:

@@ -1,11 +1,11 @@
 """
-Where passages stand, and what is shown of them: nothing twice, and no piece of a whole.
+Excerpts: passages with their places, joined where they overlap, and without repeats.
 
-A store cuts a document into passages that overlap. Two of one document that overlap or touch become
-one excerpt again, if both are cited by the same page or heading. What several documents say in the
-same words is shown once, with all of them as its sources; what another document says in nearly the
-same words comes behind everything else. A table of contents has the words of many
-questions and the answer to none, so it comes last.
+A store cuts a document into passages that overlap. Two passages of one document that overlap or
+touch are joined into one excerpt if both have the same page or heading. Text that several documents
+share is shown once, with all of them as its sources; a passage that nearly repeats another
+document's is placed after all others. A table of contents has the words of many questions and the
+answer to none, so it comes last.
 """
 
 import logging
@@ -34,9 +34,11 @@ _NOWHERE = Place()
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """
-    `page` is the one that has most of the passage, `page_first` and `page_last` are where it begins
-    and ends; the store's own word for a page is taken where our map of the document has none.
-    `knowledge_base_id` names the knowledge base that was asked; None where it was not.
+    The source of a passage: its document, page and section.
+
+    `page` is the page with most of the passage; it begins on `page_first` and ends on `page_last`.
+    The store's page number is used if our place map of the document has none. `knowledge_base_id`
+    is None if the knowledge base is not named.
     """
 
     document_id: str | None
@@ -55,19 +57,19 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Cited:
-    """A passage's source and its place."""
+    """A passage with its source and its place in our text."""
 
     source: Source
     place: Place
 
 
 def sources_of(passages: Sequence[Passage], place_maps: PlaceMapReader) -> tuple[Source, ...]:
-    """Each passage's source, as the place map of its document tells it."""
+    """Return the source of each passage."""
     return tuple(each.source for each in cited(passages, place_maps))
 
 
 def cited(passages: Sequence[Passage], place_maps: PlaceMapReader) -> tuple[Cited, ...]:
-    """Each passage's source and place, as far as store or place map tell them."""
+    """Return each passage with its source and place, as far as store or place map know them."""
     names = {name for passage in passages if (name := _text_name(passage)) is not None}
     places = _places_of(names, place_maps)
     return tuple(_cited(passage, places) for passage in passages)
@@ -75,9 +77,9 @@ def cited(passages: Sequence[Passage], place_maps: PlaceMapReader) -> tuple[Cite
 
 def is_navigation(passage: Passage) -> bool:
     """
-    Whether its text alone tells that it is a table of contents or an index.
+    Return True if the text of a passage looks like a table of contents or an index.
 
-    A table of numbers may look like one; where nothing but tables is, none is looked for.
+    A table of numbers may look like one, so a passage that is nothing but a table is not judged.
     """
     is_of_tables = extension_of(_text(passage, "filename")) in _TABLES
     return not is_of_tables and looks_like_navigation(passage.text)
@@ -110,12 +112,12 @@ def _cited(passage: Passage, known: Mapping[TextName, Places]) -> Cited:
 
 
 def _last_part(uri: str | None) -> str | None:
-    """The name of a file that no sidecar of ours describes."""
+    """Return the file name of an object that no sidecar of ours describes."""
     return (uri or "").rpartition("/")[2] or None
 
 
 def _text_name(passage: Passage) -> TextName | None:
-    """Return the text that it is looked up in; None where that has neither pages nor headings."""
+    """Return the name of the text whose place map to read; None if it has no pages or headings."""
     user_id, catalog_id = _text(passage, tenancy.USER), _text(passage, tenancy.CATALOG)
     document_id = _text(passage, tenancy.DOCUMENT)
     if passage.text_id is None or not has_places(_text(passage, "filename")) or not document_id:
@@ -145,8 +147,8 @@ def _text(passage: Passage, attribute: str) -> str:
 
 class PlaceMapCache:
     """
-    A `PlaceMaps` in front of another: the maps that were used last, kept between the searches that
-    one process serves, for a short while, because a text that is removed should be forgotten.
+    A `PlaceMaps` that caches the maps of another, for a short time: a removed text must be
+    forgotten.
     """
 
     def __init__(
@@ -178,12 +180,11 @@ CHARACTERS_A_TOKEN = 4
 
 def estimated_tokens(text: str) -> int:
     """
-    About how many tokens a language model makes of it, without knowing the model: a quarter of its
-    characters, rounded up.
+    Return about how many tokens a language model counts: a quarter of the characters, rounded up.
 
-    That is the rule of thumb that AWS gives for English, and it is taken for every character, so
-    that anybody can count an answer again. Of Chinese, Japanese and Korean text, where a character
-    is about a token, a model makes up to four times as many.
+    AWS gives this rule of thumb for English. It is applied to every text, so that a caller can
+    reproduce the count. Chinese, Japanese and Korean text has about one token a character, so a
+    model may count four times as many.
     """
     return math.ceil(len(text) / CHARACTERS_A_TOKEN)
 
@@ -203,8 +204,8 @@ class Excerpt:
     """
     One or several passages of a document that belong together.
 
-    `text` is all that they say, in `tokens`. Other documents that say exactly this are
-    `other_sources`.
+    `text` is all of their text, in `tokens` tokens. `other_sources` are other documents with
+    exactly this text.
     """
 
     passage: Passage  # the best of them
@@ -216,7 +217,7 @@ class Excerpt:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """Made once: each excerpt is compared with all that are better."""
+        """The words of the text, computed once: each excerpt is compared with all better ones."""
         return tuple(self.text.split())
 
     @cached_property
@@ -232,10 +233,10 @@ def excerpts_of(
     passages: Sequence[Passage], place_maps: PlaceMapReader, *, limit: int
 ) -> tuple[Excerpt, ...]:
     """
-    At most `limit` of them, in the order of the best passage of each.
+    Return at most `limit` excerpts, in the order of the best passage of each.
 
-    Passages that come soon behind the last of them still complete them, and are shown by no other
-    way: a few are looked at, since what is far behind was found for other reasons.
+    Passages that follow soon after the last one can still extend these excerpts, but don't become
+    excerpts of their own. Those far behind were found for other reasons and are ignored.
     """
     # By its text first, for that takes no place map; a map may tell more.
     candidates = sorted(passages[: _CANDIDATES * limit], key=is_navigation)
@@ -261,9 +262,9 @@ def excerpts_of(
 
 def source_of_beginning(excerpt: Excerpt, beginning: str, place_maps: PlaceMapReader) -> Source:
     """
-    Return where the beginning of an excerpt stands, if all of it is over three pages or more.
+    Return the source of the beginning of an excerpt if the whole spans three pages or more.
 
-    So is a document that is one passage: the pages of what isn't shown would mislead.
+    A document that is a single passage is such an excerpt; pages that aren't shown would mislead.
     """
     place = excerpt.cited.place
     if (place.page_last or 0) - (place.page_first or 0) < 2:
@@ -273,7 +274,7 @@ def source_of_beginning(excerpt: Excerpt, beginning: str, place_maps: PlaceMapRe
 
 
 def _is_nearly_the_same(one: Excerpt, other: Excerpt) -> bool:
-    """Whether two documents say it in almost the same words, as last year's report does."""
+    """Return True if two documents have almost the same words, as yearly reports do."""
     if one.document == other.document:
         return False
     words, others = frozenset(one.words), frozenset(other.words)
@@ -281,7 +282,7 @@ def _is_nearly_the_same(one: Excerpt, other: Excerpt) -> bool:
 
 
 def _is_taken_up(found: Excerpt, excerpts: list[Excerpt], place_maps: PlaceMapReader) -> bool:
-    """Whether one of the excerpts says it, or does from now on."""
+    """Return True if one of the excerpts has the text, or now does because it was joined."""
     for at, known in enumerate(excerpts):
         both = _united(known, found, place_maps)
         if both is not None:
@@ -312,12 +313,12 @@ def _united(known: Excerpt, found: Excerpt, place_maps: PlaceMapReader) -> Excer
 
 
 def _cites(excerpt: Excerpt) -> tuple[int | None, str | None]:
-    """Page and heading. Of two pages or sections in one excerpt, only one could be told."""
+    """Return page and heading. An excerpt can name only one page or section."""
     return excerpt.source.page, excerpt.source.section
 
 
 def _document(source: Source) -> str | None:
-    """Other knowledge bases than ours know documents by where they lie alone."""
+    """Return a key of the document: in other knowledge bases than ours, its location."""
     return source.document_id or source.uri
 
 
@@ -329,7 +330,7 @@ def _with_source(known: Excerpt, source: Source) -> Excerpt:
 
 
 def _joined(first: Excerpt, second: Excerpt) -> str | None:
-    """The text of both, if the second goes on where the first ends, or begins within it."""
+    """Return the text of both, if the second begins within the first or where it ends."""
     shared = _shared(first.text, second.text)
     before, after = first.cited.place.span, second.cited.place.span
     if before is None or after is None:
@@ -342,6 +343,6 @@ def _joined(first: Excerpt, second: Excerpt) -> str | None:
 
 
 def _shared(first: str, second: str) -> int:
-    """How many characters at the end of the first are those at the beginning of the second."""
+    """Return how many characters at the end of the first are the beginning of the second."""
     longest = min(len(first), len(second)) - 1
     return next((n for n in range(longest, 0, -1) if first.endswith(second[:n])), 0)

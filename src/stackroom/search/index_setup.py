@@ -1,7 +1,7 @@
 """
-The index of a knowledge base, made for search by words: CloudFormation can't, so this does.
+Prepare the index of a knowledge base for search by words, which CloudFormation can't do.
 
-Each step is taken only if the index is not so already, hence everything here may be done again.
+Every step checks whether the index is already as it should be, so all of them can be repeated.
 """
 
 import itertools
@@ -17,7 +17,7 @@ from stackroom.errors import SearchIndexBusy, SearchIndexGone, ServiceRefused, U
 
 
 class Readiness(StrEnum):
-    """Whether an index can be searched by words."""
+    """How far an index is prepared for search by words."""
 
     ACTIVE = "active"
     BUILDING = "building"  # it was told to; what was in it before is still being read
@@ -27,10 +27,11 @@ class Readiness(StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class IndexState:
     """
-    `is_enhanced` is S3 Vectors' mode with filters before the search, which search by words needs.
+    The state of an index. `is_enhanced` is S3 Vectors' mode with filters before the search, which
+    search by words needs.
 
-    `text_search` says what was configured for the passages' text, `language` how its words are
-    told apart; None is the standard way, of no language.
+    `text_search` is the configuration of search by words, `language` the language by which words
+    are split; None is the standard analysis.
     """
 
     is_enhanced: bool
@@ -44,23 +45,25 @@ class IndexState:
 
 class SearchIndexes(Protocol):
     """
-    Indexes and their bucket, by ARN.
+    Access to indexes and their bucket, by ARN.
 
-    Everything here raises SearchIndexGone for what is not there, SearchIndexBusy while another
-    change is under way, StoreUnavailable for what will pass, and ServiceRefused for a right that
-    is missing.
+    All methods raise SearchIndexGone if the resource doesn't exist, SearchIndexBusy during another
+    change, StoreUnavailable for a temporary failure, and ServiceRefused for a missing right.
     """
 
     def state(self, index: str) -> IndexState: ...
 
     def enhance(self, index: str) -> None:
-        """Gives it the mode that search by words needs. It can be searched meanwhile."""
+        """Enable the mode that search by words needs. The index stays searchable."""
 
     def enhance_those_to_come(self, bucket: str) -> None:
-        """Indexes that are made in the bucket from now on have that mode."""
+        """Enable that mode for indexes that will be created in the bucket."""
 
     def add_text_search(self, index: str, language: str | None) -> None:
-        """Returns at once; what is in the index already is read later, however long it takes."""
+        """
+        Start to index the text, and return at once. Existing passages are indexed later, in any
+        time.
+        """
 
     def remove_text_search(self, index: str) -> None: ...
 
@@ -117,7 +120,7 @@ class IndexSetup:
 
 
 def readiness_of(indexes: SearchIndexes, names: Iterable[str]) -> Mapping[str, Readiness | None]:
-    """Of each index; None is what can't be told now."""
+    """Return the readiness of each index, or None if it can't be read now."""
     return {name: _readiness(indexes, name) for name in names}
 
 

@@ -1,11 +1,11 @@
 """
-Searching knowledge bases that an agent was given, whoever made them.
+Search knowledge bases that an agent was given, whoever created them.
 
     LinkedRetrieval(linked=(LinkedKnowledgeBase(knowledge_base_id="KB1", ...),))
         .search(RETRIEVE_FROM_KNOWLEDGE_BASE.parse({"query": "..."}), caller)
 
-They have no catalogs. Each is everybody's who may ask the agent, or a document in it names the
-groups that may read it.
+These knowledge bases have no catalogs. Everyone who may ask the agent can read all of one, or an
+attribute of each document names the groups that may read it.
 """
 
 import math
@@ -55,11 +55,13 @@ _REMEDY = "what is searched is not for everyone, so the agent's program must say
 @dataclass(frozen=True, kw_only=True)
 class LinkedKnowledgeBase:
     """
-    `limit` passages are asked for, and those that score less than `min_score` left out; what a
-    score means is the store's affair, and it may be below zero, so that None leaves none out. With
-    `groups_in`, the name of an attribute, a caller finds documents alone that list one of their
-    groups there; with `owner_in`, those alone that have the caller's user id there. `embedding`
-    names what its documents were embedded with: of one and the same, similarities compare.
+    One linked knowledge base.
+
+    The search requests `limit` passages and drops those that score less than `min_score`. The
+    meaning of a score is up to the store, and a score may be negative, so None drops none.
+    `groups_in` names the attribute that lists groups: a caller finds only documents that list one
+    of their groups. `owner_in` names the attribute that has the user id of the only user who finds
+    a document. `embedding` names the embedding model: similarities of one model can be compared.
     """
 
     knowledge_base_id: str
@@ -73,7 +75,7 @@ class LinkedKnowledgeBase:
 
 @dataclass(frozen=True, kw_only=True)
 class LinkedRetrieval:
-    """`budget` applies where the caller asks for nothing else."""
+    """The search. `budget` applies unless the caller sets another."""
 
     linked: Sequence[LinkedKnowledgeBase]
     budget: Budget = DEFAULT_BUDGET
@@ -82,11 +84,11 @@ class LinkedRetrieval:
         self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
     ) -> SearchAnswer:
         """
-        The best passages that the caller may see and the context budget holds, by the deadline.
+        Return the best passages that the caller may see, within the token budget and the deadline.
 
-        Some knowledge bases failing makes a partial answer that says so. Raises Throttled or
-        RetrievalFailed if all do, KnowledgeBaseNotFound for one that isn't linked, and
-        MissingIdentity if one of them tells callers apart and the caller is nobody.
+        If some knowledge bases fail, the answer is partial and says so. Raises Throttled or
+        RetrievalFailed if all fail, KnowledgeBaseNotFound for one that isn't linked, and
+        MissingIdentity if one of them distinguishes callers and there is none.
         """
         started = time.perf_counter()
         chosen = self._chosen(asked.knowledge_base_id)
@@ -153,10 +155,10 @@ def _views(linked: LinkedKnowledgeBase, caller: Caller | None) -> Sequence[View]
 
 def _order(replies: Replies, chosen: Mapping[str, LinkedKnowledgeBase]) -> OrderedBy | None:
     """
-    How passages of several knowledge bases come into one order; of one its own stands.
+    Return how to order passages of several knowledge bases; None keeps the order of a single one.
 
-    By score if all were found by meaning alone, as the same model measures it, and each store tells
-    how near they are. Words, or a reranking model, make another order than that.
+    The order is by score if all passages were found by meaning alone, by the same model, and each
+    store reports similarities. Search by words and reranking produce scores that don't compare.
     """
     targets = {reply.target for reply in replies.given}
     if len(targets) <= 1:
@@ -178,9 +180,10 @@ def _in_order(
     ordered_by: OrderedBy | None,
 ) -> list[Passage]:
     """
-    All that was found in one order: by how near it is where that compares, else by reciprocal rank.
+    Return all passages in one order: by similarity if similarities compare, else by reciprocal
+    rank.
 
-    Of equals the passage with more of the question's words comes first. A passage in two stores
+    Of equals, the passage with more of the question's words comes first. A passage in two stores
     keeps the score of the first.
     """
     found: dict[object, Passage] = {}
@@ -201,7 +204,7 @@ def _in_order(
 
 
 def _of_one(replies: Sequence[Reply], linked: LinkedKnowledgeBase) -> tuple[Passage, ...]:
-    """A store's own order; of several queries to it, which its own scores compare, the best."""
+    """Return the passages in a store's own order, the best of several queries to it."""
     found = [passage for reply in replies for passage in reply.passages if passage.text]
     if len(replies) > 1:
         found.sort(key=lambda passage: -passage.score)
@@ -248,10 +251,11 @@ def retrieve_for_everyone(
     arguments: object, *, retrieval: LinkedRetrieval, deadline: Deadline = NO_DEADLINE
 ) -> Response:
     """
-    `arguments` as a model wrote them; what hasn't answered by the deadline is told as failed.
+    Search for a caller without identity. `arguments` are as a model wrote them.
 
-    Never raises for what a model can get wrong: `{"success": False, "errorType": ...}` tells it.
-    A knowledge base that tells callers apart is not searched for nobody, and says so.
+    A knowledge base that doesn't reply by the deadline is reported as failed. Never raises for what
+    a model can get wrong, but returns `{"success": False, "errorType": ...}`. A knowledge base that
+    distinguishes callers is not searched, and the answer says so.
     """
     try:
         asked = RETRIEVE_FOR_EVERYONE.parse(arguments)

@@ -1,4 +1,4 @@
-"""A search that counts its callers' questions, each behind its answer."""
+"""A search that counts the questions of its callers once they are answered."""
 
 from dataclasses import dataclass
 
@@ -14,8 +14,10 @@ from stackroom.search.search_arguments import RetrieveArguments, SearchArguments
 
 def used_by(query: str, found: SearchAnswer) -> Used:
     """
-    The question, embedded once; or at each knowledge base, where its store embeds it. As the caller
-    is told of it: whether others have asked the same is nobody's to know.
+    Return the usage of a question: embedded once, or by each store that embeds it itself.
+
+    A cache hit counts only if the caller is told of it: whether others asked the same stays
+    private.
     """
     if found.is_embedding_cached is None:
         times = len(found.knowledge_bases)
@@ -26,7 +28,7 @@ def used_by(query: str, found: SearchAnswer) -> Used:
 
 @dataclass(frozen=True, kw_only=True)
 class MeteredRetrieval:
-    """A `Searchable`."""
+    """A `Searchable` that counts questions."""
 
     retrieval: Retrieval
     meter: QuestionMeter
@@ -34,7 +36,7 @@ class MeteredRetrieval:
     def search(
         self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
     ) -> SearchAnswer:
-        """As Retrieval does. Raises LimitExceeded, too."""
+        """Raises what `Retrieval.search` raises, and LimitExceeded."""
         if caller is not None:
             self.meter.require_room(caller.user_id)
         found = self.retrieval.search(asked, caller, deadline=deadline)

@@ -1,9 +1,9 @@
 """
-The documents that a question names: by file name, by title, or by an attribute of their owner's.
+Find the documents that a question names: by file name, by title, or by an attribute of the owner's.
 
-People ask for "the 2022 report of Best Buy" where the file is BESTBUY_2022_10K.pdf. So a name is
-split as people write it, and a question's neighbouring words count as one, too. A word counts the
-more, the fewer of the documents have it in their names.
+People ask for "the 2022 report of Best Buy" if the file is BESTBUY_2022_10K.pdf. So a name is split
+into the words that people write, and neighbouring words of a question also count as one. A word
+counts more, the fewer documents have it in their names.
 """
 
 import logging
@@ -40,9 +40,9 @@ class QuestionNames:
 
     def matches(self, names: Mapping[Key, Iterable[str]]) -> dict[Key, float]:
         """
-        How much of what the question names each of the documents has in its names, from 0 to 1.
+        Return, by document, the share from 0 to 1 of what the question names that its names have.
 
-        Empty if the question names none of them, or nothing that tells them apart.
+        The result is empty if the question names no document, or nothing that distinguishes them.
         """
         having = {key: self._stems & self._stemmed(words_of(each)) for key, each in names.items()}
         weights = {}
@@ -70,7 +70,7 @@ def name_words(question: str) -> set[str]:
 
 
 def words_of(names: Iterable[str]) -> frozenset[str]:
-    """The words of a document's names, in lower case; the extension of a file name is none."""
+    """Return the words of a document's names in lower case, without the file extension."""
     found = set[str]()
     for name in names:
         for word in split_words(_EXTENSION.sub("", name), lower=False):
@@ -80,7 +80,7 @@ def words_of(names: Iterable[str]) -> frozenset[str]:
 
 
 def _dates(words: Iterable[str]) -> set[str]:
-    """Years and quarters in the words, each for itself: FY22 is 2022, and 2023Q1 is 2023 and Q1."""
+    """Return the years and quarters in the words: FY22 is 2022, and 2023Q1 is 2023 and Q1."""
     found = set[str]()
     for word in words:
         if year := _YEAR.fullmatch(word):
@@ -103,7 +103,7 @@ class NameIndex:
     """The documents of a user or a catalog by the words of their file names."""
 
     def __init__(self, documents: Iterable[tuple[str, str]]) -> None:
-        """Of ids and file names."""
+        """Index pairs of document id and file name."""
         self._documents: list[str] = []
         self._having: dict[str, list[int]] = {}
         for number, (document_id, filename) in enumerate(documents):
@@ -113,7 +113,7 @@ class NameIndex:
 
     def named_in(self, question: str) -> list[str]:
         """
-        The ids of the few documents that the question names, best first; none where it names many.
+        Return the ids of the documents that the question names, best first; none if it names many.
         """
         count, shares = len(self._documents), dict[int, float]()
         whole = 0.0
@@ -134,9 +134,9 @@ class NameIndex:
 
 class NamedDocuments:
     """
-    Which documents of a user's a question names, by lists of names that are kept for a minute.
+    The documents of a user that a question names, from lists of names that are cached for a minute.
 
-    A list that can't be read names none: the search of all goes on without it.
+    If a list can't be read, no document is named, and the search of all documents goes on.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class NamedDocuments:
         self._lock = Lock()
 
     def named_in(self, question: str, user_id: str, catalog_id: str | None) -> list[str]:
-        """The ids of documents of one catalog, which is the user's, or of all of the user's."""
+        """Return ids of documents of the user's catalog, or of all their catalogs."""
         key = (user_id, catalog_id)
         with self._lock:
             index = self._kept.get(key)

@@ -1,9 +1,9 @@
 """
 The words of a question in the passages that were found for it.
 
-Words are compared by their stems (Snowball's), in one case and without accents. A German word also
-stands for the compounds that begin with its stem. Chinese, Japanese and Korean put no spaces
-between words, so two letters that stand together count as one word.
+Words are compared by their stems (Snowball's), ignoring case and accents. A German word also
+matches compounds that begin with its stem. Chinese, Japanese and Korean put no spaces between
+words, so each pair of neighbouring letters counts as a word.
 """
 
 import math
@@ -67,17 +67,17 @@ _STEMMERS = {"en": "english", "de": "german", "fr": "french", "es": "spanish"}
 @dataclass(frozen=True, kw_only=True)
 class Matches:
     """
-    How much of a question each of several passages has, by position, from 0 to 1.
+    The share of a question's words, from 0 to 1, that each of several passages has, by position.
 
-    A word counts the more, the fewer of these passages have it; one that none has counts as if one
-    had it.
+    A word counts more, the fewer of these passages have it; a word that no passage has counts as if
+    one had it.
     """
 
     shares: tuple[float, ...]
 
     @property
     def order(self) -> list[int]:
-        """The positions of those that match at all, the best first."""
+        """The positions of the passages that match at all, the best first."""
         matching = [at for at, share in enumerate(self.shares) if share]
         return sorted(matching, key=lambda at: -self.shares[at])
 
@@ -93,14 +93,14 @@ def matched(question: str, texts: Sequence[str]) -> Matches:
 
 
 def rarity(having: int, count: int) -> float:
-    """The weight that BM25 gives, in Lucene's form, to a word that so many of the texts have."""
+    """Return BM25's weight, in Lucene's form, of a word that `having` of `count` texts have."""
     having = max(1, having)
     return math.log1p((count - having + 0.5) / (having + 0.5))
 
 
 @dataclass(frozen=True)
 class QuestionWords:
-    """The words that say what a question is about; all of its words if it has no others."""
+    """The words that say what a question is about, or all of its words if none do."""
 
     words: tuple[str, ...]
     language: str
@@ -119,7 +119,7 @@ class QuestionWords:
 
     @property
     def named(self) -> Self:
-        """The names and numbers in the question alone."""
+        """A copy with only the names and numbers of the question."""
         return replace(self, words=tuple(word for word in self.words if word in self.names))
 
     @cached_property
@@ -127,11 +127,11 @@ class QuestionWords:
         return frozenset(stem(word, self.language) for word in self.words)
 
     def stems_in(self, text: str) -> frozenset[str]:
-        """Those of its stems that the text has."""
+        """Return the stems that the text has."""
         return frozenset(stem for stem, _, _ in self.places_in(spaced(text)))
 
     def places_in(self, text: str) -> Iterator[tuple[str, int, int]]:
-        """Each of its stems that the text has, and where the word with it begins and ends."""
+        """Yield each stem that the text has, with the start and end of its word."""
         if not self.stems:
             return
         lowered = (text.lower() if len(text.lower()) == len(text) else text).replace("_", " ")
@@ -140,7 +140,7 @@ class QuestionWords:
                 yield each, *match.span()
 
     def _candidates(self, text: str) -> re.Pattern[str]:
-        """Words that begin as one of the stems does, whatever accents the text has."""
+        """A pattern for words that begin as one of the stems does, with any accents."""
         beginnings = tuple(sorted({each[:_BEGINNING] for each in self.stems}))
         is_plain = all(map(str.isascii, beginnings)) and not _ACCENT.search(text)
         return _beginning(beginnings, "" if is_plain else _ACCENTED)
@@ -156,13 +156,14 @@ class QuestionWords:
 
 
 def split_words(text: str, *, lower: bool = True) -> list[str]:
-    """The words of a text in their order; an underscore separates words."""
+    """Return the words of a text in their order; an underscore separates words."""
     return _WORD.findall(spaced(text).lower() if lower else spaced(text))
 
 
 def _named(question: str, language: str) -> Iterator[str]:
     """
-    Words with a digit, in capitals, or capitalised; but not a sentence's first, nor in German.
+    Yield words with a digit, in capitals or capitalised, except a sentence's first and, in German,
+    nouns.
     """
     begins = True
     for match in _WORD.finditer(question):
@@ -198,12 +199,12 @@ def unaccented(text: str) -> str:
 
 
 def is_unspaced(word: str) -> bool:
-    """Whether it is a pair of letters, of a script that puts no spaces between words."""
+    """Return True for a pair of letters of a script without spaces between words."""
     return _UNSPACED.search(word) is not None
 
 
 def spaced(text: str) -> str:
-    """With spaces between any two letters, as they overlap, where a script has none."""
+    """Return the text with overlapping pairs of letters as words where a script has no spaces."""
     return _UNSPACED.sub(lambda run: f" {' '.join(_pairs(run[0]))} ", text)
 
 
@@ -261,11 +262,12 @@ class MarkedPiece:
 
 def marked_pieces(question: str, text: str) -> tuple[MarkedPiece, ...]:
     """
-    The text in pieces, for whoever shows it to a person; together they are all of it.
+    Split the text into pieces that are marked or not, for display; together they are the whole
+    text.
 
-    A word is marked in any form that the search takes for the same; the asking words ("how",
-    "the") are not, nor is what stands in every text ("between", "other"), unless the question has
-    nothing else.
+    A word is marked in each form that the search treats as the same. Question words ("how", "the")
+    and words that most texts have ("between", "other") are marked only if the question has no
+    others.
     """
     words = QuestionWords.of(question)
     words = QuestionWords(_telling(words), words.language)

@@ -1,10 +1,11 @@
 """
-The order of the passages that a search found, and how near the best of them are.
+The order of the passages that a search found, and how near the best of them are to the question.
 
-A passage's place is its similarity to the question, raised by the share of the question's words
-that it has, and by how much of what the question names its document has in its names: file name,
-title, and the owner's attributes. Both are added, not fused by rank, so that neither can push down
-what is by far the nearest [docs/decisions/0041-passages-by-similarity-words-and-names.md].
+The rank of a passage is its similarity to the question, plus its share of the question's words,
+plus the share of what the question names that its document has in its names: file name, title, and
+the owner's attributes. These are added rather than fused by rank, so that words and names cannot
+displace what is nearest by far
+[docs/decisions/0041-passages-by-similarity-words-and-names.md].
 """
 
 from collections import defaultdict
@@ -50,10 +51,10 @@ OrderedBy = Literal["score", "rank"]
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
     """
-    The passages to answer with, best first, and how near they are; None if there are none.
+    The passages to answer with, best first, and their relevance; None if there are no passages.
 
     `searches` are the ways in which they were found. `ordered_by` says how passages of several
-    linked knowledge bases were put in one order: by rank where their scores don't compare.
+    linked knowledge bases were ordered: by rank if their scores don't compare.
     """
 
     passages: Sequence[Passage]
@@ -63,7 +64,7 @@ class Ranking:
 
 
 def ranked(question: str, replies: Sequence[Reply], *, min_score: float = 0.0) -> Ranking:
-    """Put what was found in all knowledge bases into one order, without what scores less."""
+    """Return the passages of all knowledge bases in one order, without those that score too low."""
     found = [passage for reply in replies for passage in reply.passages if passage.text]
     matches = matched(question, [passage.text for passage in found])
     known = [each.similarity for each in found if each.similarity is not None]
@@ -80,12 +81,14 @@ def ranked(question: str, replies: Sequence[Reply], *, min_score: float = 0.0) -
 
 
 def identity(passage: Passage) -> object:
-    """What two findings of the same passage have in common: its source, and its text."""
+    """Return a key that is equal for two findings of the same passage: its source and its text."""
     return (document_id_in(passage) or passage.uri, passage.text)
 
 
 def distinct(found: Iterable[Passage], *, min_score: float) -> tuple[Passage, ...]:
-    """Return each text of a document once, in the order given, if it scores at least so much."""
+    """
+    Return each text of a document once, in the given order, if it scores at least `min_score`.
+    """
     kept: dict[object, Passage] = {}
     for passage in found:
         if passage.score >= min_score:
@@ -95,10 +98,10 @@ def distinct(found: Iterable[Passage], *, min_score: float) -> tuple[Passage, ..
 
 def relevance_of(question: str, passages: Sequence[Passage]) -> Relevance | None:
     """
-    How near the first of the passages are to the question, by its words, whatever the model.
+    Return how near the first of the passages are to the question, by its words, for any model.
 
-    None if there are no passages. Strong where words tell nothing: of a long question, of one
-    without words, and in a script without spaces between words.
+    Returns None if there are no passages. Returns STRONG if words can't tell: for a long question,
+    one without words, and in a script without spaces between words.
     """
     if not passages:
         return None
@@ -115,8 +118,9 @@ def relevance_of(question: str, passages: Sequence[Passage]) -> Relevance | None
 
 def _scored(passage: Passage, lowest: float | None) -> Passage:
     """
-    With the relevance that a model gave it, or the store's own score where it told no similarities.
-    What was found by its words alone is less similar than all that was found by its meaning.
+    Return the passage with a model's relevance as its score, or with the store's own score.
+
+    A passage that was found by its words alone ranks below all that were found by their meaning.
     """
     if passage.relevance is not None:
         return replace(passage, score=_bounded(passage.relevance))
@@ -128,10 +132,10 @@ def _scored(passage: Passage, lowest: float | None) -> Passage:
 
 def _ranked(question: str, passages: Sequence[Passage], matches: Matches) -> Sequence[Passage]:
     """
-    By similarity, words and names over all that was found.
+    Return the passages by similarity, words and names over all that was found.
 
-    Made anew for a store that has ranked by words, too: its words are weighed by all its texts, and
-    say nothing of what another store's passages are worth.
+    The words are weighed again even if a store has ranked by words: it weighs them by all its
+    texts, and its weights don't compare with those of another store.
     """
     similarities = [passage.similarity or 0.0 for passage in passages]
     lowest, highest = min(similarities), max(similarities)
@@ -162,7 +166,7 @@ def _document(passage: Passage) -> object:
 
 
 def _names(passage: Passage) -> list[str]:
-    """What a question may name its document by: our own attributes but its file's name are none."""
+    """Return what a question may call a document: the file name and the owner's attributes."""
     values = [passage.title_words, str(passage.attributes.get("filename", ""))]
     for each in owner_attributes(passage).values():
         values += map(str, each) if isinstance(each, list) else [str(each)]
@@ -178,7 +182,9 @@ def _places(values: Sequence[float]) -> dict[int, int]:
 
 
 def _as_scored(passages: Sequence[Passage], replies: Sequence[Reply]) -> Sequence[Passage]:
-    """A model that has read the passages has the last word; so has a store that only scores."""
+    """
+    Return the passages as a reranking model, or a store that reports only scores, ordered them.
+    """
     is_of_one = sum(bool(reply.passages) for reply in replies) <= 1
     return passages if is_of_one else sorted(passages, key=lambda each: -each.score)
 
@@ -202,10 +208,10 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 def fused(*orders: Sequence[_Key], of_equals: Sequence[_Key] = ()) -> list[_Key]:
     """
-    Things by their keys, best first, from several orders of them.
+    Return keys, best first, by reciprocal rank in several orders.
 
-    What an order leaves out gets nothing from it. Of equals `of_equals` decides, which is an order,
-    too; of those that it leaves out, the first one's order.
+    A key that is missing from an order gets nothing from it. Ties are resolved by `of_equals`, then
+    by the first order.
     """
     shares: defaultdict[_Key, float] = defaultdict(float)
     for order in orders:

@@ -1,9 +1,9 @@
 """
-A knowledge base that more is asked of than it takes: a question waits a moment, or is sent away.
+Limit the rate of questions to a knowledge base: a question waits briefly, or is refused.
 
-Each process asks at the rate that AWS gives the account, and knows nothing of the others. So what
-AWS throttles all the same is asked again after growing pauses, as long as its patience lasts; then
-its caller is told when to come again.
+Each process asks at the rate that AWS allows the account, without knowing of other processes. If
+AWS throttles a question all the same, it is repeated after growing pauses while the caller's
+deadline allows; then the caller is told when to try again.
 """
 
 import math
@@ -26,9 +26,9 @@ _FIRST_PAUSE = 0.2  # seconds, at most, before a throttled question is asked aga
 
 class TokenBucket:
     """
-    A process's questions at one rate: a second's worth at once, those beyond as it fills again.
+    A token bucket for one process: one second's questions at once, more as it refills.
 
-    Several knowledge bases may share it, and several threads use it at once.
+    Several knowledge bases may share it, and several threads may use it at once.
     """
 
     def __init__(
@@ -47,13 +47,12 @@ class TokenBucket:
         self._lock = Lock()
 
     def until(self, deadline: Deadline) -> float:
-        """Return when a question that comes now has waited long enough."""
+        """Return the time at which a question that arrives now stops waiting."""
         return self._elapsed() + min(PATIENCE, deadline.left())
 
     def take(self, until: float) -> None:
         """
-        Wait for a question's turn. Raises KnowledgeBaseThrottled, at once, if it comes after
-        `until`.
+        Wait for a question's turn. Raises KnowledgeBaseThrottled at once if that is after `until`.
         """
         with self._lock:
             now = self._elapsed()
@@ -65,8 +64,8 @@ class TokenBucket:
 
     def refused(self, times: int, until: float) -> None:
         """
-        Wait after AWS has refused a question, `times` before. Raises KnowledgeBaseThrottled, at
-        once, if that ends after `until`.
+        Wait after AWS has refused a question `times` times. Raises KnowledgeBaseThrottled at once
+        if that takes longer than `until`.
         """
         pause = random.uniform(0, _FIRST_PAUSE * 2**times)  # noqa: S311 - not security
         with self._lock:
@@ -85,10 +84,10 @@ class TokenBucket:
 @dataclass(frozen=True)
 class Paced:
     """
-    A `KnowledgeBase` in front of another, asked no faster than the bucket fills.
+    A `KnowledgeBase` that asks another at the rate of the bucket.
 
-    What fails otherwise than by a throttle is asked once more if it `repeats_failures`: for a store
-    whose client leaves all repetitions to this one.
+    With `repeats_failures`, a failure other than a throttle is repeated once, for stores whose
+    client doesn't retry.
     """
 
     knowledge_base: KnowledgeBase

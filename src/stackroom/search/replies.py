@@ -10,7 +10,7 @@ from stackroom.model.passages import Passage, Search
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """One question to one knowledge base, `target` is its id: what there is of `view` in it."""
+    """One question to the knowledge base `target`, restricted to what `view` allows."""
 
     target: str
     view: View
@@ -19,11 +19,11 @@ class Query:
 @dataclass(frozen=True, kw_only=True)
 class SearchScope:
     """
-    What to ask, the caller's own documents first, and what is known of catalogs.
+    The knowledge bases to ask, the caller's own documents first, and what is known of catalogs.
 
-    `asker` is the user id of whoever asks; None where nobody says so. `types` are those of the
-    attributes in the asker's catalogs, if these were read for a filter; what is searched may have
-    others unless it `knows_all_types`.
+    `asker` is the user id of the caller; None if there is no identity. `types` are those of the
+    attributes in the caller's catalogs, if a filter needs them; unless `knows_all_types`, documents
+    may have other attributes.
     """
 
     queries: tuple[Query, ...]
@@ -34,17 +34,18 @@ class SearchScope:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The ids of the knowledge bases that are asked."""
+        """The ids of the knowledge bases to ask."""
         return tuple(dict.fromkeys(query.target for query in self.queries))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
     """
-    To one query: what of it the caller may see, best first, and what not.
+    The reply to one query: the passages that the caller may see, best first, and the count of
+    others.
 
-    `is_embedding_cached` if the question's vector was there, and the same caller's before; None
-    where the store embeds it itself, or nobody asks.
+    `is_embedding_cached` is True if the question's vector was cached and this caller asked it
+    before; None if the store embeds the question itself.
     """
 
     target: str
@@ -60,28 +61,31 @@ class Reply:
 
 @dataclass(frozen=True, kw_only=True)
 class Replies:
-    """`failures` say why, by the id of the knowledge base; there is at least one reply, or none."""
+    """
+    The replies of all knowledge bases. `failures` are reasons by knowledge base id. There may be
+    none only if nothing was asked.
+    """
 
     given: tuple[Reply, ...]
     failures: Mapping[str, str]
 
     @property
     def guardrail_action(self) -> str:
-        """INTERVENED if a guardrail stepped in anywhere."""
+        """INTERVENED if a guardrail intervened anywhere, else NONE."""
         return min({reply.guardrail_action for reply in self.given} - {"NONE"}, default="NONE")
 
     @property
     def is_reranked(self) -> bool:
-        """Whether a model put in order all that was found."""
+        """True if a model ordered all passages."""
         return bool(self.given) and all(reply.is_reranked for reply in self.given)
 
     @property
     def is_embedding_cached(self) -> bool | None:
-        """True if every vector was there; None where the question was embedded nowhere."""
+        """True if every vector was cached; None if the question was embedded nowhere."""
         told = [each for reply in self.given if (each := reply.is_embedding_cached) is not None]
         return all(told) if told else None
 
     @property
     def notices(self) -> dict[str, str]:
-        """By the id of the knowledge base."""
+        """Notices by knowledge base id."""
         return {reply.target: reply.notice for reply in self.given if reply.notice is not None}

@@ -1,6 +1,5 @@
 """
-What a search answers, as the tools tell it: passages within the caller's budget, and what became of
-the rest.
+The answers of the search tools: passages within the caller's budget, and counts of all others.
 
     retrieval = LinkedRetrieval(linked=(...))  # or Retrieval, over Stackroom's own pool
     retrieve_from_knowledge_base(
@@ -52,12 +51,12 @@ _YEAR = 365  # days, after which a passage is as old as any
 @dataclass(frozen=True, kw_only=True)
 class Result:
     """
-    `content` is what the context budget holds of it, without context lines; it ends with "..." if
-    it `is_cut`.
+    One passage of an answer. `content` is what the budget allows, without context lines; it ends
+    with "..." if it `is_cut`.
 
-    `text` is all of it, as it stands in the document. `other_sources` are documents that say
-    exactly the same. `gaps` say what of its document can't be found. Why it has its place: `ranks`
-    are those of the best passage in it, and what `is_navigation` comes last.
+    `text` is the whole passage as it stands in the document. `other_sources` are documents with
+    exactly the same text. `gaps` say what of its document can't be found. `ranks` are those of its
+    best passage; a passage that `is_navigation` comes last.
     """
 
     content: str
@@ -74,7 +73,7 @@ class Result:
 
 @dataclass(frozen=True, kw_only=True)
 class WithinBudget:
-    """For the `omitted` ones there is no room; the others have `tokens` in all."""
+    """The passages that fit, with `tokens` in all, and the count of `omitted` ones."""
 
     results: tuple[Result, ...]
     omitted: int
@@ -83,14 +82,13 @@ class WithinBudget:
 
 def fit(found: Sequence[Excerpt], budget: Budget, place_maps: PlaceMapReader) -> WithinBudget:
     """
-    Return those that the budget holds, in order of its priority. Whole passages are kept as long as
-    they fit. The first that doesn't is cut or left out, and with it whatever comes behind: a
-    shorter one would not be the next best.
+    Return the excerpts that the budget allows, in the order of its priority.
 
-    The last of them may be cut: at the end of a sentence, if that leaves more than 80 % of the
-    room, or else between two words. A text that has neither is left out, and so is any text if no
-    more than 100 tokens are left for it. But the first is always shown: cut at a sentence that
-    leaves half of the room, between two words, or else within one.
+    Whole excerpts are kept as long as they fit. The first that doesn't fit is cut or dropped, with
+    all after it: a shorter one would not be the next best. It is cut at the end of a sentence if
+    that uses more than 80 % of the room, else between two words; it is dropped if neither is
+    possible or at most 100 tokens are left. The very first is always shown: cut at a sentence that
+    uses half of the room, between two words, or within a word.
     """
     results: list[Result] = []
     tokens = 0
@@ -143,14 +141,14 @@ def _weight(score: float, age: float) -> float:
 
 
 def _age(attributes: Mapping[str, object], now: datetime) -> float:
-    """In days, with a fraction; 0 for what lies in the future, infinite without a date."""
+    """Return the age in days; 0 for a date in the future, infinite without a date."""
     dates = (_date(attributes.get(name)) for name in _DATES)
     date = next((each for each in dates if each is not None), None)
     return float("inf") if date is None else max(0.0, (now - date).total_seconds() / _DAY)
 
 
 def _date(value: object) -> datetime | None:
-    """Of ISO 8601, in UTC unless it says otherwise; None for anything else."""
+    """Parse an ISO 8601 date, in UTC unless it names another zone; None for anything else."""
     if not isinstance(value, str):
         return None
     try:
@@ -161,7 +159,7 @@ def _date(value: object) -> datetime | None:
 
 
 def _beginning(text: str, tokens: int, *, is_first: bool) -> str:
-    """Return what of a text that is too long may stand before the mark; empty if nothing may."""
+    """Return the beginning of a text that fits before the mark; empty if none does."""
     if tokens <= _LEAST_CUT and not is_first:
         return ""
     room = CHARACTERS_A_TOKEN * tokens - len(_CUT)
@@ -173,7 +171,7 @@ def _beginning(text: str, tokens: int, *, is_first: bool) -> str:
 
 
 def _last(ends: Iterable[re.Match[str]], room: int) -> int:
-    """The last of them that is within the room; 0 if none is."""
+    """Return the last end that is within the room; 0 if none is."""
     last = 0
     for end in ends:
         if end.end() > room:
@@ -185,8 +183,8 @@ def _last(ends: Iterable[re.Match[str]], room: int) -> int:
 @dataclass(frozen=True, kw_only=True)
 class SearchFigures:
     """
-    How many passages one knowledge base gave, each once, and how long it took. Those below the
-    least score that is shown count: they were given.
+    The number of distinct passages that one knowledge base returned, and how long it took. Passages
+    below the minimum score count.
     """
 
     knowledge_base_id: str
@@ -197,16 +195,18 @@ class SearchFigures:
 @dataclass(frozen=True, kw_only=True)
 class SearchAnswer:
     """
-    `omitted` passages were relevant and didn't fit the budget, `withheld` ones bore attributes that
-    the caller may see and came from somebody else's documents; `failures` say why, by id.
+    The answer of a search.
 
-    `relevance` says how near the best of what was found is; None where nothing was found. The
-    results were found in the ways `searches`, and put in order by a model if it `is_reranked`.
-    `notices` say, by id, why a knowledge base was searched in another way than is configured.
-    `is_embedding_cached` if the question's vector had been kept and this caller asked before; None
-    where nothing here embeds it. `filter_notice` says why a filter lets nothing through, or less
-    than its asker may think. `ordered_by` says how those of several knowledge bases were put in
-    one order: by rank where their scores don't compare.
+    `omitted` passages were relevant and exceeded the budget; `withheld` ones had attributes that
+    the caller may see but came from somebody else's documents. `failures` are reasons by knowledge
+    base id.
+
+    `relevance` is None if nothing was found. `searches` are the ways in which passages were found;
+    `is_reranked` if a model ordered them. `notices` explain, by id, why a knowledge base was
+    searched in another way than configured. `is_embedding_cached` is True if the question's vector
+    was cached and this caller asked it before; None if nothing here embeds it. `filter_notice`
+    explains why a filter matches nothing, or less than expected. `ordered_by` says how passages of
+    several knowledge bases were ordered: by rank if their scores don't compare.
     """
 
     results: tuple[Result, ...]
@@ -239,8 +239,8 @@ def answer_of(
     conditions: Conditions = (),
 ) -> SearchAnswer:
     """
-    Return what a search answers of the excerpts; `started` is of `time.perf_counter`, `conditions`
-    are the caller's own.
+    Return the answer that shows the excerpts. `started` is a time of `time.perf_counter`;
+    `conditions` are the caller's filter.
     """
     selection = fit(found, budget, place_maps)
     return SearchAnswer(
@@ -268,7 +268,7 @@ def _withheld(replies: Replies) -> int:
 
 
 def _figures(replies: Replies) -> tuple[SearchFigures, ...]:
-    """Of several queries to one knowledge base, which ran side by side, the slowest counts."""
+    """Return figures by knowledge base; of parallel queries to one, the slowest counts."""
     milliseconds: dict[str, float] = {}
     given: dict[str, set[object]] = {}
     for reply in replies.given:
@@ -286,8 +286,8 @@ _MOST_NAMED = 20
 
 def _filter_notice(asked: Conditions, scope: SearchScope, replies: Replies) -> str | None:
     """
-    None where there is nothing to say. An attribute that is not on record is no reason to refuse:
-    others who share documents may have it.
+    Return a notice about the filter, or None. An attribute that is not on record is not refused:
+    documents that others share may have it.
     """
     said = []
     absent = [key_of(each) for each in asked if key_of(each) not in scope.types]
@@ -320,7 +320,7 @@ Response = dict[str, object]
 
 
 class Searchable(Protocol):
-    """Retrieval, over the pool, metered or not, or LinkedRetrieval."""
+    """A search: Retrieval over the pool, metered or not, or LinkedRetrieval."""
 
     def search(
         self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
@@ -336,10 +336,11 @@ def knowledge_base_retrieve(
 ) -> Response:
     """
     Search the caller's documents; `arguments` are those of the gateway's tool, as a model wrote
-    them. What hasn't answered by the deadline is told as failed.
+    them.
 
-    Who calls is for the program to say, from a verified token, and never for the model. Never
-    raises for what a model can get wrong: `{"success": False, "errorType": ...}` tells it instead.
+    The caller comes from a verified token, never from the model. A knowledge base that doesn't
+    reply by the deadline is reported as failed. Never raises for what a model can get wrong, but
+    returns `{"success": False, "errorType": ...}`.
     """
     try:
         asked = KNOWLEDGE_BASE_RETRIEVE.parse(arguments)
@@ -355,7 +356,10 @@ def retrieve_from_knowledge_base(
     retrieval: Searchable,
     deadline: Deadline = NO_DEADLINE,
 ) -> Response:
-    """The same with fewer arguments, those of any search, for an agent's own process."""
+    """
+    Search as `knowledge_base_retrieve` does, with the arguments of any search, in an agent's
+    process.
+    """
     try:
         asked = RETRIEVE_FROM_KNOWLEDGE_BASE.parse(arguments)
         return success(retrieval.search(asked, caller, deadline=deadline))
@@ -411,8 +415,8 @@ def _response(result: Result) -> dict[str, object]:
 
 def metadata_of(result: Result) -> dict[str, object]:
     """
-    Return a result's attributes, and what we say of it: `truncated` and `gaps`, which no attribute
-    of its owner's can imitate.
+    Return a result's attributes with our own keys `truncated` and `gaps`, which override attributes
+    of the same name.
     """
     ours = ("truncated", "gaps")
     attributes = {key: value for key, value in result.attributes.items() if key not in ours}
@@ -425,8 +429,8 @@ def metadata_of(result: Result) -> dict[str, object]:
 
 def _source(source: Source) -> dict[str, object]:
     """
-    Without the text that its place is in, which no caller can read; with the version of the file
-    where a newer one lies there.
+    Return the source without the text id, which callers can't read, and with the version of the
+    file if a newer one exists.
     """
     unsaid = {"text_id", "is_earlier", *(() if source.is_earlier else ("version_id",))}
     return {name: value for name, value in vars(source).items() if name not in unsaid}

@@ -1,5 +1,5 @@
 """
-Searching a caller's documents: in which knowledge bases, in parallel, merged into one answer.
+Search a caller's documents in all knowledge bases that may have them, in parallel.
 
     Retrieval(pool={"KB1": BedrockKnowledgeBase(...)}, catalogs=..., documents=..., place_maps=...)
         .search(KNOWLEDGE_BASE_RETRIEVE.parse({"query": "..."}), caller)
@@ -70,13 +70,12 @@ _FEWEST = 25
 @dataclass(frozen=True, kw_only=True)
 class Retrieval:
     """
-    `min_score` and `budget` apply where the caller asks for nothing else: passages that score less
-    than `min_score` are left out.
+    The search over the pool. `min_score` and `budget` apply unless the caller sets others.
 
-    With `sharing`, a caller finds what others share with one of their groups, too; without it,
-    their own documents alone.
-    `uri_of` makes a URI of an object's key; without it, what was ingested directly has none.
-    `named` tells the documents that a question names; without it, none is asked for itself.
+    With `sharing`, a caller also finds what others share with one of their groups; without it, only
+    their own documents. `uri_of` returns the URI of an object's key; without it, directly ingested
+    documents have no URI. `named` finds the documents that a question names; without it, none is
+    asked for by id.
     """
 
     pool: Mapping[str, KnowledgeBase]
@@ -93,13 +92,13 @@ class Retrieval:
         self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
     ) -> SearchAnswer:
         """
-        The best passages that the caller may see and the context budget holds, by the deadline;
-        none of what is being deleted, from when that was asked for.
+        Return the best passages that the caller may see, within the token budget and the deadline.
 
-        The nearest are shown, however far they are; the answer's `relevance` says how near. Some
-        queries failing makes a partial answer that says so. Raises Throttled or RetrievalFailed if
-        all do, ValidationError for a filter that can't match, KnowledgeBaseNotFound for what isn't
-        the caller's, and MissingIdentity if the caller is nobody.
+        Documents whose deletion was requested are not shown. The nearest passages are shown however
+        far they are; `relevance` says how near. If some queries fail, the answer is partial and
+        says so. Raises Throttled or RetrievalFailed if all fail, ValidationError for a filter that
+        can't match, KnowledgeBaseNotFound for what isn't the caller's, and MissingIdentity without
+        a caller.
         """
         if caller is None or not is_user_id(caller.user_id):
             raise MissingIdentity
@@ -113,9 +112,9 @@ class Retrieval:
 
     def in_catalog(self, query: str, catalog: Catalog, limit: int) -> SearchAnswer:
         """
-        The best passages of one catalog for its owner, as `search` would find them.
+        Return the best passages of one catalog for its owner, as `search` would.
 
-        The catalog has been read, and its owner checked. Raises Throttled or RetrievalFailed.
+        The catalog has been read and its owner checked. Raises Throttled or RetrievalFailed.
         """
         started = time.perf_counter()
         asked = RetrieveArguments(query=query, top_k=limit, catalog_id=catalog.catalog_id)
@@ -159,7 +158,7 @@ class Retrieval:
     def _named_and_not_found(
         self, scope: SearchScope, asked: RetrieveArguments, replies: Replies
     ) -> list[str]:
-        """Return the ids of documents that the question names and the search of all didn't find."""
+        """Return the ids of documents that the question names and the search did not find."""
         if self.named is None:
             return []
         assert scope.asker is not None, "a catalog has an owner, and other searches have a caller"
@@ -182,11 +181,11 @@ def scope_of(
     sharing: bool,
 ) -> SearchScope:
     """
-    Wherever what the caller looks for, and may see, can be; `pool` are ids of knowledge bases.
+    Return every knowledge base of the `pool` that may have what the caller looks for and may see.
 
-    With `sharing`, what others share with the caller's groups counts too, unless one of the
-    caller's own catalogs is named. Raises KnowledgeBaseNotFound for what isn't the caller's,
-    RetrievalFailed if nobody can tell.
+    With `sharing`, this includes what others share with the caller's groups, unless the caller
+    names one of their own catalogs. Raises KnowledgeBaseNotFound for what isn't the caller's, and
+    RetrievalFailed if the records can't be read.
     """
     tenant, read = Tenant(caller.user_id), list[Catalog]()
     try:
@@ -217,7 +216,7 @@ def scope_of(
 
 
 def scope_of_catalog(catalog: Catalog) -> SearchScope:
-    """Where one catalog is, for its owner; nowhere if nothing of it was ever ingested."""
+    """Return the scope of one catalog for its owner; empty if nothing of it was ever ingested."""
     home = catalog.knowledge_base_id
     queries = (Query(target=home, view=Tenant.of(catalog)),) if home is not None else ()
     known = {catalog.catalog_id: catalog}
@@ -241,7 +240,7 @@ def _within(named: str | None, queries: Iterable[Query], pool: Collection[str]) 
 
 
 def _reading(read: Iterable[Catalog], catalogs: Catalogs) -> CatalogOf:
-    """The catalogs that have been read already, and others by reading them, each once."""
+    """Return a lookup of catalogs that reads each catalog at most once."""
     known = {catalog.catalog_id: catalog for catalog in read}
 
     @cache
@@ -267,10 +266,10 @@ def ask_all(
     deadline: Deadline = NO_DEADLINE,
 ) -> Replies:
     """
-    At most as many passages of each as `limits` say, by the id of the knowledge base.
+    Ask each knowledge base for at most as many passages as `limits` allow, by knowledge base id.
 
-    A knowledge base that hasn't answered by the deadline has failed. Its query goes on behind it
-    until the store's own timeout, and nobody reads what it finds.
+    A knowledge base that doesn't reply by the deadline has failed; its query goes on until the
+    store's own timeout, and its result is discarded.
 
     Raises Throttled or RetrievalFailed if all queries fail.
     """
@@ -318,7 +317,7 @@ def ask_all(
 
 
 def _shown(passage: Passage, target: str) -> Passage:
-    """Return it without the context lines of a text that a direct call sent."""
+    """Return the passage without the context lines that a direct call has sent."""
     text = passage.text if passage.sent_text_id is None else without_context(passage.text)
     return replace(passage, text=text, raw_text=passage.text, knowledge_base_id=target)
 
@@ -328,7 +327,7 @@ def _in_parallel(
     queries: Sequence[Query],
     deadline: Deadline,
 ) -> list[Reply | _Failure]:
-    """Those that have not begun when the deadline passes never do."""
+    """Run the queries in threads; those that have not begun by the deadline never run."""
     is_endless = math.isinf(deadline.at)
     if not queries or (len(queries) == 1 and is_endless):
         return [ask(query) for query in queries]
@@ -343,7 +342,7 @@ def _in_parallel(
 
 
 def _failures(queries: Iterable[Query], replies: Iterable[Reply | _Failure]) -> dict[str, str]:
-    """Of each knowledge base that a query failed at, why the first of them did."""
+    """Return, by knowledge base id, the reason of the first query that failed."""
     reasons: dict[str, str] = {}
     for query, reply in zip(queries, replies, strict=True):
         if not isinstance(reply, Reply):
@@ -367,14 +366,15 @@ def _search_error(
 
 def only_staying(replies: Replies, documents: StayingDocuments) -> Replies:
     """
-    What is to go is found by nobody any more, though the index still has it: a deletion is asked
-    for at once and takes effect in the index when a round has come to it. So each passage's
-    document is looked up; one that has no record is not shown either, for it may have gone.
+    Remove passages whose documents are being deleted, or that are of another text than the
+    record's.
 
-    Nor is a passage shown that is of another text than the record's: a late call can bring back
-    that of an earlier version. While a version replaces another, the texts of both are.
+    A deletion takes effect in the index only after a round, so each passage's document is looked
+    up; a document without a record isn't shown either. A late call can restore a passage of an
+    earlier version, so its text must be one that the record names. While a version replaces
+    another, the texts of both are shown.
 
-    Raises RetrievalFailed if nobody can tell what stays.
+    Raises RetrievalFailed if the records can't be read.
     """
     keys = {_key(passage) for reply in replies.given for passage in reply.passages}
     if not keys:
@@ -400,8 +400,8 @@ def only_staying(replies: Replies, documents: StayingDocuments) -> Replies:
 
 def of_version(passage: Passage, notes: DocumentNotes) -> Passage:
     """
-    Return it with what its document's record tells of the version that it is of. What was sent as a
-    file, or crawled, doesn't say of which it is: of what is indexed.
+    Return the passage with what the record says of its version. A file that was sent or crawled
+    doesn't name its version, so the indexed one is assumed.
     """
     sent = passage.sent_text_id
     is_earlier = notes.is_left if sent is None else sent != notes.text_id
@@ -427,7 +427,7 @@ def is_current(passage: Passage, notes: DocumentNotes) -> bool:
 
 
 def _key(passage: Passage) -> DocumentKey:
-    """As whoever wrote the sidecar says, and that is us."""
+    """Return the document's key from the attributes that our sidecar gave the passage."""
     document_id = document_id_in(passage) or passage.attributes.get(DOCUMENT)
     return str(passage.attributes.get(CATALOG)), str(document_id)
 
@@ -436,12 +436,11 @@ def located(
     proven: Iterable[Passage], *, catalog_of: CatalogOf, uri_of: Callable[[str], str]
 ) -> tuple[Passage, ...]:
     """
-    With the URIs of their objects, as far as there are any; `uri_of` makes one of a key.
+    Add the URI of each passage's object; `uri_of` returns the URI of a key.
 
-    A knowledge base tells the uploaded object of a passage only if an ingestion job has crawled it.
-    What was ingested directly has an id of ours, or the URI of our text; catalog and file name say
-    the rest. These are attributes, so only what is proven is located: a passage's URI is what tells
-    whose it is.
+    A knowledge base reports the uploaded object only if an ingestion job crawled it. A directly
+    ingested document has our id, or the URI of our text; its catalog and file name come from its
+    attributes. So only proven passages are located: their URI identifies the owner.
     """
 
     def key_of(passage: Passage) -> str | None:

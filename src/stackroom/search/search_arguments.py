@@ -1,4 +1,4 @@
-"""The tools that search, as agents see them: what they are for, their arguments, and the budget."""
+"""The search tools as agents see them: their purpose, arguments and token budget."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ MOST_TOKENS = 100_000  # that anybody may ask for
 
 
 class Priority(StrEnum):
-    """What comes first, and so is kept where not all fits; of equals, what the search had first."""
+    """Which passages come first, and are kept if not all fit. Ties keep the order of the search."""
 
     # As the search gave them: its order is not always that of the scores, since it may rest on
     # words too, on several stores, or on a model that has read the passages.
@@ -31,7 +31,9 @@ class Priority(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """Tokens are counted as `excerpts.estimated_tokens` does; by `now` passages have an age."""
+    """
+    The token budget of an answer, counted by `excerpts.estimated_tokens`. Ages are as of `now`.
+    """
 
     max_tokens: int = 4000
     prioritize_by: Priority = Priority.SIMILARITY
@@ -80,7 +82,7 @@ FILTER_FORM = (
 
 
 class SearchArguments(Arguments):
-    """What every search takes, whatever is searched."""
+    """The arguments of every search tool."""
 
     query: Text = Field(
         min_length=1,
@@ -110,7 +112,7 @@ class SearchArguments(Arguments):
     )
 
     def budget(self, otherwise: Budget) -> Budget:
-        """Return the budget that the caller wants; what they leave out is as it is `otherwise`."""
+        """Return the budget that the caller asks for, completed by the default one."""
         return replace(
             otherwise,
             max_tokens=self.max_tokens or otherwise.max_tokens,

@@ -1,5 +1,6 @@
 """
-Knowledge bases in front of others: part of one alone, behind a guardrail, put in order by a model.
+Knowledge bases that wrap another: restrict it to a part, guard it, or rerank its passages.
+
 rate_limiter has one more.
 """
 
@@ -17,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Narrowed:
-    """Only a part of it is searched, whoever asks: it is never asked without `always`."""
+    """A knowledge base that always adds the condition `always` to a search."""
 
     knowledge_base: KnowledgeBase
     always: Filter
@@ -31,7 +32,7 @@ class Narrowed:
 
 
 def _demands(condition: Filter | None) -> tuple[Filter, ...]:
-    """In as few levels as possible: what is demanded together needs no group in a group."""
+    """Return the conditions in as few levels as possible: nested AND groups are flattened."""
     if condition is None:
         return ()
     return condition.conditions if isinstance(condition, AllOf) else (condition,)
@@ -40,10 +41,10 @@ def _demands(condition: Filter | None) -> tuple[Filter, ...]:
 @dataclass(frozen=True)
 class Guarded:
     """
-    Questions pass a guardrail first, for stores that know of none. `lets_through` is what it says;
-    passages are not shown to it, as Bedrock's Retrieve doesn't show them.
+    A knowledge base whose questions pass a guardrail first, for stores without one.
 
-    Where it can't be asked nothing is searched: what it raises is raised.
+    `lets_through` is the guardrail's decision. Passages are not shown to it, as in Bedrock's
+    Retrieve. If the guardrail fails, nothing is searched and its error is raised.
     """
 
     knowledge_base: KnowledgeBase
@@ -66,10 +67,10 @@ _RANKED = 50
 @dataclass(frozen=True)
 class Reranked:
     """
-    What was found, put in order by a model that reads question and passage together.
+    A knowledge base whose passages a model orders that reads question and passage together.
 
-    If the model doesn't answer, the order stays as it was, and a notice says so: an answer in
-    another order is better than none. The best `most` are kept; None keeps all.
+    If the model fails, the order stays as it was and a notice says so. The best `most` are kept;
+    None keeps all.
     """
 
     knowledge_base: KnowledgeBase
