@@ -1,15 +1,14 @@
 """
-Who is asking, and what is theirs: nothing else decides what a caller may see.
+Identify callers and decide what they may see. No other package decides that.
 
-- tokens: an access token -> the caller, or why it is refused; the issuer's public keys
-- interception: a request to the AgentCore Gateway -> the same with identity headers, or a denial
-- identity: these headers -> the caller; without them, nobody
-- tenancy: the caller -> the filter of what they may see, and the proof of what came back, by what
-  the store tells of its source and never by its attributes; the catalogs that are the caller's
-- search_filter_argument: what a caller's own filter demands, only ever added to that
-- tool, plain_text: a tool's name, description and arguments; texts without what nobody sees
-- access_log: what a call leaves in the log: who used which tool on what, and how it ended
+- tokens: verifies an access token with the issuer's public keys
+- interception: adds identity headers to a request to the AgentCore Gateway, or denies it
+- identity: reads the caller from these headers
+- tenancy: builds the filter of what a caller may see, and proves what a search returned by what the
+  store reports of its source, never by its attributes; finds the caller's catalogs
+- search_filter_argument: the caller's own filter, which is only ever added to the tenant's
+- tool, plain_text: a tool's name, description and arguments; text without invisible characters
+- access_log: the log line of a call: who used which tool on what, and the outcome
 
-Imports documents. Comes from: the gateway (functions/identity_interceptor) and every function that
-answers somebody.
+Imports model. functions/identity_interceptor and every function that answers a caller use it.
 """

@@ -1,7 +1,7 @@
 """
-Who used which tool on what, when, with what outcome: a line for each call, never any text.
+One log line for each call: who used which tool on what, when and with what outcome. No text.
 
-`infra/access_queries.py` asks for these fields by their names.
+`infra/access_queries.py` queries these fields by their names.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -24,10 +24,11 @@ _SHOWN = 20  # documents; no tool shows passages of more
 @dataclass(frozen=True, kw_only=True)
 class Access:
     """
-    `outcome` is SUCCESS or the error that the caller was told.
+    The record of one call. `outcome` is SUCCESS or the error that the caller received.
 
-    What was named, `catalog_id` and `document_id`, may be nobody's; `document_ids` are those whose
-    text or link was handed out, as `document_of` tells them, with `%20` for a space.
+    `catalog_id` and `document_id` are what the caller named, and may not exist. `document_ids` are
+    the documents whose text or link the answer contains, as `document_of` returns them, with `%20`
+    for a space.
     """
 
     tool: str
@@ -41,13 +42,13 @@ class Access:
 
     @property
     def is_fault(self) -> bool:
-        """Whether it failed for a reason of ours."""
+        """True if the call failed for a reason of ours."""
         return self.outcome in FAULTS
 
     def fields(self) -> dict[str, object]:
         """
-        Of the line. Documents are one text: of a list, Logs Insights makes a field for each of
-        its members.
+        The fields of the log line. Documents are one text, because Logs Insights turns a list into
+        a field for each member.
         https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_AnalyzeLogData-discoverable-fields.html
         """
         return {**asdict(self), "document_ids": " ".join(self.document_ids)}
@@ -67,10 +68,10 @@ def access_of(
     otherwise: str = UNKNOWN,
 ) -> Access:
     """
-    Of a call, or of one whose caller isn't known.
+    Return the record of a call, whose caller may be unknown.
 
-    `otherwise` is the tool of a call to none of `tools`. `named_in` are the arguments, and what
-    else names a catalog or a document; the last one counts.
+    `otherwise` is the tool if the call is to none of `tools`. `named_in` are the arguments and
+    whatever else names a catalog or a document; the last one counts.
     """
     named = {name: each for place in named_in for name, each in _ids(place)}
     caller = call.caller if call else None
@@ -88,14 +89,14 @@ def access_of(
 
 def document_of(source: Mapping[str, object]) -> object:
     """
-    By what a result's document is known: its id, or in a linked knowledge base, which has none of
-    ours, its URI, and where its store has none either its name.
+    Return the id of a result's document. A document of a linked knowledge base has none, so its URI
+    is returned, or else its name.
     """
     return source["document_id"] or source["uri"] or source["filename"]
 
 
 def documents_of(response: Mapping[str, object]) -> Iterator[object]:
-    """Yield the documents whose text a search's response shows, those that say the same too."""
+    """Yield the documents whose text a search's response shows, including duplicates of it."""
     results = response["results"]
     assert isinstance(results, list), "every response has results"
     for result in results:
@@ -116,5 +117,5 @@ def _distinct(shown: Iterable[object]) -> tuple[str, ...]:
 
 
 def _plain(named: str, length: int = _LENGTH) -> str:
-    """Without what reorders or ends a line, for an argument may hold anything."""
+    """Return the text without characters that reorder or end a line."""
     return "".join(filter(is_plain, named))[:length]

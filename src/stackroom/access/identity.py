@@ -1,10 +1,10 @@
 """
-Who calls, and which tool: read from what the AgentCore Gateway puts beside a tool's arguments.
+Read the caller and the tool from what the AgentCore Gateway sends beside a tool's arguments.
 
-The event of a Lambda target holds the tool's arguments and nothing else. Tool name and headers
-arrive in `context.client_context.custom`, and the identity headers among them were written by our
-interceptor from a verified token (stackroom.access.interception). An argument can be invented by a
-model, these can't, as long as the function's resource policy lets only the gateway call it.
+The event of a Lambda target holds only the tool's arguments. The tool's name and the headers arrive
+in `context.client_context.custom`. Our interceptor writes the identity headers among them from a
+verified token (stackroom.access.interception). A model can invent an argument but not a header, as
+long as the function's resource policy allows only the gateway to call it.
 [assumed: gateway.identity-headers]
 https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-add-target-lambda.html
 """
@@ -35,7 +35,9 @@ _COLONS_OF_A_FUNCTION = 6  # arn:aws:lambda:REGION:ACCOUNT:function:NAME
 
 @dataclass(frozen=True)
 class Caller:
-    """`session_id` outlives a refresh of the token; None where the issuer tells none."""
+    """
+    A verified user. `session_id` outlives a refresh of the token; None if the issuer reports none.
+    """
 
     user_id: str
     groups: tuple[str, ...] = ()
@@ -54,12 +56,13 @@ def is_session_id(text: str) -> bool:
 
 def identity_headers(caller: Caller) -> dict[str, str]:
     """
-    What carries a caller from the interceptor to a function; `tool_call` reads it.
+    Return the headers that carry a caller from the interceptor to a function, for `tool_call` to
+    read.
 
     Group names are percent-encoded: Cognito allows commas and any script in them, headers don't.
-    Without groups the value is a lone comma, without a session a lone hyphen, for an empty value
-    might not displace the one that a client sent (how the gateway treats empty values is documented
-    nowhere).
+    Without groups the value is a lone comma, without a session a lone hyphen: an empty value might
+    not replace one that a client sent, since the gateway's handling of empty values is
+    undocumented.
     """
     groups = ",".join(quote(group, safe="") for group in caller.groups)
     return {
@@ -71,11 +74,11 @@ def identity_headers(caller: Caller) -> dict[str, str]:
 
 def tool_call(context: object) -> ToolCall:
     """
-    The tool and the caller of this invocation.
+    Return the tool and the caller of this invocation.
 
-    Raises `MissingIdentity` when any of it is absent or ambiguous: a direct invocation has no
-    client context, or a forged one, and a target without its header allow-list has no headers; none
-    may pass as some default user. A session that is absent or ambiguous is no session.
+    Raises `MissingIdentity` if any of it is absent or ambiguous: a direct invocation has no client
+    context or a forged one, and a target without its header allow-list has no headers. None of
+    these may pass as some default user. A session that is absent or ambiguous is no session.
     """
     tool = called_tool(context)
     custom = _member(_member(context, "client_context"), "custom")
@@ -92,9 +95,10 @@ def tool_call(context: object) -> ToolCall:
 
 def called_tool(context: object) -> str:
     """
-    The tool of this invocation, for a function that is everybody's whom the gateway lets call.
+    Return the tool of this invocation, for a function that serves everyone whom the gateway lets
+    call.
 
-    Raises `MissingIdentity` when nothing says so: only the gateway does.
+    Raises `MissingIdentity` if nothing names it, because only the gateway does.
     """
     if _is_qualified(_text(_member(context, "invoked_function_arn"))):
         raise MissingIdentity
@@ -107,23 +111,25 @@ def called_tool(context: object) -> str:
 
 def _is_qualified(function_arn: str) -> bool:
     """
-    Whether a version or an alias was invoked, or `$LATEST` by that name. The gateway invokes the
-    function itself, and the resource policy that keeps everyone else out is the function's alone:
-    "Lambda does not support adding policies to version $LATEST".
+    Return True if a version, an alias or `$LATEST` was invoked by name. The gateway invokes the
+    function itself, and the resource policy that keeps everyone else out applies to the function
+    alone: "Lambda does not support adding policies to version $LATEST".
     https://docs.aws.amazon.com/lambda/latest/api/API_AddPermission.html
     """
     return function_arn.count(":") > _COLONS_OF_A_FUNCTION
 
 
 def _member(owner: object, name: str) -> object:
-    """awslambdaric gives objects with dicts inside, other callers of a handler dicts alone."""
+    """
+    Return an attribute or a key: awslambdaric passes objects that contain dicts, others only dicts.
+    """
     if isinstance(owner, Mapping):
         return owner.get(name)
     return getattr(owner, name, None)
 
 
 def _lowered(headers: object) -> dict[str, tuple[str, ...]]:
-    """Values by lower-cased name: headers arrive in the casing of whoever set them."""
+    """Return the values by lower-case name: headers arrive in the case that their sender chose."""
     lowered: dict[str, tuple[str, ...]] = {}
     if isinstance(headers, Mapping):
         for name, value in headers.items():
@@ -132,7 +138,7 @@ def _lowered(headers: object) -> dict[str, tuple[str, ...]]:
 
 
 def _only(values: Iterable[str]) -> str:
-    """The one value; with two that differ, one of them may be forged, so neither counts."""
+    """Return the only value. If two values differ, one of them may be forged, so neither counts."""
     distinct = set(values)
     return distinct.pop() if len(distinct) == 1 else ""
 

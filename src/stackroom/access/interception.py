@@ -1,10 +1,10 @@
 """
-What the gateway's REQUEST interceptor makes of a request: identity headers, or a denial.
+Decide what the gateway's REQUEST interceptor does with a request: add identity headers, or deny it.
 
-A tool call goes on with the caller's identity in headers that only we write, without the token
-and without any header of the client's that looks like them. Everything else (initialize, ping,
-tools/list, the signed requests of the gateway itself) goes on untouched: it reaches no function,
-so no identity is put into it. Intercepting twice is the same as once.
+A tool call goes on with the caller's identity in headers that only we write, without the token and
+without any header of the client's that resembles them. Everything else (initialize, ping,
+tools/list, signed requests of the gateway itself) passes unchanged: it reaches no function and
+needs no identity. Intercepting a request twice has the same result as once.
 https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-interceptors-types.html
 """
 
@@ -27,7 +27,7 @@ _MAX_HEADER_BYTES = 4096
 
 
 class GatewayRequest(BaseModel):
-    """`mcp.gatewayRequest` of the interceptor's event; the gateway owns the rest of it."""
+    """`mcp.gatewayRequest` of the interceptor's event, as far as this project reads it."""
 
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
@@ -37,7 +37,7 @@ class GatewayRequest(BaseModel):
 
 @dataclass(frozen=True)
 class Forwarded:
-    """The request goes on; `headers` None leaves the client's as they are."""
+    """The request goes on. If `headers` is None, the client's headers stay as they are."""
 
     body: dict[str, Any]
     headers: dict[str, str] | None = None
@@ -50,7 +50,8 @@ class Forwarded:
 @dataclass(frozen=True)
 class Denied:
     """
-    The request ends here: an MCP tool error, which reaches the agent as text.
+    The request ends with an MCP tool error, which reaches the agent as text.
+
     [assumed: gateway.denial-body]
     """
 
@@ -74,8 +75,9 @@ class Denied:
 
 class InvalidArguments(Denied):
     """
-    The request ends here, too: its arguments are no object. A model can mend what a tool error
-    says; a JSON-RPC error may end at its client.
+    The request ends with a tool error because its arguments are not an object. A model can react to
+    a tool error; a JSON-RPC error may end at its client.
+
     https://modelcontextprotocol.io/specification/2025-11-25/server/tools#error-handling
     """
 
@@ -86,7 +88,7 @@ class InvalidArguments(Denied):
 
 @dataclass(frozen=True)
 class Malformed:
-    """The request ends here: no message that we could say again as it is."""
+    """The request ends: it is not a message that can be repeated as it is."""
 
     reason = "the message holds a number or a text that JSON in UTF-8 can't carry"
 

@@ -1,4 +1,4 @@
-"""Texts of tool calls that say what they show: nothing in them that nobody sees, or reads so."""
+"""Texts of tool calls without invisible or misleading characters."""
 
 import json
 import math
@@ -15,7 +15,7 @@ _LINES = frozenset("\u2028\u2029")
 
 
 def is_plain(character: str) -> bool:
-    """Whether it says what it shows: no control character, and none that reorders a line."""
+    """Return True unless the character is a control character or reorders a line."""
     category = unicodedata.category(character)
     return category not in ("Cc", "Cs") and character not in _BIDIRECTIONAL | _LINES
 
@@ -47,7 +47,7 @@ Id = Annotated[str, Field(max_length=100), BeforeValidator(_one_line)]
 
 
 def is_encodable(value: Any) -> bool:
-    """Whether JSON in UTF-8 can say it."""
+    """Return True if JSON in UTF-8 can express the value."""
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):  # UnicodeEncodeError is a ValueError
@@ -56,7 +56,7 @@ def is_encodable(value: Any) -> bool:
 
 
 def encodable(value: Any) -> Any:
-    """The same, with U+FFFD for each half of a surrogate pair, and null for what is no number."""
+    """Return the value with U+FFFD for half surrogate pairs, and null for NaN and infinity."""
     return value if is_encodable(value) else _mended(value)
 
 

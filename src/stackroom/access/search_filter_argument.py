@@ -1,9 +1,9 @@
 """
-What a caller's `filter` argument demands of documents: checked, and in the words of a filter.
+The `filter` argument of a caller: checked, and translated into a filter of the store.
 
-Only ever added to what the caller may see (access/tenancy.py), so nothing in it can widen that.
-`conditions` reads it as it is written; `typed` holds it against the types of the attributes, so
-that what can't match is refused and never answered with nothing.
+It is only ever added to what the caller may see (access/tenancy.py), so it cannot widen that.
+`conditions` parses it; `typed` checks it against the types of the attributes, so that a filter that
+can't match is refused instead of returning nothing.
 """
 
 import json
@@ -55,10 +55,10 @@ _SECONDS_A_DAY = 86_400
 
 def conditions(asked: object) -> Conditions:
     """
-    What a caller's `filter` argument demands: all of its keys; of each any of its values, or what
-    an object of operators says. Dates are texts here, which `typed` makes numbers of.
+    Parse a caller's `filter` argument: all of its keys must match, each by any of its values or by
+    an object of operators. Dates are texts here; `typed` turns them into numbers.
 
-    Raises ValueError, fit to be shown to the caller.
+    Raises ValueError with a message for the caller.
     """
     if not isinstance(asked, Mapping):
         raise ValueError("must be an object of metadata keys and values")
@@ -155,7 +155,7 @@ def _checked_value(key: str, value: object) -> Scalar:
 
 
 def _encodable(text: str) -> str:
-    """JSON can smuggle in half a surrogate pair, which no request to a store can carry."""
+    """Reject half a surrogate pair, which JSON can contain but no request to a store can."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -176,21 +176,21 @@ _NAMES = {
 
 def typed(asked: Conditions, types: AttributeTypes) -> Conditions:
     """
-    The conditions as stores compare them: of dates their seconds, of folders their plain paths.
+    Return the conditions as stores compare them: dates in seconds, folders as plain paths.
 
-    Raises ValidationError for what no document can match by the attribute's type, saying what can
-    be asked. An attribute without a type here may be somebody else's.
+    Raises ValidationError, naming what is allowed, for a condition that no document can match by
+    the type of the attribute. An attribute without a type here may be another owner's.
     """
     return tuple(_typed(each, types.get(key_of(each))) for each in asked)
 
 
 def key_of(condition: Filter) -> str:
-    """The one attribute that a condition of a caller's is on."""
+    """Return the one attribute that a caller's condition is on."""
     return next(leaves(condition)).key
 
 
 def uncompared(asked: Filter, types: AttributeTypes) -> frozenset[AttributeType]:
-    """The types that some documents have there, and that the condition can't compare."""
+    """Return the attribute types that some documents have and the condition can't compare."""
     return types.get(key_of(asked), frozenset()) - _kinds(asked)
 
 
@@ -211,7 +211,7 @@ def _typed(asked: Filter, known: frozenset[AttributeType] | None) -> Filter:
 
 
 def _is_empty(asked: AllOf) -> bool:
-    """Whether nothing lies between a lower and an upper bound."""
+    """Return True if nothing lies between the lower and the upper bound."""
     low, high = (each for each in leaves(asked) if isinstance(each, Compares))
     if not isinstance(low.value, int | float) or not isinstance(high.value, int | float):
         return False
@@ -220,7 +220,7 @@ def _is_empty(asked: AllOf) -> bool:
 
 
 def _kinds(asked: Filter) -> frozenset[AttributeType]:
-    """The types of attributes that the condition can be true of."""
+    """Return the types of attributes that can meet the condition."""
     match asked:
         case AnyOf(members):
             return frozenset[AttributeType]().union(*map(_kinds, members))
@@ -244,7 +244,7 @@ def _of_folders(asked: Filter) -> Filter:
 
 
 def _dated(asked: Filter) -> Filter:
-    """In seconds; a day without a time is all of that day."""
+    """Return the condition in seconds; a date without a time means the whole day."""
     match asked:
         case Has(key, value):
             start, end = _day_of(str(value))
@@ -271,7 +271,7 @@ def _dated(asked: Filter) -> Filter:
 
 
 def _day_of(text: str) -> tuple[int, int]:
-    """Its first second and the next day's; of a time that second, twice."""
+    """Return the first second of a day and of the next; for a time, that second twice."""
     start = seconds_of(text)
     assert start is not None, "only what is a date is asked for in seconds"
     return start, start + (_SECONDS_A_DAY if is_day(text) else 0)
@@ -296,7 +296,7 @@ def _refusal(key: str, asked: Filter, known: frozenset[AttributeType] | None) ->
 
 
 def _forms(key: str, kind: AttributeType) -> str:
-    """What may be asked of such an attribute, in JSON."""
+    """Return what a filter may demand of an attribute of this type, in JSON."""
     ranges = {AttributeType.NUMBER: (2025, 2026), AttributeType.DATE: ("2025-01-01", "2025-12-31")}
     values: dict[AttributeType, object] = {AttributeType.BOOLEAN: True}
     values |= {each: bounds[0] for each, bounds in ranges.items()}

@@ -1,9 +1,9 @@
 """
-What a caller may see: the one place where the filter of a search is built, and its answer checked.
+Build the filter of what a caller may see, and verify what a search returned. No other module does.
 
-The caller's identity is verified before it gets here; what the caller asked for is only ever added
-to it by AND, so a filter can narrow a search and never widen it. Attributes say what whoever wrote
-the sidecar says, so each passage must come from its owner's own documents, too.
+The caller's identity has been verified. The caller's own filter is only ever added by AND, so it
+can narrow a search and never widen it. Attributes say whatever the author of a sidecar wrote, so
+each passage must also be proven to come from its owner's documents.
 """
 
 import logging
@@ -38,27 +38,30 @@ CatalogOf = Callable[[str], Catalog | None]  # by its id, None if there is no su
 
 
 class View(Protocol):
-    """A part of what a caller may see, as large as one filter says it."""
+    """A part of what a caller may see, as large as one filter can describe."""
 
     def filter(self, asked: Conditions = ()) -> Filter | None:
-        """Lets through what of this part has what was asked for, too; None lets all through."""
+        """
+        Return a filter for what of this part matches `asked`, too; None lets everything through.
+        """
 
     def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:
         """
-        Those whose source is what their attributes say it is; of others a line is logged.
+        Return the passages whose source is what their attributes claim; log a line about others.
 
-        One forged sidecar costs its own passages and no more. A store that ignored the filter is
-        believed in nothing: then this raises KnowledgeBaseUnavailable. Such stores exist:
-        https://github.com/ministackorg/ministack/issues/1761 was one.
+        A forged sidecar hides only its own passages. If a store ignored the filter, nothing it
+        returned is trusted and KnowledgeBaseUnavailable is raised. Such stores have existed:
+        https://github.com/ministackorg/ministack/issues/1761 is one.
         """
 
 
 @dataclass(frozen=True)
 class Tenant:
     """
-    A verified user, and the catalog of theirs that the search is narrowed to.
+    A verified user, and optionally the catalog of theirs that the search is restricted to.
 
-    `prefix` is the catalog's; without one, everything under the user's own belongs to the tenant.
+    `prefix` is the catalog's; without one, everything under the user's own prefix belongs to the
+    tenant.
     """
 
     user_id: str
@@ -67,7 +70,7 @@ class Tenant:
 
     @classmethod
     def of(cls, catalog: Catalog) -> Self:
-        """The owner, and just this catalog."""
+        """Return the owner of this catalog, restricted to it."""
         return cls(catalog.user_id, catalog.catalog_id, catalog.s3_prefix)
 
     def filter(self, asked: Conditions = ()) -> Filter:
@@ -91,10 +94,10 @@ class Tenant:
 @dataclass(frozen=True)
 class Member:
     """
-    A verified user in some of their groups, at most as many as one filter takes.
+    A verified user in some of their groups, at most as many as one filter can hold.
 
-    A member may see whatever its owner shared with one of these groups. Their names are compared
-    character by character, and may hold any.
+    A member may see what an owner has shared with one of these groups. Group names are compared
+    character by character and may contain any character.
     """
 
     user_id: str
@@ -102,14 +105,14 @@ class Member:
 
     @classmethod
     def of(cls, caller: Caller) -> tuple[Self, ...]:
-        """As many as it takes for all groups of the caller; none if there are no groups."""
+        """Return as many members as all groups of the caller need; none without groups."""
         return tuple(cls(caller.user_id, groups) for groups in _batches(caller.groups))
 
     def filter(self, asked: Conditions = ()) -> Filter:
         return all_of((any_of(Lists(SHARED, group) for group in self.groups), *asked))
 
     def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:
-        """The owner is whoever the attributes name, if the source says so too."""
+        """Return passages of whichever owner the attributes name, if the source confirms it."""
         inside = _inside(passages, lambda each: _is_shared(each, SHARED, self.groups))
         home = _Home(catalog_of)
         return _own(inside, self.user_id, lambda each: home.is_of(each.attributes.get(USER), each))
@@ -118,10 +121,9 @@ class Member:
 @dataclass(frozen=True)
 class Everyone:
     """
-    Whoever may call at all, in a knowledge base that is everybody's: of another's making than ours.
+    Anyone who may call, in a linked knowledge base that everyone may read.
 
-    Where it is one of ours, because somebody linked the wrong one, its documents have owners, and
-    are nobody else's.
+    If somebody linked one of ours by mistake, its documents have owners, and nobody else sees them.
     """
 
     def filter(self, asked: Conditions = ()) -> Filter | None:
@@ -135,10 +137,11 @@ class Everyone:
 @dataclass(frozen=True)
 class Readers:
     """
-    A caller in some of their groups, at most as many as one filter takes, where the attribute
-    `listed_in` names the groups that may read a document. A document without it nobody may read,
-    nor one with an owner: in a knowledge base of ours, linked by mistake, whoever uploads chooses
-    what that attribute says, and to share is not what they meant by it.
+    A caller in some of their groups, at most as many as one filter can hold, in a linked knowledge
+    base where the attribute `listed_in` names the groups that may read a document.
+
+    Nobody may read a document without that attribute, nor one with an owner: in a knowledge base of
+    ours, linked by mistake, the uploader chose the attribute's value without meaning to share.
     """
 
     listed_in: str
@@ -146,7 +149,7 @@ class Readers:
 
     @classmethod
     def of(cls, caller: Caller, listed_in: str) -> tuple[Self, ...]:
-        """As many as it takes for all groups of the caller; none if there are no groups."""
+        """Return as many readers as all groups of the caller need; none without groups."""
         return tuple(cls(listed_in, groups) for groups in _batches(caller.groups))
 
     def filter(self, asked: Conditions = ()) -> Filter:
@@ -162,11 +165,10 @@ class Readers:
 @dataclass(frozen=True)
 class Owned:
     """
-    A verified user in a knowledge base of another's making than ours, where the attribute
-    `owner_in` holds the one user who may read a document. A document without it nobody may read,
-    nor one with a list there.
+    A verified user in a linked knowledge base where the attribute `owner_in` names the only user
+    who may read a document. Nobody may read a document without it, or with a list in it.
 
-    With `readers`, it must be for one of their groups, too.
+    With `readers`, the document must also be for one of their groups.
     """
 
     owner_in: str
@@ -178,7 +180,9 @@ class Owned:
         return all_of((Has(self.owner_in, self.user_id), *others, *asked))
 
     def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:
-        """The attribute is believed: whoever fills the knowledge base writes it, and no user."""
+        """
+        Return passages by the attribute: whoever fills the knowledge base writes it, and no user.
+        """
         inside = _inside(passages, lambda each: _is_shared(each, self.owner_in, (self.user_id,)))
         # A filter lets a list through that has the user in it, and a list is no one user.
         own = tuple(each for each in inside if each.attributes[self.owner_in] == self.user_id)
@@ -192,7 +196,7 @@ class Owned:
 
 @dataclass(frozen=True)
 class Nobody:
-    """Whoever asks for the asking's sake, by the id of a user that no verified user can have."""
+    """A user id that no verified user can have, for a search whose result doesn't matter."""
 
     def filter(self) -> Filter:
         return Has(USER, "!nobody")
@@ -201,16 +205,16 @@ class Nobody:
 @dataclass(frozen=True)
 class Operator:
     """
-    Whoever keeps the store in order, and asks across tenants: never to answer a person.
+    An operator who maintains the store and searches across tenants. Never used to answer a person.
 
-    What was found is taken for the document's only if the document's own id proves it.
+    A passage belongs to the document only if the document's own id proves it.
     """
 
     def filter(self, document_id: str) -> Filter:
         return Has(DOCUMENT, document_id)
 
     def origin_of(self, document_id: str, passages: Iterable[Passage]) -> "Origin | None":
-        """Of a document that was ingested directly under this id."""
+        """Return the origin of a document that was ingested directly under this id."""
         found = (origin_of(each) for each in passages if _id_told(each) == document_id)
         return next((each for each in found if each is not None), None)
 
@@ -218,8 +222,8 @@ class Operator:
 @dataclass(frozen=True)
 class Leftovers:
     """
-    Whatever is left in the index of one catalog's documents, whoever's their attributes say they
-    are: a rejected file's passages are nobody's. For the operator, never to answer a person.
+    Everything in the index of one catalog's documents, whatever owner their attributes name: the
+    passages of a rejected file have none. For an operator, never used to answer a person.
     """
 
     catalog_id: str
@@ -248,8 +252,8 @@ class Leftovers:
 @dataclass(frozen=True)
 class Owners:
     """
-    Certain documents of whatever owners, each as its owner finds it: for the operator, to see
-    whether they are found, never to answer a person.
+    Certain documents of any owners, each as its owner finds it. An operator uses it to check
+    whether they are found; it never answers a person.
     """
 
     catalogs: Mapping[str, Catalog]
@@ -267,7 +271,7 @@ class Owners:
         return any_of(Has(DOCUMENT, each) for each in self.document_ids)
 
     def proven(self, passages: Iterable[Passage]) -> list[tuple[str, Passage]]:
-        """With the id of the catalog that each is of; others are nobody's here."""
+        """Return the passages, each with the id of its catalog; passages of others are dropped."""
         found: dict[str, list[Passage]] = {}
         for each in _inside(
             passages, lambda each: each.attributes.get(DOCUMENT) in self.document_ids
@@ -285,7 +289,7 @@ class Owners:
 
 
 def _batches(groups: Iterable[str]) -> list[tuple[str, ...]]:
-    """Groups, each once, in as many as one filter takes."""
+    """Split the distinct groups into batches that one filter can hold."""
     distinct = tuple(dict.fromkeys(group for group in groups if group))
     starts = range(0, len(distinct), _MAX_GROUPS)
     return [distinct[start : start + _MAX_GROUPS] for start in starts]
@@ -301,7 +305,7 @@ def _is_shared(passage: Passage, listed_in: str, groups: Iterable[str]) -> bool:
 def _inside(
     passages: Iterable[Passage], is_inside: Callable[[Passage], bool]
 ) -> tuple[Passage, ...]:
-    """All of them. Raises KnowledgeBaseUnavailable if the store has ignored the filter."""
+    """Return the passages. Raises KnowledgeBaseUnavailable if the store has ignored the filter."""
     passages = tuple(passages)
     if not all(map(is_inside, passages)):
         raise KnowledgeBaseUnavailable("Retrieve", "passages outside the filter")
@@ -309,7 +313,7 @@ def _inside(
 
 
 def _ownerless(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
-    """Without what is a user's own, which no linked knowledge base should have."""
+    """Return the passages without a user's own, which no linked knowledge base should have."""
     ownerless = tuple(each for each in passages if not _is_owned(each))
     if len(ownerless) < len(passages):
         logger.warning("passages kept back: a knowledge base of catalogs is searched as linked")
@@ -317,14 +321,14 @@ def _ownerless(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
 
 
 def _is_owned(passage: Passage) -> bool:
-    """Whether it has the attributes that a sidecar of ours gives to a user's document."""
+    """Return True if a passage has the attributes that our sidecar gives to a user's document."""
     return all(isinstance(passage.attributes.get(key), str) for key in (USER, CATALOG, DOCUMENT))
 
 
 def _own(
     passages: Iterable[Passage], reader: str, is_owners: Callable[[Passage], bool]
 ) -> tuple[Passage, ...]:
-    """Those that are from their owner; of others a line is logged."""
+    """Return the passages that come from their owner; log a line about others."""
     own: list[Passage] = []
     foreign: set[str] = set()
     for each in passages:
@@ -340,19 +344,24 @@ def _own(
 @dataclass(frozen=True)
 class _Home:
     """
-    Where a passage must be from: anywhere of its owner's, or from under a catalog's `prefix`. Which
-    catalog its attributes name has been looked at.
+    The location where a passage must come from: its owner's prefix, or a catalog's `prefix`. The
+    catalog that its attributes name has been checked.
     """
 
     catalog_of: CatalogOf
     prefix: str | None = None
 
     def is_of(self, owner: object, passage: Passage) -> bool:
-        """Whether it is from a document of this user's; `owner` may be what an attribute says."""
+        """
+        Return True if the passage is of a document of this user; `owner` may be an attribute's
+        value.
+        """
         return isinstance(owner, str) and is_user_id(owner) and self.holds(passage, owner)
 
     def holds(self, passage: Passage, owner: str | None = None) -> bool:
-        """By all that the store tells of its source, none of which may contradict; not by less."""
+        """
+        Return True if all that the store reports of the passage's source confirms the location.
+        """
         text = text_of(passage)
         if passage.uri is not None and text is None:
             if not key_of(passage.uri).startswith(self.prefix or f"{owner}/"):
@@ -379,28 +388,28 @@ class _Home:
 
 @dataclass(frozen=True)
 class Origin:
-    """Of a document that was ingested directly."""
+    """The origin of a document that was ingested directly."""
 
     catalog_id: str
     filename: str
 
 
 def is_told(passage: Passage) -> bool:
-    """Whether the store says anything of where it is from."""
+    """Return True if the store reports anything of the passage's source."""
     told = (passage.uri, passage.custom_id, passage.data_source_id)
     return any(each is not None for each in told)
 
 
 def text_of(passage: Passage) -> TextName | None:
-    """The text of ours that its URI names; None if it names anything else, or is not told."""
+    """Return the text of ours that the passage's URI names; None if it names anything else."""
     return None if passage.uri is None else text_name_of(key_of(passage.uri))
 
 
 def document_id_in(passage: Passage) -> str | None:
     """
-    The id that it was ingested under: the store's word, or else that of an attribute of ours.
+    Return the id under which the passage was ingested: the store's, or else that of our attribute.
 
-    None of what has the URI of an uploaded object in its place.
+    Returns None if the passage has the URI of an uploaded object instead.
     """
     if (told := _id_told(passage)) is not None:
         return told
@@ -409,7 +418,7 @@ def document_id_in(passage: Passage) -> str | None:
 
 
 def _id_told(passage: Passage) -> str | None:
-    """The document's id in the store's own word, by itself or in the URI of our text."""
+    """Return the document id that the store reports, by itself or in the URI of our text."""
     if passage.custom_id is not None:
         return passage.custom_id
     text = text_of(passage)
@@ -417,7 +426,7 @@ def _id_told(passage: Passage) -> str | None:
 
 
 def owner_attributes(passage: Passage) -> dict[str, object]:
-    """Return what its owner attached to the document, and when it was uploaded; nothing of ours."""
+    """Return the attributes that the owner gave the document, and its upload time."""
     ours = {USER, CATALOG, DOCUMENT, "filename", FOLDER, TEXT_ID, UPLOADED_TS}
     return {
         name: value
@@ -428,10 +437,10 @@ def owner_attributes(passage: Passage) -> dict[str, object]:
 
 def origin_of(passage: Passage) -> Origin | None:
     """
-    Catalog and file, if the id that it was ingested under proves what its attributes say, and our
-    text, where the URI names one, doesn't contradict.
+    Return catalog and file if the id under which the passage was ingested proves its attributes,
+    and the text that its URI may name doesn't contradict them.
 
-    Where that id is an attribute itself, it proves no more than that they agree.
+    If the id is itself an attribute, it proves only that the attributes agree.
     """
     catalog_id = str(passage.attributes.get(CATALOG))
     filename = str(passage.attributes.get("filename"))
@@ -445,10 +454,10 @@ def origin_of(passage: Passage) -> Origin | None:
 
 def is_ingested_into(catalog: Catalog, passage: Passage) -> bool:
     """
-    Whether it is from where the catalog's documents are ingested directly, by us alone.
+    Return True if the passage comes from where only we ingest the catalog's documents directly.
 
-    An id of ours that the store tells proves that, unless the data source is another; without such
-    an id it must be the one that the record names.
+    An id of ours that the store reports proves that, unless the data source is another. Without
+    such an id, the data source must be the one that the catalog's record names.
     """
     told, recorded = passage.data_source_id, catalog.data_source_id
     if _id_told(passage) is not None and None in (told, recorded):
@@ -458,7 +467,7 @@ def is_ingested_into(catalog: Catalog, passage: Passage) -> bool:
 
 
 def key_of(uri: str) -> str:
-    """The key of the object that an `s3://` URI names."""
+    """Return the key of the object that an `s3://` URI names."""
     return uri.partition("://")[2].partition("/")[2]
 
 
@@ -466,7 +475,7 @@ def key_of(uri: str) -> str:
 
 
 def owned(catalogs: Catalogs, user_id: str, catalog_id: str) -> Catalog:
-    """The user's catalog of this id. Raises CatalogNotFound."""
+    """Return the user's catalog of this id. Raises CatalogNotFound."""
     catalog = catalogs.get(catalog_id)
     if catalog is None or catalog.user_id != user_id:
         raise CatalogNotFound(catalog_id)
@@ -474,7 +483,9 @@ def owned(catalogs: Catalogs, user_id: str, catalog_id: str) -> Catalog:
 
 
 def in_use(catalogs: Catalogs, user_id: str, catalog_id: str) -> Catalog:
-    """The same, if it is to stay. Raises CatalogNotFound or CatalogDeleting."""
+    """
+    Return the user's catalog unless it is being deleted. Raises CatalogNotFound or CatalogDeleting.
+    """
     catalog = owned(catalogs, user_id, catalog_id)
     if catalog.status is CatalogStatus.DELETING:
         raise CatalogDeleting(catalog.name, catalog.deleting_since)

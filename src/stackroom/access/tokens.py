@@ -1,9 +1,9 @@
 """
-Whether a token is an access token of one of our users, and whose.
+Verify access tokens and read the user from them.
 
-The gateway's authorizer has checked signature, issuer and client before; it hands over no claims,
-so the interceptor verifies again instead of trusting a payload that it merely decoded.
-Claims of a Cognito access token:
+The gateway's authorizer has checked signature, issuer and client, but passes on no claims, so the
+interceptor verifies the token again instead of trusting a payload that it merely decoded. Claims of
+a Cognito access token:
 https://docs.aws.amazon.com/cognito/latest/developerguide/amazon-cognito-user-pools-using-the-access-token.html
 """
 
@@ -41,13 +41,16 @@ _PROBLEMS: Mapping[type[jwt.PyJWTError], str] = {
 
 
 class SigningKeys(Protocol):
-    """The issuer's public keys; stackroom.access.tokens fetches and keeps them."""
+    """The issuer's public keys. `PublishedKeys` fetches and caches them."""
 
     def get_signing_key_from_jwt(self, token: str) -> jwt.PyJWK: ...
 
 
 def bearer_token(values: Sequence[str]) -> str:
-    """Of a request's Authorization headers. Raises TokenRefused unless it is exactly one."""
+    """
+    Return the token of a request's Authorization headers. Raises TokenRefused unless there is
+    exactly one.
+    """
     if len(values) != 1:
         raise TokenRefused("exactly one Authorization header is needed")
     scheme, _, token = values[0].partition(" ")
@@ -58,7 +61,7 @@ def bearer_token(values: Sequence[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class AccessToken:
-    """What a token says; `signed_in_at` is None where the issuer doesn't tell it."""
+    """The claims of a token. `signed_in_at` is None if the issuer doesn't report it."""
 
     caller: Caller
     expires_at: datetime
@@ -68,12 +71,12 @@ class AccessToken:
 @dataclass(frozen=True, kw_only=True)
 class TokenVerifier:
     """
-    Accepts a token that names no audience, or none but `audiences`. Cognito writes an audience if a
-    client sent `resource` (RFC 8707), as MCP's authorization has it do with the server's URL.
+    Accepts tokens without an audience, or with only `audiences`. Cognito writes an audience if a
+    client sent `resource` (RFC 8707), as MCP's authorization does with the server's URL.
     [assumed: cognito.resource-audience]
 
-    In an audience `*` stands for the characters that AgentCore ends a gateway's id with: the id is
-    known only once the gateway exists, and its functions exist before it.
+    In an audience `*` matches the characters at the end of a gateway's id: the id is known only
+    once the gateway exists, and its functions exist before it.
     """
 
     keys: SigningKeys
@@ -83,10 +86,10 @@ class TokenVerifier:
 
     def read(self, token: str) -> AccessToken:
         """
-        What a token of one of our users says.
+        Return the claims of a token of one of our users.
 
-        Raises `TokenRefused` naming the check that failed, and `IssuerUnavailable` when the keys
-        can't be fetched.
+        Raises `TokenRefused` naming the failed check, and `IssuerUnavailable` if the keys can't be
+        fetched.
         """
         claims = self._claims(token)
         if claims["token_use"] != _USE:
@@ -127,7 +130,7 @@ class TokenVerifier:
             raise TokenRefused(_problem(error)) from error
 
     def _is_for_us(self, audience: object) -> bool:
-        """The claim is a text or a list of texts [RFC 7519, 4.1.3]."""
+        """Return True if we are the audience, a text or a list of texts [RFC 7519, 4.1.3]."""
         named = audience if isinstance(audience, list) else [audience]
         return bool(named) and all(
             isinstance(each, str) and any(_matches(each, ours) for ours in self.audiences)
@@ -136,7 +139,7 @@ class TokenVerifier:
 
 
 def _matches(url: str, ours: str) -> bool:
-    """`url` may end with a slash."""
+    """Return True if the URL is ours, with or without a slash at its end."""
     pattern = re.escape(ours).replace(r"\*", _ID_ENDS)
     return re.fullmatch(pattern, url.removesuffix("/")) is not None
 
@@ -150,7 +153,9 @@ def _groups(claims: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _session(claims: Mapping[str, Any]) -> str | None:
     """
-    `jti` names one token; `origin_jti` the sign-in, which outlives a refresh.
+    Return the id of the session: `jti` names one token, `origin_jti` the sign-in, which outlives a
+    refresh.
+
     [assumed: refresh.session]
     """
     if _SESSION not in claims:
@@ -162,7 +167,10 @@ def _session(claims: Mapping[str, Any]) -> str | None:
 
 
 def _signed_in_at(claims: Mapping[str, Any]) -> datetime | None:
-    """A refresh, or a sign-in that the issuer's own session makes silent, doesn't change it."""
+    """
+    Return the time of the sign-in. A refresh, or a silent sign-in by the issuer's session, keeps
+    it.
+    """
     seconds = claims.get(_SIGNED_IN)
     if seconds is None:
         return None
@@ -192,7 +200,7 @@ _UNKNOWN_KEYS_PER_WINDOW = 3
 
 
 class PublishedKeys:
-    """`SigningKeys` of a JWKS URL; `now` is a clock in seconds that never goes back."""
+    """`SigningKeys` from a JWKS URL. `now` is a monotonic clock in seconds."""
 
     def __init__(self, url: str, *, now: Callable[[], float] = time.monotonic) -> None:
         self._client = jwt.PyJWKClient(url, lifespan=_KEPT_SECONDS, timeout=_TIMEOUT_SECONDS)
@@ -201,11 +209,11 @@ class PublishedKeys:
 
     def get_signing_key_from_jwt(self, token: str) -> jwt.PyJWK:
         """
-        The key that a token says it is signed with.
+        Return the key that the token names.
 
         Raises `jwt.PyJWKClientError` for an id that isn't published, its subclass
-        `PyJWKClientConnectionError` when the issuer doesn't answer, and `jwt.DecodeError` for what
-        is no token.
+        `PyJWKClientConnectionError` if the issuer doesn't reply, and `jwt.DecodeError` for what is
+        no token.
         """
         key_id = str(jwt.get_unverified_header(token).get("kid", ""))
         key = self._client.match_kid(self._client.get_signing_keys(), key_id)
@@ -216,7 +224,7 @@ class PublishedKeys:
         return key
 
     def _may_ask_again(self) -> bool:
-        """Counts the question, also one that the issuer will not answer."""
+        """Return True if another request is allowed, and count it even if it fails."""
         now = self._now()
         if len(self._asked) == self._asked.maxlen and now - self._asked[0] < _WINDOW_SECONDS:
             return False

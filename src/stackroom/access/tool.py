@@ -1,8 +1,8 @@
 """
-A tool that agents see: its name, description and arguments, each stated once.
+The definition of a tool that agents see: its name, description and arguments, stated once.
 
-The gateway's schemas take nothing but type, properties, required, items and description, so an
-argument's limits stand in its description, and the same text answers a call that ignores them.
+The gateway's schemas allow only type, properties, required, items and description, so the limits of
+an argument are part of its description; the same text is the error for a call that exceeds them.
 https://docs.aws.amazon.com/bedrock-agentcore-control/latest/APIReference/API_SchemaDefinition.html
 """
 
@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"\s*[-+]?[0-9]{1,20}(\.[0-9]{1,20})?\s*")
 
 
 def is_nothing(value: object) -> bool:
-    """Whether a client means no value: null, empty text, their names, or a list of only these."""
+    """Return True if a client means no value: null, empty text, their names, or a list of these."""
     values = value if isinstance(value, list) else [value]
     return all(
         each is None or (isinstance(each, str) and each.strip().casefold() in _NOTHING)
@@ -41,7 +41,7 @@ def is_nothing(value: object) -> bool:
 
 
 def not_an_object(arguments: object) -> str:
-    """The sentence for a model that sent its arguments as anything but an object."""
+    """Return the error message for a model that sent arguments that are not an object."""
     kinds: dict[type, str] = {list: "a list", str: "a text"}
     kind = kinds.get(type(arguments), "a single value")
     return (
@@ -52,10 +52,10 @@ def not_an_object(arguments: object) -> str:
 
 class Arguments(BaseModel):
     """
-    Base of a tool's arguments; what is missing, null or empty takes the default.
+    Base class of a tool's arguments. A missing, null or empty argument takes its default.
 
-    A schema can't say "optional", and models write values in other types: an optional argument is
-    left out by `is_nothing`, and a number, a boolean or an object may be written as text.
+    A schema can't say "optional", and models write values in other types: `is_nothing` recognises
+    an argument that is left out, and a number, a boolean or an object may be written as text.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
@@ -84,13 +84,13 @@ class Arguments(BaseModel):
 
 @cache
 def _kinds(arguments: type[Arguments]) -> Mapping[str, str]:
-    """The type that a tool's schema gives each argument."""
+    """Return the type that a tool's schema gives each argument."""
     schema = _reduced(arguments.model_json_schema())
     return {name: member["type"] for name, member in schema.get("properties", {}).items()}
 
 
 def _typed(value: object, kind: str | None) -> object:
-    """Return the value of that kind which the text stands for; else what was given."""
+    """Return the value of that type which the text represents, or the value as it is."""
     if isinstance(value, float) and kind == "integer" and value.is_integer():
         return int(value)
     if not isinstance(value, str):
@@ -128,7 +128,7 @@ class Tool(Generic[ArgumentsT]):
     def parse(self, given: object, *, called: Mapping[str, str] | None = None) -> ArgumentsT:
         """
         Raises ValidationError naming each wrong argument and what is allowed. `called` are the
-        labels of a form's fields, by which people know them.
+        labels of a form's fields, by which people know the arguments.
         """
         try:
             return self.arguments.model_validate(given)
@@ -141,7 +141,7 @@ class Tool(Generic[ArgumentsT]):
             raise ValidationError("; ".join(told)) from None  # pydantic's repeats the input
 
     def definition(self) -> dict[str, Any]:
-        """As `toolSchema.inlinePayload` of a gateway target has it."""
+        """Return the tool as in `toolSchema.inlinePayload` of a gateway target."""
         return {
             "name": self.name,
             "description": self.description,
@@ -166,8 +166,8 @@ class Tool(Generic[ArgumentsT]):
 
 def require_tool(called: str, tools: Iterable[Tool[Any]]) -> None:
     """
-    Raises ValidationError if the gateway calls the function for a tool that isn't one of its own:
-    a target with another schema than ours must not have its arguments taken for a search.
+    Raise ValidationError unless the gateway calls the function for one of its own tools. A target
+    with another schema must not have its arguments taken for a search.
     """
     names = [tool.name for tool in tools]
     if called not in names:
@@ -177,7 +177,7 @@ def require_tool(called: str, tools: Iterable[Tool[Any]]) -> None:
 
 
 def _reduced(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A JSON schema in the words that the gateway knows."""
+    """Return a JSON schema with only the keywords that the gateway allows."""
     # An optional argument is "its type or null"; the gateway has no null, leaving it out is enough.
     options = [option for option in schema.get("anyOf", []) if option.get("type") != "null"]
     assert len(options) <= 1, "an argument has one type"
@@ -204,9 +204,9 @@ _PAIR = {"name", "value"}
 
 def by_name(given: object) -> object:
     """
-    The object that a list of names and values stands for; anything else as it is.
+    Return the object that a list of names and values represents, or the value as it is.
 
-    Raises ValueError, fit to be shown to the caller.
+    Raises ValueError with a message for the caller.
     """
     if not isinstance(given, list):
         return given
@@ -221,7 +221,7 @@ def by_name(given: object) -> object:
 
 
 def strict_tool(tool: Tool[Any], *, target: str) -> dict[str, Any]:
-    """As `tools` of OpenAI's Responses API has it, by the name that the gateway calls it."""
+    """Return the tool as in `tools` of OpenAI's Responses API, under the gateway's name for it."""
     return {
         "type": "function",
         "name": f"{target}___{tool.name}",

@@ -1,13 +1,12 @@
 """
-An object's event, brought to its record: what lies under a key now, and what follows from it.
+Bring the record of a document in step with its object after an event.
 
-- events: what S3 tells, through EventBridge and SQS; a hint, never believed
-- reconcile: one key, from the look at it to the last write
-- plan: what a look asks for, worked out without touching anything
-- receipts: of removals, from the record alone
-- descriptions: what is written of a document, in its record and its sidecar
+- events: S3's notifications through EventBridge and SQS; only hints
+- reconcile: handles one key, from reading to the last write
+- plan: works out, without I/O, what the state of a key requires
+- removal_receipts: receipts of removals, from the record alone
+- descriptions: the content of a document's record and sidecar
 
-Imports documents and access. Comes from: SQS (functions/upload_handler), deletions, the reconciler.
-Goes to: the records, the sidecars, the receipts, and a run for the catalog, which whoever called
-asks for.
+Imports model and access. functions/upload_handler, deletions and the reconciler use it. It writes
+records, sidecars and receipts; its caller requests the catalog's run.
 """

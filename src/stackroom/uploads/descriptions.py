@@ -1,4 +1,4 @@
-"""A document as its object has it now: its record, its sidecar, and what is wrong with it."""
+"""Describe a document as its object is now: its record, its sidecar, and what is wrong with it."""
 
 import hashlib
 import json
@@ -39,9 +39,10 @@ MAX_FILENAME_BYTES = 400  # leaves room for prefix and sidecar suffix in S3's 1,
 @dataclass(frozen=True, kw_only=True)
 class Description:
     """
-    `problem` is why the object can't be taken; the sidecar quarantines it then. `is_known`: its
-    record already tells of this very object, and the sidecar is the one that goes with it.
-    `attribute_types` are those of its owner's attributes, as a catalog records them.
+    The record and sidecar that an object should have. `problem` is the reason to reject the object;
+    the sidecar then quarantines it. `is_known` if its record already describes this object, and the
+    sidecar matches it. `attribute_types` are those of the owner's attributes, as a catalog records
+    them.
     """
 
     document: Document
@@ -97,8 +98,8 @@ _MOVING = (DocumentStatus.INDEXING, DocumentStatus.DELETING)
 
 def _text_before(record: Document | None) -> str | None:
     """
-    Return the id of the text that may be found until this version's is: what was indexed, or was on
-    its way into the index or out of it.
+    Return the id of the text that may be found until this version's text is: one that was indexed,
+    or on its way into the index or out of it.
     """
     if record is None:
         return None
@@ -106,7 +107,7 @@ def _text_before(record: Document | None) -> str | None:
 
 
 def _version_before(record: Document | None) -> str | None:
-    """Return the version that such a text is of; records from before it was kept don't name it."""
+    """Return the version that such a text is of; old records don't name it."""
     if record is None:
         return None
     is_indexed = record.status is DocumentStatus.INDEXED or record.status in _MOVING
@@ -140,10 +141,10 @@ def describe_unplaced(
 
 def says_the_same(record: Document, document: Document) -> bool:
     """
-    Whether the record already tells of this object.
+    Return True if the record already describes this object.
 
-    A failed document that is dropped again, byte for byte, is its owner's way of asking for
-    another try; the same event delivered twice is not, and has the version that was recorded.
+    Dropping a failed document again, byte for byte, is how its owner requests another attempt. The
+    same event delivered twice is not a new drop: it has the version that was recorded.
     """
     if record.status is DocumentStatus.DELETING or record.s3_key != document.s3_key:
         return False
@@ -156,7 +157,7 @@ def says_the_same(record: Document, document: Document) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class _Judged:
-    """What is wrong with the object, if anything, and the sidecar that it should have."""
+    """The problem of an object, if any, and the sidecar that it should have."""
 
     sidecar: bytes
     problem: str | None = None
@@ -194,8 +195,9 @@ def _file_problem(filename: str, size: int) -> str | None:
 
 def _fingerprint(found: StoredObject, problem: str | None) -> str:
     """
-    Of what a drop can change: the bytes, the attributes, and what is wrong with them or their
-    location (a catalog may be opened, or its limit raised, under an object that stays as it is).
+    Return a hash of what a drop can change: the bytes, the attributes, and the problem with them or
+    with their location (a catalog may be opened, or its limit raised, while an object stays as it
+    is).
     """
     attributes = (f"{name}={found.attributes[name]}" for name in sorted(found.attributes))
     parts = (found.etag, str(found.size), problem or "", *attributes)
@@ -237,12 +239,13 @@ class _Sidecar(BaseModel):
 
 def user_attributes(object_metadata: Mapping[str, str]) -> dict[str, Attribute]:
     """
-    The searchable attributes in an object's `x-amz-meta-*` values (given without that prefix).
+    Return the searchable attributes in an object's `x-amz-meta-*` values (given without that
+    prefix).
 
-    `kb-<name>` is a text, `kb-list-<name>` a comma-separated list, `kb-number-`, `kb-date-` and
-    `kb-bool-<name>` are what they say; all else is the user's own business. A date is kept twice:
-    as it is written, and in seconds. `allowed_groups` becomes a list either way. Raises
-    ValidationError naming the attribute and what is allowed.
+    `kb-<name>` is a text, `kb-list-<name>` a comma-separated list, and `kb-number-`, `kb-date-` and
+    `kb-bool-<name>` are what their prefix says; other values are ignored. A date is stored twice:
+    as written and in seconds. `allowed_groups` becomes a list either way. Raises ValidationError
+    naming the attribute and what is allowed.
     """
     found: dict[str, Attribute] = {}
     for header in sorted(object_metadata):
@@ -287,8 +290,8 @@ def _typed(kind: str, name: str, value: str) -> dict[str, Attribute]:
 
 def object_metadata(attributes: Mapping[str, Attribute]) -> dict[str, str]:
     """
-    What an object must carry for `user_attributes` to find these in it: the other way round. A text
-    that is a date in ISO 8601 is carried as a date.
+    Return the object metadata from which `user_attributes` reads these attributes. A text that is a
+    date in ISO 8601 becomes a date.
 
     Raises ValidationError naming the attribute and what is allowed.
     """
@@ -336,8 +339,8 @@ def own_sidecar(
     location: Location, attributes: Mapping[str, Attribute], *, uploaded_at: datetime
 ) -> tuple[bytes, bool]:
     """
-    The sidecar's body, and whether it names the document's folders: they are left out where there
-    is no room for them. Raises ValidationError if there are too many or too large attributes.
+    Return the sidecar's body, and whether it names the document's folders, which are left out if
+    there is no room for them. Raises ValidationError for too many or too large attributes.
     """
     ours: dict[str, Attribute] = {
         "user_id": location.user_id,
@@ -377,7 +380,7 @@ def _sidecar_of(everything: Mapping[str, Attribute]) -> bytes:
 
 def folders_of(filename: str) -> list[str]:
     """
-    Every folder that the file lies in, the outermost first: `2026`, then `2026/contracts`. S3
+    Return every folder that contains the file, outermost first: `2026`, then `2026/contracts`. S3
     Vectors compares whole values [S3 user guide: s3-vectors-metadata-filtering].
     """
     parts = plain_folder(filename).split("/")[:-1]
@@ -386,18 +389,18 @@ def folders_of(filename: str) -> list[str]:
 
 def quarantine_sidecar(location: Location) -> bytes:
     """
-    The sidecar of a rejected file: should a job index it before it is taken out, it is nobody's.
+    Return the sidecar of a rejected file: if a job indexes the file all the same, it has no owner.
 
-    One that Bedrock refuses would not keep it out for certain: the user guide has bad metadata
-    files "ignored" (kb-data-source-sync-ingest), and then the file is indexed without attributes;
-    or what was indexed before keeps those that it had.
+    A sidecar that Bedrock refuses would not reliably keep the file out: the user guide has bad
+    metadata files "ignored" (kb-data-source-sync-ingest), so that the file is indexed without
+    attributes, or what was indexed before keeps its own.
     """
     ids = {"catalog_id": location.catalog_id, "document_id": location.document_id}
     return _compact({"metadataAttributes": {"user_id": REJECTED, **ids}})
 
 
 def attributes_in(body: bytes) -> dict[str, Attribute] | None:
-    """The attributes that a sidecar of ours says; None of what can't be one of ours."""
+    """Return the attributes of a sidecar of ours; None for anything else."""
     try:
         return _Sidecar.model_validate_json(body).metadata_attributes
     except Malformed:
@@ -405,7 +408,7 @@ def attributes_in(body: bytes) -> dict[str, Attribute] | None:
 
 
 def is_foreign(body: bytes, location: Location) -> bool:
-    """Whether somebody else wrote the sidecar that lies beside the document."""
+    """Return True if somebody else wrote the sidecar that lies beside the document."""
     return (attributes_in(body) or {}).get("catalog_id") != location.catalog_id
 
 

@@ -1,4 +1,4 @@
-"""S3's notifications as EventBridge wraps them and SQS delivers them."""
+"""S3 notifications as EventBridge wraps them and SQS delivers them."""
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic import ValidationError as Malformed
@@ -24,7 +24,7 @@ class ObjectEvent(BaseModel):
     """
     A hint that something happened to an object.
 
-    The key is as S3 has it, not URL-encoded, unlike in notifications that S3 sends by itself
+    The key is not URL-encoded, unlike in notifications that S3 sends directly
     [S3 user guide: ev-events].
     """
 
@@ -40,12 +40,12 @@ class ObjectEvent(BaseModel):
 
     @property
     def correlation_id(self) -> str:
-        """From here on in every log line and record of what the upload leads to."""
+        """The id in every log line and record that results from the upload."""
         return self.id
 
 
 def object_event(body: str) -> ObjectEvent:
-    """The event in an SQS message's body. Raises MalformedEvent, naming what is wrong with it."""
+    """Parse the event in an SQS message's body. Raises MalformedEvent, naming the problem."""
     try:
         return ObjectEvent.model_validate_json(body)
     except Malformed as error:

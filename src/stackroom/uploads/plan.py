@@ -1,4 +1,4 @@
-"""What one look at a key asks for, worked out from what was seen and nothing else."""
+"""Plan what the state of a key requires, from what was read and nothing else."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -45,10 +45,10 @@ from stackroom.uploads.steps import (
 @dataclass(frozen=True, kw_only=True)
 class Seen:
     """
-    A key that belongs to a catalog, there or to be opened. `superseded` are records of the object
-    under other ids: from when it belonged to no catalog, or names were told apart by their bytes.
-    `receipt` is the one that its record names. `is_lost`: the object is gone, and no deletion of it
-    was seen.
+    The state of a key that belongs to a catalog, which may not exist yet. `superseded` are records
+    of the object under other ids: from when it belonged to no catalog, or names were compared by
+    their bytes. `receipt` is the one that its record names. `is_lost` if the object is gone and no
+    deletion of it was seen.
     """
 
     location: Location
@@ -62,7 +62,7 @@ class Seen:
 
     @property
     def is_crawled(self) -> bool:
-        """Whether ingestion jobs go over what lies there."""
+        """True if ingestion jobs crawl the key."""
         source = self.catalog.source if self.catalog is not None else None
         return source is not None and source.type is DataSourceType.S3
 
@@ -70,8 +70,8 @@ class Seen:
 @dataclass(frozen=True, kw_only=True)
 class SeenUnplaced:
     """
-    A key that belongs to no catalog. `orphan` is its record in one that is not there any more;
-    `has_sidecar`, though it should have none.
+    The state of a key that belongs to no catalog. `orphan` is its record in a catalog that no
+    longer exists; `has_sidecar` if it has one, which it should not.
     """
 
     location: Unplaced
@@ -95,7 +95,7 @@ _UNSAID = RecordAttributes | KeepCatalogOpen | KeepWithObject
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a look at a key asks for. `run_for` is the catalog that needs a run after it, if any."""
+    """The steps that a key requires. `run_for` is the catalog that then needs a run, if any."""
 
     outcome: UploadOutcome
     steps: tuple[Step, ...] = ()
@@ -113,12 +113,12 @@ class Plan:
 
     @property
     def is_of_a_loss(self) -> bool:
-        """Whether the object is gone, and no deletion of it was seen."""
+        """True if the object is gone and no deletion of it was seen."""
         return any(isinstance(step, KeepReceipt) and step.receipt.lost for step in self.steps)
 
     @property
     def changes_records(self) -> bool:
-        """Whether the records and the object disagree."""
+        """True if the records and the object disagree."""
         silent = WriteSidecar | RemoveSidecar | _UNSAID
         return not all(isinstance(step, silent) for step in self.steps)
 
@@ -137,7 +137,7 @@ def plan(seen: Seen | SeenUnplaced, now: datetime, correlation_id: str | None = 
 
 
 def _plan_gone(seen: Seen, now: datetime) -> Plan:
-    """No object lies there."""
+    """Plan for a key without an object."""
     record, catalog = seen.record, seen.catalog
     if record is None:
         if seen.sidecar is None:
@@ -166,7 +166,7 @@ def _plan_gone(seen: Seen, now: datetime) -> Plan:
 
 
 def _plan_junk(seen: Seen) -> Plan:
-    """It gets no record, opens no catalog, and is nobody's where ingestion jobs crawl it."""
+    """Plan for a junk file: no record, no catalog, and no owner where ingestion jobs crawl it."""
     key, steps = seen.location.key, list[Step]()
     if seen.found is not None and seen.is_crawled:
         right = quarantine_sidecar(seen.location)
@@ -178,7 +178,7 @@ def _plan_junk(seen: Seen) -> Plan:
 
 
 def _plan_unplaced(seen: SeenUnplaced, now: datetime, correlation_id: str | None) -> Plan:
-    """The object is recorded under its user, with the reason, for as long as it lies there."""
+    """Plan for an object without a catalog: it is recorded under its user, with the reason."""
     location, steps = seen.location, list[Step]()
     if seen.has_sidecar:
         steps.append(RemoveSidecar(key=location.key))
@@ -228,15 +228,15 @@ def _arrived(seen: Seen, found: StoredObject, now: datetime, correlation_id: str
 
 def _as_it_lies(record: Document, found: StoredObject) -> Document:
     """
-    A removal that was called off is no more; the record must not name its receipt. The text that it
-    awaits is of the version that lies there now.
+    Return the record without the removal that was called off, and without its receipt. The text
+    that it awaits is that of the current version.
     """
     version_id = found.version_id if record.unread else record.version_id
     return record.model_copy(update={"receipt_id": None, "version_id": version_id})
 
 
 def catalog_of(location: Location, now: datetime) -> Catalog:
-    """The catalog as the first object in its folder opens it."""
+    """Return the catalog that the first object in its folder opens."""
     return Catalog(
         catalog_id=location.catalog_id,
         user_id=location.user_id,
@@ -298,10 +298,10 @@ def _with_sidecar_mended(
     seen: Seen, record: Document, found: StoredObject, right: Description, now: datetime
 ) -> Plan:
     """
-    The record is right and the sidecar is not.
+    Plan for a record that is right with a sidecar that is not.
 
-    Writing a sidecar can't be conditional. Whoever came too late with an older view may have laid
-    theirs over it, or removed it, before their record was refused; or have died there.
+    Writing a sidecar can't be conditional. A slower writer with an older view may have overwritten
+    or removed it before its record was refused, or have crashed in between.
     """
     if right.problem is None:
         again = record.model_copy(update={"attempts": 0})
@@ -339,7 +339,7 @@ def _registered(
 
 
 def _text_of(record: Document | None, document: Document) -> dict[str, object]:
-    """Return what the new record says of the document's text: another version is yet to be read."""
+    """Return the record's fields about the text: a new version has yet to be read."""
     version = (document.etag, document.version_id)
     if record is None or record.unread or (record.etag, record.version_id) != version:
         return {"unread": True}
@@ -400,7 +400,7 @@ def _removed(seen: Seen, record: Document, now: datetime) -> Plan:
 
 
 def _receipted(seen: Seen, record: Document, now: datetime) -> tuple[Document, list[Step]]:
-    """The record, naming the receipt of this removal, and what it takes to have it kept."""
+    """Return the record with the receipt of this removal, and the steps that save the receipt."""
     user_id, receipt = seen.location.user_id, seen.receipt
     if record.receipt_id is not None and receipt is None:
         # A crash came between naming and keeping it.

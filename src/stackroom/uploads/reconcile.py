@@ -1,14 +1,14 @@
 """
-Bringing a document's record in step with its object: one key, from the look to the last write.
+Bring a document's record in step with its object: one key, from reading to the last write.
 
-The object is the truth and events are hints: they come late, twice, reordered, and speak of
-versions that are no longer there. So nothing is taken but a key. `_look` reads the record and the
-object as they are now, `plan` works out what that asks for, and `_apply` writes it, each record
-only if it is still what was read; else all begins anew.
+The object is the truth and events are hints: they come late, twice or reordered, and name versions
+that no longer exist. So only the key of an event counts. `_look` reads the record and the object,
+`plan` works out what their state requires, and `_apply` writes it, each record only if it is
+unchanged since it was read; otherwise all of it starts again.
 
-A batch of keys goes the same way, beside each other. Only the last record of each plan waits for
-the others', for those of one catalog are saved together: each write of them changes its counters,
-and whoever meets another's there has to wait.
+The keys of a batch are handled in parallel. Only the last record of each plan waits for those of
+the others: the records of one catalog are saved together, because each write changes the catalog's
+counters and concurrent writes would conflict.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -71,7 +71,7 @@ _among_writers = random_pauses(0.03, 1.0)
 
 @dataclass(frozen=True, kw_only=True)
 class _Begun:
-    """A plan that is carried out up to its last record; `save` is to save it, `rest` follows."""
+    """A plan carried out up to its last record, `save`; the steps of `rest` follow it."""
 
     plan: Plan
     save: SaveRecord
@@ -93,12 +93,13 @@ class Uploads:
         self, key: str, *, correlation_id: str | None = None, is_audit: bool = False
     ) -> Plan:
         """
-        Bring the record of the key's document in step, and say by which plan; safe to repeat.
+        Bring the record of the key's document in step, and return the plan. Safe to repeat.
 
-        In an audit neither an event nor a person says that a missing object was deleted; where the
-        bucket doesn't either, it was lost, and its receipt says so.
+        In an audit, no event and no person says that a missing object was deleted. If the bucket
+        has no record of a deletion either, the object was lost, and its receipt says so.
 
-        Raises RecordChanged if others kept writing the same record; deliver again later.
+        Raises RecordChanged if others kept writing the same record; the caller delivers the key
+        again.
         """
 
         def once() -> Plan:
@@ -109,8 +110,8 @@ class Uploads:
 
     def reconcile_all(self, correlation_ids: Mapping[str, str]) -> dict[str, Plan | Exception]:
         """
-        As `reconcile` does each of these keys, beside each other; by key, and what `reconcile`
-        would raise is answered: it is no other key's.
+        Reconcile several keys in parallel. Return, by key, the plan or the error that `reconcile`
+        would raise: one key's error does not affect the others.
         """
         begun = self._each(
             correlation_ids, lambda key: self._begin(key, correlation_id=correlation_ids[key])
@@ -135,7 +136,7 @@ class Uploads:
         )
 
     def plan(self, key: str) -> Plan:
-        """What `reconcile` would do now in an audit, without doing any of it."""
+        """Return what `reconcile` would do in an audit, without doing it."""
         if is_ours(key):
             return Plan(outcome=UploadOutcome.IGNORED)
         planned = plan(self._look(locate(key), is_audit=True), self.now())
@@ -147,7 +148,7 @@ class Uploads:
     def _begin(
         self, key: str, correlation_id: str | None, *, is_audit: bool = False
     ) -> Plan | _Begun:
-        """The plan if no record is to be saved: then all of it is done."""
+        """Return the plan once it is carried out, or up to the record that it saves."""
         if is_ours(key):
             return Plan(outcome=UploadOutcome.IGNORED)
         seen = self._look(locate(key), is_audit=is_audit)
@@ -160,7 +161,7 @@ class Uploads:
             return self._carry_out(plan(unplaced, self.now(), correlation_id))
 
     def _carry_out(self, planned: Plan) -> Plan | _Begun:
-        """Raises as `_apply` does."""
+        """Carry out a plan up to its last record. Raises what `_apply` raises."""
         kept: dict[str, Document] = {}
         for at, step in reversed(list(enumerate(planned.steps))):
             if isinstance(step, SaveRecord):
@@ -180,15 +181,15 @@ class Uploads:
         return self._read(begun.plan, saved) if saved.unread else begun.plan
 
     def _as_read(self, save: SaveRecord) -> Document:
-        """As it is to be saved; if its text is there by now, it need not wait for it."""
+        """Return the record to save; it does not wait for its text if that exists by now."""
         document = _as_of(self.now(), save)
         found = self._result_for(document) if document.unread else None
         return document if found is None else found.applied_to(document)
 
     def _read(self, planned: Plan, document: Document) -> Plan:
         """
-        Look once more for the text that the saved record awaits. Whoever writes it looks at the
-        record afterwards, so one of the two sees the other, and asks for the run.
+        Look once more for the text that the saved record awaits. The writer of the text reads the
+        record afterwards, so one of the two sees the other and requests the run.
         """
         found = self._result_for(document)
         if found is None:
@@ -202,7 +203,7 @@ class Uploads:
         return found if is_of_this else None
 
     def _end_all(self, shelf: Mapping[str, _Begun]) -> dict[str, Plan | Exception]:
-        """Those of one catalog."""
+        """Save the last records of one catalog's plans together."""
         try:
             saved = self.documents.save_all(self._as_read(each.save) for each in shelf.values())
         except Unavailable as error:  # it passes, and is all of theirs
@@ -218,7 +219,7 @@ class Uploads:
     def _each(
         self, keys: Iterable[str], act: Callable[[str], _Answer]
     ) -> dict[str, _Answer | Exception]:
-        """What it answers for each key, or raises."""
+        """Return, by key, what `act` returns or raises."""
 
         def attempted(key: str) -> tuple[str, _Answer | Exception]:
             try:
@@ -280,8 +281,9 @@ class Uploads:
 
     def _is_taken(self, record: Document, found: StoredObject | None, key: str) -> bool:
         """
-        Whether the record is of another object, whose name is encoded otherwise. One record can't
-        be of both, for it would go with either; where the other is gone, this one takes its place.
+        Return True if the record is of another object, whose name is encoded differently. A record
+        can't serve both, because it would go with either; if the other object is gone, this one
+        takes its place.
         """
         if record.s3_key == key:
             return False
@@ -297,7 +299,7 @@ class Uploads:
         return tuple(each for each in (unplaced, self._former(location)) if each is not None)
 
     def _former(self, location: Location) -> Document | None:
-        """The object's record from when names were told apart by their bytes."""
+        """Return the object's record from when names were compared by their bytes."""
         former_id = former_document_id_of(location.catalog_id, location.filename)
         if former_id == location.document_id:
             return None
@@ -305,7 +307,7 @@ class Uploads:
 
     def _apply(self, steps: Iterable[Step], kept: dict[str, Document]) -> None:
         """
-        `kept` are the records that the plan has saved.
+        Apply the steps in order. `kept` collects the records that the plan has saved.
 
         Raises RecordChanged, or CatalogLimitReached before anything is written.
         """
@@ -367,8 +369,8 @@ class Uploads:
 
 def _as_of(now: datetime, step: SaveRecord) -> Document:
     """
-    Its times as they are when it is saved: a job that began between the plan and the writing of the
-    sidecar has not seen this version.
+    Return the record with its times as of now: a job that began between the plan and the writing of
+    the sidecar has not seen this version.
     """
     times = {"updated_at": now} if step.moves else {}
     if step.present_from is not None:

@@ -1,7 +1,7 @@
 """
-The receipt of a removal, made from the document's record alone.
+The receipt of a removal, derived from the document's record alone.
 
-So it doesn't matter who writes it, or how often: the record names it before it is kept.
+So any writer may save it any number of times: the record names it before it is saved.
 """
 
 import hashlib
@@ -14,14 +14,14 @@ _LOST = "-lost"
 
 
 def receipt_id_of(document: Document, asked_at: datetime, *, is_lost: bool = False) -> str:
-    """Ids sort by the time of asking, and say of what nobody asked for that it was lost."""
+    """Return an id that sorts by the time of the request and marks a loss that nobody requested."""
     version = f"{document.document_id}\x00{document.version}"
     seal = hashlib.sha256(version.encode()).hexdigest()[:8]
     return f"rcpt-{asked_at.astimezone(UTC).strftime(_TIME)}-{seal}{_LOST if is_lost else ''}"
 
 
 def receipt_of(document: Document, user_id: str) -> Receipt:
-    """The receipt that the record names, open."""
+    """Return the open receipt that the record names."""
     assert document.receipt_id is not None, "a removal's record names its receipt"
     asked_at = datetime.strptime(document.receipt_id.split("-")[1], _TIME).replace(tzinfo=UTC)
     return Receipt(

@@ -1,7 +1,7 @@
 """
-The writes that bring a record in step with its object, each as a value, which a plan orders.
+The writes that bring a record in step with its object, as values that a plan puts in order.
 
-The order is part of the plan: whatever a crash leaves undone, the next look at the key must see.
+The order is part of the plan: the next look at a key must detect whatever a crash leaves undone.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class OpenCatalog:
 
 @dataclass(frozen=True, kw_only=True)
 class UnmarkDeleting:
-    """The catalog is being deleted, and an object lies in it: it stays."""
+    """Keep a catalog that is being deleted, because an object lies in it."""
 
     catalog_id: str
 
@@ -30,7 +30,10 @@ class UnmarkDeleting:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordAttributes:
-    """So that a search can tell a filter that can't match: before the document can be found."""
+    """
+    Record the types of attributes before the document can be found, so that a search can detect a
+    filter that can't match.
+    """
 
     catalog_id: str
     types: frozenset[str]
@@ -67,8 +70,8 @@ class KeepReceipt:
 @dataclass(frozen=True, kw_only=True)
 class SaveRecord:
     """
-    `moves`: the record says when it was saved, for its status is news then. `present_from`: object
-    and sidecar both lie there by then, the object since that moment.
+    Save a document's record. With `moves`, its status changes now. From `present_from` on, the
+    object has lain in the bucket; by the time of saving, so has the sidecar.
     """
 
     document: Document
@@ -93,11 +96,11 @@ class RemoveRecord:
 @dataclass(frozen=True, kw_only=True)
 class KeepCatalogOpen:
     """
-    The catalog may have been marked for deletion, or closed, since it was read.
+    Check that the catalog was not marked for deletion or closed since it was read.
 
-    Whoever closes it has looked for documents before, and this looks for the catalog after the
-    document was saved: one of the two sees the other. If the catalog is gone, all begins anew. If a
-    crash comes in between, a record of no catalog is left; no run ever took it up.
+    Whoever closes a catalog looks for documents first, and this step looks for the catalog after
+    the document was saved, so one of the two sees the other. If the catalog is gone, all of it
+    starts again. A crash in between leaves a record without a catalog, which no run takes up.
     """
 
     catalog_id: str
@@ -106,9 +109,9 @@ class KeepCatalogOpen:
 @dataclass(frozen=True, kw_only=True)
 class KeepWithObject:
     """
-    The object may have been deleted since it was seen. Whoever was told so looked for a record
-    after it had gone, and this looks for the object after its first record was saved: one of the
-    two sees the other. If the object is gone, all begins anew.
+    Check that the object was not deleted since it was read. Whoever handles the deletion looks for
+    a record after the object had gone, and this step looks for the object after its first record
+    was saved, so one of the two sees the other. If the object is gone, all of it starts again.
     """
 
     key: str
