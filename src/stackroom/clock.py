@@ -1,4 +1,4 @@
-"""The time of day, and how fast AWS works by it, as the use cases are given them."""
+"""The clocks of use cases: the time of day, the pace of AWS, and deadlines."""
 
 import math
 import time
@@ -16,20 +16,19 @@ def utc_now() -> datetime:
 @dataclass(frozen=True)
 class Pace:
     """
-    How long what AWS takes some seconds for takes here, where its clock is `speed` times as fast as
-    the world's; 1 is AWS itself.
+    Convert durations of AWS to this clock, which runs `speed` times as fast; 1 is AWS itself.
 
-    It is for waits alone. A function's own time runs everywhere at the same pace.
+    Only waits are converted. A function's own computing takes the same time everywhere.
     """
 
     speed: float = 1.0
 
     def here(self, seconds: float) -> float:
-        """Seconds by our clock, of so many of AWS's."""
+        """Return the seconds by our clock for seconds on AWS."""
         return seconds / self.speed
 
     def on_aws(self, seconds: float) -> float:
-        """Seconds of AWS's, of so many by our clock."""
+        """Return the seconds on AWS for seconds by our clock."""
         return seconds * self.speed
 
 
@@ -42,17 +41,17 @@ REAL_TIME = Pace()
 @dataclass(frozen=True)
 class Deadline:
     """
-    A moment by the clock of `time.monotonic`, in seconds, behind which nobody reads the answer.
+    A moment of `time.monotonic`, in seconds, after which nobody waits for the answer.
 
-    Whoever asks others on the way looks at it before each call, so that no call is begun in vain,
-    and lets none take longer than what is left.
+    Code that calls other services checks it before each call, and limits each call to the time
+    left.
     """
 
     at: float
 
     @classmethod
     def after(cls, seconds: float) -> Self:
-        """So many seconds from now; a deadline in the past has passed at once."""
+        """Return the deadline that many seconds from now."""
         return cls(time.monotonic() + seconds)
 
     @property
@@ -60,15 +59,15 @@ class Deadline:
         return self.left() <= 0
 
     def left(self) -> float:
-        """Seconds, never below zero; infinite without a deadline."""
+        """Return the seconds left, never negative; infinite without a deadline."""
         return max(0.0, self.at - time.monotonic())
 
     def sooner(self, seconds: float) -> Self:
-        """So many seconds before this one, for what is to be done with an answer."""
+        """Return an earlier deadline, to leave time for processing the answer."""
         return type(self)(self.at - seconds)
 
     def check(self, operation: str) -> None:
-        """Raises KnowledgeBaseUnavailable if it has passed; `operation` would have been called."""
+        """Raise KnowledgeBaseUnavailable if it has passed; `operation` is the call not made."""
         if self.has_passed:
             raise KnowledgeBaseUnavailable(operation, "DeadlinePassed")
 

@@ -1,4 +1,4 @@
-"""Several calls of AWS at the same time, and trying again what others got in the way of."""
+"""Call AWS in parallel, and retry what conflicts with other writers."""
 
 import random
 import time
@@ -29,7 +29,7 @@ def in_threads(actions: Sequence[Callable[[], T]]) -> list[T]:
 
 
 def chunks(items: Iterable[T], *, of: int) -> Iterator[list[T]]:
-    """So many at a time, and the rest."""
+    """Yield lists of `of` items, the last one shorter."""
     remaining = iter(items)
     yield from iter(lambda: list(islice(remaining, of)), [])
 
@@ -38,14 +38,14 @@ def chunks(items: Iterable[T], *, of: int) -> Iterator[list[T]]:
 
 
 def at_once(_attempt: int) -> None:
-    """No pause."""
+    """Retry without a pause."""
 
 
 def random_pauses(first: float, longest: float) -> Callable[[int], None]:
     """
-    A pause of a random length, so that those who met once don't meet again.
+    Return pauses of random length, so that conflicting writers don't meet again.
 
-    At most `first` seconds after the first attempt, twice as long after each further one.
+    The first is at most `first` seconds, each further one twice as long, up to `longest`.
     """
 
     def pause(attempt: int) -> None:
@@ -66,9 +66,10 @@ def retried(
     after: type[Unavailable] | tuple[type[Unavailable], ...] = RecordChanged,
 ) -> T:
     """
-    What `once` answers, tried again after errors of those kinds; the last try's error is raised.
+    Return the result of `once`, retried after errors of those types. Raises the error of the last
+    attempt.
 
-    `once` must read anew what it decides on. `pause` is told how many attempts were before.
+    `once` must read anew what it decides on. `pause` receives the number of attempts so far.
     """
     for attempt in range(tries - 1):
         try:

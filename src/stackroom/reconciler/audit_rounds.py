@@ -1,14 +1,15 @@
 """
-Comparing bucket, records, index and control table, and mending what they tell differently.
+Compare bucket, records, index and control table in rounds, and repair what differs.
 
-Events get lost, handlers die, tables are restored from yesterday. In a full round the audits look
-at everything, a bounded piece at a time, and do what the missed event or the dead handler would
-have done, through the same code; between two rounds, at what tells of itself. What may still be
-under way is left for the next time, so that a reconciliation after quiet finds nothing to do.
+Events get lost, handlers crash, tables are restored from yesterday. In a full round the audits read
+everything, a bounded piece at a time, and do what the missed event or the crashed handler would
+have done, through the same code. Between two rounds they read only what can be found cheaply. What
+may still be under way is left for the next time, so a reconciliation after a quiet time finds
+nothing.
 
-A full round may take many invocations. The next is due as long after the last as ten of them take,
-and an hour after it at the least: a small deployment is compared every hour, and one of millions
-spends a tenth of its time on it.
+A full round may take many invocations. The next is due ten times as long after the last as the last
+took, and after an hour at least: a small deployment is compared every hour, and one with millions
+of documents spends a tenth of its time on it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,8 +41,8 @@ _TOLD = 200  # letters of a cursor
 
 class AuditStage(StrEnum):
     """
-    In this order: who is dead, and what is open, is known before the records are asked who works on
-    them, and what was deleted is told by its receipt before the index's listing tells of it.
+    The stages in their order. Dead runs and open documents are known before records are checked for
+    who works on them, and receipts of deletions are read before the index is compared.
     """
 
     CONTROL = "control"
@@ -67,7 +68,7 @@ _AUDITS: dict[AuditStage, Callable[[Audited], Audit]] = {
 
 
 class Round(Record):
-    """When it began and ended; what an earlier version kept beside that is passed over."""
+    """When a round began and ended. Fields that an earlier version kept are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -82,7 +83,7 @@ class Round(Record):
 
 @dataclass
 class HeldBookmark:
-    """A `Bookmark` for one reconciliation, which nobody else goes on with."""
+    """A `Bookmark` in memory, for one reconciliation that nothing else continues."""
 
     cursor: str | None = None
 
@@ -95,7 +96,7 @@ class HeldBookmark:
 
 @dataclass(frozen=True, kw_only=True)
 class Rounds:
-    """Kept beside the bookmark: the round that is under way, or the last."""
+    """The current or last round, kept beside the bookmark."""
 
     kept: Bookmark
 
@@ -108,14 +109,14 @@ class Rounds:
 
 
 class _Position(Record):
-    """What the bookmark keeps, as JSON."""
+    """The content of the bookmark, as JSON."""
 
     stage: AuditStage = AuditStage.CONTROL
     cursor: str | None = Field(default=None, alias="place")  # as the stage's audit has it
 
     @classmethod
     def of(cls, kept: str | None) -> Self:
-        """The start, too, where a stage is kept that only an earlier version had."""
+        """Return the position, or the start if the stage exists only in an earlier version."""
         try:
             return cls() if kept is None else cls.model_validate_json(kept)
         except ValidationError:
@@ -125,8 +126,8 @@ class _Position(Record):
 @dataclass(frozen=True, kw_only=True)
 class Reconciliation:
     """
-    `audits` are those of a round, `between` those of a look between two. `on_step` is told of each
-    piece of a round that is about to be compared.
+    The audits of a round, and those `between` two rounds. `on_step` is called with the stage of
+    each piece before it is compared.
     """
 
     audits: Mapping[AuditStage, Audit]
@@ -147,7 +148,10 @@ class Reconciliation:
         patience: Patience | None = None,
         on_step: Callable[[AuditStage], None] | None = None,
     ) -> Self:
-        """In a round the knowledge bases are asked with patience, and for documents at `pace`."""
+        """
+        Return a reconciliation. A round asks the knowledge bases with patience, and lists documents
+        at `pace`.
+        """
         patient, paced = (patience or Patience()).with_, pace.of
         inventory = paced(audited.inventory, "indexed")
         asked = replace(
@@ -168,9 +172,9 @@ class Reconciliation:
 
     def look_between(self, *, has_time: Callable[[], bool]) -> Iterator[Discrepancy]:
         """
-        What can be told without reading all there is: dead runs, grants and queue positions, and
-        open documents that nobody works on. A lost event, what the index has or lacks, and whose
-        data sources and slots are, only a round finds.
+        Find what needs no full reading: dead runs, and open documents that no run works on. Only a
+        round finds a lost event, differences in the index, and the owners of data sources and
+        slots.
         """
         for audit in self.between:
             cursor: str | None = None
@@ -181,21 +185,21 @@ class Reconciliation:
 
     @property
     def is_due(self) -> bool:
-        """Whether a round is under way, or another one is due."""
+        """Return True if a round is under way or the next one is due."""
         latest = self.rounds.latest()
         return not self.is_over or latest is None or latest.is_next_due(self.now())
 
     @property
     def is_over(self) -> bool:
-        """Whether the next reconciliation begins at the start."""
+        """Return True if the next reconciliation begins at the start."""
         return self.bookmark.read() is None
 
     def go_on(self, *, has_time: Callable[[], bool] = lambda: True) -> Iterator[Discrepancy]:
         """
-        What is found from the bookmark on, mended by the time it is told.
+        Yield discrepancies from the bookmark on, each repaired by the time it is yielded.
 
-        Ends where there is no time for another piece, or with everything compared: the bookmark
-        is then at the start again. A piece that was cut off is compared anew.
+        Ends if there is no time for another piece, or once everything is compared and the bookmark
+        is back at the start. A piece that was interrupted is compared again.
         """
         kept = self.bookmark.read()
         position = _Position.of(kept)

@@ -1,4 +1,4 @@
-"""Everything that is compared, and what an audit of it is."""
+"""The subject of the audits, and the interface of an audit."""
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
@@ -27,12 +27,14 @@ Piece = Generator[Discrepancy, None, str | None]
 
 class Audit(Protocol):
     def step(self, cursor: str | None) -> Piece:
-        """A bounded piece of the comparison, from `cursor` on. Safe to repeat."""
+        """Compare a bounded piece, from `cursor` on. Safe to repeat."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Audited:
-    """`capacity` bounds the objects held at a time; `ids` are of documents that are compared."""
+    """
+    Everything that is compared. `capacity` bounds the objects in memory; `ids` stores compared ids.
+    """
 
     inventory: Inventory
     catalogs: Catalogs

@@ -1,15 +1,13 @@
 """
-How the knowledge bases are asked: never so often that a run waits, and again if they fail.
+Limit the requests to knowledge bases, so that no run waits for them, and repeat failed ones.
 
-List- and GetKnowledgeBaseDocuments of an account are five requests a second each, not adjustable
-[AWS General Reference: Amazon Bedrock quotas], and users' reports have them share these. Runs ask
-as often as their documents need; the reconciler keeps to a small part, and to less when it is
-throttled: then somebody else needs them.
+List- and GetKnowledgeBaseDocuments allow five requests a second each per account, not adjustable
+[AWS General Reference: Amazon Bedrock quotas], and users report that both share one limit. Runs ask
+as often as their documents need; the reconciler uses a small part, and less once it is throttled.
 
-What a knowledge base fails or throttles is the trouble of its data sources alone, so no piece ends
-with it, and nobody would compare anew what was missed: it is asked again before it is told that
-something could not be compared. Of one that is down, each further call would cost all the tries:
-then it is asked once only, until something is answered.
+If a knowledge base fails or throttles, only its own data sources are affected, so the piece goes on
+after several attempts, and the failure is reported as not compared. A knowledge base that is down
+is then asked only once per call, until a call succeeds.
 """
 
 import time
@@ -33,8 +31,8 @@ _PASSING = (KnowledgeBaseThrottled, KnowledgeBaseUnavailable)
 @dataclass(kw_only=True)
 class RequestPace:
     """
-    At most `a_second` requests a second, fewer than the account has; after each that is throttled,
-    half as many until thirty seconds lie between two, and after each that is not, twice as many.
+    At most `a_second` requests a second. Each throttle halves the rate, down to one request in
+    thirty seconds; each success doubles it.
     """
 
     a_second: float = DEFAULT_A_SECOND
@@ -50,7 +48,7 @@ class RequestPace:
         self._gap = self._shortest
 
     def of(self, port: _Port, *calls: str) -> _Port:
-        """The port, each of whose calls named waits for its turn. It should be one request."""
+        """Return the port with each of the named calls waiting for its turn."""
         return around(port, calls, lambda _, call: self._ask(call))
 
     def _ask(self, call: Callable[[], Any]) -> Any:
@@ -78,11 +76,14 @@ class Patience:
     _is_down: bool = field(default=False, init=False)
 
     def with_(self, port: _Port, *calls: str) -> _Port:
-        """The port, of which those calls are tried again. They must be safe to repeat."""
+        """Return the port with the named calls retried. They must be safe to repeat."""
         return around(port, calls, lambda _, call: self._answer(call))
 
     def _answer(self, once: Callable[[], _Answer]) -> _Answer:
-        """What `once` answers; the last try's KnowledgeBaseThrottled or -Unavailable is raised."""
+        """
+        Return the result of `once`. Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable of
+        the last attempt.
+        """
         tries = 1 if self._is_down else TRIES
         try:
             found = retried(once, tries=tries, pause=self.pause, after=_PASSING)
@@ -96,7 +97,7 @@ class Patience:
 def around(
     port: _Port, calls: tuple[str, ...], made: Callable[[str, Callable[[], Any]], Any]
 ) -> _Port:
-    """The port, of which those calls are made by `made`, which is told the name and the call."""
+    """Return the port with the named calls made by `made`, which receives the name and the call."""
     return cast(_Port, _Around(port, calls, made))
 
 

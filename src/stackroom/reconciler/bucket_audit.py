@@ -1,10 +1,9 @@
 """
-Objects against records, both ways, one shelf at a time: all that lies under one `{user}/{folder}/`.
+Compare objects with records, in both directions, one prefix `{user}/{folder}/` at a time.
 
-The listing brings a shelf in one piece, whatever else lies on it, and the catalog's records are
-read beside it. Nothing is asked of S3 for an object that its record agrees with, and where nothing
-disagrees, nothing is written. Catalogs without any object are left to
-`stackroom.reconciler.record_audit`.
+The listing returns the objects of a prefix together, and the catalog's records are read alongside.
+An object that its record agrees with costs no request to S3, and if nothing differs, nothing is
+written. Catalogs without any object are left to `stackroom.reconciler.record_audit`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,7 +35,7 @@ _STEP = 10_000  # objects, ten pages of the listing
 
 
 class _Cursor(Record):
-    """After that key; on its shelf, ids above `low`."""
+    """A position: after that key; within its prefix, ids above `low`."""
 
     after: str = ""
     low: str = ""
@@ -45,8 +44,8 @@ class _Cursor(Record):
 @dataclass
 class ListedFile:
     """
-    An object and when its sidecar was written; None if there is none. `twins` have the same name,
-    encoded otherwise.
+    An object, and when its sidecar was written; None if there is none. `twins` are objects with the
+    same name in another encoding.
     """
 
     item: ListedObject
@@ -61,11 +60,11 @@ class ListedFile:
 @dataclass
 class IdWindow:
     """
-    Of what a shelf lists, in memory that has a bound: the lowest ids above where the last window
-    ended, as many as fit; those up to `high`, and None if all of them fit.
+    The ids of a prefix's objects that fit into bounded memory: the lowest ids above the end of the
+    last window, up to `high`; None if all fit.
 
-    The records come in an order of their own, and are read against it. Ids are hashes, so that each
-    window is as full as can be, and the whole takes (length / capacity) readings of both.
+    The records come in an order of their own and are compared with each window. Ids are hashes, so
+    the windows are equally full, and a prefix takes (length / capacity) readings of both sides.
     """
 
     capacity: int
@@ -139,14 +138,14 @@ class BucketAudit:
             yield from self._compared(catalogs_own, window)
 
     def _quarantined(self, location: Location, junk: Sequence[str]) -> Iterator[Discrepancy]:
-        """Where ingestion jobs crawl junk, which has no record, its sidecar makes it nobody's."""
+        """Quarantine junk files where ingestion jobs crawl them; they have no record."""
         catalog = self.on.catalogs.get(location.catalog_id) if junk else None
         source = catalog.source if catalog is not None else None
         if source is not None and source.type is DataSourceType.S3:
             yield from self.on.mending.reconciled((each, Kind.WRONG_SIDECAR) for each in junk)
 
     def _of_no_catalog(self, window: IdWindow) -> Iterator[Discrepancy]:
-        """Those of the shelf whose own key is at fault; the window is left with the others."""
+        """Yield what is wrong with keys that belong to no catalog; the window keeps the others."""
         held = [listed.item for listed in window.held.values()]
         unplaced = [each for each in held if isinstance(locate(each.key), Unplaced)]
         for item in unplaced:
@@ -204,7 +203,7 @@ class BucketAudit:
                 yield item.key, Kind.OBJECT_WITHOUT_RECORD
 
     def _is_told(self, item: ListedObject) -> bool:
-        """Whether a record shows the object as one that belongs to no catalog."""
+        """Return True if a record shows the object as one without a catalog."""
         partition = unplaced_partition(locate(item.key).user_id)
         record = self.on.documents.get(partition, unplaced_id_of(item.key))
         return record is not None and _is_the_same(record, item)
@@ -226,7 +225,7 @@ class BucketAudit:
 
 
 class _Counted:
-    """Iterates once, and knows afterwards how many there were and the last one's key."""
+    """An iterator that counts its items and remembers the key of the last one."""
 
     def __init__(self, items: Iterable[ListedObject]) -> None:
         self._items = items
@@ -241,21 +240,21 @@ class _Counted:
                 yield item
 
     def finish(self) -> None:
-        """Whatever kept the others from being compared, the listing goes on after them."""
+        """Read the rest, so that the listing continues after all items."""
         for _ in self:
             pass
 
 
 def _past_ours(after: str) -> str:
-    """Return where a listing goes on, past all of what we keep for ourselves."""
+    """Return the key after which a listing continues, past our own prefixes."""
     ours = next((each for each in OUR_PREFIXES if after.startswith(each)), None)
     return after if ours is None else f"{ours}\U0010ffff"
 
 
 def _shelf_of(item: ListedObject) -> str:
     """
-    `{user}/{folder}/` as the key has it, or nothing if it has no two folders. By the text alone:
-    a misplaced key among a catalog's own must not take its shelf apart.
+    Return `{user}/{folder}/` of the key, or nothing if it has no two folders. Only the text of the
+    key counts, so that a misplaced key among a catalog's objects does not split their prefix.
     """
     user_id, _, rest = item.key.partition("/")
     folder, slash, _ = rest.partition("/")
@@ -263,7 +262,7 @@ def _shelf_of(item: ListedObject) -> str:
 
 
 def _difference(record: Document, listed: ListedFile) -> Kind | None:
-    """What seems wrong, for a HEAD to show."""
+    """Return the kind of a suspected difference, to be confirmed by HeadObject."""
     if record.status in (DocumentStatus.DELETING, DocumentStatus.UPLOADING):
         return Kind.STALE_RECORD
     if not _is_the_same(record, listed.item):
@@ -272,7 +271,10 @@ def _difference(record: Document, listed: ListedFile) -> Kind | None:
 
 
 def _is_the_same(record: Document, item: ListedObject) -> bool:
-    """By what a listing tells; a HEAD gives whole seconds, and a listing may give fractions."""
+    """
+    Compare by what a listing returns. HeadObject returns whole seconds, a listing may return
+    fractions.
+    """
     at = record.uploaded_at.replace(microsecond=0)
     return has_the_same_content(record, item) and at == item.last_modified.replace(microsecond=0)
 
@@ -282,7 +284,10 @@ def has_the_same_content(record: Document, item: ListedObject) -> bool:
 
 
 def _has_its_sidecar(record: Document, listed: ListedFile) -> bool:
-    """Whoever writes a sidecar then writes the record: a later one is of somebody who failed to."""
+    """
+    Return True unless the sidecar is newer than the record: its writer failed before saving the
+    record.
+    """
     if not can_have_sidecar(record.s3_key):
         return True
     known_since = record.present_since or record.updated_at

@@ -1,8 +1,8 @@
 """
-Leases of runs that ended without a word, and data sources and slots of catalogs that are gone.
+Find leases of runs that ended silently, and data sources and slots of catalogs that are gone.
 
-Grants and queue positions of such runs need no audit: a grant ends by itself after a quarter of an
-hour (quota.schedule), and whoever hands out the next one drops a waiter that nobody can wake.
+Grants and queue positions of such runs need no audit: a grant expires after a quarter of an hour
+(runs.schedule), and whoever issues the next one drops a waiter that can't be woken.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from stackroom.runs.placement import catalog_named_in, is_named_after, is_of_a_c
 
 @dataclass(frozen=True)
 class ControlAudit:
-    """All expired leases are one step."""
+    """Audit of expired leases, all of them in one step."""
 
     on: Audited
 
@@ -46,12 +46,12 @@ _DELETING = "DELETING"
 @dataclass(frozen=True)
 class SourceAudit:
     """
-    Data sources and slots of the pool: whose they are, and which are nobody's any more.
+    Audit of the pool's data sources and slots: who owns them, and which have no owner.
 
-    Where tables were brought back as of yesterday, a data source may stand whose catalog was
-    deleted since, or was given another. The bucket was compared before, so that a catalog that has
-    documents has its record by now: what no record leads to is deleted, with all that it has in
-    the index. A step is a knowledge base of the pool.
+    If tables were restored from a backup, a data source may exist whose catalog was deleted since,
+    or got another one. The bucket was compared before, so each catalog with documents has its
+    record by now: a data source that no record leads to is deleted, with all that the index has of
+    it. A step is one knowledge base of the pool.
     """
 
     on: Audited
@@ -140,7 +140,7 @@ class SourceAudit:
         )
 
     def _of_lost(self, member: PoolMember, holders: frozenset[str]) -> Iterator[Discrepancy]:
-        """A slot is lost for as long as a data source that holds none takes its place."""
+        """Free slots that are lost while a data source without a slot takes their place."""
         knowledge_base_id = member.knowledge_base_id
         lost = sorted(self.on.slots.lost(knowledge_base_id))
         if not lost:
@@ -175,7 +175,7 @@ def _where(known: KnownSource) -> str:
 
 
 def owner_of(known: KnownSource) -> str | None:
-    """The catalog that a data source of its own was made for, whether or not there still is one."""
+    """Return the catalog for which a data source was created, whether or not it still exists."""
     if (named := catalog_named_in(known.name)) is not None:
         return named
     location = locate(f"{known.prefix}any")

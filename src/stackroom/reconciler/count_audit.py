@@ -1,12 +1,10 @@
 """
-What each catalog counts, against the records of its documents.
+Compare each catalog's counts with the records of its documents.
 
-Both are written together, or neither (aws/dynamodb/document_records.py); in a table that somebody
-wrote to by hand they may be apart. A document that was kept while there was no catalog is counted
-once there is one.
-A catalog's records are read between two looks at its counters: only if these are the same, and
-nothing was written in between, do they count for the records that were read. Of a catalog that is
-never quiet for so long, nothing is told.
+Both are written in one transaction (aws/dynamodb/document_records.py), but may differ in a table
+that somebody edited by hand. A document saved before its catalog existed is counted once it exists.
+The records are read between two readings of the counters: only if these are equal, and nothing was
+written in between, are they compared. A catalog that is never quiet for so long is skipped.
 """
 
 from collections.abc import Iterator
@@ -26,7 +24,7 @@ _AT_ONCE = 1000  # documents held at a time
 
 
 class _Cursor(Record):
-    """In that page of the catalogs, those after that one."""
+    """A position: in that page of catalogs, after that catalog."""
 
     page: str | None = None
     after: str = ""
@@ -79,5 +77,5 @@ class CountAudit:
 
 
 def _written(catalog: Catalog) -> tuple[Counts, datetime]:
-    """What is another after each write of a document that is counted."""
+    """Return what changes with each write of a counted document."""
     return counts_in(catalog), catalog.updated_at

@@ -1,4 +1,4 @@
-"""What can be out of step, and what is done about each."""
+"""The kinds of discrepancies, and the remedy for each."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,7 +17,7 @@ BETWEEN = timedelta(hours=1)  # two full rounds, at the least
 
 
 class Kind(StrEnum):
-    """Its name in logs, metrics and answers, and what is done about it."""
+    """A kind of discrepancy: its name in logs, metrics and answers, and its remedy."""
 
     remedy: str
 
@@ -98,8 +98,8 @@ class Outcome(StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class Discrepancy:
     """
-    `remedy` is what was done about it or, of what is left, what would be or is for a person.
-    `error` is why it failed, if it did so unexpectedly.
+    `remedy` is what was done about it or, if nothing was, what would be done or is left to a
+    person. `error` is an unexpected failure.
     """
 
     kind: Kind
@@ -110,7 +110,7 @@ class Discrepancy:
 
     @classmethod
     def not_compared(cls, what: str, error: BaseException) -> Self:
-        """One that could not even be looked at."""
+        """Return a discrepancy for something that could not be compared."""
         return cls(
             kind=Kind.NOT_COMPARED,
             what=what,

@@ -1,13 +1,14 @@
 """
-What the knowledge bases list against the records, both ways, whatever their number.
+Compare what the knowledge bases list with the records, in both directions, for any number of
+documents.
 
-A data source lists its documents in an order of its own, and a CUSTOM one by our ids alone, which
-don't tell the catalog. So both sides are read once, their ids are kept part by part, sorted, and
-compared at the end. Those on which they differ are looked at again by themselves before anything is
-done: both sides go on changing meanwhile.
+A data source lists its documents in an order of its own, a CUSTOM one by our ids alone, which don't
+name the catalog. So the ids of both sides are read once, stored in sorted parts, and compared at
+the end. Ids on which they differ are looked at again before anything is done, because both sides
+change meanwhile.
 
-What Bedrock failed or ignored stays in the listing, and its record is as a rule `failed`, too; of
-those, as many as fit are looked at again each time.
+Documents that Bedrock failed or ignored stay in the listing, and their records are usually
+`failed`, too; as many of those as fit are looked at again each time.
 """
 
 import hashlib
@@ -59,7 +60,7 @@ _AT_MOST = 100  # suspects of a step, or a page with more; asked for ten at a ti
 
 
 class IndexReading(StrEnum):
-    """What of a data source is being read, in this order; the last two only where it must be."""
+    """The readings of a data source, in this order; the last two only if needed."""
 
     LISTING = "listing"  # the ids of all that it lists are kept
     RECORDS = "records"  # and of all records that it should list; then both are compared
@@ -71,9 +72,9 @@ class IndexReading(StrEnum):
 
 class IndexPosition(Record):
     """
-    In that member of the pool, the data source after that one; of it, if it is `source`, this
-    reading from `page` on, which began then; `parts` of ids have been kept of it. `suspects` are
-    ids that need a second look.
+    A position: in that member of the pool, the data source after that one; if it is `source`, this
+    reading of it from `page` on, with the time it began. `parts` is the count of stored parts of
+    ids; `suspects` are ids that need a second look.
     """
 
     member: int = 0
@@ -95,8 +96,11 @@ _Reread = Generator[Discrepancy, None, IndexPosition | None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Lived:
-    """A data source with documents of ours. `catalog` has it to itself."""
+class _OwnedDataSource:
+    """
+    A data source with documents of ours. `catalog` is the only catalog in it; None if several share
+    it.
+    """
 
     source: DataSource
     catalog: Catalog | None
@@ -105,7 +109,7 @@ class _Lived:
         return f"{self.source.knowledge_base_id}/{self.source.data_source_id}"
 
     def document_id_of(self, listed: ListedDocument) -> str:
-        """An S3 data source knows it by its object's URI, a CUSTOM one by the id we gave it."""
+        """Return the document id: an S3 data source lists URIs of objects, a CUSTOM one our ids."""
         if self.source.type is DataSourceType.CUSTOM:
             return listed.identifier
         return locate(key_of(listed.identifier)).document_id
@@ -118,7 +122,7 @@ class TooManyDiffer(Exception):
 
 @dataclass(frozen=True)
 class IndexAudit:
-    """What keeps a data source from being compared is told, and the next one's turn comes."""
+    """Audit of the index. A data source that can't be compared is reported and skipped."""
 
     on: Audited
 
@@ -141,16 +145,16 @@ class IndexAudit:
             following = None if is_last else IndexPosition(member=at.member + 1)
         return following.model_dump_json(exclude_defaults=True) if following is not None else None
 
-    def _next(self, at: IndexPosition, member: PoolMember) -> _Lived | None:
-        """None if the pool's member has no data source after that one."""
+    def _next(self, at: IndexPosition, member: PoolMember) -> _OwnedDataSource | None:
+        """Return the data source after that one; None if the member has no other."""
         known = known_sources(self.on.inventory, member.knowledge_base_id)
         for each in sorted(known, key=lambda each: each.source.data_source_id):
             if each.source.data_source_id <= at.after:
                 continue
             if each.source.data_source_id == member.data_source_id:
-                return _Lived(source=each.source, catalog=None)
+                return _OwnedDataSource(source=each.source, catalog=None)
             if (catalog := self._resident(each)) is not None:
-                return _Lived(source=each.source, catalog=catalog)
+                return _OwnedDataSource(source=each.source, catalog=catalog)
         return None
 
     def _resident(self, known: KnownSource) -> Catalog | None:
@@ -160,7 +164,7 @@ class IndexAudit:
         catalog = self.on.catalogs.get(catalog_id)
         return catalog if catalog is not None and catalog.source == known.source else None
 
-    def _of_source(self, at: IndexPosition, there: _Lived) -> _Reread:
+    def _of_source(self, at: IndexPosition, there: _OwnedDataSource) -> _Reread:
         source = there.source.data_source_id
         past = IndexPosition(member=at.member, after=source)
         if at.source != source:
@@ -180,7 +184,7 @@ class IndexAudit:
         return following or past
 
     def _begun(self, at: IndexPosition, source: str, *, expired: int = 0) -> IndexPosition:
-        """The first reading of that data source."""
+        """Return the position of the first reading of that data source."""
         return IndexPosition(
             member=at.member,
             after=at.after,
@@ -189,7 +193,7 @@ class IndexAudit:
             expired=expired,
         )
 
-    def _read(self, at: IndexPosition, there: _Lived) -> _Reread:
+    def _read(self, at: IndexPosition, there: _OwnedDataSource) -> _Reread:
         match at.reading:
             case IndexReading.LISTING:
                 return (yield from self._listed(at, there))
@@ -200,8 +204,8 @@ class IndexAudit:
             case IndexReading.REST:
                 return (yield from self._rest(at, there))
 
-    def _listed(self, at: IndexPosition, there: _Lived) -> _Reread:
-        """None if the data source lists nothing yet."""
+    def _listed(self, at: IndexPosition, there: _OwnedDataSource) -> _Reread:
+        """Read a page of the listing."""
         listed, others = list[str](), set(at.suspects)
         for _ in range(PAGES):
             page = self.on.inventory.indexed(there.source, at.page)
@@ -227,8 +231,8 @@ class IndexAudit:
         fitting = tuple(drawn[: SUSPECTS // 2])
         return self._kept(at, IndexReading.LISTING, listed).model_copy(update={"suspects": fitting})
 
-    def _recorded(self, at: IndexPosition, there: _Lived) -> _Reread:
-        """And at the end the comparison."""
+    def _recorded(self, at: IndexPosition, there: _OwnedDataSource) -> _Reread:
+        """Read a page of records, and compare after the last."""
         recorded = list[str]()
         for _ in range(PAGES):
             documents, following = self._records(there, at.page)
@@ -260,8 +264,10 @@ class IndexAudit:
         self.on.ids.keep(f"{_reading_of(at)} {side}", at.parts, part)
         return at.model_copy(update={"parts": at.parts + 1})
 
-    def _records(self, there: _Lived, cursor: str | None) -> tuple[list[Document], str | None]:
-        """A page of the documents that live there, and where the next one begins."""
+    def _records(
+        self, there: _OwnedDataSource, cursor: str | None
+    ) -> tuple[list[Document], str | None]:
+        """Return a page of the data source's documents, and the cursor of the next."""
         if there.catalog is not None:
             catalog_id = there.catalog.catalog_id
             found = self.on.documents.page(catalog_id, after=cursor, limit=_RECORDS)
@@ -276,11 +282,13 @@ class IndexAudit:
         return living, page.next
 
     def _is_older(self, moment: datetime | None, at: IndexPosition) -> bool:
-        """Whether it was long enough ago when the reading began that both sides tell it."""
+        """
+        Return True if the moment was long enough before the reading for both sides to show it.
+        """
         return moment is not None and self.on.mending.is_settled(moment, by=at.began)
 
-    def _met(self, at: IndexPosition, there: _Lived) -> _Reread:
-        """A step of the reading in which most suspects are met."""
+    def _met(self, at: IndexPosition, there: _OwnedDataSource) -> _Reread:
+        """Look again at the suspects on a page of the side that names most of them."""
         if not at.suspects:
             return None
         left, following, looked_at = set(at.suspects), at.page, self.on.mending.now()
@@ -298,8 +306,10 @@ class IndexAudit:
         }
         return at.model_copy(update=changes)
 
-    def _named(self, there: _Lived, cursor: str | None) -> tuple[list[_Suspect], str | None]:
-        """A page of the side that doesn't tell a document by its id."""
+    def _named(
+        self, there: _OwnedDataSource, cursor: str | None
+    ) -> tuple[list[_Suspect], str | None]:
+        """Return a page of the side that doesn't list documents by id, and the next cursor."""
         if there.catalog is None:
             records = self.on.inventory.records(cursor)
             documents = (each for each in records.items if isinstance(each, Document))
@@ -310,23 +320,23 @@ class IndexAudit:
         catalog_id = there.catalog.catalog_id
         return [(there.document_id_of(each), catalog_id, each) for each in page.items], page.next
 
-    def _rest(self, at: IndexPosition, there: _Lived) -> _Reread:
-        """A step through those that were not met."""
+    def _rest(self, at: IndexPosition, there: _OwnedDataSource) -> _Reread:
+        """Look again at suspects that were on no page."""
         some, more = at.suspects[:_AT_MOST], at.suspects[_AT_MOST:]
         catalog_id = there.catalog.catalog_id if there.catalog is not None else None
         yield from self._looked_at(there, [(each, catalog_id, None) for each in some], by=at.began)
         return at.model_copy(update={"suspects": more}) if more else None
 
     def _looked_at(
-        self, there: _Lived, suspects: Iterable[_Suspect], *, by: datetime | None
+        self, there: _OwnedDataSource, suspects: Iterable[_Suspect], *, by: datetime | None
     ) -> Iterator[Discrepancy]:
-        """What is found of them; what changed since `by`, what was read tells nothing of."""
+        """Yield what is wrong with suspects, except those that changed since `by`."""
         for some in chunks(suspects, of=_AT_ONCE):
             what = f"{there}: {', '.join(name for name, _, _ in some)}"
             yield from apart(what, self._of_some(there, some, by))
 
     def _of_some(
-        self, there: _Lived, some: list[_Suspect], by: datetime | None
+        self, there: _OwnedDataSource, some: list[_Suspect], by: datetime | None
     ) -> Iterator[Discrepancy]:
         said: Mapping[str, DocumentDetail] = {}
         if there.catalog is None:
@@ -337,7 +347,7 @@ class IndexAudit:
 
     def _of_one(
         self,
-        there: _Lived,
+        there: _OwnedDataSource,
         catalog_id: str | None,
         document_id: str,
         listed: ListedDocument,
@@ -375,7 +385,7 @@ class IndexAudit:
 
 
 def differences(ids: IdParts, reading: str) -> Iterator[str]:
-    """The ids that only one side of the reading has, in their order."""
+    """Yield, in order, the ids that only one side of the reading has."""
     sides = (IndexReading.LISTING, IndexReading.RECORDS)
     parts = (_of_part(each, side) for side in sides for each in ids.parts(f"{reading} {side}"))
     for number, both in groupby(heapq.merge(*parts), key=lambda each: each[0]):
@@ -388,12 +398,12 @@ def _of_part(part: bytes, side: IndexReading) -> Iterator[tuple[bytes, IndexRead
 
 
 def _reading_of(at: IndexPosition) -> str:
-    """The name of the reading: of two at once, a round and a dry run, each has its own."""
+    """Return the name of the reading: a round and a dry run at the same time have their own."""
     return f"{at.member} {at.source} {at.began}"
 
 
 def _drawn(document_id: str, at: IndexPosition) -> str:
-    """Where it comes in an order that is another each time."""
+    """Return a sort key that differs for each reading."""
     return hashlib.blake2b(f"{document_id} {at.began}".encode(), digest_size=8).hexdigest()
 
 
@@ -409,7 +419,10 @@ def _suspicion(document: Document, said: DocumentDetail) -> Kind | None:
 
 
 def _was_indexed_since(document: Document, said: DocumentDetail) -> bool:
-    """What the knowledge base said before the document failed, its verdict has taken in."""
+    """
+    Return True if the document was indexed since. What the knowledge base reported before the
+    document failed is part of its verdict already.
+    """
     if document.lingering or document.present_since is None or said.updated_at is None:
         return False
     return said.status == "INDEXED" and said.updated_at > document.updated_at

@@ -1,11 +1,10 @@
 """
-Documents that a knowledge base has and no record tells of: what was deleted may still be found.
+Handle documents in a knowledge base that have no record: a deleted document may still be found.
 
-Where the file is known, a record that says `deleting` is made, so that a run removes the document
-and verifies it as it does all others. A CUSTOM data source knows no files; a search tells the
-document's, if it is found at all. What isn't found, or has no catalog any more, is
-deleted directly, but only while no run has a grant for the knowledge base: one that came in between
-is told "busy" by Bedrock and waits, and so are we.
+If the file is known, a record with status `deleting` is created, so that a run removes the document
+and verifies that. A CUSTOM data source doesn't know files, but a search may return the document's.
+What no search finds, or has no catalog, is deleted directly, and only while no run has a grant for
+the knowledge base: Bedrock reports "busy" to a run that starts meanwhile, and it waits.
 """
 
 import re
@@ -43,7 +42,9 @@ class Orphans:
     def follow(
         self, source: DataSource, catalog: Catalog | None, listed: ListedDocument
     ) -> Iterator[Discrepancy]:
-        """`catalog` is the one that has the data source to itself, if it is of that kind."""
+        """
+        Handle one listed document. `catalog` is the only catalog of the data source, if it has one.
+        """
         if self._is_passing(listed):
             return
         if catalog is not None and source.type is DataSourceType.S3:
@@ -58,7 +59,7 @@ class Orphans:
             yield from self._of_nobody(source, listed)
 
     def surplus(self, source: DataSource, listed: ListedDocument) -> Iterator[Discrepancy]:
-        """The document of a catalog that lives elsewhere; only a CUSTOM data source has such."""
+        """Handle a document of a catalog in another data source; only CUSTOM ones have these."""
         if not self._is_passing(listed) and self._is_still(source, listed):
             yield from self._deleted(source, listed, why="its catalog lives elsewhere")
 
@@ -108,7 +109,7 @@ class Orphans:
         return fresh or is_passing(listed.detail)
 
     def _is_still(self, source: DataSource, listed: ListedDocument) -> bool:
-        """Whether nothing has happened to it since; else a record may have been made for it."""
+        """Return True if the document is unchanged since; otherwise it may have a record by now."""
         now = self.on.direct.details(source, [listed.identifier])[listed.identifier]
         return now == listed.detail
 
@@ -116,7 +117,7 @@ class Orphans:
 def deleting(
     catalog: Catalog, filename: str, *, at: datetime, receipt: Receipt | None = None
 ) -> Document:
-    """The record by which a run removes it; of its deletion there may be a `receipt` already."""
+    """Return the record by which a run removes the document; its deletion may have a `receipt`."""
     return Document(
         catalog_id=catalog.catalog_id,
         document_id=document_id_of(catalog.catalog_id, filename),
@@ -131,12 +132,12 @@ def deleting(
 
 
 def is_of_our_form(identifier: str) -> bool:
-    """Whether it may be one of our documents' ids."""
+    """Return True if it may be the id of one of our documents."""
     return _OURS.fullmatch(identifier) is not None
 
 
 def is_passing(said: DocumentDetail) -> bool:
-    """Whether it is gone, or on its way in or out."""
+    """Return True if the document is gone, or is being indexed or deleted."""
     return said.status in ABSENT | UNDER_WAY
 
 

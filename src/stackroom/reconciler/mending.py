@@ -1,8 +1,8 @@
 """
-What is done about discrepancies; in a dry run nothing, and each tells what would be done.
+Repair discrepancies; in a dry run, only report what would be done.
 
-"Mended" is said only of what was looked at again and found in order. What goes wrong with one item
-is told with its name, and the next one's turn comes (stackroom.errors).
+"Mended" is reported only for what was checked again and found in order. A failure with one item is
+reported with its name, and the next item follows (stackroom.errors).
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -25,14 +25,14 @@ _CHUNK = 100  # keys
 
 
 class LeftForLater(Exception):
-    """Raised by an act that can't be done now; `str()` of it says why."""
+    """Raised by a repair that is not possible now; its text says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Attempt:
     """
-    What was done about a key, or would be, and what there was to do after that; `error` if any of
-    it failed. No `first` if others kept writing the record: it is in good hands.
+    The plan that was carried out for a key, or would be, and the plan afterwards; `error` if any of
+    it failed. Without `first`, others kept writing the record and take care of it.
     """
 
     first: Plan | None = None
@@ -48,7 +48,7 @@ class _Attempt:
 
 @dataclass(frozen=True, kw_only=True)
 class Mending:
-    """`idle_before`: whatever was under way at that moment has ended, as after a power cut."""
+    """Repairs. `idle_before`: whatever was under way then has ended, as after a power failure."""
 
     uploads: Uploads
     documents: Documents
@@ -64,16 +64,16 @@ class Mending:
         self, moment: datetime, *, by: datetime | None = None, after: timedelta = QUIET
     ) -> bool:
         """
-        Whether it is long enough ago that nothing of it should be under way now, or by then;
-        `after` is how long that is on AWS.
+        Return True if nothing from that moment should be under way now, or at `by`. `after` is the
+        time that takes on AWS.
         """
         ended = self.idle_before is not None and moment < self.idle_before
         return ended or (by or self.now()) - moment >= self.quiet * (after / QUIET)
 
     def reconciled(self, suspects: Iterable[tuple[str, Kind]]) -> Iterator[Discrepancy]:
         """
-        Do with each key what its event would have done; a run is asked for where one must go, and
-        the file's reading where its text is missing.
+        Do with each key what its event would have done, request the runs that are needed, and the
+        reading of files whose text is missing.
         """
         for chunk in chunks(suspects, of=_CHUNK):
             attempts = self.beside([partial(self._attempt, key) for key, _ in chunk])
@@ -95,11 +95,11 @@ class Mending:
         remedy: str | None = None,
     ) -> Iterator[Discrepancy]:
         """
-        Mend all of it by one act, and tell of each. If it has changed since it was found, which the
-        act says by RecordChanged, nothing is told: it is in good hands.
+        Repair all of it by one act, and yield a discrepancy for each. If the act raises
+        RecordChanged, somebody else is taking care of it, and nothing is yielded.
 
-        `until` looks again, and says whether that was all; without it, the act was to ask somebody
-        else. What is left for later, by LeftForLater, is told as not mended.
+        `until` checks again whether that was enough; without it, the act has requested the repair
+        from somebody else. After LeftForLater the discrepancy is yielded as not repaired.
         """
         outcome = Outcome.LEFT
         if not self.dry_run:
@@ -118,14 +118,14 @@ class Mending:
         yield from (_told(kind, each, outcome, remedy=remedy) for each in what)
 
     def run_again(self, document: Document, kind: Kind) -> Iterator[Discrepancy]:
-        """Have the document taken up anew, as it is now."""
+        """Have a run take up the document as it is now."""
         pending = document.moved(DocumentStatus.PENDING, at=self.now())
         yield from self.saved(pending.model_copy(update={"attempts": 0}), kind)
 
     def evicted(self, document: Document, catalog: Catalog | None) -> Iterator[Discrepancy]:
         """
-        Have a rejected file taken out of the index, and that proven. Nothing of what ingestion jobs
-        crawl: there it stays, by its sidecar as nobody's.
+        Have a rejected file removed from the index, and the removal proven. Where ingestion jobs
+        crawl, it stays, without an owner by its sidecar.
         """
         source = catalog.source if catalog is not None else None
         if source is None or source.type is not DataSourceType.S3:
@@ -166,14 +166,16 @@ class Mending:
         return _Attempt(first=first, again=again)
 
     def _unasked(self, attempts: Iterable[_Attempt]) -> dict[str, Exception]:
-        """The catalogs that no run could be asked for, and why."""
+        """Return, by catalog, why no run could be requested."""
         needed = set() if self.dry_run else {one for each in attempts for one in each.runs}
         asked = {each: tried(partial(self.requests.ask, each)) for each in needed}
         return {each: why for each, why in asked.items() if isinstance(why, Exception)}
 
 
 def apart(what: str, found: Iterable[Discrepancy]) -> Generator[Discrepancy, None, Any]:
-    """What is found in looking at one item, and what that returns; if the look fails, that."""
+    """
+    Yield what the look at one item finds, and return its result; yield the failure if it fails.
+    """
     try:
         return (yield from found)
     except Exception as error:
@@ -184,14 +186,14 @@ def apart(what: str, found: Iterable[Discrepancy]) -> Generator[Discrepancy, Non
 
 
 def left(kind: Kind, what: str, *, remedy: str | None = None) -> Discrepancy:
-    """One that nothing is done about here: a person, or the next time, has to."""
+    """Return a discrepancy that is left to a person or to the next time."""
     return _told(kind, what, Outcome.LEFT, remedy=remedy)
 
 
 def _runs_after(plan: Plan) -> set[str]:
     """
-    The catalog that needs a run, if any. One that is opened again needs its data source, whether or
-    not a document needs a run.
+    Return the catalog that needs a run, if any. A catalog that is reopened needs its data source,
+    whether or not a document needs a run.
     """
     opened = plan.opens.catalog_id if plan.opens is not None else None
     return {catalog_id for catalog_id in (plan.run_for, opened) if catalog_id is not None}
@@ -216,7 +218,7 @@ def _failed(kind: Kind, what: str, error: BaseException) -> Discrepancy:
 
 
 def _judged(kind: Kind, key: str, plan: Plan, again: Plan | None) -> Discrepancy:
-    """`again` is what there was to do once the plan had been carried out."""
+    """Return the discrepancy. `again` is the plan after the first was carried out."""
     if again is None:
         asking = ["ask for a run" for _ in _runs_after(plan)]
         asking += ["have the file read"] if plan.awaits_text else []

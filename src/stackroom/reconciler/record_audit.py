@@ -1,11 +1,10 @@
 """
-Records that nobody works on, or that tell of objects that are gone.
+Find records that no run works on, and records of objects that are gone.
 
-A catalog that has any object was compared by `stackroom.reconciler.bucket_audit`; so one look at
-one object per catalog and page is enough here to find those that have none.
+`stackroom.reconciler.bucket_audit` has compared each catalog that has an object, so here one look
+per catalog and page finds the catalogs without any.
 
-Between two full rounds the catalogs alone are read, and of those with open documents the longest
-open, whatever else they hold.
+Between two full rounds only catalogs are read, and the documents that are open longest.
 """
 
 from collections.abc import Iterator
@@ -34,7 +33,7 @@ _MOST_OPEN = 1000  # of a catalog, each told by its key; a run sees to all of th
 
 @dataclass(frozen=True)
 class RecordAudit:
-    """A step is a page of all records."""
+    """Audit of all records. A step is a page."""
 
     on: Audited
 
@@ -97,7 +96,7 @@ class RecordAudit:
         yield from mending.reconciled(suspects)
 
     def _unread(self, documents: list[Document]) -> Iterator[Discrepancy]:
-        """Their event was lost on the way to whoever reads them, or waits there for long."""
+        """Yield documents whose event was lost before a reader got it, or has waited for long."""
         mending = self.on.mending
         for each in documents:
             is_late = each.unread and mending.is_settled(each.updated_at, after=UNREAD)
@@ -119,7 +118,7 @@ class RecordAudit:
                 yield from self.on.mending.run_again(each, Kind.FAILED_BY_BEDROCK)
 
     def _last_indexed(self, knowledge_base_id: str | None) -> datetime | None:
-        """When anybody's document was, in the knowledge base."""
+        """Return when any document in the knowledge base was last indexed."""
         last: datetime | None = None
         cursor: str | None = None
         while True:
@@ -136,9 +135,9 @@ class RecordAudit:
 
     def _reopened(self, catalog: Catalog) -> Iterator[Discrepancy]:
         """
-        Whoever was deleting it died on the way, and never said that it was deleted.
+        Reopen a catalog whose deletion crashed before it was complete.
 
-        One that is still at it finds the catalog open, marks it again and goes on.
+        A deletion that is still under way finds the catalog open, marks it again and goes on.
         """
         catalog_id, now = catalog.catalog_id, self.on.mending.now()
         yield from self.on.mending.mended(
@@ -155,7 +154,7 @@ class RecordAudit:
 
 @dataclass(frozen=True)
 class OpenAudit:
-    """What is looked at between two full rounds. A step is a page of catalogs."""
+    """Audit of open documents, between two full rounds. A step is a page of catalogs."""
 
     on: Audited
 
@@ -171,8 +170,8 @@ class OpenAudit:
 
 def _stalled(on: Audited, listed: Catalog) -> Iterator[Discrepancy]:
     """
-    What waits over a cap that is none any more; what is open in the catalog, or that it is stuck
-    itself, if no run looks after it.
+    Yield documents that wait for a cap that no longer exists, and open documents, or the catalog,
+    if no run takes care of them.
     """
 
     def is_old(document: Document) -> bool:
@@ -206,7 +205,7 @@ def _is_going(catalog: Catalog) -> bool:
 
 
 def _is_attended(on: Audited, catalog: Catalog) -> bool:
-    """Whether a run is thought to be live; of those that many share, only if it knows of it."""
+    """Return True if a run seems live; one that many share, only if it knows of the catalog."""
     worklist_id = worklist_of(catalog.catalog_id, catalog.source)
     lease = on.leases.get(worklist_id)
     if lease is None or not lease.held:
@@ -220,7 +219,7 @@ def _is_attended(on: Audited, catalog: Catalog) -> bool:
 
 
 def _is_for_a_run(document: Document) -> bool:
-    """Whether a run would do something about it."""
+    """Return True if a run would process the document."""
     if document.lingering and document.status is DocumentStatus.FAILED:
         return document.attempts < MAX_ATTEMPTS  # after that, it is left with a reason that says so
     return document.is_open

@@ -1,4 +1,4 @@
-"""Deleted documents that a search finds, whatever the knowledge base lists."""
+"""Find deleted documents by search, whatever the knowledge base lists."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,19 +14,17 @@ from stackroom.reconciler.mending import apart
 @dataclass(frozen=True)
 class DeletionAudit:
     """
-    Text of deleted documents.
+    Audit of the text of deleted documents.
 
-    A search has proven each deletion, and its receipt says when. What an ingestion has under way
-    where nothing tells of it may come in after that: so what was proven is looked for once more, by
-    a search for five documents at a time. One search in five deletions, then, and at most as many
-    again for those of the last hour, which the next round looks for, too: the proof itself took no
-    fewer.
+    A search has proven each deletion, and its receipt says when. An ingestion that was under way
+    unseen may add the text again after that, so each proven deletion is searched for once more,
+    five documents at a time. That is one search for five deletions, and as many again for those of
+    the last hour, which the next round also checks; the proof itself took at least as many.
 
-    The latest proof first: of a file that was deleted twice it is the one that no longer holds, and
-    it is the removal's that follows.
+    The latest proof comes first: if a file was deleted twice, that is the one that no longer holds.
 
-    Of a catalog that is gone nothing is looked for: its takedown has searched all of it, and what
-    its knowledge base lists of it the comparison with the index finds.
+    Catalogs that are gone are skipped: their deletion has searched all of them, and the comparison
+    with the index finds what a knowledge base lists of them.
 
     A step is a page of receipts.
     """
@@ -71,7 +69,7 @@ class DeletionAudit:
         )
 
     def _remove(self, receipt: Receipt, record: Document) -> None:
-        """The record first: where another one was made meanwhile, the receipt stays as it is."""
+        """Save the record first: if another record exists by now, the receipt stays as it is."""
         self.on.documents.save(record)
         self.on.receipts.reopen(receipt, at=record.updated_at)
         self.on.requests.ask(record.catalog_id)

@@ -1,8 +1,8 @@
 """
-Texts that belong to no document any more, or to no version of it.
+Find texts that belong to no document, or to no version of it.
 
-Whoever reads a file, settles a document or deletes a catalog removes the texts that nobody needs.
-What is left here is of a function that died in between.
+Reading a file, settling a document and deleting a catalog remove the texts that are no longer
+needed. What remains was left by a function that crashed in between.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ _RECORDS = 1_000  # of one page
 
 @dataclass(frozen=True)
 class TextAudit:
-    """A step is a page of the listing of texts, which come by user, catalog and document."""
+    """Audit of texts. A step is a page of their listing, by user, catalog and document."""
 
     on: Audited
 
@@ -60,7 +60,7 @@ class TextAudit:
             )
 
     def _records(self, catalog_id: str, ids: set[str]) -> Mapping[str, Document]:
-        """Return those of a catalog, whose records come in the order of their ids."""
+        """Return records of a catalog, which are read in the order of their ids."""
         found: dict[str, Document] = {}
         after: str | None = min(ids)[:-1]  # before it, and behind almost all that are before it
         while after is not None and after < max(ids):
@@ -71,5 +71,5 @@ class TextAudit:
 
 
 def _name_of(key: str) -> TextName | None:
-    """Return the name of the text that an object is, or has the places of."""
+    """Return the name of the text whose content or places an object has."""
     return text_name_of(f"{key.removesuffix('.places.json.gz').removesuffix('.md')}.md")
