@@ -33,7 +33,8 @@ _ATTRIBUTES: dict[str, set[str]] = {
     "ol": {"start"},
     "pre": {"tabindex"},
 }
-_CLASSES = {"a": {"cite"}, "div": {"wide"}}
+_ALIGNED = {"center", "right"}  # columns of a table; to the left is where all others stand
+_CLASSES = {"a": {"cite"}, "div": {"wide"}, "td": _ALIGNED, "th": _ALIGNED}
 _NUMBERS = re.compile(r"\[(\d{1,4}(?:\s{0,3},\s{0,3}\d{1,4}){0,20})\](?![(:])")
 _TOP = 3  # of the headings: above them are the page's own
 
@@ -119,6 +120,15 @@ def _outline(state: Any) -> None:
             token.tag = f"h{min(_TOP - 1 + len(above), 6)}"
 
 
+def _align(state: Any) -> None:
+    """A rule of the renderer: a column's alignment is a class, since no style is let through."""
+    for token in state.tokens:
+        if token.type in ("td_open", "th_open"):
+            style = str(token.attrs.pop("style", ""))
+            if (to := style.removeprefix("text-align:")) in _ALIGNED:
+                token.attrs["class"] = to
+
+
 def _let_through(tag: str, attribute: str, value: str) -> str | None:
     if (tag, attribute) == ("a", "href"):
         return value if _leads_out(value) or _ANCHOR.fullmatch(value) else None
@@ -130,6 +140,7 @@ def _made() -> MarkdownIt:
     made.enable(["table", "strikethrough"]).disable("image")
     made.inline.ruler.before("link", "cite", _cite)
     made.core.ruler.push("outline", _outline)
+    made.core.ruler.push("align", _align)
     return made
 
 

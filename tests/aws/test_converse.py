@@ -166,12 +166,14 @@ def test_placeholders_are_replaced_once_and_never_within_replacements() -> None:
     [
         ("One. [1] Two. [2]", "One. Two.", [(4, (1,)), (9, (2,))]),
         ("One. [2][1][2]", "One.", [(4, (2, 1))]),
-        ("One [1], [2].", "One.", [(4, (1, 2))]),
-        ("One [1]. [2] Two.", "One. Two.", [(4, (1,)), (4, (2,))]),
+        ("One [1], [2].", "One.", [(3, (1, 2))]),
+        ("One [1]. [2] Two.", "One. Two.", [(3, (1,)), (4, (2,))]),
+        ("See [1] and [2].", "See and.", [(3, (1,)), (7, (2,))]),
         ("Not cited. One. [1] Nor this.", "Not cited. One. Nor this.", [(15, (1,))]),
         ("In [1990] and [0], [4], [1, 4].", "In [1990] and [0], [4], [1, 4].", []),
         ("A link [1](http://a).", "A link [1](http://a).", []),
-        ("[1] One.", "One.", []),
+        ("[1] and [2] agree.", " and agree.", [(0, (1,)), (4, (2,))]),
+        ("[1]", "", []),
     ],
 )
 def test_marks_are_taken_out_and_told_with_their_places(

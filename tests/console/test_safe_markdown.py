@@ -37,6 +37,15 @@ def test_headings_lists_tables_code_and_emphasis_are_shown() -> None:
     assert "<code>a&lt;b\n</code>" in shown
 
 
+def test_columns_of_a_table_keep_their_alignment() -> None:
+    shown = markdown("|a|b|c|d|\n|:-|-:|:-:|-|\n|1|2|3|4|")
+
+    cells = [(tag, given.get("class")) for tag, given in Read(shown).found if tag in ("th", "td")]
+    classes = [None, "right", "center", None]
+    assert cells == [(tag, each) for tag in ("th", "td") for each in classes]
+    assert "style" not in shown
+
+
 def test_headings_go_down_one_step_at_a_time() -> None:
     shown = markdown("### A\n\n# B\n\n#### C\n\n# D\n\n# E\n\n## F")
 

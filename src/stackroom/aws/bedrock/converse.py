@@ -1,7 +1,7 @@
 """Answers that a model of Bedrock's writes from passages that it is given."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -28,18 +28,20 @@ if TYPE_CHECKING:
 # With the spaces before it; what a parenthesis follows is a link of Markdown.
 _MARK = re.compile(r"[ \t]*\[([0-9]{1,3}(?:[ \t]*[,;][ \t]*[0-9]{1,3})*)\](?!\()")
 _NUMBER = re.compile(r"[0-9]+")
-_CLOSING = ".,;:!?…。！？)\"'”’»"  # belongs to the sentence whose mark it follows
 
 
 def unmarked(answer: str, count: int) -> tuple[str, tuple[Mark, ...]]:
     """
     The answer without its marks, and where they stood; `count` passages may be cited.
 
-    A number that no passage has is text, and so is what stands beside it in the same brackets. A
-    mark in front of everything is for nothing.
+    A number that no passage has is text, and so is what stands beside it in the same brackets.
+    Each mark keeps its place: "see [1] and [2]." cites two things in one sentence.
     """
     text, places = _taken_out(answer.strip(), count)
-    return text, tuple(_marks(text, places))
+    if not text.strip():
+        return "", ()
+    marks = (Mark(end=end, numbers=tuple(dict.fromkeys(each))) for end, each in places.items())
+    return text, tuple(marks)
 
 
 def _taken_out(answer: str, count: int) -> tuple[str, dict[int, list[int]]]:
@@ -53,20 +55,9 @@ def _taken_out(answer: str, count: int) -> tuple[str, dict[int, list[int]]]:
         between = answer[at : match.start()]
         is_of_one_list = len(text) in places and between.strip(" \t") in {",", ";"}
         text += "" if is_of_one_list else between
-        text = text.lstrip()  # behind a mark in front of everything
         places.setdefault(len(text), []).extend(numbers)
         at = match.end()
-    return (text + answer[at:]).lstrip(), places
-
-
-def _marks(text: str, places: dict[int, list[int]]) -> Iterator[Mark]:
-    """A full stop that follows a mark is before it, so that each stands behind its sentence."""
-    for place, numbers in places.items():
-        end = place
-        while end < len(text) and text[end] in _CLOSING:
-            end += 1
-        if text[:end].strip():
-            yield Mark(end=end, numbers=tuple(dict.fromkeys(numbers)))
+    return text + answer[at:], places
 
 
 # About 1,500 words: an answer that is longer would be no answer, and is cut with a mark of it.
