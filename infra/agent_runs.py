@@ -75,12 +75,7 @@ class AgentRuns(Construct):
                 **environment_of_shared(self._shared),
             },
         )
-        may_retrieve(
-            handler,
-            rights=self._rights,
-            knowledge_base=knowledge_base,
-            in_all_catalogs=False,
-        )
+        may_retrieve(handler, rights=self._rights, knowledge_base=knowledge_base)
         handler.allow(
             "dynamodb:GetItem",
             "dynamodb:PutItem",

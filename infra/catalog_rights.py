@@ -1,9 +1,11 @@
 """What a function reads and may do that looks after catalogs for their owners, and answers them."""
 
+from collections.abc import Sequence
+
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.rights import Rights
-from infra.search_rights import may_answer, may_rerank, may_search
+from infra.search_rights import ASKS, may_answer, may_rerank, may_search
 
 
 def environment_of_catalogs(
@@ -19,7 +21,11 @@ def environment_of_catalogs(
 
 
 def may_use_catalogs(
-    handler: HandlerFunction, *, rights: Rights, knowledge_base: KnowledgeBaseStack
+    handler: HandlerFunction,
+    *,
+    rights: Rights,
+    knowledge_base: KnowledgeBaseStack,
+    asks_by: Sequence[str] = (ASKS,),
 ) -> None:
     """Make, list, fill, empty and delete them; sign links to documents; search and answer."""
     rights.settle(handler)
@@ -42,4 +48,4 @@ def may_use_catalogs(
     rights.run(handler)
     may_search(handler, deployment=rights.deployment, knowledge_base=knowledge_base)
     may_rerank(handler, deployment=rights.deployment)
-    may_answer(handler, deployment=rights.deployment)
+    may_answer(handler, deployment=rights.deployment, by=asks_by)

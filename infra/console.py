@@ -23,6 +23,7 @@ from infra.gateway import GatewayStack
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.operations_rights import may_show_operations
 from infra.rights import Rights
+from infra.search_rights import ASKS, STREAMS
 from stackroom_constructs.acknowledgments import accept
 
 
@@ -99,7 +100,12 @@ class ConsoleStack(cdk.Stack):
                 "CONSOLE_KEY_ARN": key.secret_arn,
             },
         )
-        may_use_catalogs(handler, rights=self._rights, knowledge_base=self._knowledge_base)
+        may_use_catalogs(
+            handler,
+            rights=self._rights,
+            knowledge_base=self._knowledge_base,
+            asks_by=(ASKS, STREAMS),
+        )
         self._rights.list_open(handler)
         self._rights.list_failed(handler)
         may_show_operations(handler, rights=self._rights)

@@ -23,13 +23,10 @@ def may_retrieve(
     *,
     rights: Rights,
     knowledge_base: KnowledgeBaseStack,
-    in_all_catalogs: bool = True,
 ) -> None:
-    """Who names a catalog with each search has no need to list them."""
     catalogs = rights.data.catalog_table.table_arn
     handler.allow("dynamodb:GetItem", "dynamodb:BatchGetItem", on=catalogs)
-    if in_all_catalogs:
-        handler.allow("dynamodb:Query", on=rights.data.catalog_table.by_user_arn)
+    handler.allow("dynamodb:Query", on=rights.data.catalog_table.by_user_arn)
     # Names of documents, for those that a question names.
     handler.allow("dynamodb:Query", on=rights.data.catalog_table.by_name_arn)
     _may_count_questions(handler, rights=rights)

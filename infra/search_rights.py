@@ -3,6 +3,8 @@ What a function may do that searches for somebody, keeps ready what they will se
 answer.
 """
 
+from collections.abc import Sequence
+
 import aws_cdk as cdk
 from aws_cdk import aws_lambda as lambda_
 
@@ -80,7 +82,13 @@ def bundle_of_search(deployment: Deployment) -> Group:
     return CORE if deployment.vector_cache is None else CACHED
 
 
-def may_answer(handler: HandlerFunction, *, deployment: Deployment) -> None:
+# Converse, and ConverseStream where a person sees an answer grow.
+ASKS, STREAMS = "bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"
+
+
+def may_answer(
+    handler: HandlerFunction, *, deployment: Deployment, by: Sequence[str] = (ASKS,)
+) -> None:
     """
     Variables and rights to ask the model about what was found, guarded.
 
@@ -88,7 +96,7 @@ def may_answer(handler: HandlerFunction, *, deployment: Deployment) -> None:
     """
     for name, value in deployment.answer_model.environment(handler).items():
         handler.tell(name, value)
-    for right in deployment.answer_model.model.rights(handler):
+    for right in deployment.answer_model.model.rights(handler, by=by):
         handler.allow(*right.actions, on=right.resources, where=right.where, because=right.because)
     may_guard(handler, deployment=deployment)
 

@@ -13,9 +13,9 @@ from infra.measurements import FIVE_MINUTES, found, graph, ours
 
 # Tools that search, and how each says that it failed for a reason of ours; `ask` is the console's.
 _FAULTS = {
-    "ask": ("UNAVAILABLE", "INTERNAL_ERROR", "TOOK_TOO_LONG"),
-    "query_catalog": ("UNAVAILABLE",),
-    "knowledge_base_retrieve": ("RetrievalFailed",),
+    "ask": ("UNAVAILABLE", "INTERNAL_ERROR", "TOOK_TOO_LONG", "THROTTLED"),
+    "query_catalog": ("UNAVAILABLE", "THROTTLED"),
+    "knowledge_base_retrieve": ("RetrievalFailed", "Throttled"),
 }
 # https://docs.aws.amazon.com/bedrock/latest/userguide/monitoring-runtime-metrics.html
 _MODEL_FAULTS = ("InvocationClientErrors", "InvocationServerErrors", "InvocationThrottles")

@@ -255,10 +255,16 @@ class LimitExceeded(Rejected):
 
 
 class NoResults(Rejected):
-    """`nearest` are the places of passages that were found and don't answer the question."""
+    """
+    `nearest` are the places of passages that were found and don't answer the question;
+    `not_searched` says how many documents are not indexed yet.
+    """
 
-    def __init__(self, nearest: Sequence[Mapping[str, object]] = ()) -> None:
-        super().__init__("No relevant information found for your query")
+    def __init__(
+        self, nearest: Sequence[Mapping[str, object]] = (), *, not_searched: str = ""
+    ) -> None:
+        found = "No relevant information found for your query"
+        super().__init__(f"{found}. {not_searched.rstrip('.')}" if not_searched else found)
         self.nearest = tuple(nearest)
 
 

@@ -17,6 +17,7 @@ from stackroom.search.cited_answers import (
     AskedAndAnswered,
     CatalogAnswer,
     CitedSource,
+    Hear,
     Written,
 )
 from stackroom.search.excerpts import Source
@@ -233,7 +234,7 @@ class Hanging:
 
     is_over: threading.Event = field(default_factory=threading.Event)
 
-    def write(self, question: str, passages: Sequence[str]) -> Written:
+    def write(self, question: str, passages: Sequence[str], *, hear: Hear | None = None) -> Written:
         self.is_over.wait()
         return Written(text="Thirty days, said too late.")
 

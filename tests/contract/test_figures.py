@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from stackroom.catalogs.overview import ALARMS, COST, DISCREPANCIES, SIGNALS
+from stackroom.errors import KnowledgeBaseThrottled, RetrievalFailed
+from stackroom_console.problems import problem_of, too_long
 from tests.infra.assembly import Assembly
 from tests.support.emitted_metrics import emitted_metrics
 
@@ -81,6 +83,17 @@ def test_what_operators_are_told_apart_is_on_the_dashboard(assembly: Assembly) -
     titles = [each["properties"].get("title") for each in widgets]
 
     assert [titles.count(each) for each in (ALARMS, COST, DISCREPANCIES, *SIGNALS)] == [1] * 7
+
+
+def test_whatever_ask_answers_with_a_5xx_counts_as_failed(assembly: Assembly) -> None:
+    widgets = json.loads(_dashboard(assembly))["widgets"]
+    [ask] = [each for each in widgets if each["properties"].get("title") == "Ask"]
+    errors = (KnowledgeBaseThrottled("Retrieve"), RetrievalFailed("no"), RuntimeError())
+    codes = {problem_of(each).code for each in errors} | {too_long(changes=False).code}
+
+    counted = set(re.findall(r'tool=\\"ask\\" outcome=\\"(\w+)\\"', json.dumps(ask)))
+
+    assert codes <= counted
 
 
 def _dashboard(assembly: Assembly) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from stackroom.errors import Unavailable
-from stackroom.search.cited_answers import Mark, Written
+from stackroom.search.cited_answers import Hear, Mark, Written
 from tests.fakes.disturbed import Disturbed
 
 
@@ -29,7 +29,7 @@ class FakeWriter(Disturbed):
             marks.append(Mark(end=len(text), numbers=tuple(numbers)))
         self.written = Written(text=text + rest, marks=tuple(marks), guardrail_action=guardrail)
 
-    def write(self, question: str, passages: Sequence[str]) -> Written:
+    def write(self, question: str, passages: Sequence[str], *, hear: Hear | None = None) -> Written:
         self.asked.append((question, list(passages)))
         if self.failure is not None:
             raise self.failure

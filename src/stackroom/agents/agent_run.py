@@ -73,7 +73,8 @@ class ShownPassage(_Wire):
 class ToolStep(_Wire):
     """
     One question to a knowledge base, and what it found. `told` is the summary, or why there is
-    none; `tokens` are those of the passages.
+    none; `tokens` are those of the passages. `not_searched` says how many documents were not
+    indexed yet.
     """
 
     kind: Literal["tool"] = "tool"
@@ -85,6 +86,7 @@ class ToolStep(_Wire):
     told: str
     passages: tuple[ShownPassage, ...] = ()
     notices: tuple[str, ...] = ()
+    not_searched: str = Field(default="", exclude_if=lambda told: not told)  # as with `gaps`
     tokens: NonNegativeInt = 0
     is_cached: bool = False
     at: AwareDatetime
@@ -107,10 +109,22 @@ class Draft(Record):
     knowledge_base_name: str = ""
 
 
+class SearchedPart(_Wire):
+    """
+    What of a user's documents a question is about, where it isn't all: catalogs by their ids, and a
+    filter as tools that search take it.
+    """
+
+    catalog_ids: tuple[str, ...] = ()
+    filter: Mapping[str, Any] = Field(default_factory=dict)
+
+
 class AgentRun(_Wire):
     """
     `conversation_id` is None of one that stands alone; of the questions before it in its
     conversation the agent was told none of the first `forgotten`.
+
+    Tools that ask all catalogs search the part `within` alone, if there is one.
 
     `reason` is a sentence for its user, of a run that has no answer. While it is carried out,
     `until` is when whoever does so has ended it, or is gone. `groups` are the user's when they
@@ -124,6 +138,7 @@ class AgentRun(_Wire):
     conversation_id: str | None = None
     forgotten: NonNegativeInt = 0
     message: str
+    within: SearchedPart | None = Field(default=None, exclude_if=lambda part: part is None)
     state: RunState = RunState.ACCEPTED
     reason: str | None = None
     is_cancel_asked: bool = False

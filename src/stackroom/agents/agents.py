@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
@@ -12,9 +13,16 @@ from pydantic import AfterValidator, ConfigDict, Field
 from stackroom.access.plain_text import Line, Text
 from stackroom.agents.agent import Agent, AgentTool, LinkedTool
 from stackroom.agents.agent_repositories import AgentBook
+from stackroom.agents.assistant import ASSISTANT, assistant_of
 from stackroom.clock import utc_now
 from stackroom.concurrency import random_pauses, retried
-from stackroom.errors import AgentLimitReached, AgentNotFound, ChangedMeanwhile, ValidationError
+from stackroom.errors import (
+    AgentLimitReached,
+    AgentNotFound,
+    ChangedMeanwhile,
+    RecordChanged,
+    ValidationError,
+)
 from stackroom.model.records import Record
 
 MOST_AGENTS = 100  # of a user, as with catalogs; two made at the same moment may be one more
@@ -92,11 +100,25 @@ class Agents:
         return sorted(found, key=lambda each: (each.name.casefold(), each.id))
 
     def get(self, user_id: str, agent_id: str) -> Agent:
-        """Raises AgentNotFound."""
+        """The assistant is there also if it isn't kept yet. Raises AgentNotFound."""
         agent = self.book.get(user_id, agent_id)
+        if agent is None and agent_id == ASSISTANT:
+            return assistant_of(user_id, self.models.usual, self.now())
         if agent is None:
             raise AgentNotFound
         return agent
+
+    def require_kept(self, user_id: str, agent_id: str) -> None:
+        """
+        Whoever carries out a run reads the agent from the store: the assistant is kept now, and has
+        a model that is offered. Raises AgentNotFound.
+        """
+        agent = self.get(user_id, agent_id)
+        is_outdated = agent.id == ASSISTANT and not self.models.takes(agent.model)
+        if agent.version == 0 or is_outdated:
+            model = self.models.usual if is_outdated else agent.model
+            with suppress(RecordChanged):  # another window has asked at the same moment
+                self.book.save(agent.model_copy(update={"model": model}))
 
     def create(
         self, user_id: str, definition: AgentDefinition, tools: tuple[AgentTool, ...] = ()

@@ -9,8 +9,11 @@ from typing import Any
 from stackroom.access.access_log import SUCCESS, AccessLog, access_of, document_of
 from stackroom.access.identity import Caller, ToolCall
 from stackroom.access.plain_text import encodable
+from stackroom.access.search_filter_argument import conditions
 from stackroom.access.tool import is_nothing, not_an_object
 from stackroom.agents.agent import MOST_RESULTS, LinkedTool
+from stackroom.agents.agent_run import SearchedPart
+from stackroom.agents.assistant import ALL_CATALOGS
 from stackroom.agents.available import AvailableKnowledgeBases
 from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseNotFound, StackroomError, ValidationError
@@ -106,6 +109,7 @@ def success(
             "totalTokensUsed": answer.tokens,
             "cached": bool(answer.is_embedding_cached),
             **({"notices": told} if told else {}),
+            **({"notSearched": answer.not_searched} if answer.not_searched else {}),
         },
     }
 
@@ -150,9 +154,17 @@ class Asking:
     log: AccessLog
 
     def answer(
-        self, tool: LinkedTool, given: object, caller: Caller, *, deadline: Deadline
+        self,
+        tool: LinkedTool,
+        given: object,
+        caller: Caller,
+        *,
+        within: SearchedPart | None = None,
+        deadline: Deadline,
     ) -> Response:
         """
+        Of all catalogs a tool searches the part `within`, if there is one.
+
         Never raises for what a model can get wrong, nor for a knowledge base that is gone or
         doesn't answer: `{"success": False, ...}` tells it.
         """
@@ -160,7 +172,7 @@ class Asking:
         outcome, shown = SUCCESS, list[object]()
         try:
             arguments, notices = asked_of(tool, given)
-            answer = self._searched(tool, arguments, caller, deadline)
+            answer = self._searched(tool, arguments, caller, within, deadline)
             response = success(tool, arguments.query, answer, notices)
             shown = [
                 document_of(vars(source))
@@ -185,7 +197,12 @@ class Asking:
         return encoded
 
     def _searched(
-        self, tool: LinkedTool, arguments: RetrieveArguments, caller: Caller, deadline: Deadline
+        self,
+        tool: LinkedTool,
+        arguments: RetrieveArguments,
+        caller: Caller,
+        within: SearchedPart | None,
+        deadline: Deadline,
     ) -> SearchAnswer:
         """Raises KnowledgeBaseNotFound for one that is gone, going, or somebody else's."""
         key = tool.config.knowledge_base_id
@@ -195,6 +212,13 @@ class Asking:
         least = arguments.min_score
         if least == tool.config.default_min_score == known.least_score:
             least = None  # nobody set it: neither the tool's user nor the model
+        if key == ALL_CATALOGS:
+            part = within or SearchedPart()
+            asked = arguments.model_copy(
+                update={"min_score": least, "filter": conditions(part.filter)}
+            )
+            search = self.retrieval.search
+            return search(asked, caller, within=part.catalog_ids, deadline=deadline)
         for found in self.shared.linked:
             if found.knowledge_base_id == key:
                 # As many as the tool says; what is never shown stays so.

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stackroom.agents.agent import DEFAULT_LEAST_SCORE
+from stackroom.agents.assistant import ALL_CATALOGS, ALL_CATALOGS_NAME
 from stackroom.model.records import Catalog, CatalogStatus
 from stackroom.model.repositories import Catalogs
 
@@ -47,8 +48,16 @@ class AvailableKnowledgeBases:
         found = [each for each in (*own, *self.shared) if wanted in each.name.casefold()]
         return found[offset : offset + limit]
 
+    def ids(self, user_id: str) -> frozenset[str]:
+        """Those of all that `find` finds."""
+        own = self.catalogs.of_user(user_id)
+        there = (each.catalog_id for each in own if each.status is not CatalogStatus.DELETING)
+        return frozenset({ALL_CATALOGS, *there, *(each.id for each in self.shared)})
+
     def find(self, user_id: str, knowledge_base_id: str) -> AvailableKnowledgeBase | None:
         """None for what is gone, going, or somebody else's."""
+        if knowledge_base_id == ALL_CATALOGS:
+            return AvailableKnowledgeBase(id=ALL_CATALOGS, name=ALL_CATALOGS_NAME, description="")
         for each in self.shared:
             if each.id == knowledge_base_id:
                 return each

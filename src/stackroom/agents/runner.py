@@ -368,7 +368,9 @@ class Course:
     def _asked(self, tool: LinkedTool, arguments: object) -> Response:
         caller = Caller(self._run.user_id, self._run.groups)
         try:
-            return self._asking.answer(tool, arguments, caller, deadline=self._deadline)
+            return self._asking.answer(
+                tool, arguments, caller, within=self._run.within, deadline=self._deadline
+            )
         except Exception as error:
             # Its words may be the user's.
             logger.error("search broke", extra={"error_type": type(error).__name__})
@@ -437,6 +439,7 @@ def _step_of(
         notices=tuple(
             str(each)[:_LONGEST_TOLD] for each in metadata.get("notices", ())[:_MOST_NOTICES]
         ),
+        not_searched=str(metadata.get("notSearched", "")),
         tokens=metadata.get("totalTokensUsed", 0),
         is_cached=metadata.get("cached", False),
         at=at,

@@ -21,6 +21,9 @@ from stackroom.agents.agent_run import (
     AgentRun,
     Draft,
     RunState,
+    SearchedPart,
+    Step,
+    ToolStep,
     id_from,
 )
 from stackroom.agents.agents import Agents
@@ -87,16 +90,18 @@ class Runs:
         wanted: NewRun,
         *,
         groups: tuple[str, ...] = (),
+        within: SearchedPart | None = None,
         is_test: bool = False,
     ) -> AgentRun:
         """
-        Accepted, and on its way to a runner. `groups` are the user's, from what was verified. A
-        conversation that begins with it is one for tests if `is_test`.
+        Accepted, and on its way to a runner. `groups` are the user's, from what was verified;
+        `within` is what of all catalogs is searched. A conversation that begins with it is one for
+        tests if `is_test`.
 
         Raises AgentNotFound, ChatNotFound, AgentRunLimitReached, ChatBusy, ChatFull or
         StoreUnavailable.
         """
-        self.agents.get(user_id, agent_id)
+        self.agents.require_kept(user_id, agent_id)
         now = self.now()
         recent = self.book.newest(user_id, since=now - _LONGEST)
         if sum(not each.seen_at(now).is_over for each in recent) >= MOST_AT_ONCE:
@@ -113,6 +118,7 @@ class Runs:
                 agent_id=agent_id,
                 conversation_id=chat_id,
                 message=wanted.message,
+                within=within,
                 created_at=now,
             )
         )
@@ -123,6 +129,37 @@ class Runs:
         except Exception:
             self.book.save(run.ended(RunState.FAILED, self.now(), reason=_NOT_QUEUED))
             raise
+        return run
+
+    def begin_with(
+        self,
+        user_id: str,
+        agent_id: str,
+        message: str,
+        steps: tuple[Step, ...],
+        *,
+        within: SearchedPart | None = None,
+    ) -> AgentRun:
+        """
+        The first question of a new conversation, which was answered elsewhere in these steps.
+        Raises AgentNotFound or StoreUnavailable.
+        """
+        self.agents.require_kept(user_id, agent_id)
+        now = self.now()
+        new = begun(user_id, agent_id, message, now)
+        run = AgentRun(
+            id=id_from(now) + secrets.token_hex(8),
+            user_id=user_id,
+            agent_id=agent_id,
+            conversation_id=new.id,
+            message=message,
+            within=within,
+            steps=steps,
+            tool_calls=sum(isinstance(each, ToolStep) for each in steps),
+            created_at=now,
+        )
+        run = self.book.save(run.ended(RunState.SUCCEEDED, now))
+        self.chats.save(new.asked(run.id, now))
         return run
 
     def _enter(self, run: AgentRun, chat_id: str, new: Chat | None) -> None:

@@ -109,6 +109,18 @@ def status_of(counts: Counts) -> CatalogStatus:
     return CatalogStatus.FAILED if is_lost else CatalogStatus.READY
 
 
+def not_searched(catalogs: Iterable[Catalog]) -> str:
+    """Say how many documents of these catalogs no search finds yet; empty if all are settled."""
+    staying = [each for each in catalogs if each.status is not CatalogStatus.DELETING]
+    waiting = sum(each.waiting_count + each.over_count for each in staying)
+    if not waiting:
+        return ""
+    total = max(waiting, sum(each.document_count for each in staying))
+    documents = "document" if total == 1 else "documents"
+    verbs = "is still being indexed and was" if waiting == 1 else "are still being indexed and were"
+    return f"{waiting:,} of {total:,} {documents} {verbs} not searched."
+
+
 def is_booked(document: Document) -> bool:
     """Whether what its record says is counted of it is what should be."""
     return document == booked(document, document.opened_at)

@@ -65,12 +65,16 @@ class Written:
     output_tokens: int = 0
 
 
+Hear = Callable[[str], None]
+
+
 class Writer(Protocol):
     """A language model that answers from passages. Several threads may call it at once."""
 
-    def write(self, question: str, passages: Sequence[str]) -> Written:
+    def write(self, question: str, passages: Sequence[str], *, hear: Hear | None = None) -> Written:
         """
-        Return an answer from these passages, of which there must be at least one.
+        Return an answer from these passages, of which there must be at least one. If the model
+        streams its words, `hear` is called repeatedly with all that is written so far.
 
         The passages are quoted data, whatever they ask the model to do.
 
@@ -246,24 +250,31 @@ class Answering:
         return self._counted(query, found, count)
 
     def search_and_ask(
-        self, asked: RetrieveArguments, caller: Caller, *, deadline: Deadline = NO_DEADLINE
+        self,
+        asked: RetrieveArguments,
+        caller: Caller,
+        *,
+        within: Collection[str] = (),
+        hear: Hear | None = None,
+        deadline: Deadline = NO_DEADLINE,
     ) -> AskedAndAnswered:
         """
-        Return a search result for a person, in one catalog or in all, and an answer written from
-        it.
+        Return a search result for a person, in one catalog, in those `within` or in all, and an
+        answer written from it. `hear` is called with the growing answer, without citations.
 
         Every citation of the answer can be looked up in the result. If the model fails, or exceeds
         the deadline, the passages are returned without an answer. Raises what `Retrieval.search`
         raises, and LimitExceeded.
         """
         self.meter.require_room(caller.user_id)
-        passages = self.retrieval.search(asked, caller, deadline=deadline)
+        passages = self.retrieval.search(asked, caller, within=within, deadline=deadline)
         count = partial(self.meter.count, caller.user_id, catalog_id=asked.catalog_id)
         if not passages.results:
             count(used_by(asked.query, passages))
             return AskedAndAnswered(passages=passages, unanswered=_NO_ANSWER)
         try:
-            answer = _by(deadline, partial(self._counted, asked.query, passages, count))
+            write = partial(self._counted, asked.query, passages, count, hear)
+            answer = _by(deadline, write)
         except TimeoutError:
             return AskedAndAnswered(passages=passages, unanswered=_TOO_SLOW)
         except NoResults:
@@ -274,12 +285,16 @@ class Answering:
         return AskedAndAnswered(passages=passages, answer=answer)
 
     def _counted(
-        self, query: str, found: SearchAnswer, count: Callable[..., None]
+        self,
+        query: str,
+        found: SearchAnswer,
+        count: Callable[..., None],
+        hear: Hear | None = None,
     ) -> CatalogAnswer:
         """Return an answer from what a search found for it. Raises what `ask` raises."""
         used, model = used_by(query, found), ""
         try:
-            written = self._written(query, found)
+            written = self._written(query, found, hear)
             if isinstance(written, Written):
                 model = written.model
                 used += Used(
@@ -291,14 +306,19 @@ class Answering:
         finally:
             count(used, model=model)
 
-    def _written(self, query: str, found: SearchAnswer) -> Written | CatalogAnswer:
+    def _written(
+        self, query: str, found: SearchAnswer, hear: Hear | None
+    ) -> Written | CatalogAnswer:
         homes = ", ".join(found.knowledge_bases)
         if not found.results:
             if found.guardrail_action != "NONE":
                 return _held_back(found.guardrail_action)
             raise NoResults
         try:
-            return self.writer.write(query, [cleaned(each.content) for each in found.results])
+            texts = [cleaned(each.content) for each in found.results]
+            if hear is None or found.guardrail_action != "NONE":
+                return self.writer.write(query, texts)
+            return self.writer.write(query, texts, hear=lambda text: hear(_marked(text, ())))
         except KnowledgeBaseThrottled as error:
             failures = {homes: str(error)}
             raise Throttled("the model", failures, retry_after=error.retry_after) from error

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from stackroom.access.tenancy import CatalogOf, View
 from stackroom.model.attributes import AttributeTypes
 from stackroom.model.passages import Passage, Search
+from stackroom.model.records import Catalog
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +24,8 @@ class SearchScope:
 
     `asker` is the user id of the caller; None if there is no identity. `types` are those of the
     attributes in the caller's catalogs, if a filter needs them; unless `knows_all_types`, documents
-    may have other attributes.
+    may have other attributes. `catalogs` are the caller's own that are searched, as far as they
+    could be read, and only those that `within` names, if it names any.
     """
 
     queries: tuple[Query, ...]
@@ -31,6 +33,8 @@ class SearchScope:
     asker: str | None = None
     types: AttributeTypes = field(default_factory=dict)
     knows_all_types: bool = True
+    catalogs: tuple[Catalog, ...] = ()
+    within: tuple[str, ...] = ()
 
     @property
     def targets(self) -> tuple[str, ...]:

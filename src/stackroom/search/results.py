@@ -20,6 +20,7 @@ from stackroom.access.tenancy import owner_attributes
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import RetrievalError, StackroomError, Throttled
 from stackroom.model.attributes import AttributeType, AttributeTypes
+from stackroom.model.catalog_counts import not_searched
 from stackroom.model.filters import Conditions
 from stackroom.model.passages import PlaceMapReader, Ranks, Search
 from stackroom.search.excerpts import (
@@ -205,8 +206,9 @@ class SearchAnswer:
     `is_reranked` if a model ordered them. `notices` explain, by id, why a knowledge base was
     searched in another way than configured. `is_embedding_cached` is True if the question's vector
     was cached and this caller asked it before; None if nothing here embeds it. `filter_notice`
-    explains why a filter matches nothing, or less than expected. `ordered_by` says how passages of
-    several knowledge bases were ordered: by rank if their scores don't compare.
+    explains why a filter matches nothing, or less than expected; `not_searched`, how many documents
+    are not indexed yet. `ordered_by` says how passages of several knowledge bases were ordered: by
+    rank if their scores don't compare.
     """
 
     results: tuple[Result, ...]
@@ -222,6 +224,7 @@ class SearchAnswer:
     relevance: Relevance | None = None
     ordered_by: OrderedBy | None = None
     filter_notice: str | None = None
+    not_searched: str = ""
     failures: Mapping[str, str] = field(default_factory=dict)
     notices: Mapping[str, str] = field(default_factory=dict)
     figures: tuple[SearchFigures, ...] = ()
@@ -257,6 +260,7 @@ def answer_of(
         relevance=ranking.relevance,
         ordered_by=ranking.ordered_by,
         filter_notice=_filter_notice(conditions, scope, replies),
+        not_searched=not_searched(scope.catalogs),
         failures=replies.failures,
         notices=replies.notices,
         figures=_figures(replies),
@@ -383,6 +387,7 @@ def success(answer: SearchAnswer) -> Response:
         **_failed(answer.failures),
         **({"withheld_results": answer.withheld} if answer.withheld else {}),
         **({"filter_notice": answer.filter_notice} if answer.filter_notice else {}),
+        **({"not_searched": answer.not_searched} if answer.not_searched else {}),
         **({"search_notices": dict(answer.notices)} if answer.notices else {}),
     }
     return {

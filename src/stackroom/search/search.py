@@ -89,10 +89,16 @@ class Retrieval:
     named: NamedDocuments | None = None
 
     def search(
-        self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
+        self,
+        asked: SearchArguments,
+        caller: Caller | None,
+        *,
+        within: Collection[str] = (),
+        deadline: Deadline = NO_DEADLINE,
     ) -> SearchAnswer:
         """
         Return the best passages that the caller may see, within the token budget and the deadline.
+        If `within` names catalogs by id, only those of the caller's own are searched.
 
         Documents whose deletion was requested are not shown. The nearest passages are shown however
         far they are; `relevance` says how near. If some queries fail, the answer is partial and
@@ -106,7 +112,12 @@ class Retrieval:
         if not isinstance(asked, RetrieveArguments):
             asked = RetrieveArguments(**asked.model_dump())
         scope = scope_of(
-            asked, caller, pool=self.pool, catalogs=self.catalogs, sharing=self.sharing
+            asked,
+            caller,
+            pool=self.pool,
+            catalogs=self.catalogs,
+            sharing=self.sharing,
+            within=within,
         )
         return self._answer(scope, asked, started, deadline)
 
@@ -162,7 +173,10 @@ class Retrieval:
         if self.named is None:
             return []
         assert scope.asker is not None, "a catalog has an owner, and other searches have a caller"
-        named = self.named.named_in(asked.query, scope.asker, asked.catalog_id)
+        within = scope.within or (None,)
+        named = [
+            each for one in within for each in self.named.named_in(asked.query, scope.asker, one)
+        ]
         found = {
             each.attributes.get(DOCUMENT) for reply in replies.given for each in reply.passages
         }
@@ -179,32 +193,36 @@ def scope_of(
     pool: Collection[str],
     catalogs: Catalogs,
     sharing: bool,
+    within: Collection[str] = (),
 ) -> SearchScope:
     """
     Return every knowledge base of the `pool` that may have what the caller looks for and may see.
 
     With `sharing`, this includes what others share with the caller's groups, unless the caller
-    names one of their own catalogs. Raises KnowledgeBaseNotFound for what isn't the caller's, and
+    names some of their own catalogs. Raises KnowledgeBaseNotFound for what isn't the caller's, and
     RetrievalFailed if the records can't be read.
     """
-    tenant, read = Tenant(caller.user_id), list[Catalog]()
+    chosen, read = tuple(within) or tuple(filter(None, [asked.catalog_id])), list[Catalog]()
     try:
-        if asked.catalog_id is not None:
-            read = [_own(asked.catalog_id, caller, catalogs)]
-            tenant = Tenant.of(read[0])
-        elif len(pool) > 1 or asked.filter:
+        if chosen:
+            read = [_own(each, caller, catalogs) for each in chosen]
+        else:
             read = list(catalogs.of_user(caller.user_id))
     except Unavailable as error:
-        raise RetrievalFailed("your catalogs could not be read; try again") from error
-    homes = [catalog.knowledge_base_id for catalog in read]
-    if len(pool) == 1 and asked.catalog_id is None:
-        homes = list(pool)  # it is there or nowhere
-    queries = [Query(target=home, view=tenant) for home in dict.fromkeys(homes) if home is not None]
-    shares = sharing and asked.catalog_id is None
+        if chosen or len(pool) > 1 or asked.filter:
+            raise RetrievalFailed("your catalogs could not be read; try again") from error
+    if chosen:
+        views = [(each.knowledge_base_id, Tenant.of(each)) for each in read]
+    else:
+        # If there is one alone, it is there or nowhere.
+        homes = pool if len(pool) == 1 else [each.knowledge_base_id for each in read]
+        views = [(home, Tenant(caller.user_id)) for home in dict.fromkeys(homes)]
+    queries = [Query(target=home, view=tenant) for home, tenant in views if home is not None]
+    shares = sharing and not chosen
     if shares:
         # Anybody may share, so it can be anywhere.
-        views = Member.of(caller)
-        queries += [Query(target=each, view=view) for each in pool for view in views]
+        members = Member.of(caller)
+        queries += [Query(target=each, view=view) for each in pool for view in members]
     records = [each.attribute_types for each in read]
     return SearchScope(
         queries=tuple(_within(asked.knowledge_base_id, queries, pool)),
@@ -212,6 +230,8 @@ def scope_of(
         asker=caller.user_id,
         types=known_types(records),
         knows_all_types=not shares and all(len(each) < MOST_RECORDED for each in records),
+        catalogs=tuple(x for x in read if asked.knowledge_base_id in (None, x.knowledge_base_id)),
+        within=chosen,
     )
 
 
@@ -220,7 +240,13 @@ def scope_of_catalog(catalog: Catalog) -> SearchScope:
     home = catalog.knowledge_base_id
     queries = (Query(target=home, view=Tenant.of(catalog)),) if home is not None else ()
     known = {catalog.catalog_id: catalog}
-    return SearchScope(queries=queries, catalog_of=known.get, asker=catalog.user_id)
+    return SearchScope(
+        queries=queries,
+        catalog_of=known.get,
+        asker=catalog.user_id,
+        catalogs=(catalog,),
+        within=(catalog.catalog_id,),
+    )
 
 
 def _own(catalog_id: str, caller: Caller, catalogs: Catalogs) -> Catalog:

@@ -19,6 +19,7 @@ from stackroom.catalogs.feedback import (
     FeedbackVerdict,
 )
 from stackroom.errors import CatalogEmpty, NoResults
+from stackroom.model.catalog_counts import not_searched
 from stackroom.model.records import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.tools.definition import (
     CatalogArguments,
@@ -74,10 +75,10 @@ def _query(services: Services, asked: QueryCatalog, caller: Caller) -> Answered:
     catalog = services.selection.asked(caller, asked.catalog_id)
     try:
         answer = services.answering.ask(asked.query, catalog, asked.num_results)
-    except NoResults:
+    except NoResults as error:
         if not services.progress.of(caller.user_id, catalog.catalog_id).indexed:
             raise CatalogEmpty from None
-        raise
+        raise NoResults(error.nearest, not_searched=not_searched([catalog])) from None
     return Answered(catalog=catalog, query=asked.query, answer=answer)
 
 
@@ -85,6 +86,8 @@ def _answered(answered: Answered) -> Rendered:
     answer = answered.answer
     is_from_documents = answer.guardrail_action == "NONE"
     lines = [("Based on your documents: " if is_from_documents else "") + answer.text]
+    if told := not_searched([answered.catalog]):
+        lines += ["", told]
     if answer.sources:
         lines += ["", "**Sources:**"]
     lines += [f"{number}. {_stands(each)}" for number, each in enumerate(answer.sources, start=1)]

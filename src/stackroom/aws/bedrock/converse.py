@@ -1,10 +1,10 @@
 """Answers that a model of Bedrock's writes from passages that it is given."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -12,7 +12,7 @@ from stackroom.aws.bedrock.answer_prompt import DEFAULT, rendered
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.error_mapping import code_of, message_of, search_error
 from stackroom.clock import utc_now
-from stackroom.search.cited_answers import Mark, Written
+from stackroom.search.cited_answers import Hear, Mark, Written
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_runtime.client import BedrockRuntimeClient
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
         ContentBlockOutputTypeDef,
         ConverseRequestTypeDef,
         ConverseResponseTypeDef,
+        ConverseStreamResponseTypeDef,
     )
 
+T = TypeVar("T")
 
 # The marks by which a model cites, `[1]` or `[1, 3]`, taken out of what it wrote.
 
@@ -89,9 +91,15 @@ class ConverseWriter:
     now: Callable[[], datetime] = utc_now
     _takes_temperature: bool = field(default=True, init=False)
 
-    def write(self, question: str, passages: Sequence[str]) -> Written:
+    def write(self, question: str, passages: Sequence[str], *, hear: Hear | None = None) -> Written:
+        """Under a guardrail nothing is heard: it may change or hold back what was written."""
+        heard = hear if self.guardrail is None else None
         try:
-            response = self._response(question, passages)
+            if heard is None:
+                response = self._response(self.client.converse, question, passages)
+            else:
+                stream = self._response(self.client.converse_stream, question, passages)
+                response = _joined(stream, lambda text: heard(unmarked(text, len(passages))[0]))
         except (ClientError, BotoCoreError) as error:
             raise search_error(error, "Converse") from error
         text, marks = unmarked(_text(response), len(passages))
@@ -105,15 +113,15 @@ class ConverseWriter:
             output_tokens=response["usage"]["outputTokens"],
         )
 
-    def _response(self, question: str, passages: Sequence[str]) -> "ConverseResponseTypeDef":
+    def _response(self, ask: Callable[..., T], question: str, passages: Sequence[str]) -> T:
         try:
-            return self.client.converse(**self._request(question, passages))
+            return ask(**self._request(question, passages))
         except ClientError as error:
             is_invalid = code_of(error) == "ValidationException"
             if not (is_invalid and "temperature" in message_of(error)):
                 raise
         self._takes_temperature = False
-        return self.client.converse(**self._request(question, passages))
+        return ask(**self._request(question, passages))
 
     def _request(self, question: str, passages: Sequence[str]) -> "ConverseRequestTypeDef":
         prompt = self.prompt or DEFAULT
@@ -132,6 +140,28 @@ class ConverseWriter:
                 "guardrailVersion": self.guardrail.version,
             }
         return request
+
+
+def _joined(response: "ConverseStreamResponseTypeDef", hear: Hear) -> "ConverseResponseTypeDef":
+    """
+    The response of Converse that a stream of ConverseStream comes to, heard while it grows. Raises
+    EventStreamError, a ClientError, where the stream breaks off.
+    """
+    text, stop_reason, usage = "", "", dict[str, Any]()
+    events: Iterable[Any] = response["stream"]
+    for event in events:
+        if piece := event.get("contentBlockDelta", {}).get("delta", {}).get("text", ""):
+            text += piece
+            hear(text)
+        stop_reason = event.get("messageStop", {}).get("stopReason", stop_reason)
+        usage = event.get("metadata", {}).get("usage", usage)
+    joined: Any = {
+        "output": {"message": {"role": "assistant", "content": [{"text": text}]}},
+        "stopReason": stop_reason,
+        "usage": usage,
+    }
+    told: ConverseResponseTypeDef = joined
+    return told
 
 
 def _text(response: "ConverseResponseTypeDef") -> str:
