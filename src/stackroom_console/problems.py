@@ -56,46 +56,46 @@ NOT_FOUND = Problem(
 NOT_SIGNED_IN = Problem(
     status=401,
     code="NOT_SIGNED_IN",
-    message="You aren't signed in, or your session is over.",
-    advice="Sign in, in another window if something is typed here, and do it again.",
+    message="Session expired.",
+    advice="Sign in (opens a new tab), then send again.",
 )
 NOT_OWN_CHANGE = Problem(
     status=403,
     code="CSRF_TOKEN_INVALID",
-    message="Nothing was changed: the request didn't come from a current page of the console.",
-    advice="Open the page anew, and do it again.",
+    message="Nothing was changed: the page was out of date.",
+    advice="Reload the page, then try again.",
 )
 FOR_OPERATORS = Problem(
     status=403,
     code="FORBIDDEN",
-    message="This is for operators.",
-    advice="Ask whoever runs Stackroom to take you into the group of operators.",
+    message="Only operators can open this page.",
+    advice="Ask whoever runs Stackroom to add you to the group operators.",
 )
 _UNAVAILABLE = Problem(
     status=503,
     code="UNAVAILABLE",
-    message="The service can't answer at the moment.",
+    message="The service is unavailable.",
     advice="Try again in a few seconds. What was saved before is kept.",
 )
 _BROKEN = Problem(
     status=500,
     code="INTERNAL_ERROR",
     message="Something went wrong on our side.",
-    advice="Try again. If it stays, tell whoever runs Stackroom when it happened.",
+    advice="Try again. If it happens again, tell whoever runs Stackroom when it did.",
 )
 _TOOK_TOO_LONG = Problem(
     status=503,
     code="TOOK_TOO_LONG",
-    message="The service didn't answer in the time that there is for it.",
+    message="The service didn't answer in time.",
     advice="Try again in a few seconds.",
     retry_after=5,
 )
 _MAY_BE_DONE = replace(
     _TOOK_TOO_LONG,
-    message="It took longer than there is time to tell: what you asked for may be done by now.",
-    advice="Open the page anew, and look before you do it again.",
+    message="This took too long, but it may have been done.",
+    advice="Reload the page and check before you try again.",
 )
-_BUSY = "Too much is being asked of the service at the moment."
+_BUSY = "The service is busy."
 
 # Status and advice by kind; the message is the error's own, which is meant for its caller.
 _STATUSES: Mapping[type[errors.StackroomError], tuple[int, str]] = {

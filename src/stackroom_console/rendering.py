@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 
 from stackroom.access.plain_text import is_plain
 from stackroom.agents.agents import mark_of
+from stackroom.agents.assistant import ASSISTANT
 from stackroom.tools.texts import counted, day, dollars, figure, iso, minute, scores, size
 from stackroom_console.console import OPERATORS
 from stackroom_console.safe_markdown import markdown
@@ -32,6 +33,7 @@ STATIC = HERE / "static"
 NAVIGATION: tuple[tuple[str, str, bool], ...] = (
     ("Catalogs", "/catalogs", False),
     ("Ask", "/ask", False),
+    ("Chat", "/chat", False),
     ("Agents", "/agents", False),
     ("Connect", "/connect", False),
     ("Operations", "/operations", True),
@@ -113,7 +115,7 @@ def _navigation(request: Request) -> list[tuple[str, str, bool]]:
     known = request.known
     if known is None:
         return []
-    at = request.http.url.path
+    at = request.http.url.path.replace(f"/agents/{ASSISTANT}/chat", "/chat")
     return [
         (name, path, at == path or at.startswith(f"{path}/"))
         for name, path, for_operators in NAVIGATION

@@ -7,11 +7,14 @@ from stackroom_console.pages import (
     agent_test,
     agent_tool_dialogs,
     ask_page,
+    assistant_page,
     catalog_pages,
     chat_page,
     connect_page,
     document_pages,
+    example_questions,
     feedback_forms,
+    growing_answer,
     operations_page,
     sample_catalog,
     sign_in_page,
@@ -29,6 +32,7 @@ _AGENTS = "/api/agents"
 _AGENT = _AGENTS + "/{agent_id}"
 _LINKED = _AGENT + "/knowledge-base-tools"
 _RUN = "/api/runs/{run_id}"
+_ANSWERED = 4 * MAX_BODY  # with the longest answer, in the encoding of forms
 _PROMPTED = 2 * MAX_BODY  # with the longest prompt, in the encoding of forms
 _AGENT_FILE = 3 * 200 * 1024  # bytes: text of exchange.LARGEST, in the encoding of forms
 
@@ -38,6 +42,15 @@ def _api(method: Method, path: str, answer: Answer) -> Endpoint:
 
 
 AGENT_ROUTES = (
+    Endpoint(method="GET", path="/chat", answer=assistant_page.page),
+    Endpoint(method="POST", path="/chat", answer=assistant_page.begin),
+    Endpoint(
+        method="POST",
+        path="/chat/continue",
+        answer=assistant_page.resume,
+        max_body=_ANSWERED,
+        reads="ask",
+    ),
     Endpoint(method="GET", path="/agents", answer=agent_pages.page),
     Endpoint(method="GET", path="/agents/new", answer=agent_pages.blank),
     Endpoint(method="POST", path="/agents", answer=agent_pages.create, max_body=_PROMPTED),
@@ -154,6 +167,8 @@ ROUTES: tuple[Endpoint, ...] = (
     ),
     Endpoint(method="GET", path="/connect", answer=connect_page.page),
     Endpoint(method="POST", path="/ask", answer=ask_page.ask, reads="ask"),
+    Endpoint(method="GET", path="/ask/examples/part", answer=example_questions.part),
+    Endpoint(method="GET", path="/ask/growing/part", answer=growing_answer.part),
     Endpoint(method="POST", path="/ask/threshold", answer=ask_page.save_threshold),
     Endpoint(method="POST", path="/ask/feedback", answer=feedback_forms.on_answer),
     Endpoint(method="GET", path="/ask/test-questions", answer=feedback_forms.page),

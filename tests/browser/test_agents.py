@@ -29,7 +29,7 @@ def test_unsaved_agent_edits_stay_while_its_tools_are_changed(signed_in: SignedI
         make_catalog(una, name)
     agent = make_agent(una, "Typed")
     page = una.page
-    prompt, dialog = page.get_by_label("Prompt", exact=True), page.get_by_role("dialog")
+    prompt, dialog = page.get_by_label("Instructions", exact=True), page.get_by_role("dialog")
     prompt.fill("Answer in rhymes.")
 
     open_choice(una).get_by_role("button", name="Quick Add Tide tables").click()
@@ -109,7 +109,7 @@ def test_saving_an_outdated_agent_form_is_refused_and_keeps_typed_text(
     agent = make_agent(here, "Of two windows")
     there.open(agent)
 
-    here.page.get_by_label("Prompt", exact=True).fill("Answer in rhymes.")
+    here.page.get_by_label("Instructions", exact=True).fill("Answer in rhymes.")
     here.page.get_by_role("button", name="Save").click()
     here.page.wait_for_url("**?saved")
     there.page.get_by_label("Name", exact=True).fill("Renamed")
@@ -119,7 +119,7 @@ def test_saving_an_outdated_agent_form_is_refused_and_keeps_typed_text(
     expect(there.page.get_by_label("Name", exact=True)).to_have_value("Renamed")
     there.page.reload()
     expect(there.page.get_by_label("Name", exact=True)).to_have_value("Of two windows")
-    expect(there.page.get_by_label("Prompt", exact=True)).to_have_value("Answer in rhymes.")
+    expect(there.page.get_by_label("Instructions", exact=True)).to_have_value("Answer in rhymes.")
     # A tool that came meanwhile is no reason to refuse a name.
     quick_add(here, agent, "First")
     there.page.get_by_label("Name", exact=True).fill("Renamed")
@@ -153,7 +153,7 @@ def test_an_agent_is_made_from_a_template_linked_tried_saved_and_asked(
         catalog_made(instance, una.name, f"Shelf {number}")
     stocked(instance, una.name, "Tides", {"Ostend.txt": "The tide at Ostend is four metres high."})
     page, question = una.open("/agents/new"), "How high is the tide at Ostend?"
-    prompt = page.get_by_label("Prompt", exact=True)
+    prompt = page.get_by_label("Instructions", exact=True)
     asked: list[str] = []
 
     def stay(dialog: Dialog) -> None:

@@ -33,7 +33,7 @@ def test_source_opens_at_its_passage_and_going_back_restores_the_answer(
     page.get_by_role("link", name="Ask", exact=True).first.click()
     page.wait_for_url("**/ask")  # and its scripts, one of which sends by Enter
     page.get_by_label("Question", exact=True).fill(QUESTION)
-    page.get_by_label("Passages at most").fill("3")
+    page.get_by_label("Number of passages").fill("3")
     page.get_by_label("Similarity threshold").fill("0.01")
     page.get_by_label("Question", exact=True).press("Enter")
     chip = page.locator("#answer a.cite").first
@@ -58,7 +58,7 @@ def test_source_opens_at_its_passage_and_going_back_restores_the_answer(
     for come_back in (page.go_back, page.reload):
         come_back()
         expect(page.get_by_label("Question", exact=True)).to_have_value(QUESTION)
-        expect(page.get_by_label("Passages at most")).to_have_value("3")
+        expect(page.get_by_label("Number of passages")).to_have_value("3")
         expect(page.get_by_role("spinbutton", name="Similarity")).to_have_value("0.01")
         expect(page.locator(".answer-text")).to_have_text(answer)
         assert page.url == address
@@ -90,7 +90,7 @@ def test_threshold_tried_on_a_question_is_saved_to_agent_and_as_a_test(
     link = {"knowledgeBaseId": catalog, "toolName": "search_bench", "toolDescription": "Pilots"}
     program.call("POST", f"/api{agent}/knowledge-base-tools", link)
     page = visitor.open("/ask")
-    number = page.get_by_label("Passages at most")
+    number = page.get_by_label("Number of passages")
     threshold = page.get_by_role("spinbutton", name="Similarity threshold")
     question = page.get_by_label("Question", exact=True)
     passages = page.locator("#answer li.citation")

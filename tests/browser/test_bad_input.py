@@ -66,7 +66,7 @@ def test_typed_text_survives_the_end_of_the_session(signed_in: SignedIn) -> None
 
     page.context.clear_cookies()
     dialog.get_by_role("button", name="Create").click()
-    expect(dialog.get_by_role("alert")).to_contain_text("your session is over")
+    expect(dialog.get_by_role("alert")).to_contain_text("Session expired")
     expect_typed(dialog, typed)
     with page.context.expect_page() as opened:
         dialog.get_by_role("link", name="Sign in").click()

@@ -196,7 +196,7 @@ def chat(keys: Keys) -> None:
     expect(keys.page.locator("[data-state=succeeded]")).to_be_visible()
     expect(keys.page.locator("#announced")).to_contain_text("leaves at eleven")
     keys.press("button", "Not helpful")
-    expect(keys.page.locator(".run")).to_contain_text("the answer didn't help")
+    expect(keys.page.locator(".run")).to_contain_text("Marked as not helpful")
     keys.reach_element(".steps summary")
     keys.page.keyboard.press("Enter")
     expect(keys.page.locator(".steps blockquote").first).to_be_visible()

@@ -186,6 +186,7 @@ READING = [each for each in ROUTES if each.reads]
 
 def test_audited_endpoints_are_those_that_show_texts_files_or_operations() -> None:
     assert {name_of(each): each.reads for each in READING} == {
+        "POST /chat/continue": "ask",
         "GET /catalogs/{catalog_id}/documents/{document_id}": "show_document",
         "GET /catalogs/{catalog_id}/documents/{document_id}/passages/part": "show_document",
         "GET /catalogs/{catalog_id}/documents/{document_id}/file": "open_file",

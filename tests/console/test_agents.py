@@ -114,6 +114,31 @@ def test_linking_refuses_anothers_knowledge_base_and_names_unknown_field(
     assert alice.get(f"/api/agents/{agent}").json()["data"]["agent"]["available_tools"] == []
 
 
+def test_quick_add_tells_the_model_what_the_catalog_is_about(
+    alice: Browser, agent: str, catalog: str
+) -> None:
+    configured = alice.get(f"/agents/{agent}/knowledge-bases/{catalog}").text
+    alice.post(f"/agents/{agent}/knowledge-bases", knowledge_base_id=catalog)
+
+    [tool] = alice.get(f"/api/agents/{agent}").json()["data"]["agent"]["available_tools"]
+    assert tool["description"] == "Search Plans knowledge base: To be done"
+    assert "Search Plans knowledge base: To be done</textarea>" in configured
+
+
+def test_an_empty_catalog_and_one_that_is_gone_are_flagged(
+    alice: Browser, agent: str, catalog: str
+) -> None:
+    offered = alice.get(f"/agents/{agent}/knowledge-bases").text
+    alice.post(f"/agents/{agent}/knowledge-bases", knowledge_base_id=catalog)
+    builder, listed = alice.get(f"/agents/{agent}").text, alice.get("/agents").text
+    alice.post(f"/catalogs/{catalog}/delete")
+
+    assert "0 docs: nothing to search yet" in offered
+    assert "This catalog is empty." in builder
+    assert "Not found" not in listed
+    assert "Not found: <bdi>Plans</bdi>" in alice.get("/agents").text
+
+
 def make(browser: Browser, name: str = "Planner", **more: str) -> str:
     answer = browser.post("/agents", name=name, **{"model": "amazon.nova-lite-v1:0", **more})
     assert answer.status_code == 303, answer.text
@@ -173,7 +198,7 @@ def test_importing_agent_with_unknown_model_uses_default_and_says_so(
     imported = alice.post("/agents/import", agent=text)
     shown = alice.get(imported.headers["location"]).text
 
-    assert "The model in the file isn't offered here" in unescape(shown)
+    assert "The model in the file isn't available here" in unescape(shown)
     assert '<option value="amazon.nova-lite-v1:0" selected>' in shown
     assert "a.third" not in shown
 
@@ -249,7 +274,7 @@ def test_without_script_a_template_fills_the_prompt_but_keeps_own_text(
     assert 'value="Planner"' in filled.text
     assert f">\n{escape(other.text)}</textarea>" in otherwise.text
     assert ">\nMine.</textarea>" in kept.text
-    assert "The prompt has a text of yours, which was kept." in kept.text
+    assert "Your own instructions were kept." in kept.text
     assert alice.get("/api/agents").json()["data"]["agents"] == []
 
 

@@ -24,7 +24,7 @@ from stackroom.search.excerpts import Source
 from stackroom.search.results import Result
 from stackroom_console.app import console_app
 from stackroom_console.console import FOR_A_PAGE, Console
-from stackroom_console.pages.ask_page import shown
+from stackroom_console.shown_answer import shown
 from tests.console.browser import URL, Browser, read
 from tests.console.things import (
     CATALOG,
@@ -60,7 +60,8 @@ def test_answer_cites_its_passages_and_form_keeps_what_was_asked(
     assert re.search(r"1 leave.txt Handbook score [01]\.\d\d", read(passage))
     assert "<mark>Annual</mark> <mark>leave</mark> is thirty days" in passage
     for form in (chosen, asked):
-        assert f'<option value="{catalog}" selected>Handbook</option>' in form
+        assert f'name="{catalog}" checked>' in form
+        assert "Search in Handbook" in read(form)
     assert "&lt;what&gt; &amp; why</textarea>" in asked
     assert 'value="3"' in asked
 
@@ -117,7 +118,7 @@ def test_a_model_that_does_not_answer_costs_nobody_the_passages(
     text = read(ask(alice))
 
     assert "No answer was written: the model is busy" in text
-    assert "Nearest passages 1 leave.txt" in text
+    assert "Closest passages 1 leave.txt" in text
 
 
 @pytest.mark.parametrize(("seconds", "told"), [(None, "a few seconds"), (7, "7 seconds")])
@@ -133,7 +134,7 @@ def test_a_busy_knowledge_base_says_when_to_ask_again(
     assert f"Try again in {told}." in read(answer.text)
 
 
-def test_catalog_that_is_unindexed_or_being_deleted_cannot_be_asked(
+def test_an_unindexed_catalog_has_a_notice_and_a_deleted_one_a_refusal(
     alice: Browser, pipeline: Pipeline
 ) -> None:
     catalog = new_catalog(alice)
@@ -143,9 +144,91 @@ def test_catalog_that_is_unindexed_or_being_deleted_cannot_be_asked(
     alice.post(f"/catalogs/{catalog}/delete")
     deleted = alice.ask(QUESTION, catalog=catalog)
 
-    assert (unindexed.status_code, deleted.status_code) == (409, 409)
-    assert "Nothing in the catalog is searchable yet" in unindexed.text
+    assert (unindexed.status_code, deleted.status_code) == (200, 409)
+    [notice] = re.findall('<p class="notice">(.*?)</p>', unindexed.text, re.S)
+    assert "Nothing in this catalog is searchable yet" in notice
+    assert "1 of 1 document is still being indexed and was not searched." in notice
+    assert 'class="problem"' not in unindexed.text
     assert "is being deleted" in deleted.text
+
+
+def test_every_answer_says_how_many_documents_were_not_searched(
+    alice: Browser, pipeline: Pipeline, catalog: str
+) -> None:
+    told = "2 of 3 documents are still being indexed and were not searched."
+    before = ask(alice)
+    for name in ("a.txt", "b.txt"):
+        dropped(pipeline, "alice", catalog, name)
+
+    of_all, of_one, without = ask(alice), ask(alice, catalog=catalog), ask(alice, threshold="1")
+
+    assert "not searched" not in before
+    assert all(f'<p class="notice">{told}</p>' in each for each in (of_all, of_one, without))
+
+
+def test_a_question_is_asked_of_chosen_catalogs_files_and_attributes(
+    alice: Browser, pipeline: Pipeline, catalog: str
+) -> None:
+    others = [new_catalog(alice, name) for name in ("Old handbook", "Older handbook")]
+    for number, each in enumerate(others):
+        indexed(pipeline, "alice", each, f"old{number}.txt", f"Annual leave was {number} days.")
+    boxes = {catalog: "on", others[0]: "on"}
+
+    two = alice.ask(QUESTION, **boxes)
+    files = ask(alice, file="old1.txt; leave.txt")
+    attributes = ask(alice, where="uploaded_at >= 2999-01-01")
+    wrong = alice.post("/ask", query=QUESTION, where="year")
+
+    assert f"catalog={catalog}%2C{others[0]}" in str(two.url)
+    for text, found in (
+        (two.text.split('id="answer"')[1], {"leave", "old0"}),
+        (files, {"leave", "old1"}),
+    ):
+        assert set(re.findall(r"(\w+)\.txt</bdi></a>", text)) == found
+    assert "No answer found" in attributes
+    assert "no passage that you may search matches the filter" in attributes
+    assert wrong.status_code == 400
+    assert "Attributes: Allowed: conditions such as" in wrong.text
+    assert 'value="year"' in wrong.text
+
+
+def test_a_growing_answer_is_shown_to_its_asker_alone(
+    alice: Browser, bob: Browser, console: Console, catalog: str
+) -> None:
+    growing = "ask-" + "0f" * 16
+    drafts: list[str] = []
+    book = console.services.deployment.agent_runs
+    keep = book.keep_draft
+
+    def kept(user_id: str, run_id: str, draft: Any) -> None:
+        keep(user_id, run_id, draft)
+        drafts.append(alice.part(f"/ask/growing/part?id={growing}").text)
+        drafts.append(bob.part(f"/ask/growing/part?id={growing}").text)
+
+    object.__setattr__(console.services.agent_runs, "book", Mock(wraps=book, keep_draft=kept))
+    form = {"query": QUESTION, "growing": growing, "csrf_token": alice.csrf}
+    answer = alice.send("/ask", form, **{"HX-Request": "true"})
+
+    assert "thirty days for everyone" in answer.text
+    assert '<div class="answer-text said"' in drafts[0]
+    assert drafts[1].strip() == ""
+    assert alice.part("/ask/growing/part?id=run-1").status_code == 404
+
+
+def test_examples_are_made_of_headings_and_the_names_of_files(
+    alice: Browser, pipeline: Pipeline, catalog: str
+) -> None:
+    text = "# Contents\n\nA.\n\n# 2. Notice periods\n\nThree months.\n\n# Who may leave?\n\nAll.\n"
+    indexed(pipeline, "alice", catalog, "contract.md", text)
+
+    part = alice.part("/ask/examples/part").text
+
+    assert set(re.findall("<bdi>(.*?)</bdi>", part)) == {
+        "What is leave about?",
+        "What does contract say about notice periods?",
+        "Who may leave?",
+    }
+    assert "/ask?q=Who+may+leave%3F" in part
 
 
 @pytest.mark.parametrize(
@@ -290,8 +373,8 @@ def test_hanging_store_yields_503_with_explanation_and_log_line(
 
     assert {each.status_code for each in (page, program, change)} == {503}
     assert page.headers["retry-after"] == "5"
-    assert "answer in the time that there is for it" in page.text
+    assert "answer in time" in page.text
     assert program.json()["error"]["code"] == "TOOK_TOO_LONG"
-    assert "what you asked for may be done by now" in change.text
+    assert "it may have been done" in change.text
     late = [each for each in caplog.records if each.message == "a request took too long"]
     assert [vars(each)["path"] for each in late] == ["/catalogs", "/api/agents", "/catalogs"]

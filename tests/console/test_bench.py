@@ -16,9 +16,10 @@ from stackroom.search.ranking import Relevance
 from stackroom.search.results import Result
 from stackroom.text.document_text import text_of
 from stackroom.text.extraction.page import Page
+from stackroom_console.asked_question import LONGEST_ADDRESS
 from stackroom_console.console import MAX_HEADERS, Console
-from stackroom_console.pages.ask_page import LONGEST_ADDRESS, shown
 from stackroom_console.sealed_cookies import MAX_COOKIE
+from stackroom_console.shown_answer import shown
 from stackroom_console.shown_citations import FoundPassage, citations_of, source_of
 from tests.console.browser import Browser, read
 from tests.console.things import AGENT, CATALOG, LEAVE, NO_MAPS, NOTHING, QUESTION
@@ -91,7 +92,7 @@ def test_a_question_too_long_for_an_address_is_answered_all_the_same(
 
     assert (page.status_code, told.status_code) == (200, 200)
     assert "data-asked" not in page.text
-    assert "Kept: the answer helped" in told.text
+    assert "Marked as helpful." in told.text
     # In the request's line, and as the page that it comes from, twice.
     assert 3 * LONGEST_ADDRESS + MAX_COOKIE + 1_500 < MAX_HEADERS
 
@@ -121,7 +122,7 @@ def test_a_threshold_is_a_number_from_0_to_1(alice: Browser, wrong: str) -> None
 @pytest.mark.parametrize(
     ("given", "wrong", "kept"),
     [
-        ("most=abc&threshold=0.2", "Passages at most", ("abc", "0.2")),
+        ("most=abc&threshold=0.2", "Number of passages", ("abc", "0.2")),
         ("most=7&threshold=9", "Similarity threshold", ("7", "9")),
     ],
 )
@@ -134,7 +135,7 @@ def test_invalid_number_in_address_is_reported_in_the_form(
     assert answer.status_code == 400
     assert f'role="alert"><p class="problem"><strong>{wrong}: Allowed: a ' in form
     assert "How long?</textarea>" in form
-    assert f'<option value="{catalog}" selected>' in form
+    assert f'name="{catalog}" checked>' in form
     values = re.findall(r'type="number" name="\w+" [^>]*value="([^"]*)"', form)
     assert tuple(values) == kept
     assert form.count('aria-invalid="true"') == 1
@@ -231,7 +232,7 @@ def test_weak_passages_are_shown_with_a_sentence_that_says_so(
 
     for each in (weak, strong):
         assert "No answer found in your documents." in each
-        assert "Nearest passages" in each
+        assert "Closest passages" in each
     assert "These passages may not answer your question." in weak
     assert "may not answer" not in strong
 

@@ -156,7 +156,7 @@ def test_run_shows_its_progress_before_there_is_an_answer(
     book.keep_draft("alice", run, Draft(steps=1, text="The **quay** [1] is"))
     looks.append(alice.get(path).text)
 
-    told = ["Waiting for its turn…", "Thinking…", "Looking in Plans for “quay”…", "Writing…"]
+    told = ["Queued…", "Thinking…", "Searching Plans for “quay”…", "Writing…"]
     for look, doing in zip(looks, told, strict=True):
         assert doing in look
         assert not re.search("accepted|tokens", re.sub("<[^>]*>", "", look))
@@ -194,8 +194,8 @@ def test_an_answer_grows_and_what_has_not_changed_is_not_sent_again(
     assert "The quay" in begun
     assert "The quay is" in grown
     assert "What is planned?" not in begun + grown + stepped
-    assert "Looked in" in stepped
-    assert "Looked in" not in grown
+    assert "Searched" in stepped
+    assert "Searched" not in grown
     assert 'class="answer said"' in over
     assert [len(each.splitlines()) for each in (unchanged, after)] == [1, 1]
     assert re.findall(r"delay:([\d.]+)s", unchanged) == ["0.15"]
@@ -298,7 +298,7 @@ def test_an_answer_is_markdown_and_cites_its_passages_which_open(
     assert "other.md" not in sources, "the answer doesn't name it"
     assert shown.count(f'id="{run}-source-1"') == 1
     assert f'href="/catalogs/{catalog}/documents/{document}/file#page=4"' in shown
-    assert "Found before:" in shown
+    assert "Already found:" in shown
     for told in ("2 searches", "1,234 tokens", "score 0.81", "2 passages"):
         assert told in shown
 
@@ -354,7 +354,7 @@ def test_conversation_marks_the_turns_that_the_agent_has_forgotten(
     write(console, run_of(alice, path), forgotten=1)
 
     shown = alice.get(path).text
-    line = shown.index("The agent has forgotten what is above")
+    line = shown.index("The agent no longer remembers what is above")
     assert shown.rindex("First?") < line < shown.index("Second?")
 
 
@@ -371,7 +371,7 @@ def test_a_conversation_is_renamed_and_deleted_with_its_answers(
     deleted = alice.post(f"{path}/delete")
 
     assert "<bdi>Plans</bdi></h1>" in renamed
-    assert "goes, with 1 question and their answers" in asked
+    assert "will be deleted with its 1 question" in asked
     assert deleted.headers["location"] == f"/agents/{agent}/chat"
     assert [alice.get(each).status_code for each in (path, f"/api/runs/{run}")] == [404, 404]
     assert path not in alice.get(f"/agents/{agent}/chat").text

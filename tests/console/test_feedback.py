@@ -72,7 +72,7 @@ def test_an_answer_is_judged_beside_it_with_what_was_shown_first(
 
     told = alice.get(sent.headers["location"])
     assert "thirty days for everyone" in told.text, "the answer stays"
-    assert re.search("Kept( as a test question|: the answer (helped|didn't help))", read(told.text))
+    assert re.search("Kept as a test question|Marked as (not )?helpful", read(told.text))
     assert f"{QUESTION}</textarea>" in told.text
     [feedback] = kept(console)
     assert feedback.verdict is verdict
@@ -103,8 +103,28 @@ def test_htmx_gets_the_part_that_says_so_and_the_last_word_counts(
         for each in ("up", "down")
     ]
 
-    assert all(each.text.startswith('<p class="told" role="status"') for each in parts)
+    assert all(each.text.startswith('<input type="hidden" name="said"') for each in parts)
     assert [each.verdict for each in kept(console)] == [FeedbackVerdict.DOWN]
+
+
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+def test_a_note_is_added_to_a_verdict_and_both_are_taken_back(
+    alice: Browser, console: Console, catalog: str, headers: dict[str, str]
+) -> None:
+    fields = {"csrf_token": alice.csrf, **fields_of(alice.ask(QUESTION).text)}
+    _, run = answered_run(alice, console, "What is planned?")
+
+    for path in ("/ask/feedback", f"/runs/{run}/feedback"):
+        alice.send(path, {**fields, "verdict": "down"}, **headers)
+        noted = {**fields, "verdict": "same", "said": "down", "note": "It is outdated."}
+        alice.send(path, noted, **headers)
+        [feedback] = kept(console)
+        undone = alice.send(path, {**fields, "verdict": "undo"}, **headers)
+
+        assert (feedback.verdict, feedback.note) == (FeedbackVerdict.DOWN, "It is outdated.")
+        assert kept(console) == []
+        after = alice.get(undone.headers["location"]) if not headers else undone
+        assert "Marked as" not in after.text
 
 
 def test_a_run_is_judged_by_what_it_was_asked_and_has_shown(
@@ -118,8 +138,7 @@ def test_a_run_is_judged_by_what_it_was_asked_and_has_shown(
 
     assert f'action="/runs/{run}/feedback"' in chat
     after = alice.get(told.headers["location"]).text
-    assert "Kept: the answer didn" in after
-    assert f'action="/runs/{run}/feedback"' not in after
+    assert "Marked as not helpful." in after
     [feedback] = kept(console)
     assert (feedback.question, feedback.file, feedback.page) == (
         "What is planned?\nAnd when?",

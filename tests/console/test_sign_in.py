@@ -192,7 +192,7 @@ def test_session_ends_with_its_token_and_next_sign_in_is_silent(
     assert page.headers["location"] == "/sign-in/begin?return_to=%2Fcatalogs%3Fafter%3Dx"
     assert change.headers["location"] == "/sign-in?return_to=%2Fcatalogs"
     assert part.status_code == 401
-    assert "your session is over" in part.text
+    assert "Session expired" in part.text
 
 
 def test_form_sent_after_session_end_is_kept_until_its_user_signs_in(

@@ -40,6 +40,7 @@ from stackroom.model.records import Record
 
 # Converse takes names of [a-zA-Z0-9_-]{1,64} [API reference: ToolSpecification].
 LONGEST = 64
+LONGEST_DESCRIPTION = 500
 _ALLOWED = f"1 to {LONGEST} of the letters a-z and A-Z, digits, '_' and '-'"
 _PREFIX = "search_"
 _NAMELESS = "catalog"  # where the name has no letter and no digit that a model takes
@@ -104,7 +105,11 @@ ToolName = Annotated[Line, AfterValidator(_tool_name), Field(description=_ALLOWE
 ToolDescription = Annotated[
     Text,
     AfterValidator(str.strip),
-    Field(min_length=1, max_length=500, description="1 to 500 characters"),
+    Field(
+        min_length=1,
+        max_length=LONGEST_DESCRIPTION,
+        description=f"1 to {LONGEST_DESCRIPTION} characters",
+    ),
 ]
 _WIRE = ConfigDict(alias_generator=to_camel, validate_by_name=True, strict=True)
 
@@ -150,13 +155,9 @@ class Links:
         return NewLink(
             knowledge_base_id=found.id,
             tool_name=tool_name_of(found.name, taken=taken),
-            tool_description=f"Search {found.name[:400]} knowledge base",
+            tool_description=_described(found),
             default_min_score=found.least_score,
         )
-
-    def is_gone(self, user_id: str, tool: LinkedTool) -> bool:
-        """Whether the knowledge base that it asks is no more, or was never this user's."""
-        return self.available.find(user_id, tool.config.knowledge_base_id) is None
 
     def link(self, user_id: str, agent_id: str, wanted: NewLink) -> LinkedTool:
         """
@@ -219,6 +220,13 @@ class Links:
         if found is None:
             raise KnowledgeBaseNotFound("Knowledge base")
         return found
+
+
+def _described(found: AvailableKnowledgeBase) -> str:
+    """By its own description, too, a model knows when to search it."""
+    told = f"Search {found.name[:400]} knowledge base"
+    about = found.description.strip()
+    return f"{told}: {about}"[:LONGEST_DESCRIPTION].rstrip() if about else told
 
 
 def _with(agent: Agent, tool: LinkedTool) -> Agent:

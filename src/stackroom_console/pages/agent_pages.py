@@ -22,7 +22,7 @@ _LABELS = {
     "name": "Name",
     "description": "Description",
     "model": "Model",
-    "system_prompt": "Prompt",
+    "system_prompt": "Instructions",
 }
 # Of the form where there is no script: fills the prompt in, and saves nothing.
 _FILLS = "fill"
@@ -31,7 +31,17 @@ _LONGEST_FILE = 60  # characters of a name
 
 
 def page(request: Request) -> Response:
-    return render(request, "agents.html", agents=request.services.agents.of_user(request.user_id))
+    agents = request.services.agents.of_user(request.user_id)
+    there = request.services.available_knowledge_bases.ids(request.user_id) if agents else ()
+    gone = {
+        agent.id: [
+            each.config.knowledge_base_name
+            for each in agent.linked_tools
+            if each.config.knowledge_base_id not in there
+        ]
+        for agent in agents
+    }
+    return render(request, "agents.html", agents=agents, gone=gone)
 
 
 def blank(request: Request) -> Response:
@@ -155,10 +165,14 @@ def _file(text: str, name: str) -> Response:
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """A tool as the builder shows it; `is_gone` if what it asks is no more."""
+    """
+    A tool as the builder shows it; `is_gone` if what it asks is no more, `is_empty` if there are no
+    documents in it yet.
+    """
 
     tool: LinkedTool | OtherTool
-    is_gone: bool
+    is_gone: bool = False
+    is_empty: bool = False
 
     @property
     def is_linked(self) -> bool:
@@ -166,11 +180,13 @@ class Card:
 
 
 def cards_of(request: Request, agent: Agent) -> list[Card]:
-    links = request.services.agent_links
-    return [
-        Card(
-            tool=each,
-            is_gone=isinstance(each, LinkedTool) and links.is_gone(request.user_id, each),
-        )
-        for each in agent.available_tools
-    ]
+    return [_card(request, each) for each in agent.available_tools]
+
+
+def _card(request: Request, tool: LinkedTool | OtherTool) -> Card:
+    if not isinstance(tool, LinkedTool):
+        return Card(tool=tool)
+    available = request.services.available_knowledge_bases
+    found = available.find(request.user_id, tool.config.knowledge_base_id)
+    is_empty = found is not None and found.document_count == 0
+    return Card(tool=tool, is_gone=found is None, is_empty=is_empty)

@@ -15,7 +15,7 @@ from stackroom_console.request import Request
 def ask(request: Request) -> Response:
     chosen = agent_id(request)
     chat = request.services.chats.test_of(request.user_id, chosen)
-    run = chat_page.put(request, NEW if chat is None else chat.id, is_test=True)
+    run = chat_page.put(request, NEW if chat is None else chat.id, chosen, is_test=True)
     if not request.is_htmx:
         return redirect(request, f"/agents/{chosen}#newest")
     return chat_page.begun(request, run)

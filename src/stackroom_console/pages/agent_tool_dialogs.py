@@ -51,7 +51,14 @@ def configuration(request: Request) -> Response:
     offered = services.agent_links.offered(
         request.user_id, agent.id, request.path["knowledge_base_id"]
     )
-    return render(request, "knowledge_base_link.html", agent=agent, offered=offered)
+    found = services.available_knowledge_bases.find(request.user_id, offered.knowledge_base_id)
+    return render(
+        request,
+        "knowledge_base_link.html",
+        agent=agent,
+        offered=offered,
+        knowledge_base="" if found is None else found.name,
+    )
 
 
 def quick_add(request: Request) -> Response:

@@ -1,176 +1,37 @@
-"""A question: of all catalogs, or of one."""
+"""A question of all catalogs, or of what was chosen, and its answer."""
 
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
-from urllib.parse import parse_qsl, urlencode
 
-from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
-from stackroom.access.plain_text import is_plain
 from stackroom.access.tenancy import in_use
 from stackroom.agents.agent import Agent, LinkedTool
 from stackroom.agents.links import LinkChanges
-from stackroom.catalogs.feedback import LONGEST_FILE, Feedback, FeedbackVerdict
-from stackroom.errors import CatalogEmpty, CatalogNotFound, ValidationError
-from stackroom.model.passages import PlaceMapReader
+from stackroom.catalogs.feedback import FeedbackVerdict
+from stackroom.errors import CatalogNotFound, ValidationError
 from stackroom.model.records import Catalog
-from stackroom.search.cited_answers import AskedAndAnswered, CitedSource
-from stackroom.search.excerpts import Source
-from stackroom.search.ranking import Relevance
-from stackroom.search.results import Result, SearchAnswer
-from stackroom.search.search_arguments import (
-    KNOWLEDGE_BASE_RETRIEVE,
-    Priority,
-    RetrieveArguments,
-)
-from stackroom.tools.texts import WEAK, counted, range_of_scores
+from stackroom.search.cited_answers import AskedAndAnswered
+from stackroom.search.search_arguments import Priority, RetrieveArguments
 from stackroom_console import ids
+from stackroom_console.asked_question import (
+    LABELS,
+    MOST,
+    Question,
+    attribute_names,
+    question_asked,
+    question_of,
+    shown_choice,
+    threshold_of,
+)
 from stackroom_console.console import FOR_A_PAGE
+from stackroom_console.pages.growing_answer import growth_of
 from stackroom_console.problems import Problem, RefusedOnPage, problem_of
 from stackroom_console.rendering import redirect, render
-from stackroom_console.request import Request, whole_number
-from stackroom_console.safe_markdown import markdown
-from stackroom_console.shown_citations import Citation, FoundPassage, citations_of, said_by
+from stackroom_console.request import Request
+from stackroom_console.shown_answer import ShownAnswer, place_of, shown
 
-# An answer as its page shows it: its citations linked, the question's words marked.
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShownAnswer:
-    """`text` is None where there is no answer; `unanswered` says why then."""
-
-    text: Markup | None
-    unanswered: str
-    cited: tuple[Citation, ...]
-    others: tuple[Citation, ...]
-    range_of_scores: str
-    order: str  # how it came about, where there is one
-    left_out: tuple[str, ...]
-    weak: str  # a sentence where the passages may not answer
-    places: tuple[tuple[str, str], ...]  # that a test question may name, each with its label
-
-
-def shown(
-    query: str,
-    found: AskedAndAnswered,
-    catalogs: Mapping[str, Catalog],
-    place_maps: PlaceMapReader,
-    *,
-    by_date: bool = False,
-) -> ShownAnswer:
-    """`catalogs` are the asker's own, by id; `by_date` if how new a passage is orders them, too."""
-    answer, passages = found.answer, found.passages
-    cited, said = ((), {}) if answer is None else (answer.sources, said_by(answer.text))
-    others = [each for each in passages.results if not _is_cited(each, cited)]
-    scores = [*(each.relevance_score for each in cited), *(each.score for each in others)]
-    told_at_once = range_of_scores(scores)
-    why = {} if by_date else dict(_why(passages, with_scores=bool(told_at_once)))
-    # To a person as to a model: without context lines.
-    read = {(x.source, x.text): x.text if x.is_cut else x.content for x in passages.results}
-    shown_first = [
-        FoundPassage(
-            sources=(each.source, *each.other_sources),
-            text=read.get((each.source, each.chunk_text), each.chunk_text),
-            score=each.relevance_score,
-            why=why.get((each.source, each.chunk_text), ""),
-            said=said.get(number, ""),
-            gaps=each.gaps,
-        )
-        for number, each in enumerate(cited, 1)
-    ]
-    also = [
-        FoundPassage(
-            sources=(each.source, *each.other_sources),
-            text=read[each.source, each.text],
-            score=each.score,
-            why=why.get((each.source, each.text), ""),
-            gaps=each.gaps,
-        )
-        for each in others
-    ]
-    citations = citations_of(query, [*shown_first, *also], catalogs, place_maps)
-    anchors = {each.number: each.anchor for each in citations[: len(cited)]}
-    return ShownAnswer(
-        text=None if answer is None else markdown(answer.text, cited=anchors),
-        unanswered=found.unanswered,
-        cited=citations[: len(cited)],
-        others=citations[len(cited) :],
-        range_of_scores=told_at_once,
-        order="" if by_date or len(passages.results) < _SEVERAL else _order(passages),
-        left_out=tuple(_left_out(passages)),
-        weak=WEAK if passages.results and passages.relevance is Relevance.WEAK else "",
-        places=tuple(_places([*shown_first, *also], citations, catalogs)),
-    )
-
-
-def _places(
-    found: Sequence[FoundPassage], citations: Sequence[Citation], own: Collection[str]
-) -> Iterator[tuple[str, str]]:
-    """Each once, under the number of the first passage there."""
-    known = set[str]()
-    for passage, citation in zip(found, citations, strict=True):
-        place = urlencode(place_of(vars(passage.sources[0]), own))
-        if place and place not in known:
-            known.add(place)
-            yield place, f"{citation.number}: {citation.label}"
-
-
-def _is_cited(result: Result, cited: Collection[CitedSource]) -> bool:
-    return any((each.source, each.chunk_text) == (result.source, result.text) for each in cited)
-
-
-def _order(answer: SearchAnswer) -> str:
-    if answer.is_reranked:
-        return "A model that has read question and passages has put them in order."
-    if any(each.ranks for each in answer.results):
-        return (
-            "Each passage has two places among all that was found: by how near its meaning is to"
-            " the question's, and by the question's words. Both together make the order."
-        )
-    return "The order is the knowledge base's own."
-
-
-def _why(answer: SearchAnswer, *, with_scores: bool) -> Iterator[tuple[tuple[Source, str], str]]:
-    """With the scores where none stands beside a passage: whoever tries a threshold needs them."""
-    for place, each in enumerate(answer.results, 1):
-        told = [f"Place {place} in the search"]
-        if each.ranks is not None and not answer.is_reranked:
-            words = each.ranks.by_words
-            by_words = "none of its words" if words is None else f"{_nth(words)} by words"
-            by_meaning = f"{_nth(each.ranks.by_meaning)} by meaning"
-            if with_scores:
-                by_meaning = f"{by_meaning} (score {each.score:.2f})"
-            told.append(f"{by_meaning}, {by_words}, of {each.ranks.found:,}")
-        why = ": ".join(told)
-        yield (
-            (each.source, each.text),
-            f"{why}. A contents page or an index comes last." if each.is_navigation else why,
-        )
-
-
-def _nth(number: int) -> str:
-    """As in "21st"."""
-    last = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10)
-    return f"{number:,}{last or 'th'}"
-
-
-def _left_out(answer: SearchAnswer) -> Iterator[str]:
-    if answer.omitted:
-        passages = counted(answer.omitted, "relevant passage")
-        yield f"{passages} left out: the budget of text ({answer.tokens:,} tokens used) is full."
-    if answer.withheld:
-        passages = counted(answer.withheld, "passage")
-        yield f"{passages} withheld: from documents that aren't yours."
-    if answer.failures:
-        failed = counted(len(answer.failures), "knowledge base")
-        yield f"{failed} didn't answer, so something may be missing. Ask again in a moment."
-    if answer.notices:
-        yield "Part of it was searched in another way than usual; the best may not come first."
-    if answer.guardrail_action != "NONE":
-        yield "A guardrail held back something of what was found."
+_ADD = "Add documents to a catalog, and wait until they are searchable."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,66 +53,6 @@ class Answered:
     tools: tuple[AgentsTool, ...]
 
 
-_MOST = 20  # passages
-_DEFAULT = 5
-_SEVERAL = 2  # passages, that come in an order
-_LABELS = {"query": "Question", "top_k": "Passages at most", "min_score": "Similarity threshold"}
-_SCORE = re.compile(r"[01]|[01]?\.[0-9]{1,17}|1e-[0-9]")  # as browsers write what was typed
-# Bytes of an address. Three headers may have it, beside cookies, and API Gateway bounds them all;
-# a longer question is answered, and has no address.
-LONGEST_ADDRESS = 1_400
-
-
-@dataclass(frozen=True, kw_only=True)
-class Form:
-    """As it is filled in; a page that shows an answer keeps what was asked, and its address too."""
-
-    query: str = ""
-    catalog_id: str = ""
-    most: int = _DEFAULT
-    threshold: float | None = None  # by default none
-
-    @property
-    def address(self) -> str | None:
-        """Where the answer can be come back to; None where it would be too long."""
-        path = f"/ask?{self.asked}"
-        return path if self.query and len(path) <= LONGEST_ADDRESS else None
-
-    @property
-    def asked(self) -> str:
-        """The question and its settings, as an address has them."""
-        settings = {
-            "catalog": self.catalog_id,
-            "most": "" if self.most == _DEFAULT else str(self.most),
-            "threshold": "" if self.threshold is None else f"{self.threshold:g}",
-        }
-        return urlencode({"q": self.query, **{name: x for name, x in settings.items() if x}})
-
-
-def form_of(given: Mapping[str, str], question: str) -> Form:
-    """Of a form or an address. Raises ValidationError."""
-    most = given.get("most", "").strip()
-    return Form(
-        query=given.get(question, ""),
-        catalog_id=given.get("catalog", ""),
-        most=whole_number(_LABELS["top_k"], most, least=1, most=_MOST) if most else _DEFAULT,
-        threshold=_threshold(given.get("threshold", "").strip()),
-    )
-
-
-def form_asked(text: str) -> Form:
-    """Of `Form.asked`, as a form beside the answer has sent it back."""
-    return form_of(dict(parse_qsl(text[:LONGEST_ADDRESS])), "q")
-
-
-def _threshold(text: str) -> float | None:
-    if not text:
-        return None
-    if not _SCORE.fullmatch(text) or float(text) > 1:
-        raise ValidationError(f"{_LABELS['min_score']}: Allowed: a number from 0 to 1")
-    return float(text)
-
-
 def is_asked(request: Request) -> bool:
     """Whether the address has a question."""
     return bool(request.query.get("q", "").strip())
@@ -260,81 +61,74 @@ def is_asked(request: Request) -> bool:
 def page(request: Request) -> Response:
     if is_asked(request):
         return _answered(request, *_asked(request, request.query, "q"))
-    given = request.query.get("catalog", "")
-    return _page(request, Form(catalog_id=given if ids.is_catalog(given) else ""))
+    return _page(request, Question(choice=shown_choice(request.query)))
 
 
 def ask(request: Request) -> Response:
     """To the answer's address, where it stays; a question that is too long for one is answered."""
-    form, asked = _asked(request, request.form, "query")
-    if request.is_htmx or form.address is None:
-        return _answered(request, form, asked)
-    _named(request, form.catalog_id)
-    return RedirectResponse(form.address, status_code=303)
+    question, asked = _asked(request, request.form, "query")
+    if request.is_htmx or question.address is None:
+        return _answered(request, question, asked)
+    require_own(request, question)
+    return RedirectResponse(question.address, status_code=303)
 
 
 def _asked(
-    request: Request, given: Mapping[str, str], question: str
-) -> tuple[Form, RetrieveArguments]:
+    request: Request, given: Mapping[str, str], name: str
+) -> tuple[Question, RetrieveArguments]:
     """A page tells at its form what is wrong there, beside all that was given."""
     try:
-        form = form_of(given, question)
-        return form, _arguments(form)
+        question = question_of(given, name)
+        return question, question.arguments(catalogs_of(request).values())
     except ValidationError as error:
         if request.is_htmx:
             raise
         problem = problem_of(error)
-        form = Form(query=given.get(question, ""), catalog_id=given.get("catalog", ""))
-        page = _page(request, form, given=given, problem=problem)
+        question = Question(query=given.get(name, ""), choice=shown_choice(given))
+        page = _page(request, question, given=given, problem=problem)
         raise RefusedOnPage(problem, page) from error
 
 
-def told(request: Request, feedback: Feedback, form: Form) -> Response:
-    """That it was kept, to a browser that has sent its form by itself: the answer stays."""
-    if form.address is not None:
-        return RedirectResponse(f"{form.address}&kept={feedback.verdict}", status_code=303)
-    given = Form(query=feedback.question, catalog_id=feedback.catalog_id or "")
-    return _page(request, given, verdict=feedback.verdict)
+def told(request: Request, verdict: FeedbackVerdict | None, question: Question) -> Response:
+    """What was kept, to a browser that has sent its form by itself: the answer stays."""
+    if question.address is not None:
+        kept = "" if verdict is None else f"&kept={verdict}"
+        return RedirectResponse(f"{question.address}{kept}", status_code=303)
+    return _page(request, question, verdict=verdict)
 
 
-def _arguments(form: Form) -> RetrieveArguments:
-    """Raises ValidationError."""
-    return KNOWLEDGE_BASE_RETRIEVE.parse(
-        {
-            "query": form.query,
-            "top_k": form.most,
-            "min_score": form.threshold,
-            "catalog_id": form.catalog_id or None,
-        },
-        called=_LABELS,
-    )
-
-
-def _answered(request: Request, form: Form, asked: RetrieveArguments) -> Response:
-    catalog = _named(request, form.catalog_id)
-    mine = catalogs_of(request)
+def _answered(request: Request, question: Question, asked: RetrieveArguments) -> Response:
+    require_own(request, question)
+    mine, chosen = catalogs_of(request), question.choice.catalog_ids
     found = request.services.answering.search_and_ask(
-        asked, request.caller, deadline=request.deadline.sooner(FOR_A_PAGE)
+        asked,
+        request.caller,
+        within=chosen if len(chosen) > 1 else (),
+        hear=growth_of(request),
+        deadline=request.deadline.sooner(FOR_A_PAGE),
     )
-    if not found.passages.results:
-        if catalog is not None:
-            _require_any(request, catalog)
-        elif not request.services.retrieval.sharing and not any(map(_is_any, mine.values())):
-            found = replace(found, unanswered=_NOTHING_YET)
+    too_early = "" if found.passages.results else _too_early(request, question, mine)
     retrieval = request.services.retrieval
-    by_date = retrieval.budget.prioritize_by is not Priority.SIMILARITY
+    answer = shown(
+        asked.query,
+        replace(found, unanswered=too_early or found.unanswered),
+        mine,
+        retrieval.place_maps,
+        by_date=retrieval.budget.prioritize_by is not Priority.SIMILARITY,
+        is_too_early=bool(too_early),
+    )
     shown_now = Answered(
-        answer=shown(asked.query, found, mine, retrieval.place_maps, by_date=by_date),
-        judged=_judged(asked.query, form, found, mine),
-        tools=() if form.threshold is None else _tools(request, form, mine),
+        answer=answer,
+        judged=_judged(asked.query, question, found, mine),
+        tools=() if question.threshold is None else _tools(request, question, mine),
     )
     request.handed_out.extend(_documents_of(found))
     if not request.is_htmx:
-        return _page(request, form, shown_now, verdict=_verdict(request))
-    response = _rendered(request, "parts/answer.html", form, shown_now)
+        return _page(request, question, shown_now, verdict=_verdict(request))
+    response = _rendered(request, "parts/answer.html", question, shown_now)
     # A question that is asked again is no other place to come back to.
-    is_here = request.http.headers.get("hx-current-url", "").endswith(form.address or "-")
-    response.headers["HX-Push-Url"] = "false" if is_here else form.address or "/ask"
+    is_here = request.http.headers.get("hx-current-url", "").endswith(question.address or "-")
+    response.headers["HX-Push-Url"] = "false" if is_here else question.address or "/ask"
     return response
 
 
@@ -345,7 +139,7 @@ def _verdict(request: Request) -> FeedbackVerdict | None:
 
 def _page(
     request: Request,
-    form: Form,
+    question: Question,
     answered: Answered | None = None,
     *,
     verdict: FeedbackVerdict | None = None,
@@ -353,15 +147,17 @@ def _page(
     problem: Problem | None = None,
 ) -> Response:
     """With the numbers as they were `given`, if there is a `problem` with one of them."""
+    catalogs = catalogs_of(request).values()
     return _rendered(
         request,
         "ask.html",
-        form,
+        question,
         answered,
         verdict=verdict,
         status=200 if problem is None else problem.status,
-        most=_MOST,
-        catalogs=catalogs_of(request).values(),
+        most=MOST,
+        catalogs=catalogs,
+        names=attribute_names(catalogs),
         given=given,
         problem=problem,
     )
@@ -370,7 +166,7 @@ def _page(
 def _rendered(
     request: Request,
     template: str,
-    form: Form,
+    question: Question,
     answered: Answered | None,
     *,
     verdict: FeedbackVerdict | None = None,
@@ -381,7 +177,8 @@ def _rendered(
         request,
         template,
         status=status,
-        form=form,
+        form=question,
+        choice=question.choice,
         answer=None if answered is None else answered.answer,
         judged=None if answered is None else answered.judged,
         tools=() if answered is None else answered.tools,
@@ -394,60 +191,47 @@ def _rendered(
 # The threshold that was tried here, kept for a tool of an agent.
 
 
-def _tools(request: Request, form: Form, own: Mapping[str, Catalog]) -> tuple[AgentsTool, ...]:
-    """Those of the user's agents that ask the catalog, or any of theirs."""
+def _tools(
+    request: Request, question: Question, own: Mapping[str, Catalog]
+) -> tuple[AgentsTool, ...]:
+    """Those of the user's agents that ask the catalogs that were chosen, or any of theirs."""
+    chosen = question.choice.catalog_ids or own
     return tuple(
         AgentsTool(agent=agent, tool=tool)
         for agent in request.services.agents.of_user(request.user_id)
         for tool in agent.linked_tools
-        if tool.config.knowledge_base_id in own
-        and form.catalog_id in ("", tool.config.knowledge_base_id)
+        if tool.config.knowledge_base_id in own and tool.config.knowledge_base_id in chosen
     )
 
 
 def save_threshold(request: Request) -> Response:
     given, _, tool_id = request.form.get("tool", "").partition("/")
     agent_id = ids.agent_id_in(given)
-    threshold = _threshold(request.form.get("threshold", "").strip())
+    threshold = threshold_of(request.form.get("threshold", "").strip())
     if threshold is None:
-        raise ValidationError(f"{_LABELS['min_score']}: Allowed: a number from 0 to 1")
+        raise ValidationError(f"{LABELS['min_score']}: Allowed: a number from 0 to 1")
     changes = LinkChanges(default_min_score=threshold)
     links = request.services.agent_links
     tool = links.change(request.user_id, agent_id, tool_id, changes)
     if request.is_htmx:
         return render(request, "parts/threshold_saved.html", tool=tool)
-    form = form_asked(request.form.get("asked", ""))
-    return redirect(request, f"{form.address}&saved" if form.address else f"/agents/{agent_id}")
+    at = question_asked(request.form.get("asked", "")).address
+    return redirect(request, f"{at}&saved" if at else f"/agents/{agent_id}")
 
 
 # What the forms beside an answer send.
 
 
 def _judged(
-    query: str, form: Form, found: AskedAndAnswered, own: Mapping[str, Catalog]
+    query: str, question: Question, found: AskedAndAnswered, own: Mapping[str, Catalog]
 ) -> dict[str, str]:
     """What the form of feedback sends: what was asked, and where that stands which came first."""
     cited = () if found.answer is None else found.answer.sources
     sources = [each.source for each in cited] + [each.source for each in found.passages.results]
     place = place_of(asdict(sources[0]), own) if sources else {}
-    chosen = {"catalog_id": form.catalog_id} if form.catalog_id else {}
-    return {**place, "question": query, **chosen, "asked": form.asked if form.address else ""}
-
-
-def place_of(source: Mapping[str, Any], own: Collection[str]) -> dict[str, str]:
-    """
-    As feedback has it, of a `Source` as a mapping. Another's catalog, and a name that no line of a
-    question file can have, are left out, and with the name its page.
-    """
-    file, page, catalog_id = (source.get(each) for each in ("filename", "page", "catalog_id"))
-    place: dict[str, str] = {}
-    if catalog_id is not None and catalog_id in own:
-        place["catalog_id"] = catalog_id
-    if file and len(file) <= LONGEST_FILE and all(map(is_plain, file)):
-        place["file"] = file
-        if page:
-            place["page"] = str(page)
-    return place
+    chosen = {} if question.catalog_id is None else {"catalog_id": question.catalog_id}
+    asked = question.asked if question.address else ""
+    return {**place, "question": query, **chosen, "asked": asked}
 
 
 def _documents_of(found: AskedAndAnswered) -> Iterator[str]:
@@ -466,24 +250,25 @@ def catalogs_of(request: Request) -> dict[str, Catalog]:
     return {each.catalog_id: each for each in ordered}
 
 
-def _named(request: Request, catalog_id: str) -> Catalog | None:
+def require_own(request: Request, question: Question) -> None:
     """Raises CatalogNotFound for what isn't the caller's, or CatalogDeleting."""
-    if not catalog_id:
-        return None
-    if not ids.is_catalog(catalog_id):
-        raise CatalogNotFound(catalog_id)
-    return in_use(request.services.deletions.catalogs, request.user_id, catalog_id)
+    for each in question.choice.catalog_ids:
+        if not ids.is_catalog(each):
+            raise CatalogNotFound(each)
+        in_use(request.services.deletions.catalogs, request.user_id, each)
 
 
-def _require_any(request: Request, catalog: Catalog) -> None:
-    """Of a catalog in which nothing is indexed yet, that is what there is to tell."""
-    if not request.services.progress.of(request.user_id, catalog.catalog_id).indexed:
-        raise CatalogEmpty
-
-
-_NOTHING_YET = (
-    "Nothing is searchable yet. Add documents to a catalog, and wait until they are searchable."
-)
+def _too_early(request: Request, question: Question, own: Mapping[str, Catalog]) -> str:
+    """Say that nothing is searchable yet, where that is so."""
+    if chosen := question.choice.catalog_ids:
+        of_user = request.services.progress.of
+        if any(of_user(request.user_id, each).indexed for each in chosen):
+            return ""
+        place = "this catalog" if len(chosen) == 1 else "these catalogs"
+        return f"Nothing in {place} is searchable yet. {_ADD}"
+    if request.services.retrieval.sharing or any(map(_is_any, own.values())):
+        return ""
+    return f"Nothing is searchable yet. {_ADD}"
 
 
 def _is_any(catalog: Catalog) -> bool:

@@ -14,21 +14,31 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 from starlette.responses import Response
 
+from stackroom.agents.agent import Agent
 from stackroom.agents.agent_run import (
     AgentRun,
     Draft,
     ModelStep,
     RunState,
+    SearchedPart,
     ShownPassage,
     Step,
     ToolStep,
 )
+from stackroom.agents.assistant import ASSISTANT
 from stackroom.agents.chats import LONGEST_TITLE, Chat, NewTitle
 from stackroom.agents.run_bounds import MOST_MEMORY
 from stackroom.agents.runs import LONGEST_MESSAGE, NEW, NewRun
+from stackroom.errors import CatalogNotFound
 from stackroom.model.passages import PlaceMapReader
 from stackroom.model.records import Catalog
 from stackroom.tools.texts import counted
+from stackroom_console.asked_question import (
+    SearchChoice,
+    attribute_names,
+    choice_of,
+    shown_choice,
+)
 from stackroom_console.ids import agent_id, chat_id, is_run, run_id
 from stackroom_console.pages.ask_page import catalogs_of
 from stackroom_console.rendering import (
@@ -59,8 +69,8 @@ _MOST_SOURCES = 8  # of an answer that names none
 _Key = int | tuple[str, str]  # of a passage in its run
 _ENDED = {
     RunState.CANCELLED: "You stopped it.",
-    RunState.FAILED: "It failed.",
-    RunState.OUT_OF_BUDGET: "It took too much, and was ended.",
+    RunState.FAILED: "The answer failed.",
+    RunState.OUT_OF_BUDGET: "Stopped: the answer took too much.",
 }
 
 
@@ -99,6 +109,12 @@ class ShownRun:
     growing: Markup | None = None
 
     @property
+    def not_searched(self) -> str:
+        """How many documents weren't indexed yet, as its last search says."""
+        told = [each.not_searched for each in self.run.steps if isinstance(each, ToolStep)]
+        return told[-1] if told else ""
+
+    @property
     def ended(self) -> str:
         return _ENDED.get(self.run.state, "")
 
@@ -118,7 +134,11 @@ class ShownRun:
 
 def blank(request: Request) -> Response:
     """Where the first question of a conversation is asked."""
-    return _page(request, None, [])
+    return blank_of(request, agent_id(request))
+
+
+def blank_of(request: Request, chosen: str) -> Response:
+    return _page(request, None, [], agent=request.services.agents.get(request.user_id, chosen))
 
 
 def page(request: Request) -> Response:
@@ -155,15 +175,18 @@ def part(request: Request) -> Response:
 
 
 def begin(request: Request) -> Response:
-    run = put(request, NEW)
-    return redirect(request, place_of(run))
+    run = put(request, NEW, agent_id(request))
+    return redirect(request, address_of(run, choice_of(request.form)))
 
 
 def ask(request: Request) -> Response:
-    run = put(request, chat_id(request))
+    run = put(request, chat_id(request), agent_id(request))
+    address = address_of(run, choice_of(request.form))
     if not request.is_htmx:
-        return redirect(request, f"{place_of(run)}#newest")
-    return begun(request, run)
+        return redirect(request, f"{address}#newest")
+    response = begun(request, run)
+    response.headers["HX-Replace-Url"] = address
+    return response
 
 
 def begun(request: Request, run: AgentRun) -> Response:
@@ -204,22 +227,47 @@ def place_of(run: AgentRun) -> str:
     return f"/agents/{run.agent_id}/chat/{run.conversation_id or 'single'}"
 
 
+def address_of(run: AgentRun, choice: SearchChoice) -> str:
+    """The same, with what was chosen to be searched."""
+    chosen = urlencode(choice.settings)
+    return f"{place_of(run)}?{chosen}" if chosen else place_of(run)
+
+
+def part_of(request: Request, choice: SearchChoice) -> SearchedPart | None:
+    """What a choice says to search; None for all. Raises ValidationError or CatalogNotFound."""
+    if not choice.settings:
+        return None
+    mine = catalogs_of(request)
+    if unknown := [each for each in choice.catalog_ids if each not in mine]:
+        raise CatalogNotFound(unknown[0])
+    return SearchedPart(catalog_ids=choice.catalog_ids, filter=choice.filter(mine.values()))
+
+
 def _page(
     request: Request,
     chat: Chat | None,
     runs: list[AgentRun],
     *,
+    agent: Agent | None = None,
     is_newest: bool = True,
     are_alone: bool = False,
 ) -> Response:
-    chosen = agent_id(request)
-    agent = request.services.agents.get(request.user_id, chosen)
+    if agent is None:
+        agent = request.services.agents.get(request.user_id, agent_id(request))
+    is_assistant = agent.id == ASSISTANT
+    mine = tuple(catalogs_of(request).values()) if is_assistant else ()
     return render(
         request,
         "chat.html",
         agent=agent,
+        at="/chat" if is_assistant else f"/agents/{agent.id}/chat",
+        to=f"/agents/{agent.id}/chat",
+        is_assistant=is_assistant,
+        catalogs=mine,
+        choice=shown_choice(request.query),
+        names=attribute_names(mine),
         chat=chat,
-        chats=request.services.chats.of_agent(request.user_id, chosen),
+        chats=request.services.chats.of_agent(request.user_id, agent.id),
         are_alone=are_alone,
         shown=_all_shown(request, runs),
         earlier=_earlier(chat, runs),
@@ -248,14 +296,16 @@ def conversation(request: Request, chat: Chat | None) -> dict[str, Any]:
     }
 
 
-def put(request: Request, conversation: str, *, is_test: bool = False) -> AgentRun:
+def put(request: Request, conversation: str, asked: str, *, is_test: bool = False) -> AgentRun:
+    """A question to that agent; raises as `Runs.start` and `part_of` do."""
     given = {"message": request.form.get("message", ""), "conversationId": conversation}
     wanted = parse(NewRun, given, called={"message": "Question"})
     return request.services.agent_runs.start(
         request.user_id,
-        agent_id(request),
+        asked,
         wanted,
         groups=request.caller.groups,
+        within=part_of(request, choice_of(request.form)) if asked == ASSISTANT else None,
         is_test=is_test,
     )
 
@@ -334,9 +384,9 @@ def _all_shown(
 
 def _doing(run: AgentRun, draft: Draft | None) -> str:
     if run.state is RunState.ACCEPTED:
-        return "Waiting for its turn…"
+        return "Queued…"
     if draft is not None and draft.knowledge_base_name:
-        return f"Looking in {draft.knowledge_base_name} for “{draft.query}”…"
+        return f"Searching {draft.knowledge_base_name} for “{draft.query}”…"
     return "Writing…" if draft is not None and draft.text else "Thinking…"
 
 

@@ -8,11 +8,19 @@ from urllib.parse import parse_qsl, urlencode
 from starlette.responses import Response
 
 from stackroom.agents.agent_run import AgentRun, ToolStep
-from stackroom.catalogs.feedback import LAST_PAGE, LONGEST_QUESTION, Feedback, FeedbackOrigin
+from stackroom.catalogs.feedback import (
+    LAST_PAGE,
+    LONGEST_QUESTION,
+    Feedback,
+    FeedbackOrigin,
+    FeedbackVerdict,
+)
+from stackroom_console.asked_question import Question, SearchChoice, question_asked
 from stackroom_console.ids import run_id
 from stackroom_console.pages import ask_page, chat_page
 from stackroom_console.rendering import redirect, render
 from stackroom_console.request import Request, parse, whole_number
+from stackroom_console.shown_answer import place_of
 
 _LABELS = {
     "question": "Question",
@@ -20,6 +28,8 @@ _LABELS = {
     "file": "File",
     "note": "Note",
 }
+# In place of a verdict: take it back, or keep it with what else was said.
+_UNDO, _SAME = "undo", "same"
 _OF_ANSWER = ("question", "catalog_id", "file", "note")
 
 
@@ -50,10 +60,12 @@ def on_answer(request: Request) -> Response:
     told = form.get("page", "").strip()
     page = whole_number("Page", told, least=1, most=LAST_PAGE) if told else 0
     given = {name: each for name, each in {**sent, "page": page}.items() if each}
-    feedback = _kept(request, FeedbackOrigin.ASK, given)
+    verdict = _kept(request, FeedbackOrigin.ASK, given)
     if request.is_htmx:
-        return render(request, "parts/kept.html", verdict=feedback.verdict)
-    return ask_page.told(request, feedback, ask_page.form_asked(request.form.get("asked", "")))
+        return render(request, "parts/kept.html", verdict=verdict)
+    asked = request.form.get("asked", "")
+    question = question_asked(asked) if asked else Question(query=sent["question"])
+    return ask_page.told(request, verdict, question)
 
 
 def on_run(request: Request) -> Response:
@@ -61,22 +73,36 @@ def on_run(request: Request) -> Response:
     run = request.services.agent_runs.get(request.user_id, run_id(request))
     note, first = request.form.get("note", ""), _shown_first(request, run)
     given = {"question": _cut(run.message), "agent_id": run.agent_id, "note": note, **first}
-    feedback = _kept(request, FeedbackOrigin.CHAT, given)
+    verdict = _kept(request, FeedbackOrigin.CHAT, given)
     if request.is_htmx:
-        return render(request, "parts/kept.html", verdict=feedback.verdict)
-    kept = urlencode({"kept": f"{run.id}-{feedback.verdict}"})
-    return redirect(request, f"{chat_page.place_of(run)}?{kept}#{run.id}")
+        return render(request, "parts/kept.html", verdict=verdict)
+    kept = "" if verdict is None else "?" + urlencode({"kept": f"{run.id}-{verdict}"})
+    return redirect(request, f"{chat_page.place_of(run)}{kept}#{run.id}")
 
 
 def _asked_again(said: Feedback) -> str | None:
-    return ask_page.Form(query=said.question, catalog_id=said.catalog_id or "").address
+    chosen = SearchChoice(catalog_ids=tuple(filter(None, [said.catalog_id])))
+    return Question(query=said.question, choice=chosen).address
 
 
-def _kept(request: Request, origin: FeedbackOrigin, given: Mapping[str, Any]) -> Feedback:
-    """Raises ValidationError or CatalogNotFound. Whose it is the sign-in says, and no form."""
+def _kept(
+    request: Request, origin: FeedbackOrigin, given: Mapping[str, Any]
+) -> FeedbackVerdict | None:
+    """
+    What is kept by now: None if it was taken back. Raises ValidationError or CatalogNotFound. Whose
+    it is the sign-in says, and no form.
+    """
     verdict = request.form.get("verdict", "")
-    said = {**given, "verdict": verdict, "origin": origin, "user_id": request.user_id}
-    return request.services.feedback.keep(parse(Feedback, said, called=_LABELS))
+    if verdict == _SAME:
+        verdict = request.form.get("said", "")
+    is_undone = verdict == _UNDO
+    wanted = FeedbackVerdict.UP if is_undone else verdict
+    said = {**given, "verdict": wanted, "origin": origin, "user_id": request.user_id}
+    feedback = parse(Feedback, said, called=_LABELS)
+    if is_undone:  # its id is the same, whatever was said
+        request.services.feedback.forget(request.user_id, feedback.id)
+        return None
+    return request.services.feedback.keep(feedback).verdict
 
 
 def _cut(message: str) -> str:
@@ -89,4 +115,4 @@ def _shown_first(request: Request, run: AgentRun) -> dict[str, str]:
     first = next(chain.from_iterable(found), None)
     if first is None:
         return {}
-    return ask_page.place_of(first.source, ask_page.catalogs_of(request))
+    return place_of(first.source, ask_page.catalogs_of(request))

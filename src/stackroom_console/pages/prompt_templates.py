@@ -1,6 +1,8 @@
-"""Prompts to begin with: what an agent is told for a kind of work, to be changed at will."""
+"""Instructions to begin with, one for each kind of work, to be changed at will."""
 
 from dataclasses import dataclass
+
+from stackroom.agents.assistant import ANSWER_FROM_SOURCES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -12,16 +14,7 @@ class PromptTemplate:
 PROMPT_TEMPLATES = (
     PromptTemplate(
         name="Answer from sources",
-        text="""\
-You answer questions from the documents that your tools search.
-
-- Search before you answer, and again in other words if what you find doesn't settle it.
-- Say only what the documents say. Don't add what you know from elsewhere.
-- Name the document behind each statement, with its page or section where there is one.
-- If documents contradict each other, say so, and show both.
-- If the documents don't answer the question, say that, and say what you searched for.
-
-Begin with the answer, in one or two sentences. Add details only if they help.""",
+        text=ANSWER_FROM_SOURCES,
     ),
     PromptTemplate(
         name="Compare documents",

@@ -28,11 +28,11 @@
     } catch { /* nothing is kept then */ }
   };
 
+  const named = (id) => document.querySelector(`#ask input[name="${CSS.escape(id)}"]`)?.closest("label").textContent.trim();
   const settings = (asked) => {
     const given = new URLSearchParams(asked);
-    const form = document.getElementById("ask");
-    const catalog = [...form.elements.catalog.options].find((each) => each.value && each.value === given.get("catalog"));
-    const told = catalog ? [catalog.textContent.trim()] : [];
+    const told = (given.get("catalog") ?? "").split(",").filter(Boolean).map(named).filter(Boolean);
+    for (const each of ["file", "where"]) if (given.get(each)) told.push(given.get(each));
     if (given.get("most")) told.push(`${given.get("most")} passage${given.get("most") === "1" ? "" : "s"}`);
     if (given.get("threshold")) told.push(`from ${given.get("threshold")}`);
     return told.join(", ");
@@ -71,6 +71,46 @@
     show();
     document.getElementById("query").focus();
   });
+  /* While an answer is written, the page looks for its first words several times a second. */
+  const SOON = 150;  // milliseconds between two looks
+  let asking = null;
+  const grow = async (id) => {
+    while (asking === id) {
+      await htmx.ajax("GET", `/ask/growing/part?id=${id}`, { target: "#growing", swap: "innerHTML" });
+      await new Promise((resolve) => { setTimeout(resolve, SOON); });
+    }
+  };
+  const isAsk = (event) => event.detail.requestConfig?.elt?.id === "ask" || event.detail.elt?.id === "ask";
+  document.addEventListener("htmx:configRequest", (event) => {
+    if (event.detail.elt.id !== "ask") return;
+    const digits = [...crypto.getRandomValues(new Uint8Array(16))].map((each) => each.toString(16).padStart(2, "0"));
+    asking = `ask-${digits.join("")}`;
+    event.detail.parameters.growing = asking;
+    document.getElementById("examples")?.remove();
+    setTimeout(grow, SOON, asking);
+  });
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (!isAsk(event)) return;
+    asking = null;
+    document.getElementById("growing").replaceChildren();
+  });
+  /* What was looked for before the answer came is no news. */
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.target?.id === "growing" && asking === null) event.detail.shouldSwap = false;
+  });
+
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest("[data-edits-question]")) return;
+    const field = document.getElementById("query");
+    field.focus();
+    field.select();
+  });
+  const prepare = () => {
+    for (const each of document.querySelectorAll("[data-edits-question][hidden]")) each.hidden = false;
+  };
+  document.addEventListener("htmx:afterSwap", prepare);
+  prepare();
+
   document.addEventListener("htmx:afterSwap", note);
   document.addEventListener("htmx:historyRestore", note);
   note();

@@ -20,6 +20,19 @@
   document.addEventListener("htmx:beforeSwap", () => { follows = isAtEnd(); });
   document.addEventListener("htmx:afterSettle", () => { if (follows) toEnd(); });
 
+  const prepare = () => {
+    for (const each of document.querySelectorAll("[data-edits][hidden]")) each.hidden = false;
+  };
+  document.addEventListener("htmx:oobAfterSwap", prepare);
+  prepare();
+  document.addEventListener("click", (event) => {
+    const edits = event.target.closest("[data-edits]");
+    if (!edits) return;
+    const field = document.querySelector("[data-sends]");
+    field.value = edits.dataset.edits;
+    field.focus();
+  });
+
   const composer = document.getElementById("composer");
   if (!composer) return;
   composer.addEventListener("keydown", (event) => {
@@ -31,7 +44,7 @@
   document.addEventListener("htmx:afterRequest", (event) => {
     if (event.detail.requestConfig.elt !== composer || !event.detail.successful) return;
     if (event.detail.xhr.getResponseHeader("HX-Redirect") !== null) return;
-    composer.reset();
+    composer.elements.message.value = "";  // and what is chosen to be searched stays
     toEnd();
   });
 })();

@@ -1,0 +1,195 @@
+"""
+A question of the page Ask, and what is searched for it: some catalogs or all, some files, documents
+with certain attributes. Its address keeps all of that.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from urllib.parse import parse_qsl, urlencode
+
+from stackroom.errors import ValidationError
+from stackroom.model.attributes import AttributeType, AttributeTypes, known_types
+from stackroom.model.records import Catalog
+from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveArguments
+from stackroom_console import ids
+from stackroom_console.request import whole_number
+
+MOST = 20  # passages
+DEFAULT = 5
+MOST_CATALOGS = 10  # each is a search of its own, and answers share a hundred passages
+MOST_FILES = 5  # of one condition of a filter
+LABELS = {
+    "query": "Question",
+    "top_k": "Number of passages",
+    "min_score": "Similarity threshold",
+    "filter": "Files and attributes",
+}
+_MOST_NAMES = 12  # of attributes, that a form lists
+_UNSHOWN = {"document_id", "filename", "uploaded_ts"}
+_BETWEEN = ";"
+_CONDITION = re.compile(r"\s*([^<>=]{1,100}?)\s*(>=|<=|=|>|<)\s*(.{1,500}?)\s*")
+_DECIMAL = re.compile(r"[-+]?[0-9]{1,15}(\.[0-9]{1,15})?")
+_SCORE = re.compile(r"[01]|[01]?\.[0-9]{1,17}|1e-[0-9]")  # as browsers write what was typed
+# Bytes of an address. Three headers may have it, beside cookies, and API Gateway bounds them all;
+# a longer question is answered, and has no address.
+LONGEST_ADDRESS = 1_400
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchChoice:
+    """
+    What to search: no catalog is all of them. `files` are names, and `attributes` conditions such
+    as `year >= 2025`, with semicolons between them, as somebody typed them.
+    """
+
+    catalog_ids: tuple[str, ...] = ()
+    files: str = ""
+    attributes: str = ""
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """As an address has them."""
+        told = {
+            "catalog": ",".join(self.catalog_ids),
+            "file": self.files,
+            "where": self.attributes,
+        }
+        return {name: each for name, each in told.items() if each}
+
+    def filter(self, catalogs: Iterable[Catalog]) -> dict[str, object]:
+        """As `search_filter_argument` reads it; `catalogs` know attributes' types."""
+        types = known_types(each.attribute_types for each in catalogs)
+        found: dict[str, object] = {}
+        if files := _parts(self.files):
+            if len(files) > MOST_FILES:
+                raise ValidationError(f"Files: Allowed: at most {MOST_FILES}")
+            found["filename"] = files
+        for each in _parts(self.attributes):
+            name, operator, value = _condition(each, types)
+            if operator == "=":
+                found[name] = value
+            else:
+                there = found.get(name)
+                found[name] = {**(there if isinstance(there, dict) else {}), operator: value}
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """As it is filled in; a page that shows an answer keeps what was asked, and its address too."""
+
+    query: str = ""
+    choice: SearchChoice = SearchChoice()
+    most: int = DEFAULT
+    threshold: float | None = None  # by default none
+
+    @property
+    def address(self) -> str | None:
+        """Where the answer can be come back to; None where it would be too long."""
+        path = f"/ask?{self.asked}"
+        return path if self.query and len(path) <= LONGEST_ADDRESS else None
+
+    @property
+    def asked(self) -> str:
+        """The question and its settings, as an address has them."""
+        settings = {
+            "most": "" if self.most == DEFAULT else str(self.most),
+            "threshold": "" if self.threshold is None else f"{self.threshold:g}",
+        }
+        given = {name: each for name, each in settings.items() if each}
+        return urlencode({"q": self.query, **self.choice.settings, **given})
+
+    @property
+    def catalog_id(self) -> str | None:
+        """The catalog that is searched alone."""
+        return self.choice.catalog_ids[0] if len(self.choice.catalog_ids) == 1 else None
+
+    def arguments(self, catalogs: Iterable[Catalog]) -> RetrieveArguments:
+        """Raises ValidationError."""
+        return KNOWLEDGE_BASE_RETRIEVE.parse(
+            {
+                "query": self.query,
+                "top_k": self.most,
+                "min_score": self.threshold,
+                "catalog_id": self.catalog_id,
+                "filter": self.choice.filter(catalogs),
+            },
+            called=LABELS,
+        )
+
+
+def attribute_names(catalogs: Iterable[Catalog]) -> list[str]:
+    """Names of what documents in these catalogs have, that a condition can be on."""
+    known = known_types(each.attribute_types for each in catalogs)
+    return sorted(known.keys() - _UNSHOWN)[:_MOST_NAMES]
+
+
+def choice_of(given: Mapping[str, str]) -> SearchChoice:
+    """Of an address, or of a form, in which a ticked box has its catalog's id for a name."""
+    named = [*given.get("catalog", "").split(","), *filter(ids.is_catalog, given)]
+    chosen = tuple(dict.fromkeys(filter(None, named)))
+    if len(chosen) > MOST_CATALOGS:
+        raise ValidationError(f"Catalogs: Allowed: all, or at most {MOST_CATALOGS}")
+    return SearchChoice(
+        catalog_ids=chosen,
+        files=given.get("file", "").strip(),
+        attributes=given.get("where", "").strip(),
+    )
+
+
+def shown_choice(given: Mapping[str, str]) -> SearchChoice:
+    """What of a choice can be shown in its form, whatever the address says."""
+    with suppress(ValidationError):
+        choice = choice_of(given)
+        return replace(choice, catalog_ids=tuple(filter(ids.is_catalog, choice.catalog_ids)))
+    return SearchChoice()
+
+
+def question_of(given: Mapping[str, str], question: str) -> Question:
+    """Of a form or an address. Raises ValidationError."""
+    most = given.get("most", "").strip()
+    return Question(
+        query=given.get(question, ""),
+        choice=choice_of(given),
+        most=whole_number(LABELS["top_k"], most, least=1, most=MOST) if most else DEFAULT,
+        threshold=threshold_of(given.get("threshold", "").strip()),
+    )
+
+
+def question_asked(text: str) -> Question:
+    """Of `Question.asked`, as a form beside the answer has sent it back."""
+    return question_of(dict(parse_qsl(text[:LONGEST_ADDRESS])), "q")
+
+
+def threshold_of(text: str) -> float | None:
+    if not text:
+        return None
+    if not _SCORE.fullmatch(text) or float(text) > 1:
+        raise ValidationError(f"{LABELS['min_score']}: Allowed: a number from 0 to 1")
+    return float(text)
+
+
+def _parts(text: str) -> list[str]:
+    return [part for each in text.split(_BETWEEN) if (part := each.strip())]
+
+
+def _condition(text: str, types: AttributeTypes) -> tuple[str, str, object]:
+    """Raises ValidationError."""
+    found = _CONDITION.fullmatch(text)
+    if found is None:
+        raise ValidationError(
+            "Attributes: Allowed: conditions such as year >= 2025, with semicolons between them"
+        )
+    name, operator, value = found.groups()
+    return name, operator, _value(value, types.get(name, frozenset(AttributeType)))
+
+
+def _value(text: str, kinds: frozenset[AttributeType]) -> object:
+    """By the types that documents have there: `2025` may be a text."""
+    if AttributeType.NUMBER in kinds and _DECIMAL.fullmatch(text):
+        return float(text) if "." in text else int(text)
+    if AttributeType.BOOLEAN in kinds and text in ("true", "false"):
+        return text == "true"
+    return text

@@ -1,0 +1,198 @@
+"""
+An answer of the page Ask, as it is shown: its citations linked, the question's words marked, and
+what was left out.
+"""
+
+import hashlib
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from markupsafe import Markup
+
+from stackroom.access.plain_text import is_plain
+from stackroom.catalogs.feedback import LONGEST_FILE
+from stackroom.model.passages import PlaceMapReader
+from stackroom.model.records import Catalog
+from stackroom.search.cited_answers import AskedAndAnswered, CitedSource
+from stackroom.search.excerpts import Source
+from stackroom.search.ranking import Relevance
+from stackroom.search.results import Result, SearchAnswer
+from stackroom.tools.texts import WEAK, counted, range_of_scores
+from stackroom_console.safe_markdown import markdown
+from stackroom_console.shown_citations import Citation, FoundPassage, citations_of, said_by
+
+_SEVERAL = 2  # passages, that come in an order
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownAnswer:
+    """
+    `text` is None where there is no answer; `unanswered` says why then, and `is_too_early` if that
+    is because nothing is searchable yet. `not_searched` says how many documents aren't yet.
+    """
+
+    text: Markup | None
+    unanswered: str
+    cited: tuple[Citation, ...]
+    others: tuple[Citation, ...]
+    range_of_scores: str
+    order: str  # how it came about, where there is one
+    left_out: tuple[str, ...]
+    weak: str  # a sentence where the passages may not answer
+    places: tuple[tuple[str, str], ...]  # that a test question may name, each with its label
+    said: str  # the answer as the model wrote it
+    cited_marks: str  # of the passages that it cites, in the order of their numbers
+    not_searched: str
+    is_too_early: bool
+
+
+def shown(
+    query: str,
+    found: AskedAndAnswered,
+    catalogs: Mapping[str, Catalog],
+    place_maps: PlaceMapReader,
+    *,
+    by_date: bool = False,
+    is_too_early: bool = False,
+) -> ShownAnswer:
+    """`catalogs` are the asker's own, by id; `by_date` if how new a passage is orders them, too."""
+    answer, passages = found.answer, found.passages
+    cited, said = ((), {}) if answer is None else (answer.sources, said_by(answer.text))
+    others = [each for each in passages.results if not _is_cited(each, cited)]
+    scores = [*(each.relevance_score for each in cited), *(each.score for each in others)]
+    told_at_once = range_of_scores(scores)
+    why = {} if by_date else dict(_why(passages, with_scores=bool(told_at_once)))
+    # To a person as to a model: without context lines.
+    read = {(x.source, x.text): x.text if x.is_cut else x.content for x in passages.results}
+    shown_first = [
+        FoundPassage(
+            sources=(each.source, *each.other_sources),
+            text=read.get((each.source, each.chunk_text), each.chunk_text),
+            score=each.relevance_score,
+            why=why.get((each.source, each.chunk_text), ""),
+            said=said.get(number, ""),
+            gaps=each.gaps,
+        )
+        for number, each in enumerate(cited, 1)
+    ]
+    also = [
+        FoundPassage(
+            sources=(each.source, *each.other_sources),
+            text=read[each.source, each.text],
+            score=each.score,
+            why=why.get((each.source, each.text), ""),
+            gaps=each.gaps,
+        )
+        for each in others
+    ]
+    citations = citations_of(query, [*shown_first, *also], catalogs, place_maps)
+    anchors = {each.number: each.anchor for each in citations[: len(cited)]}
+    return ShownAnswer(
+        text=None if answer is None else markdown(answer.text, cited=anchors),
+        unanswered=found.unanswered,
+        cited=citations[: len(cited)],
+        others=citations[len(cited) :],
+        range_of_scores=told_at_once,
+        order="" if by_date or len(passages.results) < _SEVERAL else _order(passages),
+        left_out=tuple(_left_out(passages)),
+        weak=WEAK if passages.results and passages.relevance is Relevance.WEAK else "",
+        places=tuple(_places([*shown_first, *also], citations, catalogs)),
+        said="" if answer is None else answer.text,
+        cited_marks=",".join(passage_mark(each.source, each.chunk_text) for each in cited),
+        not_searched=passages.not_searched,
+        is_too_early=is_too_early,
+    )
+
+
+def _places(
+    found: Sequence[FoundPassage], citations: Sequence[Citation], own: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """Each once, under the number of the first passage there."""
+    known = set[str]()
+    for passage, citation in zip(found, citations, strict=True):
+        place = urlencode(place_of(vars(passage.sources[0]), own))
+        if place and place not in known:
+            known.add(place)
+            yield place, f"{citation.number}: {citation.label}"
+
+
+def _is_cited(result: Result, cited: Collection[CitedSource]) -> bool:
+    return any((each.source, each.chunk_text) == (result.source, result.text) for each in cited)
+
+
+def _order(answer: SearchAnswer) -> str:
+    if answer.is_reranked:
+        return "A model that has read question and passages has put them in order."
+    if any(each.ranks for each in answer.results):
+        return (
+            "Each passage has two places among all that was found: by how near its meaning is to"
+            " the question's, and by the question's words. Both together make the order."
+        )
+    return "The order is the knowledge base's own."
+
+
+def _why(answer: SearchAnswer, *, with_scores: bool) -> Iterator[tuple[tuple[Source, str], str]]:
+    """With the scores where none stands beside a passage: whoever tries a threshold needs them."""
+    for place, each in enumerate(answer.results, 1):
+        told = [f"Place {place} in the search"]
+        if each.ranks is not None and not answer.is_reranked:
+            words = each.ranks.by_words
+            by_words = "none of its words" if words is None else f"{_nth(words)} by words"
+            by_meaning = f"{_nth(each.ranks.by_meaning)} by meaning"
+            if with_scores:
+                by_meaning = f"{by_meaning} (score {each.score:.2f})"
+            told.append(f"{by_meaning}, {by_words}, of {each.ranks.found:,}")
+        why = ": ".join(told)
+        yield (
+            (each.source, each.text),
+            f"{why}. A contents page or an index comes last." if each.is_navigation else why,
+        )
+
+
+def _nth(number: int) -> str:
+    """As in "21st"."""
+    last = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10)
+    return f"{number:,}{last or 'th'}"
+
+
+def _left_out(answer: SearchAnswer) -> Iterator[str]:
+    if answer.filter_notice:
+        yield f"The filter: {answer.filter_notice}"
+    if answer.omitted:
+        passages = counted(answer.omitted, "relevant passage")
+        yield f"{passages} left out: the budget of text ({answer.tokens:,} tokens used) is full."
+    if answer.withheld:
+        passages = counted(answer.withheld, "passage")
+        yield f"{passages} withheld: from documents that aren't yours."
+    if answer.failures:
+        failed = counted(len(answer.failures), "knowledge base")
+        yield f"{failed} didn't answer, so something may be missing. Ask again in a moment."
+    if answer.notices:
+        yield "Part of it was searched in another way than usual; the best may not come first."
+    if answer.guardrail_action != "NONE":
+        yield "A guardrail held back something of what was found."
+
+
+def passage_mark(source: Source, text: str) -> str:
+    """What tells a passage from others, for a form that names some."""
+    told = json.dumps([source.document_id, source.filename, text])
+    return hashlib.sha256(told.encode()).hexdigest()[:12]
+
+
+def place_of(source: Mapping[str, Any], own: Collection[str]) -> dict[str, str]:
+    """
+    As feedback has it, of a `Source` as a mapping. Another's catalog, and a name that no line of a
+    question file can have, are left out, and with the name its page.
+    """
+    file, page, catalog_id = (source.get(each) for each in ("filename", "page", "catalog_id"))
+    place: dict[str, str] = {}
+    if catalog_id is not None and catalog_id in own:
+        place["catalog_id"] = catalog_id
+    if file and len(file) <= LONGEST_FILE and all(map(is_plain, file)):
+        place["file"] = file
+        if page:
+            place["page"] = str(page)
+    return place

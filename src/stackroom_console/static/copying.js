@@ -1,0 +1,50 @@
+/* An answer, and code in it, is copied by a press, where the browser lets a page do that. */
+"use strict";
+
+(() => {
+  if (!navigator.clipboard) return;
+
+  /* As it reads, with the numbers of its sources in brackets. */
+  const textOf = (said) => {
+    const copy = said.cloneNode(true);
+    for (const each of copy.querySelectorAll("a.cite")) each.replaceWith(`[${each.textContent}]`);
+    for (const each of copy.querySelectorAll("button")) each.remove();
+    copy.className = "unseen";
+    document.body.append(copy);
+    const text = copy.innerText;
+    copy.remove();
+    return text.trim();
+  };
+
+  const copy = async (button, text) => {
+    await navigator.clipboard.writeText(text);
+    const told = document.getElementById("announced");
+    button.textContent = told.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; told.textContent = ""; }, 2000);
+  };
+
+  const prepare = () => {
+    for (const each of document.querySelectorAll("[data-copies-said][hidden]")) each.hidden = false;
+    for (const pre of document.querySelectorAll(":is(.answer, .answer-text) pre:not(.code > *)")) {
+      const code = document.createElement("div"), button = document.createElement("button");
+      code.className = "code";
+      button.type = "button";
+      button.className = "secondary outline";
+      button.textContent = "Copy";
+      button.setAttribute("aria-label", "Copy code");
+      pre.replaceWith(code);
+      code.append(button, pre);
+    }
+  };
+
+  document.addEventListener("click", (event) => {
+    const answer = event.target.closest("[data-copies-said]");
+    if (answer) copy(answer, textOf(document.getElementById(answer.dataset.copiesSaid)));
+    const code = event.target.closest(".code > button");
+    if (code) copy(code, code.nextElementSibling.textContent);
+  });
+  for (const each of ["htmx:afterSwap", "htmx:oobAfterSwap", "htmx:historyRestore"]) {
+    document.addEventListener(each, prepare);
+  }
+  prepare();
+})();
