@@ -2,7 +2,7 @@
 
 import pytest
 
-from stackroom.text.extraction.tables import table_lines
+from stackroom.text.extraction.tables import ABOVE, BESIDE, table_lines
 
 VENDORS = [["vendor", "days", "region"], *([f"Vendor {n}", str(n), "South"] for n in range(1, 41))]
 VENDOR_1 = "vendor: Vendor 1; days: 1; region: South"
@@ -26,11 +26,11 @@ def test_each_row_of_a_long_table_names_its_columns() -> None:
 def test_each_line_of_a_wide_row_begins_with_what_the_row_is_about() -> None:
     names = ["plant", *(f"measure {n}" for n in range(60))]
 
-    lines = table_lines([names, ["Kiel", *map(str, range(60))], ["Lima"]]).split("\n")
+    lines = table_lines([names, ["Kiel", *map(str, range(60))], ["Lima", "7"]]).split("\n")
 
     assert all(line.startswith("plant: ") and len(line) <= 300 for line in lines)
-    assert sum(line.count("measure") for line in lines) == 60
-    assert lines[-1] == "plant: Lima"
+    assert sum(line.count("measure") for line in lines) == 61
+    assert lines[-1] == "plant: Lima; measure 0: 7"
 
 
 def test_captions_stand_above_the_table_and_in_no_row() -> None:
@@ -91,6 +91,146 @@ def test_names_that_come_again_below_others_are_of_two_kinds() -> None:
         "No: N7; Sender name: Ann 7; Sender town: Kiel 7; Receiver name: Bob 7;"
         " Receiver town: Lima 7"
     )
+
+
+WORDS = [[f"Plant {n}", *(f"{each} street {n}" for each in "abcd")] for n in range(40)]
+TWO_LEVELS = [
+    ["Plant", "Sender", BESIDE, "Receiver", BESIDE],
+    [ABOVE, "name", "town", "alias", "land"],
+]
+
+
+@pytest.mark.parametrize("body", [AMOUNTS, WORDS], ids=["amounts", "words"])
+@pytest.mark.parametrize(
+    ("header", "last"),
+    [
+        ([["Plant", "Weight", BESIDE, "Price", BESIDE]], ["Weight", "Weight", "Price", "Price"]),
+        ([["Plant", "Address", BESIDE, BESIDE, BESIDE]], ["Address"] * 4),
+        (TWO_LEVELS, ["Sender name", "Sender town", "Receiver alias", "Receiver land"]),
+        (
+            [
+                ["", "Sold", BESIDE, BESIDE, BESIDE],
+                ["", "North", BESIDE, "South", BESIDE],
+                ["Plant", "2025", "2026", "2025", "2026"],
+            ],
+            ["Sold North 2025", "Sold North 2026", "Sold South 2025", "Sold South 2026"],
+        ),
+    ],
+    ids=["two over four", "one over four", "two levels", "three levels"],
+)
+def test_name_of_several_columns_is_in_that_of_each(
+    header: list[list[str]], last: list[str], body: list[list[str]]
+) -> None:
+    marked = table_lines([*header, *body], headers=len(header)).split("\n")
+
+    names = ["Plant", *last]
+    row = "; ".join(f"{name}: {cell}" for name, cell in zip(names, body[3], strict=True))
+    assert marked[3] == row
+    if len(header) < 3 or body is AMOUNTS:
+        assert table_lines([*header, *body]).split("\n") == marked
+
+
+def test_names_over_several_columns_end_where_a_row_has_values() -> None:
+    header = ["Person", "Address", BESIDE]
+    rows = [[f"Ann {n}", f"{n} High Street", f"Kiel {n}"] for n in range(30)]
+
+    lines = table_lines([header, *rows], headers=1).split("\n")
+
+    assert lines[0] == "Person: Ann 0; Address: 0 High Street; Address: Kiel 0"
+    assert len(lines) == 30
+
+
+@pytest.mark.parametrize(
+    ("row", "line"),
+    [
+        (["Prices are without tax", BESIDE, BESIDE], "Prices are without tax"),
+        (["Note:", "without tax", BESIDE], "Note:\twithout tax"),
+        (["Southern plants", "", ""], "Southern plants"),
+        (["Total", BESIDE, "820"], "Total; region: 820"),
+        (["Vendor 41", "closed", BESIDE], "vendor: Vendor 41; days, region: closed"),
+        (["Vendor 41", "", "North"], "vendor: Vendor 41; region: North"),
+    ],
+    ids=["note", "colon", "title", "total", "wide", "gap"],
+)
+def test_cell_that_spans_columns_has_the_name_of_none_of_them_alone(
+    row: list[str], line: str
+) -> None:
+    assert table_lines([*VENDORS, row]).split("\n")[-1] == line
+    assert table_lines([*VENDORS[:11], row, *VENDORS[11:]]).split("\n")[10] == line
+    assert table_lines([VENDORS[0], row, *VENDORS[1:]], headers=1).split("\n")[0] == line
+
+
+def test_note_in_a_short_table_is_in_no_column() -> None:
+    rows = [["Plant", "Price"], ["Kiel", "5"], ["Prices are without tax", BESIDE]]
+
+    assert table_lines(rows, headers=1) == "Plant: Kiel; Price: 5\nPrices are without tax"
+
+
+@pytest.mark.parametrize("headers", [None, 2])
+def test_title_and_note_above_the_names_are_in_no_name(headers: int | None) -> None:
+    for title in (["Prices", BESIDE, BESIDE], ["Note:", "without tax", BESIDE]):
+        lines = table_lines([title, *VENDORS], headers=headers).split("\n")
+
+        assert lines[1] == VENDOR_1
+
+
+def test_cell_that_spans_rows_is_said_in_each() -> None:
+    rows = [[f"Region {n}" if n % 4 == 0 else ABOVE, f"Plant {n}", str(n)] for n in range(20)]
+
+    named = table_lines([["Region", "Plant", "Stock"], *rows]).split("\n")
+
+    assert named[6] == "Region: Region 4; Plant: Plant 6; Stock: 6"
+    words = [[*row[:2], "open" if at % 2 else "shut"] for at, row in enumerate(rows)]
+    assert table_lines(words).startswith("Region 0\tPlant 0\tshut\nPlant 1\topen\n")
+
+
+@pytest.mark.parametrize(
+    ("header", "line"),
+    [
+        (["Plant", "", "Price", ""], "Plant: Plant 0; a 0; Price: 7; 0 b"),
+        (["", "Town", "", "Stock"], "Plant 0; Town: a 0; 7; Stock: 0 b"),
+        (["Plant", "", "Price", "", "", "Note"], "Plant: Plant 0; a 0; Price: 7; 0 b; c; Note: d"),
+    ],
+)
+@pytest.mark.parametrize("headers", [None, 1])
+def test_columns_without_names_have_none_where_others_have(
+    header: list[str], line: str, headers: int | None
+) -> None:
+    rows = [[f"Plant {n}", f"a {n}", str(n + 7), f"{n} b", "c", "d"] for n in range(40)]
+
+    text = table_lines([header, *(row[: len(header)] for row in rows)], headers=headers)
+
+    assert text.split("\n")[0] == line
+
+
+def test_row_with_blanks_is_in_no_name_where_the_next_has_all_names() -> None:
+    lines = table_lines([["Report", "Vendors", ""], *VENDORS]).split("\n")
+
+    assert lines[:2] == ["Report\tVendors", VENDOR_1]
+
+
+def test_row_that_has_a_value_twice_as_others_do_names_nothing() -> None:
+    rows = [[f"Kiel {n}", f"open {n}", f"Kiel {n}", f"shut {n}"] for n in range(40)]
+
+    assert table_lines([["Plant", "", "Town", ""], *rows]).endswith(
+        "\nKiel 39\topen 39\tKiel 39\tshut 39"
+    )
+
+
+PEOPLE = ["Ann", "Bob", "Cid", "Dora", "Eve", "Fred", "Gus", "Hal", "Ian", "Joe"]
+
+
+def test_two_columns_of_words_have_no_names_unless_the_first_row_differs() -> None:
+    regions = [[each, "North" if at % 2 else "South"] for at, each in enumerate(PEOPLE)] * 2
+    meanings = [[each, f"What {each} means, at length"] for each in PEOPLE * 2]
+
+    assert table_lines(regions).startswith("Ann\tSouth\nBob\tNorth\n")
+    assert table_lines([["Name", "Region"], *regions]).startswith("Name: Ann; Region: South\n")
+    assert table_lines([["Term", "Meaning"], *meanings]).startswith("Term: Ann; Meaning: What Ann")
+    towns = [
+        [f"Z{n}", f"{town} on the river" if n < 15 else town] for n, (_, town) in enumerate(PAIRS)
+    ]
+    assert table_lines([["Zoe", "Rome"], *towns]).startswith("Zoe\tRome\n")
 
 
 def test_header_stands_once_where_its_rows_come_again() -> None:

@@ -5,14 +5,13 @@ A table's rows are text by `table_lines`. One that only arranges a page, by cell
 long text, is the text of its cells instead.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from stackroom.text.extraction.page import Found
-from stackroom.text.extraction.tables import table_lines
+from stackroom.text.extraction.tables import ABOVE, BESIDE, table_lines
 
 _LONGEST_CELL = 1_000  # characters, of a cell that is one of a table's values
-_RULE = "|---|"  # of a Markdown table, which is short: a passage has all of it
 _MOST_COLUMNS = 500  # of a table; where there are more, rows are the text of their cells
 MAX_ACROSS = 100  # columns that a cell may span
 _MOST_SPANNED = 1_000_000  # cells of a table, those counted twice that span several
@@ -69,12 +68,9 @@ def table_blocks(rows: Sequence[Row], *, headers: int = 0) -> list[Block]:
         return [
             block for row in rows for cell in row if not cell.continues for block in cell.blocks
         ]
-    once = [[text for cell in row for text in _padded(cell)] for row in rows]
-    lines = table_lines(once, headers=headers or None)
-    if _RULE not in lines and any(c.continues or c.across > 1 for r in rows for c in r):
-        # Each row says what is above it in its columns: a passage may have any of them.
-        lines = table_lines(list(_repeated(rows, max(headers, 1))), headers=headers or None)
-    flat = "; ".join(", ".join(filter(None, row)) for row in once)
+    cells = [[part for cell in row for part in _parts(cell)] for row in rows]
+    lines = table_lines(cells, headers=headers or None)
+    flat = "; ".join(", ".join(filter(None, row)) for row in cells)
     return [Block(lines, flat=flat)]
 
 
@@ -93,19 +89,5 @@ def _is_arrangement(rows: Sequence[Row], headers: int) -> bool:
     )
 
 
-def _padded(cell: Cell) -> list[str]:
-    return ["" if cell.continues else cell.text, *[""] * (cell.across - 1)]
-
-
-def _repeated(rows: Sequence[Row], headers: int) -> Iterator[list[str]]:
-    """Yield rows in which a cell's text stands in each row that it spans, and names each column."""
-    above = list[str]()
-    for number, row in enumerate(rows):
-        names_several = number < headers and sum(bool(cell.blocks) for cell in row) > 1
-        texts = list[str]()
-        for cell in row:
-            at = len(texts)
-            text = above[at] if cell.continues and at < len(above) else cell.text
-            texts += [text, *[text if names_several else ""] * (cell.across - 1)]
-        above = texts
-        yield texts
+def _parts(cell: Cell) -> list[str]:
+    return [ABOVE if cell.continues else cell.text, *[BESIDE] * (cell.across - 1)]

@@ -5,13 +5,14 @@ The parts of an XLSX: what each cell shows, and where [ECMA-376, part 1, 18.2 to
 import posixpath
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from stackroom.errors import Unreadable
 from stackroom.text.extraction.colours import WHITE, Colour, are_alike, of_hex
 from stackroom.text.extraction.number_formats import BUILT_IN, number_format
 from stackroom.text.extraction.ooxml import Attributes, local, parse, relations
+from stackroom.text.extraction.tables import ABOVE, BESIDE
 
 FORMAT = "XLSX"
 _ROOT = "xl/workbook.xml"  # where a file without relations has it
@@ -22,6 +23,7 @@ _TOO_LONG = (
     f"the sheets show more than {_MOST_CHARACTERS // 1_000_000} million characters; split the"
     " workbook and upload the parts"
 )
+_MOST_SPANNED = 1_000_000  # cells of a sheet that are parts of merged ones
 _RUNNING = frozenset({"oddHeader", "oddFooter"})
 # In a header or footer: a font, a size, a colour, a page number and the like [18.3.1.46].
 _CODE = re.compile(r'&(?:"[^"]*"|\d+|K(?:[0-9A-Fa-f]{6}|\d\d[+-]\d{3})|[A-Z])')
@@ -250,7 +252,7 @@ class Sheet:
     """
 
     rows: dict[int, dict[int, str]] = field(default_factory=dict)
-    merged: list[tuple[Position, Position]] = field(default_factory=list)
+    spanned: dict[int, dict[int, str]] = field(default_factory=dict)  # parts of merged cells
     hidden_rows: set[int] = field(default_factory=set)
     hidden_columns: set[int] = field(default_factory=set)
     unseen: int = 0
@@ -261,19 +263,43 @@ class Sheet:
 def read_sheet(workbook: Workbook, part: str) -> Sheet:
     reader = _SheetReader(workbook)
     parse(workbook.archive, part, start=reader.start, end=reader.end, characters=reader.characters)
-    sheet = reader.sheet
-    for (top, left), (bottom, right) in sheet.merged:
-        covered = range(top, bottom + 1)
-        for row in covered if len(covered) < len(sheet.rows) else list(sheet.rows):
-            cells = sheet.rows.get(row, {}) if row in covered else {}
-            for column in [at for at in cells if left <= at <= right and (row, at) != (top, left)]:
-                del cells[column]
-    return sheet
+    _span(reader.sheet, reader.merged)
+    return reader.sheet
+
+
+def _span(sheet: Sheet, merged: Sequence[tuple[Position, Position]]) -> None:
+    """Take out what merged cells cover, and keep which cells they span, of columns in use."""
+    for (top, left), (bottom, right) in merged:
+        for row in _within(range(top, bottom + 1), sheet.rows):
+            cells = sheet.rows[row]
+            for column in _within(range(left, right + 1), cells):
+                if (row, column) != (top, left):
+                    del cells[column]
+    columns = dict.fromkeys(column for cells in sheet.rows.values() for column in cells)
+    spanned = 0
+    for (top, left), (bottom, right) in merged:
+        across = _within(range(left, right + 1), columns)
+        for row in _within(range(top, bottom + 1), sheet.rows):
+            spanned += len(across)
+            if spanned > _MOST_SPANNED:
+                return
+            parts = sheet.spanned.setdefault(row, {})
+            parts.update({at: BESIDE if at > left else ABOVE for at in across})
+            if row == top:
+                parts.pop(left, None)
+
+
+def _within(numbers: range, known: Collection[int]) -> list[int]:
+    """Return those that are among the known ones."""
+    if len(numbers) < len(known):
+        return [each for each in numbers if each in known]
+    return [each for each in known if each in numbers]
 
 
 class _SheetReader:
     def __init__(self, workbook: Workbook) -> None:
         self.sheet = Sheet()
+        self.merged = list[tuple[Position, Position]]()
         self._workbook = workbook
         self._hidden_columns = set[int]()
         self._is_hidden_row = self._is_text = self._is_phonetic = False
@@ -374,7 +400,7 @@ class _SheetReader:
         corners = [_REFERENCE.fullmatch(each) for each in reference.split(":")]
         if len(corners) == 2 and corners[0] and corners[1]:
             first, last = ((int(each[2]), _column(each[1])) for each in corners if each)
-            self.sheet.merged.append((first, last))
+            self.merged.append((first, last))
 
 
 def _printed(running: str) -> Iterator[str]:

@@ -8,6 +8,7 @@ one has a line a row, with the name of its column before each value.
 import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise, zip_longest
+from typing import Final
 
 # Of a Markdown table: hardly more tokens than two passages share where Bedrock cuts by default, 60
 # of 300, be it in Latin letters or Chinese.
@@ -20,6 +21,7 @@ _LEAST_COUNT = 5  # columns that are counted, from 0 or 1 on
 _LEAST_AMOUNTS = 5  # below a name that may be long, or one of two that are alike
 _SPACES = re.compile(r"[^\S ]|\s\s|^\s|\s$")
 _LONGER = 2  # times as long as a header's cell: what stands below a name rather than beside it
+_MOST = 3 / 4  # of a column's cells
 # What stands in rows and not above them: amounts, dates, times, booleans, errors, addresses.
 _VALUE = re.compile(
     r"[-+(~<>≤≥±]*\s?(?:[A-Z]{3}\s?|\w{0,3}[$€£¥₩₹]\s?)?[-+.]?\d(?!\d*(?:st|nd|rd|th)\b)"
@@ -27,6 +29,16 @@ _VALUE = re.compile(
 )
 # A header has these in columns of amounts: "Region, 2024, 2025", or a date a month.
 _YEAR_OR_DATE = re.compile(r"(?:19|20)\d\d(?:[-/.]\d{1,2}){0,2}$|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}$")
+
+
+class _Part(str):
+    """An empty cell that is part of another one."""
+
+    __slots__ = ()
+
+
+BESIDE: Final = _Part()  # of the one at its left, which spans several columns
+ABOVE: Final = _Part()  # of the one above, which spans several rows
 
 
 def table_lines(
@@ -38,7 +50,8 @@ def table_lines(
     `headers` says how many of the first rows name the columns; None finds that out, in favour of
     names where tables like this one have them more often than not (`is_named`), and takes rows with
     few cells above them for notes. Empty rows, columns and cells are left out, and a header that
-    comes again. Without a header a row is its cells, parted by tabs.
+    comes again. Without a header a row is its cells, parted by tabs. A cell that spans others is
+    followed by `BESIDE`, and has `ABOVE` below it.
     """
     cells = _filled([[_on_one_line(cell) for cell in row] for row in rows])
     if headers:  # none, where all that is there for names is blank
@@ -49,13 +62,13 @@ def table_lines(
     if headers is None:
         headers = _headers(table, is_named=is_named)
     else:
-        headers -= notes
-        headers += headers == 1 and _is_second_header(table)
+        headers = _levels(table, headers - notes)
     if not 0 < headers < len(table):
         return "\n".join([*lines, *("\t".join(filter(None, row)) for row in table)])
     names, above = _names(table[:headers]), table[:headers]
     body = [row for row in table[headers:] if row not in above] or table[headers:]
-    short = _markdown([names, *body])
+    has_notes = any(_is_spanned(row) for row in body)
+    short = "" if has_notes else _markdown([names, *body])
     return "\n".join([*lines, *([short] if short else _records(names, body))])
 
 
@@ -85,25 +98,36 @@ def _filled(rows: list[list[str]]) -> list[list[str]]:
 
 def _titles(headers: Sequence[Sequence[str]]) -> int:
     """Return how many rows with one cell, the first one, stand above those that name columns."""
-    titles = (row for row in headers[:-1] if row[0] and not any(row[1:]))
-    return sum(1 for _ in titles)
+    last = headers[-1] if headers else ()
+    return sum(
+        _is_spanned(row) or (row is not last and bool(row[0]) and not any(row[1:]))
+        for row in headers
+    )
 
 
 def _notes(rows: Sequence[Sequence[str]]) -> int:
     """Return how many rows with fewer cells than a table has stand above it."""
     widths = sorted(sum(map(bool, row)) for row in rows[:_SAMPLE_ROWS])
-    titles = next((at for at, row in enumerate(rows) if sum(map(bool, row)) > 1), 0)
+    titles = next((at for at, row in enumerate(rows) if not _is_title(row)), 0)
     notes = titles
-    for row, below in pairwise(rows[titles:]):
-        if sum(map(bool, row)) > 1 and not _is_note(row, below, widths[len(widths) // 2]):
+    for at, (row, below) in enumerate(pairwise(rows[titles:]), titles):
+        is_note = _is_note(row, below, widths[len(widths) // 2]) or _is_above_names(rows[at:])
+        if not (_is_title(row) or is_note):
             break
         notes += 1
     return notes if _headers(rows[notes:], is_named=False) else titles
 
 
+def _is_title(row: Sequence[str]) -> bool:
+    """Return True for one cell, unless it spans some columns and leaves out the first one."""
+    return sum(map(bool, row)) == 1 and (bool(row[0]) or not _has(BESIDE, row))
+
+
 def _is_note(row: Sequence[str], below: Sequence[str], width: int) -> bool:
     """Return True for cells at the left that say something of a table, and name no columns."""
     cells = sum(map(bool, row))
+    if _has(BESIDE, row):
+        return _is_spanned(row)
     return (
         cells < width
         and all(row[:cells])
@@ -116,17 +140,63 @@ def _is_note(row: Sequence[str], below: Sequence[str], width: int) -> bool:
     )
 
 
+def _is_above_names(table: Sequence[Sequence[str]]) -> bool:
+    """Return True if a row has blanks, and the one below it names all columns without it."""
+    row, names = table[:2]
+    return (
+        not all(row) and not _has(BESIDE, row) and names_columns(names) and _is_second_header(table)
+    )
+
+
 def _headers(table: Sequence[Sequence[str]], *, is_named: bool) -> int:
     """Return how many rows name the columns."""
-    if _is_second_header(table):
-        return 2
-    return int(bool(table) and (_is_header(table) or (is_named and _has_names(table[0]))))
+    if _is_second_header(table) or (len(table) > 1 and _goes_on_naming(table[:1], table[1])):
+        return _levels(table, 2)
+    if len(table) > 1 and _has(ABOVE, table[1]):
+        return 0  # the first row's value is that of several rows
+    return int(bool(table) and (_is_header(table) or (is_named and _has_names(table))))
 
 
-def _has_names(row: Sequence[str]) -> bool:
+def _levels(table: Sequence[Sequence[str]], headers: int) -> int:
+    """Return how many rows name the columns, if these do."""
+    while 0 < headers < len(table) and (
+        _goes_on_naming(table[:headers], table[headers])
+        or (
+            (headers == 1 or _has(BESIDE, table[headers - 1]))
+            and _is_second_header(table[headers - 1 :])
+        )
+    ):
+        headers += 1
+    return headers
+
+
+def _goes_on_naming(headers: Sequence[Sequence[str]], row: Sequence[str]) -> bool:
+    """Return True if a name of several columns has others below it, beside one of several rows."""
+    return (
+        _has(ABOVE, row)
+        and any(_has(BESIDE, each) for each in headers)
+        and not any(
+            _VALUE.match(cell) and not _YEAR_OR_DATE.match(cell)
+            for each in (*headers, row)
+            for cell in each
+        )
+    )
+
+
+def _has(part: str, row: Sequence[str]) -> bool:
+    return any(cell is part for cell in row)
+
+
+def _has_names(table: Sequence[Sequence[str]]) -> bool:
     """Return True if all columns have names, but for the last ones."""
-    filled = [at for at, cell in enumerate(row, start=1) if cell]
-    return names_columns(row[: filled[-1]])
+    filled = [at for at, cell in enumerate(table[0], start=1) if cell]
+    row, body = table[0][: filled[-1]], [each for each in table[1:_SAMPLE_ROWS] if each != table[0]]
+    return names_columns(row) and not any(map(_is_value, row, _below(row, body)))
+
+
+def _is_value(cell: str, below: Sequence[str]) -> bool:
+    """Return True for the first cell of a column that has it again, as it has few others."""
+    return cell in below and 2 * len(set(below)) <= len(below)
 
 
 def _is_second_header(table: Sequence[Sequence[str]]) -> bool:
@@ -138,6 +208,8 @@ def _is_second_header(table: Sequence[Sequence[str]]) -> bool:
     if len(table) < 2 + _LEAST_AMOUNTS:
         return False
     above, names = table[:2]
+    if names[0] and names_columns(above) and not _has(BESIDE, above):
+        return False  # where each column has its name, what is below is a row's
     below = _below(names, table[2:_SAMPLE_ROWS])
     series = _series(names, below) if len(set(filter(None, above))) < len(names) else set()
     if any(_VALUE.match(cell) and not _YEAR_OR_DATE.match(cell) for cell in above) or any(
@@ -149,33 +221,60 @@ def _is_second_header(table: Sequence[Sequence[str]]) -> bool:
     if amounts := _amounts(below):
         return 2 * sum(bool(names[at]) for at in amounts) >= len(amounts)
     said = list(filter(None, names))
-    return len(set(said)) < len(said) and len(set(filter(None, above))) < len(said)
+    if len(set(said)) < len(said):
+        is_alike = _are_alike(names, table[2:_SAMPLE_ROWS])
+        return not is_alike and len(set(filter(None, above))) < len(said)
+    differing = sum(map(_differs, names, below))
+    return _has(BESIDE, above) and 0 < len(said) <= 2 * differing
+
+
+def _are_alike(row: Sequence[str], others: Sequence[Sequence[str]]) -> bool:
+    """Return True if two cells are the same in most of the rows, as in this one."""
+    pairs = [(row.index(cell), at) for at, cell in enumerate(row) if cell in row[:at] and cell]
+    return any(
+        2 * sum(each[one : one + 1] == each[other : other + 1] for each in others) > len(others)
+        for one, other in pairs
+    )
 
 
 def _names(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a name for each column; what stands above several columns is in the names of all."""
+    """
+    Return a name for each column; what stands above several columns is in the names of all. Where
+    the cells don't say what they span, blanks are part of the cell before them if names need that.
+    """
     width = max(map(len, rows))
     *above, last = ([*row, *[""] * (width - len(row))] for row in rows)
-    for row in above:
+    is_guessed = not any(_has(BESIDE, row) for row in rows) and not names_columns(last)
+    for row in (*above, last):
         for at in range(1, width):
-            if last[at - 1] and last[at]:
-                row[at] = row[at] or row[at - 1]
+            if row[at] is BESIDE or (
+                is_guessed and row is not last and last[at - 1] and last[at] and not row[at]
+            ):
+                row[at] = row[at - 1]
     return [" ".join(dict.fromkeys(filter(None, each))) for each in zip(*above, last, strict=True)]
 
 
 def _is_header(rows: Sequence[Sequence[str]]) -> bool:
-    header, body = rows[0], rows[1:_SAMPLE_ROWS]
+    header, body = rows[0], [row for row in rows[1:_SAMPLE_ROWS] if row != rows[0]]
     if len(header) < 2 or 2 * sum(len(row) > len(header) for row in body) > len(body):
         return False
     below = _below(header, body)
     series = _series(header, below)
-    names = [name for at, name in enumerate(header) if at not in series and (at or name)]
+    names = [
+        name
+        for at, name in enumerate(header)
+        if at not in series and (at or name) and name is not BESIDE
+    ]
     if body and names and _stand_above_amounts(header, below, series):
         return True
     said = list(filter(None, names))
-    if not body or not _are_names(said) or len(said) < _LEAST_NAMED * len(names):
+    if not body or not _are_names(said) or any(map(_is_value, header, below)):
         return False
-    return len(said) > 2 or bool(series) or any(map(_differs, header, below))
+    if len(said) < _LEAST_NAMED * len(names):
+        differing = sum(map(_differs, header, below))
+        return 1 < len(said) <= 2 * differing and not _is_header(rows[1:])
+    is_wide = _has(BESIDE, header) and not _has(BESIDE, body[0])
+    return len(said) > 2 or bool(series) or is_wide or any(map(_differs, header, below))
 
 
 def _below(header: Sequence[str], body: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -230,7 +329,7 @@ def _differs(name: str, below: Sequence[str]) -> bool:
     if not name or not below:
         return False
     values = sum(_VALUE.match(cell) is not None for cell in below)
-    is_longer = sum(map(len, below)) > _LONGER * len(below) * len(name)
+    is_longer = sum(len(cell) > _LONGER * len(name) for cell in below) > _MOST * len(below)
     return values > len(below) / 2 or is_longer or 2 * len(set(below)) <= len(below)
 
 
@@ -247,14 +346,42 @@ def _markdown(table: Sequence[Sequence[str]]) -> str:
 
 def _records(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     names = [name.rstrip(" :") for name in header]
+    above: Sequence[str] = ()
     for row in rows:
-        pairs = [
-            f"{name}: {cell}" if name else cell
-            for name, cell in zip_longest(names, row, fillvalue="")
-            if cell
+        texts = [
+            above[at] if cell is ABOVE and at < len(above) else cell for at, cell in enumerate(row)
         ]
-        # A number alone says little.
-        yield from _wrapped(pairs, 2 if _VALUE.match(row[0]) else 1)
+        above = texts
+        pairs = list(_pairs(names, texts))
+        if _is_spanned(row) or (pairs and sum(map(bool, texts)) == 1 and texts[0]):
+            # A note, or the title of the rows below.
+            yield "\t".join(filter(None, texts))
+        else:
+            # A number alone says little.
+            yield from _wrapped(pairs, 2 if _VALUE.match(texts[0]) else 1)
+
+
+def _pairs(names: Sequence[str], row: Sequence[str]) -> Iterator[str]:
+    """
+    Yield the cells with the names of their columns, of several for a wide cell; at the left of a
+    row such a cell is a label, as that of a total.
+    """
+    for at, cell in enumerate(row):
+        end = at + 1
+        while end < len(row) and row[end] is BESIDE:
+            end += 1
+        if cell:
+            own = names[at:end] if at or end == 1 or not names[1:] else ()
+            name = ", ".join(dict.fromkeys(filter(None, own)))
+            yield f"{name}: {cell}" if name else cell
+
+
+def _is_spanned(row: Sequence[str]) -> bool:
+    """Return True for a note: one cell over all columns, or one that ends in a colon before it."""
+    cells = [(at, cell) for at, cell in enumerate(row) if cell]
+    last = cells[-1][0]
+    is_wide = last + 1 < len(row) and all(cell is BESIDE for cell in row[last + 1 :])
+    return is_wide and (not last or (len(cells) == 2 and cells[0][1].endswith(":")))
 
 
 def _wrapped(pairs: Sequence[str], names: int) -> Iterator[str]:

@@ -25,7 +25,7 @@ _MOST_SHEETS = 10  # that a sentence names
 _LEAST_COLUMNS = 3  # of a table that goes on below an empty row
 _SPARSE = 50  # places a cell; where there are more, rows and columns say nothing
 
-_Rows = list[dict[int, str]]  # what stands in which column
+_Rows = dict[int, dict[int, str]]  # what stands in which row and column
 
 
 def read(body: bytes) -> tuple[Page, ...]:
@@ -128,33 +128,31 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _tables(sheet: Sheet) -> Iterator[str]:
-    for rows in _blocks(sheet):
-        for part in _side_by_side(rows):
-            if text := table_lines(_dense(part)):
+    for block in _blocks(sheet):
+        for part in _side_by_side(block):
+            if text := table_lines(_dense(part, sheet.spanned)):
                 yield text
 
 
 def _blocks(sheet: Sheet) -> Iterator[_Rows]:
     """Yield the rows of a sheet, apart where one is empty and the next begins something else."""
-    _name_columns_once(sheet)
     hidden = sorted(sheet.hidden_rows)
-    block: _Rows = []
+    block: _Rows = {}
     last = 0
     for row in sorted(row for row, cells in sheet.rows.items() if cells):
         between = bisect_left(hidden, row) - bisect_left(hidden, last)
         cells = sheet.rows[row]
-        if block and row - last - 1 > between and not _goes_on(block, cells):
+        if block and row - last - 1 > between and not _goes_on(block[last], cells):
             yield block
-            block = []
-        block.append(cells)
+            block = {}
+        block[row] = cells
         last = row
     if block:
         yield block
 
 
-def _goes_on(block: _Rows, cells: dict[int, str]) -> bool:
+def _goes_on(last: dict[int, str], cells: dict[int, str]) -> bool:
     """Return True if a row below an empty one has a table's columns and doesn't name its own."""
-    last = block[-1]
     return (
         len(cells) >= _LEAST_COLUMNS
         and (min(cells), max(cells)) == (min(last), max(last))
@@ -162,46 +160,27 @@ def _goes_on(block: _Rows, cells: dict[int, str]) -> bool:
     )
 
 
-def _name_columns_once(sheet: Sheet) -> None:
-    """Put a name that was merged over several columns into the name of each, one row below."""
-    spans: dict[int, dict[int, int]] = {}  # by row: from which column to which
-    for (row, left), (bottom, right) in sheet.merged:
-        if (
-            row == bottom
-            and row - 1 not in sheet.rows
-            and right - left < len(sheet.rows.get(row + 1, {}))
-        ):
-            spans.setdefault(row, {})[left] = right
-    for row, last in spans.items():
-        above, below = sheet.rows.get(row, {}), sheet.rows.get(row + 1, {})
-        if len(above) < 2 or not all(
-            names_columns([below.get(at, "") for at in range(left, last[left] + 1)])
-            for left in last
-        ):
-            continue
-        for left, name in above.items():
-            for at in range(left, last.get(left, left) + 1):
-                own = below.get(at, "")
-                below[at] = f"{own} {name}" if name[:1].isdigit() else f"{name} {own}"
-        sheet.rows[row] = {}
-
-
 def _side_by_side(rows: _Rows) -> list[_Rows]:
     """Part a block where a column is empty, if all that stand beside each other have a header."""
-    columns = sorted({column for cells in rows for column in cells})
+    columns = sorted({column for cells in rows.values() for column in cells})
     starts = [at for at, each in enumerate(columns) if not at or each > columns[at - 1] + 1]
     if len(starts) < 2:
         return [rows]
     parts = list[_Rows]()
     for begin, end in zip(starts, [*starts[1:], len(columns)], strict=True):
         first, last = columns[begin], columns[end - 1]
-        within = ({at: cells[at] for at in cells if first <= at <= last} for cells in rows)
-        parts.append([cells for cells in within if cells])
-    return parts if all(names_columns(list(part[0].values())) for part in parts) else [rows]
+        within = {
+            row: {at: cells[at] for at in cells if first <= at <= last}
+            for row, cells in rows.items()
+        }
+        parts.append({row: cells for row, cells in within.items() if cells})
+    firsts = (next(iter(part.values())) for part in parts)
+    return parts if all(names_columns(list(each.values())) for each in firsts) else [rows]
 
 
-def _dense(rows: _Rows) -> Sequence[Sequence[str]]:
-    columns = sorted({column for cells in rows for column in cells})
-    if len(rows) * len(columns) > _SPARSE * sum(map(len, rows)):
-        return [[cells[column] for column in sorted(cells)] for cells in rows]
-    return [[cells.get(column, "") for column in columns] for cells in rows]
+def _dense(rows: _Rows, spanned: dict[int, dict[int, str]]) -> Sequence[Sequence[str]]:
+    columns = sorted({column for cells in rows.values() for column in cells})
+    if len(rows) * len(columns) > _SPARSE * sum(map(len, rows.values())):
+        return [[cells[column] for column in sorted(cells)] for cells in rows.values()]
+    whole = ({**spanned.get(row, {}), **cells} for row, cells in rows.items())
+    return [[cells.get(column, "") for column in columns] for cells in whole]
