@@ -176,7 +176,7 @@ def test_cells_that_span_others_stay_in_their_columns() -> None:
     ]
 
 
-def test_name_over_several_columns_is_in_that_of_each_though_rows_are_words() -> None:
+def test_name_over_several_columns_is_in_that_of_each_above_words() -> None:
     rows = "".join(f"<tr><td>P{each}<td>Kiel {each}<td>Land {each}" for each in range(30))
 
     text = page_of(
