@@ -139,6 +139,14 @@ def test_hidden_sheets_rows_and_columns_are_left_out_and_counted() -> None:
         ('<color theme="0"/>', '<fgColor theme="4"/>', True),
         ('<color theme="0" tint="-0.5"/>', "", True),
         ('<color theme="1"/><sz val="8"/>', "", True),
+        ('<color theme="4"/>', '<fgColor theme="4"/>', False),
+        ('<color theme="4" tint="0.4"/>', '<fgColor theme="4"/>', True),
+        ('<color theme="0" tint="-0.01"/>', "", False),
+        ('<color indexed="22"/>', '<fgColor indexed="22"/>', False),
+        ('<color indexed="9"/>', '<fgColor rgb="FF000080"/>', True),
+        ("", '<fgColor rgb="FF000000"/>', False),
+        ('<color auto="1"/>', '<fgColor indexed="64"/>', False),
+        ('<color rgb="FFFFFFFF"/>', '<fgColor theme="1"/>', True),
     ],
 )
 def test_cell_whose_text_nobody_can_see_is_left_out(font: str, fill: str, *, is_seen: bool) -> None:
@@ -156,6 +164,83 @@ def test_cell_whose_text_nobody_can_see_is_left_out(font: str, fill: str, *, is_
     assert ("order" in page.text, "shown" in page.text) == (is_seen, True)
     gaps = () if is_seen else ("1 cell that nobody can see was left out: Plan",)
     assert gaps_of([page]) == gaps
+
+
+_WHITE, _RED = '<color rgb="FFFFFFFF"/>', '<color rgb="FFFF0000"/>'
+
+
+def run(value: str, font: str | None) -> str:
+    properties = "" if font is None else f"<rPr>{font}</rPr>"
+    return f"<r>{properties}<t>{value}</t></r>"
+
+
+@pytest.mark.parametrize("is_inline", [True, False])
+@pytest.mark.parametrize(
+    ("style", "runs", "shown"),
+    [
+        (0, run("Pay ", None) + run("order", _WHITE), "Pay"),
+        (0, run("Pay ", _RED) + run("order", '<sz val="1"/>'), "Pay"),
+        (0, run("Pay ", None) + run("order", '<color theme="0"/>') + run("now", _RED), "Pay now"),
+        (0, run("order", _WHITE), ""),
+        (1, run("order", None) + run("Pay", _RED), "Pay"),
+        (1, run("order", None) + run("Pay", "<b/>"), "Pay"),
+        (2, run("Pay ", _RED) + run("cash", _WHITE), "Pay cash"),
+        (2, run("Pay ", None) + run("order", '<color rgb="FF336699"/>'), "Pay"),
+        (0, run("Pay ", None) + run("cash", '<color theme="0" tint="-0.5"/>'), "Pay cash"),
+        (0, run("Pay ", None) + run("cash", '<color theme="4"/>'), "Pay cash"),
+    ],
+)
+def test_runs_that_a_cell_does_not_show_are_left_out_of_it(
+    style: int, runs: str, shown: str, *, is_inline: bool
+) -> None:
+    styles = (
+        f'<styleSheet xmlns="{_MAIN}"><fonts><font/><font>{_WHITE}</font></fonts><fills><fill>'
+        '<patternFill patternType="none"/></fill><fill><patternFill patternType="solid">'
+        '<fgColor rgb="FF336699"/></patternFill></fill></fills><cellXfs><xf/><xf fontId="1"/>'
+        '<xf fillId="1"/></cellXfs></styleSheet>'
+    )
+    kind = "inlineStr" if is_inline else "s"
+    value = f"<is>{runs}</is>" if is_inline else "<v>0</v>"
+    body = book({"Plan": rows(text("a") + f'<c s="{style}" t="{kind}">{value}</c>')})
+    shared = {} if is_inline else {"xl/sharedStrings.xml": f"<sst><si>{runs}</si></sst>"}
+
+    page = read(files.archive({**members_of(body), "xl/styles.xml": styles, **shared}))
+
+    assert " ".join(page.text.split()) == f"Plan a {shown}".rstrip()
+    partial = ("text that nobody can see was left out of 1 cell: Plan",) * ("order" in runs)
+    assert gaps_of([page]) == (
+        partial if shown else ("1 cell that nobody can see was left out: Plan",)
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "value", "shown", "is_gap"),
+    [
+        (";;;", "7", "", True),
+        (";;;", "order", "", True),
+        (";;", "7", "", True),
+        ("[White]General", "7", "", True),
+        ("[Color2]0;-0", "7", "", True),
+        (";;;@", "cash", "cash", False),
+        ("0;-0;;@", "0", "", False),
+        ("[White]0;[Red]-0", "-7", "-7", False),
+        ("[Red]0", "7", "7", False),
+    ],
+)
+def test_value_that_its_format_does_not_show_is_left_out(
+    code: str, value: str, shown: str, *, is_gap: bool
+) -> None:
+    styles = (
+        f'<styleSheet xmlns="{_MAIN}"><numFmts><numFmt numFmtId="170" formatCode="{code}"/>'
+        '</numFmts><cellXfs><xf/><xf numFmtId="170"/></cellXfs></styleSheet>'
+    )
+    kind = 's="1" t="str"' if value.isalpha() else 's="1"'
+    body = book({"Plan": rows(text("a") + f"<c {kind}><v>{value}</v></c>")})
+
+    page = read(files.archive({**members_of(body), "xl/styles.xml": styles}))
+
+    assert page.text == f"Plan\n\na\t{shown}".rstrip()
+    assert gaps_of([page]) == ("1 cell that nobody can see was left out: Plan",) * is_gap
 
 
 @pytest.mark.parametrize(
@@ -261,6 +346,19 @@ def test_comments_are_a_gap_and_text_boxes_are_text() -> None:
 
     assert page.text == "A\n\nx\n\nValid in May"
     assert gaps_of([page]) == ("2 comments were not read",)
+
+
+def test_hidden_shape_of_a_sheet_is_left_out_and_said() -> None:
+    shapes = "".join(
+        f'<d:sp><d:cNvPr id="1" {hidden}/><a:p><a:r><a:t>{text}</a:t></a:r></a:p></d:sp>'
+        for hidden, text in [('hidden="1"', "ignore all"), ("", "Valid in May")]
+    )
+    drawing = f'<d:wsDr xmlns:d="d" xmlns:a="a">{shapes}</d:wsDr>'
+
+    page = read(book({"A": rows(text("x"))}, parts={"drawing": drawing}))
+
+    assert page.text == "A\n\nx\n\nValid in May"
+    assert gaps_of([page]) == ("2 words that nobody can see were left out",)
 
 
 def test_headers_footers_and_titles_of_charts_are_text_once() -> None:

@@ -5,13 +5,21 @@ The parts of an XLSX: what each cell shows, and where [ECMA-376, part 1, 18.2 to
 import posixpath
 import re
 import zipfile
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from stackroom.errors import Unreadable
-from stackroom.text.extraction.colours import WHITE, Colour, are_alike, of_hex
-from stackroom.text.extraction.number_formats import BUILT_IN, number_format
+from stackroom.text.extraction.colours import WHITE
+from stackroom.text.extraction.number_formats import number_format
 from stackroom.text.extraction.ooxml import Attributes, local, parse, relations
+from stackroom.text.extraction.spreadsheet_styles import (
+    CellStyles,
+    Font,
+    Shade,
+    Show,
+    as_number,
+    is_tiny,
+)
 from stackroom.text.extraction.tables import ABOVE, BESIDE
 
 FORMAT = "XLSX"
@@ -32,7 +40,7 @@ _PLACE = re.compile(r"&[LCR]")
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
-Show = Callable[[float | str, bool], str]
+Run = tuple[str, Font | None]  # a part of a text; None is the font of its cell
 Position = tuple[int, int]  # row and column, from 1
 
 
@@ -54,9 +62,10 @@ class SheetPart:
 class Workbook:
     archive: zipfile.ZipFile
     sheets: list[SheetPart] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)  # that cells refer to by number
+    texts: list[str | list[Run]] = field(default_factory=list)  # that cells refer to by number
     shows: list[Show] = field(default_factory=list)  # by the number of a cell's style
     unseen: set[int] = field(default_factory=set)  # styles whose text can't be seen
+    papers: list[Shade] = field(default_factory=list)  # what letters of a style stand on
     shown: int = 0  # characters, of all cells that were read
     from_1904: bool = False
     is_uncalculated: bool = False  # whatever opens it is to calculate it; zeros stand for values
@@ -97,51 +106,81 @@ def open_workbook(archive: zipfile.ZipFile) -> Workbook:
         usual = f"{folder}/{kind.lower()}.xml"
         for part in (workbook.related(root, kind) or [usual] * (usual in names))[:1]:
             if kind == "styles":
-                styles = _Styles()
+                styles = CellStyles()
                 parse(archive, part, start=styles.start, end=styles.end)
-                workbook.shows, workbook.unseen = styles.shows(), styles.unseen()
+                workbook.shows = styles.shows()
+                workbook.unseen, workbook.papers = styles.unseen(), styles.papers()
             else:
-                workbook.texts = _shared_texts(archive, part)
+                workbook.texts = _texts(archive, part, "si")
     return workbook
 
 
 class _Texts:
-    """The text of one element after another, without how East Asian words are pronounced."""
+    """
+    The text of one element after another, without how East Asian words are pronounced; its runs
+    where some have fonts of their own.
+    """
 
     def __init__(self, element: str) -> None:
-        self.found: list[str] = []
+        self.found: list[str | list[Run]] = []
         self._element = element
-        self._pieces: list[str] = []
+        self._runs: list[Run] = []
+        self._font: Font | None = None
         self._is_text = self._is_phonetic = False
 
-    def start(self, name: str, _: Attributes) -> None:
+    def start(self, name: str, attributes: Attributes) -> None:
         if name == self._element:
-            self._pieces = []
+            self._runs = []
+        elif name in {"r", "rPr"}:
+            self._font = Font() if name == "rPr" else None
+        elif self._font:
+            self._font.note(name, attributes)
         self._is_phonetic |= name == "rPh"
         self._is_text = name == "t" and not self._is_phonetic
 
     def end(self, name: str) -> None:
         if name == self._element:
-            self.found.append(_unescaped("".join(self._pieces)))
+            is_rich = any(font for _, font in self._runs)
+            runs = [(_unescaped(text), font) for text, font in self._runs]
+            self.found.append(runs if is_rich else "".join(text for text, _ in runs))
+        elif name == "r":
+            self._font = None
         self._is_phonetic &= name != "rPh"
         self._is_text = False
 
     def characters(self, text: str) -> None:
         if self._is_text:
-            self._pieces.append(text)
+            self._runs.append((text, self._font))
 
 
-def _shared_texts(archive: zipfile.ZipFile, part: str) -> list[str]:
-    texts = _Texts("si")
+def _runs(text: str | list[Run]) -> list[Run]:
+    return [(text, None)] if isinstance(text, str) else text
+
+
+def _texts(archive: zipfile.ZipFile, part: str, element: str) -> list[str | list[Run]]:
+    texts = _Texts(element)
     parse(archive, part, start=texts.start, end=texts.end, characters=texts.characters)
     return texts.found
 
 
-def shape_texts(workbook: Workbook, part: str) -> list[str]:
-    """Return the paragraphs of a drawing's text boxes."""
-    texts = _Texts("p")
-    parse(workbook.archive, part, start=texts.start, end=texts.end, characters=texts.characters)
-    return [text for text in texts.found if text.strip()]
+def shape_texts(workbook: Workbook, part: str) -> tuple[list[str], int]:
+    """Return the paragraphs of a drawing's text boxes, and how many words hidden ones have."""
+    texts, is_hidden = _Texts("p"), list[bool]()  # of each paragraph
+    shape = False
+
+    def start(name: str, attributes: Attributes) -> None:
+        nonlocal shape
+        texts.start(name, attributes)
+        if name == "cNvPr":
+            shape = _is_on(attributes.get("hidden"))
+        elif name == "p":
+            is_hidden.append(shape)
+
+    parse(workbook.archive, part, start=start, end=texts.end, characters=texts.characters)
+    found = ["".join(text for text, _ in _runs(each)) for each in texts.found]
+    both = list(zip(found, is_hidden, strict=True))
+    seen = [text for text, is_unseen in both if text.strip() and not is_unseen]
+    return seen, sum(len(text.split()) for text, is_unseen in both if is_unseen)
 
 
 def comment_count(workbook: Workbook, part: str) -> int:
@@ -155,90 +194,6 @@ def _unescaped(text: str) -> str:
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
 
 
-_TINY = 1.0  # points of a font, a row's height or a column's width
-# Of the palette, and of the theme: the colour of paper [18.8.27, and 20.1.6.2: lt1].
-_PAPER = {("indexed", "1"), ("indexed", "9"), ("theme", "0")}
-
-
-@dataclass
-class _Styles:
-    """Formats, fonts and fills, and which of them the styles of cells have."""
-
-    _codes: dict[int, str] = field(default_factory=lambda: dict(BUILT_IN))
-    _fonts: list[Colour | None] = field(default_factory=list)
-    _tiny_fonts: set[int] = field(default_factory=set)
-    _fills: list[Colour | None] = field(default_factory=list)
-    _cells: list[Attributes] = field(default_factory=list)
-    _inside: list[str] = field(default_factory=list)
-
-    def start(self, name: str, attributes: Attributes) -> None:
-        self._inside.append(name)
-        where = self._inside[1:2]
-        if name == "numFmt" and where != ["dxfs"]:
-            self._codes[_number(attributes.get("numFmtId"))] = attributes.get("formatCode", "")
-        elif where == ["cellXfs"] and name == "xf":
-            self._cells.append(attributes)
-        elif where == ["fonts"]:
-            self._font(name, attributes)
-        elif where == ["fills"]:
-            self._fill(name, attributes)
-
-    def end(self, _: str) -> None:
-        self._inside.pop()
-
-    def _font(self, name: str, attributes: Attributes) -> None:
-        if name == "font":
-            self._fonts.append(None)
-        elif name == "sz" and _is_tiny(attributes.get("val")):
-            self._tiny_fonts.add(len(self._fonts) - 1)
-        elif name == "color" and self._fonts:
-            self._fonts[-1] = _colour(attributes)
-
-    def _fill(self, name: str, attributes: Attributes) -> None:
-        if name == "patternFill":
-            is_none = attributes.get("patternType", "none") == "none"
-            self._fills.append(WHITE if is_none else None)
-        elif name == "gradientFill":
-            self._fills.append(None)
-        elif name == "fgColor" and self._fills and self._fills[-1] is None:
-            self._fills[-1] = _colour(attributes)
-
-    def shows(self) -> list[Show]:
-        codes = (self._codes.get(_number(each.get("numFmtId")), "General") for each in self._cells)
-        return [number_format(code) for code in codes]
-
-    def unseen(self) -> set[int]:
-        """Return the styles whose text is tiny, or has the colour of its cell."""
-        return {number for number, each in enumerate(self._cells) if self._is_unseen(each)}
-
-    def _is_unseen(self, cell: Attributes) -> bool:
-        font, fill = _number(cell.get("fontId")), _number(cell.get("fillId"))
-        colour = self._fonts[font] if font < len(self._fonts) else None
-        paper = self._fills[fill] if fill < len(self._fills) else WHITE
-        is_hidden = colour is not None and paper is not None and are_alike(colour, paper)
-        return is_hidden or font in self._tiny_fonts
-
-
-def _colour(attributes: Attributes) -> Colour | None:
-    """Return a colour that is told, or the paper's; None of any other of a theme or a palette."""
-    if attributes.keys() & {"tint"}:
-        return None
-    if not _PAPER.isdisjoint(attributes.items()):
-        return WHITE
-    return of_hex(attributes.get("rgb", "")[-6:])
-
-
-def _is_tiny(size: str | None) -> bool:
-    try:
-        return size is not None and float(size) <= _TINY
-    except ValueError:
-        return False
-
-
-def _number(text: str | None) -> int:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else 0
-
-
 # A sheet.
 
 
@@ -248,7 +203,8 @@ class Sheet:
     What the cells of a sheet show, by row and column, and how much of it nobody sees.
 
     Rows and columns are counted that are hidden and have something in them; `unseen` are cells that
-    show nothing of it, and `formulas` those without a value, which show their formula here.
+    show nothing of it, `partial` those that show a part, and `formulas` those without a value,
+    which show their formula here.
     """
 
     rows: dict[int, dict[int, str]] = field(default_factory=dict)
@@ -256,6 +212,7 @@ class Sheet:
     hidden_rows: set[int] = field(default_factory=set)
     hidden_columns: set[int] = field(default_factory=set)
     unseen: int = 0
+    partial: int = 0
     formulas: int = 0
     running: list[str] = field(default_factory=list)  # what its headers and footers say
 
@@ -302,7 +259,8 @@ class _SheetReader:
         self.merged = list[tuple[Position, Position]]()
         self._workbook = workbook
         self._hidden_columns = set[int]()
-        self._is_hidden_row = self._is_text = self._is_phonetic = False
+        self._is_hidden_row = False
+        self._inline: _Texts | None = None  # a cell's own text
         self._row = self._column = 0
         self._cells: dict[int, str] = {}
         self._cell: Attributes = {}
@@ -310,67 +268,85 @@ class _SheetReader:
         self._element = ""
 
     def start(self, name: str, attributes: Attributes) -> None:
-        if name == "c":
+        if self._inline:
+            self._inline.start(name, attributes)
+        elif name == "c":
             self._cell, self._values = attributes, {}
             match = _REFERENCE.fullmatch(attributes.get("r", ""))
             self._column = _column(match[1]) if match else self._column + 1
-        elif name in {"v", "t", "f"}:
-            self._element = "" if self._is_phonetic else name
+        elif name == "is":
+            self._inline = _Texts(name)
+        elif name in {"v", "f"}:
+            self._element = name
             # Nothing is a value of a formula whose value is a text.
             if name == "f" or (name == "v" and self._cell.get("t") == "str"):
                 self._values.setdefault(name, "")
         elif name in _RUNNING:
             self._element = name
         elif name == "row":
-            self._row = _number(attributes.get("r")) or self._row + 1
+            self._row = as_number(attributes.get("r")) or self._row + 1
             self._column, self._cells = 0, {}
-            self._is_hidden_row = _is_on(attributes.get("hidden")) or _is_tiny(attributes.get("ht"))
+            self._is_hidden_row = _is_on(attributes.get("hidden")) or is_tiny(attributes.get("ht"))
         elif name == "col" and (
-            _is_on(attributes.get("hidden")) or _is_tiny(attributes.get("width"))
+            _is_on(attributes.get("hidden")) or is_tiny(attributes.get("width"))
         ):
-            first, last = _number(attributes.get("min")), _number(attributes.get("max"))
+            first, last = as_number(attributes.get("min")), as_number(attributes.get("max"))
             self._hidden_columns.update(range(first, min(last, _MAX_COLUMN) + 1))
         elif name == "mergeCell":
             self._merge(attributes.get("ref", ""))
-        self._is_phonetic |= name == "rPh"
 
     def characters(self, text: str) -> None:
-        if self._element:
+        if self._inline:
+            self._inline.characters(text)
+        elif self._element:
             self._values[self._element] = self._values.get(self._element, "") + text
 
     def end(self, name: str) -> None:
         self._element = ""
-        if name == "c":
+        if self._inline and name != "c":
+            self._inline.end(name)
+        elif name == "c":
             self._keep()
+            self._inline = None
         elif name == "row" and self._cells:
             self.sheet.rows[self._row] = self._cells
         elif name in _RUNNING:
             self.sheet.running += _printed(self._values.get(name, ""))
-        elif name == "rPh":
-            self._is_phonetic = False
 
     def _keep(self) -> None:
         formula, value = self._values.get("f"), self._value()
-        shown = self._shown(value) if value is not None else f"={formula}" if formula else ""
         is_formula = value is None and formula is not None
-        if not (shown.strip() or is_formula) or self._column > _MAX_COLUMN:
+        if value is None:
+            value = f"={formula}" if formula else ""
+        runs = _runs(value)
+        whole = "".join(text for text, _ in runs)
+        seen = "".join(text for text, font in runs if self._is_seen(font))
+        shown = self._shown(seen) if seen and not is_formula else seen
+        if not (whole.strip() or is_formula) or self._column > _MAX_COLUMN:
             return
         if self._is_hidden_row:
             self.sheet.hidden_rows.add(self._row)
         elif self._column in self._hidden_columns:
             self.sheet.hidden_columns.add(self._column)
-        elif _number(self._cell.get("s")) in self._workbook.unseen:
-            self.sheet.unseen += 1
+        elif whole.strip() and not shown.strip():
+            self.sheet.unseen += not _is_zero(whole)
         else:
             self.sheet.formulas += is_formula
+            self.sheet.partial += seen.split() != whole.split()
             if shown:
                 self._cells[self._column] = shown
                 self._workbook.shown += len(shown)
             if self._workbook.shown > _MOST_CHARACTERS:
                 raise Unreadable(_TOO_LONG)
 
-    def _value(self) -> str | None:
-        value = self._values.get("t" if self._cell.get("t") == "inlineStr" else "v")
+    def _value(self) -> str | list[Run] | None:
+        """Return what a cell has in it: its text or its runs, or a number as it is stored."""
+        kind, value = self._cell.get("t"), self._values.get("v")
+        if kind == "inlineStr":
+            return self._inline.found[-1] if self._inline and self._inline.found else None
+        if kind == "s" and value is not None:
+            number, texts = as_number(value.strip()), self._workbook.texts
+            return texts[number] if number < len(texts) else ""
         is_made_up = value == "0" and "f" in self._values and self._workbook.is_uncalculated
         return None if is_made_up else value
 
@@ -380,19 +356,22 @@ class _SheetReader:
             return "TRUE" if _is_on(value.strip()) else "FALSE"
         if kind in {"e", "d"}:  # an error, or a date as ISO 8601 writes it
             return value
-        if kind == "s":
-            number = _number(value.strip())
-            texts = self._workbook.texts
-            return self._format()(texts[number] if number < len(texts) else "", False)
-        if kind in {"str", "inlineStr"}:
-            return self._format()(_unescaped(value), False)
+        if kind in {"s", "str", "inlineStr"}:
+            return self._format()(_unescaped(value) if kind == "str" else value, False)
         try:
             return self._format()(float(value), self._workbook.from_1904)
         except (ValueError, OverflowError):
             return value
 
+    def _is_seen(self, font: Font | None) -> bool:
+        """Return True for letters in the cell's font, or a run's own, that the cell shows."""
+        style, papers = as_number(self._cell.get("s")), self._workbook.papers
+        if font:
+            return font.is_seen_on(papers[style] if style < len(papers) else WHITE)
+        return style not in self._workbook.unseen
+
     def _format(self) -> Show:
-        number = _number(self._cell.get("s"))
+        number = as_number(self._cell.get("s"))
         shows = self._workbook.shows
         return shows[number] if number < len(shows) else number_format("General")
 
@@ -401,6 +380,14 @@ class _SheetReader:
         if len(corners) == 2 and corners[0] and corners[1]:
             first, last = ((int(each[2]), _column(each[1])) for each in corners if each)
             self.merged.append((first, last))
+
+
+def _is_zero(text: str) -> bool:
+    """Return True for what formats leave blank in many tables."""
+    try:
+        return float(text) == 0
+    except ValueError:
+        return False
 
 
 def _printed(running: str) -> Iterator[str]:

@@ -4,12 +4,13 @@ of boxes and charts, and of headers and footers that no other sheet has.
 """
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from xml.parsers import expat
 
 from stackroom.errors import Unreadable
 from stackroom.text.extraction.archive import damaged, opened
-from stackroom.text.extraction.page import Found, Page, unpaged
+from stackroom.text.extraction.page import Found, Page, hidden_words, unpaged
 from stackroom.text.extraction.spreadsheet_parts import (
     FORMAT,
     Sheet,
@@ -44,7 +45,7 @@ def _read(workbook: Workbook) -> tuple[Page, ...]:
             gaps.hidden_sheets += 1
             continue
         sheet = read_sheet(workbook, part.part)
-        tables = [*_tables(sheet), *_shapes(workbook, part.part)]
+        tables = [*_tables(sheet), *_shapes(workbook, part.part, gaps)]
         gaps.add(part.name, sheet)
         gaps.objects += len(workbook.related(part.part, "oleObject", "package"))
         gaps.comments += sum(
@@ -61,10 +62,14 @@ def _read(workbook: Workbook) -> tuple[Page, ...]:
     return unpaged("\n\n".join(texts), found, missing=gaps.sentences())
 
 
-def _shapes(workbook: Workbook, part: str) -> list[str]:
+def _shapes(workbook: Workbook, part: str, gaps: "_Gaps") -> list[str]:
     drawings = workbook.related(part, "drawing")
     charts = [chart for drawing in drawings for chart in workbook.related(drawing, "chart")]
-    texts = [text for each in (*drawings, *charts) for text in shape_texts(workbook, each)]
+    texts = list[str]()
+    for each in (*drawings, *charts):
+        seen, hidden = shape_texts(workbook, each)
+        texts += seen
+        gaps.hidden_words += hidden
     return ["\n".join(dict.fromkeys(texts))] if texts else []
 
 
@@ -72,39 +77,49 @@ class _Gaps:
     """What people can't see in a workbook, and what they see and we don't."""
 
     def __init__(self) -> None:
-        self.hidden_sheets = self.comments = self.objects = 0
-        self._counts = {"row": 0, "column": 0, "formula": 0, "unseen": 0}
-        self._names: dict[str, list[str]] = {"hidden": [], "formula": [], "unseen": []}
+        self.hidden_sheets = self.hidden_words = self.comments = self.objects = 0
+        # By kind and sheet.
+        self._counts: dict[str, dict[str, int]] = defaultdict(dict)
 
     def add(self, name: str, sheet: Sheet) -> None:
-        self._counts["row"] += len(sheet.hidden_rows)
-        self._counts["column"] += len(sheet.hidden_columns)
-        self._counts["formula"] += sheet.formulas
-        self._counts["unseen"] += sheet.unseen
-        if sheet.hidden_rows or sheet.hidden_columns:
-            self._names["hidden"].append(name)
-        if sheet.formulas:
-            self._names["formula"].append(name)
-        if sheet.unseen:
-            self._names["unseen"].append(name)
+        for kind, count in (
+            ("row", len(sheet.hidden_rows)),
+            ("column", len(sheet.hidden_columns)),
+            ("unseen", sheet.unseen),
+            ("partial", sheet.partial),
+            ("formula", sheet.formulas),
+        ):
+            if count:
+                self._counts[kind][name] = count
+
+    def _of(self, *kinds: str) -> tuple[int, str]:
+        """Return how many there are of these kinds, and on which sheets."""
+        names = dict.fromkeys(name for kind in kinds for name in self._counts[kind])
+        return sum(sum(self._counts[kind].values()) for kind in kinds), _listed(list(names))
 
     def sentences(self) -> Iterator[str]:
         if self.hidden_sheets:
             yield f"{_number(self.hidden_sheets, 'hidden sheet')} left out"
-        hidden = [f"hidden {each}" for each in ("row", "column") if self._counts[each]]
+        hidden, names = self._of("row", "column")
         if hidden:
-            counts = [_counted(self._counts[each.split()[1]], each) for each in hidden]
-            is_one = sum(self._counts[each] for each in ("row", "column")) == 1
-            were = "was" if is_one else "were"
-            yield f"{' and '.join(counts)} {were} left out: {_listed(self._names['hidden'])}"
-        if count := self._counts["unseen"]:
+            counts = {each: self._of(each)[0] for each in ("row", "column")}
+            each = [_counted(count, f"hidden {kind}") for kind, count in counts.items() if count]
+            yield f"{' and '.join(each)} {'were' if hidden > 1 else 'was'} left out: {names}"
+        yield from hidden_words(self.hidden_words)
+        unseen, names = self._of("unseen")
+        if unseen:
             cells = (
-                "cells that nobody can see were" if count > 1 else "cell that nobody can see was"
+                "cells that nobody can see were" if unseen > 1 else "cell that nobody can see was"
             )
-            yield f"{count} {cells} left out: {_listed(self._names['unseen'])}"
-        if count := self._counts["formula"]:
-            have = "cells have formulas" if count > 1 else "cell has a formula"
-            yield f"{count} {have} without a value: {_listed(self._names['formula'])}"
+            yield f"{unseen} {cells} left out: {names}"
+        partial, names = self._of("partial")
+        if partial:
+            cells = _counted(partial, "cell")
+            yield f"text that nobody can see was left out of {cells}: {names}"
+        formulas, names = self._of("formula")
+        if formulas:
+            have = "cells have formulas" if formulas > 1 else "cell has a formula"
+            yield f"{formulas} {have} without a value: {names}"
         if self.comments:
             yield f"{_number(self.comments, 'comment')} not read"
         if self.objects:
