@@ -181,7 +181,7 @@ def test_cell_that_spans_rows_is_said_in_each() -> None:
 
     assert named[6] == "Region: Region 4; Plant: Plant 6; Stock: 6"
     words = [[*row[:2], "open" if at % 2 else "shut"] for at, row in enumerate(rows)]
-    assert table_lines(words).startswith("Region 0\tPlant 0\tshut\nPlant 1\topen\n")
+    assert table_lines(words).startswith("Region 0\tPlant 0\tshut\nRegion 0\tPlant 1\topen\n")
 
 
 @pytest.mark.parametrize(

@@ -329,7 +329,7 @@ class _SheetReader:
         elif self._column in self._hidden_columns:
             self.sheet.hidden_columns.add(self._column)
         elif whole.strip() and not shown.strip():
-            self.sheet.unseen += not _is_zero(whole)
+            self.sheet.unseen += not (seen and _is_zero(whole))
         else:
             self.sheet.formulas += is_formula
             self.sheet.partial += seen.split() != whole.split()

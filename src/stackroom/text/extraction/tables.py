@@ -64,7 +64,7 @@ def table_lines(
     else:
         headers = _levels(table, headers - notes)
     if not 0 < headers < len(table):
-        return "\n".join([*lines, *("\t".join(filter(None, row)) for row in table)])
+        return "\n".join([*lines, *("\t".join(filter(None, row)) for row in _continued(table))])
     names, above = _names(table[:headers]), table[:headers]
     body = [row for row in table[headers:] if row not in above] or table[headers:]
     has_notes = any(_is_spanned(row) for row in body)
@@ -272,7 +272,8 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
         return False
     if len(said) < _LEAST_NAMED * len(names):
         differing = sum(map(_differs, header, below))
-        return 1 < len(said) <= 2 * differing and not _is_header(rows[1:])
+        is_half = len(said) > 1 and 2 * len(said) >= len(names)
+        return is_half and len(said) <= 2 * differing and not _is_header(rows[1:])
     is_wide = _has(BESIDE, header) and not _has(BESIDE, body[0])
     return len(said) > 2 or bool(series) or is_wide or any(map(_differs, header, below))
 
@@ -346,19 +347,23 @@ def _markdown(table: Sequence[Sequence[str]]) -> str:
 
 def _records(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     names = [name.rstrip(" :") for name in header]
-    above: Sequence[str] = ()
-    for row in rows:
-        texts = [
-            above[at] if cell is ABOVE and at < len(above) else cell for at, cell in enumerate(row)
-        ]
-        above = texts
-        pairs = list(_pairs(names, texts))
-        if _is_spanned(row) or (pairs and sum(map(bool, texts)) == 1 and texts[0]):
+    for row in _continued(rows):
+        if _is_spanned(row) or (row[0] and not any(row[1:])):
             # A note, or the title of the rows below.
-            yield "\t".join(filter(None, texts))
+            yield "\t".join(filter(None, row))
         else:
             # A number alone says little.
-            yield from _wrapped(pairs, 2 if _VALUE.match(texts[0]) else 1)
+            yield from _wrapped(list(_pairs(names, row)), 2 if _VALUE.match(row[0]) else 1)
+
+
+def _continued(rows: Sequence[Sequence[str]]) -> Iterator[Sequence[str]]:
+    """Yield the rows with the cells of others that go on in them: a passage may have any row."""
+    above: Sequence[str] = ()
+    for row in rows:
+        above = [
+            above[at] if cell is ABOVE and at < len(above) else cell for at, cell in enumerate(row)
+        ]
+        yield above
 
 
 def _pairs(names: Sequence[str], row: Sequence[str]) -> Iterator[str]:
