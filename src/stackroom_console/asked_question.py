@@ -160,7 +160,7 @@ def question_of(given: Mapping[str, str], question: str) -> Question:
 
 def question_asked(text: str) -> Question:
     """Of `Question.asked`, as a form beside the answer has sent it back."""
-    return question_of(dict(parse_qsl(text[:LONGEST_ADDRESS])), "q")
+    return question_of(dict(parse_qsl(text)), "q")
 
 
 def threshold_of(text: str) -> float | None:

@@ -5,7 +5,8 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from stackroom_local.state import Instance
-from tests.browser.builders import caller, card, stocked
+from tests.browser.belongings import MODEL
+from tests.browser.builders import caller, card, script, stocked
 from tests.browser.conftest import SignedIn
 from tests.browser.visitors import make_catalog
 
@@ -33,6 +34,7 @@ def test_source_opens_at_its_passage_and_going_back_restores_the_answer(
     page.get_by_role("link", name="Ask", exact=True).first.click()
     page.wait_for_url("**/ask")  # and its scripts, one of which sends by Enter
     page.get_by_label("Question", exact=True).fill(QUESTION)
+    page.get_by_text("Search in all catalogs").click()
     page.get_by_label("Number of passages").fill("3")
     page.get_by_label("Similarity threshold").fill("0.01")
     page.get_by_label("Question", exact=True).press("Enter")
@@ -59,7 +61,7 @@ def test_source_opens_at_its_passage_and_going_back_restores_the_answer(
         come_back()
         expect(page.get_by_label("Question", exact=True)).to_have_value(QUESTION)
         expect(page.get_by_label("Number of passages")).to_have_value("3")
-        expect(page.get_by_role("spinbutton", name="Similarity")).to_have_value("0.01")
+        expect(page.locator("[name=threshold]")).to_have_value("0.01")
         expect(page.locator(".answer-text")).to_have_text(answer)
         assert page.url == address
 
@@ -75,6 +77,52 @@ def test_source_opens_at_its_passage_and_going_back_restores_the_answer(
     expect(page.locator("#history li small").first).to_have_text("3 passages, from 0.01")
     page.get_by_role("button", name="Clear").click()
     expect(page.locator("#history")).to_be_hidden()
+    assert visitor.said == []
+
+
+def test_an_answer_grows_is_copied_and_goes_on_as_a_chat(
+    signed_in: SignedIn, instance: Instance
+) -> None:
+    visitor = signed_in("nora-chats")
+    stocked(
+        instance, visitor.name, "Boats", {"Boats.md": "# Colours\n\nThe pilot boat is orange.\n"}
+    )
+    page, question = visitor.open("/ask"), "Which colour does the pilot boat have, and why?"
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    says = "It is orange [1]. "
+    turn = {"text": says * 40 + "\n\n```\norange\n```", "pace": 0.05}
+    script(instance, question, turn, model=MODEL)
+
+    example = page.get_by_role("link", name="What does Boats say about colours?")
+    expect(example).to_be_visible()
+    page.get_by_label("Question", exact=True).fill(question)
+    page.keyboard.press("Enter")
+    expect(page.locator("#growing .said")).to_contain_text("It is orange. It is orange")
+    expect(example).to_have_count(0)
+    answer = page.locator(".answer-text")
+    expect(answer.locator("a.cite").first).to_be_visible()
+    expect(page.locator("#growing")).to_be_empty()
+
+    page.get_by_role("button", name="Copy", exact=True).click()
+    expect(page.locator("#announced")).to_have_text("Copied")
+    assert str(page.evaluate("navigator.clipboard.readText()")).startswith("It is orange [1]. It")
+    page.get_by_role("button", name="Copy code").click()
+    page.wait_for_function("async () => await navigator.clipboard.readText() === 'orange\\n'")
+    page.get_by_role("button", name="Edit question").click()
+    expect(page.get_by_label("Question", exact=True)).to_be_focused()
+
+    page.get_by_role("button", name="Continue in chat").click()
+    page.wait_for_url("**/chat/chat-**")
+    first = page.locator("[data-run]").first
+    expect(first.locator(".answer")).to_contain_text("It is orange")
+    first.locator(".answer a.cite").first.click()
+    expect(page.get_by_role("dialog")).to_contain_text("The pilot boat is orange.")
+    page.keyboard.press("Escape")
+    page.get_by_label("Question", exact=True).fill("Where is the pilot boat?")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-state=succeeded]")).to_have_count(2)
+    page.get_by_role("button", name="Try again").last.click()
+    expect(page.locator("[data-state=succeeded]")).to_have_count(3)
     assert visitor.said == []
 
 
@@ -95,6 +143,7 @@ def test_threshold_tried_on_a_question_is_saved_to_agent_and_as_a_test(
     question = page.get_by_label("Question", exact=True)
     passages = page.locator("#answer li.citation")
 
+    page.get_by_text("Search in all catalogs").click()
     question.fill(QUESTION)
     question.press("Enter")
     expect(passages.nth(1)).to_be_visible()
@@ -112,6 +161,7 @@ def test_threshold_tried_on_a_question_is_saved_to_agent_and_as_a_test(
     page.wait_for_url("**threshold=0.25**")
     page.get_by_role("button", name="Save threshold to this agent").click()
     expect(page.get_by_text("search_bench leaves out what scores below 0.25")).to_be_visible()
+    page.get_by_role("button", name="Helpful", exact=True).click()
     page.get_by_role("button", name="Keep as a test question").click()
     expect(page.get_by_text("Kept as a test question")).to_be_visible()
     visitor.open(agent)

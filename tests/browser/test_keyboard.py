@@ -156,6 +156,7 @@ def ask(keys: Keys) -> None:
     keys.type("Question", QUESTION)
     keys.press("button", "Ask")
     expect(keys.page.locator("#answer mark").first).to_be_visible()
+    keys.press("button", "Helpful")
     keys.press("button", "Keep as a test question")
     expect(keys.page.get_by_role("status").filter(has_text="Kept as a test")).to_be_focused()
     keys.press("link", "Source 1")

@@ -157,10 +157,17 @@ def catalogs(stage: Stage) -> None:
         f"{page.url.removeprefix(stage.visitor.url)}?q=no+such+file", "catalog-none-found"
     )
     stage.look_at("/ask", "ask")
+    expect(page.get_by_role("region", name="Examples")).to_be_visible()
+    page.locator("[data-choice] > summary").click()
+    page.get_by_text("More", exact=True).click()
+    stage.look("ask-options")
     page.get_by_label("Question", exact=True).fill("How high is the tide at Ostend?")
     page.get_by_role("button", name="Ask").click()
     expect(page.locator("#answer mark").first).to_be_visible()
+    page.locator("[data-choice] > summary").click()
+    page.get_by_text("More", exact=True).click()
     stage.look("answer")
+    page.get_by_role("button", name="Helpful", exact=True).click()
     page.get_by_role("button", name="Keep as a test question").click()
     expect(page.get_by_text("Kept as a test question")).to_be_visible()
     table = str(markdown(TABLE))  # which no passage makes, but a model does
@@ -272,6 +279,7 @@ def agents(stage: Stage) -> None:
 
 
 def chat(stage: Stage, agent: str) -> None:
+    stage.look_at("/chat", "chat-assistant")
     page = stage.look_at(f"{agent}/chat", "chat-empty")
     page.get_by_label("Question", exact=True).fill("How high is the tide at Ostend?")
     page.keyboard.press("Enter")

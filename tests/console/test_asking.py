@@ -192,6 +192,21 @@ def test_a_question_is_asked_of_chosen_catalogs_files_and_attributes(
     assert 'value="year"' in wrong.text
 
 
+def test_names_of_files_are_offered_behind_those_already_typed(
+    alice: Browser, bob: Browser, pipeline: Pipeline, catalog: str
+) -> None:
+    for name in ("old leave.txt", "tariffs.txt"):
+        dropped(pipeline, "alice", catalog, name)
+
+    one = alice.part("/ask/files/part?file=LEAVE").text
+    next_one = alice.part(f"/ask/files/part?catalog={catalog}&file=old+leave.txt%3B+tar").text
+
+    assert set(re.findall('value="(.*?)"', one)) == {"leave.txt", "old leave.txt"}
+    assert re.findall('value="(.*?)"', next_one) == ["old leave.txt; tariffs.txt"]
+    assert "leave" not in bob.part(f"/ask/files/part?catalog={catalog}&file=leave").text
+    assert "<option" not in alice.part("/ask/files/part").text
+
+
 def test_a_growing_answer_is_shown_to_its_asker_alone(
     alice: Browser, bob: Browser, console: Console, catalog: str
 ) -> None:

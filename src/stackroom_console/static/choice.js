@@ -5,7 +5,11 @@ document.addEventListener("change", (event) => {
   const choice = event.target.closest("[data-choice]");
   if (!choice) return;
   const checked = [...choice.querySelectorAll(".boxes input:checked")].map((each) => each.closest("label").textContent.trim());
-  const typed = [...choice.querySelectorAll("input[name=file], input[name=where]")].map((each) => each.value.trim());
-  const told = [checked.join(", ") || "all catalogs", ...typed.filter(Boolean)];
+  const value = (name) => choice.querySelector(`input[name=${name}]`)?.value.trim();
+  const most = value("most"), least = value("threshold");
+  const told = [
+    checked.join(", ") || "all catalogs", value("file"), value("where"),
+    most && most !== "5" && `${most} passage${most === "1" ? "" : "s"}`, least && `from ${least}`,
+  ].filter(Boolean);
   choice.querySelector(".choice-told").textContent = `Search in ${told.join(", ")}`;
 });
