@@ -217,7 +217,7 @@ def test_form_sent_after_session_end_is_kept_until_its_user_signs_in(
 
     typed["system_prompt"] = prompt.replace("\r\n", "\n")
     assert (answer.status_code, kept) == (401, {**typed, "csrf_token": alice.csrf})
-    assert "<h1>Your session is over</h1>" in answer.text
+    assert "<h1>Session expired</h1>" in answer.text
     assert [for_nobody.status_code, as_another.status_code] == [401, 403]
     assert "Be &lt;kind&gt; &amp; brief." in late.get(saved.headers["location"]).text
     # From elsewhere nothing is put on a page of ours.

@@ -211,10 +211,12 @@ def scope_of(
     except Unavailable as error:
         if chosen or len(pool) > 1 or asked.filter:
             raise RetrievalFailed("your catalogs could not be read; try again") from error
+    views: list[tuple[str | None, Tenant]]
     if chosen:
         views = [(each.knowledge_base_id, Tenant.of(each)) for each in read]
     else:
         # If there is one alone, it is there or nowhere.
+        homes: Iterable[str | None]
         homes = pool if len(pool) == 1 else [each.knowledge_base_id for each in read]
         views = [(home, Tenant(caller.user_id)) for home in dict.fromkeys(homes)]
     queries = [Query(target=home, view=tenant) for home, tenant in views if home is not None]

@@ -32,7 +32,7 @@ _LONGEST_FILE = 60  # characters of a name
 
 def page(request: Request) -> Response:
     agents = request.services.agents.of_user(request.user_id)
-    there = request.services.available_knowledge_bases.ids(request.user_id) if agents else ()
+    there = request.services.available_knowledge_bases.ids(request.user_id)
     gone = {
         agent.id: [
             each.config.knowledge_base_name
