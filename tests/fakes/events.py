@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from stackroom.catalogs.changes import Event
 from stackroom.catalogs.event_log import LogEntry, Numbered
 
 
@@ -29,5 +30,14 @@ class FakeEvents:
         found = [each for (owner, _), (each, _) in self.kept.items() if owner == user_id]
         return iter(sorted(each for each in found if each.number > number))
 
-    def latest(self, user_id: str) -> Iterator[Numbered]:
-        return reversed(list(self.after(user_id, 0)))
+    def of_document(self, user_id: str, document_id: str) -> Iterator[Event]:
+        found = {
+            each.event.id: each.event
+            for each in self.after(user_id, 0)
+            if getattr(each.event.detail, "document_id", None) == document_id
+        }
+        return iter(sorted(found.values(), key=_moment, reverse=True))
+
+
+def _moment(event: Event) -> tuple[datetime, int]:
+    return event.time, getattr(event.detail, "version", 10**10)

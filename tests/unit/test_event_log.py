@@ -172,3 +172,9 @@ def test_page_without_matches_moves_on_past_what_was_searched(log: EventLog) -> 
     page = log.page("alice", after=0, catalog_id="cat-other", limit=9)
 
     assert (page.events, page.next_after) == ((), MIDNIGHT)
+
+
+def test_history_of_a_document_outlasts_events_of_others(log: EventLog) -> None:
+    log.append("alice", [event(number) for number in range(1, 700)])
+
+    assert [each.id for each in log.of_document("alice", "doc-0001")] == ["e-1"]

@@ -22,7 +22,7 @@ KEPT = timedelta(days=7)
 _BETWEEN_CLOCKS = timedelta(minutes=1)
 _TRIES = 12
 _LOOKED_THROUGH = 1_000  # events at most, for those of one catalog, or for what is there already
-_LOOKED_BACK = 500  # for those of one document
+_SHOWN = 500  # events at most, of one document
 
 
 class Numbered(NamedTuple):
@@ -43,12 +43,12 @@ class EventBook(Protocol):
         """Everything that was added before; read as far as it is asked for."""
 
     def add(self, user_id: str, numbered: Numbered, *, until: datetime) -> bool:
-        """False if the number is taken."""
+        """False if the number is taken. The event of a document is in its history in any case."""
 
     def after(self, user_id: str, number: int) -> Iterator[Numbered]: ...
 
-    def latest(self, user_id: str) -> Iterator[Numbered]:
-        """All of them, the last one first."""
+    def of_document(self, user_id: str, document_id: str) -> Iterator[Event]:
+        """The document's history, the last event first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,8 +127,5 @@ class EventLog:
         return found if first.number == number else chain([first], found)
 
     def of_document(self, user_id: str, document_id: str) -> tuple[Event, ...]:
-        """The last one first; none that so much has happened after as is looked through."""
-        latest = (each.event for each in islice(self.book.latest(user_id), _LOOKED_BACK))
-        return tuple(
-            each for each in latest if getattr(each.detail, "document_id", None) == document_id
-        )
+        """The document's history, the last event first."""
+        return tuple(islice(self.book.of_document(user_id, document_id), _SHOWN))

@@ -1,6 +1,7 @@
 """What the book of events promises: each user's own, in their order, and each number once."""
 
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -49,7 +50,6 @@ def test_each_kind_of_event_reads_back_whole_and_for_its_user_alone(book: EventB
     assert len(events) == len(states)
     assert list(book.after("alice", 0)) == [Numbered(*each) for each in enumerate(events, start=1)]
     assert [each.number for each in book.after("alice", 2)] == [3, 4]
-    assert [each.number for each in book.latest("alice")] == [4, 3, 2, 1]
     assert list(book.after("carol", 0)) == []
 
 
@@ -58,6 +58,27 @@ def test_a_number_is_given_once(book: EventBook) -> None:
 
     assert not add(book, 7, an_event(8))
     assert [each.event.id for each in book.after("alice", 0)] == ["e-7"]
+
+
+def test_history_of_a_document_ends_with_its_first_event(book: EventBook) -> None:
+    states = [DocumentStatus.PENDING, DocumentStatus.INDEXING, DocumentStatus.INDEXED]
+    versions = [a_document(1, status=each, version=at) for at, each in enumerate(states, start=1)]
+    changes = [
+        change_of(old, new, event_id=f"e-{new.status}", at=NOW)
+        for old, new in pairwise([None, *versions])
+        if new is not None
+    ]
+    receipt = a_receipt(document_id=versions[0].document_id)
+    deletion = change_of(None, receipt, event_id="e-deleted", at=NOW)
+
+    for number, each in enumerate([*changes, deletion], start=1):
+        assert add(book, number, each)
+        assert not add(book, number, each)  # told again after a crash
+    add(book, 5, an_event(2))
+    add(book, 5, an_event(1), user_id="bob")
+
+    history = book.of_document("alice", receipt.document_id)
+    assert [each.id for each in history] == ["e-deleted", "e-indexed", "e-indexing", "e-pending"]
 
 
 def test_newest_events_are_listed_first(book: EventBook) -> None:
