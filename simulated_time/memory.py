@@ -82,6 +82,11 @@ class MemoryCatalogs:
         if there is not None and len(there.attribute_types) < MOST_RECORDED:
             self._change(catalog_id, attribute_types=there.attribute_types | types)
 
+    def describe(self, catalog_id: str, *, name: str, description: str, at: datetime) -> None:
+        if self._there(catalog_id).status is CatalogStatus.DELETING:
+            raise RecordChanged(catalog_id)
+        self._change(catalog_id, name=name, description=description, updated_at=at)
+
     def clear_data_source(self, catalog_id: str) -> None:
         if self._there(catalog_id).status is not CatalogStatus.DELETING:
             raise RecordChanged(catalog_id)

@@ -121,8 +121,11 @@ class CatalogDeleting(Rejected):
 
 
 class CatalogNameTaken(Rejected):
-    def __init__(self, name: str) -> None:
-        super().__init__(f"A catalog named '{name}' already exists")
+    """`now` is the present name of a catalog that was renamed; its folder has the first one."""
+
+    def __init__(self, name: str, *, now: str = "") -> None:
+        was = f"Catalog '{now}' was first named '{name}' and keeps that name's folder"
+        super().__init__(was if now else f"A catalog named '{name}' already exists")
 
 
 class CatalogNameInvalid(Rejected):

@@ -47,6 +47,7 @@ __all__ = [
     "query_catalog",
     "retrieve_from_knowledge_base",
     "select_catalog",
+    "update_catalog",
     "upload_to_catalog",
 ]
 

@@ -84,6 +84,17 @@ class Calls:
         told = yield from self._told("create_catalog", catalog_name=name, description=description)
         return made(Catalog, told)
 
+    def update_catalog(
+        self, catalog: str, *, name: str | None = None, description: str | None = None
+    ) -> Steps[Catalog]:
+        """
+        Rename it, or change its description; what is empty or left out stays. Raises
+        CatalogNotFound, CatalogDeleting, DuplicateName or InvalidArgument.
+        """
+        asked = {"catalog_name": name, "description": description}
+        given = {key: each for key, each in asked.items() if each}
+        return made(Catalog, (yield from self._told("update_catalog", catalog_id=catalog, **given)))
+
     def open_catalog(self, name: str) -> Steps[Catalog]:
         """The caller's catalog of that name or id; made if there is none."""
         for is_last in (False, True):

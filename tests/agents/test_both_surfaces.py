@@ -39,6 +39,7 @@ _WORKS: list[Row] = [
     ("pending", "list_feedback", {"catalog_id": "CAT"}, "success"),
     ("none", "list_events", {"limit": 5}, "success"),
     ("pending", "get_usage", {"month": "2026-11"}, "success"),
+    ("pending", "update_catalog", {"catalog_id": "CAT", "catalog_name": "Trips"}, "success"),
 ]
 # The same in the types that clients and models write it in.
 _READ: list[Row] = [

@@ -118,6 +118,15 @@ def test_creating_call_is_repeated_only_if_it_had_not_begun() -> None:
         assert len(gateway.requests) == 1
 
 
+def test_update_sends_only_what_is_to_change() -> None:
+    gateway = Gateway(told({"catalog_id": "cat-1", "catalog_name": "N", "document_count": 2}))
+
+    changed = gateway.client().update_catalog("cat-1", name="N")
+
+    assert (changed.catalog_name, changed.document_count) == ("N", 2)
+    assert gateway.asked[0]["arguments"] == {"catalog_id": "cat-1", "catalog_name": "N"}
+
+
 def test_the_gateway_says_how_long_to_wait(pauses: list[float]) -> None:
     busy = httpx.Response(429, headers={"Retry-After": "7"})
 

@@ -12,7 +12,7 @@ from stackroom.aws import session
 from stackroom.catalogs import browsing, deletions
 from stackroom.model.formats import MAX_FILE_BYTES, SUPPORTED
 from stackroom_console.console import Console
-from stackroom_console.pages import catalog_pages
+from stackroom_console.pages import catalogs_page
 from tests.aws.stores import BUCKET
 from tests.console.browser import Browser, heading, rows, walked
 from tests.console.things import dropped, failing, indexed, new_catalog
@@ -57,6 +57,22 @@ def test_invalid_catalog_name_is_reported_at_its_field(alice: Browser) -> None:
     assert len(rows(alice.get("/catalogs").text)) == 1
 
 
+def test_catalog_is_renamed_and_its_description_removed(alice: Browser) -> None:
+    catalog, _ = new_catalog(alice, "Research", "papers"), new_catalog(alice, "Ants")
+    path = f"/catalogs/{catalog}/edit"
+
+    form = alice.part(path).text
+    refused = alice.post(path, name="ANTS", description="")
+    edited = alice.post(path, name="Papers", description="")
+
+    assert 'value="Research"' in form
+    assert ">papers</textarea>" in form
+    assert (refused.status_code, edited.status_code) == (409, 303)
+    text = alice.get(edited.headers["location"]).text
+    assert "<h1><bdi>Papers</bdi></h1>" in text
+    assert "papers" not in text
+
+
 def test_a_deletion_names_what_goes_and_then_it_goes(alice: Browser, pipeline: Pipeline) -> None:
     catalog = new_catalog(alice, "Research")
     dropped(pipeline, "alice", catalog, "a.txt", "x" * 2048)
@@ -79,7 +95,7 @@ def test_a_deletion_names_what_goes_and_then_it_goes(alice: Browser, pipeline: P
 def test_large_catalog_is_deleted_in_steps_each_requested_by_the_page(
     alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(catalog_pages, "FOR_A_STEP", 0.0)  # time for a slice of its documents
+    monkeypatch.setattr(catalogs_page, "FOR_A_STEP", 0.0)  # time for a slice of its documents
     monkeypatch.setattr(deletions, "_SLICE", 2)
     # Counters of the store in memory miss some where several threads count at once.
     monkeypatch.setattr(deletions, "_AT_ONCE", 1)

@@ -40,6 +40,7 @@ _FORM: dict[str, object] = {"tool_name": "search_mine", "tool_description": "Min
 # A body for each change that looks at it before it looks for what its address names.
 BODIES: dict[str, dict[str, object]] = {
     "/catalogs/{catalog_id}/uploads": {"filename": "b.txt", "size": 1},
+    "/catalogs/{catalog_id}/edit": {"name": "Mine now"},
     "/agents/{agent_id}": {"name": "Mine now", "model": "second.model-v1:0"},
     "/agents/{agent_id}/knowledge-bases/{knowledge_base_id}": _FORM,
     "/agents/{agent_id}/tools/{tool_id}/edit": _FORM,

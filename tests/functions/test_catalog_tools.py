@@ -49,6 +49,29 @@ def test_a_catalog_that_is_new_is_empty_and_says_what_to_do_next(tools: Tools) -
     assert status.endswith("(0 of 0 documents ready)\nUse upload_to_catalog to add documents.")
 
 
+def test_renamed_catalog_keeps_its_id_its_documents_and_its_first_name(tools: Tools) -> None:
+    catalog_id, other = tools.create("Travel"), tools.create("Ants")
+    document_id = tools.upload(catalog_id, "a.txt")
+
+    answer = tools.call("update_catalog", catalog_id=catalog_id, catalog_name="Trips")
+    described = tools.call("update_catalog", catalog_id=catalog_id, description="Where we were")
+
+    assert text_of(answer) == f"Updated catalog 'Trips' ({catalog_id})."
+    told = described["metadata"]
+    assert (told["catalog_name"], told["description"]) == ("Trips", "Where we were")
+    listed = tools.call("list_catalog_documents", catalog_id=catalog_id)
+    assert text_of(listed).startswith("Catalog 'Trips' contains 1 document:")
+    assert listed["metadata"]["documents"][0]["document_id"] == document_id
+    taken = "Error: A catalog named 'Trips' already exists"
+    was = "Error: Catalog 'Trips' was first named 'travel' and keeps that name's folder"
+    for name, error in {"TRIPS": taken, "travel": was}.items():
+        made = tools.call("create_catalog", catalog_name=name)
+        renamed = tools.call("update_catalog", catalog_id=other, catalog_name=name)
+        assert told_of(made) == told_of(renamed) == ("DUPLICATE_NAME", error)
+    back = tools.call("update_catalog", catalog_id=catalog_id, catalog_name="Travel")
+    assert (back["status"], back["metadata"]["description"]) == ("success", "Where we were")
+
+
 @contextmanager
 def asked_of_dynamodb() -> Iterator[list[str]]:
     """The operations that are asked of DynamoDB meanwhile."""
@@ -529,6 +552,7 @@ def test_a_catalog_is_deleted_in_two_calls_and_takes_nothing_from_then_on(tools:
         "create_catalog": {"catalog_name": "Research"},
         "upload_to_catalog": {"catalog_id": catalog_id, "filename": "b.txt"},
         "select_catalog": {"catalog_id": catalog_id},
+        "update_catalog": {"catalog_id": catalog_id, "description": "papers"},
         "query_catalog": {"catalog_id": catalog_id, "query": "anything?"},
         "delete_catalog": {"catalog_id": catalog_id},
         "delete_catalog_document": {"catalog_id": catalog_id, "document_id": document_id},

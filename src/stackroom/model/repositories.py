@@ -194,6 +194,9 @@ class Catalogs(Protocol):
         MOST_RECORDED; nothing if there is no such catalog.
         """
 
+    def describe(self, catalog_id: str, *, name: str, description: str, at: datetime) -> None:
+        """Raises RecordChanged if the catalog is gone or being deleted."""
+
     def clear_data_source(self, catalog_id: str) -> None:
         """Forget where a catalog that is being deleted lived. Raises RecordChanged if it isn't."""
 

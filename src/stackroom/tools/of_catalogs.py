@@ -38,6 +38,10 @@ def _single_spaced(name: str) -> str:
     return re.sub(" +", " ", name)
 
 
+def _single_spaced_if_any(name: str | None) -> str | None:
+    return None if name is None else _single_spaced(name)
+
+
 class CreateCatalog(CatalogArguments):
     # Any text of that length, for what characters a name may have is told by an error of its own.
     catalog_name: Annotated[str, AfterValidator(_single_spaced)] = Field(
@@ -94,6 +98,49 @@ CREATE_CATALOG = CatalogTool(
 )
 
 
+class UpdateCatalog(CatalogArguments):
+    catalog_id: CatalogId
+    catalog_name: Annotated[str | None, AfterValidator(_single_spaced_if_any)] = Field(
+        default=None,
+        max_length=MAX_CATALOG_NAME,
+        description="Its new name, by the same rules as in create_catalog; without it, the name"
+        " stays.",
+    )
+    description: Text | None = Field(
+        default=None,
+        max_length=500,
+        description="What it is for, in place of what it says now; empty or left out, that stays.",
+    )
+
+
+def _update(services: Services, asked: UpdateCatalog, caller: Caller) -> Catalog:
+    return services.creation.update(
+        caller.user_id,
+        asked.catalog_id,
+        name=asked.catalog_name,
+        description=asked.description,
+    )
+
+
+def _updated(catalog: Catalog) -> Rendered:
+    return Rendered(
+        f"Updated catalog '{shown(catalog.name)}' ({catalog.catalog_id}).",
+        {**_summary(catalog), "description": catalog.description},
+    )
+
+
+UPDATE_CATALOG = CatalogTool(
+    name="update_catalog",
+    description=(
+        "Rename a catalog, or change its description. Its id and its documents stay as they are."
+    ),
+    arguments=UpdateCatalog,
+    use=_update,
+    render=_updated,
+    display=Display(name="Update Catalog", running="Updating catalog", complete="Catalog updated"),
+)
+
+
 def _list(services: Services, asked: ListCatalogs, caller: Caller) -> CatalogPage:
     return services.listing.catalogs_of(caller.user_id, after=asked.next_token)
 
@@ -116,20 +163,21 @@ def _listed(page: CatalogPage) -> Rendered:
         "\n".join(lines),
         {
             "catalog_count": page.total,
-            "catalogs": [
-                {
-                    "catalog_id": each.catalog_id,
-                    "catalog_name": each.name,
-                    "document_count": each.document_count,
-                    "total_size_mb": megabytes(each.total_bytes),
-                    "indexing_status": str(each.status),
-                    "last_updated": iso(each.updated_at),
-                }
-                for each in page.catalogs
-            ],
+            "catalogs": [_summary(each) for each in page.catalogs],
             "next_token": token,
         },
     )
+
+
+def _summary(catalog: Catalog) -> dict[str, object]:
+    return {
+        "catalog_id": catalog.catalog_id,
+        "catalog_name": catalog.name,
+        "document_count": catalog.document_count,
+        "total_size_mb": megabytes(catalog.total_bytes),
+        "indexing_status": str(catalog.status),
+        "last_updated": iso(catalog.updated_at),
+    }
 
 
 LIST_CATALOGS = CatalogTool(

@@ -21,6 +21,7 @@ TOOLS: tuple[CatalogTool[Any, Any], ...] = (
     of_questions.LIST_FEEDBACK,
     of_events.LIST_EVENTS,
     of_usage.GET_USAGE,
+    of_catalogs.UPDATE_CATALOG,
 )
 
 BY_NAME = {tool.name: tool for tool in TOOLS}

@@ -8,20 +8,18 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from stackroom.access.tenancy import owned
 from stackroom.catalogs.browsing import ROWS, Browsed, Group, Order, Wanted, group_of
-from stackroom.catalogs.listing import CatalogPage, same_contents
+from stackroom.catalogs.listing import same_contents
 from stackroom.catalogs.progress import CatalogProgress
 from stackroom.model.formats import MAX_FILE_BYTES, SUPPORTED, extension_of
 from stackroom.model.keys import JUNK
 from stackroom.model.records import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.runs.estimates import DocumentEstimate
-from stackroom.tools.of_catalogs import CREATE_CATALOG
 from stackroom_console import ids
 from stackroom_console.console import FOR_A_STEP
 from stackroom_console.pages.sample_catalog import questions_of
 from stackroom_console.problems import NOT_FOUND, Problem, Refused
-from stackroom_console.rendering import Watch, done, redirect, render, watch
+from stackroom_console.rendering import Watch, done, render, watch
 from stackroom_console.request import Request
 
 # A catalog's documents as its page shows them: how far each is, and what can be done about it.
@@ -377,71 +375,3 @@ def _retry(request: Request, catalog_id: str, documents: Sequence[Document]) -> 
     more = "; and others" if len(refused) > _TOLD else ""
     isn_t = f"{len(refused)} of {len(documents)} can't be tried again: {told}{more}."
     raise Refused(Problem(status=409, code="NOT_RETRIED", message=isn_t))
-
-
-# A user's catalogs: listed, made and deleted.
-
-_LABELS = {"catalog_name": "Name", "description": "Description"}
-_UNDER_WAY = (CatalogStatus.INDEXING, CatalogStatus.DELETING)
-
-
-def list_page(request: Request) -> Response:
-    listed = _listed(request)
-    return render(
-        request,
-        "catalogs.html",
-        page=listed,
-        month=request.services.metering.of_user(request.user_id),
-        watch=_watch_list(request, listed),
-    )
-
-
-def list_part(request: Request) -> Response:
-    """Of the page what changes by itself."""
-    listed = _listed(request)
-    return render(
-        request, "parts/catalogs_watched.html", page=listed, watch=_watch_list(request, listed)
-    )
-
-
-def creation(request: Request) -> Response:
-    return render(request, "catalog_new.html")
-
-
-def create(request: Request) -> Response:
-    asked = CREATE_CATALOG.parse(
-        {
-            "catalog_name": request.form.get("name", ""),
-            "description": request.form.get("description", ""),
-        },
-        called=_LABELS,
-    )
-    catalog = request.services.creation.create(
-        request.user_id, asked.catalog_name, description=asked.description
-    )
-    return redirect(request, f"/catalogs/{catalog.catalog_id}")
-
-
-def deletion(request: Request) -> Response:
-    """What would go, named."""
-    catalog = owned(request.services.deletions.catalogs, request.user_id, ids.catalog_id(request))
-    return render(request, "catalog_delete.html", catalog=catalog)
-
-
-def delete(request: Request) -> Response:
-    """A large catalog goes in steps, each asked for by the page that the one before answered."""
-    deletions = replace(request.services.deletions, seconds=FOR_A_STEP)
-    asked = deletions.delete_catalog(request.user_id, ids.catalog_id(request))
-    if asked.is_asked_for:
-        return redirect(request, "/catalogs")
-    left = owned(deletions.catalogs, request.user_id, asked.catalog_id).document_count
-    return render(request, "catalog_deleting.html", asked=asked, left=left)
-
-
-def _listed(request: Request) -> CatalogPage:
-    return request.services.listing.catalogs_of(request.user_id, after=ids.after_catalog(request))
-
-
-def _watch_list(request: Request, listed: CatalogPage) -> Watch:
-    is_under_way = any(each.status in _UNDER_WAY for each in listed.catalogs)
-    return watch(request, "/catalogs/part", listed, is_under_way=is_under_way)

@@ -74,6 +74,7 @@ def required(stage: Stage, tool: str, catalog_id: str) -> dict[str, object]:
         "query_catalog": question,
         "knowledge_base_retrieve": question,
         "feedback": {"question": question["query"], "helpful": True},
+        "update_catalog": {"description": "The weather."},
     }
     if tool == "create_catalog":
         return {"catalog_name": "Weather"}

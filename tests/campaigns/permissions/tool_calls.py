@@ -107,6 +107,7 @@ TOOL_CALLS: tuple[ToolCall, ...] = (
     ToolCall(tool=RETRIEVE, arguments={"query": QUESTION, "catalog_id": "none-of-theirs"}),
     replace(_catalog("create_catalog", catalog_name=_SHELF), keep={"catalog": _ID}),
     _catalog("create_catalog", catalog_name=_SHELF),
+    _catalog("update_catalog", catalog_id="{catalog}", description="What stands on the quay."),
     _catalog("list_catalogs"),
     replace(
         _upload("crane.txt", "The crane is in Ghent."),

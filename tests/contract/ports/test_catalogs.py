@@ -87,6 +87,21 @@ def test_attribute_types_beyond_what_a_record_keeps_are_not_added(
     assert found(catalogs).attribute_types == many
 
 
+def test_description_changes_what_it_names_and_nothing_else(catalogs: CatalogRegister) -> None:
+    catalogs.open(a_catalog(at=NOW, description="papers"))
+    place(catalogs)
+
+    catalogs.describe("cat-alice-1", name="Name", description="", at=LATER)
+
+    assert found(catalogs).model_dump(exclude={"knowledge_base_id", "data_source_id"}) == a_catalog(
+        at=NOW, name="Name", description="", updated_at=LATER
+    ).model_dump(exclude={"knowledge_base_id", "data_source_id"})
+    assert found(catalogs).data_source_id == "DS1"
+    catalogs.mark_deleting("cat-alice-1", at=LATER)
+    with pytest.raises(RecordChanged):
+        catalogs.describe("cat-alice-1", name="Other", description="", at=LATER)
+
+
 @pytest.mark.slow  # so many transactions take moto seconds
 def test_user_has_at_most_a_hundred_catalogs_counted_until_closed(
     catalogs: CatalogRegister,
@@ -205,6 +220,7 @@ def test_no_change_brings_back_a_catalog_that_is_gone(catalogs: CatalogRegister)
     changes: list[Callable[[], None]] = [
         lambda: place(catalogs),
         lambda: catalogs.clear_data_source("cat-alice-1"),
+        lambda: catalogs.describe("cat-alice-1", name="Name", description="", at=NOW),
         lambda: catalogs.mark_deleting("cat-alice-1", at=NOW),
         lambda: catalogs.unmark_deleting("cat-alice-1", at=NOW),
     ]

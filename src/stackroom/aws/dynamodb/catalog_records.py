@@ -83,6 +83,17 @@ class DynamoCatalogs(DynamoTable):
             condition="(attribute_not_exists(attribute_types) OR size(attribute_types) < :most)",
         )
 
+    def describe(self, catalog_id: str, *, name: str, description: str, at: datetime) -> None:
+        values = {
+            ":name": name,
+            ":description": description,
+            ":at": at.isoformat(),
+            ":deleting": _DELETING,
+        }
+        expression = "SET #name = :name, #description = :description, updated_at = :at"
+        if not self._change(catalog_id, expression, values, condition="#status <> :deleting"):
+            raise RecordChanged(catalog_id)
+
     def clear_data_source(self, catalog_id: str) -> None:
         cleared = self._change(
             catalog_id,

@@ -1,0 +1,97 @@
+"""A user's catalogs: listed, made, edited and deleted."""
+
+from dataclasses import replace
+
+from starlette.responses import Response
+
+from stackroom.access.tenancy import owned
+from stackroom.catalogs.listing import CatalogPage
+from stackroom.model.records import Catalog, CatalogStatus
+from stackroom.tools.of_catalogs import CREATE_CATALOG, CreateCatalog
+from stackroom_console import ids
+from stackroom_console.console import FOR_A_STEP
+from stackroom_console.rendering import Watch, redirect, render, watch
+from stackroom_console.request import Request
+
+_LABELS = {"catalog_name": "Name", "description": "Description"}
+_UNDER_WAY = (CatalogStatus.INDEXING, CatalogStatus.DELETING)
+
+
+def list_page(request: Request) -> Response:
+    listed = _listed(request)
+    return render(
+        request,
+        "catalogs.html",
+        page=listed,
+        month=request.services.metering.of_user(request.user_id),
+        watch=_watch_list(request, listed),
+    )
+
+
+def list_part(request: Request) -> Response:
+    """Of the page what changes by itself."""
+    listed = _listed(request)
+    return render(
+        request, "parts/catalogs_watched.html", page=listed, watch=_watch_list(request, listed)
+    )
+
+
+def creation(request: Request) -> Response:
+    return render(request, "catalog_new.html")
+
+
+def create(request: Request) -> Response:
+    asked = _asked(request)
+    catalog = request.services.creation.create(
+        request.user_id, asked.catalog_name, description=asked.description
+    )
+    return redirect(request, f"/catalogs/{catalog.catalog_id}")
+
+
+def editing(request: Request) -> Response:
+    return render(request, "catalog_edit.html", catalog=_owned(request))
+
+
+def edit(request: Request) -> Response:
+    catalog_id, asked = ids.catalog_id(request), _asked(request)
+    request.services.creation.update(
+        request.user_id, catalog_id, name=asked.catalog_name, description=asked.description
+    )
+    return redirect(request, f"/catalogs/{catalog_id}")
+
+
+def _asked(request: Request) -> CreateCatalog:
+    """What a catalog's form says; raises ValidationError."""
+    given = {
+        "catalog_name": request.form.get("name", ""),
+        "description": request.form.get("description", ""),
+    }
+    return CREATE_CATALOG.parse(given, called=_LABELS)
+
+
+def deletion(request: Request) -> Response:
+    """What would go, named."""
+    return render(request, "catalog_delete.html", catalog=_owned(request))
+
+
+def delete(request: Request) -> Response:
+    """A large catalog goes in steps, each asked for by the page that the one before answered."""
+    deletions = replace(request.services.deletions, seconds=FOR_A_STEP)
+    asked = deletions.delete_catalog(request.user_id, ids.catalog_id(request))
+    if asked.is_asked_for:
+        return redirect(request, "/catalogs")
+    left = owned(deletions.catalogs, request.user_id, asked.catalog_id).document_count
+    return render(request, "catalog_deleting.html", asked=asked, left=left)
+
+
+def _listed(request: Request) -> CatalogPage:
+    return request.services.listing.catalogs_of(request.user_id, after=ids.after_catalog(request))
+
+
+def _watch_list(request: Request, listed: CatalogPage) -> Watch:
+    is_under_way = any(each.status in _UNDER_WAY for each in listed.catalogs)
+    return watch(request, "/catalogs/part", listed, is_under_way=is_under_way)
+
+
+def _owned(request: Request) -> Catalog:
+    return owned(request.services.deletions.catalogs, request.user_id, ids.catalog_id(request))
