@@ -1,4 +1,4 @@
-"""The types of documents' attributes, and how a moment is kept so that stores can order it."""
+"""The types of documents' attributes, and dates as numbers that stores can compare."""
 
 import re
 import unicodedata
@@ -42,7 +42,7 @@ _OURS: AttributeTypes = {
 
 
 def seconds_of(text: str) -> int | None:
-    """Since 1970, of a date or a time in ISO 8601, in UTC unless it says otherwise; else None."""
+    """Return the seconds since 1970 of an ISO 8601 date or time, in UTC by default; else None."""
     if not _MOMENT.fullmatch(text):
         return None
     try:
@@ -53,30 +53,30 @@ def seconds_of(text: str) -> int | None:
 
 
 def is_day(text: str) -> bool:
-    """Whether a text that `seconds_of` knows names a day and no time."""
+    """Return True if a text that `seconds_of` accepts names a day without a time."""
     return len(text) == _DAY
 
 
 def seconds_name(date: str) -> str:
     """
-    The attribute that has a date as a number, beside the text that people read: the stores order
-    numbers only [S3 user guide: s3-vectors-metadata-filtering].
+    Return the name of the attribute that has a date as a number, beside the text that people read:
+    stores compare only numbers [S3 user guide: s3-vectors-metadata-filtering].
     """
     return UPLOADED_TS if date == UPLOADED_AT else f"{date}_ts"
 
 
 def plain_folder(path: str) -> str:
-    """As the attribute `folder` has it, however somebody writes it."""
+    """Return a folder's path as the attribute `folder` has it."""
     return unicodedata.normalize("NFC", path).strip("/")
 
 
 def recorded(attributes: Mapping[str, Attribute]) -> frozenset[str]:
-    """What a catalog's record keeps of a document's own attributes: `name:type` of each."""
+    """Return what a catalog records of a document's own attributes: `name:type` of each."""
     return frozenset(f"{name}:{_type_of(name, attributes)}" for name in attributes)
 
 
 def known_types(records: Iterable[frozenset[str]]) -> AttributeTypes:
-    """By name, of all that these records keep, and of ours."""
+    """Return the attribute types, by name, of these records and of our own attributes."""
     types = dict(_OURS)
     for each in frozenset[str]().union(*records):
         name, _, kind = each.rpartition(":")

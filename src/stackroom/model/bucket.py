@@ -1,4 +1,4 @@
-"""The documents' bucket: objects as they are now, and their sidecars."""
+"""The port of the documents' bucket: objects as they are now, and their sidecars."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,10 +9,10 @@ from typing import NamedTuple, Protocol
 @dataclass(frozen=True, kw_only=True)
 class StoredObject:
     """
-    An object as HEAD finds it now; `attributes` are its `x-amz-meta-*` values, undecoded.
+    An object as HeadObject returns it now; `attributes` are its `x-amz-meta-*` values, undecoded.
 
-    `unreadable` is why we can't read it, in words for its owner. HEAD itself may be refused then:
-    the object is described as far as a listing tells.
+    `unreadable` is why we can't read it, in words for its owner. HeadObject itself may be refused
+    then, and the object is described as far as a listing does.
     """
 
     key: str
@@ -26,7 +26,7 @@ class StoredObject:
 
 
 class FileVersion(NamedTuple):
-    """`version_id` is None where the bucket keeps no versions."""
+    """A version of a file. `version_id` is None if the bucket keeps no versions."""
 
     etag: str
     version_id: str | None
@@ -45,42 +45,42 @@ class DocumentBucket(Protocol):
     def head(self, key: str) -> StoredObject | None: ...
 
     def version_of(self, key: str) -> FileVersion | None:
-        """Return the version that lies there now, or None if none does."""
+        """Return the current version, or None if there is no object."""
 
     def was_deleted(self, key: str) -> bool:
-        """
-        Whether somebody deleted what lay there: the bucket says so, unless all versions were.
-        """
+        """Return True if the object was deleted and the bucket still has a version of it."""
 
     def sidecar_of(self, key: str) -> StoredSidecar | None:
-        """None also for one that we can't read; who needs one writes it anew."""
+        """
+        Return the sidecar; None if there is none or we can't read it, so that it is rewritten.
+        """
 
     def sidecars_of(self, keys: Sequence[str]) -> dict[str, StoredSidecar]:
-        """By key, of those that have one; read beside each other."""
+        """Return the sidecars of those keys that have one, read in parallel."""
 
     def write_sidecar(self, key: str, body: bytes) -> None:
-        """Raises ObjectRefused where we may write as little as read."""
+        """Raises ObjectRefused if the bucket policy denies writing."""
 
     def remove_sidecar(self, key: str) -> None: ...
 
     def remove(self, key: str) -> None:
-        """Delete the object; a versioned bucket keeps what it was for a while."""
+        """Delete the object; a versioned bucket keeps its versions for a while."""
 
     def versions_since(self, prefix: str, moment: datetime) -> frozenset[Version]:
-        """Those under the prefix now that were written then or later, sidecars among them."""
+        """Return the current versions under the prefix written since, including sidecars."""
 
     def purge(
         self, prefix: str, *, before: datetime, recent: Collection[Version] = ()
     ) -> Iterator[list[str]]:
         """
-        Delete for good, page by page, every version under the prefix that was written before that
-        moment, and of the others the `recent` ones.
+        Permanently delete, page by page, every version under the prefix that was written before
+        that moment, and of the later ones the `recent` versions.
 
-        Answers each page's keys once they are deleted; sidecars are among them.
+        Yields each page's keys once they are deleted, including sidecars.
         """
 
     def holds_any(self, prefix: str) -> bool:
-        """Whether any object lies under the prefix now."""
+        """Return True if any object lies under the prefix."""
 
     def uri_of(self, key: str) -> str:
-        """The `s3://` URI by which a knowledge base knows the object."""
+        """Return the `s3://` URI by which a knowledge base knows the object."""

@@ -1,8 +1,8 @@
 """
-How much one user may have, by the operator's word: caps for a user, or for all who have none.
+Caps that an operator sets for a user, or for all users without caps of their own.
 
-Pure, with the port of where they are kept. What is over a cap is held back where a round takes up
-work (stackroom.runs.user_caps).
+Pure rules, and the port of the records. A round leaves documents that exceed a cap waiting
+(stackroom.runs.user_caps).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,14 +21,14 @@ EVERYBODY = "*"  # whose caps hold for who has none of their own; no user id
 
 
 class Caps(Record):
-    """Of one user; what is None has no end."""
+    """The caps of one user; None means unlimited."""
 
     documents: NonNegativeInt | None = None
     bytes: NonNegativeInt | None = None
     dollars: Annotated[Decimal, Field(ge=0)] | None = None  # a month
 
     def over(self, used: "InUse") -> CapKind | None:
-        """Which cap so much is over, if any; of dollars none is left once they are spent."""
+        """Return the cap that is exceeded, if any; the dollar cap is exceeded once it is spent."""
         if self.dollars is not None and used.dollars >= self.dollars:
             return CapKind.DOLLARS
         if self.documents is not None and used.documents > self.documents:
@@ -38,7 +38,7 @@ class Caps(Record):
         return None
 
     def shares(self, used: "InUse") -> Iterator[tuple[CapKind, Decimal, Decimal]]:
-        """Of each cap that there is, what is used and the cap."""
+        """Yield, for each cap, what is used and the cap."""
         documents = used.documents if self.documents is None else used.placed(self.documents)
         counts = (Decimal(documents), Decimal(used.size), Decimal(used.dollars))
         limits = (self.documents, self.bytes, self.dollars)
@@ -48,12 +48,12 @@ class Caps(Record):
 
     def told(self, kind: CapKind, used: "InUse", *, size: int | None) -> str:
         """
-        Why a document of that size waits over that cap, where so much is used; without a size, with
-        all that would come with it at once.
+        Return why a document of that size waits for that cap. Without a size, it is one of several
+        that its catalog would send together.
         """
         if kind is CapKind.DOLLARS:
             limit = self.dollars or Decimal()
-            spent, whole = (dollars_told(each, limit) for each in (used.dollars, limit))
+            spent, whole = (format_dollars(each, limit) for each in (used.dollars, limit))
             return (
                 f"waits: {spent} of {whole} a month;"
                 f" until {used.next_month} or the operator raises the cap"
@@ -72,13 +72,13 @@ class Caps(Record):
         )
 
 
-def dollars_told(count: float | Decimal, cap: Decimal) -> str:
-    """As many of them, beside a cap of as many."""
+def format_dollars(count: float | Decimal, cap: Decimal) -> str:
+    """Return dollars as text, with as many digits as the cap needs."""
     return f"${count:,.{2 if cap >= 1 else _DIGITS}f}"
 
 
 class CapReached(Record):
-    """A user has come to so many percent of a cap; `dollars` are as they are told."""
+    """An event: a user has reached a percentage of a cap. `dollars` are as shown to people."""
 
     user_id: str
     month: str
@@ -91,29 +91,29 @@ class CapReached(Record):
 
 class CapBook(Protocol):
     def all(self) -> Mapping[str, Caps]:
-        """By user, and of EVERYBODY; read consistently."""
+        """Return the caps by user, and of EVERYBODY, with a consistent read."""
 
     def keep(self, user_id: str, caps: Caps) -> None:
-        """In place of those that were kept for them."""
+        """Replace the user's caps."""
 
     def remove(self, user_id: str) -> None:
-        """Also where there are none."""
+        """Remove the user's caps, if there are any."""
 
     def note(self, reached: CapReached) -> None:
-        """Once for the user, month, cap and percent: what is noted already stays."""
+        """Save the event once for a user, month, cap and percentage; an earlier one stays."""
 
 
 def caps_of(user_id: str, book: Mapping[str, Caps]) -> Caps | None:
-    """A user's own stand in place of everybody's."""
+    """Return a user's own caps, or else those of EVERYBODY."""
     return book.get(user_id, book.get(EVERYBODY))
 
 
 @dataclass(frozen=True, kw_only=True)
 class InUse:
     """
-    What counts against a user's caps, in documents and bytes: all that their catalogs count, but
-    for what waits over a cap and was never indexed. `waiting` of them have yet to be indexed.
-    `dollars` are those of the month, for who has a cap on them; `next_month` begins the next.
+    The use that counts against a user's caps in documents and bytes: all that their catalogs count,
+    except documents over a cap that were never indexed. `waiting` of them have yet to be indexed.
+    `dollars` are those of the month, if there is a cap on them; `next_month` begins the next.
     """
 
     documents: int = 0
@@ -133,11 +133,11 @@ class InUse:
         )
 
     def placed(self, cap: int) -> int:
-        """Documents, but for those over the cap that may not have been held back yet."""
+        """Return the documents without those over the cap that are not held back yet."""
         return max(min(self.documents, cap), self.documents - self.waiting)
 
     def with_all(self, catalog: Catalog) -> "InUse":
-        """With all that is held back in the catalog."""
+        """Return the use including all documents of the catalog that are held back."""
         return replace(
             self,
             documents=self.documents + catalog.over_new_count,
@@ -146,7 +146,7 @@ class InUse:
         )
 
     def after(self, document: Document, *, is_held: bool) -> "InUse":
-        """With the document held back, or let go. An earlier version keeps its place."""
+        """Return the use after the document is held back or released. An earlier version counts."""
         if document.indexed_at is not None:
             return self
         by = -1 if is_held else 1
@@ -164,7 +164,7 @@ _KEPT = 10_000  # of a process; what it forgets is looked for in the book again
 
 @dataclass(frozen=True, kw_only=True)
 class CapWatch:
-    """Notes that a user comes to a part of a cap: from there on it is told (stackroom.catalogs)."""
+    """Saves an event (stackroom.catalogs) when a user reaches a percentage of a cap."""
 
     book: CapBook
     noted: set[tuple[str, str, CapKind, int]] = field(default_factory=set)
@@ -172,7 +172,7 @@ class CapWatch:
     def look(
         self, user_id: str, caps: Caps, used: InUse, *, at: datetime, over: CapKind | None = None
     ) -> None:
-        """`over` is the cap, if any, for which something waits: it is reached, whatever is used."""
+        """Compare use with caps. `over` is the cap for which a document waits; it is reached."""
         for kind, there, limit in caps.shares(used):
             for percent in PERCENTS:
                 key = (user_id, month := month_of(at), kind, percent)

@@ -1,9 +1,8 @@
 """
-What a catalog counts of its documents, and what one write of a document changes in that.
+A catalog's counts of its documents, and how one write of a document changes them.
 
-Pure. The repository writes the change with the document, or neither
-(aws/dynamodb/document_records.py); so nobody has to read a catalog's documents to
-know how many there are.
+Pure. The repository writes counts and document in one transaction
+(aws/dynamodb/document_records.py), so counting needs no reading of documents.
 """
 
 from collections.abc import Iterable
@@ -18,7 +17,9 @@ _WAITING = (DocumentStatus.UPLOADING, DocumentStatus.PENDING, DocumentStatus.IND
 
 @dataclass(frozen=True)
 class Counts:
-    """Of a catalog, or a difference to it; `waiting` and `failed` are among `documents`."""
+    """
+    The counts of a catalog, or a difference of counts; `documents` include `waiting` and `failed`.
+    """
 
     documents: int = 0
     size: int = 0  # bytes
@@ -37,16 +38,16 @@ class Counts:
 
     @property
     def each(self) -> tuple[int, ...]:
-        """In the order of the fields."""
+        """The counts in the order of the fields."""
         return astuple(self)
 
     def within(self, there: "Counts") -> "Counts":
-        """The same difference, but never so much less that less than none would be left."""
+        """Return the difference, limited so that no count becomes negative."""
         return Counts(*(max(-some, by) for some, by in zip(there.each, self.each, strict=True)))
 
 
 def counts_in(catalog: Catalog) -> Counts:
-    """As its record has them."""
+    """Return the counts in a catalog's record."""
     return Counts(
         documents=catalog.document_count,
         size=catalog.total_bytes,
@@ -60,7 +61,7 @@ def counts_in(catalog: Catalog) -> Counts:
 
 
 def counts_of(document: Document) -> Counts:
-    """What the document is counted as, by its own record."""
+    """Return how the document is counted, by its own record."""
     is_open = int(document.opened_at is not None)
     counted = document.counted
     if counted is None:
@@ -79,9 +80,10 @@ def counts_of(document: Document) -> Counts:
 
 def booked(document: Document, opened_at: datetime | None) -> Document:
     """
-    The document with what is to be counted of it as it now is.
+    Return the document with its present state as the state that is counted.
 
-    `opened_at` is since when it was open before this; one that opens now opens as of its writing.
+    `opened_at` is since when it was open before; a document that opens now opens when it is
+    written.
     """
     opened = document.opens_at(opened_at) if document.is_open else None
     counted = None
@@ -122,21 +124,21 @@ def not_searched(catalogs: Iterable[Catalog]) -> str:
 
 
 def is_booked(document: Document) -> bool:
-    """Whether what its record says is counted of it is what should be."""
+    """Return True if what is counted of the document matches its record."""
     return document == booked(document, document.opened_at)
 
 
 def uncounted(document: Document) -> Document:
-    """Where no catalog counts it, and no run would come to it."""
+    """Return the document as one that no catalog counts and no run takes up."""
     return document.model_copy(update={"opened_at": None, "counted": None})
 
 
 def awaits_indexing(document: Document) -> bool:
-    """Whether its catalog is indexing for its sake."""
+    """Return True if the document makes its catalog's status `indexing`."""
     return document.counted is not None and document.counted.waiting
 
 
 def indexed_last(documents: Iterable[Document]) -> datetime | None:
-    """When any of them was indexed, as far as they are."""
+    """Return when the last of the documents was indexed, if any was."""
     indexed = (each for each in documents if each.status is DocumentStatus.INDEXED)
     return max((each.indexed_at for each in indexed if each.indexed_at), default=None)

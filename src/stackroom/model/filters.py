@@ -16,7 +16,7 @@ Scalar = str | int | float | bool
 
 @dataclass(frozen=True)
 class Has:
-    """The attribute is this value, or a list with this value in it."""
+    """The attribute equals the value, or is a list that contains it."""
 
     key: str
     value: Scalar
@@ -24,7 +24,7 @@ class Has:
 
 @dataclass(frozen=True)
 class Lists:
-    """The attribute is a list with this text in it; an attribute that is the text alone is none."""
+    """The attribute is a list that contains the text; a single text does not match."""
 
     key: str
     value: str
@@ -32,14 +32,14 @@ class Lists:
 
 @dataclass(frozen=True)
 class Exists:
-    """Documents have the attribute, whatever its value; or, unless `is_there`, they don't."""
+    """The attribute is present, whatever its value; or absent, if `is_there` is False."""
 
     key: str
     is_there: bool
 
 
 class Comparison(StrEnum):
-    """In the words of Bedrock's RetrievalFilter."""
+    """The operators, named as in Bedrock's RetrievalFilter."""
 
     NOT_EQUALS = "notEquals"
     GREATER = "greaterThan"
@@ -55,12 +55,12 @@ class Comparison(StrEnum):
 @dataclass(frozen=True)
 class Compares:
     """
-    A comparison other than `Has`; of these, callers ask for the four that order.
+    A comparison other than `Has`. Callers may use the four that order values.
 
-    `value` is a tuple for IN and NOT_IN, of which one, or none, is to be met. The four that order
-    are of numbers, STARTS_WITH and STRING_CONTAINS of texts. An attribute that is absent meets
-    NOT_EQUALS and NOT_IN, and no other comparison; one that is a list meets what any of its
-    elements meets, and NOT_EQUALS and NOT_IN if none of them is excluded.
+    `value` is a tuple for IN and NOT_IN, any or none of which must match. The four that order
+    values compare numbers, STARTS_WITH and STRING_CONTAINS texts. An absent attribute meets only
+    NOT_EQUALS and NOT_IN; a list meets what any of its elements meets, and NOT_EQUALS and NOT_IN if
+    no element is excluded.
     """
 
     key: str
@@ -87,19 +87,19 @@ Conditions = tuple[Filter, ...]
 
 
 def any_of(choices: Iterable[Filter]) -> Filter:
-    """At least one of them; a single choice needs no group."""
+    """Return a filter that needs one of the choices; a single choice needs no group."""
     choices = tuple(choices)
     return choices[0] if len(choices) == 1 else AnyOf(choices)
 
 
 def all_of(conditions: Iterable[Filter]) -> Filter:
-    """Every one of them; a single condition needs no group."""
+    """Return a filter that needs all conditions; a single condition needs no group."""
     conditions = tuple(conditions)
     return conditions[0] if len(conditions) == 1 else AllOf(conditions)
 
 
 def leaves(condition: Filter) -> Iterator[Has | Lists | Exists | Compares]:
-    """All that it says of single attributes, in whatever group that stands."""
+    """Yield the conditions on single attributes, in whatever groups they are."""
     match condition:
         case AnyOf(members) | AllOf(members):
             for member in members:
@@ -109,7 +109,7 @@ def leaves(condition: Filter) -> Iterator[Has | Lists | Exists | Compares]:
 
 
 def is_met(condition: Filter, attributes: Mapping[str, object]) -> bool:
-    """By what is known of a passage, whatever a store made of the condition."""
+    """Return True if the attributes meet the condition, whatever a store made of it."""
     match condition:
         case Has(key, value):
             return _is_among(value, _elements(attributes, key))
@@ -153,7 +153,7 @@ def _is_right(present: list[object], condition: Compares) -> bool:
 
 
 def _elements(attributes: Mapping[str, object], key: str) -> list[object]:
-    """Of a list, or the one value that is there; none of an attribute that is absent."""
+    """Return the elements of a list, or the single value; nothing for an absent attribute."""
     present = attributes.get(key)
     if present is None:
         return []
@@ -161,7 +161,7 @@ def _elements(attributes: Mapping[str, object], key: str) -> list[object]:
 
 
 def _is_among(value: Scalar, present: Iterable[object]) -> bool:
-    """A truth value is no number, as Python would have it."""
+    """Return True if the value is present. Unlike in Python, a boolean is not a number."""
     return any(
         each == value and isinstance(each, bool) == isinstance(value, bool) for each in present
     )

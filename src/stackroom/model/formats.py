@@ -1,4 +1,4 @@
-"""The files we take: what Bedrock reads, how large, and what to tell the owner of any other."""
+"""The supported files: formats and sizes that Bedrock reads, and messages about all others."""
 
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -26,22 +26,22 @@ _SAVE_AS = {"doc": "docx", "xls": "xlsx", "htm": "html"}
 
 @lru_cache(1024)  # each passage of a search is asked for its document's, several times
 def extension_of(filename: str) -> str:
-    """Lower case and without the dot; empty when the name has none, as `README` or `.pdf`."""
+    """Return the extension in lower case without the dot; empty for `README` or `.pdf`."""
     return PurePosixPath(filename).suffix.lstrip(".").lower()
 
 
 def has_places(filename: str) -> bool:
-    """Whether such a file may have pages, or sections, that a citation can name."""
+    """Return True if such a file may have pages or sections that a citation can name."""
     return extension_of(filename) in _WITH_PLACES
 
 
 def content_type_of(filename: str) -> str:
-    """Of a name that is supported."""
+    """Return the content type of a supported file name."""
     return CONTENT_TYPES[extension_of(filename)]
 
 
 def unsupported(filename: str) -> str | None:
-    """Why this name can't be taken, for its owner; None when it can."""
+    """Return why a file of this name is not supported, for its owner; None if it is."""
     extension = extension_of(filename)
     if extension in CONTENT_TYPES:
         return None

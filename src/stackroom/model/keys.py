@@ -1,10 +1,10 @@
 """
-Where an object belongs, read from its key alone.
+Read from an object's key alone where it belongs.
 
     {user_id}/{catalog_id or folder}/{filename}
 
-The ids are hashes, so every function derives the same ones with no table at hand. Whether the
-catalog exists, or may be opened, is for the uploads package to say.
+The ids are hashes, so every function derives the same ones without a table. Whether the catalog
+exists or may be opened is decided by the uploads package.
 """
 
 import hashlib
@@ -59,7 +59,7 @@ def is_user_id(text: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Location:
-    """Where a key lies: in which catalog of which user, under which name."""
+    """The location of a key: its user, its catalog and its file name."""
 
     key: str
     user_id: str
@@ -74,18 +74,19 @@ class Location:
 
     @property
     def names_a_catalog_id(self) -> bool:
-        """Whether the folder is a catalog's id; such a catalog is never opened by an upload."""
+        """True if the folder is a catalog's id; an upload never opens such a catalog."""
         return self.folder == self.catalog_id
 
     def unplaced(self, reason: str) -> "Unplaced":
-        """The key as one that belongs to no catalog all the same."""
+        """Return the key as one that belongs to no catalog."""
         return Unplaced(self.key, self.user_id, reason)
 
 
 @dataclass(frozen=True)
 class TextName:
     """
-    One text of a document. Its key says whose text it is, since only Stackroom writes there:
+    The name of one text of a document. Its key names the owner, because only Stackroom writes
+    there:
 
         _text/{user_id}/{catalog_id}/{document_id}/{text_id}.md
     """
@@ -106,13 +107,16 @@ class TextName:
 
     @property
     def places_key(self) -> str:
-        """The key of the text's places: where its pages and sections lie."""
+        """The key of the text's places: the positions of its pages and sections."""
         return f"{self.folder}{self.text_id}.places.json.gz"
 
 
 @dataclass(frozen=True)
 class Unplaced:
-    """A key that belongs to no catalog, and why; kept under its user so that nothing vanishes."""
+    """
+    A key that belongs to no catalog, with the reason; recorded under its user so that it is not
+    lost.
+    """
 
     key: str
     user_id: str
@@ -124,7 +128,7 @@ class Unplaced:
 
     @property
     def partition(self) -> str:
-        """Where its record is kept, as a catalog's are."""
+        """The partition of its record, as a catalog's."""
         return unplaced_partition(self.user_id)
 
 
@@ -134,7 +138,7 @@ def text_folder(user_id: str, catalog_id: str, document_id: str = "") -> str:
 
 
 def text_name_of(key: str) -> TextName | None:
-    """The text that a key names; None for any key that is not exactly a text's."""
+    """Return the text that a key names; None unless the key is exactly a text's."""
     parts = key.removeprefix(TEXT_PREFIX).removesuffix(".md").split("/")
     if len(parts) != 4:
         return None
@@ -150,7 +154,9 @@ def text_name_of(key: str) -> TextName | None:
 
 
 def locate(key: str) -> Location | Unplaced:
-    """Where a document's key (none that `is_ours`) lies, by the key alone."""
+    """
+    Return where a document's key belongs, by the key alone. The key must not be one that `is_ours`.
+    """
     user_id, has_folder, rest = key.partition("/")
     folder, has_file, filename = rest.partition("/")
     if not has_folder:
@@ -180,9 +186,9 @@ def locate(key: str) -> Location | Unplaced:
 
 def unplaced_reason(location: Location, catalog: Catalog | None) -> str | None:
     """
-    Why the object belongs to no catalog though its key has the right form; None if it does.
+    Return why an object with a well-formed key belongs to no catalog; None if it belongs to one.
 
-    `catalog` is the one of the location's id; where there is none, an upload may open it.
+    `catalog` is the one with the location's id; if there is none, an upload may open it.
     """
     is_foreign = catalog is not None and catalog.user_id != location.user_id
     if is_foreign or (catalog is None and location.names_a_catalog_id):
@@ -199,7 +205,7 @@ def unplaced_reason(location: Location, catalog: Catalog | None) -> str | None:
 
 
 def taken_reason(first: str) -> str:
-    """Why an object is no document, where one of the same name lies under the key `first`."""
+    """Return why an object is no document if the key `first` already has its name."""
     return (
         f"its name is that of {first!r}, whose letters or spaces are only encoded otherwise; "
         "rename one of the two, or delete it"
@@ -207,7 +213,7 @@ def taken_reason(first: str) -> str:
 
 
 def path_problem(filename: str) -> str | None:
-    """Why no document of a catalog can have this path; the object is the catalog's all the same."""
+    """Return why a document can't have this path; the object is still part of the catalog."""
     if any(part in ("", ".", "..") for part in filename.split("/")):
         return "its name has an empty, '.' or '..' folder in it"
     return None
@@ -215,40 +221,39 @@ def path_problem(filename: str) -> str | None:
 
 def is_folder_marker(key: str, size: int) -> bool:
     """
-    Whether it is one of the empty objects that consoles make to show a folder
-    [S3 user guide: using-folders]; what has content was dropped by somebody, whatever its key.
+    Return True for an empty object that consoles create to show a folder [S3 user guide:
+    using-folders]. An object with content is a document, whatever its key.
     """
     return key.endswith("/") and size == 0
 
 
 def is_ours(key: str) -> bool:
-    """Whether Stackroom itself wrote the object: a sidecar, a text or a place map."""
+    """Return True if Stackroom wrote the object: a sidecar, a text or a place map."""
     return key.endswith(SIDECAR_SUFFIX) or key.startswith(OUR_PREFIXES)
 
 
 def is_junk(key: str) -> bool:
     """
-    Whether a system or a program keeps the object for itself, whatever catalog it lies in. It is
-    nobody's document.
+    Return True for files that systems and programs keep for themselves; they are no documents.
     """
     return _JUNK.fullmatch(key) is not None
 
 
 def may_be_document(key: str) -> bool:
-    """Whether a document's key can look like this: neither ours nor junk."""
+    """Return True if the key may be a document's: neither ours nor junk."""
     return not is_ours(key) and not is_junk(key)
 
 
 def can_have_sidecar(key: str) -> bool:
-    """No key can be longer than S3's longest; what has none is ingested by nobody."""
+    """Return True if the sidecar's key is within S3's limit; otherwise no document is ingested."""
     return len((key + SIDECAR_SUFFIX).encode()) <= LONGEST_KEY
 
 
 def canonical_name(name: str) -> str:
     """
-    Return the form in which names of documents and catalogs are compared: composed (NFC), every
-    space a plain one, and without spaces of no width. What it changes can't be seen. Letters that
-    only look alike stay apart, and a user id, which is ASCII, stays as it is.
+    Return the form in which names of documents and catalogs are compared: composed (NFC), with
+    plain spaces, and without zero-width spaces. The changes are invisible. Letters that merely look
+    alike stay different, and a user id, which is ASCII, stays as it is.
     """
     if name.isascii():
         return name
@@ -256,7 +261,7 @@ def canonical_name(name: str) -> str:
 
 
 def catalog_name_problem(name: str) -> str | None:
-    """Why this can't name a catalog, or None if it can."""
+    """Return why this can't be the name of a catalog; None if it can."""
     # isalnum() is false for a combining accent alone (macOS decomposes)
     canonical = canonical_name(name)
     if not 1 <= len(canonical) <= MAX_CATALOG_NAME:
@@ -268,36 +273,37 @@ def catalog_name_problem(name: str) -> str | None:
 
 
 def catalog_id_of(user_id: str, name: str) -> str:
-    """The id of the user's catalog of that name; names are unique without regard to case."""
+    """Return the id of the user's catalog of that name; names are unique ignoring case."""
     return "cat-" + _digest(user_id, canonical_name(name).casefold())
 
 
 def document_id_of(catalog_id: str, filename: str) -> str:
-    """The same file name in a catalog is the same document, whatever its content and encoding."""
+    """Return the id of a file name in a catalog, whatever its content and encoding."""
     return "doc-" + _digest(catalog_id, canonical_name(filename))
 
 
 def former_document_id_of(catalog_id: str, filename: str) -> str:
-    """The id that a document of this name had while names were told apart by their bytes."""
+    """Return the id from when names were compared by their bytes."""
     return "doc-" + _digest(catalog_id, filename)
 
 
 def unplaced_id_of(key: str) -> str:
     """
-    The id of an object that belongs to no catalog.
+    Return the id of an object that belongs to no catalog.
 
-    Of its whole key: in its catalog's other spelling it would be another document of the same name.
+    It is derived from the whole key: in another spelling of its catalog, the same name is another
+    document.
     """
     return "doc-" + _digest(key)
 
 
 def unplaced_partition(user_id: str) -> str:
-    """Where the records of a user's objects that belong to no catalog are kept, as a catalog's."""
+    """Return the partition of a user's objects that belong to no catalog, as a catalog's."""
     return f"REJECTED#{user_id}"
 
 
 def is_unplaced(catalog_id: str) -> bool:
-    """Whether a record with this for its catalog is that of an object that belongs to none."""
+    """Return True if a record with this catalog id is of an object that belongs to none."""
     return catalog_id.startswith(unplaced_partition(""))
 
 

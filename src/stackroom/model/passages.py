@@ -1,4 +1,4 @@
-"""Searching, and the places at which passages stand."""
+"""The ports of a search, and the places of passages in their documents."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,8 +14,8 @@ from stackroom.model.keys import TextName
 @dataclass(frozen=True, kw_only=True)
 class Ranks:
     """
-    The places, from 1, that made a passage's own among all the `found` ones: by how near its
-    meaning is to the question's, and by the question's words; None if it has none of them.
+    A passage's ranks, from 1, among all `found` ones: by similarity of meaning, and by the
+    question's words; None if it has none of them.
     """
 
     by_meaning: int
@@ -28,21 +28,18 @@ class Passage:
     """
     A piece of a document that a knowledge base found.
 
-    `score` grows with relevance; its scale is the store's. `attributes` are those of the sidecar,
-    plus whatever the store added. `page` counts from 1 and is None where the store doesn't tell.
-    `similarity` is the cosine of its meaning and the question's; None where the store didn't
-    compare them, or doesn't tell. `relevance` is what a reranking model makes of it, from 0 to 1;
-    None if none was asked.
+    `score` grows with relevance; its scale is the store's. `attributes` are those of the sidecar
+    and those that the store added. `page` counts from 1; None if the store doesn't report it.
+    `similarity` is the cosine of passage and question; None if the store didn't compute or report
+    it. `relevance` is a reranking model's score from 0 to 1; None without one.
 
-    Where it came from is the store's own word: `custom_id` is the id that a document of a CUSTOM
-    data source was ingested under, `uri` the object of any other, `data_source_id` the data source
-    of either. None is what the store doesn't tell: a passage of a CUSTOM one may have no more than
-    the last. `knowledge_base_id` is for whoever asks several: a store need not say it.
-    `raw_text` is the text as the store has it, with the context lines that `text` goes without;
-    empty where there are none. `title_words`, of its document's title, `gaps`, what of its document
-    can't be found, `text_id` and `version_id`, of the text and the version of the file that it is
-    of, whether that `is_earlier` than another that lies there, and `ranks`, which made its place,
-    are ours.
+    The source is as the store reports it: `custom_id` is the id under which a document of a CUSTOM
+    data source was ingested, `uri` the object of any other, `data_source_id` the data source of
+    either. None is what the store doesn't report: a passage of a CUSTOM data source may have only
+    the last. `knowledge_base_id` is set by a search of several. `raw_text` is the text as stored,
+    with the context lines that `text` lacks; empty if there are none. We add `title_words` of the
+    document's title, its `gaps`, `text_id` and `version_id` of the passage's text and file,
+    `is_earlier` if a newer version exists, and `ranks`.
     """
 
     text: str
@@ -65,13 +62,13 @@ class Passage:
 
     @property
     def sent_text_id(self) -> str | None:
-        """Return the id of the text that a direct call sent; None of what a job has crawled."""
+        """The id of the text that a direct call sent; None for what a job has crawled."""
         sent = self.attributes.get(TEXT_ID)
         return sent if isinstance(sent, str) else None
 
 
 class Search(StrEnum):
-    """How passages were found, in the words of Bedrock and S3 Vectors."""
+    """The ways of finding passages, named as Bedrock and S3 Vectors do."""
 
     SEMANTIC = "semantic"  # by meaning alone
     TEXT = "text"  # by words alone
@@ -82,8 +79,8 @@ class Search(StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class Retrieved:
     """
-    `is_reranked` if a model put the best in order; `notice` is for the operator: why it was
-    searched in another way than is configured.
+    The reply of a knowledge base. `is_reranked` if a model ordered the best; `notice` tells the
+    operator why it was searched in another way than configured.
     """
 
     passages: tuple[Passage, ...]
@@ -94,29 +91,29 @@ class Retrieved:
 
 
 class KnowledgeBase(Protocol):
-    """One searchable store. It must be safe to call from several threads at once."""
+    """A searchable store. Several threads may call it at once."""
 
     def retrieve(
         self, query: str, condition: Filter | None, limit: int, *, deadline: Deadline = NO_DEADLINE
     ) -> Retrieved:
         """
-        The passages nearest to the query among those the filter lets through, best first; of all,
-        if there is none. `limit` counts what the filter has let through, and is at most 100.
+        Return the passages nearest to the query that the filter lets through, best first; without a
+        filter, of all. `limit` counts passages after filtering, and is at most 100.
 
-        Once the deadline has passed no further call is begun.
+        No further call begins after the deadline.
 
-        Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable, or SearchRefused for a filter
-        that the store can't express, or what else no repetition mends; never answers less than it
-        knows without saying so, and never more than the filter allows.
+        Raises KnowledgeBaseThrottled, KnowledgeBaseUnavailable, or SearchRefused for a filter that
+        the store can't express or another permanent error. Never returns less than it knows without
+        saying so, and never more than the filter allows.
         """
 
 
 class Reranker(Protocol):
-    """A model that reads question and passage together. Safe to call from several threads."""
+    """A model that reads question and passage together. Several threads may call it at once."""
 
     def rank(self, question: str, texts: Sequence[str]) -> tuple[float, ...]:
         """
-        How relevant each of the texts is, from 0 to 1.
+        Return how relevant each text is, from 0 to 1.
 
         Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable.
         """
@@ -125,12 +122,12 @@ class Reranker(Protocol):
 @dataclass(frozen=True, kw_only=True)
 class Place:
     """
-    Where in a document a passage stands; None for what is not known, or not of its format.
+    The place of a passage in a document; None for what is unknown or doesn't exist in its format.
 
-    Pages count from 1: `page` has most of the passage, which reaches from `page_first` to
-    `page_last`. `section` is the text of the nearest heading above its beginning. `span` is where
-    it begins and ends in the document's text, in letters and digits: neighbours touch there. A
-    table of contents and an index only say where something stands: `is_navigation`.
+    Pages count from 1: `page` has most of the passage, which extends from `page_first` to
+    `page_last`. `section` is the nearest heading above its beginning. `span` are its beginning and
+    end in the document's text, counted in letters and digits, so that neighbours touch.
+    `is_navigation` marks a table of contents or an index.
     """
 
     page: int | None = None
@@ -142,10 +139,10 @@ class Place:
 
 
 class Places(Protocol):
-    """Where in one document a text stands."""
+    """The places of passages in one document."""
 
     def place_of(self, passage: str) -> Place:
-        """Where the passage stands; a place without page and section if that is not certain."""
+        """Return the place of the passage; without page and section unless it is certain."""
 
 
 class PlaceMapReader(Protocol):
@@ -155,7 +152,7 @@ class PlaceMapReader(Protocol):
 
 @dataclass(frozen=True)
 class OnlyPlaces:
-    """A `PlaceMapReader` of passages that are all of one document; of None, of no place map."""
+    """A `PlaceMapReader` with one place map, or none, for passages of one document."""
 
     places: Places | None
 

@@ -1,7 +1,8 @@
 """
-What AWS asks for, in dollars: on demand, us-east-1, as read in November 2026.
+AWS's prices in dollars: on demand, us-east-1, as read in November 2026.
 
-AWS shows its price pages by script, so most were read where others quote them; each says where.
+AWS renders its price pages by script, so most were read where others quote them; each source is
+named.
 """
 
 from collections.abc import Mapping
@@ -54,7 +55,7 @@ PRICES: Mapping[str, Price] = {
 
 @dataclass(frozen=True)
 class ModelPrice:
-    """Of a model that writes: a token that it reads, and one that it writes."""
+    """The price of a language model, per token read and per token written."""
 
     read: float
     written: float
@@ -76,7 +77,7 @@ _DEAREST = max(MODELS.values(), key=lambda each: each.written)
 
 
 def price_of(model: str) -> ModelPrice:
-    """Of a model by its id or ARN, alone or behind an inference profile."""
+    """Return the price of a model by its id or ARN, alone or behind an inference profile."""
     named = model.rpartition("/")[2]
     known = (price for name, price in MODELS.items() if named == name or named.endswith(f".{name}"))
     return next(known, _DEAREST)

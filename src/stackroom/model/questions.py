@@ -1,8 +1,8 @@
 """
-Users' questions: counted for who asks them, and refused once the month's dollars are spent.
+Count users' questions, and refuse them once the month's dollars are spent.
 
-Neither is to cost a question anything: what was spent is looked up once a minute, and what can't be
-counted or looked up is logged, and the question answered all the same.
+Neither may cost a question time or an answer: what was spent is looked up once a minute, and a
+failure to count or look up is logged while the question is answered.
 """
 
 import logging
@@ -13,7 +13,7 @@ from typing import Any
 
 from stackroom.clock import utc_now
 from stackroom.errors import LimitExceeded
-from stackroom.model.caps import CapBook, Caps, CapWatch, InUse, caps_of, dollars_told
+from stackroom.model.caps import CapBook, Caps, CapWatch, InUse, caps_of, format_dollars
 from stackroom.model.usage import NO_CATALOG, UsageBook, Used, month_of, next_month
 
 logger = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ _MOST = 1_000  # users
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionMeter:
-    """`known` is what was looked up, and until when it is believed."""
+    """Counts questions. `known` caches what was looked up, and until when."""
 
     usage: UsageBook
     book: CapBook
@@ -43,13 +43,13 @@ class QuestionMeter:
             logger.error("what was spent was not read", extra={"error": type(error).__name__})
             return
         if spent >= caps.dollars:
-            told, cap = (dollars_told(each, caps.dollars) for each in (spent, caps.dollars))
+            told, cap = (format_dollars(each, caps.dollars) for each in (spent, caps.dollars))
             raise LimitExceeded(told, cap, next_month(self.now()))
 
     def count(
         self, user_id: str, used: Used, *, catalog_id: str | None = None, model: str = ""
     ) -> None:
-        """Behind the answer; of a question to several catalogs there is no `catalog_id`."""
+        """Add a question after its answer; one to several catalogs has no `catalog_id`."""
         try:
             catalog_id = catalog_id or NO_CATALOG
             self.usage.add(user_id, catalog_id, used, at=self.now(), model=model)

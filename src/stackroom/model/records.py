@@ -1,4 +1,4 @@
-"""What Stackroom knows: catalogs, their documents, and the knowledge bases they lie in."""
+"""The records of catalogs, documents, receipts and knowledge bases."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Record(BaseModel):
-    """Anything we own both ends of: immutable, and nothing unknown in it."""
+    """A record that only this project reads and writes: immutable, without unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
@@ -30,14 +30,14 @@ class CatalogStatus(StrEnum):
 
 
 class DataSourceType(StrEnum):
-    """Of what kind a knowledge base's data source is, in Bedrock's words."""
+    """The type of a knowledge base's data source, named as Bedrock does."""
 
     S3 = "S3"  # ingestion jobs crawl a prefix
     CUSTOM = "CUSTOM"  # documents are ingested by direct calls
 
 
 class CatalogDataSources(StrEnum):
-    """What new catalogs get while there is room: a data source of their own, or none."""
+    """The kind of data source that new catalogs get while there is room for one."""
 
     CUSTOM = "custom"
     S3 = "s3"
@@ -47,8 +47,8 @@ class CatalogDataSources(StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class DataSource:
     """
-    Where in the pool a catalog's documents are ingested. One that `is_shared` came with its
-    knowledge base; any other was made for one catalog, and goes with it.
+    The data source in the pool into which a catalog's documents are ingested. One that `is_shared`
+    belongs to its knowledge base; any other was created for one catalog and is deleted with it.
     """
 
     knowledge_base_id: str
@@ -61,9 +61,10 @@ class DataSource:
 @dataclass(frozen=True, kw_only=True)
 class PerSourceType(Generic[T]):
     """
-    One of something for each type of data source; nobody else needs to ask for the type.
+    One value for each type of data source, so that no other code tests the type.
 
-    A new type is a field here, and mypy then names every place that has to offer something for it.
+    A new type is a new field here, and mypy then reports every place that must provide a value for
+    it.
     """
 
     s3: T
@@ -105,7 +106,7 @@ class Catalog(Record):
 
     @property
     def source(self) -> DataSource | None:
-        """Where its documents are ingested; None until its first run has placed it."""
+        """The data source of its documents; None until its first run has placed it."""
         if self.knowledge_base_id is None or self.data_source_id is None:
             return None
         return DataSource(
@@ -126,7 +127,7 @@ class DocumentStatus(StrEnum):
 
 
 class CapKind(StrEnum):
-    """What a user's cap counts."""
+    """The quantities that caps limit."""
 
     DOCUMENTS = "documents"
     BYTES = "bytes"
@@ -134,7 +135,7 @@ class CapKind(StrEnum):
 
 
 class Counted(Record):
-    """What a catalog counts of one of its documents."""
+    """The counts of one document in its catalog."""
 
     size: NonNegativeInt
     failed: bool = False
@@ -169,7 +170,7 @@ NOT_BY_THEIRS = (
 
 
 def gaps_of(gaps: Iterable[str], *, lacks_folder: bool, lost_sidecar: bool) -> tuple[str, ...]:
-    """All that an indexed document lacks."""
+    """Return all gaps of an indexed document."""
     by_folder = (NOT_BY_FOLDER,) if lacks_folder else ()
     return (*gaps, *by_folder, *((NOT_BY_THEIRS,) if lost_sidecar else ()))
 
@@ -181,7 +182,7 @@ _REPLACED_KEPT = timedelta(days=30)
 
 
 def with_gaps(gaps: Sequence[str]) -> str:
-    """Return what follows a status, where something of a document can't be found."""
+    """Return the words that follow a status if parts of a document can't be found."""
     return f"with gaps: {'; '.join(gaps)}" if gaps else ""
 
 
@@ -193,25 +194,27 @@ _TEXT_SHARE = {"pdf": 0.2, "doc": 0.5, "docx": 0.5, "xlsx": 2.0}
 
 class Document(Record):
     """
-    One file of a catalog and how far it has come.
+    A file in a catalog, and how far its ingestion has come.
 
-    Immutable: `model_copy` or `moved` returns the next state, the repository's `save` keeps it and
-    counts `version` up. `present_since` is when the object and its sidecar, both as described here,
-    lay in the bucket: an ingestion job that started later has seen exactly this version.
-    `unseen_until` is set from when it was sent to be ingested until a search has found it: before
-    that moment no look that finds nothing proves that it is gone.
-    While it is `uploading`, the object may come until `upload_until`; its event does the rest.
-    `over_cap`: it is `pending` and waits over that cap of its user's, as its reason says; no run
-    takes it up until it is let go (stackroom.runs.user_caps).
-    `unread`: its file has yet to be read; no run takes it up before. `text_id` is None where the
-    file could not be read, and Bedrock gets the file itself (stackroom.text.inspection).
-    `illegible` says why a person would see no text in a file that was read: it goes to Bedrock only
-    where originals do (stackroom.runs.by_direct_calls).
-    `failing_since`: Bedrock has failed over it since then and gave no reason; while it is `pending`
-    for that, no run tries it before `retry_at`, unless Bedrock takes others that it failed over.
-    `opened_at`, since when it is open, and `counted`, what its catalog counts of it, are the
-    repository's own, which keeps them right with every write: they belong to their `version`, so
-    whoever describes a document anew takes all three over by `following`.
+    Immutable: `model_copy` or `moved` returns the next state; the repository's `save` stores it and
+    increments `version`. `present_since` is when object and sidecar, both as described here, lay in
+    the bucket: an ingestion job that started later has seen exactly this version. `unseen_until` is
+    set from when the document is sent until a search finds it: before that moment, a search that
+    finds nothing does not prove its removal. While it is `uploading`, the object may arrive until
+    `upload_until`; its event does the rest.
+
+    `over_cap`: it is `pending` and waits for that cap of its user's, as its reason says; no run
+    takes it up until it is released (stackroom.runs.user_caps). `unread`: its file has not been
+    read yet; no run takes it up before. `text_id` is None if the file could not be read, and
+    Bedrock gets the file itself (stackroom.text.inspection). `illegible` says why a person would
+    see no text in a file that was read: it is sent to Bedrock only where originals are
+    (stackroom.runs.by_direct_calls). `failing_since`: Bedrock has failed over it since then without
+    a reason; while it is `pending` for that, no run retries it before `retry_at`, unless Bedrock
+    accepts others that it failed over.
+
+    `opened_at`, when it became open, and `counted`, what its catalog counts of it, are maintained
+    by the repository with every write. They belong to their `version`, so a new description of the
+    document takes all three over by `following`.
     """
 
     catalog_id: str
@@ -283,7 +286,7 @@ class Document(Record):
 
     @property
     def is_open(self) -> bool:
-        """Whether a run has yet to see to it: to take it up, or to settle what it took up."""
+        """True if a run has yet to take it up, or to settle what it took up."""
         return self.is_unfinished or self.status is DocumentStatus.DELETING
 
     @property
@@ -294,13 +297,15 @@ class Document(Record):
 
     @property
     def text_ids(self) -> frozenset[str]:
-        """Of the texts whose passages a search may show: this version's, and the indexed one's."""
+        """
+        The ids of the texts whose passages a search may show: this version's and the indexed one's.
+        """
         return frozenset(filter(None, (self.text_id, self.indexed_text_id)))
 
     def answering_version_id(self, at: AwareDatetime) -> str | None:
         """
-        Return the version of the file that answers are from, where another lies there by now. None
-        also once the bucket no longer keeps it.
+        Return the version of the file that answers come from, if another is current. None once the
+        bucket no longer has it.
         """
         is_kept = at - self.uploaded_at < _REPLACED_KEPT
         is_earlier = self.indexed_at is not None and self.indexed_version_id != self.version_id
@@ -308,20 +313,20 @@ class Document(Record):
 
     @property
     def is_postponed(self) -> bool:
-        """Whether it waits, as its reason says, for nothing that its run does."""
+        """True if it waits, as its reason says, for something outside its run."""
         return self.over_cap is not None or self.retry_at is not None
 
     @property
     def due_since(self) -> AwareDatetime | None:
-        """Since when a run could have seen to it, or from when one can; None if none has to."""
+        """When a run could or can take it up; None if none has to."""
         if self.opened_at is None:
             return None
         return self.retry_at or min(self.opened_at, self.updated_at)
 
     def opens_at(self, opened_at: AwareDatetime | None) -> AwareDatetime:
         """
-        Its place among what is open, by when it was open before this. One that Bedrock failed over
-        stands behind all that Bedrock has not tried.
+        Return its position among open documents, by when it became open. One that Bedrock failed
+        over comes after all that Bedrock has not tried.
         """
         if self.failing_since is not None:
             return self.failing_since + _BEHIND_ALL
@@ -329,64 +334,64 @@ class Document(Record):
 
     @property
     def is_rejected(self) -> bool:
-        """Whether we took it for none: it never lay there with a sidecar of its own."""
+        """True if we rejected it: it never lay in the bucket with a sidecar of its own."""
         return self.status is DocumentStatus.FAILED and self.present_since is None
 
     @property
     def is_withheld(self) -> bool:
-        """True of a file that failed unsent, because a person would see no text in it."""
+        """True if it failed without being sent, because a person would see no text in it."""
         return self.status is DocumentStatus.FAILED and self.illegible is not None
 
     @property
     def needs_mending(self) -> bool:
-        """True of a failure that only another file can mend."""
+        """True if only another file can fix the failure."""
         return self.is_rejected or self.is_withheld
 
     @property
     def is_to_evict(self) -> bool:
-        """Whether it was rejected, and the index may hold a version of it."""
+        """True if it was rejected and the index may have a version of it."""
         return self.status is DocumentStatus.FAILED and self.lingering
 
     def has_lapsed(self, at: AwareDatetime) -> bool:
-        """Whether it was to be uploaded, and nobody did in time: there is no such document."""
+        """Return True if its upload did not happen in time: there is no such document."""
         is_announced = self.status is DocumentStatus.UPLOADING
         return is_announced and self.upload_until is not None and self.upload_until <= at
 
     @property
     def is_counted(self) -> bool:
-        """Whether its catalog counts it: no more once it goes, and not yet while it is to come."""
+        """True if its catalog counts it: not while it is being uploaded or deleted."""
         return self.status is not DocumentStatus.DELETING and not self.is_to_come
 
     @property
     def is_to_come(self) -> bool:
-        """Whether it is `uploading` by a link; what a tool has written itself lies there."""
+        """True if it is `uploading` by a link; a file that a tool has written is there."""
         return self.status is DocumentStatus.UPLOADING and not self.etag
 
     @property
     def shown_status(self) -> DocumentStatus:
-        """For its owner: what a tool has written waits like any other, its event yet to come."""
+        """The status for its owner: a file that a tool has written waits for its event."""
         is_written = self.status is DocumentStatus.UPLOADING and not self.is_to_come
         return DocumentStatus.PENDING if is_written else self.status
 
     @property
     def shown_gaps(self) -> tuple[str, ...]:
-        """What of an indexed document can't be found, in sentences."""
+        """Sentences about parts of an indexed document that can't be found."""
         if self.status is not DocumentStatus.INDEXED:
             return ()
         return gaps_of(self.gaps, lacks_folder=self.lacks_folder, lost_sidecar=self.lost_sidecar)
 
     @property
     def remark(self) -> str | None:
-        """Why it has its status, for its owner: a failure's reason, or what can't be found."""
+        """The reason of a failure, or what can't be found, for its owner."""
         return with_gaps(self.shown_gaps) or self.status_reason
 
     @property
     def may_be_indexed(self) -> bool:
         """
-        Whether any version of it may be in the index.
+        True if the index may have any version of it.
 
-        Once it has lain there with a sidecar of its own, a job may have crawled it, whether or not
-        a round has taken it up.
+        Once it has lain in the bucket with a sidecar of its own, a job may have crawled it, whether
+        or not a round has taken it up.
         """
         return self.lingering or self.present_since is not None or self.indexed_at is not None
 
@@ -394,8 +399,8 @@ class Document(Record):
         self, status: DocumentStatus, *, at: AwareDatetime, reason: str | None = None
     ) -> Self:
         """
-        The same document in another status, over no cap and not postponed; only `failed` carries
-        a reason, and always does. What goes to Bedrock, legible or not, is no longer withheld.
+        Return the document in another status, over no cap and not postponed. `failed` requires a
+        reason, and no other status has one. A document sent to Bedrock is no longer withheld.
         """
         assert (status is DocumentStatus.FAILED) == (reason is not None), (
             "failed, and only failed, says why"
@@ -416,16 +421,15 @@ class Document(Record):
 
 class Receipt(Record):
     """
-    What is known of one document's deletion; whoever asked for it may keep it.
+    The proof of one document's deletion, which whoever requested it may keep.
 
-    `searchable_before` is when the document was last known to be found, `not_found_at` when the
-    knowledge base no longer knew it, `unsearchable_since` when a search for it found nothing: only
-    then is it removed. `superseded_at` is set instead if the file came back meanwhile.
-    `waited_until` is set if the document had not been found yet when it was to go: no search before
-    that moment counted, for its text might have turned up after it. `found_again_at` is set if a
-    search found the document after that: it is removed once more, and the times above are those of
-    that removal. `lost`: nobody asked for it; the file was found missing at `asked_at`, and no
-    deletion of it was seen.
+    `searchable_before` is when the document was last found, `not_found_at` when the knowledge base
+    no longer knew it, `unsearchable_since` when a search found nothing: only then is it removed.
+    `superseded_at` is set instead if the file came back meanwhile. `waited_until` is set if the
+    document had not been found yet when it was to be removed: searches before that moment did not
+    count, because its text might have appeared later. `found_again_at` is set if a search found the
+    document afterwards: it is removed again, and the times above are those of that removal. `lost`:
+    nobody requested it; the file was missing at `asked_at`, and no deletion of it was seen.
     """
 
     receipt_id: str
@@ -450,10 +454,10 @@ class Receipt(Record):
 
 class PoolMember(Record):
     """
-    A knowledge base of the pool: element of the `KB_POOL` JSON list.
+    A knowledge base of the pool: an element of the `KB_POOL` JSON list.
 
-    `type` is a name in stores/store_registry.py and in stackroom.runs.capacity. Whoever deploys
-    may say more of it than is read here.
+    `type` is a name in stores/store_registry.py and in stackroom.runs.capacity. Other fields of the
+    element are ignored.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -475,11 +479,13 @@ class PoolMember(Record):
 
     @property
     def own_source_type(self) -> DataSourceType:
-        """Of catalogs' own data sources; a MANAGED knowledge base has them by its S3 connector."""
+        """
+        The type of catalogs' own data sources; MANAGED knowledge bases use their S3 connector.
+        """
         is_custom = self.catalog_data_sources is CatalogDataSources.CUSTOM
         return DataSourceType.CUSTOM if is_custom and not self.is_managed else DataSourceType.S3
 
     @property
     def is_managed(self) -> bool:
-        """Whether Bedrock keeps its vectors itself: of Bedrock's type MANAGED, and not VECTOR."""
+        """True if Bedrock stores the vectors: the knowledge base has type MANAGED, not VECTOR."""
         return self.type == "MANAGED"

@@ -1,4 +1,4 @@
-"""The documents' records, each written only at the version that was read."""
+"""The ports of the records. Each record is written only at the version that was read."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ T_co = TypeVar("T_co", covariant=True)
 @dataclass(frozen=True, kw_only=True)
 class ListingPage(Generic[T_co]):
     """
-    A part of a listing, and where it goes on; None at its end. `malformed` names what lies there
-    and is none of what is listed.
+    A page of a listing, and the cursor of the next; None at its end. `malformed` names what lies
+    there and is not an item.
     """
 
     items: Sequence[T_co]
@@ -32,7 +32,7 @@ class ListingPage(Generic[T_co]):
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentPage:
-    """`next` is the id after which the catalog goes on; None at its end."""
+    """A page of a catalog's documents. `next` is the id after which the next begins, or None."""
 
     documents: tuple[Document, ...]
     next: str | None
@@ -44,8 +44,8 @@ DocumentKey = tuple[str, str]  # the ids of its catalog and of itself
 @dataclass(frozen=True, kw_only=True)
 class DocumentNotes:
     """
-    What a search tells of a document: the words of its title, what can't be found of it, which of
-    its texts and versions its passages may be of, and what became of the newest.
+    The report of a document that a search needs: the words of its title, its gaps, the texts and
+    versions that its passages may be of, and the state of the newest version.
     """
 
     title_words: str = ""
@@ -74,13 +74,13 @@ class DocumentNotes:
 
     @property
     def is_left(self) -> bool:
-        """True where a newer version failed, so that all passages are of an earlier one."""
+        """True if a newer version failed, so that all passages are of an earlier one."""
         is_other = self.indexed_version_id not in (None, self.version_id)
         return is_other and self.status is DocumentStatus.FAILED
 
     @property
     def earlier(self) -> str:
-        """The sentence beside a passage of an earlier version."""
+        """The sentence for a passage of an earlier version."""
         at = "" if self.indexed_at is None else f" indexed on {self.indexed_at:%Y-%m-%d %H:%M} UTC"
         became = "is not indexed yet"
         if self.status is DocumentStatus.FAILED:
@@ -91,8 +91,8 @@ class DocumentNotes:
 class StayingDocuments(Protocol):
     def staying(self, keys: Iterable[DocumentKey]) -> Mapping[DocumentKey, DocumentNotes]:
         """
-        Return the documents on record that nobody has asked to delete, nor their catalog, each with
-        what a search tells of it; read consistently.
+        Return the documents on record whose deletion, or whose catalog's, nobody has requested,
+        each with what a search reports of it. Consistent read.
         """
 
 
@@ -101,48 +101,48 @@ class ListedDocuments(Protocol):
         self, catalog_id: str, *, limit: int | None = None, newest: bool = False
     ) -> Iterator[Document]:
         """
-        What a run of the catalog has yet to see to, longest open first, or the `newest`, read
-        consistently.
+        Yield the documents that a run of the catalog has yet to process, longest open first, or the
+        `newest` first. Consistent read.
 
-        Reads as much as is open, whatever else the catalog holds.
+        Reads only as many records as are open.
         """
 
     def failed_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
-        """What counts as failed, likewise; by id."""
+        """Yield the failed documents, by id. Consistent read."""
 
     def over_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
-        """What waits over a cap, likewise; what was open longest comes first."""
+        """Yield the documents that wait for a cap, longest open first. Consistent read."""
 
 
 class Documents(ListedDocuments, Protocol):
     """
-    With each write goes what lists the document and what its catalog counts of it; where the
-    catalog is gone, and for objects of no catalog, it is neither listed nor counted.
+    The records of documents. Each write also updates the listings and the counts of the catalog;
+    documents without a catalog are neither listed nor counted.
     """
 
     def get(self, catalog_id: str, document_id: str) -> Document | None: ...
 
     def save(self, document: Document) -> Document:
-        """Keep it if it is still at the version that was read. Raises RecordChanged."""
+        """Save the document unless it changed since it was read. Raises RecordChanged."""
 
     def save_all(self, documents: Iterable[Document]) -> list[Document]:
-        """Save each; answer those saved, leaving out what changed since it was read."""
+        """
+        Save each document; return those saved, without those that changed since they were read.
+        """
 
     def remove(self, document: Document) -> None:
-        """
-        Forget it if it is still at the version that was read, or gone by now. Raises RecordChanged.
-        """
+        """Remove the record unless it changed since it was read. Raises RecordChanged."""
 
     def page(self, catalog_id: str, *, after: str | None, limit: int) -> DocumentPage:
-        """At most so many of a catalog, in one request, read consistently."""
+        """Return a page of a catalog in one request. Consistent read."""
 
     def of_catalog(self, catalog_id: str) -> Iterator[Document]:
-        """All of a catalog, read consistently: for repairs, for it costs as much as it holds."""
+        """Yield all documents of a catalog, for repairs: it reads all of it. Consistent read."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NamedDocument:
-    """What a list of names tells of a document: 0 bytes of one that has yet to be uploaded."""
+    """An entry of the list of names; its size is 0 until the document is uploaded."""
 
     document_id: str
     filename: str
@@ -155,13 +155,13 @@ class NameLists(Protocol):
     def named(
         self, catalog_id: str, *, after: str = "", prefix: str = "", limit: int
     ) -> Sequence[NamedDocument]:
-        """By name as UTF-8 sorts it, a moment late: behind a name, or those that begin so."""
+        """Return documents in the order of their UTF-8 names, eventually consistent."""
 
 
 class DocumentNames(NameLists, Protocol):
     """
-    Parts of a catalog's documents, for somebody who looks for some. `failed` are the ids of what
-    counts as failed, `waiting` of what is open and then of what waits over a cap.
+    Parts of a catalog's documents, for a person who looks for some. `failed` returns ids of failed
+    documents, `waiting` ids of open ones, then of those over a cap.
     """
 
     def failed(self, catalog_id: str, *, limit: int) -> Sequence[str]: ...
@@ -169,13 +169,13 @@ class DocumentNames(NameLists, Protocol):
     def waiting(self, catalog_id: str, *, limit: int) -> Sequence[str]: ...
 
     def records(self, catalog_id: str, document_ids: Iterable[str]) -> Sequence[Document]:
-        """Those that there are, in this order, read consistently."""
+        """Return the records that exist, in this order. Consistent read."""
 
 
 class Catalogs(Protocol):
     """
-    What they count of their documents is written with these; what they count is their status, but
-    for those that are being deleted.
+    The records of catalogs. Counts of documents are written with the documents; the status follows
+    from the counts, except while a catalog is being deleted.
     """
 
     def get(self, catalog_id: str) -> Catalog | None: ...
@@ -184,77 +184,77 @@ class Catalogs(Protocol):
 
     def place(self, catalog_id: str, source: DataSource) -> None:
         """
-        Store where its documents are ingested; once stored, that is never changed. Raises
-        RecordChanged if it is stored already, and another place.
+        Store the data source of its documents, which never changes afterwards. Raises RecordChanged
+        if another one is stored already.
         """
 
     def record_attributes(self, catalog_id: str, types: frozenset[str]) -> None:
         """
-        Add to what the catalog knows of its documents' attributes, while it knows less than
-        MOST_RECORDED; nothing if there is no such catalog.
+        Add types to the attributes on record, up to MOST_RECORDED; does nothing without such a
+        catalog.
         """
 
     def describe(self, catalog_id: str, *, name: str, description: str, at: datetime) -> None:
         """Raises RecordChanged if the catalog is gone or being deleted."""
 
     def clear_data_source(self, catalog_id: str) -> None:
-        """Forget where a catalog that is being deleted lived. Raises RecordChanged if it isn't."""
+        """
+        Clear the data source of a catalog that is being deleted. Raises RecordChanged if it isn't.
+        """
 
     def recount(self, seen: Catalog, counts: Counts) -> None:
-        """It counts so much. Raises RecordChanged if by now it counts something else than seen."""
+        """Set the counts. Raises RecordChanged if they differ from the ones seen by now."""
 
     def mark_deleting(self, catalog_id: str, *, at: datetime) -> None:
-        """From now on the catalog is being deleted. Raises RecordChanged if there is none."""
+        """Mark the catalog as being deleted. Raises RecordChanged if there is none."""
 
     def unmark_deleting(self, catalog_id: str, *, at: datetime) -> None:
-        """It is being deleted no more. Raises RecordChanged if it is gone already."""
+        """Undo the mark. Raises RecordChanged if the catalog is gone."""
 
 
 class CatalogRegister(Catalogs, Protocol):
-    """Where catalogs are opened too, which takes counting them."""
+    """The records of catalogs, with opening and closing, which maintains their number."""
 
     def open(self, catalog: Catalog) -> Catalog:
-        """Keep a new catalog, or answer the one that is there. Raises CatalogLimitReached."""
+        """Save a new catalog, or return the existing one. Raises CatalogLimitReached."""
 
     def close(self, catalog: Catalog) -> None:
-        """Forget a catalog that is being deleted. Raises RecordChanged if it isn't any more."""
+        """Remove a catalog that is being deleted. Raises RecordChanged if it isn't any more."""
 
 
 class Receipts(Protocol):
-    """Of removals, kept for whoever asked for them."""
+    """The receipts of removals."""
 
     def get(self, user_id: str, receipt_id: str) -> Receipt | None: ...
 
     def keep(self, receipt: Receipt) -> None:
-        """As it is now; but one that is closed stays as it was closed, whoever comes later."""
+        """Save the receipt, unless the one on record is closed."""
 
     def of_user(self, user_id: str) -> Iterator[Receipt]:
-        """The newest first."""
+        """Yield the user's receipts, newest first."""
 
     def reopen(self, receipt: Receipt, *, at: datetime) -> None:
-        """Its document was found at that moment. Raises RecordChanged if it isn't as it was."""
+        """Record that the document was found then. Raises RecordChanged if the receipt changed."""
 
     def proven(self, cursor: str | None) -> ListingPage[Receipt]:
-        """Everybody's that a search has closed, the latest first, until they are let go of."""
+        """Return closed receipts of all users that are still checked, latest first."""
 
     def let_go(self, receipt: Receipt) -> None:
-        """It has been looked at for the last time."""
+        """End the checks of the receipt."""
 
 
 class OpenReceipts(Protocol):
     def open_ones(self, *, limit: int) -> list[Receipt]:
-        """
-        Everybody's whose proof is awaited, asked for longest ago first, as they were a moment ago.
-        """
+        """Return open receipts of all users, oldest request first, eventually consistent."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inspected:
     """
-    What is wrong with a version of a file, if anything is, the words of its title, what of it
-    can't be found, and the id of its text with the tokens in it; None where the file could not be
-    read. `version_id` is the version's in the bucket. `illegible` says why a person would see no
-    text in a file that was read.
+    The result of inspecting a version of a file: the problem, if any, the words of its title, its
+    gaps, and the id of its text with the number of tokens; None if the file could not be read.
+    `version_id` is the version's in the bucket. `illegible` says why a person would see no text in
+    a file that was read.
     """
 
     version_id: str | None = None
@@ -266,18 +266,18 @@ class Inspected:
     gaps: tuple[str, ...] = ()
 
     def applied_to(self, document: Document) -> Document:
-        """Return the document, which waited for this, for a run to take up."""
+        """Return the document, which waited for this, ready for a run."""
         read = {"text_id": self.text_id, "text_tokens": self.text_tokens}
         return document.model_copy(update={**read, "illegible": self.illegible, "unread": False})
 
 
 class InspectionResults(Protocol):
-    """What our own inspection found in a file, for Bedrock promises no reasons."""
+    """Results of our own inspection of files, since Bedrock gives no reasons."""
 
     def results_for(self, documents: Iterable[Document]) -> dict[str, Inspected]:
-        """By document id, of those of which this very version was inspected."""
+        """Return results by document id, for those documents whose version was inspected."""
 
 
 class InspectionRequests(Protocol):
     def ask(self, key: str) -> None:
-        """Have the file that lies there inspected; safe to repeat."""
+        """Request an inspection of the object's file. Safe to repeat."""

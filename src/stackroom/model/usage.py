@@ -1,9 +1,9 @@
 """
-What users have used in a month, counted where the cost arises, and what that comes to in dollars.
+Count what users use in a month, where the cost arises, and convert it to dollars.
 
-Dollars are never kept: they are the counters times the prices as they are known now (prices.py).
-They are those of the models, by their tokens. What a question or a document costs beside, in
-requests and storage, is little and much the same for all: docs/deploy.md has it.
+Dollars are never stored: they are the counts times the current prices (prices.py) of models by
+their tokens. Other costs of a question or a document, for requests and storage, are small and
+similar for all: docs/deploy.md lists them.
 """
 
 import math
@@ -70,7 +70,7 @@ class Used(Record):
 
 
 def _passages(tokens: int) -> int:
-    """Of a text of so many."""
+    """Return the number of passages of a text with so many tokens."""
     new = _PASSAGE - _SAID_BEFORE
     return min(tokens, 1) + max(0, math.ceil((tokens - _PASSAGE) / new))
 
@@ -94,7 +94,7 @@ class UsedBy:
 
 
 class Call(NamedTuple):
-    """Of a round's; a catalog has one round at a time."""
+    """The id of one call of a round; a catalog has one round at a time."""
 
     round_id: str
     name: str
@@ -112,16 +112,16 @@ class UsageBook(Protocol):
         call: Call | None = None,
     ) -> None:
         """
-        To what is counted of the month; for a `call` of the catalog's present round once, however
-        often it is told.
+        Add to the month's counts. What belongs to a `call` of the catalog's current round is added
+        once, however often it is repeated.
         """
 
     def of_month(
         self, month: str, *, user_id: str | None = None, after: str | None = None
     ) -> Iterable[UsedBy]:
         """
-        Of `2026-11`, say: of everybody, by user and catalog, or of that user alone; `after` those
-        of a user.
+        Yield the usage of a month such as `2026-11`, by user and catalog: of everyone, of that
+        user, or of the users `after` that one.
         """
 
 
@@ -130,7 +130,7 @@ def month_of(moment: datetime) -> str:
 
 
 def next_month(moment: datetime) -> str:
-    """Its first day, in words."""
+    """Return the first day of the next month, in words."""
     later = (moment.astimezone(UTC).replace(day=1) + timedelta(days=31)).replace(day=1)
     return f"1 {later:%B}"
 
@@ -143,7 +143,7 @@ def count_ingested(
     at: datetime,
     call: Call,
 ) -> None:
-    """Of documents that Bedrock has accepted in the call, whose catalogs are those `users`'."""
+    """Add documents that Bedrock has accepted in the call; `users` are the catalogs' owners."""
     by_catalog: dict[str, list[Document]] = {}
     for each in documents:
         by_catalog.setdefault(each.catalog_id, []).append(each)
