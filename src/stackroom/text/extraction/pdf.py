@@ -7,7 +7,8 @@ mark is looked for first.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import pypdfium2
@@ -17,7 +18,7 @@ from stackroom.errors import Illegible, Unreadable
 from stackroom.text.extraction import pdfium_calls as calls
 from stackroom.text.extraction.cipher import without_ciphers
 from stackroom.text.extraction.page import Page, PageGap, page_ranges, readable
-from stackroom.text.extraction.pdf_forms import Additions, additions_to
+from stackroom.text.extraction.pdf_forms import Additions, additions_to, draw_into
 from stackroom.text.extraction.pdf_images import (
     FEWEST_WORDS,
     images_on,
@@ -93,16 +94,28 @@ class _Reader:
     comments: list[int] = field(default_factory=list)
 
     def read(self, index: int) -> Page:
+        with self._opened(index) as read:
+            additions = additions_to(read)
+            text = read.text if additions.drawn else ""
+            if not (additions.drawn and draw_into(read.page, additions.drawn)):
+                return self._page(read, additions, index + 1)
+        with self._opened(index) as read:
+            if not read.text.startswith(text.rstrip()):  # where the fields stand is not known
+                below = (*additions.below, *(value.strip() for _, value in additions.inside))
+                additions = replace(additions, inside=(), below=below)
+            return self._page(read, additions, index + 1)
+
+    @contextmanager
+    def _opened(self, index: int) -> Iterator[ReadPage]:
         page = self.document[index]
         text_page = page.get_textpage()
         try:
-            return self._page(ReadPage(self.document, page, text_page), index + 1)
+            yield ReadPage(self.document, page, text_page)
         finally:
             text_page.close()
             page.close()
 
-    def _page(self, read: ReadPage, number: int) -> Page:
-        additions = additions_to(read)
+    def _page(self, read: ReadPage, additions: Additions, number: int) -> Page:
         self.comments += [number] * additions.comments
         title = readable(self.document.get_metadata_value("Title")) if number == 1 else ""
         page = Page(number, "", title="" if title.lower() == _NO_TITLE else title)

@@ -1,4 +1,7 @@
-"""Values of form fields, notes and comments, which a PDF keeps beside a page's text."""
+"""
+Values of form fields, notes and comments, which a PDF keeps beside a page's text; and what is drawn
+there alone, such as stamps and the captions of buttons.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,19 @@ _COMMENTED = frozenset(
         raw.FPDF_ANNOT_CARET,
     }
 )
+# What is written on these only their drawings tell.
+_DRAWN = frozenset(
+    {
+        raw.FPDF_ANNOT_STAMP,
+        raw.FPDF_ANNOT_WATERMARK,
+        raw.FPDF_ANNOT_SQUARE,
+        raw.FPDF_ANNOT_CIRCLE,
+        raw.FPDF_ANNOT_LINE,
+        raw.FPDF_ANNOT_POLYGON,
+        raw.FPDF_ANNOT_POLYLINE,
+    }
+)
+_DRAWN_FIELDS = frozenset({raw.FPDF_FORMFIELD_PUSHBUTTON, raw.FPDF_FORMFIELD_SIGNATURE})
 _TICKED = frozenset({raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON})
 _CHOICES = frozenset({raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX})
 _NEAR, _NEAR_TICK = 250.0, 40.0  # points from a field to its label
@@ -40,12 +56,39 @@ class Additions:
     inside: tuple[tuple[int, str], ...] = ()
     below: tuple[str, ...] = ()
     comments: int = 0
+    drawn: frozenset[int] = frozenset()  # numbers of annotations
+
+
+def draw_into(page: pypdfium2.PdfPage, drawn: frozenset[int]) -> bool:
+    """
+    Make these annotations, and no others, parts of the page's content, which has to be loaded anew.
+    Return False if nothing was drawn.
+    """
+    for number, annotation in enumerate(_annotations(page)):
+        if number not in drawn:
+            raw.FPDFAnnot_SetFlags(annotation, raw.FPDF_ANNOT_FLAG_HIDDEN)
+    return bool(raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) == raw.FLATTEN_SUCCESS)
+
+
+def _is_drawn(document: pypdfium2.PdfDocument, annotation: Any) -> bool:
+    is_seen = not raw.FPDFAnnot_GetFlags(annotation) & _UNSEEN
+    if not is_seen or not raw.FPDFAnnot_HasKey(annotation, b"AP"):
+        return False
+    kind = raw.FPDFAnnot_GetSubtype(annotation)
+    if kind == raw.FPDF_ANNOT_WIDGET and document.formenv:
+        return raw.FPDFAnnot_GetFormFieldType(document.formenv.raw, annotation) in _DRAWN_FIELDS
+    return kind in _DRAWN or (kind == raw.FPDF_ANNOT_FREETEXT and not _contents(annotation))
 
 
 def additions_to(read: ReadPage) -> Additions:
     if not raw.FPDFPage_GetAnnotCount(read.page):
         return Additions()
     inside, below, comments = [], [], 0
+    drawn = frozenset(
+        number
+        for number, annotation in enumerate(_annotations(read.page))
+        if _is_drawn(read.document, annotation)
+    )
     letters: list[tuple[Span, Box]] | None = None  # of all words; links have no use for them
     for annotation in _annotations(read.page):
         kind = raw.FPDFAnnot_GetSubtype(annotation)
@@ -67,7 +110,7 @@ def additions_to(read: ReadPage) -> Additions:
                 comments += bool(contents)
             elif contents:
                 below.append(contents)
-    return Additions(inside=tuple(inside), below=tuple(below), comments=comments)
+    return Additions(inside=tuple(inside), below=tuple(below), comments=comments, drawn=drawn)
 
 
 def _field(form: Any, annotation: Any) -> tuple[str, str, bool] | None:

@@ -4,6 +4,7 @@ in strips, inside forms and in the page's own content; letters drawn as shapes.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import repeat
 
@@ -23,7 +24,13 @@ _PICTURED = 0.5  # of a page, from which on it is taken for a picture of one
 _PART = 0.1  # of a page, from which on an image may be a scan
 FEWEST_WORDS = 20  # of a page that is text: a footer has some
 _LEAST_LINES = 2
-
+# Letters that are shapes: segments of a path that is none of a rule, a bar or a box, and of one
+# letter; points that they are high, and the share of that which they are wide; letters of a line,
+# and points above where it stands, between which next to nothing else stands; lines of a page that
+# is writing.
+_CURVED, _SEGMENTS = 7, 15
+_LOWEST, _HIGHEST, _NARROWEST = 2.0, 40.0, 0.4
+_LETTERS, _BETWEEN, _LEAST_SHAPES = 20, (3, 4, 5), 3
 
 _IMAGE = re.compile(rb"/Subtype\s*/Image(?![A-Za-z])")
 _SIZE = re.compile(rb"/(?:Width|Height)\s+(\d{1,9})(?!\s+\d+\s+R)")
@@ -45,20 +52,47 @@ def may_have_images(body: bytes) -> bool:
 
 def images_on(page: int) -> list[Box]:
     """Return where images stand on the page, strips of one that was cut each for itself."""
+    return [
+        _transformed(calls.bounds(each), matrix)
+        for each, kind, matrix in _objects_on(page)
+        if kind == raw.FPDF_PAGEOBJ_IMAGE
+    ]
+
+
+def has_lines_of_shapes(page: int) -> bool:
+    """Return True for a page with lines of letters that are drawn as shapes, filled and small."""
+    letters = Counter[int]()  # by the height of what they stand on
+    for each, kind, matrix in _objects_on(page):
+        if kind == raw.FPDF_PAGEOBJ_PATH and (count := calls.count_segments(each)) >= _CURVED:
+            left, bottom, right, top = _transformed(calls.bounds(each), matrix)
+            if _LOWEST < top - bottom < _HIGHEST and calls.is_filled(each):
+                room = int((right - left) / (_NARROWEST * (top - bottom)))
+                letters[int(bottom)] += max(1, min(count // _SEGMENTS, room))  # of a word, perhaps
+    lines = sum(
+        number >= _LETTERS and number >= 4 * sum(letters[low + above] for above in _BETWEEN)
+        for low, number in list(letters.items())
+    )
+    return lines >= _LEAST_SHAPES
+
+
+def _objects_on(page: int) -> Iterator[tuple[int, int, Sequence[float]]]:
+    """Yield each object with its kind, and the matrix of the forms that it stands in."""
     count = calls.count_objects(page)
     objects = list(map(calls.get_object, repeat(page), range(min(count, _MOST_OBJECTS))))
-    return list(_images(objects, _IDENTITY, 0))
+    return _objects_in(objects, _IDENTITY, 0)
 
 
-def _images(objects: Sequence[int], matrix: Sequence[float], depth: int) -> Iterator[Box]:
+def _objects_in(
+    objects: Sequence[int], matrix: Sequence[float], depth: int
+) -> Iterator[tuple[int, int, Sequence[float]]]:
     kinds = map(calls.get_type, objects)
     for each, kind in zip(objects, kinds, strict=True):
-        if kind == raw.FPDF_PAGEOBJ_IMAGE:
-            yield _transformed(calls.bounds(each), matrix)
-        elif kind == raw.FPDF_PAGEOBJ_FORM and depth < _DEEPEST:
+        if kind == raw.FPDF_PAGEOBJ_FORM and depth < _DEEPEST:
             count = min(calls.count_objects_of_form(each), _MOST_OBJECTS)
             inside = list(map(calls.get_object_of_form, repeat(each), range(count)))
-            yield from _images(inside, _product(calls.matrix(each), matrix), depth + 1)
+            yield from _objects_in(inside, _product(calls.matrix(each), matrix), depth + 1)
+        else:
+            yield each, kind, matrix
 
 
 def _product(first: Sequence[float], then: Sequence[float]) -> tuple[float, ...]:
@@ -104,8 +138,10 @@ def unread_writing(read: ReadPage, images: Sequence[Box], words: Sequence[Span])
     picture = read.picture
     share = share_of(images, picture)
     is_bare = len(words) < FEWEST_WORDS
-    if (share < _PART and not is_bare) or any(is_inkless(read, word) for word in words):
+    if any(is_inkless(read, word) for word in words):
         return None
+    if share < _PART and not is_bare:
+        return PageGap.UNREAD_PART if has_lines_of_shapes(calls.address(read.page)) else None
     whole = 0, 0, picture.width, picture.height
     if share >= _PICTURED and is_bare:
         return None if picture.is_blank(whole) else PageGap.NO_TEXT

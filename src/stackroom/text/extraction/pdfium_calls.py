@@ -40,6 +40,8 @@ count_characters = _call(raw.FPDFText_CountChars, _POINTER)
 character_at = _call(raw.FPDFText_GetCharIndexFromTextIndex, _POINTER, c_int)
 get_text_object = _call(raw.FPDFText_GetTextObject, _POINTER, c_int, returns=_POINTER)
 get_render_mode = _call(raw.FPDFTextObj_GetTextRenderMode, _POINTER)
+count_segments = _call(raw.FPDFPath_CountSegments, _POINTER)
+_get_draw_mode = _call(raw.FPDFPath_GetDrawMode, *[_POINTER] * 3)
 set_active = _call(raw.FPDFPageObj_SetIsActive, _POINTER, c_int)
 _get_bounds = _call(raw.FPDFPageObj_GetBounds, *[_POINTER] * 5)
 _get_matrix = _call(raw.FPDFPageObj_GetMatrix, _POINTER, _POINTER)
@@ -65,6 +67,11 @@ def bounds(page_object: int) -> Box:
     _get_bounds(page_object, *_BOX_PARTS)
     left, bottom, right, top = _UNPACK_BOX(_box)
     return left, bottom, right, top
+
+
+def is_filled(path: int) -> bool:
+    _get_draw_mode(path, _BOX_AT, _BOX_AT + 4)
+    return struct.unpack_from("i", _box)[0] != raw.FPDF_FILLMODE_NONE
 
 
 def matrix(page_object: int) -> tuple[float, ...]:

@@ -1,0 +1,142 @@
+"""What a page of a PDF shows that is not in its text: annotations that are drawn, and letters."""
+
+import io
+from collections.abc import Callable
+
+import pytest
+from reportlab.lib.pagesizes import A4
+from reportlab.pdfgen.canvas import Canvas
+
+from stackroom.text.extraction import read_pages
+from stackroom.text.gaps import gaps_of
+
+WORDS = "The plant in Kiel makes lamps of three kinds, and ships them in May."
+
+
+def annotated(properties: str, written: str) -> bytes:
+    """A PDF whose page has a line of text, and an annotation with a drawing of its own."""
+    content = f"BT /F1 12 Tf 60 700 Td ({WORDS}) Tj ET"
+    drawing = f"BT /F1 14 Tf 5 8 Td ({written}) Tj ET"
+    fonts = "/Resources<</Font<</F1 5 0 R>>>>"
+    objects = [
+        "<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[6 0 R]>>>>",
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R{fonts}/Annots[6 0 R]>>",
+        f"<</Length {len(content)}>>stream\n{content}\nendstream",
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        f"<</Type/Annot/Rect[100 200 300 230]/AP<</N 7 0 R>>{properties}>>",
+        f"<</Type/XObject/Subtype/Form/BBox[0 0 200 30]{fonts}/Length {len(drawing)}>>stream\n"
+        f"{drawing}\nendstream",
+    ]
+    written_objects = [f"{number} 0 obj\n{each}\nendobj" for number, each in enumerate(objects, 1)]
+    return "\n".join(
+        ["%PDF-1.4", *written_objects, "trailer<</Root 1 0 R/Size 8>>", "%%EOF"]
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    ("properties", "written"),
+    [
+        ("/Subtype/Stamp/F 4", "APPROVED by Nimbus"),
+        ("/Subtype/Watermark/F 4", "Draft of May"),
+        ("/Subtype/FreeText/F 4", "Ask Ann first"),
+        ("/Subtype/Square/F 4", "See annex B"),
+        ("/Subtype/Widget/FT/Btn/Ff 65536/T(b)/F 4", "Send order"),
+        ("/Subtype/Widget/FT/Sig/T(s)/F 4", "Signed by Ann"),
+    ],
+)
+def test_writing_of_a_drawn_annotation_is_text(properties: str, written: str) -> None:
+    pages = read_pages(annotated(properties, written), "a.pdf")
+
+    assert pages[0].text == f"{WORDS}\n{written}"
+    assert gaps_of(pages) == ()
+
+
+@pytest.mark.parametrize(
+    ("properties", "more"),
+    [
+        ("/Subtype/Stamp/F 2", ""),
+        ("/Subtype/Stamp/F 32", ""),
+        ("/Subtype/Widget/FT/Tx/Ff 8192/T(p)/V(secret)/F 4", ""),
+        ("/Subtype/Widget/FT/Tx/T(name)/V(Ann)/F 4", "\nname: Ann"),
+        ("/Subtype/FreeText/Contents(Ask Ann)/F 4", "\nAsk Ann"),
+    ],
+    ids=["hidden", "not viewed", "password", "field", "note"],
+)
+def test_drawing_that_is_unseen_or_said_elsewhere_adds_nothing(properties: str, more: str) -> None:
+    pages = read_pages(annotated(properties, "Drawn words"), "a.pdf")
+
+    assert pages[0].text == WORDS + more
+
+
+def _letters(canvas: Canvas) -> None:
+    """Twelve lines of shapes that are like letters."""
+    for line in range(12):
+        for at in range(40):
+            _letter(canvas, 60 + 8 * at, 500 - 15 * line, 4 + at % 3, 5 + 3 * (at % 2))
+
+
+def _letter(canvas: Canvas, x: float, y: float, width: float, height: float) -> None:
+    path = canvas.beginPath()
+    path.moveTo(x, y)
+    path.lineTo(x, y + height)
+    path.curveTo(x + 1, y + height + 1, x + width, y + height, x + width, y + height / 2)
+    path.lineTo(x + width - 1, y)
+    path.lineTo(x + width - 2, y)
+    path.curveTo(x + 1, y + height / 2, x + 1, y + 1, x + 1, y)
+    path.close()
+    canvas.drawPath(path, stroke=0, fill=1)
+
+
+def _words_of_one_path(canvas: Canvas) -> None:
+    for line in range(12):
+        path, y = canvas.beginPath(), 500 - 15 * line
+        for at in range(40):
+            x = 60 + 8 * at
+            path.moveTo(x, y)
+            for step in range(6):
+                path.curveTo(x + step, y + 8, x + 2, y + step, x + 5, y + 7)
+            path.close()
+        canvas.drawPath(path, stroke=0, fill=1)
+
+
+def _curve(canvas: Canvas) -> None:
+    for line in range(6):
+        path, y = canvas.beginPath(), 500 - 60 * line
+        path.moveTo(60, y)
+        for at in range(300):
+            path.lineTo(60 + 1.5 * at, y + (at * 37) % 23)
+        canvas.drawPath(path, stroke=1, fill=0)
+
+
+def _map(canvas: Canvas) -> None:
+    for at in range(900):
+        _letter(canvas, 60 + (at * 131) % 450, 100 + (at * 71) % 400, 3 + at % 9, 4 + at % 11)
+
+
+def _bars(canvas: Canvas) -> None:
+    for chart in range(5):
+        for at in range(40):
+            canvas.rect(60 + 9 * at, 500 - 60 * chart, 6, 3 + (at * 37) % 30, stroke=0, fill=1)
+
+
+def _page(draw: Callable[[Canvas], None]) -> bytes:
+    body = io.BytesIO()
+    canvas = Canvas(body, pagesize=A4, invariant=True)
+    for line in range(3):
+        canvas.drawString(60, 750 - 14 * line, WORDS)
+    draw(canvas)
+    canvas.save()
+    return body.getvalue()
+
+
+@pytest.mark.parametrize("draw", [_letters, _words_of_one_path])
+def test_letters_drawn_as_shapes_beside_text_are_a_gap(draw: Callable[[Canvas], None]) -> None:
+    (gap,) = gaps_of(read_pages(_page(draw), "a.pdf"))
+
+    assert gap == "the page has writing in an image, or drawn as shapes, that was not read"
+
+
+@pytest.mark.parametrize("draw", [_curve, _map, _bars])
+def test_drawing_beside_text_is_no_gap(draw: Callable[[Canvas], None]) -> None:
+    assert gaps_of(read_pages(_page(draw), "a.pdf")) == ()
