@@ -25,6 +25,7 @@ from bedrock_kb_simulator.service_errors import ServiceError
 
 _SERVICES = {"Textract": "textract"}  # by the targetPrefix of their models
 _PATH = re.compile(r"/service/(\w+)/operation/(\w+)")
+_TARGET = b"x-amz-target"
 _HEADERS = {"Content-Type": "application/cbor", "smithy-protocol": "rpc-v2-cbor"}
 _ERROR = (
     DenormalizedStructureBuilder()
@@ -44,6 +45,15 @@ def operation_of(request: Request) -> Any:
     if name not in model.operation_names:
         raise NotFound
     return model.operation_model(name)
+
+
+def is_meant(scope: Message) -> bool:
+    """Return True for a call of such a service, in either wire."""
+    targets = [value.decode("latin-1") for name, value in scope["headers"] if name == _TARGET]
+    found = _PATH.fullmatch(scope["path"])
+    return any(each.partition(".")[0] in _SERVICES for each in targets) or (
+        found is not None and found[1] in _SERVICES
+    )
 
 
 def is_of(operation: Any) -> bool:

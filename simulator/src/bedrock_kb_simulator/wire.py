@@ -9,6 +9,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -56,6 +57,9 @@ class Front:
         self._rights = rights
         self.close = close
         self._has_s3 = has_s3
+        # OCR takes seconds for each of its one picture at a time: in the threads of other calls,
+        # pictures that wait would leave none of them.
+        self._pictures = ThreadPoolExecutor(1)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -66,11 +70,14 @@ class Front:
         if body is None:
             return
         try:
-            await _send(send, await self._response(scope, body))
+            if (response := await self._response(scope, body, receive)) is not None:
+                await _send(send, response)
         except ConnectionDropped:
             await _drop(send)
 
-    async def _response(self, scope: Message, body: bytes) -> Response | _Streamed:
+    async def _response(
+        self, scope: Message, body: bytes, receive: Receive
+    ) -> Response | _Streamed | None:
         if self._has_s3 and own_s3.is_meant(scope):
             return await asyncio.to_thread(own_s3.answer, scope, body)
         if scope["path"] == "/health":
@@ -83,7 +90,21 @@ class Front:
                 return _unmodelled(403, error, str(uuid4()), scope)
         answers = (each for start, each in self._mounted.items() if scope["path"].startswith(start))
         answer = next(answers, partial(self._answer, signer))
+        if rpc_protocol.is_meant(scope):  # Textract, of all that are simulated
+            return await self._in_line(partial(answer, scope, body), receive)
         return await asyncio.to_thread(answer, scope, body)
+
+    async def _in_line(
+        self, answer: Callable[[], Response | _Streamed], receive: Receive
+    ) -> Response | _Streamed | None:
+        """Return None where the client left while others' pictures were read: it asks anew."""
+        response = asyncio.get_running_loop().run_in_executor(self._pictures, answer)
+        left = asyncio.ensure_future(receive())
+        await asyncio.wait({response, left}, return_when=asyncio.FIRST_COMPLETED)
+        if left.cancel():
+            return await response
+        response.cancel()
+        return None
 
     def _answer(self, signer: str, scope: Message, body: bytes) -> Response | _Streamed:
         request_id = str(uuid4())
