@@ -125,11 +125,11 @@ def _is_cited(result: Result, cited: Collection[CitedSource]) -> bool:
 
 def _order(answer: SearchAnswer) -> str:
     if answer.is_reranked:
-        return "A model that has read question and passages has put them in order."
+        return "A model has read the question and the passages, and ordered them."
     if any(each.ranks for each in answer.results):
         return (
-            "Each passage has two places among all that was found: by how near its meaning is to"
-            " the question's, and by the question's words. Both together make the order."
+            "Passages are ranked by meaning and by the question's words. Both together make the"
+            " order."
         )
     return "The order is the knowledge base's own."
 
@@ -163,7 +163,7 @@ def _left_out(answer: SearchAnswer) -> Iterator[str]:
         yield f"The filter: {answer.filter_notice}"
     if answer.omitted:
         passages = counted(answer.omitted, "relevant passage")
-        yield f"{passages} left out: the budget of text ({answer.tokens:,} tokens used) is full."
+        yield f"{passages} not shown: the limit of text is reached ({answer.tokens:,} tokens used)."
     if answer.withheld:
         passages = counted(answer.withheld, "passage")
         yield f"{passages} withheld: from documents that aren't yours."
@@ -171,9 +171,9 @@ def _left_out(answer: SearchAnswer) -> Iterator[str]:
         failed = counted(len(answer.failures), "knowledge base")
         yield f"{failed} didn't answer, so something may be missing. Ask again in a moment."
     if answer.notices:
-        yield "Part of it was searched in another way than usual; the best may not come first."
+        yield "Part of the search ran in another way; the best passages may not come first."
     if answer.guardrail_action != "NONE":
-        yield "A guardrail held back something of what was found."
+        yield "A guardrail withheld some of what was found."
 
 
 def passage_mark(source: Source, text: str) -> str:

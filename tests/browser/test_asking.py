@@ -91,7 +91,7 @@ def test_an_answer_grows_is_copied_and_goes_on_as_a_chat(
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     says = "It is orange [1]. "
     turn = {"text": says * 40 + "\n\n```\norange\n```", "pace": 0.05}
-    script(instance, question, turn, model=MODEL)
+    script(instance, question, turn, {"text": "In"}, {"text": "In the harbour."}, model=MODEL)
 
     example = page.get_by_role("link", name="What does Boats say about colours?")
     expect(example).to_be_visible()

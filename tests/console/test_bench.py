@@ -199,7 +199,7 @@ def test_each_passage_says_why_it_stands_where_it_does() -> None:
     ]
     assert "Both together make the order" in page.order
     assert reranked.others[0].why == "Place 1 in the search"
-    assert "A model that has read" in reranked.order
+    assert "A model has read" in reranked.order
     assert (by_date.others[0].why, by_date.order) == ("", "")
 
 

@@ -74,7 +74,7 @@ def test_a_run_that_can_not_be_handed_on_has_failed_and_its_user_is_told(office:
         office.start()
 
     [run] = office.runs.of_agent("alice", office.agent_id)
-    assert (run.state, run.reason) == ("failed", "The run could not be handed on. Start it again.")
+    assert (run.state, run.reason) == ("failed", "The question could not be sent. Ask again.")
 
 
 def test_a_run_is_kept_step_by_step_and_ends_with_an_answer(office: Office) -> None:
@@ -211,7 +211,7 @@ def test_one_whose_runner_died_has_failed_once_its_time_is_over(office: Office) 
     assert (meanwhile.state, len(meanwhile.steps)) == ("running", 1)
     assert (seen.state, len(seen.steps)) == ("failed", 1)
     assert seen.reason is not None
-    assert "what carried it out is gone" in seen.reason
+    assert "The answer broke off" in seen.reason
     assert seen.ended_at == meanwhile.until
     assert office.runner.carry_out("alice", run.id) is None
     assert office.runs.of_agent("alice", office.agent_id) == [seen]
@@ -238,7 +238,7 @@ def test_run_that_nobody_started_fails_after_a_while(office: Office) -> None:
 
     seen = office.runs.get("alice", run.id)
     assert (seen.state, seen.ended_at) == ("failed", run.created_at + LONGEST_WAIT)
-    assert seen.reason == "Nobody took up the run within 15 minutes. Start it again."
+    assert seen.reason == "The question waited for 15 minutes. Ask again."
     assert office.talk.briefs == []
 
 
@@ -300,7 +300,7 @@ def _turns(_: Brief, listener: Listener) -> None:
     ("play", "reason"),
     [
         (_tokens, "It took 250,001 tokens, and a run has 250,000"),
-        (_calls, "It asked its knowledge bases 20 times"),
+        (_calls, "It searched 20 times"),
         (_turns, "The model took 25 turns"),
     ],
 )
@@ -316,7 +316,7 @@ def test_a_run_has_so_much_and_no_more(office: Office, play: Play, reason: str) 
 
     assert heard == [True]
     assert run.state is RunState.OUT_OF_BUDGET
-    assert run.reason == (f"{reason}; that is all that a run is given. Ask for less at a time.")
+    assert run.reason == (f"{reason}; an answer may take no more. Ask for less at a time.")
     assert "Nobody hears this." not in run.model_dump_json()
     assert run.tool_calls <= MOST_TOOL_CALLS
 
@@ -342,7 +342,7 @@ def test_a_run_has_so_many_seconds(office: Office) -> None:
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
-        (ModelThrottled("Converse"), f"The model '{MODEL}' has too much to do."),
+        (ModelThrottled("Converse"), f"The model '{MODEL}' is busy."),
         (ModelUnavailable("Converse", "500"), f"The model '{MODEL}' did not answer."),
         (
             ModelRefused("ValidationException", "The provided model identifier is invalid."),
@@ -354,8 +354,8 @@ def test_a_run_has_so_many_seconds(office: Office) -> None:
         ),
         (AgentUnfinished("it said nothing"), "The agent has no answer: it said nothing."),
         (StoreUnavailable("PutItem", "500"), "A store did not answer."),
-        (StackroomError("secret"), "Something broke that nobody expected;"),
-        (RuntimeError("secret"), "Something broke that nobody expected;"),
+        (StackroomError("secret"), "Something went wrong. Try again;"),
+        (RuntimeError("secret"), "Something went wrong. Try again;"),
     ],
 )
 def test_a_failure_is_told_in_a_sentence_with_what_to_do(

@@ -17,8 +17,8 @@ from stackroom.model.records import Record
 # A queue that works hands a run on within seconds. Whoever asked has gone by then, and what is
 # answered so late costs money and helps nobody.
 LONGEST_WAIT = timedelta(minutes=15)
-_NEVER_BEGUN = "Nobody took up the run within 15 minutes. Start it again."
-_RUNNER_GONE = "The run ended without saying how: what carried it out is gone. Start it again."
+_NEVER_BEGUN = "The question waited for 15 minutes. Ask again."
+_RUNNER_GONE = "The answer broke off. Ask again."
 
 
 def id_from(moment: datetime) -> str:

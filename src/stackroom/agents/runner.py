@@ -180,10 +180,10 @@ def tokens_of(exchange: Exchange) -> int:
 
 # How a run ended, told to its user: a sentence, and what to do.
 
-_BROKE = "Something broke that nobody expected; the operator finds where in the log. Try again."
+_BROKE = "Something went wrong. Try again; if it happens again, tell whoever runs Stackroom."
 _AGENT_GONE = "The agent was deleted before it could answer."
 _LATER = {
-    ModelThrottled: "The model {model!r} has too much to do. Try again in a minute.",
+    ModelThrottled: "The model {model!r} is busy. Try again in a minute.",
     ModelUnavailable: "The model {model!r} did not answer. Try again in a minute.",
     Unavailable: "A store did not answer. Try again in a minute.",
 }
@@ -287,7 +287,7 @@ class Course:
     def call(self, tool: LinkedTool, arguments: object) -> Mapping[str, Any]:
         with self._lock:
             if self.over is None and self._calls >= MOST_TOOL_CALLS:
-                self._spend(f"It asked its knowledge bases {MOST_TOOL_CALLS} times")
+                self._spend(f"It searched {MOST_TOOL_CALLS} times")
             if self.over is not None:
                 return failure(_NO_MORE)
             self._calls += 1
@@ -403,7 +403,7 @@ class Course:
             self._spend(f"The model took {MOST_TURNS} turns")
 
     def _spend(self, what: str) -> None:
-        told = f"{what}; that is all that a run is given. Ask for less at a time."
+        told = f"{what}; an answer may take no more. Ask for less at a time."
         self.over = self.over or (RunState.OUT_OF_BUDGET, told)
 
     def _there(self) -> AgentRun:

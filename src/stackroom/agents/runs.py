@@ -41,7 +41,7 @@ LONGEST_MESSAGE = 10_000  # characters
 MOST_LISTED = 20
 # None that is older can be unfinished.
 _LONGEST = LONGEST_WAIT + timedelta(seconds=MOST_SECONDS + SECONDS_TO_END)
-_NOT_QUEUED = "The run could not be handed on. Start it again."
+_NOT_QUEUED = "The question could not be sent. Ask again."
 _TRIES = 20
 _pause = random_pauses(0.05, 1.0)
 

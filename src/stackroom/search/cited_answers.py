@@ -210,9 +210,7 @@ def _marked(text: str, marks: Iterable[tuple[int, Collection[int]]]) -> str:
 
 _NO_ANSWER = "No answer found in your documents."
 _MOST_NEAREST = 3  # sources that are named where no passage answers
-_TOO_SLOW = (
-    "No answer was written in the time that there is for it: ask again, or read what was found."
-)
+_TOO_SLOW = "No answer was written in time. Try again, or read the passages below."
 
 
 @dataclass(frozen=True, kw_only=True)
