@@ -260,6 +260,23 @@ def test_no_results_names_the_nearest_sources(
     ]
 
 
+def test_an_answer_and_its_absence_say_what_was_not_searched(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog_id, question = tools.create(), "How long is annual leave?"
+    tools.index(catalog_id, "leave.txt", "Annual leave is thirty days for everyone.")
+    for name in ("a.txt", "b.txt"):
+        tools.upload(catalog_id, name)
+
+    answer = tools.call("query_catalog", query=question, catalog_id=catalog_id)
+    monkeypatch.setattr("bedrock_kb_simulator.stand_in._ENOUGH", 1.1)
+    none = tools.call("query_catalog", query="What melts?", catalog_id=catalog_id)
+
+    told = "2 of 3 documents are still being indexed and were not searched"
+    assert text_of(answer).splitlines()[1:3] == ["", f"{told}."]
+    assert text_of(none) == f"Error: No relevant information found for your query. {told}"
+
+
 def test_upload_link_names_all_fields_and_does_not_hold_up_the_catalog(
     tools: Tools,
 ) -> None:

@@ -387,6 +387,13 @@ class Pages:
         assert answer.status_code in (200, 303), (path, answer.status_code, answer.text)
         return answer.headers.get("location") or answer.text
 
+    def watch(self, question: str) -> None:
+        """As a page with script asks, which shows an answer while it grows."""
+        form = {"query": question, "growing": "ask-" + "0" * 32}
+        headers = {**self._headers, "HX-Request": "true"}
+        answer = self._http.post("/ask", data=form, headers=headers)
+        assert answer.status_code == 200, (answer.status_code, answer.text)
+
     def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         answer = self._http.request(method, path, json=body, headers=self._headers)
         assert answer.is_success, (path, answer.status_code, answer.text)
@@ -448,7 +455,9 @@ def ask_in_the_console(person: Person) -> None:
         pages.get(pages.post("/ask", query=QUESTION, catalog_id=shelf))
         pages.get(pages.post("/ask", query=QUESTION))
         pages.post("/ask/feedback", question=QUESTION, verdict="up", catalog_id=shelf)
+        pages.watch(QUESTION)
         _ask_an_agent(pages, person)
+        _ask_the_assistant(pages)
 
 
 def _send(pages: Pages, path: str) -> str:
@@ -491,6 +500,12 @@ def _ask_an_agent(pages: Pages, person: Person) -> None:
     pages.get(f"/agents/{made['agent']['id']}/chat")
     pages.call("DELETE", f"{agent}/tools/{tool}")
     pages.call("DELETE", agent)
+
+
+def _ask_the_assistant(pages: Pages) -> None:
+    """Of all catalogs, which whoever carries out the run must list."""
+    path = pages.post("/chat", message=QUESTION)
+    eventually(lambda: 'data-state="succeeded"' in pages.get(path), "the assistant has answered")
 
 
 SCENES: tuple[Callable[[Person], None], ...] = (
