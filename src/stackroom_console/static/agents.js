@@ -71,3 +71,20 @@ document.addEventListener("htmx:oobAfterSwap", () => {
   if (document.querySelector("#stop form")) return;
   for (const each of document.querySelectorAll("form:has([data-sends]) [data-problems]")) each.replaceChildren();
 });
+
+/* A question that was asked comes back into the field, to be asked otherwise. */
+(() => {
+  const prepare = () => {
+    for (const each of document.querySelectorAll("[data-edits][hidden]")) each.hidden = false;
+  };
+  document.addEventListener("htmx:oobAfterSwap", prepare);
+  document.addEventListener("htmx:afterSwap", prepare);
+  prepare();
+  document.addEventListener("click", (event) => {
+    const edits = event.target.closest("[data-edits]");
+    if (!edits) return;
+    const field = document.querySelector("[data-sends]");
+    field.value = edits.dataset.edits;
+    field.focus();
+  });
+})();

@@ -20,19 +20,6 @@
   document.addEventListener("htmx:beforeSwap", () => { follows = isAtEnd(); });
   document.addEventListener("htmx:afterSettle", () => { if (follows) toEnd(); });
 
-  const prepare = () => {
-    for (const each of document.querySelectorAll("[data-edits][hidden]")) each.hidden = false;
-  };
-  document.addEventListener("htmx:oobAfterSwap", prepare);
-  prepare();
-  document.addEventListener("click", (event) => {
-    const edits = event.target.closest("[data-edits]");
-    if (!edits) return;
-    const field = document.querySelector("[data-sends]");
-    field.value = edits.dataset.edits;
-    field.focus();
-  });
-
   const composer = document.getElementById("composer");
   if (!composer) return;
   composer.addEventListener("keydown", (event) => {

@@ -49,9 +49,13 @@
     }
   });
 
-  /* The account's menu closes by Escape, and gives the focus back. */
+  /* A menu closes by Escape, and gives the focus back; and by a press elsewhere. */
+  document.addEventListener("click", (event) => {
+    const menu = document.querySelector("details.menu[open]");
+    if (menu && !menu.contains(event.target)) menu.open = false;
+  });
   document.addEventListener("keydown", (event) => {
-    const menu = event.key === "Escape" && document.querySelector("details.dropdown[open]");
+    const menu = event.key === "Escape" && document.querySelector("details:is(.dropdown, .menu)[open]");
     if (!menu) return;
     menu.open = false;
     menu.querySelector("summary").focus();
