@@ -84,6 +84,8 @@ FIELDS: Mapping[tuple[str, str], Mapping[str, Field]] = {
     },
     ("POST", "/ask/test-questions/remove"): {},
     ("POST", "/runs/{run_id}/feedback"): {"verdict": _VERDICT, "note": _NOTE},
+    ("POST", "/chat"): _MESSAGE,
+    ("POST", "/chat/continue"): {"said": Text(good="Yes.", longest=20_000)},
     ("POST", "/agents"): _AGENT,
     ("POST", "/agents/import"): {"agent": Text(good="{}", longest=LARGEST)},
     ("POST", "/agents/{agent_id}"): _AGENT,
@@ -123,7 +125,7 @@ BODILESS = {
 }
 # A form's fields are told by the labels that stand beside them, where these say more.
 LABELS = {
-    "system_prompt": "prompt",
+    "system_prompt": "instructions",
     "tool_name": "tool name",
     "tool_description": "tool description",
     "top_k": "top k results",
@@ -131,7 +133,8 @@ LABELS = {
     "threshold": "similarity threshold",
     "message": "question",
     "query": "question",
-    "most": "passages at most",
+    "most": "number of passages",
+    "said": "answer",
     "agent": "the file",
 }
 

@@ -45,6 +45,8 @@ BODIES: dict[str, dict[str, object]] = {
     "/agents/{agent_id}/knowledge-bases/{knowledge_base_id}": _FORM,
     "/agents/{agent_id}/tools/{tool_id}/edit": _FORM,
     "/ask/feedback": {"verdict": "up"},
+    "/chat": {"message": "What is planned?"},
+    "/chat/continue": {"asked": "q=Why", "said": "Yes."},
     "/theme": {"theme": "dark"},
     "/runs/{run_id}/feedback": {"verdict": "up"},
     "/agents/{agent_id}/chat": {"message": "What is planned?"},

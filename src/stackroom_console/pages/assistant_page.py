@@ -1,23 +1,39 @@
 """Chat at once: the assistant over all of a user's catalogs, or what of them is chosen."""
 
 from itertools import count
+from typing import Annotated
 
+from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
+from stackroom.access.plain_text import Text
 from stackroom.agents.agent_run import ModelStep, ShownPassage, ToolStep
 from stackroom.agents.assistant import ALL_CATALOGS_NAME, ASSISTANT, SEARCH_ALL
-from stackroom.agents.runs import NEW
-from stackroom.errors import ValidationError
+from stackroom.agents.runs import NEW, Message
+from stackroom.model.records import Record
 from stackroom.search.results import SearchAnswer
 from stackroom_console.asked_question import choice_of, question_asked
 from stackroom_console.console import FOR_A_PAGE
 from stackroom_console.pages import chat_page
 from stackroom_console.pages.ask_page import catalogs_of, require_own
 from stackroom_console.rendering import redirect
-from stackroom_console.request import Request
+from stackroom_console.request import Request, parse
 from stackroom_console.shown_answer import passage_mark
 
 _LONGEST_ANSWER = 20_000  # characters: more than a model may write for the page Ask
+
+
+class _Resumed(Record):
+    question: Message
+    answer: Annotated[
+        Text,
+        AfterValidator(str.strip),
+        Field(
+            min_length=1,
+            max_length=_LONGEST_ANSWER,
+            description=f"an answer of 1 to {_LONGEST_ANSWER:,} characters",
+        ),
+    ]
 
 
 def page(request: Request) -> Response:
@@ -36,9 +52,8 @@ def resume(request: Request) -> Response:
     the question and the answer, and its passages are searched for again.
     """
     question = question_asked(request.form.get("asked", ""))
-    said = request.form.get("said", "")[:_LONGEST_ANSWER].strip()
-    if not said or not question.query.strip():
-        raise ValidationError("Answer: Allowed: one of the page Ask")
+    given = {"question": question.query, "answer": request.form.get("said", "")}
+    wanted = parse(_Resumed, given, called={"question": "Question", "answer": "Answer"})
     require_own(request, question)
     catalogs = catalogs_of(request).values()
     chosen = question.choice.catalog_ids
@@ -60,11 +75,11 @@ def resume(request: Request) -> Response:
         at=now,
         seconds=found.milliseconds / 1000,
     )
-    answered = ModelStep(text=said, at=now, seconds=0, input_tokens=0, output_tokens=0)
+    answered = ModelStep(text=wanted.answer, at=now, seconds=0, input_tokens=0, output_tokens=0)
     run = request.services.agent_runs.begin_with(
         request.user_id,
         ASSISTANT,
-        question.query.strip(),
+        wanted.question,
         (searched, answered),
         within=chat_page.part_of(request, question.choice),
     )
