@@ -3,6 +3,7 @@
 import os
 import shlex
 import signal
+import sys
 import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
@@ -10,14 +11,16 @@ from functools import partial
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 
 from bedrock_kb_simulator.embedding_models import ModelName
+from bedrock_kb_simulator.model_endpoint import ModelEndpoint
 from stackroom_cli.json_output import DoneAnswer, ServingAnswer, VariablesAnswer
 from stackroom_cli.output import Output, counting, stopwatch
 from stackroom_local.local_errors import NotKept, NotUp, StillStopping, command
 from stackroom_local.ministack.disk_reserve import DiskReserve
 from stackroom_local.project_files import part
-from stackroom_local.servers import Ports
+from stackroom_local.servers import MODEL_PREFIX, Ports
 from stackroom_local.state import Instance, StateDirectory, default_state_dir
 from stackroom_local.supervisor import Announce, Counting, LocalMode, Stopped
 
@@ -62,7 +65,7 @@ def up(
         )
         try:
             with mode.running() as instance:
-                _welcome(out, instance, time.monotonic() - started)
+                _welcome(out, instance, time.monotonic() - started, model)
                 told.answer(
                     ServingAnswer(
                         aws_endpoint=instance.aws_endpoint,
@@ -154,8 +157,20 @@ def _console(instance: Instance) -> str:
     return f"  console  {instance.console_url}/   in a browser: sign in as anyone\n"
 
 
-def _welcome(out: Console, instance: Instance, seconds: float) -> None:
+def _models(embeds: ModelName) -> str:
+    """Which model embeds, and which writes answers."""
+    endpoint = ModelEndpoint.of(os.environ, MODEL_PREFIX)
+    if endpoint is None:
+        answers = "answers are extracted from the passages, without a model"
+    else:
+        answers = f"{endpoint.model} at {endpoint.base_url.partition('?')[0]} writes answers"
+    return f"{embeds} embeds; {answers}"
+
+
+def _welcome(out: Console, instance: Instance, seconds: float, model: ModelName) -> None:
     stackroom, examples = command(), _shown(part("examples"))
+    aws = Path(sys.executable).with_name("aws")
+    lists = f"  {_shown(aws)} s3 ls s3://{instance.bucket}/alice/\n" if aws.exists() else ""
     # once evaluated, the environment tells every verb which state directory is meant
     where = _unless_default(instance.state_dir)
     out.print(
@@ -165,12 +180,13 @@ Ctrl-C stops it; what was ingested is kept.
 
 {_console(instance)}  S3       {instance.aws_endpoint}   bucket {instance.bucket}
   MCP      {instance.mcp_url}   the tools: see docs/tools.md
+  models   {escape(_models(model))}
   logs     {instance.state_dir / "logs"}
 
 In another shell:
 
   eval "$({stackroom} env --user alice{where})"   # AWS SDKs and CLIs act as alice
-  {stackroom} drop {examples}/alice/handbook --user alice --catalog handbook --wait
+{lists}  {stackroom} drop {examples}/alice/handbook --user alice --catalog handbook --wait
   {stackroom} status --watch                      # each document's progress
   {stackroom} ask "how many days of leave do I get?" --user alice
   {stackroom} token --user alice                  # a bearer token for any MCP client

@@ -4,6 +4,7 @@ import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
@@ -173,7 +174,7 @@ class Servers:
             "--speed": f"{self.speed:g}",
             "--issuer": self.agents,
             "--gateway": f"{self.agents}/mcp",
-            "--command-line": f"{command()} {{}} --state-dir {shlex.quote(str(self.state.path))}",
+            "--command-line": self._command_line(),
         }
         return self._server(
             "console",
@@ -182,6 +183,12 @@ class Servers:
             {**endpoint_variables(self.aws, self.bedrock), **_WITHOUT_KEY},
             health=f"{self.console_url}/sign-in",
         )
+
+    def _command_line(self) -> str:
+        """What works in a shell of any folder."""
+        [program] = shlex.split(command())
+        path = shlex.quote(str(Path(program).absolute())) if "/" in program else program
+        return f"{path} {{}} --state-dir {shlex.quote(str(self.state.path))}"
 
     def _server(
         self,

@@ -1,6 +1,7 @@
 """How another program reaches the gateway: its address, a token, and lines for each client."""
 
 import json
+import re
 import shlex
 from dataclasses import dataclass
 from functools import cache
@@ -9,7 +10,10 @@ from typing import Any
 
 from starlette.responses import Response
 
+from stackroom.model.records import DocumentStatus
 from stackroom_console.console import OPERATORS, Connection
+from stackroom_console.pages.sample_catalog import SAMPLE_QUESTIONS, questions_of
+from stackroom_console.pages.sign_in_clients import sign_in_clients
 from stackroom_console.rendering import render
 from stackroom_console.request import Request
 
@@ -23,6 +27,10 @@ _ADDRESS = {
     "python": 'os.environ["STACKROOM_MCP_URL"]',
 }
 
+_ASKED = "daily meal allowance in Norway"  # in these lines, of a document of the examples
+_LOOKED_AT = 10  # catalogs, and documents of each, for one to ask about
+_WORDS = re.compile(r"\w+")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Lines:
@@ -35,13 +43,16 @@ class Lines:
 def page(request: Request) -> Response:
     connection, told = request.console.connection, _clients()
     own = OPERATORS in request.caller.groups
+    question = _question(request)
     return render(
         request,
         "connect.html",
         connection=connection,
         token_lines=token_lines(connection, request.user_id),
-        clients=_shown(told["gateway"], connection),
-        for_operators=_shown(told["knowledge_base"], connection) if own else {},
+        question=question,
+        sign_in_clients=sign_in_clients(connection),
+        clients=_shown(told["gateway"], connection, question),
+        for_operators=_shown(told["knowledge_base"], connection, question) if own else {},
         operator_lines=_operator_lines(request) if own else "",
         signing_in_on_aws=told["signing_in_on_aws"] if connection.is_deployment else "",
     )
@@ -65,21 +76,41 @@ def _operator_lines(request: Request) -> str:
     return f'{before}export KNOWLEDGE_BASE_ID="{member.knowledge_base_id}"\n'
 
 
+def _question(request: Request) -> str:
+    """
+    Return a question that finds something in the caller's documents, or one for the sample. It has
+    nothing in it that means something to a shell or in a literal.
+    """
+    services, user_id = request.services, request.user_id
+    catalogs = services.listing.catalogs_of(user_id).catalogs
+    for each in catalogs:
+        if each.document_count and (questions := questions_of(each)):
+            return questions[0]
+    for each in catalogs[:_LOOKED_AT]:
+        page = services.deployment.documents.page(each.catalog_id, after=None, limit=_LOOKED_AT)
+        for document in page.documents:
+            if document.status is DocumentStatus.INDEXED:
+                stem = document.filename.rpartition("/")[2].rpartition(".")[0]
+                return f"What is in {' '.join(_WORDS.findall(stem))}?"
+    return SAMPLE_QUESTIONS[0]
+
+
 def _shown(
-    told: dict[str, list[dict[str, str]]], connection: Connection
+    told: dict[str, list[dict[str, str]]], connection: Connection, question: str
 ) -> dict[str, tuple[Lines, ...]]:
     return {
         name: tuple(
-            Lines(text=_with_address(each, connection.mcp_url), about=each["about"])
+            Lines(text=_filled(each, connection.mcp_url, question), about=each["about"])
             for each in blocks
         )
         for name, blocks in told.items()
     }
 
 
-def _with_address(block: dict[str, str], url: str) -> str:
+def _filled(block: dict[str, str], url: str, question: str) -> str:
     language = block["language"]
-    return block["text"].replace(_ADDRESS[language], url if language == "bash" else json.dumps(url))
+    address = url if language == "bash" else json.dumps(url)
+    return block["text"].replace(_ADDRESS[language], address).replace(_ASKED, question)
 
 
 @cache

@@ -16,7 +16,7 @@ from stackroom_console.request import Request
 _FILES = Path(__file__).parents[1] / "sample"
 _NAME = "About Stackroom"
 _DESCRIPTION = "A sample: four short documents about Stackroom itself. Delete it whenever you like."
-_QUESTIONS = (
+SAMPLE_QUESTIONS = (
     "Which kinds of files does Stackroom read?",
     "What happens when I delete a document?",
     "How do I connect another program to my catalogs?",
@@ -42,7 +42,7 @@ def add(request: Request) -> Response:
 
 def questions_of(catalog: Catalog) -> Sequence[str]:
     """To ask of the sample; none of any other catalog."""
-    return _QUESTIONS if catalog.description == _DESCRIPTION else ()
+    return SAMPLE_QUESTIONS if catalog.description == _DESCRIPTION else ()
 
 
 def _opened(request: Request) -> Catalog:
