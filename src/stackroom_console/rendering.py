@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,9 +19,10 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from stackroom.access.plain_text import is_plain
 from stackroom.agents.agents import mark_of
 from stackroom.agents.assistant import ASSISTANT
-from stackroom.tools.texts import counted, day, dollars, figure, iso, minute, scores, size
+from stackroom.tools.texts import counted, day, figure, iso, minute, scores, size
 from stackroom_console.console import OPERATORS
 from stackroom_console.safe_markdown import markdown
+from stackroom_console.text_blocks import plain_blocks
 
 if TYPE_CHECKING:
     from stackroom_console.problems import Problem
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
+_CENT = Decimal("0.01")
 
 # What every page links to: its name, its path, and whether only operators see it.
 NAVIGATION: tuple[tuple[str, str, bool], ...] = (
@@ -146,20 +149,26 @@ def _environment() -> Environment:
     )
     environment.globals["static"] = static
     environment.filters |= {
+        "blocks": plain_blocks,
         "counted": counted,
         "day": day,
-        "dollars": dollars,
         "figure": figure,
         "iso": iso,
         "mark": mark_of,
         "markdown": markdown,
         "minute": minute,
+        "money": money,
         "plain": plain,
         "plain_text": plain_text,
         "scores": scores,
         "size": size,
     }
     return environment
+
+
+def money(value: float | Decimal) -> str:
+    """Dollars as a person reads an estimate."""
+    return "less than $0.01" if 0 < value < _CENT else f"${value:,.2f}"
 
 
 # What a page shows as it comes: asked for again and again, the more seldom the less happens.

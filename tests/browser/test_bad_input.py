@@ -95,7 +95,7 @@ def test_files_that_do_not_come_through_are_sent_again_by_a_click(
         expect(uploads.filter(has_text="The console can't be reached")).to_have_count(2)
     page.route(store, lambda route: route.abort("connectionreset"))
     page.get_by_role("button", name="Retry buoys.txt").click()
-    expect(uploads.filter(has_text="The connection to the store broke.")).to_have_count(1)
+    expect(uploads.filter(has_text="The connection was lost.")).to_have_count(1)
     page.unroute(store)
     page.get_by_role("button", name="Retry all (2)").click()
 

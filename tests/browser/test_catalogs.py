@@ -52,12 +52,13 @@ def test_the_failed_one_of_a_thousand_is_found_and_tried_again(
     expect(rows).to_have_count(100)
     expect(rows.nth(0)).to_contain_text(reason)  # what failed comes first
     page.get_by_role("searchbox").fill("ZEBRA")
+    expect(page.locator("#search")).to_have_css("box-shadow", "none")  # the field alone is ringed
     page.get_by_role("button", name="Search").click()
     expect(rows).to_have_count(1)
     page.get_by_role("link", name="Failed 1").click()
-    page.get_by_label("Choose zebra.txt").check()
+    page.get_by_label("Select zebra.txt").check()
     page.get_by_role("button", name="Retry", exact=True).click()
-    expect(page.locator("#documents")).to_contain_text("No document is like that")
+    expect(page.locator("#documents")).to_contain_text("No documents match.")
     page.get_by_role("link", name="Searchable 1,000").click()
     expect(rows.locator(".state.searchable")).to_have_text("searchable")
     added = rows.locator("time")

@@ -49,7 +49,7 @@ def test_passages_lead_to_their_page_of_the_file_beside_them_and_come_anew(
     without_script.close()
 
     state = page.locator("#document .standing .state")
-    page.get_by_role("button", name="Ingest again").click()
+    page.get_by_role("button", name="Re-index").click()
     expect(state).not_to_have_text("searchable")
     expect(state).to_have_text("searchable")
     expect(page.locator(".cut article")).to_have_count(8)

@@ -14,7 +14,7 @@ from tests.browser.belongings import MODEL
 from tests.browser.builders import open_choice
 from tests.browser.conftest import SignedIn
 from tests.browser.looks import Looks
-from tests.browser.visitors import Visitor, make_catalog
+from tests.browser.visitors import Visitor, choose_in_menu, make_catalog
 
 PAGES = {
     each.path
@@ -145,14 +145,19 @@ def catalogs(stage: Stage) -> None:
     stage.look("catalog")
     documents(stage)
 
-    page.get_by_label("Choose all on this page").check()
+    page.get_by_label("Select all on this page").check()
     page.locator("#delete-chosen").click()
     expect(page.get_by_role("dialog")).to_be_visible()
     stage.look("documents-delete")
     stage.close_dialog()
-    opener = page.get_by_role("button", name="Delete catalog")
-    stage.look_at_dialog(opener, "catalog-delete")
-    stage.close_dialog()
+    menu = page.get_by_label("More for this catalog")
+    for name, picture in (
+        ("Edit name and description", "catalog-edit"),
+        ("Delete", "catalog-delete"),
+    ):
+        menu.click()
+        stage.look_at_dialog(page.get_by_role("link", name=name), picture)
+        stage.close_dialog()
     stage.look_at(
         f"{page.url.removeprefix(stage.visitor.url)}?q=no+such+file", "catalog-none-found"
     )
@@ -293,7 +298,7 @@ def chat(stage: Stage, agent: str) -> None:
 
 def delete_catalog(stage: Stage, name: str) -> None:
     page = stage.visitor.open("/catalogs")
-    page.get_by_role("link", name=f"Delete {name}", exact=True).click()
+    choose_in_menu(page, name, "Delete")
     page.get_by_role("button", name="Delete catalog").click()
     expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)
 
@@ -301,6 +306,7 @@ def delete_catalog(stage: Stage, name: str) -> None:
 def delete_document(stage: Stage) -> None:
     page = stage.visitor.open("/catalogs")
     page.get_by_role("link", name="Tide tables", exact=True).click()
+    page.get_by_label("Actions for Ostend.md").click()
     opener = page.get_by_role("link", name="Delete Ostend.md")
     stage.look_at_dialog(opener, "document-delete").get_by_role(
         "button", name="Delete document"

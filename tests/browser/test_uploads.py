@@ -6,7 +6,7 @@ from playwright.sync_api import Dialog, Locator, Page, expect
 
 from stackroom_local.state import Instance
 from tests.browser.conftest import SignedIn
-from tests.browser.visitors import Visitor, make_catalog
+from tests.browser.visitors import Visitor, choose_in_menu, make_catalog
 from tests.e2e.people import Person
 
 MEGABYTE = 1024**2
@@ -37,7 +37,7 @@ def test_names_of_any_script_stay_as_they_are(
         shown = documents(zoe.page).locator("th bdi").get_by_text(name, exact=True)
         expect(shown).to_be_visible()
         with zoe.page.expect_download() as download:
-            zoe.page.get_by_role("link", name=f"Download {name}", exact=True).click()
+            choose_in_menu(zoe.page, name, "Download")
         assert download.value.path().read_text("utf-8") == f"The text of {name}."
     assert zoe.said == []
 
@@ -58,6 +58,13 @@ def test_a_folder_is_walked_and_its_files_are_called_by_their_path(
     expect(documents(zoe.page).locator(".state.searchable")).to_have_count(3)
     kept = {each.filename for each in Person(instance, zoe.name).records().values()}
     assert kept == paths
+    deep = documents(zoe.page).get_by_role("link", name="Harbour 港/2026/Q1/deep.txt")
+    year = zoe.page.get_by_role("button", name="2026", exact=True)
+    year.click()
+    expect(deep).to_be_hidden()
+    expect(documents(zoe.page).get_by_role("link", name="Harbour 港/top.txt")).to_be_visible()
+    year.click()
+    expect(deep).to_be_visible()
 
 
 def test_unsupported_file_is_refused_before_it_is_sent(signed_in: SignedIn, tmp_path: Path) -> None:
@@ -100,14 +107,39 @@ def test_folder_dropped_again_sends_changed_files_only_after_confirmation(
     first = zoe.page.locator("#uploads li").nth(0)  # problems stand on top
     expect(first).to_have_class("refused")
     expect(zoe.page.locator("#uploads li:not(.refused)").first).to_contain_text(
-        "this very file is there already"
+        "Skipped: this file is already here"
     )
-    expect(zoe.page.get_by_role("button", name="Skip all (3)")).to_be_visible()
+    expect(zoe.page.get_by_role("button", name="Dismiss all (3)")).to_be_visible()
     zoe.page.get_by_role("button", name="Replace all (2)").click()
     expect(summary).to_have_text("2 of 5 uploaded, 2 skipped, 1 refused")
-    zoe.page.get_by_role("button", name="Skip Harbour/setup.exe").click()
+    zoe.page.get_by_role("button", name="Dismiss Harbour/setup.exe").click()
     expect(summary).to_have_text("2 of 5 uploaded, 3 skipped")
     expect(tray).not_to_have_attribute("open", "")
+
+
+def test_running_and_queued_uploads_are_cancelled_and_leave_no_document(
+    signed_in: SignedIn, instance: Instance, tmp_path: Path
+) -> None:
+    zoe = signed_in("zoe-cancels")
+    page, names = zoe.page, [f"{number}.txt" for number in range(6)]
+    make_catalog(zoe, "Cancelled")
+    page.route(f"{instance.aws_endpoint}/**", lambda _: None)  # they never come to an end
+    choose(zoe, *written(tmp_path, *names))
+    summary = page.locator("#upload-summary")
+    expect(summary).to_have_text("0 of 6 uploaded, 3 queued")
+    expect(page.locator("#documents tbody tr")).to_have_count(3)
+
+    page.get_by_role("button", name="Cancel 0.txt").click()
+    page.get_by_role("button", name="Cancel 5.txt").click()
+    expect(summary).to_have_text("0 of 6 uploaded, 2 cancelled, 1 queued", timeout=1000)
+    page.get_by_role("button", name="Cancel all").click()
+
+    expect(summary).to_have_text("0 of 6 uploaded, 6 cancelled", timeout=1000)
+    expect(page.get_by_text("No documents yet.")).to_be_visible()
+    page.unroute(f"{instance.aws_endpoint}/**")
+    choose(zoe, tmp_path / "0.txt")
+    expect(summary).to_have_text("1 of 1 uploaded")
+    assert zoe.said == []
 
 
 def test_upload_cut_off_by_a_reload_is_named_and_sent_when_chosen_again(
@@ -138,7 +170,9 @@ def test_upload_cut_off_by_a_reload_is_named_and_sent_when_chosen_again(
     assert asked == ["beforeunload"]
     zoe.page.unroute("**/uploads")
     told = zoe.page.locator("#unsent")
-    expect(told).to_contain_text("1 file was not sent before this page was left: Harbour/5.txt.")
+    expect(told).to_contain_text(
+        "1 file was not uploaded before you left this page: Harbour/5.txt."
+    )
     expect(zoe.page.locator("#documents td .state.searchable")).to_have_count(5)
     written(folder, "new.txt")  # which used to be passed over without a word
     zoe.page.locator("#folder").set_input_files(folder)

@@ -58,6 +58,12 @@ def answer_issuer(visitor: Visitor, *, groups: tuple[str, ...] = ()) -> None:
     visitor.page.get_by_role("button", name="Sign in").click()
 
 
+def choose_in_menu(page: Page, of: str, what: str) -> None:
+    """Of what can be done with `of`, which stands behind one button of its row."""
+    page.get_by_label(f"Actions for {of}", exact=True).click()
+    page.get_by_role("link", name=f"{what} {of}", exact=True).click()
+
+
 def make_catalog(visitor: Visitor, name: str) -> str:
     """A new catalog by way of the dialog; answers its page, which is shown."""
     page = visitor.open("/catalogs")

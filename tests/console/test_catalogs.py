@@ -32,8 +32,10 @@ def test_catalogs_are_listed_with_counts_sizes_and_states(
 
     today = f"{datetime.now(UTC):%Y-%m-%d}"
     ants, shown = rows(text)
-    assert re.fullmatch(rf"Ants 0 0 B ready {today} [0-9:]+ UTC Delete", ants)
-    assert re.fullmatch(rf"Research papers 1 2\.0 KB indexing {today} [0-9:]+ UTC Delete", shown)
+    assert re.fullmatch(rf"Ants 0 0 B empty {today} [0-9:]+ UTC ⋯ Edit Delete", ants)
+    assert re.fullmatch(
+        rf"Research papers 1 2\.0 KB indexing {today} [0-9:]+ UTC ⋯ Edit Delete", shown
+    )
     assert "2 catalogs" in text
 
 
@@ -108,7 +110,7 @@ def test_large_catalog_is_deleted_in_steps_each_requested_by_the_page(
     while answers[-1].status_code == 200:
         answers.append(delete_step(alice, catalog))
 
-    left = [re.findall(r"is large: ([0-9]+) documents? still", each.text) for each in answers]
+    left = [re.findall(r"is large: ([0-9]+) documents? left", each.text) for each in answers]
     # The second step is that of their texts.
     assert left == [[str(MANY - 2)], [str(MANY - 2)], [str(MANY - 4)], []]
     assert f'hx-post="/catalogs/{catalog}/delete" hx-target="#dialog"' in answers[0].text
@@ -134,15 +136,15 @@ def test_documents_are_listed_with_how_far_each_is(alice: Browser, pipeline: Pip
     text = alice.get(f"/catalogs/{catalog}").text
 
     bad, announced, waits, done = rows(text)
-    assert "uploading on its way; upload it again" in announced
+    assert "uploading Waiting for the file; upload it again" in announced
     assert "failed File type &#39;.exe&#39; not supported." in bad
-    assert "mend the file, and upload it again" in bad
+    assert "Fix the file and upload it again." in bad
     assert "Retry" not in bad
     assert "done.txt 11 B searchable" in done
-    assert re.search("waits.txt 11 B pending about to begin, about [0-9]+[sm] to go", waits)
+    assert re.search("waits.txt 11 B pending Starting, about [0-9]+[sm] to go", waits)
     assert "2 of 4 done, 2 left" in heading(text)
     chips = re.findall(r'class="chip.*?>([^<]+) <b>([0-9]+)</b>', text)
-    assert chips == [("All", "4"), ("Failed", "1"), ("Under way", "2"), ("Searchable", "1")]
+    assert chips == [("All", "4"), ("Failed", "1"), ("In progress", "2"), ("Searchable", "1")]
 
 
 def test_a_catalog_to_which_something_is_on_its_way_does_not_read_ready(
@@ -157,6 +159,32 @@ def test_a_catalog_to_which_something_is_on_its_way_does_not_read_ready(
     assert heading(before) == "data-announced> ready 1 searchable"
     after = heading(alice.get(f"/catalogs/{catalog}").text)
     assert after == "data-announced> 1 of 2 done, 1 left"
+
+
+def test_files_of_folders_are_listed_as_a_tree(alice: Browser, pipeline: Pipeline) -> None:
+    catalog = new_catalog(alice)
+    for name in ("Port/2026/Q1/deep.txt", "Port/2026/b.txt", "Port/z.txt", "a.txt", "Port2/c.txt"):
+        dropped(pipeline, "alice", catalog, name)
+
+    tree = alice.get(f"/catalogs/{catalog}").text
+    by_size = alice.get(f"/catalogs/{catalog}?sort=size").text
+
+    names = r'(?:data-folder="([^"]+)"|id="about-[^>]+><bdi>(.*?)</bdi>)'
+    seen = [folder or file for folder, file in re.findall(names, tree)]
+    assert seen == [
+        "a.txt",
+        "Port",
+        "Port/2026",
+        "b.txt",
+        "Port/2026/Q1",
+        "deep.txt",
+        "z.txt",
+        "Port2",
+        "c.txt",
+    ]
+    assert 'aria-label="Port/2026/Q1/deep.txt"' in tree
+    assert "data-folder" not in by_size
+    assert "<bdi>Port/z.txt</bdi>" in by_size
 
 
 def test_many_documents_come_in_pages_that_leave_none_out(
@@ -264,7 +292,7 @@ def test_failed_documents_are_retried_singly_or_all_at_once(
     rest = alice.send(f"{at}/retry", {"csrf_token": alice.csrf}, **{"HX-Request": "true"})
     after_all = rows(alice.get(at).text)
 
-    assert "failed it has no text. Mend the file" in before[0]
+    assert "failed it has no text. Fix the file" in before[0]
     assert "Open Download Retry Delete" in before[0]
     assert refused.status_code == 409
     assert "another try would end the same" in refused.text
@@ -292,7 +320,7 @@ def test_a_document_goes_with_a_receipt_that_its_owner_alone_can_read(
     closed = alice.get(receipt).text
 
     assert "a.txt" in asked
-    assert "its passages are being removed" in open_
+    assert "Its passages are being removed" in open_
     assert "no search finds it any more" in closed
     assert rows(alice.get(f"/catalogs/{catalog}").text) == []
 

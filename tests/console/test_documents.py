@@ -42,7 +42,7 @@ def test_the_page_shows_state_facts_and_passages(alice: Browser, pipeline: Pipel
     [passage] = passages(text)
     assert passage == f"1 in the text about 10 tokens {HOSTILE}"
     assert "<script>alert" not in text
-    assert "1 passage, as cut" in read(text)
+    assert "1 passage" in read(text)
     assert "<iframe" not in text  # only a PDF is shown in one
     assert re.search(f'id="read" [^>]*hx-get="{at}/text"', text)
     assert f'hx-get="{at}/text?from=' in text
@@ -64,11 +64,27 @@ def test_the_page_says_what_of_the_document_cannot_be_found(
     text = alice.get(f"/catalogs/{catalog}/documents/{document_id}").text
 
     standing = text.split('class="standing"')[1].partition("</p>")[0]
-    told = "searchable, with gaps 1 of 2 pages looks garbled: 2"
-    assert read(standing).endswith(told)
-    assert 'class="state searchable with-gaps"' in standing
+    assert read(standing).endswith("searchable 1 of 2 pages looks garbled: 2")
+    assert '<span class="gap">1 of 2 pages looks garbled: 2</span>' in standing
     history = re.findall(r"</time> <bdi>(.*?)</bdi>", text)
     assert history == ["searchable: with gaps: 1 of 2 pages looks garbled: 2"]
+
+
+def test_replaced_document_says_that_its_earlier_version_is_searchable(
+    alice: Browser, pipeline: Pipeline
+) -> None:
+    catalog = new_catalog(alice)
+    document = indexed(pipeline, "alice", catalog, "leave.txt", "Thirty days of leave.")
+    at = f"/catalogs/{catalog}/documents/{document}"
+    before = read(alice.get(at).text)
+
+    dropped(pipeline, "alice", catalog, "leave.txt", "Forty days of leave.")
+
+    after = read(alice.get(at).text)
+    assert "Earlier version" not in before
+    assert "Earlier version searchable since" in after
+    assert "These passages are of the earlier version." in after
+    assert "Thirty days" in after
 
 
 def test_what_is_not_indexed_yet_says_so_and_what_failed_says_why(
@@ -82,10 +98,10 @@ def test_what_is_not_indexed_yet_says_so_and_what_failed_says_why(
         read(alice.get(f"/catalogs/{catalog}/documents/{each}").text) for each in (waits, failed)
     )
 
-    assert "pending about to begin" in waiting
-    assert "Nothing of it is in the index yet." in waiting
+    assert "pending Starting, about" in waiting
+    assert "Not indexed yet." in waiting
     assert "File type '.exe' not supported." in broken
-    assert "mend the file, and upload it again" in broken
+    assert "Fix the file and upload it again." in broken
     assert "Retry" not in broken
 
 
@@ -200,7 +216,7 @@ def test_the_page_stays_useful_when_the_store_does_not_answer(
     text = read(alice.get(f"/catalogs/{catalog}/documents/{document}").text)
 
     assert "searchable" in text
-    assert "They can't be read at the moment." in text
+    assert "Passages can't be loaded right now." in text
 
 
 def test_document_being_deleted_shows_its_receipt_and_no_text(
@@ -215,7 +231,7 @@ def test_document_being_deleted_shows_its_receipt_and_no_text(
     page = alice.get(at)
     assert page.status_code == 200
     assert re.search('id="receipt-link" [^>]*href="/receipts/rcpt-', page.text)
-    assert "It is being removed" in page.text
+    assert "This document is being removed" in page.text
     assert session.client("s3").list_objects_v2(Bucket=BUCKET, Prefix="alice/")["KeyCount"] == 0
 
 

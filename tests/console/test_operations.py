@@ -149,7 +149,7 @@ def test_quiet_operations_page_is_one_line_and_names_missing_parts(
 
     [access] = accesses
     assert (access.tool, access.user_id) == ("operations", "olga")
-    assert "What is known" in text
+    assert "Some figures are missing" in text
     assert "Missing here: the dashboard's figures." in text
     assert "Nothing needs attention" not in text  # as long as nobody can tell
     # Nor is there a place that no page has told.
@@ -210,6 +210,7 @@ def test_faults_need_attention_and_raised_alarms_lead_to_graphs(olga: Browser, b
     assert "20% failed of 10" not in read(text)
     assert "25% failed of 8" in read(text)
     assert "home?region=us-east-1#alarmsV2:alarm/Late" in text
+    assert re.search(r'logsV2:log-groups[^"]+"[^>]*aria-label="Logs for Late"', text)
 
 
 def test_figures_are_shown_where_alarms_can_not_be_read(olga: Browser, board: Any) -> None:
@@ -243,8 +244,9 @@ def test_monthly_usage_of_users_is_shown_next_to_their_caps(
     [month] = [each for each in rows(olga.get("/operations").text) if each.startswith("alice 1 ")]
     mine = read(alice.get("/catalogs").text)
 
-    assert re.search(r"of \$5\.00 1 of 1,000 documents, 11\.7 KB$", month)
-    assert re.search(r"1 of 1,000 documents, 11\.7 KB; \$0\.0000\d+ of \$5\.00 this month", mine)
+    assert re.search(r"Less than \$0\.01 of \$5\.00 1 of 1,000 documents, 11\.7 KB$", month)
+    spent = "less than $0.01 of $5.00 this month (estimated)"
+    assert f"1 of 1,000 documents, 11.7 KB; {spent}" in mine
     assert "this month" not in olga.get("/catalogs").text  # who has nothing is told of nothing
 
 

@@ -76,7 +76,7 @@ def test_missing_passage_is_reported_and_the_text_still_shown(
 
     page = shown(alice, text_path(catalog, document, "Something else was said."))
 
-    assert "isn't here word for word" in unescape(page)
+    assert "was not found word for word" in unescape(page)
     assert "The tide is high." in page
     assert 'id="passage"' not in page
 
@@ -105,7 +105,7 @@ def test_citation_opens_the_version_it_is_of_until_the_next_one_answers(
     pipeline.settle(key)
 
     assert "The tide is high." in under_way
-    assert "a newer one lies there" in under_way
+    assert "the file has been replaced" in under_way
     assert f"file?save&amp;version={quote(first, safe='')}" in under_way
     assert f"versionId={quote(first, safe='')}" in link
     for page in (newest, unknown, shown(alice, stands.text_href or "")):
@@ -203,3 +203,17 @@ def test_a_passage_is_found_by_its_first_and_last_words(
 
 def test_address_of_a_passage_stays_short_for_any_passage() -> None:
     assert len(text_path("cat-" + "0" * 24, "doc-" + "0" * 24, "潮" * 5_000)) < 1_400
+
+
+def test_rows_of_cells_are_shown_as_a_table_with_the_passage_marked(
+    alice: Browser, pipeline: Pipeline
+) -> None:
+    catalog, cells = new_catalog(alice), [["1", "", "3"], ["4", "5", "6"]]
+    body = files.workbook({"Plan": [["Berths"], *cells]})
+    document = dropped(pipeline, "alice", catalog, "plan.xlsx", body)
+    at = f"/catalogs/{catalog}/documents/{document}/text"
+
+    page, passage = shown(alice, at), shown(alice, f"{at}?from=4%095&to=6")
+
+    assert "<tr><td>1</td><td></td><td>3</td></tr><tr><td>4</td><td>5</td>" in page
+    assert "<mark>5</mark>" in passage

@@ -327,3 +327,9 @@ def test_whoever_knows_the_header_decides() -> None:
 @pytest.mark.parametrize("rows", [[], [[]], [["", " "]]])
 def test_a_table_with_nothing_in_it_is_no_text(rows: list[list[str]]) -> None:
     assert table_lines(rows) == ""
+
+
+def test_table_without_header_keeps_empty_cells_between_others() -> None:
+    rows = [["1", "", "3"], ["4", "5", ""], ["", "8", "9"]]
+
+    assert table_lines(rows) == "1\t\t3\n4\t5\n\t8\t9"

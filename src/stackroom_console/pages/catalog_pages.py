@@ -2,117 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Self
 from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from stackroom.catalogs.browsing import ROWS, Browsed, Group, Order, Wanted, group_of
-from stackroom.catalogs.listing import same_contents
+from stackroom.catalogs.browsing import ROWS, Browsed, Group, Order, Wanted
 from stackroom.catalogs.progress import CatalogProgress
-from stackroom.model.formats import MAX_FILE_BYTES, SUPPORTED, extension_of
+from stackroom.model.formats import MAX_FILE_BYTES, SUPPORTED
 from stackroom.model.keys import JUNK
-from stackroom.model.records import Catalog, CatalogStatus, Document, DocumentStatus
-from stackroom.runs.estimates import DocumentEstimate
+from stackroom.model.records import Catalog, CatalogStatus, Document
 from stackroom_console import ids
 from stackroom_console.console import FOR_A_STEP
+from stackroom_console.pages.document_rows import Row, rows_of
+from stackroom_console.pages.folder_tree import Folder, Leaf, flat, tree_of
 from stackroom_console.pages.sample_catalog import questions_of
 from stackroom_console.problems import NOT_FOUND, Problem, Refused
 from stackroom_console.rendering import Watch, done, render, watch
 from stackroom_console.request import Request
 
-# A catalog's documents as its page shows them: how far each is, and what can be done about it.
-
-_MENDED = "Another try would end the same: mend the file, and upload it again."
-_RETRY = "Mend the file and upload it again; if nothing is wrong with it, try again as it is."
-
-
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """`told` is how far it is or what of it can't be found, `advice` what its owner can do."""
-
-    document_id: str
-    filename: str
-    size: int
-    uploaded_at: datetime
-    state: str
-    told: str
-    advice: str = ""
-    receipt_id: str | None = None
-    may_be_retried: bool = False
-    may_be_opened: bool = False
-    is_shown_by_browsers: bool = False
-    may_be_deleted: bool = True
-    has_gaps: bool = False
-
-
-def rows_of(
-    documents: tuple[Document, ...], progress: CatalogProgress, *, speed: float
-) -> tuple[Row, ...]:
-    estimates = {each.document.document_id: each for each in progress.unready}
-    twins = same_contents(documents)
-    return tuple(
-        _row(each, estimates.get(each.document_id), speed, twin=twins.get(each.document_id))
-        for each in documents
-    )
-
-
-def _row(
-    document: Document, estimate: DocumentEstimate | None, speed: float, *, twin: str | None
-) -> Row:
-    is_failed = document.status is DocumentStatus.FAILED
-    is_going = document.status is DocumentStatus.DELETING
-    return Row(
-        document_id=document.document_id,
-        filename=document.filename,
-        size=document.size,
-        uploaded_at=document.uploaded_at,
-        state=state_told(document.shown_status),
-        told="; ".join(
-            filter(None, [_told(document, estimate, speed), twin and f"same content as {twin}"])
-        ),
-        advice=(_MENDED if document.needs_mending else _RETRY) if is_failed else "",
-        receipt_id=document.receipt_id if is_going else None,
-        may_be_retried=is_failed and not document.needs_mending,
-        may_be_opened=document.is_counted,
-        is_shown_by_browsers=extension_of(document.filename) == "pdf",
-        may_be_deleted=not is_going,
-        has_gaps=group_of(document) is Group.WITH_GAPS,
-    )
-
-
-def state_told(status: str) -> str:
-    """In a person's word for it; what the index is nobody has to know."""
-    return "searchable" if status == DocumentStatus.INDEXED else str(status)
-
-
-def _told(document: Document, estimate: DocumentEstimate | None, speed: float) -> str:
-    match document.status:
-        case DocumentStatus.UPLOADING if document.is_to_come and document.upload_until:
-            return "on its way; upload it again if that was broken off"
-        case DocumentStatus.FAILED | DocumentStatus.PENDING if document.status_reason:
-            return f"{document.status_reason}."
-        case DocumentStatus.FAILED:
-            return ""
-        case DocumentStatus.INDEXED:
-            return "; ".join(document.shown_gaps)
-        case DocumentStatus.DELETING:
-            return "being removed"
-        case DocumentStatus.UPLOADING | DocumentStatus.PENDING | DocumentStatus.INDEXING:
-            return _waiting(estimate, speed)
-
-
-def _waiting(estimate: DocumentEstimate | None, speed: float) -> str:
-    """Of a large catalog not every document is looked at."""
-    if estimate is None:
-        return ""
-    again = f"try {estimate.attempt}" if estimate.attempt and estimate.attempt > 1 else ""
-    parts = (str(estimate.stage), again, estimate.remaining(speed))
-    return ", ".join(filter(None, parts))
-
-
-# Which of them are shown, and in what order, is said by the address alone.
+# Which documents are shown, and in what order, is said by the address alone.
 
 _LONGEST_WORDS = 200
 _LONGEST_NUMBER = 6  # digits of a page's
@@ -231,6 +140,12 @@ class ShownCatalog:
         return self.overall is not CatalogStatus.DELETING
 
     @property
+    def tree(self) -> list[Folder | Leaf]:
+        wanted = self.asked.wanted
+        has_folders = wanted.order in (Order.STATE, Order.NAME) and not wanted.words
+        return tree_of(self.rows) if has_folders else flat(self.rows)
+
+    @property
     def found(self) -> tuple[int, int, int, int, str | None]:
         seen = self.browsed
         return seen.found, seen.page, seen.pages, seen.looked_through, seen.next
@@ -282,7 +197,7 @@ def _of(browsed: Browsed, progress: CatalogProgress, asked: Asked, *, speed: flo
         failed=progress.failed,
         groups=(
             (Group.FAILED, "Failed", progress.failed),
-            (Group.UNDER_WAY, "Under way", waiting),
+            (Group.UNDER_WAY, "In progress", waiting),
             (Group.SEARCHABLE, "Searchable", progress.indexed),
             (Group.WITH_GAPS, "With gaps", browsed.with_gaps),
         ),
@@ -318,8 +233,8 @@ _MOST_CHOSEN = ROWS
 _NOTHING_CHOSEN = Problem(
     status=400,
     code="NOTHING_CHOSEN",
-    message="No document is chosen, or those that were are gone.",
-    advice="Tick the boxes of some in the list.",
+    message="No documents are selected, or they no longer exist.",
+    advice="Select documents in the list.",
 )
 _TOLD = 10  # names of many that go, or that aren't tried again
 
@@ -373,5 +288,5 @@ def _retry(request: Request, catalog_id: str, documents: Sequence[Document]) -> 
         return done(request, f"/catalogs/{catalog_id}")
     told = "; ".join(f"{each.filename}: {why_not}" for each, why_not in refused[:_TOLD])
     more = "; and others" if len(refused) > _TOLD else ""
-    isn_t = f"{len(refused)} of {len(documents)} can't be tried again: {told}{more}."
+    isn_t = f"{len(refused)} of {len(documents)} can't be retried: {told}{more}."
     raise Refused(Problem(status=409, code="NOT_RETRIED", message=isn_t))

@@ -29,7 +29,7 @@ _ADDRESS = {
 
 _ASKED = "daily meal allowance in Norway"  # in these lines, of a document of the examples
 _LOOKED_AT = 10  # catalogs, and documents of each, for one to ask about
-_WORDS = re.compile(r"\w+")
+_WORDS = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,13 +86,21 @@ def _question(request: Request) -> str:
     for each in catalogs:
         if each.document_count and (questions := questions_of(each)):
             return questions[0]
-    for each in catalogs[:_LOOKED_AT]:
-        page = services.deployment.documents.page(each.catalog_id, after=None, limit=_LOOKED_AT)
-        for document in page.documents:
-            if document.status is DocumentStatus.INDEXED:
-                stem = document.filename.rpartition("/")[2].rpartition(".")[0]
-                return f"What is in {' '.join(_WORDS.findall(stem))}?"
+    for catalog in catalogs[:_LOOKED_AT]:
+        page = services.deployment.documents.page(catalog.catalog_id, after=None, limit=_LOOKED_AT)
+        names = [
+            _words_of(each.filename)
+            for each in page.documents
+            if each.status is DocumentStatus.INDEXED
+        ]
+        if names:
+            return f"What is in {' '.join(max(names, key=len))}?"
     return SAMPLE_QUESTIONS[0]
+
+
+def _words_of(filename: str) -> list[str]:
+    """Of the name without its folders and its type."""
+    return _WORDS.findall(filename.rpartition("/")[2].rpartition(".")[0])
 
 
 def _shown(

@@ -19,17 +19,18 @@ from stackroom.model.records import Catalog, DataSourceType, Document, DocumentS
 from stackroom.runs.retry_failed import Retried
 from stackroom.search.document_passages import MOST as MOST_PASSAGES
 from stackroom.search.document_passages import CutDocument, CutPassage, told_apart
-from stackroom.search.question_words import MarkedPiece, marked_pieces
+from stackroom.search.question_words import marked_pieces
 from stackroom.tools.of_documents import UPLOAD_TO_CATALOG
 from stackroom.tools.texts import counted
 from stackroom_console import ids
 from stackroom_console.console import FOR_A_PAGE
-from stackroom_console.pages.catalog_pages import Row, rows_of, state_told
+from stackroom_console.pages.document_rows import Row, rows_of, state_told
 from stackroom_console.problems import NOT_FOUND, Problem, Refused
 from stackroom_console.rendering import Watch, done, redirect, render, watch
 from stackroom_console.request import Request
 from stackroom_console.request import number as number_of
 from stackroom_console.shown_citations import place_told, text_path
+from stackroom_console.text_blocks import TextBlock, blocks_of
 
 logger = logging.getLogger(__name__)
 
@@ -74,6 +75,13 @@ class ShownDocument:
         return self.row.may_be_retried or (is_indexed and is_direct)
 
     @property
+    def is_replaced(self) -> bool:
+        """True while what is searchable is of an earlier version of the file."""
+        document = self.document
+        is_other = document.indexed_version_id not in (None, document.version_id)
+        return document.indexed_at is not None and is_other
+
+    @property
     def is_settled(self) -> bool:
         return self.document.status in (DocumentStatus.INDEXED, DocumentStatus.FAILED)
 
@@ -101,7 +109,7 @@ class ShownPassage:
     href: str  # shows it in the file, or in its text
     tokens: int
     is_navigation: bool
-    parts: tuple[tuple[tuple[MarkedPiece, ...], bool], ...]
+    parts: tuple[tuple[tuple[TextBlock, ...], bool], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,10 +175,10 @@ def _happened(event: Event) -> Happened | None:
 
 
 _DELETIONS = {
-    DeletionState.ASKED: "deletion asked for",
-    DeletionState.REMOVED: "removed: no search finds it",
-    DeletionState.SUPERSEDED: "not removed: a file of the same name came",
-    DeletionState.FOUND_AGAIN: "found again, and removed once more",
+    DeletionState.ASKED: "Deletion requested",
+    DeletionState.REMOVED: "Removed: searches no longer find it",
+    DeletionState.SUPERSEDED: "Not removed: a new file of this name arrived",
+    DeletionState.FOUND_AGAIN: "Found again, and removed again",
 }
 
 
@@ -183,10 +191,10 @@ def _passages(request: Request, shown: ShownDocument) -> ShownPassages:
     find = " ".join(request.query.get("find", "").split())[:_LONGEST_FIND]
     nothing = ShownPassages(find=find, total=0, found=0)
     if shown.document.status is DocumentStatus.DELETING:
-        return replace(nothing, why_none="It is being removed; nobody is shown its text any more.")
+        return replace(nothing, why_none="This document is being removed.")
     is_failed = shown.document.status is DocumentStatus.FAILED  # of which a part may be indexed
     if shown.document.indexed_at is None and not is_failed:
-        return replace(nothing, why_none="Nothing of it is in the index yet.")
+        return replace(nothing, why_none="Not indexed yet.")
     patience = Deadline.after(_PATIENCE)
     try:
         cut = request.services.document_passages.of(
@@ -198,9 +206,11 @@ def _passages(request: Request, shown: ShownDocument) -> ShownPassages:
         )
     except RetrievalError as error:
         logger.warning("a document's passages are missing", exc_info=error)
-        return replace(nothing, why_none="They can't be read at the moment. Try again in a minute.")
+        return replace(
+            nothing, why_none="Passages can't be loaded right now. Try again in a minute."
+        )
     if not cut.passages:
-        return replace(nothing, why_none="Nothing of it is in the index.")
+        return replace(nothing, why_none="No passages are in the index.")
     request.handed_out.append(shown.document.document_id)
     numbered = [
         _passage(shown, number, each, find) for number, each in enumerate(cut.passages, start=1)
@@ -230,36 +240,40 @@ def _passage(shown: ShownDocument, number: int, cut: CutPassage, find: str) -> S
         tokens=cut.tokens,
         is_navigation=cut.is_navigation,
         parts=tuple(
-            (marked_pieces(find, "\n".join(line for line, _ in lines)), is_shown)
+            (tuple(blocks_of(marked_pieces(find, "\n".join(map(_line, lines))))), is_shown)
             for is_shown, lines in groupby(told_apart(cut.text, cut.shown), key=itemgetter(1))
         ),
     )
 
 
 def _has_mark(passage: ShownPassage) -> bool:
-    return any(each.is_marked for pieces, _ in passage.parts for each in pieces)
+    return any(block.has_mark for blocks, _ in passage.parts for block in blocks)
+
+
+def _line(told: tuple[str, bool]) -> str:
+    return told[0]
 
 
 def _left_out(cut: CutDocument) -> Iterator[str]:
     if not cut.is_whole:
         yield (
-            f"The index shows {MOST_PASSAGES} passages of a document at a time, and it has more."
-            " Look for the others by words that are in them."
+            f"Only {MOST_PASSAGES} passages are shown at a time. Search for words in the others to"
+            " see them."
         )
     if not cut.is_ordered:
-        yield "They are in no particular order: nothing tells where in the file some of them stand."
+        yield "Passages are in no particular order, since the position of some is unknown."
     if cut.blank:
-        yield f"{_pages(cut.blank)}: no text. If it is a picture, it is not read."
+        yield f"{_pages(cut.blank)}: no text. Pictures are not read."
     if cut.without_passage:
-        yield f"{_pages(cut.without_passage)}: in no passage, so no search finds its text."
+        yield f"{_pages(cut.without_passage)}: not in any passage, so searches can't find it."
     if navigation := sum(each.is_navigation for each in cut.passages):
         passages = counted(navigation, "passage")
-        yield f"{passages} with a table of contents or an index: last in answers."
+        yield f"{passages} of a table of contents or an index, which answers use last."
     told = (line for each in cut.passages for line in told_apart(each.text, each.shown))
     if lines := sum(not is_shown and bool(line.strip()) for line, is_shown in told):
         yield (
-            f"{counted(lines, 'line')} struck out: context lines, which Stackroom adds so that a"
-            " passage names its file, section and page. They are searched, and left out of answers."
+            f"{counted(lines, 'line')} struck out: Stackroom adds these to name the file, section"
+            " and page. They are searched, but not shown in answers."
         )
 
 
@@ -354,7 +368,7 @@ def _require_none(retried: Retried) -> None:
             Problem(
                 status=409,
                 code="NOT_RETRIED",
-                message=f"{document.filename} isn't tried again: {why_not}.",
+                message=f"{document.filename} can't be retried: {why_not}.",
             )
         )
 
@@ -404,19 +418,27 @@ def _require_size(size: object) -> None:
 
 
 def receipt_page(request: Request) -> Response:
-    return _shown(request, "receipt.html")
+    return _receipt(request, "receipt.html")
 
 
 def receipt_part(request: Request) -> Response:
     """Of the page what changes by itself."""
-    return _shown(request, "parts/receipt_watched.html")
+    return _receipt(request, "parts/receipt_watched.html")
 
 
-def _shown(request: Request, template: str) -> Response:
+def _receipt(request: Request, template: str) -> Response:
     receipt_id = ids.receipt_id(request)
     receipt = request.services.deletions.receipts.get(request.user_id, receipt_id)
     if receipt is None:
         raise Refused(NOT_FOUND)
     path = f"/receipts/{receipt_id}/part"
     watching = watch(request, path, receipt, is_under_way=receipt.is_open)
-    return render(request, template, receipt=receipt, watch=watching)
+    catalog = request.services.deployment.catalogs.get(receipt.catalog_id)
+    is_own = catalog is not None and catalog.user_id == request.user_id
+    return render(
+        request,
+        template,
+        receipt=receipt,
+        catalog=catalog if is_own else None,
+        watch=watching,
+    )

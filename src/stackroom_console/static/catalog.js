@@ -1,4 +1,7 @@
-/* The list of a catalog's documents: which are chosen, which the list's coming anew doesn't undo. */
+/*
+ * The list of a catalog's documents: which are chosen and which folders are closed, which the list's
+ * coming anew doesn't undo.
+ */
 "use strict";
 
 (() => {
@@ -16,8 +19,8 @@
       whole.indeterminate = there > 0 && there < all.length;
     }
     const told = document.querySelector("[data-chosen]");
-    if (told) told.textContent = there ? `${there} chosen:` : "Choose some to";
-    for (const each of document.querySelectorAll("#chosen button")) each.disabled = !there;
+    if (told) told.textContent = there ? `${there} selected` : "Select documents to retry or delete";
+    for (const each of document.querySelectorAll("#chosen button")) each.hidden = !there;
   };
 
   document.addEventListener("change", ({ target }) => {
@@ -39,6 +42,23 @@
     chosen.clear();
     show();
   });
-  document.addEventListener("htmx:oobAfterSwap", show);
+  const closed = new Set();
+  const isWithin = (path, folder) => path === folder || path.startsWith(`${folder}/`);
+  const fold = () => {
+    for (const each of document.querySelectorAll("#documents tr[data-in]")) {
+      each.hidden = [...closed].some((folder) => isWithin(each.dataset.in, folder));
+    }
+    for (const each of document.querySelectorAll("#documents [data-folder]")) {
+      each.setAttribute("aria-expanded", String(!closed.has(each.dataset.folder)));
+    }
+  };
+  document.addEventListener("click", (event) => {
+    const folder = event.target.closest("#documents [data-folder]")?.dataset.folder;
+    if (folder === undefined) return;
+    closed[closed.has(folder) ? "delete" : "add"](folder);
+    fold();
+  });
+
+  document.addEventListener("htmx:oobAfterSwap", () => { show(); fold(); });
   show();
 })();

@@ -11,7 +11,8 @@
   let opener = null;
   const goBack = () => {
     const back = opener && (opener.isConnected ? opener : document.getElementById(opener.id));
-    (back || document.getElementById("main")).focus();
+    const menu = back?.closest("details.more:not([open])");
+    (menu?.querySelector("summary") || back || document.getElementById("main")).focus();
   };
   document.addEventListener("htmx:beforeRequest", (event) => {
     const { elt, target } = event.detail;
@@ -49,16 +50,19 @@
     }
   });
 
-  /* A menu closes by Escape, and gives the focus back; and by a press elsewhere. */
-  document.addEventListener("click", (event) => {
-    const menu = document.querySelector("details.menu[open]");
-    if (menu && !menu.contains(event.target)) menu.open = false;
-  });
+  /* A menu closes by Escape, which gives the focus back, by a choice, and by a click elsewhere. */
+  const openMenus = () => document.querySelectorAll("details:is(.dropdown, .menu, .more)[open]");
   document.addEventListener("keydown", (event) => {
-    const menu = event.key === "Escape" && document.querySelector("details:is(.dropdown, .menu)[open]");
+    const [menu] = event.key === "Escape" ? openMenus() : [];
     if (!menu) return;
     menu.open = false;
     menu.querySelector("summary").focus();
+  });
+  document.addEventListener("click", ({ target }) => {
+    for (const each of openMenus()) {
+      const isChoice = each.matches(".more") && target.closest(":is(a, button)");
+      if (!each.contains(target) || isChoice) each.open = false;
+    }
   });
 
   /* Whoever presses twice means it once: a form that is on its way isn't sent again. */

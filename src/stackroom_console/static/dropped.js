@@ -62,13 +62,13 @@ const stackroomFiles = (() => {
 
   /* The same as the server refuses, which is asked all the same; the answer comes at once here. */
   const refusalOf = ({ path, file }, { types, maxBytes }) => {
-    if (!file) return "The browser may not read it. Drop it by itself, or choose it.";
+    if (!file) return "The browser can't read this file. Drop it by itself, or choose it.";
     const extension = extensionOf(path);
     const allowed = `Allowed: ${types.join(", ")}.`;
-    if (!extension) return `The file has no type in its name. ${allowed}`;
+    if (!extension) return `The file name has no extension. ${allowed}`;
     if (!types.includes(extension)) return `File type '.${extension}' isn't supported. ${allowed}`;
     if (file.size === 0) return "The file is empty.";
-    if (file.size > maxBytes) return `The file is larger than ${Math.floor(maxBytes / 1048576)} MB. Divide it, and upload its parts.`;
+    if (file.size > maxBytes) return `The file is larger than ${Math.floor(maxBytes / 1048576)} MB. Split it and upload the parts.`;
     return null;
   };
 

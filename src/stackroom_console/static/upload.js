@@ -17,12 +17,14 @@
   const summary = document.getElementById("upload-summary");
   const tray = document.getElementById("tray");
   const whole = document.getElementById("upload-progress");
+  const cancelAll = document.getElementById("cancel-uploads");
   const unsent = document.getElementById("unsent");
   const drop = section.querySelector(".drop");
   const allowed = { types: section.dataset.types.split(" "), maxBytes: Number(section.dataset.maxBytes) };
   const waiting = [];
+  const running = new Set();
   const refused = new Set();
-  const counts = { all: 0, done: 0, skipped: 0, active: 0, leftOut: 0 };
+  const counts = { all: 0, done: 0, skipped: 0, cancelled: 0, leftOut: 0 };
   const bytes = { all: 0, sent: 0 };
   let isKnown = false;  // a file was there already
 
@@ -48,8 +50,9 @@
     tray.hidden = !counts.all && !counts.leftOut;
     const parts = [`${counts.done} of ${counts.all} uploaded`];
     if (counts.skipped) parts.push(`${counts.skipped} skipped`);
+    if (counts.cancelled) parts.push(`${counts.cancelled} cancelled`);
     if (refused.size) parts.push(`${refused.size} refused`);
-    if (waiting.length) parts.push(`${waiting.length} waiting`);
+    if (waiting.length) parts.push(`${waiting.length} queued`);
     if (counts.leftOut) parts.push(`${counts.leftOut} ${counts.leftOut === 1 ? "file" : "files"} left out`);
     summary.textContent = parts.join(", ");
     for (const button of section.querySelectorAll("[data-all]")) {
@@ -57,8 +60,9 @@
       button.hidden = many.length < 2;
       button.textContent = `${button.dataset.label} all (${many.length})`;
     }
-    const isOver = !counts.active && !waiting.length;
+    const isOver = !running.size && !waiting.length;
     whole.hidden = isOver;
+    cancelAll.hidden = running.size + waiting.length < 2;
     if (isOver) document.getElementById("upload-left").textContent = "";
     if (isOver && counts.all && !refused.size) tray.open = false;
   };
@@ -84,7 +88,7 @@
       this.bar.max = 100;
       this.bar.value = 0;
       this.bar.setAttribute("aria-label", `Upload of ${path}`);
-      this.told = element("small", "waits for its turn", "told");
+      this.told = element("small", "Queued", "told");
       this.buttons = element("span", "", "actions");
       this.item.append(this.bar, this.told, this.buttons);
       list.append(this.item);
@@ -107,7 +111,7 @@
       this.item.classList.add("refused");
       this.told.textContent = message;
       this.told.setAttribute("role", "alert");
-      const buttons = [this.button("Skip", () => this.skip("skipped"))];
+      const buttons = [this.button("Dismiss", () => this.skip("Dismissed"))];
       if (again) buttons.unshift(this.button(again === "replace" ? "Replace" : "Retry", () => this.tryAgain()));
       this.buttons.replaceChildren(...buttons);
       list.prepend(this.item);
@@ -122,7 +126,7 @@
     }
 
     tryAgain() {
-      this.settle("waits for its turn");
+      this.settle("Queued");
       this.bar.hidden = false;
       this.replace = this.replace || this.again === "replace";
       enqueue(this);
@@ -133,6 +137,29 @@
       this.bar.hidden = true;
       this.end();
       counts.skipped += 1;
+    }
+
+    /*
+     * Stops what is being sent, and deletes the record that the form made; one that is asked for
+     * comes first. A file that was to be replaced keeps its record, which is of what is here.
+     */
+    cancel() {
+      this.isCancelled = true;
+      const at = waiting.indexOf(this);
+      if (at >= 0) waiting.splice(at, 1);
+      this.stop?.abort();
+      this.settle("Cancelled");
+      this.bar.hidden = true;
+      this.end();
+      counts.cancelled += 1;
+      if (this.documentId && !this.replace) this.callOff();
+    }
+
+    async callOff() {
+      const body = new URLSearchParams({ csrf_token: stackroomSession.token() });
+      const path = `${location.pathname}/documents/${this.documentId}/delete`;
+      await fetch(path, { method: "POST", headers: { "HX-Request": "true" }, body }).catch(() => {});
+      document.body.dispatchEvent(new CustomEvent("changed", { bubbles: true }));
     }
 
     /* Nothing is left to do for it. */
@@ -148,7 +175,8 @@
     }
 
     async run() {
-      this.told.textContent = "about to be sent";
+      this.told.textContent = "Starting";
+      this.stop = new AbortController();
       let answer;
       try {
         // Of a folder that is dropped again most files are the same: then it's asked at once.
@@ -159,34 +187,40 @@
         }
         if (!answer.success && answer.error.code === "DOCUMENT_EXISTS" && !md5) {
           isKnown = true;
-          this.told.textContent = "compared with the file that is there";
+          this.told.textContent = "Comparing with the file that is here";
           md5 = await md5Of(this.file);
           answer = await this.form(md5);
         }
       } catch {
-        this.refuse("The console can't be reached, or the file can't be read any more.", "retry");
+        if (!this.isCancelled) this.refuse("The console can't be reached, or the file can't be read any more.", "retry");
+        return;
+      }
+      if (answer.success) this.documentId = answer.data.documentId;
+      if (this.isCancelled) {
+        if (answer.success && !answer.data.isThere && !this.replace) this.callOff();
         return;
       }
       if (!answer.success) {
         const { code, message } = answer.error;
-        if (SESSION_IS_OVER.includes(code)) this.refuse("Your session is over. Sign in in another window, then try again.", "retry");
-        else if (code === "DOCUMENT_EXISTS") this.refuse("Another file of that name is there already. This one differs from it.", "replace");
+        if (SESSION_IS_OVER.includes(code)) this.refuse("Session expired. Sign in in a new tab, then retry.", "retry");
+        else if (code === "DOCUMENT_EXISTS") this.refuse("A different file with this name is already here.", "replace");
         else if (["UNAVAILABLE", "INTERNAL_ERROR", "THROTTLED", "TOOK_TOO_LONG"].includes(code)) this.refuse(message, "retry");
         else this.refuse(message);
         return;
       }
       if (answer.data.isThere) {
-        this.skip("skipped: this very file is there already");
+        this.skip("Skipped: this file is already here");
         return;
       }
       const problem = await this.post(answer.data);
+      if (this.isCancelled) return;
       if (problem) {
         this.refuse(problem, "retry");
         return;
       }
       counts.done += 1;
       this.bar.value = 100;
-      this.told.textContent = "uploaded; the list below tells how far it is";
+      this.settle("Uploaded");
       this.end();
     }
 
@@ -215,7 +249,8 @@
           const part = event.loaded / event.total;
           this.bar.value = part * 100;
           this.move(part * this.file.size);
-          this.told.textContent = `${Math.floor(this.bar.value)} % of ${megabytes(this.file.size)}`;
+          const share = `${Math.floor(this.bar.value)}% of ${megabytes(this.file.size)}`;
+          this.told.textContent = part < 1 ? share : "Finishing";  // until the store has answered
         });
         request.addEventListener("load", () => {
           if (request.status >= 200 && request.status < 300) {
@@ -223,10 +258,11 @@
             return;
           }
           const why = request.responseXML?.querySelector("Message")?.textContent ?? "";
-          resolve(`The store didn't take the file (status ${request.status}). ${why}`.trim());
+          resolve(`The file could not be stored (status ${request.status}). ${why}`.trim());
         });
-        request.addEventListener("error", () => resolve("The connection to the store broke."));
-        request.addEventListener("abort", () => resolve("The upload was broken off."));
+        request.addEventListener("error", () => resolve("The connection was lost."));
+        request.addEventListener("abort", () => resolve("The upload was interrupted."));
+        this.stop.signal.addEventListener("abort", () => request.abort());
         request.open("POST", url);
         request.send(form);
       });
@@ -234,14 +270,14 @@
   }
 
   const next = async () => {
-    if (counts.active >= AT_ONCE || !waiting.length) return;
-    counts.active += 1;
+    if (running.size >= AT_ONCE || !waiting.length) return;
     const upload = waiting.shift();
+    running.add(upload);
     next();
     try {
       await upload.run();
     } finally {
-      counts.active -= 1;
+      running.delete(upload);
       tell();
       document.body.dispatchEvent(new CustomEvent("changed", { bubbles: true }));
       next();
@@ -249,7 +285,8 @@
   };
 
   const enqueue = (upload) => {
-    upload.told.textContent = "waits for its turn";
+    upload.told.textContent = "Queued";
+    upload.buttons.replaceChildren(upload.button("Cancel", () => upload.cancel()));
     waiting.push(upload);
     tell();
     next();
@@ -258,12 +295,17 @@
   for (const button of section.querySelectorAll("[data-all]")) {
     button.addEventListener("click", () => {
       for (const each of [...refused]) {
-        if (button.dataset.all === "skip") each.skip("skipped");
+        if (button.dataset.all === "skip") each.skip("Dismissed");
         else if (each.again === button.dataset.all) each.tryAgain();
       }
       tell();
     });
   }
+
+  cancelAll.addEventListener("click", () => {
+    for (const each of [...waiting, ...running]) each.cancel();
+    tell();
+  });
 
   /* What a reload cut off; of a folder that is chosen again, what is there already is skipped. */
   const tellUnsent = () => {
@@ -272,7 +314,7 @@
     if (unsent.hidden) return;
     const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : "";
     const files = names.length === 1 ? "1 file was" : `${names.length} files were`;
-    unsent.querySelector("strong").textContent = `${files} not sent before this page was left`;
+    unsent.querySelector("strong").textContent = `${files} not uploaded before you left this page`;
     unsent.querySelector("bdi").textContent = `${names.slice(0, NAMED).join(", ")}${more}.`;
   };
   document.getElementById("forget-unsent").addEventListener("click", () => {
@@ -289,9 +331,9 @@
       each.item.remove();
       counts.all -= 1;
     }
-    if (counts.active || waiting.length) return;
+    if (running.size || waiting.length) return;
     list.replaceChildren(...[...refused].map(({ item }) => item));
-    Object.assign(counts, { all: refused.size, done: 0, skipped: 0, leftOut: 0 });
+    Object.assign(counts, { all: refused.size, done: 0, skipped: 0, cancelled: 0, leftOut: 0 });
     Object.assign(bytes, { all: 0, sent: 0 });
     for (const each of refused) if (each.again) bytes.all += each.file.size;
   };
@@ -337,6 +379,6 @@
   tellUnsent();
 
   window.addEventListener("beforeunload", (event) => {
-    if (counts.active || waiting.length) event.preventDefault();
+    if (running.size || waiting.length) event.preventDefault();
   });
 })();

@@ -62,15 +62,25 @@ _GROUP = re.compile(r"[^\s,\x00-\x1f\x7f]{1,128}")
 
 _STYLE = Markup("""
 :root { color-scheme: light dark; background: light-dark(#faf8f4, #15171a) }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 34rem; margin: 3rem auto; padding: 0 1rem }
-label { display: block; margin: 1rem 0 .25rem }
+body { margin: 0; color: light-dark(#24211d, #e7e5e1); font: 16px/1.55 system-ui, sans-serif }
+header { padding: .6rem 1.25rem; border-bottom: 1px solid; font-weight: 700 }
+header, main { border-color: light-dark(#e7e1d7, #343940); background: light-dark(#fff, #1d2024) }
+main { box-sizing: border-box; width: min(30rem, calc(100% - 2rem)); margin: 4rem auto }
+main { padding: 2rem }
+main { border: 1px solid light-dark(#e7e1d7, #343940); border-radius: .75rem }
+h1 { margin: 0 0 .75rem; font-size: 1.75rem; letter-spacing: -.015em; line-height: 1.25 }
+p, small { color: light-dark(#655f56, #aaa79f) }
+label { display: block; margin: 1rem 0 .25rem; font-weight: 600 }
 input, button { font: inherit; padding: .5rem .75rem }
-input, button { border: 1px solid #8f887c; border-radius: .5rem }
+input, button { border: 1px solid light-dark(#8f887c, #727a84); border-radius: .5rem }
+input, button { background: light-dark(#fff, #1d2024); color: inherit }
 input { width: 100%; box-sizing: border-box }
-button { margin: 1rem .5rem 0 0 }
-button:not([name]) { border-color: #0b5f6b; background: #0b5f6b; color: #fff; font-weight: 600 }
+button { margin: 1rem .5rem 0 0; font-weight: 600 }
+button[name=known] { margin-top: .5rem; overflow-wrap: anywhere }
+button:not([name]) { border-color: #0b5f6b; background: #0b5f6b; color: #fff }
+:focus-visible { outline: 2px solid light-dark(#0b5f6b, #7fd0db); outline-offset: 2px }
 code { overflow-wrap: anywhere }
-.problem { border-left: .3rem solid #b00; padding-left: .7rem }
+.problem { padding-left: .7rem; border-left: .3rem solid; color: light-dark(#a3241c, #ff9f96) }
 """)
 _STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _HEADERS = {
@@ -96,6 +106,7 @@ _PAGE = Markup("""<!doctype html>
 <style>{style}</style>
 </head>
 <body>
+<header>Stackroom</header>
 <main>
 <h1>Sign in to Stackroom</h1>
 {content}
@@ -104,38 +115,41 @@ _PAGE = Markup("""<!doctype html>
 </html>
 """)
 _ASKED = Markup("""{problem}
-<p>This is the local mode: be any user, there are no passwords. You then go back to
-<code>{back}</code> which may read and change that user's documents here.</p>
+<p>Sign in with any name; no password needed.</p>
 {known}
 <form method="post" autocomplete="off">
 {hidden}
 <label for="user">User</label>
 <input id="user" name="user" value="{user}" maxlength="128" required autofocus>
-<label for="groups">Groups, if any, with commas between
-(<code>operators</code> sees Operations)</label>
-<input id="groups" name="groups" value="{groups}" maxlength="2600">
+<label for="groups">Groups (optional)</label>
+<input id="groups" name="groups" value="{groups}" maxlength="2600" aria-describedby="groups-help">
+<small id="groups-help">Separate groups with commas. <code>operators</code> can see
+Operations.</small>
+<div>
 <button>Sign in</button>
 <button name="cancel" value="yes" formnovalidate>Cancel</button>
+</div>
+<p><small>You return to <code>{back}</code>, which can then read and change this user's documents.
+</small></p>
 </form>
 """)
 _HIDDEN = Markup("""<input type="hidden" name="request" value="{request}">
 <input type="hidden" name="form" value="{form}">""")
 _KNOWN = Markup("""<form method="post">
 {hidden}
-<p>As before:</p>
+<p>Sign in again as</p>
 {users}
 </form>
 """)
 _USER = Markup('<button name="known" value="{user}">{user}{groups}</button>')
 _PROBLEM = Markup('<p class="problem" role="alert">{text}</p>')
 _CLOSED = Markup(
-    "<p>This sign-in is no longer open: it was answered, took longer than ten minutes, or the "
-    "local mode was started anew. Start it again where you came from: your client, or the "
-    "console.</p>"
+    "<p>This sign-in is no longer open: it was completed, took longer than ten minutes, or "
+    "Stackroom was restarted. Start again from your client or the console.</p>"
 )
 _FOREIGN = Markup(
-    "<p>This form was not sent by the page that was shown in this browser. Start the sign-in again "
-    "in your client, with cookies allowed for this address.</p>"
+    "<p>This form was not sent from this browser's sign-in page. Allow cookies for this address, "
+    "and start again from your client.</p>"
 )
 
 

@@ -49,9 +49,9 @@ def table_lines(
 
     `headers` says how many of the first rows name the columns; None finds that out, in favour of
     names where tables like this one have them more often than not (`is_named`), and takes rows with
-    few cells above them for notes. Empty rows, columns and cells are left out, and a header that
-    comes again. Without a header a row is its cells, parted by tabs. A cell that spans others is
-    followed by `BESIDE`, and has `ABOVE` below it.
+    few cells above them for notes. Empty rows and columns are left out, and a header that comes
+    again. Without a header a row is its cells, parted by tabs, also those that are empty. A cell
+    that spans others is followed by `BESIDE`, and has `ABOVE` below it.
     """
     cells = _filled([[_on_one_line(cell) for cell in row] for row in rows])
     if headers:  # none, where all that is there for names is blank
@@ -64,7 +64,7 @@ def table_lines(
     else:
         headers = _levels(table, headers - notes)
     if not 0 < headers < len(table):
-        return "\n".join([*lines, *("\t".join(filter(None, row)) for row in _continued(table))])
+        return "\n".join([*lines, *("\t".join(row).rstrip("\t") for row in _continued(table))])
     names, above = _names(table[:headers]), table[:headers]
     body = [row for row in table[headers:] if row not in above] or table[headers:]
     has_notes = any(_is_spanned(row) for row in body)

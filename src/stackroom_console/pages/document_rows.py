@@ -1,0 +1,111 @@
+"""A catalog's documents as its page shows them: how far each is, and what can be done about it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from stackroom.catalogs.listing import same_contents
+from stackroom.catalogs.progress import CatalogProgress
+from stackroom.model.formats import extension_of
+from stackroom.model.records import Document, DocumentStatus
+from stackroom.runs.estimates import DocumentEstimate, DocumentStage
+
+_MENDED = "Fix the file and upload it again."
+_RETRY = "Fix the file and upload it again, or retry."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """`told` is how far it is, `gaps` what of it can't be found, `advice` what its owner can do."""
+
+    document_id: str
+    filename: str
+    size: int
+    uploaded_at: datetime
+    state: str
+    told: str
+    advice: str = ""
+    receipt_id: str | None = None
+    may_be_retried: bool = False
+    may_be_opened: bool = False
+    is_shown_by_browsers: bool = False
+    may_be_deleted: bool = True
+    gaps: tuple[str, ...] = ()
+
+
+def rows_of(
+    documents: tuple[Document, ...], progress: CatalogProgress, *, speed: float
+) -> tuple[Row, ...]:
+    estimates = {each.document.document_id: each for each in progress.unready}
+    twins = same_contents(documents)
+    return tuple(
+        _row(each, estimates.get(each.document_id), speed, twin=twins.get(each.document_id))
+        for each in documents
+    )
+
+
+def _row(
+    document: Document, estimate: DocumentEstimate | None, speed: float, *, twin: str | None
+) -> Row:
+    is_failed = document.status is DocumentStatus.FAILED
+    is_going = document.status is DocumentStatus.DELETING
+    return Row(
+        document_id=document.document_id,
+        filename=document.filename,
+        size=document.size,
+        uploaded_at=document.uploaded_at,
+        state=state_told(document.shown_status),
+        told="; ".join(
+            filter(None, [_told(document, estimate, speed), twin and f"same content as {twin}"])
+        ),
+        advice=(_MENDED if document.needs_mending else _RETRY) if is_failed else "",
+        receipt_id=document.receipt_id if is_going else None,
+        may_be_retried=is_failed and not document.needs_mending,
+        may_be_opened=document.is_counted,
+        is_shown_by_browsers=extension_of(document.filename) == "pdf",
+        may_be_deleted=not is_going,
+        gaps=document.shown_gaps,
+    )
+
+
+def state_told(status: str) -> str:
+    """In a person's word for it; what the index is nobody has to know."""
+    return "searchable" if status == DocumentStatus.INDEXED else str(status)
+
+
+def _told(document: Document, estimate: DocumentEstimate | None, speed: float) -> str:
+    match document.status:
+        case DocumentStatus.UPLOADING if document.is_to_come and document.upload_until:
+            return "Waiting for the file; upload it again if it was interrupted"
+        case DocumentStatus.FAILED | DocumentStatus.PENDING if document.status_reason:
+            return f"{document.status_reason}."
+        case DocumentStatus.FAILED | DocumentStatus.INDEXED:
+            return ""
+        case DocumentStatus.DELETING:
+            return "being removed"
+        case DocumentStatus.UPLOADING | DocumentStatus.PENDING | DocumentStatus.INDEXING:
+            return _waiting(estimate, speed)
+
+
+def _waiting(estimate: DocumentEstimate | None, speed: float) -> str:
+    """Of a large catalog not every document is looked at."""
+    if estimate is None:
+        return ""
+    again = f"attempt {estimate.attempt}" if estimate.attempt and estimate.attempt > 1 else ""
+    parts = (_STAGES[estimate.stage], again, estimate.remaining(speed))
+    return ", ".join(filter(None, parts))
+
+
+_STAGES = {
+    DocumentStage.EXPECTED: "Waiting for the file",
+    DocumentStage.OVER_CAP: "Waiting for a limit",
+    DocumentStage.READING: "Reading",
+    DocumentStage.POSTPONED: "Waiting for Bedrock, which is failing",
+    DocumentStage.LEFT: "Waiting to be checked again",
+    DocumentStage.BEGINNING: "Starting",
+    DocumentStage.WAITING: "Queued",
+    DocumentStage.INGESTING: "Reading and indexing",
+    DocumentStage.REMOVING: "Removing",
+    DocumentStage.FOLLOWING: "Waiting for a new run, since one failed",
+    DocumentStage.SEARCHABLE: "Searchable",
+    DocumentStage.FAILED: "Failed",
+}
