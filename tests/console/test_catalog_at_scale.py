@@ -227,8 +227,7 @@ def test_one_that_is_chosen_alone_is_told_of_as_one(alice: Browser, pipeline: Pi
     both = alice.send(f"/catalogs/{catalog}/selected", {**form, one: "on", other: "on"}, **HTMX)
 
     assert "A receipt shows when searches no longer find the document." in alone
-    assert "They go for good, " in both.text
-    assert "The files go at once, their passages shortly after" in both.text
+    assert " in total. This can't be undone. A receipt for each shows when" in both.text
 
 
 def test_selected_documents_are_deleted_in_steps_after_confirmation(
