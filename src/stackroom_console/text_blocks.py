@@ -7,6 +7,9 @@ from itertools import chain, groupby
 from stackroom.search.question_words import MarkedPiece
 
 Pieces = list[MarkedPiece]
+_WRAPPED = 40  # characters: a shorter line ends where its author wanted
+_ENDS = ".:;!?-\N{SOFT HYPHEN}"
+_NEW_LINE = "\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +32,16 @@ def blocks_of(pieces: Iterable[MarkedPiece]) -> Iterator[TextBlock]:
             yield TextBlock(pieces=[], rows=[_cells(line) for line in lines])
         else:
             yield TextBlock(pieces=[each for line in lines for each in line], rows=[])
+
+
+def unwrapped(lines: Iterable[str]) -> str:
+    """Return the text of a PDF with the lines joined that its pages broke within a sentence."""
+    text, above = "", ""
+    for line in lines:
+        is_broken = len(above) >= _WRAPPED and above[-1:] not in _ENDS and line[:1].islower()
+        text += f"{' ' if is_broken else _NEW_LINE}{line}" if text else line
+        above = line
+    return text
 
 
 def plain_blocks(text: str) -> list[TextBlock]:

@@ -67,7 +67,7 @@ def test_the_page_says_what_of_the_document_cannot_be_found(
     assert read(standing).endswith("searchable 1 of 2 pages looks garbled: 2")
     assert '<span class="gap">1 of 2 pages looks garbled: 2</span>' in standing
     history = re.findall(r"</time> <bdi>(.*?)</bdi>", text)
-    assert history == ["searchable: with gaps: 1 of 2 pages looks garbled: 2"]
+    assert history == ["Searchable: with gaps: 1 of 2 pages looks garbled: 2"]
 
 
 def test_replaced_document_says_that_its_earlier_version_is_searchable(

@@ -19,6 +19,7 @@ from stackroom.text.inspection import File
 from stackroom_console.console import Console
 from stackroom_console.pages.text_page import part_of
 from stackroom_console.shown_citations import FoundPassage, citations_of, source_of, text_path
+from stackroom_console.text_blocks import unwrapped
 from tests.aws.stores import BUCKET
 from tests.console.browser import Browser, read
 from tests.console.things import dropped, indexed, new_catalog
@@ -217,3 +218,11 @@ def test_rows_of_cells_are_shown_as_a_table_with_the_passage_marked(
 
     assert "<tr><td>1</td><td></td><td>3</td></tr><tr><td>4</td><td>5</td>" in page
     assert "<mark>5</mark>" in passage
+
+
+def test_lines_that_a_pdf_broke_within_a_sentence_are_joined() -> None:
+    broken = "Forty-three people work here, in the workshop at Quay 7, in the"
+
+    assert unwrapped([broken, "laboratory above it."]) == f"{broken} laboratory above it."
+    for lines in ([broken, "Holidays"], ["Leave", "and pay"], [f"{broken}:", "a list"]):
+        assert unwrapped(lines) == "\n".join(lines)

@@ -30,7 +30,7 @@ from stackroom_console.rendering import Watch, done, redirect, render, watch
 from stackroom_console.request import Request
 from stackroom_console.request import number as number_of
 from stackroom_console.shown_citations import place_told, text_path
-from stackroom_console.text_blocks import TextBlock, blocks_of
+from stackroom_console.text_blocks import TextBlock, blocks_of, unwrapped
 
 logger = logging.getLogger(__name__)
 
@@ -168,7 +168,7 @@ def _happened(event: Event) -> Happened | None:
     match event.detail:
         case DocumentChanged(state=state, reason=reason, gaps=gaps):
             told = ": ".join(filter(None, (state_told(state), reason or with_gaps(gaps or ()))))
-            return Happened(at=event.time, told=told)
+            return Happened(at=event.time, told=told[:1].upper() + told[1:])
         case DeletionChanged(state=state, receipt_id=receipt_id):
             return Happened(at=event.time, told=_DELETIONS[state], receipt_id=receipt_id)
     return None
@@ -233,6 +233,7 @@ def _passage(shown: ShownDocument, number: int, cut: CutPassage, find: str) -> S
     page, version = cut.source.page, cut.source.version_id
     in_file = f"{shown.path}/file#page={page}" if shown.is_previewed and page else ""
     named_by = (document.catalog_id, document.document_id)
+    joined = unwrapped if shown.kind == "PDF" else "\n".join
     return ShownPassage(
         number=number,
         place=place_told(cut.source),
@@ -240,7 +241,7 @@ def _passage(shown: ShownDocument, number: int, cut: CutPassage, find: str) -> S
         tokens=cut.tokens,
         is_navigation=cut.is_navigation,
         parts=tuple(
-            (tuple(blocks_of(marked_pieces(find, "\n".join(map(_line, lines))))), is_shown)
+            (tuple(blocks_of(marked_pieces(find, joined(map(_line, lines))))), is_shown)
             for is_shown, lines in groupby(told_apart(cut.text, cut.shown), key=itemgetter(1))
         ),
     )
