@@ -100,7 +100,8 @@ class Front:
         """Return None where the client left while others' pictures were read: it asks anew."""
         response = asyncio.get_running_loop().run_in_executor(self._pictures, answer)
         left = asyncio.ensure_future(receive())
-        await asyncio.wait({response, left}, return_when=asyncio.FIRST_COMPLETED)
+        both: set[asyncio.Future[Any]] = {response, left}
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         if left.cancel():
             return await response
         response.cancel()

@@ -94,12 +94,13 @@ def _question(request: Request) -> str:
             if each.status is DocumentStatus.INDEXED
         ]
         if names:
-            return f"What is in {' '.join(max(names, key=len))}?"
+            longest: list[str] = max(names, key=len)
+            return f"What is in {' '.join(longest)}?"
     return SAMPLE_QUESTIONS[0]
 
 
 def _words_of(filename: str) -> list[str]:
-    """Of the name without its folders and its type."""
+    """Return the words of a file name without its folders and extension."""
     return _WORDS.findall(filename.rpartition("/")[2].rpartition(".")[0])
 
 

@@ -32,11 +32,11 @@ class Leaf:
 def tree_of(rows: Sequence[Row]) -> list[Folder | Leaf]:
     """Return the rows in their order, with a head wherever another folder begins."""
     before = ["", *(_folder(each) for each in rows)]
-    return [
-        each
-        for (last, folder), row in zip(pairwise(before), rows, strict=True)
-        for each in (*_heads(last, folder), _leaf(row, folder))
-    ]
+    shown: list[Folder | Leaf] = []
+    for (last, folder), row in zip(pairwise(before), rows, strict=True):
+        shown += _heads(last, folder)
+        shown.append(_leaf(row, folder))
+    return shown
 
 
 def flat(rows: Sequence[Row]) -> list[Folder | Leaf]:
