@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Protocol, TypeVar
 
-from stackroom.errors import RecordChanged, Unavailable
+from stackroom.errors import RecordChanged, Unavailable, is_everybodys
 
 T = TypeVar("T")
 
@@ -26,6 +26,16 @@ def in_threads(actions: Sequence[Callable[[], T]]) -> list[T]:
     with ThreadPoolExecutor(min(len(actions), _THREADS)) as threads:
         begun = [threads.submit(action) for action in actions]
         return [each.result() for each in begun]
+
+
+def tried(once: Callable[[], T]) -> T | Exception:
+    """What it answers, or else what went wrong; raises what is everybody's trouble."""
+    try:
+        return once()
+    except Exception as error:
+        if is_everybodys(error):
+            raise
+        return error
 
 
 def chunks(items: Iterable[T], *, of: int) -> Iterator[list[T]]:

@@ -197,8 +197,6 @@ def a_grant(number: int) -> Grant:
         until=NOW,
         start_at=NOW if number < 5 else None,
         claimed=True,
-        size=50_000_000,
-        is_large=number < 10,
     )
 
 
@@ -222,14 +220,11 @@ def a_waiter(number: int) -> Waiter:
 def test_a_full_ledger_is_read_with_one_capacity_unit(
     book: DynamoAdmissionBook, dynamodb: Any
 ) -> None:
-    phases = {f"KB{number:08}": NOW for number in range(5)}
     grants = tuple(map(a_grant, range(15)))  # five jobs and ten direct calls
 
     rate = Rate(base_ms=100_000, beyond_ms=10_000_000, size=50_000_000)
 
-    book.write(
-        Ledger(grants=grants, next_start=NOW, phases=phases, rates=dict.fromkeys(Mode, rate))
-    )
+    book.write(Ledger(grants=grants, next_start=NOW, rates=dict.fromkeys(Mode, rate)))
 
     key = {"pk": {"S": "ADMISSION"}, "sk": {"S": "LEDGER"}}
     found = from_item(dynamodb.get_item(TableName=CONTROL_TABLE, Key=key)["Item"])

@@ -21,14 +21,13 @@ from stackroom.model.records import (
     Receipt,
 )
 from stackroom.model.repositories import InspectionResults
+from stackroom.runs.admission import Admission, Limits
 from stackroom.runs.estimates import Estimates
 from stackroom.runs.evidence import SearchCheck
-from stackroom.runs.grants import Admission
 from stackroom.runs.polling import TaskResult
 from stackroom.runs.retry_failed import Retrying
 from stackroom.runs.run import Run
 from stackroom.runs.run_leases import shared_worklist, worklist_of
-from stackroom.runs.schedule import Limits
 from stackroom.runs.verdicts import Settled
 from stackroom.runs.workload import BATCH
 from stackroom.uploads.plan import Plan

@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from stackroom.errors import StoreUnavailable
-from stackroom.runs.grants import Admission, State
+from stackroom.runs.admission import GRANT, Admission, State
 from stackroom.runs.ledger import Mode, Waiter
-from stackroom.runs.schedule import GRANT, PATIENCE
 from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens, a_waiter
 from tests.fakes.clock import FakeClock
 
@@ -204,41 +203,6 @@ def test_entering_at_once_leaves_waiting_runs_their_share(desk: Desk) -> None:
     assert mine is not None
     assert desk.holders() == ["late", "waits"]
     assert desk.task_tokens.woken == ["token of waits"]
-
-
-def test_calls_go_on_during_a_large_document_though_a_job_waits(desk: Desk) -> None:
-    mine = desk.admission.enter_at_once(desk.waiter("calls", Mode.DIRECT, calls=4))
-    assert mine is not None
-    at_a_large = desk.admission.begin_large(mine, since=desk.clock())
-    assert at_a_large is not None
-    desk.enter("job")
-
-    meanwhile = desk.admission.extend(at_a_large, calls=4)
-    desk.admission.end_large("calls", 1)
-    (done,) = desk.book.read().grants
-    afterwards = desk.admission.extend(done, calls=4)
-
-    assert (at_a_large.is_large, done.is_large) == (True, False)
-    assert meanwhile is not None
-    assert afterwards is None
-
-
-@pytest.mark.parametrize(("waited", "begins"), [(0, False), (PATIENCE.total_seconds() + 2, True)])
-def test_a_large_document_is_begun_before_jobs_that_came_much_later(
-    desk: Desk, waited: float, begins: bool
-) -> None:
-    since = desk.clock()
-    mine = desk.admission.enter_at_once(desk.waiter("calls", Mode.DIRECT, calls=4))
-    assert mine is not None
-    desk.clock.pass_by(waited)
-    desk.enter("job")
-    desk.admission.keep("calls", 1)
-    mine = desk.admission.grant_of("calls", 1)
-    assert mine is not None
-
-    assert (desk.admission.begin_large(mine, since=since) is not None) is begins
-    [held] = desk.book.read().grants
-    assert held.is_large is begins
 
 
 def test_acquire_grants_at_once_and_later_extends_the_same_grant(desk: Desk) -> None:

@@ -137,23 +137,6 @@ def test_large_documents_take_half_of_the_calls_at_most(pipeline: Pipeline) -> N
     assert statuses(pipeline) == {"indexed"}
 
 
-def test_a_grant_says_while_a_large_document_is_at_work(pipeline: Pipeline) -> None:
-    pipeline.drop(LARGE_KEY, "x" * LARGE)
-    drop(pipeline, 1)
-    pipeline.bedrock.becomes(place_of("alice/research/0.txt").document_id, "IN_PROGRESS")
-
-    run = pipeline.work()
-    (begun,) = pipeline.book.read().grants
-    looks = polls(pipeline, run)
-    next(looks)
-    (done,) = pipeline.book.read().grants
-    run = next(looks)  # a search has found it
-
-    assert pipeline.document(LARGE_KEY).status is DocumentStatus.INDEXED
-    assert run.progress.calls_at_work == 1
-    assert (begun.is_large, done.is_large) == (True, False)
-
-
 # How it is looked at
 
 

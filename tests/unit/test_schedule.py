@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -11,9 +10,9 @@ from hypothesis import strategies as st
 
 from stackroom.clock import Pace
 from stackroom.model.records import Document, DocumentStatus
+from stackroom.runs.admission import Limits, Schedule
 from stackroom.runs.ledger import Ledger, Mode, Waiter
-from stackroom.runs.schedule import Limits, Schedule, fair_share
-from stackroom.runs.workload import LARGE, Demand, Did, demand_of_job, duration, with_measured
+from stackroom.runs.workload import Did, duration, with_measured
 from tests.fakes.admission import a_job, a_waiter
 from tests.support.records import NOW, a_document
 
@@ -25,20 +24,6 @@ def documents(
     status: DocumentStatus = DocumentStatus.PENDING,
 ) -> list[Document]:
     return [a_document(size=size, filename=filename, status=status) for _ in range(count)]
-
-
-def test_a_job_takes_all_and_is_large_if_any_of_its_documents_is() -> None:
-    assert demand_of_job([]) == Demand(size=0, is_large=False)
-    assert demand_of_job(documents(2)) == Demand(size=20, is_large=False)
-    assert demand_of_job(documents(2) + documents(1, size=LARGE)) == Demand(
-        size=LARGE + 20, is_large=True
-    )
-
-
-def test_what_is_to_be_removed_is_never_large() -> None:
-    removed = documents(2, size=LARGE, status=DocumentStatus.DELETING)
-
-    assert demand_of_job(removed) == Demand(size=0, is_large=False)
 
 
 @pytest.mark.parametrize(
@@ -126,25 +111,14 @@ def test_direct_calls_share_a_knowledge_base_and_the_slots_of_the_account() -> N
     assert sum(each.slots for each in schedule.ledger.grants) == 10
 
 
-def test_busy_catalogs_come_after_each_other_with_some_slots_each() -> None:
+def test_busy_catalogs_divide_the_calls_and_the_last_wait() -> None:
     waiters = [a_waiter(f"c{number}", 100 - number, calls=30) for number in range(12)]
 
     schedule = a_schedule(*waiters)
     granted = schedule.grant()
 
-    assert names(granted) == ["c0", "c1"]
-    assert [each.slots for each in schedule.ledger.grants] == [4, 4]
-
-
-def test_slots_are_saved_for_the_oldest_rather_than_given_to_smaller_calls() -> None:
-    ledger = at_work(*(a_waiter(f"c{number}", 9) for number in range(8)))
-    waiting = [a_waiter("large", 5, calls=30), a_waiter("small", 4)]
-
-    schedule = a_schedule(*waiting, ledger=ledger)
-    then = a_schedule(*waiting, ledger=ledger, leaving="c0")
-
-    assert schedule.grant() == []
-    assert names(then.grant()) == ["large"]
+    assert names(granted) == [f"c{number}" for number in range(10)]
+    assert {each.slots for each in schedule.ledger.grants} == {1}
 
 
 def test_a_job_has_its_knowledge_base_alone_and_others_go_on_beside_it() -> None:
@@ -164,7 +138,7 @@ def test_longest_waiting_job_keeps_direct_calls_out_and_makes_them_yield() -> No
     assert schedule.must_yield(ledger.grants[0], after=MINUTE)
 
 
-def test_job_that_came_after_the_first_began_waits_for_older_calls() -> None:
+def test_job_that_came_after_calls_waits_for_them() -> None:
     waiting = (a_waiter("direct", -10), a_job("late", -20))
     later = NOW + timedelta(seconds=60)
 
@@ -209,26 +183,6 @@ def test_newer_run_of_a_catalog_replaces_the_one_that_had_the_grant() -> None:
     newer = a_schedule(a_job("catalog", 5, epoch=2), ledger=ledger)
 
     assert [each.epoch for each in newer.grant()] == [2]
-
-
-def test_fair_shares_are_rounded_up_and_never_below_four() -> None:
-    assert [fair_share(10, runs) for runs in (0, 1, 2, 3, 6, 46)] == [10, 10, 5, 4, 4, 4]
-    assert fair_share(2, 46) == 2
-
-
-def at_a_large_one(*waiters: Waiter) -> Ledger:
-    """With grants for these, which are at a large document each."""
-    ledger = at_work(*waiters)
-    return replace(ledger, grants=tuple(replace(each, is_large=True) for each in ledger.grants))
-
-
-def test_small_calls_go_on_beside_a_large_document_while_a_job_waits() -> None:
-    ledger = at_a_large_one(a_waiter("large", 30))
-
-    schedule = a_schedule(a_job("job", 10), a_waiter("came later", 5), ledger=ledger)
-
-    assert not schedule.must_yield(ledger.grants[0], after=MINUTE)
-    assert names(schedule.grant()) == ["came later"]
 
 
 waiters = st.lists(

@@ -20,8 +20,8 @@ from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.bedrock.vector_ingestion_settings import VectorIngestion
 from stackroom.aws.redis.redis_url import RedisUrl
 from stackroom.model.records import PoolMember
+from stackroom.runs.admission import Limits
 from stackroom.runs.capacity import CAPACITIES, capacity_of
-from stackroom.runs.schedule import Limits
 from stackroom.search.search_arguments import DEFAULT_BUDGET, MOST_TOKENS, Budget, Priority
 
 

@@ -21,15 +21,14 @@ if TYPE_CHECKING:
 
     from stackroom.app.adapters import Deployment
     from stackroom.model.caps import CapWatch
+    from stackroom.runs.admission import Admission, Limits
     from stackroom.runs.broken_runs import BrokenRuns, Restart
     from stackroom.runs.evidence import Investigation
-    from stackroom.runs.grants import Admission
     from stackroom.runs.placement import Placements, SharedSources
     from stackroom.runs.polling import Polling, Strategy
     from stackroom.runs.run_leases import RunLeases
     from stackroom.runs.run_requests import RunRequests
     from stackroom.runs.run_tasks import RunTasks
-    from stackroom.runs.schedule import Limits
     from stackroom.runs.user_caps import UserCaps
     from stackroom.runs.verdicts import VerdictWriter
     from stackroom.runs.work_queue import WorkQueue
@@ -55,7 +54,7 @@ class RunUseCases:
 
     @cached_property
     def admission(self) -> Admission:
-        from stackroom.runs.grants import Admission
+        from stackroom.runs.admission import Admission
 
         return Admission(
             book=self.deployment.admission_book,

@@ -8,7 +8,7 @@ from stackroom.clock import utc_now
 from stackroom.concurrency import chunks
 from stackroom.model.records import DocumentStatus
 from stackroom.model.repositories import Documents
-from stackroom.runs.grants import Admission
+from stackroom.runs.admission import Admission
 from stackroom.runs.lease import Lease
 from stackroom.runs.run_leases import MAX_FAILURES, RunLeases, is_shared
 from stackroom.runs.run_requests import RunRequests

@@ -12,10 +12,11 @@ from datetime import datetime
 from functools import partial
 
 from stackroom.clock import utc_now
-from stackroom.concurrency import Beside, in_threads
-from stackroom.errors import KnowledgeBaseThrottled, tried
+from stackroom.concurrency import Beside, in_threads, tried
+from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model.records import Catalog, DataSource, Document, DocumentStatus
 from stackroom.model.repositories import Catalogs
+from stackroom.runs.admission import Admission
 from stackroom.runs.bedrock_calls import NOT_FOUND, DocumentDetail
 from stackroom.runs.direct_calls import AFTER_REFUSAL, CallSender, DirectCalls
 from stackroom.runs.evidence import (
@@ -25,7 +26,6 @@ from stackroom.runs.evidence import (
     DocumentEvidence,
     call_evidence,
 )
-from stackroom.runs.grants import Admission
 from stackroom.runs.ledger import Mode, Waiter
 from stackroom.runs.polling import Look, TaskResult
 from stackroom.runs.run import DirectCall, Run, RunOutcome, until_first_look, until_next_look
@@ -93,13 +93,13 @@ class ByDirectCalls:
                 since = run.progress.waiting_since or self.now()
                 queued = run.went(RunOutcome.QUEUED, waiting_since=since)
                 return TaskResult(run=queued, failures=work.failures)
-        free = 0 if grant is None else max(0, grant.slots - at_work)
+        slots = 0 if grant is None else grant.slots
+        free = max(0, slots - at_work)
         if len(found) > free:  # the turns of the others are yet to come
             last_turn = found[free - 1][-1].catalog_id if free else last_turn
             run = run.having(after=last_turn)
         sending = CallSender(
             calls=self.calls,
-            admission=self.admission,
             run=run,
             source=source,
             work=work,
@@ -108,10 +108,10 @@ class ByDirectCalls:
             alone=list(run.progress.alone),
             set_aside=list(run.progress.set_aside),
         )
-        sending.send(found[:free])
-        if grant is not None:
-            sending.send_large(grant)
-        return self._started(sending, is_more=work.is_more or len(found) > free)
+        large = work.large_calls(free - len(found[:free]), slots=slots, run=run)
+        sending.send(found[:free] + large)
+        is_left = len(found) > free or len(large) < len(work.large)
+        return self._started(sending, is_more=work.is_more or is_left)
 
     def look(self, run: Run, source: DataSource) -> Look:
         calls = list(run.progress.calls)
@@ -137,9 +137,6 @@ class ByDirectCalls:
             if call.is_removal or any(each.status not in INDEXED for each in details.values()):
                 said[number] = details
             did = _did(call, calls[number]) or did
-        large = [each for each in calls if each.is_large]
-        if large and all(each.is_over for each in large):
-            self.admission.end_large(run.worklist_id, run.epoch)
         said_of = self._said_of(calls, said)
         moved = run.having(calls=tuple(calls), set_aside=tuple(set_aside))
         at_work = moved.progress.calls_at_work

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from urllib.parse import quote
 
 from stackroom.clock import utc_now
@@ -19,6 +19,7 @@ from stackroom.model.bucket import DocumentBucket
 from stackroom.model.records import DataSource, Document, DocumentStatus
 from stackroom.model.repositories import Catalogs, Documents
 from stackroom.model.usage import Call, UsageBook, count_ingested
+from stackroom.runs.admission import Admission
 from stackroom.runs.bedrock_calls import (
     NOT_FOUND,
     Busy,
@@ -35,14 +36,12 @@ from stackroom.runs.evidence import (
     is_overdue,
     job_evidence,
 )
-from stackroom.runs.grants import Admission
 from stackroom.runs.ledger import Mode, Waiter
 from stackroom.runs.polling import Look, TaskResult
 from stackroom.runs.run import Run, RunOutcome, until_first_look, until_next_try
-from stackroom.runs.schedule import PATIENCE
 from stackroom.runs.user_caps import UserCaps
 from stackroom.runs.work_queue import with_nothing_to_do
-from stackroom.runs.workload import Did, demand_of_job
+from stackroom.runs.workload import Did
 
 _AT_ONCE = 500  # documents that are kept in memory
 _LOOKED_AT = 100  # documents, for one that is due: those that Bedrock failed over come last
@@ -65,7 +64,6 @@ class ByJobs:
     mode = Mode.JOB
 
     def waiter(self, run: Run, source: DataSource, token: str) -> Waiter:
-        demand = demand_of_job(self.documents.open_in(run.worklist_id))
         since = run.progress.waiting_since
         assert since is not None, "set when it was queued"
         return Waiter(
@@ -73,10 +71,9 @@ class ByJobs:
             epoch=run.epoch,
             knowledge_base_id=source.knowledge_base_id,
             mode=self.mode,
-            since=since + (PATIENCE if demand.is_large else timedelta()),
+            since=since,
             calls=1,
             token=token,
-            size=demand.size,
         )
 
     def start(self, run: Run, source: DataSource) -> TaskResult:
@@ -140,7 +137,7 @@ class ByJobs:
             at_work=0,
             said_of=said_of,
             began_at=job.started_at if job is not None else None,
-            did=self._did(run, job) if job is not None else None,
+            did=_did(job, said_of) if job is not None else None,
             failed_documents=failed_documents,
         )
 
@@ -220,13 +217,12 @@ class ByJobs:
             update={"ingestion_job_id": job.job_id, "attempts": document.attempts + 1}
         )
 
-    def _did(self, run: Run, job: Job) -> Did | None:
-        """Of its grant's size, which admission knows: by Bedrock's clock, not by our looks."""
-        grant = self.admission.grant_of(run.worklist_id, run.epoch)
-        if grant is None:
-            return None
-        seconds = (job.updated_at - job.started_at).total_seconds()
-        return Did(mode=self.mode, size=grant.size, seconds=max(0.0, seconds))
+
+def _did(job: Job, said_of: Iterable[DocumentEvidence]) -> Did:
+    """By Bedrock's clock, not by our looks."""
+    seconds = (job.updated_at - job.started_at).total_seconds()
+    size = sum(document.text_size for _, document, _ in said_of)
+    return Did(mode=Mode.JOB, size=size, seconds=max(0.0, seconds))
 
 
 def _is_to_be_taken_up(document: Document) -> bool:

@@ -8,9 +8,9 @@ Of MANAGED knowledge bases AWS leaves two things open, and these are our assumpt
 - A job and direct calls exclude each other in the whole knowledge base, as in one of type VECTOR.
   "Don't submit an IngestKnowledgeBaseDocuments and StartIngestionJob request at the same time" says
   the user guide (kb-direct-ingestion), and names no type. If it allows more, waiting costs time and
-  nothing else (stackroom.runs.schedule). [assumed: managed.direct-or-job]
+  nothing else (stackroom.runs.admission). [assumed: managed.direct-or-job]
 - The account's five jobs, its ten direct calls and its ten seconds between two starts bind them,
-  too, unless the deployment is configured otherwise (stackroom.runs.schedule).
+  too, unless the deployment is configured otherwise (stackroom.runs.admission).
 """
 
 from collections.abc import Mapping

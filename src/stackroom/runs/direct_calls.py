@@ -7,13 +7,12 @@ from functools import partial
 
 from stackroom.access.tenancy import REJECTED
 from stackroom.clock import REAL_TIME, Pace, utc_now
-from stackroom.concurrency import Beside
+from stackroom.concurrency import Beside, tried
 from stackroom.errors import (
     DocumentsRefused,
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
     is_everybodys,
-    tried,
 )
 from stackroom.model.attributes import TEXT_ID, Attribute
 from stackroom.model.bucket import DocumentBucket
@@ -29,8 +28,6 @@ from stackroom.model.repositories import Documents
 from stackroom.model.usage import Call, UsageBook, count_ingested
 from stackroom.runs.bedrock_calls import Busy, DirectDocuments, Submission, client_token
 from stackroom.runs.evidence import INGESTING, MAX_ATTEMPTS, UNSEEN
-from stackroom.runs.grants import Admission
-from stackroom.runs.ledger import Grant
 from stackroom.runs.run import DirectCall, DocumentName, Run, until_next_try
 from stackroom.runs.verdicts import DocumentOutcome, Verdict
 from stackroom.runs.work_queue import OpenWork, name_of
@@ -223,7 +220,6 @@ class CallSender:
     """
 
     calls: DirectCalls
-    admission: Admission
     run: Run
     source: DataSource
     work: OpenWork
@@ -243,23 +239,6 @@ class CallSender:
         bindings = [partial(tried, partial(self.calls.bind, each, round_id)) for each in found]
         for batch, bound in zip(found, self.beside(bindings), strict=True):
             self._send(batch, bound, round_id)
-
-    def send_large(self, grant: Grant) -> None:
-        """Each has a call of its own, at most half of all; none is begun where a job is due."""
-        progress = self.run.progress
-        at_work = progress.calls_at_work + len(self.sent)
-        large = sum(each.is_large and not each.is_over for each in progress.calls)
-        while self.work.large and self.retry_after is None:
-            since = self.work.large[0].updated_at
-            if at_work >= grant.slots or 2 * large >= grant.slots:
-                self.work.is_more = True
-            elif self.admission.begin_large(grant, since=since) is None:
-                self._wait()
-            else:
-                self.send([[self.work.large.popleft()]])
-                at_work, large = at_work + 1, large + 1
-                continue
-            return
 
     def _send(self, batch: list[Document], bound: Bound | Exception, round_id: str) -> None:
         if isinstance(bound, Exception):

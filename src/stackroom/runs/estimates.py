@@ -2,27 +2,25 @@
 How far a catalog's documents are: each one's stage, its run's position, how long, and what is left.
 
 What is left is an estimate and no promise: the open work before and of a document times what
-finished work has taken (quota.workload). There is none for work far larger than any measured, for
+finished work has taken (runs.workload). There is none for work far larger than any measured, for
 a document that no run attends to, and for one that takes longer than it should.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import cached_property, partial
-from typing import Any
+from functools import cached_property
 
 from stackroom.clock import REAL_TIME, Pace, utc_now
-from stackroom.concurrency import Beside, in_threads
 from stackroom.model.catalog_counts import awaits_indexing
-from stackroom.model.records import Catalog, DataSourceType, Document, DocumentStatus
+from stackroom.model.records import Catalog, DataSource, DataSourceType, Document, DocumentStatus
 from stackroom.model.repositories import Documents
+from stackroom.runs.admission import Limits
 from stackroom.runs.lease import Lease, Leases, Worklists
-from stackroom.runs.ledger import AdmissionReader, Grant, Ledger, Mode, Waiter
+from stackroom.runs.ledger import AdmissionReader, Ledger, Mode, Waiter
 from stackroom.runs.run_leases import worklist_of
-from stackroom.runs.schedule import Limits
 from stackroom.runs.workload import BATCH, duration
 
 PAGE = 200  # documents: a catalog of fewer is read as it is, in some 50 read units
@@ -121,37 +119,19 @@ class Estimates:
     limits: Limits
     pace: Pace = REAL_TIME
     now: Callable[[], datetime] = utc_now
-    beside: Beside = in_threads
 
     def of(self, catalog: Catalog, *, known: Iterable[Document] | None = None) -> CatalogEstimate:
-        """
-        `known` are all of its documents, if the caller has them at hand. Of a catalog that counts
-        something open, all is read at once, for somebody waits for the answer.
-        """
-        read: dict[str, Any] = {"found": (known, True)}
-        if known is None:
-            others = self._reads(catalog) if catalog.open_count else {}
-            read = self._at_once({"found": partial(self._found, catalog), **others})
-        found, is_whole = read.pop("found")
+        """`known` are all of its documents, if the caller has them at hand."""
+        found, is_whole = (known, True) if known is not None else self._found(catalog)
         now = self.now()
         documents = sorted(
             (each for each in found if not each.has_lapsed(now)), key=lambda each: each.filename
         )
-        unsettled = [each for each in documents if _is_unsettled(each)]
-        if unsettled and not read:
-            read = self._at_once(self._reads(catalog))
-        outlook = _Outlook(
-            catalog=catalog,
-            documents=unsettled,
-            limits=self.limits,
-            pace=self.pace,
-            at=self.now(),
-            **read,
-        )
-        eta = max(map(outlook.seconds, unsettled), default=0.0)
+        outlook = self._outlook(catalog, [each for each in documents if _is_unsettled(each)])
+        eta = max(map(outlook.seconds, outlook.documents), default=0.0)
         if any(each.unread or each.retry_at is not None for each in documents):
             eta = math.inf  # nobody knows how long a file takes to read before it is read
-        if not is_whole and sum(map(awaits_indexing, unsettled)) < catalog.waiting_count:
+        if not is_whole and sum(map(awaits_indexing, outlook.documents)) < catalog.waiting_count:
             eta = math.inf  # nobody has looked at the last one
         return CatalogEstimate(
             catalog=catalog,
@@ -160,9 +140,6 @@ class Estimates:
             documents=tuple(map(outlook.estimate, documents)),
             is_whole=is_whole,
         )
-
-    def _at_once(self, reads: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
-        return dict(zip(reads, self.beside(list(reads.values())), strict=True))
 
     def _found(self, catalog: Catalog) -> tuple[Iterable[Document], bool]:
         """Also whether these are all. Some that don't count may lie beside those that do."""
@@ -175,26 +152,41 @@ class Estimates:
             self.documents.open_in: catalog.open_count,
             self.documents.over_in: catalog.over_count,
         }
-        found = self.beside(
-            [partial(_listed, each, catalog.catalog_id) for each, some in counted.items() if some]
-        )
-        return {each.document_id: each for part in found for each in part}.values(), False
+        found: dict[str, Document] = {}
+        for listing, count in counted.items():
+            if count:
+                listed = listing(catalog.catalog_id, limit=LISTED)
+                found |= {each.document_id: each for each in listed}
+        return found.values(), False
 
-    def _reads(self, catalog: Catalog) -> dict[str, Callable[[], Any]]:
-        """What an outlook takes beside the documents."""
-        source, mode = catalog.source, _mode_of(catalog)
+    def _outlook(self, catalog: Catalog, unsettled: Sequence[Document]) -> "_Outlook":
+        """Nothing more is read of a catalog with nothing under way."""
+        source = catalog.source
         worklist_id = worklist_of(catalog.catalog_id, source)
-        reads: dict[str, Callable[[], Any]] = {
-            "ledger": self.book.read,
-            "lease": partial(self.leases.get, worklist_id),
-        }
+        outlook = _Outlook(
+            catalog=catalog,
+            documents=unsettled,
+            limits=self.limits,
+            pace=self.pace,
+            at=self.now(),
+            mode=Mode.JOB if _takes_jobs(source) else Mode.DIRECT,
+            worklist_id=worklist_id,
+        )
+        if not unsettled:
+            return outlook
+        queue: Sequence[Waiter] = ()
+        sharing = 0
         if source is not None:
-            home = source.knowledge_base_id
-            reads["queue"] = partial(self.book.waiting, home, mode, limit=_LOOKED_AT)
+            queue = self.book.waiting(source.knowledge_base_id, outlook.mode, limit=_LOOKED_AT)
         if source is not None and source.is_shared:
-            entries = partial(self.worklists.entries, worklist_id, limit=_LOOKED_AT)
-            reads["sharing"] = lambda: sum(1 for _ in entries())
-        return reads
+            sharing = sum(1 for _ in self.worklists.entries(worklist_id, limit=_LOOKED_AT))
+        return replace(
+            outlook,
+            ledger=self.book.read(),
+            lease=self.leases.get(worklist_id),
+            queue=queue,
+            sharing=sharing,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,6 +203,8 @@ class _Outlook:
     limits: Limits
     pace: Pace
     at: datetime
+    mode: Mode
+    worklist_id: str
     ledger: Ledger = field(default_factory=Ledger)
     lease: Lease | None = None
     queue: Sequence[Waiter] = ()
@@ -219,14 +213,13 @@ class _Outlook:
     def estimate(self, document: Document) -> DocumentEstimate:
         if not _is_unsettled(document):
             return DocumentEstimate(document=document, stage=self._stage(document))
-        so_far = self._age(document)
         is_at_work = document.status is DocumentStatus.INDEXING
         return DocumentEstimate(
             document=document,
             stage=self._stage(document),
             attempt=_attempt(document),
             eta_seconds=self.on_aws(self.seconds(document)),
-            so_far_seconds=max(0, math.floor(self.pace.on_aws(so_far))),
+            so_far_seconds=max(0, math.floor(self.pace.on_aws(self._age(document)))),
             is_late=is_at_work and self._whole(self._size_at_work) <= self._idle(document),
         )
 
@@ -237,27 +230,31 @@ class _Outlook:
         return math.ceil(round(self.pace.on_aws(seconds), 3))
 
     def seconds(self, document: Document) -> float:
-        """Until the document is searchable, or removed: the open work before and of it."""
+        """Until the document is searchable, or removed; if it waits, with all that waits."""
         if self._is_unattended(document) or self._is_following:
             return math.inf
-        if document.status is DocumentStatus.INDEXING:
-            return self._left(document)
-        is_queued = self._grant is not None or self._ahead < len(self.queue)
-        begins = 0.0 if is_queued else self.pace.here(_BEGINS)
-        number, size = self._until[document.document_id]
-        if self._mode is Mode.JOB:  # one job takes up all that waits
-            before = max(map(self._left, self._at_work), default=self._until_turn)
-            return begins + before + self._whole(self._size - self._size_at_work)
-        rounds = math.ceil(number / BATCH) * self._users_of_calls / self.limits.direct_calls
-        return begins + max(0.0, rounds - 1) * self._whole(0) + self._whole(size)
+        is_at_work = document.status is DocumentStatus.INDEXING
+        return self._left(document) if is_at_work else self._until_done
 
     @cached_property
+    def _until_done(self) -> float:
+        """The open work before and of the catalog."""
+        is_queued = self._has_grant or self._ahead is not None
+        begins = 0.0 if is_queued else self.pace.here(_BEGINS)
+        if self.mode is Mode.JOB:  # one job takes up all that waits
+            before = max(map(self._left, self._at_work), default=self._until_turn)
+            return begins + before + self._whole(self._size - self._size_at_work)
+        users = len(self.ledger.direct) + len(self.queue) - is_queued + max(1, self.sharing)
+        rounds = math.ceil(len(self.documents) / BATCH) * users / self.limits.direct_calls
+        return begins + max(0.0, rounds - 1) * self._whole(0) + self._whole(self._size)
+
+    @property
     def position(self) -> QueuePosition | None:
         """None without a place of its own: its run doesn't wait, or is a shared data source's."""
         source = self.catalog.source
-        if not self.documents or source is None or source.is_shared or self._grant is not None:
+        if not self.documents or source is None or source.is_shared or self._has_grant:
             return None
-        if self._ahead < len(self.queue):
+        if self._ahead is not None:
             return QueuePosition(position=self._ahead + 1, length=len(self.queue))
         if len(self.queue) < _LOOKED_AT:
             return None  # it is about to queue up
@@ -274,77 +271,47 @@ class _Outlook:
             return DocumentStage.WAITING
         return DocumentStage.FOLLOWING if self._is_following else DocumentStage.BEGINNING
 
-    @property
-    def _mode(self) -> Mode:
-        return _mode_of(self.catalog)
-
-    @property
-    def _worklist_id(self) -> str:
-        return worklist_of(self.catalog.catalog_id, self.catalog.source)
+    @cached_property
+    def _has_grant(self) -> bool:
+        return any(each.worklist_id == self.worklist_id for each in self.ledger.grants)
 
     @cached_property
-    def _grant(self) -> Grant | None:
-        """What its run has."""
-        mine = (each for each in self.ledger.grants if each.worklist_id == self._worklist_id)
-        return next(mine, None)
-
-    @cached_property
-    def _ahead(self) -> int:
-        """How many runs of the queue are before its own; all if its own doesn't wait there."""
+    def _ahead(self) -> int | None:
+        """How many runs of the queue are before its own; None if its own doesn't wait there."""
         waiting = [each.worklist_id for each in self.queue]
-        is_there = self._worklist_id in waiting
-        return waiting.index(self._worklist_id) if is_there else len(waiting)
+        return waiting.index(self.worklist_id) if self.worklist_id in waiting else None
 
     @property
     def _is_following(self) -> bool:
         """Its run broke, and another has yet to begin."""
         lease = self.lease
-        return self._grant is None and lease is not None and lease.held and lease.failures > 0
+        return not self._has_grant and lease is not None and lease.held and lease.failures > 0
 
-    @cached_property
+    @property
     def _until_turn(self) -> float:
-        """What the jobs and calls before its own job take."""
-        if self._grant is not None or (source := self.catalog.source) is None:
+        """What the jobs and calls before its own job take, each as long as a small one."""
+        if self._has_grant or (source := self.catalog.source) is None:
             return 0.0
         home = source.knowledge_base_id
-        at_work = [each.size for each in self.ledger.grants if each.knowledge_base_id == home]
-        sizes = [*at_work, *(each.size for each in self.queue[: self._ahead])]
-        at_a_time = min(self.limits.jobs_in(home), self.limits.jobs)
-        return sum(map(self._whole, sizes)) / at_a_time
-
-    @cached_property
-    def _size(self) -> int:
-        return sum(each.text_size for each in self.documents)
+        before = sum(each.knowledge_base_id == home for each in self.ledger.grants)
+        before += len(self.queue) if self._ahead is None else self._ahead
+        return before * self._whole(0) / min(self.limits.jobs_in(home), self.limits.jobs)
 
     @cached_property
     def _at_work(self) -> list[Document]:
         return [each for each in self.documents if each.status is DocumentStatus.INDEXING]
 
-    @cached_property
+    @property
     def _size_at_work(self) -> int:
         return sum(each.text_size for each in self._at_work)
 
-    @cached_property
-    def _until(self) -> Mapping[str, tuple[int, int]]:
-        """By id of each that waits, the oldest first, how many documents and bytes are up to it."""
-        waiting = (each for each in self.documents if each.status is not DocumentStatus.INDEXING)
-        found: dict[str, tuple[int, int]] = {}
-        number, size = len(self._at_work), self._size_at_work
-        for each in sorted(waiting, key=lambda each: (each.updated_at, each.document_id)):
-            number, size = number + 1, size + each.text_size
-            found[each.document_id] = (number, size)
-        return found
-
-    @cached_property
-    def _users_of_calls(self) -> int:
-        """Catalogs and runs, this one among them."""
-        grants = {each.worklist_id for each in self.ledger.grants if each.mode is Mode.DIRECT}
-        others = grants.union(each.worklist_id for each in self.queue) - {self._worklist_id}
-        return len(others) + max(1, self.sharing)
+    @property
+    def _size(self) -> int:
+        return sum(each.text_size for each in self.documents)
 
     def _whole(self, size: int) -> float:
         """What so many bytes of text take."""
-        return duration(self.ledger, self._mode, size, self.pace)
+        return duration(self.ledger, self.mode, size, self.pace)
 
     def _left(self, document: Document) -> float:
         """Of all that is at work; nobody knows once that takes longer than it should."""
@@ -366,14 +333,8 @@ class _Outlook:
         return waits and not is_attended and self._age(document) > _EVENT.total_seconds()
 
 
-def _mode_of(catalog: Catalog) -> Mode:
-    source = catalog.source
-    by_job = source is not None and source.type is DataSourceType.S3
-    return Mode.JOB if by_job else Mode.DIRECT
-
-
-def _listed(listing: Callable[..., Iterable[Document]], catalog_id: str) -> list[Document]:
-    return list(listing(catalog_id, limit=LISTED))
+def _takes_jobs(source: DataSource | None) -> bool:
+    return source is not None and source.type is DataSourceType.S3
 
 
 def _is_unsettled(document: Document) -> bool:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
@@ -22,7 +21,7 @@ class Waiter:
     """
     A run that waits for a knowledge base; `token` wakes it.
 
-    `since` is its position: large work has one as if it had come later. `size` is in bytes of text.
+    `since` is its position.
     """
 
     worklist_id: str
@@ -32,16 +31,11 @@ class Waiter:
     since: AwareDatetime
     calls: int  # direct calls that its work takes; 1 for a job
     token: str
-    size: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Grant:
-    """
-    What a run may use: `slots` direct calls at a time, or one job; void after `until`.
-
-    `size` is of the work for which it was given; `is_large` while a large document is at work.
-    """
+    """What a run may use: `slots` direct calls at a time, or one job; void after `until`."""
 
     worklist_id: str
     epoch: int
@@ -52,8 +46,6 @@ class Grant:
     until: AwareDatetime
     start_at: AwareDatetime | None = None  # of a job: it may start then, and not before
     claimed: bool = False  # the run has woken and taken it
-    size: int = 0
-    is_large: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,8 +67,6 @@ class Ledger:
     version: int = 0
     grants: tuple[Grant, ...] = ()
     next_start: AwareDatetime | None = None  # of an ingestion job, by the rate of StartIngestionJob
-    # By knowledge base: since when jobs have it, one after another.
-    phases: Mapping[str, datetime] = field(default_factory=dict)
     rates: Mapping[Mode, Rate] = field(default_factory=dict)
 
     @property

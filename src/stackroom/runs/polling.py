@@ -15,12 +15,12 @@ from functools import partial
 from typing import Protocol
 
 from stackroom.clock import utc_now
-from stackroom.concurrency import Beside, in_threads
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, is_everybodys, tried
+from stackroom.concurrency import Beside, in_threads, tried
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, is_everybodys
 from stackroom.model.records import Catalog, DataSource, Document, PerSourceType, PoolMember
 from stackroom.model.repositories import Catalogs
+from stackroom.runs.admission import Admission
 from stackroom.runs.evidence import DocumentEvidence, Investigation
-from stackroom.runs.grants import Admission
 from stackroom.runs.lease import Leases
 from stackroom.runs.ledger import Mode, Waiter
 from stackroom.runs.run import (
@@ -240,12 +240,10 @@ class Polling:
 
     def _give_back(self, run: Run, look: Look, *, may_send: bool) -> None:
         """What it needs no more of its knowledge base."""
-        if look.at_work:
+        if look.at_work or may_send:
             calls = None if may_send else look.at_work
-            self.admission.keep(run.worklist_id, run.epoch, calls=calls)
-        if look.did is not None and (look.at_work or may_send):
-            self.admission.remember(look.did, if_new=look.at_work > 0)
-        elif not look.at_work and not may_send:
+            self.admission.keep(run.worklist_id, run.epoch, calls=calls, did=look.did)
+        else:
             self.admission.leave(run.worklist_id, run.epoch, did=look.did)
 
 

@@ -21,9 +21,9 @@ from stackroom.errors import (
 )
 from stackroom.model.records import Catalog, CatalogStatus, Document, PerSourceType, PoolMember
 from stackroom.model.repositories import CatalogRegister, Catalogs, Documents
+from stackroom.runs.admission import Admission
 from stackroom.runs.data_sources import DataSources, Slots
 from stackroom.runs.evidence import Investigation, data_source_evidence
-from stackroom.runs.grants import Admission
 from stackroom.runs.placement import Placements, is_named_after
 from stackroom.runs.polling import Strategy, TaskResult
 from stackroom.runs.run import MAX_STEPS, Run, RunOutcome, until_next_try

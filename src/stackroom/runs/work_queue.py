@@ -17,8 +17,8 @@ from functools import partial
 from itertools import takewhile
 
 from stackroom.clock import utc_now
-from stackroom.concurrency import Beside, chunks, in_threads
-from stackroom.errors import RecordChanged, tried
+from stackroom.concurrency import Beside, chunks, in_threads, tried
+from stackroom.errors import RecordChanged
 from stackroom.model.caps import Caps, caps_of
 from stackroom.model.records import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.model.repositories import CatalogRegister, Documents
@@ -102,6 +102,12 @@ class OpenWork:
         left = small or removed or len(self.alone) > calls
         self.is_more = self.is_more or bool(left)
         return found
+
+    def large_calls(self, calls: int, *, slots: int, run: Run) -> list[list[Document]]:
+        """Each alone, in at most half of the run's slots, for small ones come meanwhile."""
+        at_work = sum(each.is_large and not each.is_over for each in run.progress.calls)
+        room = max(0, min(calls, math.ceil(slots / 2) - at_work))
+        return [[each] for each in list(self.large)[:room]]
 
 
 @dataclass(frozen=True, kw_only=True)

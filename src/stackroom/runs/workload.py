@@ -8,7 +8,6 @@ finished tells, in the ledger that is written anyway when it goes back.
 """
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from stackroom.clock import Pace
@@ -29,20 +28,6 @@ SMALL = 20_000
 # What has been measured tells of work this many times as large, and of no larger.
 _FURTHEST = 20
 _KEPT = 0.7  # of the average, with each further work
-
-
-@dataclass(frozen=True, kw_only=True)
-class Demand:
-    """`size` is in bytes of text, about; `is_large` if any document is."""
-
-    size: int = 0
-    is_large: bool = False
-
-
-def demand_of_job(documents: Iterable[Document]) -> Demand:
-    """Of one job that takes all of them."""
-    sizes = [each.text_size for each in documents]
-    return Demand(size=sum(sizes), is_large=max(sizes, default=0) >= LARGE)
 
 
 def is_large(document: Document) -> bool:

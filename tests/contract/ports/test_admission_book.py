@@ -32,10 +32,8 @@ DIRECT = Grant(
     granted_at=NOW,
     until=LATER,
     claimed=True,
-    size=7,
-    is_large=True,
 )
-LEDGER = Ledger(grants=(JOB, DIRECT), next_start=LATER, phases={"KB1": NOW})
+LEDGER = Ledger(grants=(JOB, DIRECT), next_start=LATER)
 
 
 @pytest.fixture(params=["fake", "dynamodb"])
@@ -56,7 +54,6 @@ def a_waiter(
         since=NOW + timedelta(seconds=seconds),
         calls=2,
         token=token,
-        size=7,
     )
 
 

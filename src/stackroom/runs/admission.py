@@ -1,16 +1,21 @@
 """
-Who may use a knowledge base.
+Who may use a knowledge base, and who is next.
 
 Bedrock runs one ingestion job at a time in a knowledge base (in a MANAGED one more) and no direct
 call beside it, five jobs and ten direct calls in an account, and starts a job every ten seconds. So
 a run waits in a queue until a grant falls to it, claims it when it is woken, and gives it back;
 whoever gives one back, or comes too late for one, hands out what is free.
 
+First come, first served. A knowledge base is shared by direct calls or held by jobs: whoever waits
+for the others to leave it lets nobody in who came later. Direct calls that several runs want are
+divided evenly among them.
+
 Nothing here decides what Bedrock allows: a grant that was lost, or given twice, meets Bedrock's own
 refusal, which is waited out.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -20,15 +25,153 @@ from stackroom.clock import REAL_TIME, Pace, utc_now
 from stackroom.concurrency import Beside, among_writers, in_threads, retried
 from stackroom.errors import is_everybodys
 from stackroom.runs.ledger import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
-from stackroom.runs.schedule import GRANT, PATIENCE, Limits, Schedule, fair_share
 from stackroom.runs.workload import Did, is_known, with_measured
 
+# A grant is renewed with every poll, at most `runs.run`'s longest wait apart; retries of one task
+# take about five minutes.
+GRANT = timedelta(minutes=15)
 # A run that has not claimed its grant by then was woken in vain.
 _UNCLAIMED = timedelta(minutes=2)
 _TRIES = 12
 # A grant for direct calls ends after so long if others wait.
 LONGEST_WHILE_OTHERS_WAIT = timedelta(minutes=1)
 _EVERYBODY = 100_000  # more than the catalogs that one account is made for
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """
+    Of the account [AWS General Reference: Amazon Bedrock quotas, none adjustable]: ingestion jobs
+    at a time, direct calls (Ingest- and DeleteKnowledgeBaseDocuments) at a time, and seconds
+    between two StartIngestionJob (0.1 a second). Of the knowledge bases named in `jobs_in_one`:
+    jobs at a time there; any other runs one.
+    """
+
+    jobs: int = 5
+    direct_calls: int = 10
+    seconds_between_starts: float = 10.0
+    jobs_in_one: Mapping[str, int] = field(default_factory=dict)
+
+    def jobs_in(self, knowledge_base_id: str) -> int:
+        return self.jobs_in_one.get(knowledge_base_id, 1)
+
+    def free_calls(self, ledger: Ledger) -> int:
+        return self.direct_calls - sum(each.slots for each in ledger.direct)
+
+    def share(self, runs: int) -> int:
+        """Direct calls for each of so many runs; rounded up, for they don't all use theirs."""
+        return math.ceil(self.direct_calls / max(1, runs))
+
+
+@dataclass
+class Schedule:
+    """
+    The rules of admission, worked out on what is known at one moment. `ledger` is what it becomes:
+    as it was, without what is void, and then with new grants.
+    """
+
+    ledger: Ledger
+    waiters: Sequence[Waiter]
+    limits: Limits
+    now: datetime
+    leaving: frozenset[tuple[str, int]] = frozenset()  # runs, by catalog and epoch
+    unwoken: list[Waiter] = field(default_factory=list)  # they have a grant and don't know it
+
+    def __post_init__(self) -> None:
+        newest = {each.worklist_id: each.epoch for each in self.waiters}
+        live = tuple(
+            grant
+            for grant in self.ledger.grants
+            if grant.until > self.now
+            and (grant.worklist_id, grant.epoch) not in self.leaving
+            # A newer run of the same catalog waits: the one that had the grant is no more.
+            and newest.get(grant.worklist_id, 0) <= grant.epoch
+        )
+        if live != self.ledger.grants:
+            self.ledger = replace(self.ledger, grants=live)
+        self.live = live  # before anything is granted here
+        held = {(grant.worklist_id, grant.epoch) for grant in live}
+        self.unwoken = [each for each in self.waiters if (each.worklist_id, each.epoch) in held]
+        waiting = [each for each in self.waiters if (each.worklist_id, each.epoch) not in held]
+        self._waiting = sorted(waiting, key=lambda each: each.since)
+
+    @property
+    def calls(self) -> list[Waiter]:
+        return [each for each in self._waiting if each.mode is Mode.DIRECT]
+
+    def grant(self) -> list[Waiter]:
+        """Who is granted the use of a knowledge base now; the ledger then says so."""
+        granted = []
+        closed = set[str]()  # knowledge bases, to all who came after one that waits
+        for waiter in list(self._waiting):
+            home = waiter.knowledge_base_id
+            if home in closed or not self._may_start(waiter):
+                continue
+            if grant := self._grant_for(waiter):
+                self._enter(grant)
+                granted.append(waiter)
+            else:
+                closed.add(home)
+        return granted
+
+    def must_yield(self, grant: Grant, *, after: timedelta) -> bool:
+        """Whether a grant for direct calls is to be given up, its calls at work once done."""
+        home = grant.knowledge_base_id
+        first = next((each for each in self._waiting if each.knowledge_base_id == home), None)
+        if first is not None and first.mode is Mode.JOB and self._may_start(first):
+            return True
+        return bool(self.calls) and self.now - grant.granted_at >= after
+
+    def _grant_for(self, waiter: Waiter) -> Grant | None:
+        home = waiter.knowledge_base_id
+        here = [each for each in self.ledger.grants if each.knowledge_base_id == home]
+        if any(each.mode is not waiter.mode for each in here):
+            return None
+        if waiter.mode is Mode.JOB:
+            is_full = len(here) >= self.limits.jobs_in(home)
+            return None if is_full else self._granted(waiter, start_at=self._next_start)
+        share = self.limits.direct_calls
+        if len(self.calls) > 1:  # it is not alone in waiting
+            share = self.limits.share(len(self.ledger.direct) + len(self.calls))
+        slots = min(waiter.calls, share, self.limits.free_calls(self.ledger))
+        return self._granted(waiter, slots=slots) if slots > 0 else None
+
+    def _may_start(self, waiter: Waiter) -> bool:
+        """
+        Whether the account's limits let it begin if it is a job. One start is reserved ahead, so
+        that a knowledge base is not emptied too early.
+        """
+        if waiter.mode is Mode.DIRECT:
+            return True
+        at_work = sum(each.mode is Mode.JOB for each in self.ledger.grants)
+        gap = timedelta(seconds=self.limits.seconds_between_starts)
+        return at_work < self.limits.jobs and self._next_start - self.now <= gap
+
+    @property
+    def _next_start(self) -> datetime:
+        return max(self.now, self.ledger.next_start or self.now)
+
+    def _granted(
+        self, waiter: Waiter, *, slots: int = 1, start_at: datetime | None = None
+    ) -> Grant:
+        return Grant(
+            worklist_id=waiter.worklist_id,
+            epoch=waiter.epoch,
+            knowledge_base_id=waiter.knowledge_base_id,
+            mode=waiter.mode,
+            slots=slots,
+            granted_at=self.now,
+            until=self.now + GRANT,
+            start_at=start_at,
+        )
+
+    def _enter(self, grant: Grant) -> None:
+        next_start = self.ledger.next_start
+        if grant.start_at is not None:
+            next_start = grant.start_at + timedelta(seconds=self.limits.seconds_between_starts)
+        self._waiting = [each for each in self._waiting if each.worklist_id != grant.worklist_id]
+        grants = (*self.ledger.grants, grant)
+        self.ledger = replace(self.ledger, grants=grants, next_start=next_start)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,36 +213,14 @@ class Admission:
             assert mine is not None, "it was granted just now"
             mine = replace(mine, claimed=True)
             others = (each for each in schedule.live if each.worklist_id != waiter.worklist_id)
-            phases = dict(ledger.phases)
-            phases.pop(waiter.knowledge_base_id, None)
-            self.book.write(replace(ledger, grants=(*others, mine), phases=phases))
+            self.book.write(replace(ledger, grants=(*others, mine)))
             return mine
 
         return retried(once, tries=_TRIES, pause=self.pause)
 
-    def begin_large(self, grant: Grant, *, since: datetime) -> Grant | None:
-        """
-        The grant, as of one that is at a large document; None if a job comes before. `since` is how
-        long the document has waited.
-        """
-        schedule = self._schedule(self.book.read())
-        if schedule.is_before_large(grant.knowledge_base_id, since + PATIENCE):
-            return None
-        return self._change_own(
-            grant.worklist_id, grant.epoch, lambda mine, _: replace(mine, is_large=True)
-        )
-
-    def end_large(self, worklist_id: str, epoch: int) -> None:
-        """Its large documents are done."""
-        self._change_own(worklist_id, epoch, lambda mine, _: replace(mine, is_large=False))
-
-    def claim(self, worklist_id: str, epoch: int, *, calls: int = 1) -> Grant | None:
-        """
-        The run's grant, from now on in its hands; None if it has none (any more).
-
-        `calls` is how many direct calls it could use at a time; what it can't use goes to others.
-        """
-        return self._fitted(worklist_id, epoch, calls, claims=True)
+    def claim(self, worklist_id: str, epoch: int) -> Grant | None:
+        """The run's grant, from now on in its hands; None if it has none (any more)."""
+        return self._change_own(worklist_id, epoch, lambda mine, _: replace(mine, claimed=True))
 
     def acquire(self, waiter: Waiter) -> Grant | None:
         """
@@ -109,16 +230,25 @@ class Admission:
         mine = self.grant_of(waiter.worklist_id, waiter.epoch)
         if mine is None or mine.until < self.now():
             return self.enter_at_once(waiter)
-        if not mine.claimed:
-            return self.claim(waiter.worklist_id, waiter.epoch, calls=waiter.calls)
         return self.extend(mine, calls=waiter.calls)
 
-    def keep(self, worklist_id: str, epoch: int, *, calls: int | None = None) -> None:
+    def keep(
+        self, worklist_id: str, epoch: int, *, calls: int | None = None, did: Did | None = None
+    ) -> None:
         """
         The run's grant for some time yet, whoever waits: what it has begun must be finished. Of
-        direct calls those go to others that it can't use, if it says how many it can.
+        direct calls those go to others that it can't use, if it says how many it can. `did` is
+        remembered if nothing like it has been measured yet.
         """
-        self._fitted(worklist_id, epoch, calls)
+        had: list[int] = []
+
+        def fitted(mine: Grant, _: Ledger) -> Grant:
+            had.append(mine.slots)
+            return mine if calls is None else replace(mine, slots=min(mine.slots, max(1, calls)))
+
+        mine = self._change_own(worklist_id, epoch, fitted, did=did)
+        if mine is not None and mine.slots < had[-1]:
+            self.dispatch()
 
     def share_of(self, worklist_id: str) -> int:
         """Direct calls for each of those that use some, that worklist's run among them."""
@@ -147,7 +277,7 @@ class Admission:
             grant.worklist_id,
             grant.epoch,
             lambda mine, ledger: replace(
-                mine, slots=self._slots(mine, ledger, calls, len(schedule.calls))
+                mine, slots=self._slots(mine, ledger, calls, len(schedule.calls)), claimed=True
             ),
         )
         if now is not None and now.slots < grant.slots and schedule.calls:
@@ -161,16 +291,6 @@ class Admission:
         """
         if self.grant_of(worklist_id, epoch) is not None:
             self.dispatch(leaving=frozenset({(worklist_id, epoch)}), finished=did)
-
-    def remember(self, did: Did, *, if_new: bool = False) -> None:
-        """Remember how long work took whose run goes on; `if_new`, only if nothing like it is."""
-
-        def once() -> None:
-            ledger = self.book.read()
-            if not if_new or not is_known(ledger, did.mode, did.size):
-                self.book.write(with_measured(ledger, did, self.pace))
-
-        retried(once, tries=_TRIES, pause=self.pause)
 
     def dispatch(
         self, *, leaving: frozenset[tuple[str, int]] = frozenset(), finished: Did | None = None
@@ -282,27 +402,16 @@ class Admission:
     def _slots(self, mine: Grant, ledger: Ledger, calls: int, waiting: int) -> int:
         share = self.limits.direct_calls
         if waiting:
-            share = fair_share(share, len(ledger.direct) + waiting)
+            share = self.limits.share(len(ledger.direct) + waiting)
         return max(1, min(calls, share, mine.slots + self.limits.free_calls(ledger)))
 
-    def _fitted(
-        self, worklist_id: str, epoch: int, calls: int | None, *, claims: bool = False
-    ) -> Grant | None:
-        """The run's grant for some time yet; of its direct calls those go that it can't use."""
-        had: list[int] = []
-
-        def fitted(mine: Grant, _: Ledger) -> Grant:
-            had.append(mine.slots)
-            slots = mine.slots if calls is None else min(mine.slots, max(1, calls))
-            return replace(mine, slots=slots, claimed=mine.claimed or claims)
-
-        mine = self._change_own(worklist_id, epoch, fitted)
-        if mine is not None and mine.slots < had[-1]:
-            self.dispatch()
-        return mine
-
     def _change_own(
-        self, worklist_id: str, epoch: int, changed: Callable[[Grant, Ledger], Grant]
+        self,
+        worklist_id: str,
+        epoch: int,
+        changed: Callable[[Grant, Ledger], Grant],
+        *,
+        did: Did | None = None,
     ) -> Grant | None:
         def once() -> Grant | None:
             ledger = self.book.read()
@@ -310,12 +419,18 @@ class Admission:
             now = self.now()
             if mine is None or mine.until < now:
                 return None
-            new = changed(mine, ledger)
-            if new == mine and mine.until - now > GRANT / 2:
+            new, is_news = changed(mine, ledger), _is_news(did, ledger)
+            if new == mine and mine.until - now > GRANT / 2 and not is_news:
                 return mine
+            if did is not None and is_news:
+                ledger = with_measured(ledger, did, self.pace)
             new = replace(new, until=now + GRANT)
             others = tuple(each for each in ledger.grants if each is not mine)
             self.book.write(replace(ledger, grants=(*others, new)))
             return new
 
         return retried(once, tries=_TRIES, pause=self.pause)
+
+
+def _is_news(did: Did | None, ledger: Ledger) -> bool:
+    return did is not None and not is_known(ledger, did.mode, did.size)
