@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import count
 
-from stackroom.errors import CatalogLimitReached, RecordChanged, RunSuperseded
+from stackroom.errors import LimitReached, RecordChanged, RunSuperseded
 from stackroom.model.attributes import MOST_RECORDED
 from stackroom.model.bucket import FileVersion, StoredObject, StoredSidecar, Version
 from stackroom.model.catalog_counts import (
@@ -53,7 +53,7 @@ class MemoryCatalogs:
         if catalog.catalog_id in self.kept:
             return self.kept[catalog.catalog_id]
         if len(list(self.of_user(catalog.user_id))) >= self.limit:
-            raise CatalogLimitReached(self.limit)
+            raise LimitReached("Catalog", self.limit)
         self.kept[catalog.catalog_id] = catalog
         return catalog
 

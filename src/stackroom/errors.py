@@ -1,89 +1,18 @@
 """
 What can go wrong, sorted by what the caller should do about it.
 
-StackroomError
-├── Rejected                    change the request; never retried
-│   ├── MalformedEvent          not an event that we know; belongs in the dead-letter queue
-│   ├── CatalogLimitReached     the user already has as many catalogs as allowed
-│   ├── CatalogFull             DynamoDB takes no more records under the catalog's key
-│   ├── CatalogNotFound         there is none of that id, or it is somebody else's
-│   ├── CatalogDeleting         it is being deleted
-│   ├── CatalogNameTaken        the user has one of that name
-│   ├── CatalogNameInvalid      a catalog can't be called that
-│   ├── CatalogEmpty            nothing in it is indexed yet
-│   ├── NoCatalogSelected       the call names none, and none is selected
-│   ├── NoSession               the token tells no session to select for
-│   ├── DocumentNotFound        there is none of that id in the catalog
-│   ├── DocumentExists          there is one of that name, not to be replaced unasked
-│   ├── FileTypeUnsupported     no file of that kind is taken
-│   ├── FileTooLarge            larger than any file that is taken
-│   ├── ContentTooLarge         larger than a tool call can carry
-│   ├── ConfirmationRequired    a deletion that its caller has yet to confirm
-│   ├── DataSourceLimit         the knowledge base has no room for another data source
-│   ├── DataSourceBroken        a data source that will never take an ingestion job
-│   ├── RunSuperseded           this execution no longer holds the catalog's lease
-│   ├── Unreadable              no text can be had from the file, and why
-│   │   └── Illegible           it was read, and a person would see no text in it
-│   ├── ObjectRefused           S3 keeps this one object from us, and why
-│   ├── DocumentsRefused        a knowledge base takes none of these documents, and why
-│   ├── MissingIdentity         no verified user in the call
-│   ├── TokenRefused            no valid access token of a user, and why
-│   ├── ValidationError         an argument of a tool call is wrong
-│   ├── KnowledgeBaseNotFound   not a knowledge base or catalog of this caller
-│   ├── NoResults               the documents have no answer to the question
-│   ├── LimitExceeded           the month's dollars of the user are spent
-│   ├── AgentNotFound           the user has no agent of that id
-│   ├── AgentLimitReached       the user already has as many agents as allowed
-│   ├── ToolNotFound            the agent has no tool of that id
-│   ├── ToolNameTaken           another tool of the agent is called that
-│   ├── ChangedMeanwhile        it isn't any more as who changes it has seen it
-│   ├── ToolLimitReached        the agent already has as many tools as allowed
-│   ├── KnowledgeBaseLinked     the agent has a tool for that knowledge base
-│   ├── NotKnowledgeBaseTool    a tool of another type, which has no knowledge base to ask
-│   ├── AgentRunNotFound        the user has no run of that id; the oldest are forgotten
-│   ├── AgentRunLimitReached    as many of the user's runs as allowed are not over yet
-│   ├── ChatNotFound            the user has no conversation of that id
-│   ├── ChatFull                the conversation has as many questions as one can have
-│   ├── ChatBusy                its last question is still being answered
-│   ├── WebhookNotFound         there is no webhook of that id
-│   ├── WebhookLimitReached     the owner already has as many webhooks as allowed
-│   ├── WebhookRefused          an address that no webhook may have, and why
-│   ├── AnswerNotJson           an agent was to answer JSON, and didn't on two attempts
-│   ├── AgentUnfinished         an agent reached a bound before it had an answer
-│   └── ModelRefused            a model takes no such request, and why
-├── Unavailable                 send the same request later; Step Functions retries each by name
-│   ├── RecordChanged           someone saved the record after we read it
-│   ├── StoreUnavailable        DynamoDB, S3, SQS or Step Functions throttled or failed
-│   ├── KnowledgeBaseThrottled  Bedrock throttled, or its quota of requests is used up
-│   └── KnowledgeBaseUnavailable  Bedrock failed, or did not answer
-├── ServiceRefused              our own rights or credentials are wrong, whatever it is about
-├── FiguresNotRead              a dashboard's figures can't be had; what else there is can
-├── SearchRefused               a way to search can't be gone; another may
-├── IssuerUnavailable           a token can't be checked now; no workflow knows this one
-├── AgentError                  of an agent's own program; its operator must mend it
-│   ├── AgentMisconfigured      its prompt or a tool can't be loaded, and which
-│   └── AgentBroke              something that nobody expected; the log says where
-├── ModelError                  of an agent's model, for a while; no workflow of ours knows these
-│   ├── ModelThrottled
-│   └── ModelUnavailable        it failed, or did not answer
-├── SearchIndexError            of a deployment, which no workflow knows either
-│   ├── SearchIndexGone         an index, or its bucket, that the deployment names is not there
-│   └── SearchIndexBusy         another change of the index is under way
-└── RetrievalError              a search found no knowledge base that answers
-    ├── RetrievalFailed
-    └── Throttled
+`Rejected`: change the request; it is never retried. `Unavailable`: send the same request later;
+Step Functions retries each of these by name. What is neither says at its class what it is.
 
-Step Functions compares `ErrorEquals` with the exact class name and knows nothing of
-inheritance, so every leaf name under `Unavailable` is part of the contract with
-`statemachines/`, and the names under `ValidationError` to `Throttled` are the `errorType`s
-that agents see. tests/contract keeps them in step.
+Step Functions compares `ErrorEquals` with the exact class name and knows nothing of inheritance, so
+every name under `Unavailable` is part of the contract with `statemachines/`, and the names of
+`ValidationError`, `MissingIdentity`, `KnowledgeBaseNotFound`, `RetrievalFailed` and `Throttled` are
+the `errorType`s that agents see. tests/contract keeps them in step. What nobody tells apart by its
+class is one of the kinds `NotFound`, `LimitReached` and `Conflict`, which know their names.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TypeVar
-
-_Answer = TypeVar("_Answer")
 
 
 class StackroomError(Exception):
@@ -91,17 +20,38 @@ class StackroomError(Exception):
 
 
 class Rejected(StackroomError):
-    """The request can't succeed as it stands."""
+    """The request can't succeed as it stands. Without a `name`, programs know it by its class."""
+
+    name = ""
+
+
+class NotFound(Rejected):
+    """The user has none of that kind and id, or none any more; `what` is the kind in words."""
+
+    def __init__(self, kind: str, what: str = "") -> None:
+        super().__init__(f"{what or kind} not found")
+        self.name = f"{kind}NotFound"
+
+
+class LimitReached(Rejected):
+    """The user has as many of that kind as allowed."""
+
+    def __init__(self, kind: str, limit: int, message: str = "") -> None:
+        super().__init__(message or f"Maximum {kind.lower()} limit ({limit}) reached")
+        self.name = f"{kind}LimitReached"
+
+
+class Conflict(Rejected):
+    """It doesn't go together with what is there already."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
 
 
 class MalformedEvent(Rejected):
     def __init__(self, problem: str) -> None:
         super().__init__(f"not an event we know: {problem}")
-
-
-class CatalogLimitReached(Rejected):
-    def __init__(self, limit: int) -> None:
-        super().__init__(f"Maximum catalog limit ({limit}) reached")
 
 
 class CatalogFull(Rejected):
@@ -271,81 +221,6 @@ class NoResults(Rejected):
         self.nearest = tuple(nearest)
 
 
-class AgentNotFound(Rejected):
-    def __init__(self) -> None:
-        super().__init__("Agent not found")
-
-
-class AgentLimitReached(Rejected):
-    def __init__(self, limit: int) -> None:
-        super().__init__(f"Maximum agent limit ({limit}) reached")
-
-
-class ToolNotFound(Rejected):
-    def __init__(self) -> None:
-        super().__init__("Tool not found")
-
-
-class ToolNameTaken(Rejected):
-    def __init__(self, name: str) -> None:
-        super().__init__(f"The agent has a tool named '{name}' already")
-
-
-class ChangedMeanwhile(Rejected):
-    def __init__(self, what: str) -> None:
-        super().__init__(f"The {what} was changed in another window; nothing of yours was saved")
-
-
-class ToolLimitReached(Rejected):
-    def __init__(self, limit: int) -> None:
-        super().__init__(f"Maximum tool limit ({limit}) reached")
-
-
-class KnowledgeBaseLinked(Rejected):
-    def __init__(self) -> None:
-        super().__init__("KB already linked")
-
-
-class NotKnowledgeBaseTool(Rejected):
-    def __init__(self) -> None:
-        super().__init__("Not a KB tool")
-
-
-class AgentRunNotFound(Rejected):
-    def __init__(self) -> None:
-        super().__init__("Run not found")
-
-
-class ChatNotFound(Rejected):
-    def __init__(self) -> None:
-        super().__init__("Conversation not found")
-
-
-class ChatFull(Rejected):
-    def __init__(self, limit: int) -> None:
-        super().__init__(f"This conversation has {limit} questions, and takes no more")
-
-
-class ChatBusy(Rejected):
-    def __init__(self) -> None:
-        super().__init__("The agent is still answering your last question")
-
-
-class AgentRunLimitReached(Rejected):
-    def __init__(self, limit: int) -> None:
-        super().__init__(f"{limit} of your runs are not over yet. Wait for one of them, or stop it")
-
-
-class WebhookNotFound(Rejected):
-    def __init__(self, webhook_id: str) -> None:
-        super().__init__(f"Webhook '{webhook_id}' not found")
-
-
-class WebhookLimitReached(Rejected):
-    def __init__(self, limit: int) -> None:
-        super().__init__(f"Maximum webhook limit ({limit}) reached; remove one first")
-
-
 class WebhookRefused(Rejected):
     """`str()` of it says why, and nothing of an address but its host: a path may be a secret."""
 
@@ -382,6 +257,8 @@ class RecordChanged(Unavailable):
 
 
 class StoreUnavailable(Unavailable):
+    """DynamoDB, S3, SQS or Step Functions throttled or failed."""
+
     def __init__(self, operation: str, code: str) -> None:
         super().__init__(f"{operation} answered {code}")
 
@@ -396,6 +273,8 @@ class KnowledgeBaseThrottled(Unavailable):
 
 
 class KnowledgeBaseUnavailable(Unavailable):
+    """Bedrock failed, or did not answer."""
+
     def __init__(self, operation: str, code: str) -> None:
         super().__init__(f"{operation} answered {code}")
 
@@ -431,44 +310,32 @@ class IssuerUnavailable(StackroomError):
         super().__init__("the token issuer's keys can't be fetched; try again")
 
 
-class AgentError(StackroomError):
-    """The same event fails again until the agent is deployed anew."""
-
-
-class ModelError(StackroomError):
-    """Send the same event later: Lambda does so by itself with asynchronous ones, and SQS."""
-
-
-class ModelThrottled(ModelError):
+class ModelThrottled(StackroomError):
     def __init__(self, operation: str) -> None:
         super().__init__(f"{operation} was throttled")
 
 
-class ModelUnavailable(ModelError):
+class ModelUnavailable(StackroomError):
     def __init__(self, operation: str, code: str) -> None:
         super().__init__(f"{operation} answered {code}")
 
 
-class AgentMisconfigured(AgentError):
+class AgentMisconfigured(StackroomError):
     def __init__(self, what: str, problem: str) -> None:
         super().__init__(f"{what} can't be used: {problem}")
 
 
-class AgentBroke(AgentError):
+class AgentBroke(StackroomError):
     def __init__(self, kind: str) -> None:
         super().__init__(f"the agent broke ({kind}); the operator finds where in the log")
 
 
-class SearchIndexError(StackroomError):
-    """An index can't be made for search by words; whoever deploys reads why."""
-
-
-class SearchIndexGone(SearchIndexError):
+class SearchIndexGone(StackroomError):
     def __init__(self, arn: str) -> None:
         super().__init__(f"{arn!r} is not there")
 
 
-class SearchIndexBusy(SearchIndexError):
+class SearchIndexBusy(StackroomError):
     def __init__(self, arn: str) -> None:
         super().__init__(f"{arn!r} is busy with another change")
 
@@ -514,13 +381,3 @@ def is_everybodys(error: Exception) -> bool:
     stores, and our right to use them. docs/decisions/0011 says why the line is drawn here.
     """
     return isinstance(error, StoreUnavailable | ServiceRefused)
-
-
-def tried(once: Callable[[], _Answer]) -> _Answer | Exception:
-    """What it answers, or else what went wrong; raises what is everybody's trouble."""
-    try:
-        return once()
-    except Exception as error:
-        if is_everybodys(error):
-            raise
-        return error

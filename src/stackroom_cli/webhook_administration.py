@@ -8,7 +8,7 @@ from rich.text import Text
 from stackroom.aws.session import secret_text
 from stackroom.catalogs.guarded_post import checked as checked_url
 from stackroom.catalogs.webhooks import OPERATORS, Webhook, WebhookType, add_webhook, secret_of
-from stackroom.errors import ValidationError, WebhookNotFound
+from stackroom.errors import NotFound, ValidationError
 from stackroom_cli.callers import checked
 from stackroom_cli.json_output import (
     DoneAnswer,
@@ -25,7 +25,7 @@ _QUEUE, _DEAD, _KEY = "webhooks.fifo", "webhooks-dead.fifo", "webhook-key"
 
 
 def add(site: Site, url: str, *, user: str | None, types: str, told: Output) -> None:
-    """Raises WebhookRefused, WebhookLimitReached, or ValidationError."""
+    """Raises WebhookRefused, LimitReached, or ValidationError."""
     checked_url(url, anywhere=not isinstance(site, AwsSite))
     webhook = Webhook(
         owner=OPERATORS if user is None else checked(user), url=url, types=_types(types)
@@ -102,7 +102,7 @@ def _found(site: Site, webhook_id: str) -> Webhook:
     for each in SiteServices(site).stores.webhooks.all():
         if each.id == webhook_id:
             return each
-    raise WebhookNotFound(webhook_id)
+    raise NotFound("Webhook", f"Webhook '{webhook_id}'")
 
 
 def _key(site: Site) -> str:

@@ -11,7 +11,7 @@ from stackroom.agents.agents import AgentChanges, AgentDefinition
 from stackroom.agents.available import MOST_LISTED, AvailableKnowledgeBase
 from stackroom.agents.links import LinkChanges, NewLink
 from stackroom.agents.runs import NewRun
-from stackroom.errors import AgentNotFound, KnowledgeBaseNotFound
+from stackroom.errors import KnowledgeBaseNotFound, NotFound
 from stackroom_console.ids import agent_id, run_id
 from stackroom_console.problems import NOT_FOUND, Refused
 from stackroom_console.request import Request, number, parse
@@ -77,7 +77,7 @@ def linked(request: Request) -> Response:
     wanted = parse(NewLink, request.json)
     try:
         tool = request.services.agent_links.link(request.user_id, agent_id(request), wanted)
-    except (AgentNotFound, KnowledgeBaseNotFound) as error:
+    except (NotFound, KnowledgeBaseNotFound) as error:
         raise Refused(NOT_FOUND) from error
     return answered({"tool": tool.wire()})
 

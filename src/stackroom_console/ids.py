@@ -4,11 +4,9 @@ import re
 from collections.abc import Callable
 
 from stackroom.errors import (
-    AgentNotFound,
-    AgentRunNotFound,
     CatalogNotFound,
-    ChatNotFound,
     DocumentNotFound,
+    NotFound,
 )
 from stackroom_console.problems import NOT_FOUND, Refused
 from stackroom_console.request import Request
@@ -46,20 +44,20 @@ def receipt_id(request: Request) -> str:
 
 
 def agent_id(request: Request) -> str:
-    """Raises AgentNotFound."""
+    """Raises NotFound."""
     return agent_id_in(request.path["agent_id"])
 
 
 def agent_id_in(given: str) -> str:
     """The same of what a form says."""
     if not _AGENT.fullmatch(given):
-        raise AgentNotFound
+        raise NotFound("Agent")
     return given
 
 
 def chat_id(request: Request) -> str:
-    """Raises ChatNotFound."""
-    return _in_path(request, "chat_id", _CHAT, lambda _: ChatNotFound())
+    """Raises NotFound."""
+    return _in_path(request, "chat_id", _CHAT, lambda _: NotFound("Chat", "Conversation"))
 
 
 def is_run(text: str) -> bool:
@@ -67,8 +65,8 @@ def is_run(text: str) -> bool:
 
 
 def run_id(request: Request) -> str:
-    """Raises AgentRunNotFound."""
-    return _in_path(request, "run_id", _RUN, lambda _: AgentRunNotFound())
+    """Raises NotFound."""
+    return _in_path(request, "run_id", _RUN, lambda _: NotFound("AgentRun", "Run"))
 
 
 def _in_path(

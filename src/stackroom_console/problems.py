@@ -102,23 +102,9 @@ _STATUSES: Mapping[type[errors.StackroomError], tuple[int, str]] = {
     errors.CatalogNotFound: (404, "It may have been deleted. Go to Catalogs to see all."),
     errors.DocumentNotFound: (404, "It may have been deleted. Go to its catalog to see all."),
     errors.KnowledgeBaseNotFound: (404, ""),
-    errors.AgentNotFound: (404, "It may have been deleted."),
-    errors.AgentRunNotFound: (404, "It may be older than runs are kept."),
-    errors.ChatNotFound: (404, "It may have been deleted, or be older than they are kept."),
-    errors.ChatFull: (409, "Begin a new conversation."),
-    errors.ChatBusy: (409, "Wait for the answer, or stop it."),
-    errors.AgentRunLimitReached: (409, "Wait until one has ended, or stop one."),
-    errors.AgentLimitReached: (409, "Delete an agent that you no longer need."),
-    errors.ToolNotFound: (404, "It may have been deleted."),
-    errors.KnowledgeBaseLinked: (400, "It is among the tools of the agent."),
-    errors.ChangedMeanwhile: (
-        409,
-        "What you typed is still here: keep a copy of it, and reload the page to see what changed.",
-    ),
     errors.CatalogDeleting: (409, "Wait until it is deleted, or use another catalog."),
     errors.CatalogNameTaken: (409, "Choose another name, or use the existing catalog."),
     errors.CatalogNameInvalid: (400, "Allowed: 1 to 100 letters, digits, spaces and hyphens."),
-    errors.CatalogLimitReached: (409, "Delete a catalog; each holds millions of documents."),
     errors.CatalogFull: (409, "Use another catalog."),
     errors.DocumentExists: (409, "Replace it, or rename the file."),
     errors.FileTypeUnsupported: (400, ""),
@@ -128,6 +114,23 @@ _STATUSES: Mapping[type[errors.StackroomError], tuple[int, str]] = {
     errors.MissingIdentity: (401, "Sign in, and do it again."),
     errors.TokenRefused: (401, "Sign in again."),
     errors.Rejected: (400, ""),
+}
+# The same of those that have a name.
+_NAMED: Mapping[str, tuple[int, str]] = {
+    "AgentNotFound": (404, "It may have been deleted."),
+    "AgentRunNotFound": (404, "It may be older than runs are kept."),
+    "ChatNotFound": (404, "It may have been deleted, or be older than they are kept."),
+    "ChatFull": (409, "Begin a new conversation."),
+    "ChatBusy": (409, "Wait for the answer, or stop it."),
+    "AgentRunLimitReached": (409, "Wait until one has ended, or stop one."),
+    "CatalogLimitReached": (409, "Delete a catalog; each holds millions of documents."),
+    "AgentLimitReached": (409, "Delete an agent that you no longer need."),
+    "ToolNotFound": (404, "It may have been deleted."),
+    "KnowledgeBaseLinked": (400, "It is among the tools of the agent."),
+    "ChangedMeanwhile": (
+        409,
+        "What you typed is still here: keep a copy of it, and reload the page to see what changed.",
+    ),
 }
 _OWN_WORDS: Mapping[type[errors.StackroomError], str] = {
     errors.CatalogNotFound: "Catalog not found",
@@ -176,9 +179,10 @@ def problem_of(error: Exception) -> Problem:
 
 def _of_rejected(error: errors.Rejected) -> Problem:
     kind = next(each for each in type(error).__mro__ if each in _STATUSES)
-    status, advice = _STATUSES[kind]
+    status, advice = _NAMED.get(error.name, _STATUSES[kind])
     message = _OWN_WORDS.get(kind, str(error))
-    return Problem(status=status, code=_code(type(error)), message=message, advice=advice)
+    code = _code(error.name or type(error).__name__)
+    return Problem(status=status, code=code, message=message, advice=advice)
 
 
 def _of_http(error: HTTPException) -> Problem:
@@ -189,5 +193,5 @@ def _of_http(error: HTTPException) -> Problem:
     return Problem(status=error.status_code, code=code, message=f"{phrase}.")
 
 
-def _code(kind: type[Exception]) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).upper()
+def _code(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()

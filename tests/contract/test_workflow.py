@@ -166,18 +166,6 @@ def test_every_failure_ends_in_a_fail_that_is_named_as_its_state() -> None:
     assert all(STATES[end]["Error"] == end for end in ends)
 
 
-def test_the_error_tree_lists_exactly_the_errors_there_are() -> None:
-    # Name and depth of each line, as `├── Rejected` or `│   └── Throttled`.
-    lines = re.findall(r"^([│ ]*)[├└]── (\w+)", str(errors.__doc__), re.MULTILINE)
-    listed = {(name, len(indent) // 4 + 1) for indent, name in lines}
-
-    existing = {(error.__name__, len(error.__mro__) - _DEPTH) for error in _all(StackroomError)}
-    assert listed == existing
-
-
-_DEPTH = len(StackroomError.__mro__)
-
-
 def _all(error: type[StackroomError]) -> set[type[StackroomError]]:
     here = {kind for kind in error.__subclasses__() if kind.__module__ == errors.__name__}
     return here.union(*map(_all, here)) if here else here

@@ -9,7 +9,7 @@ from moto import mock_aws
 
 from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
 from stackroom.catalogs.webhooks import WebhookCall, WebhookType, secret_of
-from stackroom.errors import WebhookNotFound, WebhookRefused
+from stackroom.errors import NotFound, WebhookRefused
 from stackroom_cli import health_checks
 from stackroom_cli import webhook_administration as webhooks
 from stackroom_cli.output import output
@@ -87,7 +87,7 @@ def test_removed_webhook_is_no_longer_listed(site: AwsSite, told: Any) -> None:
 
     assert told(webhooks.show, site) == {"webhooks": []}
     for verb in (webhooks.remove, webhooks.secret):
-        with pytest.raises(WebhookNotFound):
+        with pytest.raises(NotFound):
             verb(site, added, told=output(True))
 
 

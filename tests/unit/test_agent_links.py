@@ -14,12 +14,10 @@ from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledg
 from stackroom.agents.exchange import exported, imported
 from stackroom.agents.links import MOST_TOOLS, LinkChanges, Links, NewLink, tool_name_of
 from stackroom.errors import (
-    AgentLimitReached,
-    AgentNotFound,
-    KnowledgeBaseLinked,
+    Conflict,
     KnowledgeBaseNotFound,
-    ToolLimitReached,
-    ToolNameTaken,
+    LimitReached,
+    NotFound,
     ValidationError,
 )
 from stackroom.model.records import CatalogStatus
@@ -102,7 +100,7 @@ def test_anothers_none_and_one_that_goes_are_not_found(
 
     with pytest.raises(KnowledgeBaseNotFound):
         house.links.link("alice", agent.id, a_link(knowledge_base_id))
-    with pytest.raises(AgentNotFound):
+    with pytest.raises(NotFound):
         house.links.link("bob", agent.id, a_link("cat-letters"))
     assert house.agents.get("alice", agent.id) == agent
 
@@ -110,9 +108,9 @@ def test_anothers_none_and_one_that_goes_are_not_found(
 def test_a_knowledge_base_is_linked_once_and_a_name_used_once(house: House, agent: Agent) -> None:
     house.links.link("alice", agent.id, a_link())
 
-    with pytest.raises(KnowledgeBaseLinked, match=r"^KB already linked$"):
+    with pytest.raises(Conflict, match=r"^KB already linked$"):
         house.links.link("alice", agent.id, a_link(name="search_plans_2"))
-    with pytest.raises(ToolNameTaken):
+    with pytest.raises(Conflict):
         house.links.link("alice", agent.id, a_link(SHARED.id))
 
 
@@ -137,9 +135,9 @@ def test_an_agent_has_so_many_tools_and_a_user_so_many_agents(house: House, agen
     for _ in range(MOST_AGENTS - 1):
         house.agents.create("alice", DEFINITION)
 
-    with pytest.raises(ToolLimitReached):
+    with pytest.raises(LimitReached):
         house.links.link("alice", agent.id, a_link())
-    with pytest.raises(AgentLimitReached):
+    with pytest.raises(LimitReached):
         house.agents.create("alice", DEFINITION)
     assert house.agents.create("bob", DEFINITION).user_id == "bob"
 
@@ -148,16 +146,16 @@ def test_an_agent_is_edited_and_removed_by_its_user_alone(house: House, agent: A
     later = Agents(book=house.book, models=MODELS, now=lambda: NOW + timedelta(hours=1))
     changes = AgentChanges(description="Plans things", system_prompt="")
 
-    with pytest.raises(AgentNotFound):
+    with pytest.raises(NotFound):
         later.edit("bob", agent.id, changes)
-    with pytest.raises(AgentNotFound):
+    with pytest.raises(NotFound):
         later.remove("bob", agent.id)
     edited = later.edit("alice", agent.id, changes)
 
     assert (edited.name, edited.description, edited.version) == ("Planner", "Plans things", 2)
     assert edited.updated_at == NOW + timedelta(hours=1)
     later.remove("alice", agent.id)
-    with pytest.raises(AgentNotFound):
+    with pytest.raises(NotFound):
         later.get("alice", agent.id)
 
 

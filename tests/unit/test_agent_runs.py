@@ -17,13 +17,12 @@ from stackroom.agents.run_bounds import (
 )
 from stackroom.agents.runs import MOST_AT_ONCE
 from stackroom.errors import (
-    AgentNotFound,
-    AgentRunLimitReached,
-    AgentRunNotFound,
     AgentUnfinished,
+    LimitReached,
     ModelRefused,
     ModelThrottled,
     ModelUnavailable,
+    NotFound,
     ServiceRefused,
     StackroomError,
     StoreUnavailable,
@@ -44,11 +43,11 @@ def test_agents_and_runs_of_another_user_are_not_found(office: Office) -> None:
     run = office.start()
 
     for ask in (office.runs.get, office.runs.cancel):
-        with pytest.raises(AgentRunNotFound):
+        with pytest.raises(NotFound):
             ask("bob", run.id)
-    with pytest.raises(AgentNotFound):
+    with pytest.raises(NotFound):
         office.runs.of_agent("bob", office.agent_id)
-    with pytest.raises(AgentNotFound):
+    with pytest.raises(NotFound):
         office.runs.start("bob", office.agent_id, QUESTION)
     assert office.runner.carry_out("bob", run.id) is None
     assert office.runs.get("alice", run.id) == run
@@ -57,7 +56,7 @@ def test_agents_and_runs_of_another_user_are_not_found(office: Office) -> None:
 def test_user_has_a_limit_of_concurrent_runs_and_ended_ones_make_room(office: Office) -> None:
     runs = [office.start() for _ in range(MOST_AT_ONCE)]
 
-    with pytest.raises(AgentRunLimitReached, match="5 of your runs are not over yet"):
+    with pytest.raises(LimitReached, match="5 of your runs are not over yet"):
         office.start()
     office.runs.cancel("alice", runs[0].id)
     office.start()

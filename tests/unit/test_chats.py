@@ -9,7 +9,7 @@ from stackroom.agents.agent_run import AgentRun, ToolStep
 from stackroom.agents.chats import NewTitle, title_of
 from stackroom.agents.run_bounds import MOST_MEMORY
 from stackroom.agents.runs import NEW, NewRun
-from stackroom.errors import AgentNotFound, ChatBusy, ChatNotFound, StoreUnavailable
+from stackroom.errors import Conflict, NotFound, StoreUnavailable
 from tests.support.linked_tools import Office, Play, turn
 
 # While it is written.
@@ -149,7 +149,7 @@ def test_one_question_at_a_time_is_asked_in_a_conversation(office: Office) -> No
     run = office.runs.start("alice", office.agent_id, NewRun(message="First?", conversation_id=NEW))
     next_one = NewRun(message="Second?", conversation_id=run.conversation_id)
 
-    with pytest.raises(ChatBusy):
+    with pytest.raises(Conflict):
         office.runs.start("alice", office.agent_id, next_one)
 
     assert [each.message for each in office.book.newest("alice")] == ["First?"]
@@ -164,15 +164,15 @@ def test_nobody_else_finds_a_conversation_nor_another_agent(office: Office) -> N
     told = NewTitle(title="Mine")
 
     for user, agent, error in (
-        ("bob", office.agent_id, AgentNotFound),
-        ("alice", other, ChatNotFound),
+        ("bob", office.agent_id, NotFound),
+        ("alice", other, NotFound),
     ):
         for call in (office.chats.get, office.chats.remove):
             with pytest.raises(error):
                 call(user, agent, chat)
         with pytest.raises(error):
             office.chats.rename(user, agent, chat, told)
-    with pytest.raises(ChatNotFound):
+    with pytest.raises(NotFound):
         office.runs.start("alice", other, NewRun(message="Mine?", conversation_id=chat))
     assert office.chats.of_agent("alice", other) == []
     assert len(list(office.book.newest("alice"))) == 1, "the refused one has left nothing"

@@ -17,9 +17,9 @@ from stackroom.agents.assistant import ASSISTANT, assistant_of
 from stackroom.clock import utc_now
 from stackroom.concurrency import random_pauses, retried
 from stackroom.errors import (
-    AgentLimitReached,
-    AgentNotFound,
-    ChangedMeanwhile,
+    Conflict,
+    LimitReached,
+    NotFound,
     RecordChanged,
     ValidationError,
 )
@@ -100,18 +100,18 @@ class Agents:
         return sorted(found, key=lambda each: (each.name.casefold(), each.id))
 
     def get(self, user_id: str, agent_id: str) -> Agent:
-        """The assistant is there also if it isn't kept yet. Raises AgentNotFound."""
+        """Return the agent; the assistant exists before it is saved. Raises NotFound."""
         agent = self.book.get(user_id, agent_id)
         if agent is None and agent_id == ASSISTANT:
             return assistant_of(user_id, self.models.usual, self.now())
         if agent is None:
-            raise AgentNotFound
+            raise NotFound("Agent")
         return agent
 
     def require_kept(self, user_id: str, agent_id: str) -> None:
         """
         Whoever carries out a run reads the agent from the store: the assistant is kept now, and has
-        a model that is offered. Raises AgentNotFound.
+        a model that is offered. Raises NotFound.
         """
         agent = self.get(user_id, agent_id)
         is_outdated = agent.id == ASSISTANT and not self.models.takes(agent.model)
@@ -123,11 +123,11 @@ class Agents:
     def create(
         self, user_id: str, definition: AgentDefinition, tools: tuple[AgentTool, ...] = ()
     ) -> Agent:
-        """Raises AgentLimitReached, or ValidationError of a model that no agent may have here."""
+        """Raises LimitReached, or ValidationError of a model that no agent may have here."""
         model = definition.model or self.models.usual
         self.models.require(model)
         if sum(1 for _ in self.book.of_user(user_id)) >= MOST_AGENTS:
-            raise AgentLimitReached(MOST_AGENTS)
+            raise LimitReached("Agent", MOST_AGENTS)
         now = self.now()
         return self.book.save(
             Agent(
@@ -146,7 +146,7 @@ class Agents:
         """
         `seen` is its mark as its user saw it. A model that it has already may stay.
 
-        Raises AgentNotFound, ChangedMeanwhile, or ValidationError of another model than may be.
+        Raises NotFound, Conflict, or ValidationError of another model than may be.
         """
         wanted = changes.model_dump(exclude_none=True)
 
@@ -160,15 +160,15 @@ class Agents:
         return self.changed(user_id, agent_id, change)
 
     def remove(self, user_id: str, agent_id: str) -> None:
-        """Raises AgentNotFound."""
+        """Raises NotFound."""
         if not self.book.remove(user_id, agent_id):
-            raise AgentNotFound
+            raise NotFound("Agent")
 
     def changed(self, user_id: str, agent_id: str, change: Callable[[Agent], Agent]) -> Agent:
         """
         The agent as `change` makes it of what stands there now, however many others change it.
 
-        Raises AgentNotFound, what `change` raises, and RecordChanged where others never cease.
+        Raises NotFound, what `change` raises, and RecordChanged where others never cease.
         """
 
         def once() -> Agent:
@@ -192,8 +192,12 @@ def mark_of(thing: Agent | LinkedTool) -> str:
 
 def require_seen(there: Agent | LinkedTool, wanted: Agent | LinkedTool, seen: str | None) -> None:
     """
-    Raises ChangedMeanwhile unless it is as it was `seen`, or as it is wanted already; None is
+    Raises Conflict unless it is as it was `seen`, or as it is wanted already; None is
     whoever changes it regardless.
     """
     if seen is not None and mark_of(there) not in (seen, mark_of(wanted)):
-        raise ChangedMeanwhile("agent" if isinstance(there, Agent) else "tool")
+        what = "agent" if isinstance(there, Agent) else "tool"
+        raise Conflict(
+            "ChangedMeanwhile",
+            f"The {what} was changed in another window; nothing of yours was saved",
+        )

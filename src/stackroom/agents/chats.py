@@ -20,7 +20,7 @@ from stackroom.agents.agent_run import AgentRun
 from stackroom.agents.agents import Agents
 from stackroom.clock import utc_now
 from stackroom.concurrency import in_threads, random_pauses, retried
-from stackroom.errors import ChatFull, ChatNotFound, RecordChanged
+from stackroom.errors import Conflict, NotFound, RecordChanged
 from stackroom.model.records import Record
 
 MOST_LISTED = 100  # of an agent; those that were begun before stay until they have lain a month
@@ -50,9 +50,11 @@ class Chat(Record):
     version: NonNegativeInt = 0
 
     def asked(self, run_id: str, at: datetime) -> Self:
-        """Raises ChatFull."""
+        """Raises Conflict."""
         if len(self.run_ids) >= MOST_QUESTIONS:
-            raise ChatFull(MOST_QUESTIONS)
+            raise Conflict(
+                "ChatFull", f"This conversation has {MOST_QUESTIONS} questions, and takes no more"
+            )
         return self.model_copy(update={"run_ids": (*self.run_ids, run_id), "updated_at": at})
 
 
@@ -119,7 +121,7 @@ class Chats:
     now: Callable[[], datetime] = utc_now
 
     def of_agent(self, user_id: str, agent_id: str) -> list[Chat]:
-        """The last used first. Raises AgentNotFound."""
+        """The last used first. Raises NotFound."""
         self.agents.get(user_id, agent_id)
         found: list[Chat] = []
         for each in self.book.of_agent(user_id, agent_id):
@@ -136,11 +138,11 @@ class Chats:
         return next((each for each in recent if each.is_test), None)
 
     def get(self, user_id: str, agent_id: str, chat_id: str) -> Chat:
-        """Raises AgentNotFound or ChatNotFound."""
+        """Raises NotFound."""
         found = self.book.get(user_id, agent_id, chat_id)
         if found is None:
             self.agents.get(user_id, agent_id)
-            raise ChatNotFound
+            raise NotFound("Chat", "Conversation")
         return found
 
     def runs_of(self, chat: Chat, *, before: str | None = None) -> list[AgentRun]:
@@ -152,7 +154,7 @@ class Chats:
         return [each.seen_at(now) for each in self.runs.some(chat.user_id, ids[-MOST_SHOWN:])]
 
     def rename(self, user_id: str, agent_id: str, chat_id: str, wanted: NewTitle) -> Chat:
-        """Raises AgentNotFound or ChatNotFound."""
+        """Raises NotFound."""
 
         def once() -> Chat:
             there = self.get(user_id, agent_id, chat_id)
@@ -163,8 +165,7 @@ class Chats:
     def remove(self, user_id: str, agent_id: str, chat_id: str) -> None:
         """
         With all that was said in it. It goes last, so that whoever dies on the way, or is told of
-        a store that doesn't answer, removes the rest by doing it again. Raises AgentNotFound or
-        ChatNotFound.
+        a store that doesn't answer, removes the rest by doing it again. Raises NotFound.
         """
         self.get(user_id, agent_id, chat_id)
         self._remove(user_id, agent_id, chat_id)
@@ -172,7 +173,7 @@ class Chats:
     def remove_agent(self, user_id: str, agent_id: str) -> None:
         """
         An agent with its conversations: these go first, so that doing it again removes what is
-        left, and once more behind it, for what was begun meanwhile. Raises AgentNotFound.
+        left, and once more behind it, for what was begun meanwhile. Raises NotFound.
         """
         self.agents.get(user_id, agent_id)
         self._sweep(user_id, agent_id)

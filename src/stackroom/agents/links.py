@@ -26,12 +26,10 @@ from stackroom.agents.agents import Agents, require_seen
 from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
 from stackroom.clock import utc_now
 from stackroom.errors import (
-    KnowledgeBaseLinked,
+    Conflict,
     KnowledgeBaseNotFound,
-    NotKnowledgeBaseTool,
-    ToolLimitReached,
-    ToolNameTaken,
-    ToolNotFound,
+    LimitReached,
+    NotFound,
 )
 from stackroom.model.records import Record
 
@@ -71,11 +69,11 @@ def require_free(agent: Agent, tool: AgentTool) -> None:
     """
     A model calls a tool by its name; Strands takes no two that differ by `-` and `_` alone.
 
-    Raises ToolNameTaken.
+    Raises Conflict.
     """
     others = (each for each in agent.available_tools if each.id != tool.id)
     if any(alike(each.name) == alike(tool.name) for each in others):
-        raise ToolNameTaken(tool.name)
+        raise Conflict("ToolNameTaken", f"The agent has a tool named '{tool.name}' already")
 
 
 def unique(name: str, *, taken: Collection[str]) -> str:
@@ -147,7 +145,7 @@ class Links:
         """
         What is added where the user says nothing else.
 
-        Raises AgentNotFound or KnowledgeBaseNotFound.
+        Raises NotFound or KnowledgeBaseNotFound.
         """
         agent = self.agents.get(user_id, agent_id)
         found = self._found(user_id, knowledge_base_id)
@@ -161,8 +159,7 @@ class Links:
 
     def link(self, user_id: str, agent_id: str, wanted: NewLink) -> LinkedTool:
         """
-        Raises AgentNotFound, KnowledgeBaseNotFound, KnowledgeBaseLinked, ToolNameTaken or
-        ToolLimitReached.
+        Raises NotFound, KnowledgeBaseNotFound, Conflict or LimitReached.
         """
         self.agents.get(user_id, agent_id)
         found, least = self._found(user_id, wanted.knowledge_base_id), wanted.default_min_score
@@ -189,10 +186,7 @@ class Links:
         *,
         seen: str | None = None,
     ) -> LinkedTool:
-        """
-        `seen` is its mark as its user saw it. Raises AgentNotFound, ToolNotFound,
-        NotKnowledgeBaseTool, ToolNameTaken or ChangedMeanwhile.
-        """
+        """`seen` is its mark as its user saw it. Raises NotFound or Conflict."""
 
         def change(agent: Agent) -> Agent:
             there = _linked(agent, tool_id)
@@ -205,11 +199,11 @@ class Links:
         return _linked(self.agents.changed(user_id, agent_id, change), tool_id)
 
     def remove(self, user_id: str, agent_id: str, tool_id: str) -> None:
-        """A tool of any type. Raises AgentNotFound or ToolNotFound."""
+        """A tool of any type. Raises NotFound."""
 
         def change(agent: Agent) -> Agent:
             if agent.tool(tool_id) is None:
-                raise ToolNotFound
+                raise NotFound("Tool")
             kept = (each for each in agent.available_tools if each.id != tool_id)
             return agent.with_tools(tuple(kept))
 
@@ -232,19 +226,19 @@ def _described(found: AvailableKnowledgeBase) -> str:
 def _with(agent: Agent, tool: LinkedTool) -> Agent:
     linked = {each.config.knowledge_base_id for each in agent.linked_tools}
     if tool.config.knowledge_base_id in linked:
-        raise KnowledgeBaseLinked
+        raise Conflict("KnowledgeBaseLinked", "KB already linked")
     require_free(agent, tool)
     if len(agent.available_tools) >= MOST_TOOLS:
-        raise ToolLimitReached(MOST_TOOLS)
+        raise LimitReached("Tool", MOST_TOOLS)
     return agent.with_tools((*agent.available_tools, tool))
 
 
 def _linked(agent: Agent, tool_id: str) -> LinkedTool:
     found = agent.tool(tool_id)
     if found is None:
-        raise ToolNotFound
+        raise NotFound("Tool")
     if not isinstance(found, LinkedTool):
-        raise NotKnowledgeBaseTool
+        raise Conflict("NotKnowledgeBaseTool", "Not a KB tool")
     return found
 
 

@@ -31,7 +31,7 @@ from stackroom.agents.chats import Chat, ChatBook, begun
 from stackroom.agents.run_bounds import MOST_SECONDS, SECONDS_TO_END, begun_step
 from stackroom.clock import utc_now
 from stackroom.concurrency import random_pauses, retried
-from stackroom.errors import AgentRunLimitReached, AgentRunNotFound, ChatBusy, ChatNotFound
+from stackroom.errors import Conflict, LimitReached, NotFound
 from stackroom.model.records import Record
 
 # Of a user's at the same time: what somebody starts by a loop, or by holding a key down.
@@ -98,14 +98,17 @@ class Runs:
         `within` is what of all catalogs is searched. A conversation that begins with it is one for
         tests if `is_test`.
 
-        Raises AgentNotFound, ChatNotFound, AgentRunLimitReached, ChatBusy, ChatFull or
-        StoreUnavailable.
+        Raises NotFound, LimitReached, Conflict or StoreUnavailable.
         """
         self.agents.require_kept(user_id, agent_id)
         now = self.now()
         recent = self.book.newest(user_id, since=now - _LONGEST)
         if sum(not each.seen_at(now).is_over for each in recent) >= MOST_AT_ONCE:
-            raise AgentRunLimitReached(MOST_AT_ONCE)
+            raise LimitReached(
+                "AgentRun",
+                MOST_AT_ONCE,
+                f"{MOST_AT_ONCE} of your runs are not over yet. Wait for one of them, or stop it",
+            )
         chat_id, new = wanted.conversation_id, None
         if chat_id == NEW:
             new = begun(user_id, agent_id, wanted.message, now, is_test=is_test)
@@ -142,7 +145,7 @@ class Runs:
     ) -> AgentRun:
         """
         The first question of a new conversation, which was answered elsewhere in these steps.
-        Raises AgentNotFound or StoreUnavailable.
+        Raises NotFound or StoreUnavailable.
         """
         self.agents.require_kept(user_id, agent_id)
         now = self.now()
@@ -165,16 +168,16 @@ class Runs:
     def _enter(self, run: AgentRun, chat_id: str, new: Chat | None) -> None:
         """
         Into its conversation; the run is there first, so that none has the id of one that never
-        was. Raises ChatNotFound, ChatBusy or ChatFull, and then the run is gone.
+        was. Raises NotFound or Conflict, and then the run is gone.
         """
 
         def once() -> None:
             there = new or self.chats.get(run.user_id, run.agent_id, chat_id)
             if there is None:
-                raise ChatNotFound
+                raise NotFound("Chat", "Conversation")
             for last in self.book.some(run.user_id, there.run_ids[-1:]):
                 if not last.seen_at(run.created_at).is_over:
-                    raise ChatBusy
+                    raise Conflict("ChatBusy", "The agent is still answering your last question")
             self.chats.save(there.asked(run.id, run.created_at))
 
         try:
@@ -184,11 +187,11 @@ class Runs:
             raise
 
     def get(self, user_id: str, run_id: str) -> AgentRun:
-        """Raises AgentRunNotFound."""
+        """Raises NotFound."""
         return self._there(user_id, run_id).seen_at(self.now())
 
     def watched(self, user_id: str, run_id: str) -> tuple[AgentRun, Draft | None]:
-        """With what goes on in it right now, of one at work. Raises AgentRunNotFound."""
+        """With what goes on in it right now, of one at work. Raises NotFound."""
         # Before the run: what has become a step meanwhile is seen there, and never in neither.
         draft = self.book.draft(user_id, run_id)
         run = self.get(user_id, run_id)
@@ -198,7 +201,7 @@ class Runs:
     def cancel(self, user_id: str, run_id: str) -> AgentRun:
         """
         It is over at once, with what the model has written so far; who carries it out stops within
-        a second. One that is over stays as it ended. Raises AgentRunNotFound.
+        a second. One that is over stays as it ended. Raises NotFound.
         """
 
         def once() -> AgentRun:
@@ -217,7 +220,7 @@ class Runs:
     def of_agent(self, user_id: str, agent_id: str, *, are_alone: bool = False) -> list[AgentRun]:
         """
         The newest first, at most 20; if `are_alone`, those of no conversation. Raises
-        AgentNotFound.
+        NotFound.
         """
         self.agents.get(user_id, agent_id)
         found = (
@@ -230,5 +233,5 @@ class Runs:
     def _there(self, user_id: str, run_id: str) -> AgentRun:
         found = self.book.get(user_id, run_id)
         if found is None:
-            raise AgentRunNotFound
+            raise NotFound("AgentRun", "Run")
         return found

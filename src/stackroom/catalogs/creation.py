@@ -26,7 +26,7 @@ class Creation:
     def create(self, user_id: str, name: str, *, description: str = "") -> Catalog:
         """
         Raises CatalogNameInvalid, CatalogNameTaken, CatalogDeleting if the one of that name is on
-        its way out, or CatalogLimitReached.
+        its way out, or LimitReached.
         """
         self._require_free(user_id, name)
         now, catalog_id = self.now(), catalog_id_of(user_id, name)

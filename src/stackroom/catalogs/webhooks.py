@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from pydantic import AwareDatetime, Field
 
 from stackroom.clock import utc_now
-from stackroom.errors import WebhookLimitReached
+from stackroom.errors import LimitReached
 from stackroom.model.records import Record
 
 OPERATORS = "*"  # is told of all users; no user is called that [stackroom.model.keys]
@@ -67,9 +67,13 @@ class WebhookQueue(Protocol):
 
 
 def add_webhook(webhooks: Webhooks, webhook: Webhook) -> None:
-    """Raises WebhookLimitReached."""
+    """Raises LimitReached."""
     if sum(each.owner == webhook.owner for each in webhooks.of(webhook.owner)) >= MOST_WEBHOOKS:
-        raise WebhookLimitReached(MOST_WEBHOOKS)
+        raise LimitReached(
+            "Webhook",
+            MOST_WEBHOOKS,
+            f"Maximum webhook limit ({MOST_WEBHOOKS}) reached; remove one first",
+        )
     webhooks.add(webhook)
 
 

@@ -216,7 +216,7 @@ class CatalogRegister(Catalogs, Protocol):
     """The records of catalogs, with opening and closing, which maintains their number."""
 
     def open(self, catalog: Catalog) -> Catalog:
-        """Save a new catalog, or return the existing one. Raises CatalogLimitReached."""
+        """Save a new catalog, or return the existing one. Raises LimitReached."""
 
     def close(self, catalog: Catalog) -> None:
         """Remove a catalog that is being deleted. Raises RecordChanged if it isn't any more."""

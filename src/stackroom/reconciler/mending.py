@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any
 
 from stackroom.clock import utc_now
-from stackroom.concurrency import Beside, chunks, in_threads
-from stackroom.errors import RecordChanged, is_everybodys, tried
+from stackroom.concurrency import Beside, chunks, in_threads, tried
+from stackroom.errors import RecordChanged, is_everybodys
 from stackroom.model.records import Catalog, DataSourceType, Document, DocumentStatus
 from stackroom.model.repositories import Documents, InspectionRequests
 from stackroom.reconciler.discrepancies import QUIET, Discrepancy, Kind, Outcome

@@ -144,7 +144,7 @@ REFUSALS: Mapping[type[errors.StackroomError], Refusal] = {
     errors.CatalogNameInvalid: Refusal(
         "INVALID_NAME", "Allowed: letters, digits, spaces and hyphens."
     ),
-    errors.CatalogLimitReached: Refusal(
+    errors.LimitReached: Refusal(
         "LIMIT_EXCEEDED", "delete_catalog makes room; a catalog holds millions of documents."
     ),
     errors.CatalogFull: Refusal("LIMIT_EXCEEDED", "create_catalog makes another."),

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads, random_pauses, retried
-from stackroom.errors import CatalogLimitReached, ObjectRefused, RecordChanged, Unavailable
+from stackroom.errors import LimitReached, ObjectRefused, RecordChanged, Unavailable
 from stackroom.model.bucket import DocumentBucket, StoredObject
 from stackroom.model.keys import (
     Location,
@@ -154,7 +154,7 @@ class Uploads:
         seen = self._look(locate(key), is_audit=is_audit)
         try:
             return self._carry_out(plan(seen, self.now(), correlation_id))
-        except CatalogLimitReached as refused:
+        except LimitReached as refused:
             # Opening the catalog comes first, so nothing of the plan has been done.
             assert isinstance(seen, Seen), "nothing is opened for an object without a catalog"
             unplaced = self._look_unplaced(seen.location.unplaced(str(refused)), seen.record)
@@ -309,7 +309,7 @@ class Uploads:
         """
         Apply the steps in order. `kept` collects the records that the plan has saved.
 
-        Raises RecordChanged, or CatalogLimitReached before anything is written.
+        Raises RecordChanged, or LimitReached before anything is written.
         """
         for step in steps:
             match step:

@@ -4,7 +4,7 @@ from starlette.responses import Response
 
 from stackroom.agents.available import MOST_LISTED
 from stackroom.agents.links import LinkChanges, NewLink
-from stackroom.errors import ToolNotFound
+from stackroom.errors import NotFound
 from stackroom_console.ids import agent_id
 from stackroom_console.pages.agent_pages import cards_of
 from stackroom_console.rendering import redirect, render
@@ -112,7 +112,7 @@ def _dialog(request: Request, template: str) -> Response:
     agent = request.services.agents.get(request.user_id, agent_id(request))
     tool = agent.tool(request.path["tool_id"])
     if tool is None:
-        raise ToolNotFound
+        raise NotFound("Tool")
     return render(request, template, agent=agent, tool=tool)
 
 

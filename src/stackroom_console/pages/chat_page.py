@@ -280,7 +280,7 @@ def _page(
 
 
 def _chat(request: Request) -> Chat:
-    """Raises ChatNotFound."""
+    """Raises NotFound."""
     return request.services.chats.get(request.user_id, agent_id(request), chat_id(request))
 
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from stackroom.aws.dynamodb.catalog_records import MAX_CATALOGS, DynamoCatalogRegister
-from stackroom.errors import CatalogLimitReached, RecordChanged
+from stackroom.errors import LimitReached, RecordChanged
 from stackroom.model.attributes import MOST_RECORDED
 from stackroom.model.records import Catalog, CatalogStatus, DataSource, DataSourceType
 from stackroom.model.repositories import CatalogRegister
@@ -110,7 +110,7 @@ def test_user_has_at_most_a_hundred_catalogs_counted_until_closed(
     again = [catalogs.open(a_catalog(number, at=LATER)) for number in (0, 1, 98)]
     opened.append(catalogs.open(a_catalog(MAX_CATALOGS - 1)))
 
-    with pytest.raises(CatalogLimitReached, match=r"Maximum catalog limit \(100\) reached"):
+    with pytest.raises(LimitReached, match=r"Maximum catalog limit \(100\) reached"):
         catalogs.open(a_catalog(100))
     known = catalogs.open(a_catalog(99, at=LATER))
     others = catalogs.open(a_catalog(user_id="bob"))
@@ -119,7 +119,7 @@ def test_user_has_at_most_a_hundred_catalogs_counted_until_closed(
     for _ in range(2):
         catalogs.close(opened[0])
     catalogs.open(a_catalog(MAX_CATALOGS))
-    with pytest.raises(CatalogLimitReached):
+    with pytest.raises(LimitReached):
         catalogs.open(a_catalog(MAX_CATALOGS + 1))
 
     assert refused is None

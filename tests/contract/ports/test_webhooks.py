@@ -13,7 +13,7 @@ from stackroom.catalogs.webhooks import (
     WebhookType,
     add_webhook,
 )
-from stackroom.errors import WebhookLimitReached
+from stackroom.errors import LimitReached
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.webhooks import FakeWebhooks
 
@@ -57,7 +57,7 @@ def test_an_owner_has_ten_at_most_whatever_others_have(webhooks: Webhooks) -> No
     for _ in range(MOST_WEBHOOKS):
         add_webhook(webhooks, a_webhook())
 
-    with pytest.raises(WebhookLimitReached):
+    with pytest.raises(LimitReached):
         add_webhook(webhooks, a_webhook())
 
     add_webhook(webhooks, a_webhook("bob"))

@@ -21,7 +21,7 @@ from typing import Any
 
 from stackroom.aws.dynamodb.items import Item, get_all, to_item
 from stackroom.aws.dynamodb.table import CONDITION_FAILED, DynamoTable, reasons_of, transact
-from stackroom.errors import CatalogLimitReached, RecordChanged
+from stackroom.errors import LimitReached, RecordChanged
 from stackroom.model.attributes import MOST_RECORDED
 from stackroom.model.catalog_counts import Counts, counts_in, status_of
 from stackroom.model.records import Catalog, CatalogStatus, DataSource
@@ -197,7 +197,7 @@ class DynamoCatalogRegister(DynamoCatalogs):
             if there is not None:
                 return there  # opened by another upload at the same moment
             if reasons_of(error)[-1:] == [CONDITION_FAILED]:
-                raise CatalogLimitReached(MAX_CATALOGS) from error
+                raise LimitReached("Catalog", MAX_CATALOGS) from error
             raise
         return catalog
 
