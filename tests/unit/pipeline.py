@@ -23,13 +23,12 @@ from stackroom.model.records import (
 from stackroom.model.repositories import InspectionResults
 from stackroom.runs.admission import Admission, Limits
 from stackroom.runs.estimates import Estimates
-from stackroom.runs.evidence import SearchCheck
 from stackroom.runs.polling import TaskResult
-from stackroom.runs.retry_failed import Retrying
-from stackroom.runs.run import Run
+from stackroom.runs.retries import Retrying
+from stackroom.runs.run import BATCH, Run
 from stackroom.runs.run_leases import shared_worklist, worklist_of
+from stackroom.runs.search_check import SearchCheck
 from stackroom.runs.verdicts import Settled
-from stackroom.runs.workload import BATCH
 from stackroom.uploads.plan import Plan
 from stackroom.uploads.reconcile import Uploads
 from statemachines.ingest_catalog import STATES

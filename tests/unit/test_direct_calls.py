@@ -12,13 +12,12 @@ from functools import partial
 import pytest
 
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, StoreUnavailable
-from stackroom.model.records import CatalogStatus, DataSource, DocumentStatus
+from stackroom.model.records import LARGE, CatalogStatus, DataSource, DocumentStatus
 from stackroom.runs.bedrock_calls import Busy
 from stackroom.runs.evidence import MAX_ATTEMPTS
 from stackroom.runs.ledger import Mode
-from stackroom.runs.run import MAX_STEPS, Run, RunOutcome
+from stackroom.runs.run import BATCH, MAX_STEPS, Run, RunOutcome
 from stackroom.runs.verdicts import DocumentOutcome
-from stackroom.runs.workload import BATCH, LARGE
 from tests.fakes.admission import a_job
 from tests.fakes.direct import DirectCall
 from tests.unit.pipeline import CATALOG, KEY, PARKED, Pipeline, place_of

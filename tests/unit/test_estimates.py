@@ -9,6 +9,7 @@ import pytest
 from stackroom.catalogs.progress import CatalogProgress, Progress
 from stackroom.model.catalog_counts import counts_in
 from stackroom.model.records import (
+    LARGE,
     CatalogStatus,
     DataSource,
     DataSourceType,
@@ -25,7 +26,6 @@ from stackroom.runs.estimates import (
     QueuePosition,
 )
 from stackroom.runs.ledger import Mode, Rate
-from stackroom.runs.workload import LARGE
 from stackroom.tools.of_questions import GET_INDEXING_STATUS
 from tests.fakes.admission import a_waiter
 from tests.support.records import a_catalog, a_document

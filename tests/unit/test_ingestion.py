@@ -3,12 +3,11 @@
 import pytest
 
 from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled, RunSuperseded
-from stackroom.model.records import CatalogStatus, DocumentStatus, PoolMember
+from stackroom.model.records import LARGE, CatalogStatus, DocumentStatus, PoolMember
 from stackroom.runs.bedrock_calls import Busy
-from stackroom.runs.run import MAX_STEPS, DocumentName, Run, RunOutcome, RunProgress
+from stackroom.runs.run import BATCH, MAX_STEPS, DocumentName, Run, RunOutcome, RunProgress
 from stackroom.runs.run_leases import MAX_FAILURES
-from stackroom.runs.work_queue import OpenWork, WorkQueue, name_of
-from stackroom.runs.workload import BATCH, LARGE
+from stackroom.runs.work_queue import OpenWork, WorkQueue
 from tests.fakes.admission import a_waiter
 from tests.unit.pipeline import CATALOG, KEY, PARKED, SHARED_WORKLIST, Pipeline, place_of
 
@@ -302,7 +301,7 @@ def keys(work: OpenWork) -> list[str]:
 
 
 def names(pipeline: Pipeline, *some: str) -> tuple[DocumentName, ...]:
-    return tuple(name_of(pipeline.document(key)) for key in some)
+    return tuple(DocumentName.of(pipeline.document(key)) for key in some)
 
 
 def entries(pipeline: Pipeline) -> set[str]:

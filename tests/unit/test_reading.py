@@ -14,7 +14,6 @@ from stackroom.catalogs.transfers import Sending
 from stackroom.errors import StoreUnavailable
 from stackroom.model.keys import TextName
 from stackroom.model.records import UNEXPLAINED_FAILURE, DocumentStatus
-from stackroom.runs.by_direct_calls import ByDirectCalls
 from stackroom.text.extraction import read_pages
 from stackroom.text.gaps import UNREAD
 from tests.fakes.disturbed import Disturbed
@@ -534,9 +533,7 @@ def test_direct_call_sends_the_file_where_there_is_no_text(reading: Reading) -> 
 
 
 def test_chosen_parser_gets_the_file_and_its_passages_the_texts_id(reading: Reading) -> None:
-    strategy = reading.pipeline.use_cases._strategies.custom
-    assert isinstance(strategy, ByDirectCalls)
-    chosen = replace(strategy.calls, sends_texts=False)
+    chosen = replace(reading.pipeline.use_cases._direct_calls, sends_texts=False)
     reading.drop("text")
 
     bound = chosen.bind([reading.document()], "direct-1-0")

@@ -11,7 +11,7 @@ from stackroom.errors import CatalogNotFound, DocumentNotFound
 from stackroom.model.bucket import FileVersion
 from stackroom.model.records import DocumentStatus
 from stackroom.model.repositories import Inspected
-from stackroom.runs.rereading import Reread, Rereading
+from stackroom.runs.retries import Rereading, Retried
 from stackroom.text.inspection import text_id_of
 from tests.fakes.inspection import FakeInspectionRequests, FakeInspections
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
@@ -29,7 +29,7 @@ class Library:
     inspections: FakeInspections = field(default_factory=FakeInspections)
     asked: FakeInspectionRequests = field(default_factory=FakeInspectionRequests)
 
-    def reread(self, document_ids: Iterable[str] | None = None, user: str = "alice") -> Reread:
+    def reread(self, document_ids: Iterable[str] | None = None, user: str = "alice") -> Retried:
         rereading = Rereading(
             catalogs=self.pipeline.catalogs,
             documents=self.pipeline.documents,
@@ -39,7 +39,7 @@ class Library:
             now=self.pipeline.clock,
         )
         parts = list(rereading.reread(user, CATALOG, document_ids))
-        return Reread(
+        return Retried(
             again=tuple(each for part in parts for each in part.again),
             refused=tuple(each for part in parts for each in part.refused),
             looked_at=sum(part.looked_at for part in parts),
@@ -70,7 +70,7 @@ def test_text_of_an_older_reader_is_replaced_and_found_until_then(library: Libra
     assert (document.status, document.unread, document.is_unfinished) == ("pending", True, False)
     assert (document.text_id, document.text_tokens, document.attempts) == (None, None, 0)
     assert document.text_ids == {"0" * 16}, "a search shows what is indexed"
-    assert found == Reread(again=(document,), looked_at=1)
+    assert found == Retried(again=(document,), looked_at=1)
     assert library.asked.asked == [KEY]
 
 

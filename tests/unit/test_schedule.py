@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from stackroom.clock import Pace
 from stackroom.model.records import Document, DocumentStatus
 from stackroom.runs.admission import Limits, Schedule
-from stackroom.runs.ledger import Ledger, Mode, Waiter
-from stackroom.runs.workload import Did, duration, with_measured
+from stackroom.runs.ledger import Did, Ledger, Mode, Waiter, duration, with_measured
 from tests.fakes.admission import a_job, a_waiter
 from tests.support.records import NOW, a_document
 

@@ -16,10 +16,10 @@ from stackroom.runs.evidence import (
     BedrockEvidence,
     Evidence,
     Investigation,
-    SearchCheck,
     call_evidence,
     data_source_evidence,
 )
+from stackroom.runs.search_check import SearchCheck
 from stackroom.runs.verdicts import DocumentOutcome, Verdict, verdict
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import FakeInspectionResults

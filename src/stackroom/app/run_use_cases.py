@@ -23,9 +23,12 @@ if TYPE_CHECKING:
     from stackroom.model.caps import CapWatch
     from stackroom.runs.admission import Admission, Limits
     from stackroom.runs.broken_runs import BrokenRuns, Restart
+    from stackroom.runs.by_job import ByJobs
+    from stackroom.runs.call_results import CallResults
+    from stackroom.runs.direct_calls import DirectCalls
     from stackroom.runs.evidence import Investigation
     from stackroom.runs.placement import Placements, SharedSources
-    from stackroom.runs.polling import Polling, Strategy
+    from stackroom.runs.polling import Polling
     from stackroom.runs.run_leases import RunLeases
     from stackroom.runs.run_requests import RunRequests
     from stackroom.runs.run_tasks import RunTasks
@@ -103,7 +106,7 @@ class RunUseCases:
             documents=there.documents,
             pool=there.pool,
             placements=self.placements,
-            strategies=self._strategies,
+            starting=PerSourceType(s3=self._jobs, custom=self._direct_calls),
             queue=self._queue,
             admission=self.admission,
             caps=self.user_caps,
@@ -151,7 +154,7 @@ class RunUseCases:
         return Polling(
             catalogs=there.catalogs,
             pool=there.pool,
-            strategies=self._strategies,
+            looking=PerSourceType(s3=self._jobs, custom=self._call_results),
             investigation=self._investigation,
             verdict_writer=self._verdict_writer,
             leases=there.leases,
@@ -189,41 +192,51 @@ class RunUseCases:
         return SharedSources(catalogs=there.catalogs, slots=there.slots, pool=there.pool)
 
     @cached_property
-    def _strategies(self) -> PerSourceType[Strategy]:
-        from stackroom.runs.by_direct_calls import ByDirectCalls
+    def _jobs(self) -> ByJobs:
         from stackroom.runs.by_job import ByJobs
+
+        there = self.deployment
+        return ByJobs(
+            catalogs=there.catalogs,
+            documents=there.documents,
+            bucket=there.bucket,
+            jobs=there.jobs,
+            admission=self.admission,
+            caps=self.user_caps,
+            usage=there.usage,
+            now=self.now,
+        )
+
+    @cached_property
+    def _direct_calls(self) -> DirectCalls:
         from stackroom.runs.direct_calls import DirectCalls
 
         there = self.deployment
-        calls = DirectCalls(
+        return DirectCalls(
             documents=there.documents,
             bucket=there.bucket,
             direct=there.direct_documents,
             usage=there.usage,
+            queue=self._queue,
+            verdict_writer=self._verdict_writer,
+            admission=self.admission,
             sends_texts=not self._parses_files,
             pace=self._pace,
             now=self.now,
+            beside=self.beside,
         )
-        return PerSourceType(
-            s3=ByJobs(
-                catalogs=there.catalogs,
-                documents=there.documents,
-                bucket=there.bucket,
-                jobs=there.jobs,
-                admission=self.admission,
-                caps=self.user_caps,
-                usage=there.usage,
-                now=self.now,
-            ),
-            custom=ByDirectCalls(
-                calls=calls,
-                queue=self._queue,
-                catalogs=there.catalogs,
-                verdict_writer=self._verdict_writer,
-                admission=self.admission,
-                now=self.now,
-                beside=self.beside,
-            ),
+
+    @cached_property
+    def _call_results(self) -> CallResults:
+        from stackroom.runs.call_results import CallResults
+
+        there = self.deployment
+        return CallResults(
+            direct=there.direct_documents,
+            documents=there.documents,
+            catalogs=there.catalogs,
+            now=self.now,
+            beside=self.beside,
         )
 
     @cached_property
@@ -242,7 +255,8 @@ class RunUseCases:
 
     @cached_property
     def _investigation(self) -> Investigation:
-        from stackroom.runs.evidence import Investigation, SearchCheck
+        from stackroom.runs.evidence import Investigation
+        from stackroom.runs.search_check import SearchCheck
 
         there = self.deployment
         return Investigation(

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from stackroom.catalogs.transfers import Fetching, Sending
     from stackroom.model.questions import QuestionMeter
     from stackroom.runs.estimates import Estimates
-    from stackroom.runs.retry_failed import Retrying
+    from stackroom.runs.retries import Retrying
     from stackroom.search.cached_embeddings import CacheTally
     from stackroom.search.cited_answers import Answering
     from stackroom.search.document_passages import DocumentPassages
@@ -138,7 +138,7 @@ class UseCases(RunUseCases):
 
     @cached_property
     def retrying(self) -> Retrying:
-        from stackroom.runs.retry_failed import Retrying
+        from stackroom.runs.retries import Retrying
 
         return Retrying(
             catalogs=self.deployment.catalogs,

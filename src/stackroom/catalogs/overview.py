@@ -22,11 +22,11 @@ from stackroom.errors import StackroomError
 from stackroom.model.records import Catalog, Document, PoolMember, Receipt
 from stackroom.model.repositories import ListedDocuments, OpenReceipts
 from stackroom.runs.capacity import capacity_of
-from stackroom.runs.data_sources import SlotReader
+from stackroom.runs.data_sources import Slots
 from stackroom.runs.estimates import Estimates, QueuePosition
 from stackroom.runs.inventory import Inventory
 from stackroom.runs.lease import RunHistory, SeenRun
-from stackroom.runs.ledger import AdmissionReader, Grant, Mode, Waiter
+from stackroom.runs.ledger import AdmissionBook, Grant, Mode, Waiter
 
 # What of the catalogs has yet to settle, and what failed: a page of them at a time.
 #
@@ -244,8 +244,8 @@ class MemberStanding:
 @dataclass(frozen=True, kw_only=True)
 class Pool:
     members: Sequence[PoolMember]
-    slots: SlotReader
-    book: AdmissionReader
+    slots: Slots
+    book: AdmissionBook
 
     def look(self) -> tuple[MemberStanding, ...]:
         grants = self.book.read().grants

@@ -316,5 +316,10 @@ def _folder_problem(user_id: str, folder: str) -> str | None:
     return None
 
 
+def digest(*parts: str) -> str:
+    """The same for exactly these: a client token of 64 characters, of the 33 to 256 [API model]."""
+    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()
+
+
 def _digest(*parts: str) -> str:
-    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:24]
+    return digest(*parts)[:24]

@@ -188,6 +188,7 @@ def with_gaps(gaps: Sequence[str]) -> str:
 
 # Bytes of text in a token, as the tokens of answers are estimated (search/excerpts.py).
 BYTES_A_TOKEN = 4
+LARGE = 1_000_000  # bytes of text, from which a document is large
 # Bytes of text in a byte of the file, assumed: pictures and fonts count, and so does compression.
 _TEXT_SHARE = {"pdf": 0.2, "doc": 0.5, "docx": 0.5, "xlsx": 2.0}
 
@@ -208,7 +209,7 @@ class Document(Record):
     read yet; no run takes it up before. `text_id` is None if the file could not be read, and
     Bedrock gets the file itself (stackroom.text.inspection). `illegible` says why a person would
     see no text in a file that was read: it is sent to Bedrock only where originals are
-    (stackroom.runs.by_direct_calls). `failing_since`: Bedrock has failed over it since then without
+    (stackroom.runs.direct_calls). `failing_since`: Bedrock has failed over it since then without
     a reason; while it is `pending` for that, no run retries it before `retry_at`, unless Bedrock
     accepts others that it failed over.
 
@@ -283,6 +284,16 @@ class Document(Record):
             return self.text_tokens * BYTES_A_TOKEN
         extension = self.filename.rpartition(".")[2].lower()
         return round(self.size * _TEXT_SHARE.get(extension, 1.0))
+
+    @property
+    def should_be_absent(self) -> bool:
+        """Only a search proves that something is not there any more."""
+        return self.status in (DocumentStatus.DELETING, DocumentStatus.FAILED)
+
+    @property
+    def is_large(self) -> bool:
+        """It has a direct call of its own."""
+        return self.text_size >= LARGE
 
     @property
     def is_open(self) -> bool:

@@ -13,11 +13,11 @@ from stackroom.reconciler.mending import Mending
 from stackroom.runs.bedrock_calls import DirectDocuments
 from stackroom.runs.broken_runs import Restart
 from stackroom.runs.data_sources import DataSources, Slots
-from stackroom.runs.evidence import SearchCheck
 from stackroom.runs.inventory import IdParts, Inventory
 from stackroom.runs.lease import Executions, Leases, Worklists
 from stackroom.runs.ledger import AdmissionBook
 from stackroom.runs.run_requests import RunRequests
+from stackroom.runs.search_check import SearchCheck
 from stackroom.runs.user_caps import UserCaps
 from stackroom.text.kept_texts import TextKeeping
 

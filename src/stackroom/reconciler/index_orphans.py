@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import partial
 
 from stackroom.access.tenancy import Operator, key_of
-from stackroom.model.keys import document_id_of
+from stackroom.model.keys import digest, document_id_of
 from stackroom.model.records import (
     Catalog,
     DataSource,
@@ -26,7 +26,7 @@ from stackroom.model.records import (
 from stackroom.reconciler.audited import Audited
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.mending import LeftForLater, left
-from stackroom.runs.bedrock_calls import Busy, DocumentDetail, client_token
+from stackroom.runs.bedrock_calls import Busy, DocumentDetail
 from stackroom.runs.evidence import ABSENT, UNDER_WAY
 from stackroom.runs.inventory import ListedDocument
 
@@ -99,7 +99,7 @@ class Orphans:
     def _delete(self, source: DataSource, listed: ListedDocument) -> None:
         grants, named = self.on.book.read().grants, [listed.identifier]
         in_use = any(each.knowledge_base_id == source.knowledge_base_id for each in grants)
-        token = client_token(f"{listed.identifier} {listed.detail.updated_at}")
+        token = digest(f"{listed.identifier} {listed.detail.updated_at}")
         if in_use or isinstance(self.on.direct.delete(source, named, token=token), Busy):
             raise LeftForLater("left for the next time: the knowledge base is in use")
 

@@ -24,8 +24,17 @@ from itertools import chain
 from stackroom.clock import REAL_TIME, Pace, utc_now
 from stackroom.concurrency import Beside, among_writers, in_threads, retried
 from stackroom.errors import is_everybodys
-from stackroom.runs.ledger import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
-from stackroom.runs.workload import Did, is_known, with_measured
+from stackroom.runs.ledger import (
+    AdmissionBook,
+    Did,
+    Grant,
+    Ledger,
+    Mode,
+    TaskTokens,
+    Waiter,
+    is_known,
+    with_measured,
+)
 
 # A grant is renewed with every poll, at most `runs.run`'s longest wait apart; retries of one task
 # take about five minutes.
@@ -209,7 +218,7 @@ class Admission:
             schedule = self._schedule(ledger, also=waiter)
             if waiter not in schedule.grant():
                 return None
-            mine = schedule.ledger.grant_of(waiter.worklist_id, waiter.epoch)
+            mine = _grant_of(schedule.ledger, waiter.worklist_id, waiter.epoch)
             assert mine is not None, "it was granted just now"
             mine = replace(mine, claimed=True)
             others = (each for each in schedule.live if each.worklist_id != waiter.worklist_id)
@@ -259,7 +268,7 @@ class Admission:
     def could_grow(self, worklist_id: str, epoch: int) -> bool:
         """Whether direct calls are free that the run could have beside its own."""
         ledger = self.book.read()
-        if ledger.grant_of(worklist_id, epoch) is None or self.limits.free_calls(ledger) <= 0:
+        if _grant_of(ledger, worklist_id, epoch) is None or self.limits.free_calls(ledger) <= 0:
             return False
         return not any(each.mode is Mode.DIRECT for each in self._waiting(limit=1))
 
@@ -314,7 +323,7 @@ class Admission:
 
     def grant_of(self, worklist_id: str, epoch: int) -> Grant | None:
         """The run's, if it has one."""
-        return self.book.read().grant_of(worklist_id, epoch)
+        return _grant_of(self.book.read(), worklist_id, epoch)
 
     def is_wanted(self, worklist_id: str, epoch: int) -> bool:
         """Whether anybody waits for the knowledge base that the run has."""
@@ -415,7 +424,7 @@ class Admission:
     ) -> Grant | None:
         def once() -> Grant | None:
             ledger = self.book.read()
-            mine = ledger.grant_of(worklist_id, epoch)
+            mine = _grant_of(ledger, worklist_id, epoch)
             now = self.now()
             if mine is None or mine.until < now:
                 return None
@@ -434,3 +443,8 @@ class Admission:
 
 def _is_news(did: Did | None, ledger: Ledger) -> bool:
     return did is not None and not is_known(ledger, did.mode, did.size)
+
+
+def _grant_of(ledger: Ledger, worklist_id: str, epoch: int) -> Grant | None:
+    mine = (worklist_id, epoch)
+    return next((each for each in ledger.grants if (each.worklist_id, each.epoch) == mine), None)

@@ -1,6 +1,5 @@
 """What Bedrock is asked to ingest or delete, and what it says became of each document."""
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -46,12 +45,6 @@ class DocumentDetail:
 
 # That it has never heard of the document, or has it no more.
 NOT_FOUND = DocumentDetail(status="NOT_FOUND", updated_at=None)
-
-
-def client_token(*said: str) -> str:
-    """Of exactly these: a call that is repeated is the same call, any other never is."""
-    # clientToken: 33 to 256 characters [API model]; a SHA-256 in hex has 64.
-    return hashlib.sha256("\x00".join(said).encode()).hexdigest()
 
 
 class IngestionJobs(Protocol):

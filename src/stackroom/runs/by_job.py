@@ -16,6 +16,7 @@ from urllib.parse import quote
 from stackroom.clock import utc_now
 from stackroom.concurrency import chunks
 from stackroom.model.bucket import DocumentBucket
+from stackroom.model.keys import digest
 from stackroom.model.records import DataSource, Document, DocumentStatus
 from stackroom.model.repositories import Catalogs, Documents
 from stackroom.model.usage import Call, UsageBook, count_ingested
@@ -26,7 +27,6 @@ from stackroom.runs.bedrock_calls import (
     IngestionJobs,
     Job,
     JobState,
-    client_token,
 )
 from stackroom.runs.direct_calls import is_of_calls
 from stackroom.runs.evidence import (
@@ -36,12 +36,11 @@ from stackroom.runs.evidence import (
     is_overdue,
     job_evidence,
 )
-from stackroom.runs.ledger import Mode, Waiter
+from stackroom.runs.ledger import Did, Mode
 from stackroom.runs.polling import Look, TaskResult
 from stackroom.runs.run import Run, RunOutcome, until_first_look, until_next_try
 from stackroom.runs.user_caps import UserCaps
 from stackroom.runs.work_queue import with_nothing_to_do
-from stackroom.runs.workload import Did
 
 _AT_ONCE = 500  # documents that are kept in memory
 _LOOKED_AT = 100  # documents, for one that is due: those that Bedrock failed over come last
@@ -62,19 +61,6 @@ class ByJobs:
     now: Callable[[], datetime] = utc_now
 
     mode = Mode.JOB
-
-    def waiter(self, run: Run, source: DataSource, token: str) -> Waiter:
-        since = run.progress.waiting_since
-        assert since is not None, "set when it was queued"
-        return Waiter(
-            worklist_id=run.worklist_id,
-            epoch=run.epoch,
-            knowledge_base_id=source.knowledge_base_id,
-            mode=self.mode,
-            since=since,
-            calls=1,
-            token=token,
-        )
 
     def start(self, run: Run, source: DataSource) -> TaskResult:
         """The client token names the round, so that a second try gets the first one's job."""
@@ -202,7 +188,7 @@ class ByJobs:
 
     def _start(self, run: Run, source: DataSource) -> Job | Busy:
         description = f"{run.worklist_id} run {run.epoch} round {run.progress.round}"
-        token = client_token(description)
+        token = digest(description)
         job = self.jobs.start(source, token=token, description=description)
         if isinstance(job, Busy):
             # The answer to our own call may have been lost: then the job in the way is ours.

@@ -6,16 +6,14 @@ from typing import Protocol
 from stackroom.model.records import DataSource, DataSourceType
 
 
-class SlotReader(Protocol):
+class Slots(Protocol):
+    """Which catalogs hold one of a knowledge base's slots for data sources of their own."""
+
     def taken(self, knowledge_base_id: str) -> int:
         """With those that were counted lost."""
 
     def holders(self, knowledge_base_id: str) -> frozenset[str]:
         """The catalogs that hold one."""
-
-
-class Slots(SlotReader, Protocol):
-    """Which catalogs hold one of a knowledge base's slots for data sources of their own."""
 
     def take(self, knowledge_base_id: str, catalog_id: str, *, limit: int) -> bool: ...
 

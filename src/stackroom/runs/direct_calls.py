@@ -1,22 +1,25 @@
-"""Direct calls: documents are bound to each, then sent, ten at most."""
+"""
+Direct calls: what a data source of type CUSTOM takes, ten documents a call.
+
+Documents are bound to a call, then sent. What is at work stands in the run's progress; polling
+looks at it (stackroom.runs.call_results), and the next start sends what free calls can take.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from stackroom.access.tenancy import REJECTED
 from stackroom.clock import REAL_TIME, Pace, utc_now
-from stackroom.concurrency import Beside, tried
+from stackroom.concurrency import Beside, in_threads, tried
 from stackroom.errors import (
     DocumentsRefused,
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
     is_everybodys,
 )
-from stackroom.model.attributes import TEXT_ID, Attribute
 from stackroom.model.bucket import DocumentBucket
-from stackroom.model.keys import TextName, locate
+from stackroom.model.keys import digest
 from stackroom.model.records import (
     STILL_ANSWERS,
     Catalog,
@@ -26,13 +29,23 @@ from stackroom.model.records import (
 )
 from stackroom.model.repositories import Documents
 from stackroom.model.usage import Call, UsageBook, count_ingested
-from stackroom.runs.bedrock_calls import Busy, DirectDocuments, Submission, client_token
+from stackroom.runs.admission import Admission
+from stackroom.runs.bedrock_calls import Busy, DirectDocuments, Submission
 from stackroom.runs.evidence import INGESTING, MAX_ATTEMPTS, UNSEEN
-from stackroom.runs.run import DirectCall, DocumentName, Run, until_next_try
-from stackroom.runs.verdicts import DocumentOutcome, Verdict
-from stackroom.runs.work_queue import OpenWork, name_of
-from stackroom.runs.workload import is_large
-from stackroom.uploads import descriptions
+from stackroom.runs.ledger import Mode
+from stackroom.runs.polling import TaskResult
+from stackroom.runs.run import (
+    DirectCall,
+    DocumentName,
+    Run,
+    RunOutcome,
+    until_first_look,
+    until_next_look,
+    until_next_try,
+)
+from stackroom.runs.submissions import submissions_of
+from stackroom.runs.verdicts import DocumentOutcome, Settled, Verdict, VerdictWriter, of_illegible
+from stackroom.runs.work_queue import OpenWork, WorkQueue, with_nothing_to_do
 
 _TAKEN = (DocumentStatus.INDEXING, DocumentStatus.DELETING, DocumentStatus.FAILED)
 _NAME = 16  # characters of a call's token that tell it from the others of its round
@@ -63,9 +76,131 @@ class DirectCalls:
     bucket: DocumentBucket
     direct: DirectDocuments
     usage: UsageBook
+    queue: WorkQueue
+    verdict_writer: VerdictWriter
+    admission: Admission
     sends_texts: bool = True
     pace: Pace = REAL_TIME
     now: Callable[[], datetime] = utc_now
+    beside: Beside = in_threads
+
+    mode = Mode.DIRECT
+
+    def start(self, run: Run, source: DataSource) -> TaskResult:
+        limit = self.admission.limits.direct_calls
+        work = self.queue.take(run, calls=max(0, limit - run.progress.calls_at_work))
+        failed = self._without_text(work)
+        result = self._start(run, source, work)
+        moved = result.run.counted(failed=len(failed))
+        return replace(result, run=moved, settled=[*failed, *result.settled])
+
+    def _without_text(self, work: OpenWork) -> list[Settled]:
+        """
+        Fail what shows a person no text, before anything is sent: Bedrock's parser would index what
+        is hidden in the file. Where somebody chose that parser, it gets all files.
+        """
+        illegible = work.remove_illegible() if self.sends_texts else []
+        return [
+            settled
+            for each in illegible
+            for settled in self.verdict_writer.write(
+                work.catalogs[each.catalog_id], [(each, of_illegible(each))]
+            )
+        ]
+
+    def _start(self, run: Run, source: DataSource, work: OpenWork) -> TaskResult:
+        at_work, limit = run.progress.calls_at_work, self.admission.limits.direct_calls
+        last_turn = run.progress.after
+        free = max(0, limit - at_work)
+        run = run.having(after=work.after, is_more=False)
+        share = self.admission.share_of(run.worklist_id)
+        found = work.batches(free, share=share, at_work=at_work)
+        if not found and not work.large:
+            return self._nothing_to_send(run, work)
+        wanted = at_work + max(1, len(found) + len(work.large))
+        waiter = run.waiter(source, self.mode, at=self.now(), calls=min(limit, wanted))
+        grant = self.admission.acquire(waiter)
+        if grant is None and not at_work:
+            self.admission.leave(run.worklist_id, run.epoch)
+            if not run.progress.calls:
+                since = run.progress.waiting_since or self.now()
+                queued = run.went(RunOutcome.QUEUED, waiting_since=since)
+                return TaskResult(run=queued, failures=work.failures)
+        slots = 0 if grant is None else grant.slots
+        free = max(0, slots - at_work)
+        if len(found) > free:  # the turns of the others are yet to come
+            last_turn = found[free - 1][-1].catalog_id if free else last_turn
+            run = run.having(after=last_turn)
+        sending = CallSender(
+            calls=self,
+            run=run,
+            source=source,
+            work=work,
+            now=self.now(),
+            beside=self.beside,
+            alone={_key(each): each for each in run.progress.alone},
+            set_aside=list(run.progress.set_aside),
+        )
+        large = work.large_calls(free - len(found[:free]), slots, run.progress.large_at_work)
+        sending.send(found[:free] + large)
+        is_left = len(found) > free or len(large) < len(work.large)
+        return self._started(sending, is_more=work.is_more or is_left)
+
+    def _nothing_to_send(self, run: Run, work: OpenWork) -> TaskResult:
+        if not run.progress.calls:
+            self.admission.leave(run.worklist_id, run.epoch)
+            moved = with_nothing_to_do(run, work.next_try, self.now())
+            return TaskResult(run=moved, failures=work.failures)
+        waiting = self._waiting(run.having(is_more=work.is_more))
+        return TaskResult(run=waiting, failures=work.failures)
+
+    def _started(self, sending: "CallSender", *, is_more: bool) -> TaskResult:
+        settled = [
+            settled
+            for catalog, document, verdict in sending.refused
+            for settled in self.verdict_writer.write(catalog, [(document, verdict)])
+        ]
+        progress = sending.run.progress
+        run = sending.run.having(
+            calls=(*progress.calls, *sending.sent),
+            accepted_calls=progress.accepted_calls + len(sending.sent),
+            alone=tuple(sending.alone.values()),
+            set_aside=tuple(sending.set_aside),
+            is_more=is_more,
+            round=progress.round + 1,
+        ).counted(sent=sum(len(each.documents) for each in sending.sent), failed=len(settled))
+        return TaskResult(
+            run=self._after(run, sending),
+            settled=settled,
+            failures=sending.work.failures,
+            calls=len(sending.sent),
+        )
+
+    def _after(self, run: Run, sending: "CallSender") -> Run:
+        if sending.sent:
+            first, at_work = until_first_look(self.mode), run.progress.calls_at_work
+            # Those that were at work before may be over sooner.
+            seconds = first if at_work == len(sending.sent) else until_next_look(self.mode, 0.0)
+            return run.went(RunOutcome.STARTED, wait_seconds=seconds, waits=0, waiting_since=None)
+        if run.progress.calls:
+            return self._waiting(run)
+        # Others may get through meanwhile; it queues up again in its old position.
+        self.admission.leave(run.worklist_id, run.epoch)
+        pause = AFTER_REFUSAL if sending.is_in_doubt else None
+        if sending.retry_after is not None:
+            pause = sending.retry_after
+        if pause is None:
+            return run.went(RunOutcome.MORE)
+        waits = run.progress.waits + 1
+        return run.went(RunOutcome.BUSY, wait_seconds=pause, waits=waits)
+
+    def _waiting(self, run: Run) -> Run:
+        """For what is at work, with nothing sent just now."""
+        age = self._age(max(each.since for each in run.progress.calls))
+        return run.went(RunOutcome.STARTED, wait_seconds=until_next_look(self.mode, age))
+
+    def _age(self, began_at: datetime) -> float:
+        return (self.now() - began_at).total_seconds()
 
     def bind(self, batch: list[Document], round_id: str) -> Bound:
         """
@@ -78,7 +213,9 @@ class DirectCalls:
         """
         bound = [self._bound(each, round_id) for each in batch]
         removing = bound[0].status is not DocumentStatus.INDEXING
-        submissions = None if removing else self._submissions(bound)
+        submissions = None
+        if not removing:
+            submissions = submissions_of(bound, self.bucket, sends_texts=self.sends_texts)
         pairs = [
             (new, old)
             for new, old in zip(bound, batch, strict=True)
@@ -150,7 +287,7 @@ class DirectCalls:
             f"{each.document_id} {each.version} {each.attempts}"
             for each in bound.documents.values()
         )
-        return client_token(round_id, *versions)
+        return digest(round_id, *versions)
 
     def _bound(self, document: Document, round_id: str) -> Document:
         is_bound = document.ingestion_job_id == round_id and document.attempts > 0
@@ -164,39 +301,6 @@ class DirectCalls:
         return taken.model_copy(
             update={"ingestion_job_id": round_id, "attempts": document.attempts + 1}
         )
-
-    def _submissions(self, documents: Iterable[Document]) -> dict[str, Submission]:
-        """By document id, with the attributes of its sidecar; of those that have one."""
-        by_key = {each.s3_key: each for each in documents}
-        return {
-            by_key[key].document_id: Submission(
-                document_id=by_key[key].document_id,
-                uri=self.bucket.uri_of(self._content_of(by_key[key])),
-                # Whose it is, by where it lies: a sidecar says what whoever wrote it says.
-                attributes={
-                    **attributes,
-                    "user_id": locate(key).user_id,
-                    "catalog_id": by_key[key].catalog_id,
-                    "document_id": by_key[key].document_id,
-                    "filename": by_key[key].filename,
-                    **_text_attribute(by_key[key]),
-                },
-            )
-            for key, kept in self.bucket.sidecars_of(list(by_key)).items()
-            if (attributes := descriptions.attributes_in(kept.body)) is not None
-            and attributes.get("user_id") != REJECTED
-        }
-
-    def _content_of(self, document: Document) -> str:
-        """Return the key of what Bedrock is to read: the document's text, or its file."""
-        if document.text_id is None or not self.sends_texts:
-            return document.s3_key
-        user_id = locate(document.s3_key).user_id
-        return TextName(user_id, document.catalog_id, document.document_id, document.text_id).key
-
-
-def _text_attribute(document: Document) -> dict[str, Attribute]:
-    return {} if document.text_id is None else {TEXT_ID: document.text_id}
 
 
 # Documents that a run's progress names; it may have 256 KB [Step Functions quotas]. More that are
@@ -225,7 +329,7 @@ class CallSender:
     work: OpenWork
     now: datetime
     beside: Beside
-    alone: list[DocumentName]
+    alone: dict[tuple[str, str], DocumentName]
     set_aside: list[DocumentName]
     sent: list[DirectCall] = field(default_factory=list)
     refused: list[tuple[Catalog, Document, Verdict]] = field(default_factory=list)
@@ -305,10 +409,10 @@ class CallSender:
             DirectCall(
                 accepted_at=accepted_at,
                 began_at=began_at,
-                documents=tuple(map(name_of, documents)),
+                documents=tuple(map(DocumentName.of, documents)),
                 size=sum(each.text_size for each in documents),
                 size_ahead=sum(each.size for each in at_work),
-                is_large=any(map(is_large, documents)),
+                is_large=any(each.is_large for each in documents),
                 is_removal=not documents[0].is_to_ingest,
                 is_probe=any(each.failing_since is not None for each in documents),
             )
@@ -322,11 +426,12 @@ class CallSender:
         documents = list(bound.documents.values())
         self.work.is_more = True
         if len(documents) > 1:
-            self.alone += map(name_of, self.calls.unbind(bound))
+            self._alone_again(self.calls.unbind(bound))
             return
         [document] = documents
         accepted = self.run.progress.accepted_calls + len(self.sent)
-        before = self._refused_after(document)
+        tried_before = self.alone.get(_key(document))
+        before = tried_before.refused_after if tried_before is not None else None
         if before is None or (before == accepted and document.attempts < MAX_ATTEMPTS):
             self._alone_again(
                 self.calls.unbind(bound, has_tried=True),
@@ -356,7 +461,7 @@ class CallSender:
         if isinstance(error, KnowledgeBaseThrottled):
             self.calls.unbind(bound)
         elif len(documents) > 1:
-            self.alone += map(name_of, self.calls.unbind(bound))
+            self._alone_again(self.calls.unbind(bound))
         elif documents[0].attempts < MAX_ATTEMPTS:
             self._alone_again(self.calls.unbind(bound, has_tried=True))
         else:
@@ -365,7 +470,7 @@ class CallSender:
     def _failed_over(self, documents: Sequence[Document], error: Exception) -> None:
         """Whatever went wrong is one document's at most; that one is left to a later run."""
         if len(documents) > 1:
-            self.alone += map(name_of, documents)
+            self._alone_again(documents)
             self.work.is_more = True
             return
         self._not_alone(documents)
@@ -377,22 +482,19 @@ class CallSender:
         self.retry_after = until_next_try(self.run.progress.waits, jitter=True)
 
     def _put_aside(self, documents: Iterable[Document]) -> None:
-        self.set_aside += map(name_of, documents)
+        self.set_aside += map(DocumentName.of, documents)
         if len(self.set_aside) > _MOST_ASIDE:
             raise KnowledgeBaseUnavailable("ingestion", f"{len(self.set_aside)} set aside")
 
     def _alone_again(self, documents: Sequence[Document], refused_after: int | None = None) -> None:
-        self._not_alone(documents)
         changes = {"refused_after": refused_after}
-        self.alone += [name_of(each).model_copy(update=changes) for each in documents]
-
-    def _refused_after(self, document: Document) -> int | None:
-        key = (document.catalog_id, document.document_id)
-        found = (each for each in self.alone if (each.catalog_id, each.document_id) == key)
-        return next((each.refused_after for each in found), None)
+        for each in documents:
+            self.alone[_key(each)] = DocumentName.of(each).model_copy(update=changes)
 
     def _not_alone(self, documents: Sequence[Document]) -> None:
-        done = {(each.catalog_id, each.document_id) for each in documents}
-        self.alone = [
-            each for each in self.alone if (each.catalog_id, each.document_id) not in done
-        ]
+        for each in documents:
+            self.alone.pop(_key(each), None)
+
+
+def _key(named: Document | DocumentName) -> tuple[str, str]:
+    return (named.catalog_id, named.document_id)

@@ -2,7 +2,7 @@
 How far a catalog's documents are: each one's stage, its run's position, how long, and what is left.
 
 What is left is an estimate and no promise: the open work before and of a document times what
-finished work has taken (runs.workload). There is none for work far larger than any measured, for
+finished work has taken (runs.ledger). There is none for work far larger than any measured, for
 a document that no run attends to, and for one that takes longer than it should.
 """
 
@@ -19,9 +19,9 @@ from stackroom.model.records import Catalog, DataSource, DataSourceType, Documen
 from stackroom.model.repositories import Documents
 from stackroom.runs.admission import Limits
 from stackroom.runs.lease import Lease, Leases, Worklists
-from stackroom.runs.ledger import AdmissionReader, Ledger, Mode, Waiter
+from stackroom.runs.ledger import AdmissionBook, Ledger, Mode, Waiter, duration
+from stackroom.runs.run import BATCH
 from stackroom.runs.run_leases import worklist_of
-from stackroom.runs.workload import BATCH, duration
 
 PAGE = 200  # documents: a catalog of fewer is read as it is, in some 50 read units
 LISTED = 500  # of a larger one, open ones and failed ones each
@@ -114,7 +114,7 @@ class CatalogEstimate:
 class Estimates:
     documents: Documents
     leases: Leases
-    book: AdmissionReader
+    book: AdmissionBook
     worklists: Worklists
     limits: Limits
     pace: Pace = REAL_TIME

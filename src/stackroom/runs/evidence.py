@@ -8,24 +8,24 @@ from the moment when Bedrock accepted it, by its own clock. Our own inspection a
 complete it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TypeVar
+from typing import Self
 
-from stackroom.access.tenancy import Leftovers, Owners, document_id_in, key_of
 from stackroom.clock import REAL_TIME, Pace, utc_now
-from stackroom.concurrency import Beside, chunks, in_threads
-from stackroom.model.filters import Conditions, Has, any_of
-from stackroom.model.keys import document_id_of
-from stackroom.model.passages import KnowledgeBase, Passage
-from stackroom.model.records import UNEXPLAINED_FAILURE, Catalog, Document, DocumentStatus
+from stackroom.model.records import (
+    SERVICE_FAILURE,
+    UNEXPLAINED_FAILURE,
+    Catalog,
+    Document,
+    DocumentStatus,
+)
 from stackroom.model.repositories import Inspected, InspectionResults
 from stackroom.runs.bedrock_calls import NOT_FOUND, DocumentDetail, Job, JobState
-from stackroom.runs.outages import NOT_POSTPONED, Unexplained
-
-T = TypeVar("T")
+from stackroom.runs.search_check import SearchCheck
+from stackroom.text.gaps import UNREAD
 
 # Bedrock's DocumentStatus, sorted by what it means for us: the twelve values [API model
 # bedrock-agent, KnowledgeBaseDocumentDetail].
@@ -269,108 +269,59 @@ def _why_never_taken_up(job: Job | None) -> str:
     return f"{MAX_ATTEMPTS} ingestion jobs ended {job.state} ({said}); drop it again to retry"
 
 
-# Of searches.
-_QUERY = "document"  # any: the filter says what is looked for
-_GROUP = 5  # filters in a group [Bedrock user guide: kb-test-config]
-_MOST = 100  # results of one Retrieve [API model: numberOfResults]
+# Failures that Bedrock gives no reason for: whose fault they are, and whether they are tried again.
+# A file that our own inspection reads well fails through no fault of its own, so it is postponed
+# rather than failed: for a day, with pauses as long as Bedrock has failed over it so far.
+_FAILS_ALONE = (
+    "Bedrock failed over the file for a day, while it took others, and gave no reason; "
+    "save it in another way, then drop it again"
+)
+_PATIENCE = 86_400.0  # seconds on AWS
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchCheck:
+class Unexplained:
     """
-    Searching for documents to see whether they are found: the proof of every other word about them.
-
-    Searches are for people first, so documents are asked for together where that can be: those that
-    should be found by their ids, whatever catalogs they are of; of those that should not be, a
-    whole catalog first.
-
-    `knowledge_base` answers the searchable one of that id, and `at_once` how many documents one
-    question of it can name. Raises what a search raises.
+    What a document's failure counts as, if nobody explains it. `is_together`: Bedrock fails over
+    several documents at once and takes none. `reason` is told once it `may_be_postponed` no more.
     """
 
-    knowledge_base: Callable[[str], KnowledgeBase]
-    at_once: Callable[[str], int] = lambda _: _GROUP
-    beside: Beside = in_threads
+    reason: str = UNEXPLAINED_FAILURE
+    may_be_postponed: bool = False
+    is_together: bool = False
 
-    def found(self, documents: Iterable[tuple[Catalog, Document]]) -> set[str]:
-        """The ids of those documents of which their owners find any passage."""
-        by_home: dict[str, list[tuple[Catalog, Document]]] = {}
-        for catalog, document in documents:
-            by_home.setdefault(str(catalog.knowledge_base_id), []).append((catalog, document))
-        found: set[str] = set()
-        questions = [
-            partial(self._found_of, home, group)
-            for home, wanted in by_home.items()
-            for group in chunks(wanted, of=self.at_once(home))
-        ]
-        return found.union(*self.beside(questions))
-
-    def left(self, catalog: Catalog, documents: Iterable[Document]) -> set[str]:
-        """The ids of those of which anybody would find a passage, whoever's it says it is."""
-        wanted = list(documents)
-        if not wanted or not self._leftovers(catalog, (), limit=1):
-            return set()
-
-        def ask(group: Sequence[Document]) -> set[str]:
-            any_of_them = any_of(Has("document_id", each.document_id) for each in group)
-            return self._leftovers(catalog, (any_of_them,), limit=_MOST)
-
-        groups = chunks(wanted, of=_GROUP)
-        return set[str]().union(
-            *(_all_of(each, lambda each: each.document_id, ask) for each in groups)
+    @classmethod
+    def of(
+        cls,
+        catalog: Catalog,
+        document: Document,
+        inspected: Inspected | None,
+        statuses: Sequence[str],
+        *,
+        at: datetime,
+        pace: Pace,
+    ) -> Self:
+        """
+        `statuses` are Bedrock's words on all documents of the same look; `inspected` is None once
+        the result is kept no more.
+        """
+        since = document.failing_since or at
+        reads_well = _reads_well(inspected) if inspected else document.text_id is not None
+        patience = timedelta(seconds=pace.here(_PATIENCE))
+        is_alone = catalog.indexed_at is not None and catalog.indexed_at > since
+        sound = _FAILS_ALONE if is_alone else SERVICE_FAILURE
+        return cls(
+            reason=sound if reads_well else UNEXPLAINED_FAILURE,
+            may_be_postponed=reads_well and at - since < patience,
+            is_together=statuses.count("FAILED") > 1 and "INDEXED" not in statuses,
         )
 
-    def _found_of(self, home: str, group: Sequence[tuple[Catalog, Document]]) -> set[str]:
-        homes = {catalog.catalog_id: catalog for catalog, _ in group}
 
-        def ask(some: Sequence[tuple[Catalog, Document]]) -> set[str]:
-            owners = Owners.of(some)
-            answer = self.knowledge_base(home).retrieve(_QUERY, owners.filter(), _MOST)
-            proven = owners.proven(answer.passages)
-            wanted = {document.document_id: document for _, document in some}
-            ids = ((_document_id(homes[where], each), each) for where, each in proven)
-            return {
-                document_id
-                for document_id, each in ids
-                if document_id in wanted and _is_sought(each, wanted[document_id])
-            }
-
-        return _all_of(group, lambda each: each[1].document_id, ask)
-
-    def _leftovers(self, catalog: Catalog, narrowed: Conditions, *, limit: int) -> set[str]:
-        """The ids of documents of which there are passages left."""
-        view, searched = Leftovers.of(catalog), self.knowledge_base(str(catalog.knowledge_base_id))
-        answer = searched.retrieve(_QUERY, view.filter(narrowed), limit)
-        passages = view.proven(answer.passages, catalog_of=lambda _: catalog)
-        return {_document_id(catalog, each) for each in passages}
+NOT_POSTPONED = Unexplained()
 
 
-def _all_of(
-    group: Sequence[T], id_of: Callable[[T], str], ask: Callable[[Sequence[T]], set[str]]
-) -> set[str]:
-    """What is found of a group: one document's passages may have left no room for the others'."""
-    found = ask(group)
-    unseen = [each for each in group if id_of(each) not in found]
-    if len(group) > 1 and found and unseen:
-        return found.union(*(ask([each]) for each in unseen))
-    return found
-
-
-def _is_sought(passage: Passage, document: Document) -> bool:
-    """
-    A late call can bring back the text of an earlier version, which proves nothing. Any passage
-    proves that a removal has not taken effect. A job's passages have no text id, but a URI.
-    """
-    is_crawled = passage.sent_text_id is None and passage.uri is not None
-    return _is_removed(document) or is_crawled or passage.sent_text_id == document.text_id
-
-
-def _document_id(catalog: Catalog, passage: Passage) -> str:
-    """By its source: an attribute is what whoever wrote the sidecar says, unless it is proven."""
-    if (ingested := document_id_in(passage)) is not None:
-        return ingested
-    filename = key_of(str(passage.uri)).removeprefix(catalog.s3_prefix)
-    return document_id_of(catalog.catalog_id, filename)
+def _reads_well(inspected: Inspected) -> bool:
+    return inspected.reason is None and UNREAD not in inspected.gaps
 
 
 # Documents that one task proves by searches; the others wait for the next task.
@@ -449,7 +400,7 @@ class _Searches:
         self._removed: dict[str, list[Document]] = {}  # by catalog
         self._indexed: dict[str, tuple[Catalog, Document]] = {}  # these by document
         for catalog, document, said in said_of:
-            if _is_removed(document) and not said.by_owner:
+            if document.should_be_absent and not said.by_owner:
                 self._removed.setdefault(catalog.catalog_id, []).append(document)
             elif said.detail.status in INDEXED:
                 self._indexed[document.document_id] = (catalog, document)
@@ -489,12 +440,7 @@ def _share(
     proved = 0
     for each in said_of:
         _, document, said = each
-        needs = _is_removed(document) or said.detail.status in INDEXED
+        needs = document.should_be_absent or said.detail.status in INDEXED
         proved += needs
         (later if needs and proved > _MOST_PROVED else now).append(each)
     return now, later
-
-
-def _is_removed(document: Document) -> bool:
-    """Only a search proves that something is not there any more."""
-    return document.status in (DocumentStatus.DELETING, DocumentStatus.FAILED)

@@ -1,11 +1,14 @@
-"""Who may use which knowledge base now, and who waits for it."""
+"""Who may use which knowledge base now, who waits for it, and how long finished work has taken."""
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Protocol
 
 from pydantic import AwareDatetime
+
+from stackroom.clock import Pace
 
 
 class Mode(StrEnum):
@@ -74,20 +77,78 @@ class Ledger:
         """The grants for direct calls."""
         return [each for each in self.grants if each.mode is Mode.DIRECT]
 
-    def grant_of(self, worklist_id: str, epoch: int) -> Grant | None:
-        """The run's own."""
-        mine = (worklist_id, epoch)
-        return next((each for each in self.grants if (each.worklist_id, each.epoch) == mine), None)
+
+# How long work takes: nobody documents how fast Bedrock reads and embeds, and a laptop does it at
+# its own pace. So every grant whose work is finished tells, when it goes back.
+# Seconds on AWS, until some work has been measured: a job, and a call of small documents, as the
+# simulator's rules job.shortest and document.duration have them.
+_BASES = {Mode.JOB: 18.0, Mode.DIRECT: 4.0}
+# What comes to Bedrock's own time, in seconds: on AWS about, until a search finds what is indexed
+# (the simulator's rule job.searchable-lag), and by our clock what our own functions take.
+_FOUND, _OWN = 3.0, 2.0
+# Bytes of text, below which work takes no longer than any does.
+SMALL = 20_000
+# What has been measured tells of work this many times as large, and of no larger.
+_FURTHEST = 20
+_KEPT = 0.7  # of the average, with each further work
 
 
-class AdmissionReader(Protocol):
+@dataclass(frozen=True, kw_only=True)
+class Did:
+    """Finished work: `size` is in bytes of text."""
+
+    mode: Mode
+    size: int
+    seconds: float
+
+
+def with_measured(ledger: Ledger, did: Did, pace: Pace) -> Ledger:
+    """The ledger whose moving average includes finished work."""
+    rate, took_ms = ledger.rates.get(did.mode, Rate()), round(did.seconds * 1000)
+    if did.size < SMALL:
+        before = took_ms if rate.base_ms is None else rate.base_ms
+        rate = replace(rate, base_ms=round(before * _KEPT + took_ms * (1 - _KEPT)))
+    else:
+        beyond = max(0, took_ms - round(_base(rate, did.mode, pace) * 1000))
+        kept = _KEPT if rate.size else 0
+        rate = replace(
+            rate,
+            beyond_ms=round(rate.beyond_ms * kept + beyond),
+            size=round(rate.size * kept + did.size),
+        )
+    return replace(ledger, rates={**ledger.rates, did.mode: rate})
+
+
+def is_known(ledger: Ledger, mode: Mode, size: int) -> bool:
+    """Return True if work of about this size has been measured."""
+    rate = ledger.rates.get(mode, Rate())
+    return rate.base_ms is not None if size < SMALL else size <= rate.size * _FURTHEST
+
+
+def duration(ledger: Ledger, mode: Mode, size: int, pace: Pace) -> float:
+    """
+    Seconds by our clock from when so many bytes of text are taken up until they are searchable;
+    infinite if nothing like it has been measured yet.
+    """
+    rate = ledger.rates.get(mode, Rate())
+    least = _base(rate, mode, pace) + pace.here(_FOUND) + _OWN
+    if size < SMALL:
+        return least
+    if not is_known(ledger, mode, size):
+        return math.inf
+    return least + size * rate.beyond_ms / 1000 / rate.size
+
+
+def _base(rate: Rate, mode: Mode, pace: Pace) -> float:
+    return pace.here(_BASES[mode]) if rate.base_ms is None else rate.base_ms / 1000
+
+
+class AdmissionBook(Protocol):
     def read(self) -> Ledger: ...
 
     def waiting(self, knowledge_base_id: str, mode: Mode, *, limit: int) -> list[Waiter]:
         """The oldest first, read consistently."""
 
-
-class AdmissionBook(AdmissionReader, Protocol):
     def write(self, ledger: Ledger) -> Ledger:
         """Keep it if nobody has written since it was read. Raises RecordChanged."""
 

@@ -14,6 +14,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled, RecordChanged
+from stackroom.model.keys import digest
 from stackroom.model.records import Catalog, DataSource, PoolMember
 from stackroom.model.repositories import Catalogs
 from stackroom.runs.capacity import capacity_of
@@ -223,7 +224,3 @@ def catalog_named_in(name: str) -> str | None:
 
 def _name_of_before(catalog_id: str) -> str:
     return "ds-" + hashlib.sha256(catalog_id.encode()).hexdigest()[:32]
-
-
-def digest(*parts: str) -> str:
-    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()

@@ -2,9 +2,9 @@
 PollIngestion: one look at what a run has at work, and the verdicts of what is decided.
 
 A data source of type S3 takes ingestion jobs, one of type CUSTOM direct calls; everything else
-about a run is the same for both (here, and in run_tasks). The data source's strategy looks and says
-how far Bedrock's word goes, searches complete the evidence, rules make a verdict of it, and what is
-not settled is looked at again. It gives back what the run needs no more of its knowledge base.
+about a run is the same for both (here, and in run_tasks). Whoever looks at either says how far
+Bedrock's word goes, searches complete the evidence, rules make a verdict of it, and what is not
+settled is looked at again. It gives back what the run needs no more of its knowledge base.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from stackroom.model.repositories import Catalogs
 from stackroom.runs.admission import Admission
 from stackroom.runs.evidence import DocumentEvidence, Investigation
 from stackroom.runs.lease import Leases
-from stackroom.runs.ledger import Mode, Waiter
+from stackroom.runs.ledger import Did, Mode
 from stackroom.runs.run import (
     MAX_STEPS,
     DocumentName,
@@ -40,8 +40,6 @@ from stackroom.runs.verdicts import (
     VerdictWriter,
     verdict,
 )
-from stackroom.runs.work_queue import name_of
-from stackroom.runs.workload import Did
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,16 +76,8 @@ class Look:
     failures: dict[str, Exception] = field(default_factory=dict)
 
 
-class Strategy(Protocol):
+class Looking(Protocol):
     mode: Mode
-
-    def waiter(self, run: Run, source: DataSource, token: str) -> Waiter:
-        """As which it queues up at its knowledge base."""
-
-    def start(self, run: Run, source: DataSource) -> TaskResult:
-        """
-        Begin as much as the run is granted; it is queued if others are before it. Safe to retry.
-        """
 
     def look(self, run: Run, source: DataSource) -> Look:
         """
@@ -111,7 +101,7 @@ _COUNTED = {
 class Polling:
     catalogs: Catalogs
     pool: Sequence[PoolMember]
-    strategies: PerSourceType[Strategy]
+    looking: PerSourceType[Looking]
     investigation: Investigation
     verdict_writer: VerdictWriter
     leases: Leases
@@ -128,7 +118,7 @@ class Polling:
         if source is None:  # its catalog is gone, or its knowledge base is in the pool no more
             self.admission.leave(run.worklist_id, run.epoch)
             return TaskResult(run=run.went(RunOutcome.SETTLED, calls=(), job_id=None))
-        strategy = self.strategies.of(source)
+        strategy = self.looking.of(source)
         try:
             look = strategy.look(run, source)
             settling = _Settling()
@@ -262,7 +252,7 @@ class _Settling:
     def fail(self, catalog_id: str, documents: Sequence[Document], error: Exception) -> None:
         """They are left to a later run."""
         self.failures[catalog_id] = error
-        self.set_aside += map(name_of, documents)
+        self.set_aside += map(DocumentName.of, documents)
         self.over.update(document.document_id for document in documents)
 
     def take_in(self, decided: Decided) -> None:
@@ -274,7 +264,7 @@ class _Settling:
             is_indexed = each.outcome is DocumentOutcome.INDEXED
             self.is_recovered |= is_indexed and document.failing_since is not None
             if each.outcome is DocumentOutcome.LEFT:
-                self.set_aside.append(name_of(document))
+                self.set_aside.append(DocumentName.of(document))
             elif (what := _COUNTED.get(each.outcome)) is not None:
                 self.counts[what] += 1
 

@@ -4,18 +4,19 @@ choices go by.
 """
 
 import random
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Self
 
 from pydantic import AwareDatetime, NonNegativeInt
 
-from stackroom.model.records import Record
-from stackroom.runs.ledger import Mode
+from stackroom.model.records import DataSource, Document, Record
+from stackroom.runs.ledger import Mode, Waiter
 
 # A history ends at 25,000 events [Step Functions quotas]. A step is a task, a choice and a wait,
 # nine events, and some more where a task is tried again.
 MAX_STEPS = 1_000
+BATCH = 10  # documents of an Ingest- or DeleteKnowledgeBaseDocuments call [API model]
 
 
 class RunOutcome(StrEnum):
@@ -47,6 +48,14 @@ class DocumentName(Record):
     version: int | None = None
     refused_after: NonNegativeInt | None = None
 
+    @classmethod
+    def of(cls, document: Document) -> Self:
+        return cls(
+            catalog_id=document.catalog_id,
+            document_id=document.document_id,
+            version=document.version,
+        )
+
 
 class DirectCall(Record):
     """
@@ -67,6 +76,11 @@ class DirectCall(Record):
     is_over: bool = False
     said_at: AwareDatetime | None = None
     failures: NonNegativeInt = 0  # looks in a row that failed
+
+    @property
+    def since(self) -> datetime:
+        """When what it waits for now began: for Bedrock, or for a search."""
+        return self.said_at or self.began_at
 
 
 class DocumentCounts(Record):
@@ -113,6 +127,10 @@ class RunProgress(Record):
     def calls_at_work(self) -> int:
         return sum(not each.is_over for each in self.calls)
 
+    @property
+    def large_at_work(self) -> int:
+        return sum(each.is_large and not each.is_over for each in self.calls)
+
 
 class Run(Record):
     """A live run: the execution that holds the worklist's lease under this epoch."""
@@ -127,6 +145,20 @@ class Run(Record):
 
     def having(self, **changes: object) -> Self:
         return self.model_copy(update={"progress": self.progress.model_copy(update=changes)})
+
+    def waiter(
+        self, source: DataSource, mode: Mode, *, at: datetime, calls: int = 1, token: str = ""
+    ) -> Waiter:
+        """As which it queues up at its knowledge base, in the position that it had before."""
+        return Waiter(
+            worklist_id=self.worklist_id,
+            epoch=self.epoch,
+            knowledge_base_id=source.knowledge_base_id,
+            mode=mode,
+            since=self.progress.waiting_since or at,
+            calls=calls,
+            token=token,
+        )
 
     def counted(self, **more: int) -> Self:
         """With so many documents more of each."""

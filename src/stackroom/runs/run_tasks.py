@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
 from itertools import islice
+from typing import Protocol
 
 from stackroom.clock import utc_now
 from stackroom.errors import (
@@ -19,19 +20,27 @@ from stackroom.errors import (
     KnowledgeBaseUnavailable,
     RecordChanged,
 )
-from stackroom.model.records import Catalog, CatalogStatus, Document, PerSourceType, PoolMember
+from stackroom.model.records import (
+    Catalog,
+    CatalogStatus,
+    DataSource,
+    Document,
+    PerSourceType,
+    PoolMember,
+)
 from stackroom.model.repositories import CatalogRegister, Catalogs, Documents
 from stackroom.runs.admission import Admission
 from stackroom.runs.data_sources import DataSources, Slots
 from stackroom.runs.evidence import Investigation, data_source_evidence
+from stackroom.runs.ledger import Mode
 from stackroom.runs.placement import Placements, is_named_after
-from stackroom.runs.polling import Strategy, TaskResult
-from stackroom.runs.run import MAX_STEPS, Run, RunOutcome, until_next_try
+from stackroom.runs.polling import TaskResult
+from stackroom.runs.run import MAX_STEPS, DocumentName, Run, RunOutcome, until_next_try
 from stackroom.runs.run_leases import RunLeases, home_of, is_shared, source_of
 from stackroom.runs.run_requests import RunRequests
 from stackroom.runs.user_caps import UserCaps
 from stackroom.runs.verdicts import DocumentOutcome, Settled, Verdict, VerdictWriter, verdict
-from stackroom.runs.work_queue import WorkQueue, name_of
+from stackroom.runs.work_queue import WorkQueue
 
 _NAMED = 100  # documents that are named in a run's progress
 _AT_ONCE = 500  # documents that one task proves
@@ -121,6 +130,15 @@ class Takedown:
         return [(document, verdict(document, each).outcome) for _, document, each in known]
 
 
+class Starting(Protocol):
+    mode: Mode
+
+    def start(self, run: Run, source: DataSource) -> TaskResult:
+        """
+        Begin as much as the run is granted; it is queued if others are before it. Safe to retry.
+        """
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunTasks:
     """Where a worklist is a catalog's own, its id is the catalog's."""
@@ -129,7 +147,7 @@ class RunTasks:
     documents: Documents
     pool: Sequence[PoolMember]
     placements: Placements
-    strategies: PerSourceType[Strategy]
+    starting: PerSourceType[Starting]
     queue: WorkQueue
     admission: Admission
     takedown: Takedown
@@ -162,7 +180,10 @@ class RunTasks:
         self.runs.renew(run.worklist_id, run.epoch, parked=True)
         source = source_of(run.worklist_id, self.catalogs, self.pool)
         assert source is not None, "a run queues up where its data source is"
-        self.admission.enter(self.strategies.of(source).waiter(run, source, token))
+        mode = self.starting.of(source).mode
+        # How many calls it can use it knows when it is admitted.
+        calls = self.admission.limits.direct_calls if mode is Mode.DIRECT else 1
+        self.admission.enter(run.waiter(source, mode, at=self.now(), calls=calls, token=token))
 
     def start(self, run: Run) -> TaskResult:
         """Begin what the run is granted. Safe to retry: calls and jobs name their round."""
@@ -179,7 +200,7 @@ class RunTasks:
             return TaskResult(run=run.went(RunOutcome.NOTHING, calls=()))
         if self._is_to_go(run):
             return TaskResult(run=self._winds_up(run, RunOutcome.MORE, run.progress.calls_at_work))
-        return self.strategies.of(source).start(run.having(served=served), source)
+        return self.starting.of(source).start(run.having(served=served), source)
 
     def release(self, run: Run) -> Run:
         """
@@ -242,7 +263,7 @@ class RunTasks:
             moved = _wait(moved)
         elif stage is Stage.STUCK:  # the reconciler asks for another run
             left = self.documents.open_in(catalog.catalog_id, limit=_NAMED)
-            moved = moved.went(RunOutcome.NOTHING, set_aside=tuple(map(name_of, left)))
+            moved = moved.went(RunOutcome.NOTHING, set_aside=tuple(map(DocumentName.of, left)))
         else:
             moved = moved.went(RunOutcome.NOTHING)
         return TaskResult(run=moved, settled=settled)

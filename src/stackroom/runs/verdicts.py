@@ -8,7 +8,7 @@ from before. So Bedrock's word counts only for the version that the round took u
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from stackroom.clock import REAL_TIME, Pace, utc_now
@@ -30,8 +30,6 @@ from stackroom.runs.evidence import (
     Evidence,
     failure_of,
 )
-from stackroom.runs.outages import postponed
-from stackroom.runs.workload import is_large
 from stackroom.text.kept_texts import TextKeeping
 
 NOT_FOUND = (
@@ -145,7 +143,7 @@ def _of_unexplained(document: Document, evidence: Evidence) -> Verdict:
     where Bedrock fails over several documents.
     """
     is_first = document.failing_since is None and document.attempts < MAX_ATTEMPTS
-    is_quick = is_first and not is_large(document) and not evidence.unexplained.is_together
+    is_quick = is_first and not document.is_large and not evidence.unexplained.is_together
     if evidence.bedrock.is_final and is_quick:
         return Verdict(outcome=DocumentOutcome.AGAIN)
     return _postponed(document, evidence, evidence.unexplained.reason)
@@ -274,6 +272,25 @@ def _is_of_another_removal(receipt: Receipt, document: Document) -> bool:
     return proven is not None and proven < document.uploaded_at
 
 
+_POSTPONED = "Bedrock fails at the moment; the file is tried again by itself, after "
+# What a pause lasts, in seconds on AWS.
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 60.0, 3600.0
+
+
+def _postponement(document: Document, *, at: datetime, pace: Pace) -> dict[str, object]:
+    """Return what changes in the record of a document that is `pending` until it is tried again."""
+    since = document.failing_since or at
+    shortest, longest = (
+        timedelta(seconds=pace.here(each)) for each in (_SHORTEST_PAUSE, _LONGEST_PAUSE)
+    )
+    retry_at = at + min(max(shortest, at - since), longest)
+    return {
+        "status_reason": f"{_POSTPONED}{retry_at:%Y-%m-%d %H:%M} UTC",
+        "failing_since": since,
+        "retry_at": retry_at,
+    }
+
+
 _NOT_INDEXED = {"indexed_at": None, "indexed_text_id": None, "indexed_version_id": None}
 
 
@@ -309,7 +326,7 @@ def _after(document: Document, verdict: Verdict, at: datetime, pace: Pace) -> Do
             # It queues up anew: whatever has not been tried yet comes first.
             again: dict[str, object] = {"opened_at": at, "failing_since": document.failing_since}
             if verdict.outcome is DocumentOutcome.POSTPONED:
-                again = postponed(document, at=at, pace=pace)
+                again = _postponement(document, at=at, pace=pace)
             return document.moved(DocumentStatus.PENDING, at=at).model_copy(update=again)
         case DocumentOutcome.WAIT | DocumentOutcome.GONE | DocumentOutcome.LEFT:
             return None

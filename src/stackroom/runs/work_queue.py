@@ -24,6 +24,7 @@ from stackroom.model.records import Catalog, CatalogStatus, Document, DocumentSt
 from stackroom.model.repositories import CatalogRegister, Documents
 from stackroom.runs.lease import WorklistEntry, Worklists
 from stackroom.runs.run import (
+    BATCH,
     BETWEEN_LOOKS,
     LONGEST_STAY,
     DocumentName,
@@ -33,7 +34,6 @@ from stackroom.runs.run import (
 )
 from stackroom.runs.run_leases import is_shared
 from stackroom.runs.user_caps import UserCaps
-from stackroom.runs.workload import BATCH, is_large
 
 _ENTRIES = 100  # of a page of the worklist
 _AT_ONCE = 10  # catalogs that are looked at beside each other
@@ -103,9 +103,8 @@ class OpenWork:
         self.is_more = self.is_more or bool(left)
         return found
 
-    def large_calls(self, calls: int, *, slots: int, run: Run) -> list[list[Document]]:
+    def large_calls(self, calls: int, slots: int, at_work: int) -> list[list[Document]]:
         """Each alone, in at most half of the run's slots, for small ones come meanwhile."""
-        at_work = sum(each.is_large and not each.is_over for each in run.progress.calls)
         room = max(0, min(calls, math.ceil(slots / 2) - at_work))
         return [[each] for each in list(self.large)[:room]]
 
@@ -277,7 +276,7 @@ class WorkQueue:
             elif not each.is_to_ingest:
                 work.removed.append(each)
             else:
-                (work.large if is_large(each) else work.small).append(each)
+                (work.large if each.is_large else work.small).append(each)
 
 
 class _Aside:
@@ -299,7 +298,7 @@ class _Aside:
         return key not in self._in_calls and self._set_aside.get(key) != document.version
 
     def is_to_go_alone(self, document: Document) -> bool:
-        is_probe = self.is_suspect(document) and not is_large(document)
+        is_probe = self.is_suspect(document) and not document.is_large
         return is_probe or _key(document) in self._alone
 
     def is_suspect(self, document: Document) -> bool:
@@ -341,11 +340,3 @@ def _makes_room(document: Document) -> bool:
 
 def _key(named: Document | DocumentName) -> tuple[str, str]:
     return (named.catalog_id, named.document_id)
-
-
-def name_of(document: Document) -> DocumentName:
-    return DocumentName(
-        catalog_id=document.catalog_id,
-        document_id=document.document_id,
-        version=document.version,
-    )

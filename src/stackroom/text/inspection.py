@@ -6,7 +6,7 @@ passages are found in again. A document waits for that: it is `unread` until its
 Whichever comes second, this or the handler of the upload, has the document taken up: this keeps its
 result before it looks at the record, and the handler saves the record before it looks for a result.
 What can't be read goes to Bedrock as it is, and what was read but shows no text does not, unless
-originals go there (runs/by_direct_calls.py).
+originals go there (runs/direct_calls.py).
 """
 
 import hashlib

@@ -13,7 +13,7 @@ from stackroom.app.function_settings import (
 )
 from stackroom.app.use_cases import UseCases
 from stackroom.aws.sqs.object_events import SqsInspectionRequests
-from stackroom.runs.rereading import Rereading
+from stackroom.runs.retries import Rereading
 from stackroom.text.ocr import OcrEngine
 from stackroom_cli.sites.site import Site
 

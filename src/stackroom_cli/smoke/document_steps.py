@@ -13,7 +13,8 @@ from stackroom.model.filters import Has, any_of
 from stackroom.model.records import DataSourceType, Document, DocumentStatus, Receipt
 from stackroom.reconciler.discrepancies import Kind
 from stackroom.runs.bedrock_calls import NOT_FOUND, DocumentDetail
-from stackroom.runs.evidence import FOUND_WITHIN, REMOVAL_DEADLINE, UNSEEN, SearchCheck
+from stackroom.runs.evidence import FOUND_WITHIN, REMOVAL_DEADLINE, UNSEEN
+from stackroom.runs.search_check import SearchCheck
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
 from stackroom.stores.s3vectors.s3vectors_filters import rendered

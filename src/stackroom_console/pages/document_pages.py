@@ -16,7 +16,7 @@ from stackroom.clock import Deadline
 from stackroom.errors import DocumentNotFound, FileTooLarge, RetrievalError, ValidationError
 from stackroom.model.formats import MAX_FILE_BYTES, extension_of
 from stackroom.model.records import Catalog, DataSourceType, Document, DocumentStatus, with_gaps
-from stackroom.runs.retry_failed import Retried
+from stackroom.runs.retries import Retried
 from stackroom.search.document_passages import MOST as MOST_PASSAGES
 from stackroom.search.document_passages import CutDocument, CutPassage, told_apart
 from stackroom.search.question_words import marked_pieces

@@ -1,24 +1,21 @@
 """
-By direct calls: what a data source of type CUSTOM takes, ten documents a call.
+Direct calls, once they are sent: what Bedrock says of those at work.
 
 Bedrock answers a call at once and works on; until it has decided on all its documents the call
-counts among the account's ten. What is at work stands in the run's progress; polling looks at it,
-and the next start sends what free calls can take.
+counts among the account's ten. What is at work stands in the run's progress.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import partial
 
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads, tried
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model.records import Catalog, DataSource, Document, DocumentStatus
-from stackroom.model.repositories import Catalogs
-from stackroom.runs.admission import Admission
-from stackroom.runs.bedrock_calls import NOT_FOUND, DocumentDetail
-from stackroom.runs.direct_calls import AFTER_REFUSAL, CallSender, DirectCalls
+from stackroom.model.repositories import Catalogs, Documents
+from stackroom.runs.bedrock_calls import NOT_FOUND, DirectDocuments, DocumentDetail
 from stackroom.runs.evidence import (
     ABSENT,
     INDEXED,
@@ -26,92 +23,25 @@ from stackroom.runs.evidence import (
     DocumentEvidence,
     call_evidence,
 )
-from stackroom.runs.ledger import Mode, Waiter
-from stackroom.runs.polling import Look, TaskResult
-from stackroom.runs.run import DirectCall, Run, RunOutcome, until_first_look, until_next_look
-from stackroom.runs.verdicts import Settled, VerdictWriter, of_illegible
-from stackroom.runs.work_queue import OpenWork, WorkQueue, with_nothing_to_do
-from stackroom.runs.workload import Did
+from stackroom.runs.ledger import Did, Mode
+from stackroom.runs.polling import Look
+from stackroom.runs.run import DirectCall, Run
 
 _TRIES = 5  # looks at a call, in a row, that fail
 # A call is looked at by its last document; from this age on as a whole, each so many steps, for
 # nobody says in which order Bedrock takes them.
-_WHOLE_AFTER, _WHOLE_EACH = 10.0, 5
+_WHOLE_AFTER, _WHOLE_EACH = timedelta(seconds=10), 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class ByDirectCalls:
-    calls: DirectCalls
-    queue: WorkQueue
+class CallResults:
+    direct: DirectDocuments
+    documents: Documents
     catalogs: Catalogs
-    verdict_writer: VerdictWriter
-    admission: Admission
     now: Callable[[], datetime] = utc_now
     beside: Beside = in_threads
 
     mode = Mode.DIRECT
-
-    def waiter(self, run: Run, source: DataSource, token: str) -> Waiter:
-        """How many calls it can use it knows when it is admitted."""
-        return self._waiter(run, source, self._limit, token=token)
-
-    def start(self, run: Run, source: DataSource) -> TaskResult:
-        work = self.queue.take(run, calls=max(0, self._limit - run.progress.calls_at_work))
-        failed = self._without_text(work)
-        result = self._start(run, source, work)
-        moved = result.run.counted(failed=len(failed))
-        return replace(result, run=moved, settled=[*failed, *result.settled])
-
-    def _without_text(self, work: OpenWork) -> list[Settled]:
-        """
-        Fail what shows a person no text, before anything is sent: Bedrock's parser would index what
-        is hidden in the file. Where somebody chose that parser, it gets all files.
-        """
-        illegible = work.remove_illegible() if self.calls.sends_texts else []
-        return [
-            settled
-            for each in illegible
-            for settled in self.verdict_writer.write(
-                work.catalogs[each.catalog_id], [(each, of_illegible(each))]
-            )
-        ]
-
-    def _start(self, run: Run, source: DataSource, work: OpenWork) -> TaskResult:
-        at_work = run.progress.calls_at_work
-        last_turn = run.progress.after
-        free = max(0, self._limit - at_work)
-        share = self.admission.share_of(run.worklist_id)
-        found = work.batches(free, share=share, at_work=at_work)
-        run = run.having(after=work.after, is_more=False)
-        if not found and not work.large:
-            return self._nothing_to_send(run, work)
-        wanted = at_work + max(1, len(found) + len(work.large))
-        grant = self.admission.acquire(self._waiter(run, source, wanted))
-        if grant is None and not at_work:
-            self.admission.leave(run.worklist_id, run.epoch)
-            if not run.progress.calls:
-                since = run.progress.waiting_since or self.now()
-                queued = run.went(RunOutcome.QUEUED, waiting_since=since)
-                return TaskResult(run=queued, failures=work.failures)
-        slots = 0 if grant is None else grant.slots
-        free = max(0, slots - at_work)
-        if len(found) > free:  # the turns of the others are yet to come
-            last_turn = found[free - 1][-1].catalog_id if free else last_turn
-            run = run.having(after=last_turn)
-        sending = CallSender(
-            calls=self.calls,
-            run=run,
-            source=source,
-            work=work,
-            now=self.now(),
-            beside=self.beside,
-            alone=list(run.progress.alone),
-            set_aside=list(run.progress.set_aside),
-        )
-        large = work.large_calls(free - len(found[:free]), slots=slots, run=run)
-        sending.send(found[:free] + large)
-        is_left = len(found) > free or len(large) < len(work.large)
-        return self._started(sending, is_more=work.is_more or is_left)
 
     def look(self, run: Run, source: DataSource) -> Look:
         calls = list(run.progress.calls)
@@ -144,7 +74,7 @@ class ByDirectCalls:
             run=moved,
             at_work=at_work,
             said_of=said_of,
-            began_at=max(map(_since, calls), default=None),
+            began_at=max((each.since for each in calls), default=None),
             is_more=run.progress.is_more and at_work < run.progress.calls_at_work,
             did=did,
             failures=failures,
@@ -173,7 +103,7 @@ class ByDirectCalls:
         own, whatever becomes of this one.
         """
         reads = [
-            partial(self.calls.documents.get, each.catalog_id, each.document_id)
+            partial(self.documents.get, each.catalog_id, each.document_id)
             for call in calls
             for each in call.documents
         ]
@@ -200,13 +130,13 @@ class ByDirectCalls:
         if len(probed) < 2:
             return over + probed
         last = {number: calls[number].documents[-1].document_id for number in probed}
-        found = self.calls.direct.details(source, last.values())
-        is_whole_due = run.progress.steps % _WHOLE_EACH == 0
+        found = self.direct.details(source, last.values())
+        is_whole_due, at = run.progress.steps % _WHOLE_EACH == 0, self.now()
         return over + [
             number
             for number, document_id in last.items()
             if not _is_undecided(calls[number], found[document_id])
-            or (is_whole_due and self._age(calls[number].began_at) >= _WHOLE_AFTER)
+            or (is_whole_due and at - calls[number].began_at >= _WHOLE_AFTER)
         ]
 
     def _answer(
@@ -220,7 +150,7 @@ class ByDirectCalls:
         ids = [each.document_id for each in call.documents]
         if call.said_at is not None and not call.is_removal:
             return dict.fromkeys(ids, DocumentDetail(status="INDEXED", updated_at=call.said_at))
-        return tried(lambda: self.calls.direct.details(source, ids))
+        return tried(lambda: self.direct.details(source, ids))
 
     def _unseen(
         self, call: DirectCall, error: Exception, failures: dict[str, Exception]
@@ -233,82 +163,6 @@ class ByDirectCalls:
             return seen
         failures |= dict.fromkeys((each.catalog_id for each in call.documents), error)
         return seen.model_copy(update={"documents": (), "is_over": True})
-
-    def _nothing_to_send(self, run: Run, work: OpenWork) -> TaskResult:
-        if not run.progress.calls:
-            self.admission.leave(run.worklist_id, run.epoch)
-            moved = with_nothing_to_do(run, work.next_try, self.now())
-            return TaskResult(run=moved, failures=work.failures)
-        waiting = self._waiting(run.having(is_more=work.is_more))
-        return TaskResult(run=waiting, failures=work.failures)
-
-    def _started(self, sending: CallSender, *, is_more: bool) -> TaskResult:
-        settled = [
-            settled
-            for catalog, document, verdict in sending.refused
-            for settled in self.verdict_writer.write(catalog, [(document, verdict)])
-        ]
-        progress = sending.run.progress
-        run = sending.run.having(
-            calls=(*progress.calls, *sending.sent),
-            accepted_calls=progress.accepted_calls + len(sending.sent),
-            alone=tuple(sending.alone),
-            set_aside=tuple(sending.set_aside),
-            is_more=is_more,
-            round=progress.round + 1,
-        ).counted(sent=sum(len(each.documents) for each in sending.sent), failed=len(settled))
-        return TaskResult(
-            run=self._after(run, sending),
-            settled=settled,
-            failures=sending.work.failures,
-            calls=len(sending.sent),
-        )
-
-    def _after(self, run: Run, sending: CallSender) -> Run:
-        if sending.sent:
-            first, at_work = until_first_look(self.mode), run.progress.calls_at_work
-            # Those that were at work before may be over sooner.
-            seconds = first if at_work == len(sending.sent) else until_next_look(self.mode, 0.0)
-            return run.went(RunOutcome.STARTED, wait_seconds=seconds, waits=0, waiting_since=None)
-        if run.progress.calls:
-            return self._waiting(run)
-        # Others may get through meanwhile; it queues up again in its old position.
-        self.admission.leave(run.worklist_id, run.epoch)
-        pause = AFTER_REFUSAL if sending.is_in_doubt else None
-        if sending.retry_after is not None:
-            pause = sending.retry_after
-        if pause is None:
-            return run.went(RunOutcome.MORE)
-        waits = run.progress.waits + 1
-        return run.went(RunOutcome.BUSY, wait_seconds=pause, waits=waits)
-
-    def _waiting(self, run: Run) -> Run:
-        """For what is at work, with nothing sent just now."""
-        age = self._age(max(map(_since, run.progress.calls)))
-        return run.went(RunOutcome.STARTED, wait_seconds=until_next_look(self.mode, age))
-
-    def _age(self, began_at: datetime) -> float:
-        return (self.now() - began_at).total_seconds()
-
-    def _waiter(self, run: Run, source: DataSource, calls: int, token: str = "") -> Waiter:
-        return Waiter(
-            worklist_id=run.worklist_id,
-            epoch=run.epoch,
-            knowledge_base_id=source.knowledge_base_id,
-            mode=self.mode,
-            since=run.progress.waiting_since or self.now(),
-            calls=min(self._limit, calls),
-            token=token,
-        )
-
-    @property
-    def _limit(self) -> int:
-        return self.admission.limits.direct_calls
-
-
-def _since(call: DirectCall) -> datetime:
-    """When what it waits for now began: for Bedrock, or for a search."""
-    return call.said_at or call.began_at
 
 
 def _is_undecided(call: DirectCall, detail: DocumentDetail) -> bool:
