@@ -225,14 +225,6 @@ class WebhookRefused(Rejected):
     """`str()` of it says why, and nothing of an address but its host: a path may be a secret."""
 
 
-class AnswerNotJson(Rejected):
-    """`problem` is told to the model, too, and holds nothing of what it wrote."""
-
-    def __init__(self, problem: str) -> None:
-        super().__init__(f"the model's answer is no JSON: {problem}")
-        self.problem = problem
-
-
 class AgentUnfinished(Rejected):
     def __init__(self, why: str) -> None:
         super().__init__(f"the agent has no answer: {why}")
@@ -318,26 +310,6 @@ class ModelThrottled(StackroomError):
 class ModelUnavailable(StackroomError):
     def __init__(self, operation: str, code: str) -> None:
         super().__init__(f"{operation} answered {code}")
-
-
-class AgentMisconfigured(StackroomError):
-    def __init__(self, what: str, problem: str) -> None:
-        super().__init__(f"{what} can't be used: {problem}")
-
-
-class AgentBroke(StackroomError):
-    def __init__(self, kind: str) -> None:
-        super().__init__(f"the agent broke ({kind}); the operator finds where in the log")
-
-
-class SearchIndexGone(StackroomError):
-    def __init__(self, arn: str) -> None:
-        super().__init__(f"{arn!r} is not there")
-
-
-class SearchIndexBusy(StackroomError):
-    def __init__(self, arn: str) -> None:
-        super().__init__(f"{arn!r} is busy with another change")
 
 
 class RetrievalError(StackroomError):

@@ -29,8 +29,9 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from stackroom.errors import AgentBroke, Rejected, StackroomError
+from stackroom.errors import Rejected, StackroomError
 from stackroom_agents import observability
+from stackroom_agents.agent_errors import AgentBroke
 from stackroom_agents.batch import queue
 from stackroom_agents.batch.event_agent import EventAgent, batch_agent
 from stackroom_agents.batch.queue import records_of

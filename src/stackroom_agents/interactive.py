@@ -51,7 +51,6 @@ from stackroom.access.tokens import PublishedKeys, TokenVerifier, bearer_token
 from stackroom.app.function_settings import JsonList
 from stackroom.aws.s3.agent_sessions import AgentSessions
 from stackroom.errors import (
-    AgentBroke,
     AgentUnfinished,
     IssuerUnavailable,
     MalformedEvent,
@@ -59,6 +58,7 @@ from stackroom.errors import (
     TokenRefused,
 )
 from stackroom_agents import observability
+from stackroom_agents.agent_errors import AgentBroke
 from stackroom_agents.batch.definition_settings import DefinitionSettings
 from stackroom_agents.batch.event_agent import bedrock_model, defined
 from stackroom_agents.batch.event_conversation import raise_anew, text_of, texts

@@ -35,7 +35,6 @@ from pydantic import BeforeValidator
 
 from stackroom.access.plain_text import is_plain
 from stackroom.app.function_settings import FittingSettings
-from stackroom.errors import AgentMisconfigured
 from stackroom.search.results import Searchable
 from stackroom.stores.entries import DEFAULT_TOOL, LinkedSettings
 from stackroom.stores.linked_knowledge_bases import (
@@ -43,6 +42,7 @@ from stackroom.stores.linked_knowledge_bases import (
     linked_retrieval,
     linked_settings,
 )
+from stackroom_agents.agent_errors import AgentMisconfigured
 from stackroom_agents.configuration import client_of
 from stackroom_agents.observability import ObservedRetrieval
 from stackroom_agents.retrieval_tool import retrieval_tool

@@ -14,7 +14,8 @@ import pytest
 import stackroom_agents.batch_handler as function
 from examples.agent.scripted import Call
 from stackroom.aws.s3.foreign_objects import S3Objects
-from stackroom.errors import AgentBroke, AgentMisconfigured, StoreUnavailable
+from stackroom.errors import StoreUnavailable
+from stackroom_agents.agent_errors import AgentBroke, AgentMisconfigured
 from stackroom_agents.batch import event_agent, run_limits
 from tests.agents.batch_world import BUCKET, PROMPT, World, data, file, zipped
 from tests.agents.linked import LAWS, configured

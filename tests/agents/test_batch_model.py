@@ -8,15 +8,9 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 from botocore.stub import ANY, Stubber
 
-from stackroom.errors import (
-    AnswerNotJson,
-    ModelThrottled,
-    ModelUnavailable,
-    ServiceRefused,
-    StackroomError,
-)
+from stackroom.errors import ModelThrottled, ModelUnavailable, ServiceRefused, StackroomError
 from stackroom_agents.batch.event_agent import bedrock_model
-from stackroom_agents.batch.event_conversation import parsed
+from stackroom_agents.batch.event_conversation import AnswerNotJson, parsed
 from tests.agents.batch_world import PROMPT, World, data
 from tests.agents.linked import LAWS, configured
 from tests.workflow.functions import forget_clients

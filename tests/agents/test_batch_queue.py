@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from stackroom.errors import AgentMisconfigured, ModelThrottled
+from stackroom.errors import ModelThrottled
+from stackroom_agents.agent_errors import AgentMisconfigured
 from tests.agents.batch_world import World, data, messages
 from tests.agents.models import Asked, PlayedModel, Said
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from strands.types.tools import AgentTool
 
-from stackroom.errors import AgentMisconfigured, ObjectRefused
+from stackroom.errors import ObjectRefused
+from stackroom_agents.agent_errors import AgentMisconfigured
 from stackroom_agents.batch.definition_settings import ToolAsset, ToolModule
 from stackroom_agents.batch.toolbox import load_tools
 from tests.agents.batch_world import zipped

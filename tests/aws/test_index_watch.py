@@ -7,9 +7,9 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from stackroom.errors import SearchIndexBusy, SearchIndexGone, ServiceRefused, StoreUnavailable
+from stackroom.errors import ServiceRefused, StoreUnavailable
 from stackroom.model.passages import Search
-from stackroom.search.index_setup import IndexState, Readiness
+from stackroom.search.index_setup import IndexState, Readiness, SearchIndexBusy, SearchIndexGone
 from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
 from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch
 from tests.fakes.clock import FakeSeconds

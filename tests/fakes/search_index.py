@@ -4,8 +4,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from stackroom.errors import SearchIndexBusy, SearchIndexGone
-from stackroom.search.index_setup import IndexState, Readiness
+from stackroom.search.index_setup import IndexState, Readiness, SearchIndexBusy, SearchIndexGone
 
 INDEX = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"
 BUCKET = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors"

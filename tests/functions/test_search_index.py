@@ -12,8 +12,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 import functions.search_index.handler as function
-from stackroom.errors import SearchIndexBusy, SearchIndexGone, ServiceRefused, StoreUnavailable
-from stackroom.search.index_setup import IndexSetup, Readiness
+from stackroom.errors import ServiceRefused, StoreUnavailable
+from stackroom.search.index_setup import IndexSetup, Readiness, SearchIndexBusy, SearchIndexGone
 from tests.fakes.search_index import BUCKET, INDEX, FakeSearchIndexes
 from tests.functions.printed import Printed
 from tests.support.lambda_context import Context

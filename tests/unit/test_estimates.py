@@ -18,13 +18,7 @@ from stackroom.model.records import (
     PoolMember,
 )
 from stackroom.runs.admission import Limits
-from stackroom.runs.estimates import (
-    LISTED,
-    PAGE,
-    CatalogEstimate,
-    DocumentStage,
-    QueuePosition,
-)
+from stackroom.runs.estimates import LISTED, PAGE, CatalogEstimate, DocumentStage, QueuePosition
 from stackroom.runs.ledger import Mode, Rate
 from stackroom.tools.of_questions import GET_INDEXING_STATUS
 from tests.fakes.admission import a_waiter

@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from stackroom.errors import (
+from stackroom.errors import ServiceRefused, StackroomError, StoreUnavailable
+from stackroom.search.index_setup import (
+    IndexSetup,
+    IndexState,
+    Readiness,
     SearchIndexBusy,
-    ServiceRefused,
-    StackroomError,
-    StoreUnavailable,
+    readiness_of,
 )
-from stackroom.search.index_setup import IndexSetup, IndexState, Readiness, readiness_of
 from tests.fakes.search_index import BUCKET, INDEX, FakeSearchIndexes
 
 BUSY = SearchIndexBusy(INDEX)

@@ -1,18 +1,12 @@
 """Where a catalog is placed: at a data source of its own if there is room, or at a shared one."""
 
-import hashlib
 import re
 
 import pytest
 
 from stackroom.errors import KnowledgeBaseThrottled, RecordChanged
 from stackroom.model.records import CatalogDataSources, DataSource, DataSourceType, PoolMember
-from stackroom.runs.placement import (
-    catalog_named_in,
-    data_source_name,
-    is_named_after,
-    is_of_a_catalog,
-)
+from stackroom.runs.placement import catalog_named_in, data_source_name, is_named_after
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
 
@@ -116,17 +110,13 @@ def test_slot_held_before_a_crash_is_used_despite_an_emptier_base() -> None:
     assert place(pipeline).knowledge_base_id == "KB2"
 
 
-@pytest.mark.parametrize("is_old", [False, True])
-def test_existing_data_sources_are_adopted_after_tables_are_lost(
-    pipeline: Pipeline, *, is_old: bool
-) -> None:
+def test_existing_data_sources_are_adopted_after_tables_are_lost(pipeline: Pipeline) -> None:
     keys = [f"alice/shelf {number}/a.txt" for number in range(7)]
     made = {}
     for key in keys[:4]:
         pipeline.drop(key)
         catalog = pipeline.catalogs.kept[place_of(key).catalog_id]
-        name = old_name(catalog.catalog_id) if is_old else data_source_name(catalog)
-        made[key] = make(pipeline, name)
+        made[key] = make(pipeline, data_source_name(catalog))
     pipeline.slots.surveyed.clear()
 
     placed = {key: place(pipeline, key) for key in reversed(keys)}
@@ -246,10 +236,6 @@ def test_a_data_source_stays_for_a_catalog_that_was_opened_again(filled: Pipelin
 # Names
 
 
-def old_name(catalog_id: str) -> str:
-    return "ds-" + hashlib.sha256(catalog_id.encode()).hexdigest()[:32]
-
-
 @pytest.mark.parametrize("folder", ["Ünï cödé", "a" * 80, "x - y", "研究", "Q3 draft"])
 def test_data_source_names_fit_bedrocks_pattern(pipeline: Pipeline, folder: str) -> None:
     key = f"alice/{folder}/a.txt"
@@ -262,8 +248,7 @@ def test_data_source_names_fit_bedrocks_pattern(pipeline: Pipeline, folder: str)
     assert catalog_named_in(name) == place_of(key).catalog_id
 
 
-def test_names_of_before_are_recognised_and_strangers_are_not() -> None:
-    assert is_of_a_catalog(old_name(CATALOG))
-    assert is_named_after(old_name(CATALOG), CATALOG)
-    assert not is_named_after(old_name(CATALOG), place_of("bob/notes/a.txt").catalog_id)
-    assert not any(map(is_of_a_catalog, ["handbooks", "ds-1", "shared", f"my{CATALOG}"]))
+def test_strangers_data_sources_are_recognised() -> None:
+    strangers = ["handbooks", f"ds-{'1' * 32}", "shared", f"my{CATALOG}"]
+    assert not any(map(catalog_named_in, strangers))
+    assert not any(is_named_after(each, CATALOG) for each in strangers)

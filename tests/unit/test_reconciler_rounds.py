@@ -232,17 +232,6 @@ def test_unowned_data_source_in_use_is_left_for_the_next_round(world: Reconciled
     assert left.remedy == "left for the next time: the knowledge base is in use"
 
 
-def test_data_source_named_for_no_catalog_is_reported_and_kept(world: Reconciled) -> None:
-    name = f"ds-{'0' * 32}"
-    made = make(world, name).data_source_id
-
-    found = world.found()
-
-    assert found == [(Kind.ORPHAN_DATA_SOURCE, f"KB1/{made} ({name})")]
-    assert world.bedrock.all("KB1") == {name: made}
-    assert f"--knowledge-base-id KB1 --data-source-id {made}" in world.reconcile()[0].remedy
-
-
 @pytest.mark.parametrize("name", ["handbooks", "ds-abc", "research-cat-1"])
 def test_a_data_source_of_others_is_none_of_our_business(world: Reconciled, name: str) -> None:
     make(world, name)

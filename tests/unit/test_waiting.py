@@ -41,11 +41,6 @@ def test_long_running_work_is_polled_less_often_up_to_a_minute(
     assert [until_next_look(mode, age) for age in (0, 5, 10, 30, 100, 300, 36_000)] == waits
 
 
-def test_job_is_polled_twice_as_often_while_others_want_its_base() -> None:
-    assert until_next_look(Mode.JOB, 100, wanted=True) == 10
-    assert until_next_look(Mode.DIRECT, 100, wanted=True) == 20
-
-
 def test_tries_come_later_each_time_up_to_a_minute_and_never_overflow() -> None:
     waits = [until_next_try(number) for number in (*range(10), 100_000)]
 

@@ -7,6 +7,7 @@ import pytest
 from stackroom.access.tenancy import key_of
 from stackroom.model.records import STILL_ANSWERS, DocumentStatus, PerSourceType
 from stackroom.runs.retries import Rereading
+from stackroom.runs.run_tasks import Starting
 from tests.fakes.inspection import FakeInspectionRequests
 from tests.unit.pipeline import CATALOG, Pipeline, place_of
 from tests.unit.reading import KEY, Reading
@@ -164,7 +165,7 @@ def test_withheld_file_that_is_deleted_is_gone_with_its_receipt(withheld: Readin
 def test_chosen_parser_gets_files_that_show_no_text(reading: Reading) -> None:
     use_cases = reading.pipeline.use_cases
     chosen = replace(use_cases._direct_calls, sends_texts=False)
-    starting = PerSourceType(s3=use_cases._jobs, custom=chosen)
+    starting: PerSourceType[Starting] = PerSourceType(s3=use_cases._jobs, custom=chosen)
     reading.pipeline.ingestion = replace(reading.pipeline.ingestion, starting=starting)
     reading.drop(HIDDEN)
 

@@ -2,7 +2,7 @@
 Find leases of runs that ended silently, and data sources and slots of catalogs that are gone.
 
 Grants and queue positions of such runs need no audit: a grant expires after a quarter of an hour
-(runs.schedule), and whoever issues the next one drops a waiter that can't be woken.
+(runs.admission), and whoever issues the next one drops a waiter that can't be woken.
 """
 
 from collections.abc import Iterator
@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from stackroom.errors import RecordChanged
-from stackroom.model.keys import Location, locate
 from stackroom.model.records import PoolMember
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.mending import LeftForLater, apart, left
 from stackroom.runs.inventory import Inventory, KnownSource
 from stackroom.runs.lease import Lease
-from stackroom.runs.placement import catalog_named_in, is_named_after, is_of_a_catalog
+from stackroom.runs.placement import catalog_named_in, is_named_after
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class SourceAudit:
         known = [
             each
             for each in known_sources(self.on.inventory, knowledge_base_id)
-            if is_of_a_catalog(each.name) and each.status != _DELETING
+            if catalog_named_in(each.name) and each.status != _DELETING
         ]
         for each in known:
             yield from apart(_where(each), self._of_source(each))
@@ -85,15 +84,6 @@ class SourceAudit:
         if known.status in _BROKEN:
             told = "; ".join((known.status, *known.reasons))
             yield left(Kind.BROKEN_DATA_SOURCE, f"{where}: {told}")
-        elif owner_of(known) is None:
-            there = known.source
-            remedy = (
-                "left alone: its name tells no catalog; if it is yours to delete, run"
-                " aws bedrock-agent delete-data-source"
-                f" --knowledge-base-id {there.knowledge_base_id}"
-                f" --data-source-id {there.data_source_id}"
-            )
-            yield left(Kind.ORPHAN_DATA_SOURCE, where, remedy=remedy)
         elif not self._is_lived_in(known):
             # A dry run opens no lost catalog again; then it had one.
             unless = ", unless its catalog is opened again" if self.on.mending.dry_run else ""
@@ -115,10 +105,8 @@ class SourceAudit:
             raise LeftForLater("left for the next time: the knowledge base is in use")
 
     def _is_lived_in(self, known: KnownSource) -> bool:
-        catalog_id = owner_of(known)
-        if catalog_id is None:
-            return False
-        catalog = self.on.catalogs.get(catalog_id)
+        catalog_id = catalog_named_in(known.name)
+        catalog = None if catalog_id is None else self.on.catalogs.get(catalog_id)
         if catalog is None:  # where objects lie, one is about to be opened
             return bool(known.prefix and self.on.inventory.objects(prefix=known.prefix).items)
         # One without a data source adopts it with its next run.
@@ -172,13 +160,3 @@ def known_sources(inventory: Inventory, knowledge_base_id: str) -> list[KnownSou
 
 def _where(known: KnownSource) -> str:
     return f"{known.source.knowledge_base_id}/{known.source.data_source_id} ({known.name})"
-
-
-def owner_of(known: KnownSource) -> str | None:
-    """Return the catalog for which a data source was created, whether or not it still exists."""
-    if (named := catalog_named_in(known.name)) is not None:
-        return named
-    location = locate(f"{known.prefix}any")
-    if not isinstance(location, Location) or location.prefix != known.prefix:
-        return None
-    return location.catalog_id if is_named_after(known.name, location.catalog_id) else None

@@ -35,13 +35,14 @@ from stackroom.model.records import (
     Record,
 )
 from stackroom.reconciler.audited import Audited, Piece
-from stackroom.reconciler.control_audit import known_sources, owner_of
+from stackroom.reconciler.control_audit import known_sources
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.index_orphans import Orphans, is_of_our_form, is_passing
 from stackroom.reconciler.mending import apart
 from stackroom.runs.bedrock_calls import NOT_FOUND, DocumentDetail
 from stackroom.runs.evidence import may_be_found
 from stackroom.runs.inventory import IdParts, KnownSource, ListedDocument, ListingExpired
+from stackroom.runs.placement import catalog_named_in
 
 # DocumentStatus, and DataSourceStatus [API model bedrock-agent]
 _AS_IT_SHOULD_BE = frozenset({"INDEXED", "PENDING", "STARTING", "IN_PROGRESS"})
@@ -158,7 +159,7 @@ class IndexAudit:
         return None
 
     def _resident(self, known: KnownSource) -> Catalog | None:
-        catalog_id = owner_of(known)
+        catalog_id = catalog_named_in(known.name)
         if catalog_id is None or known.status != _AVAILABLE:
             return None
         catalog = self.on.catalogs.get(catalog_id)

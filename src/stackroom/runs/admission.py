@@ -325,13 +325,6 @@ class Admission:
         """The run's, if it has one."""
         return _grant_of(self.book.read(), worklist_id, epoch)
 
-    def is_wanted(self, worklist_id: str, epoch: int) -> bool:
-        """Whether anybody waits for the knowledge base that the run has."""
-        mine = self.grant_of(worklist_id, epoch)
-        if mine is None:
-            return False
-        return any(self.book.waiting(mine.knowledge_base_id, mode, limit=1) for mode in Mode)
-
     def state(self) -> State:
         """For people to watch; reads the whole queue."""
         waiters = self._waiting(limit=_EVERYBODY)

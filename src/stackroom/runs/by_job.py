@@ -21,13 +21,7 @@ from stackroom.model.records import DataSource, Document, DocumentStatus
 from stackroom.model.repositories import Catalogs, Documents
 from stackroom.model.usage import Call, UsageBook, count_ingested
 from stackroom.runs.admission import Admission
-from stackroom.runs.bedrock_calls import (
-    NOT_FOUND,
-    Busy,
-    IngestionJobs,
-    Job,
-    JobState,
-)
+from stackroom.runs.bedrock_calls import NOT_FOUND, Busy, IngestionJobs, Job, JobState
 from stackroom.runs.direct_calls import is_of_calls
 from stackroom.runs.evidence import (
     INDEXED,

@@ -16,13 +16,7 @@ from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model.records import Catalog, DataSource, Document, DocumentStatus
 from stackroom.model.repositories import Catalogs, Documents
 from stackroom.runs.bedrock_calls import NOT_FOUND, DirectDocuments, DocumentDetail
-from stackroom.runs.evidence import (
-    ABSENT,
-    INDEXED,
-    UNDER_WAY,
-    DocumentEvidence,
-    call_evidence,
-)
+from stackroom.runs.evidence import ABSENT, INDEXED, UNDER_WAY, DocumentEvidence, call_evidence
 from stackroom.runs.ledger import Did, Mode
 from stackroom.runs.polling import Look
 from stackroom.runs.run import DirectCall, Run

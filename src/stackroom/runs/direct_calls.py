@@ -20,13 +20,7 @@ from stackroom.errors import (
 )
 from stackroom.model.bucket import DocumentBucket
 from stackroom.model.keys import digest
-from stackroom.model.records import (
-    STILL_ANSWERS,
-    Catalog,
-    DataSource,
-    Document,
-    DocumentStatus,
-)
+from stackroom.model.records import STILL_ANSWERS, Catalog, DataSource, Document, DocumentStatus
 from stackroom.model.repositories import Documents
 from stackroom.model.usage import Call, UsageBook, count_ingested
 from stackroom.runs.admission import Admission

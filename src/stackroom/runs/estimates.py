@@ -8,14 +8,14 @@ a document that no run attends to, and for one that takes longer than it should.
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
 
 from stackroom.clock import REAL_TIME, Pace, utc_now
 from stackroom.model.catalog_counts import awaits_indexing
-from stackroom.model.records import Catalog, DataSource, DataSourceType, Document, DocumentStatus
+from stackroom.model.records import Catalog, DataSourceType, Document, DocumentStatus
 from stackroom.model.repositories import Documents
 from stackroom.runs.admission import Limits
 from stackroom.runs.lease import Lease, Leases, Worklists
@@ -127,7 +127,8 @@ class Estimates:
         documents = sorted(
             (each for each in found if not each.has_lapsed(now)), key=lambda each: each.filename
         )
-        outlook = self._outlook(catalog, [each for each in documents if _is_unsettled(each)])
+        unsettled = [each for each in documents if _is_unsettled(each)]
+        outlook = _Outlook(on=self, catalog=catalog, documents=unsettled, at=now)
         eta = max(map(outlook.seconds, outlook.documents), default=0.0)
         if any(each.unread or each.retry_at is not None for each in documents):
             eta = math.inf  # nobody knows how long a file takes to read before it is read
@@ -159,56 +160,20 @@ class Estimates:
                 found |= {each.document_id: each for each in listed}
         return found.values(), False
 
-    def _outlook(self, catalog: Catalog, unsettled: Sequence[Document]) -> "_Outlook":
-        """Nothing more is read of a catalog with nothing under way."""
-        source = catalog.source
-        worklist_id = worklist_of(catalog.catalog_id, source)
-        outlook = _Outlook(
-            catalog=catalog,
-            documents=unsettled,
-            limits=self.limits,
-            pace=self.pace,
-            at=self.now(),
-            mode=Mode.JOB if _takes_jobs(source) else Mode.DIRECT,
-            worklist_id=worklist_id,
-        )
-        if not unsettled:
-            return outlook
-        queue: Sequence[Waiter] = ()
-        sharing = 0
-        if source is not None:
-            queue = self.book.waiting(source.knowledge_base_id, outlook.mode, limit=_LOOKED_AT)
-        if source is not None and source.is_shared:
-            sharing = sum(1 for _ in self.worklists.entries(worklist_id, limit=_LOOKED_AT))
-        return replace(
-            outlook,
-            ledger=self.book.read(),
-            lease=self.leases.get(worklist_id),
-            queue=queue,
-            sharing=sharing,
-        )
-
 
 @dataclass(frozen=True, kw_only=True)
 class _Outlook:
     """
     How a catalog's run stands at one moment. Seconds are by our clock, infinite where nobody knows.
 
-    `documents` are the unsettled ones, `queue` the runs that wait for the knowledge base as its run
-    does, and `sharing` is how many catalogs with open documents share its data source.
+    `documents` are the unsettled ones. What else it takes is read when it is needed, so nothing of
+    a catalog with nothing under way.
     """
 
+    on: Estimates
     catalog: Catalog
     documents: Sequence[Document]
-    limits: Limits
-    pace: Pace
     at: datetime
-    mode: Mode
-    worklist_id: str
-    ledger: Ledger = field(default_factory=Ledger)
-    lease: Lease | None = None
-    queue: Sequence[Waiter] = ()
-    sharing: int = 0
 
     def estimate(self, document: Document) -> DocumentEstimate:
         if not _is_unsettled(document):
@@ -219,7 +184,7 @@ class _Outlook:
             stage=self._stage(document),
             attempt=_attempt(document),
             eta_seconds=self.on_aws(self.seconds(document)),
-            so_far_seconds=max(0, math.floor(self.pace.on_aws(self._age(document)))),
+            so_far_seconds=max(0, math.floor(self.on.pace.on_aws(self._age(document)))),
             is_late=is_at_work and self._whole(self._size_at_work) <= self._idle(document),
         )
 
@@ -227,7 +192,7 @@ class _Outlook:
         """Whole seconds on AWS; None where nobody knows."""
         if seconds == math.inf:
             return None
-        return math.ceil(round(self.pace.on_aws(seconds), 3))
+        return math.ceil(round(self.on.pace.on_aws(seconds), 3))
 
     def seconds(self, document: Document) -> float:
         """Until the document is searchable, or removed; if it waits, with all that waits."""
@@ -240,12 +205,12 @@ class _Outlook:
     def _until_done(self) -> float:
         """The open work before and of the catalog."""
         is_queued = self._has_grant or self._ahead is not None
-        begins = 0.0 if is_queued else self.pace.here(_BEGINS)
-        if self.mode is Mode.JOB:  # one job takes up all that waits
+        begins = 0.0 if is_queued else self.on.pace.here(_BEGINS)
+        if self._mode is Mode.JOB:  # one job takes up all that waits
             before = max(map(self._left, self._at_work), default=self._until_turn)
             return begins + before + self._whole(self._size - self._size_at_work)
-        users = len(self.ledger.direct) + len(self.queue) - is_queued + max(1, self.sharing)
-        rounds = math.ceil(len(self.documents) / BATCH) * users / self.limits.direct_calls
+        users = len(self._ledger.direct) + len(self._queue) - is_queued + self._sharing
+        rounds = math.ceil(len(self.documents) / BATCH) * users / self.on.limits.direct_calls
         return begins + max(0.0, rounds - 1) * self._whole(0) + self._whole(self._size)
 
     @property
@@ -255,10 +220,10 @@ class _Outlook:
         if not self.documents or source is None or source.is_shared or self._has_grant:
             return None
         if self._ahead is not None:
-            return QueuePosition(position=self._ahead + 1, length=len(self.queue))
-        if len(self.queue) < _LOOKED_AT:
+            return QueuePosition(position=self._ahead + 1, length=len(self._queue))
+        if len(self._queue) < _LOOKED_AT:
             return None  # it is about to queue up
-        return QueuePosition(position=None, length=len(self.queue))
+        return QueuePosition(position=None, length=len(self._queue))
 
     def _stage(self, document: Document) -> DocumentStage:
         if (idle := _stage_of_idle(document)) is not None:
@@ -271,20 +236,53 @@ class _Outlook:
             return DocumentStage.WAITING
         return DocumentStage.FOLLOWING if self._is_following else DocumentStage.BEGINNING
 
+    @property
+    def _mode(self) -> Mode:
+        source = self.catalog.source
+        by_job = source is not None and source.type is DataSourceType.S3
+        return Mode.JOB if by_job else Mode.DIRECT
+
+    @property
+    def _worklist_id(self) -> str:
+        return worklist_of(self.catalog.catalog_id, self.catalog.source)
+
+    @cached_property
+    def _ledger(self) -> Ledger:
+        return self.on.book.read()
+
+    @cached_property
+    def _lease(self) -> Lease | None:
+        return self.on.leases.get(self._worklist_id)
+
+    @cached_property
+    def _queue(self) -> Sequence[Waiter]:
+        """The runs that wait for the knowledge base as its run does."""
+        if (source := self.catalog.source) is None:
+            return ()
+        return self.on.book.waiting(source.knowledge_base_id, self._mode, limit=_LOOKED_AT)
+
+    @cached_property
+    def _sharing(self) -> int:
+        """How many catalogs with open documents share its data source, itself among them."""
+        if self.catalog.source is None or not self.catalog.source.is_shared:
+            return 1
+        entries = self.on.worklists.entries(self._worklist_id, limit=_LOOKED_AT)
+        return max(1, sum(1 for _ in entries))
+
     @cached_property
     def _has_grant(self) -> bool:
-        return any(each.worklist_id == self.worklist_id for each in self.ledger.grants)
+        return any(each.worklist_id == self._worklist_id for each in self._ledger.grants)
 
     @cached_property
     def _ahead(self) -> int | None:
         """How many runs of the queue are before its own; None if its own doesn't wait there."""
-        waiting = [each.worklist_id for each in self.queue]
-        return waiting.index(self.worklist_id) if self.worklist_id in waiting else None
+        waiting = [each.worklist_id for each in self._queue]
+        return waiting.index(self._worklist_id) if self._worklist_id in waiting else None
 
     @property
     def _is_following(self) -> bool:
         """Its run broke, and another has yet to begin."""
-        lease = self.lease
+        lease = self._lease
         return not self._has_grant and lease is not None and lease.held and lease.failures > 0
 
     @property
@@ -293,9 +291,9 @@ class _Outlook:
         if self._has_grant or (source := self.catalog.source) is None:
             return 0.0
         home = source.knowledge_base_id
-        before = sum(each.knowledge_base_id == home for each in self.ledger.grants)
-        before += len(self.queue) if self._ahead is None else self._ahead
-        return before * self._whole(0) / min(self.limits.jobs_in(home), self.limits.jobs)
+        before = sum(each.knowledge_base_id == home for each in self._ledger.grants)
+        before += len(self._queue) if self._ahead is None else self._ahead
+        return before * self._whole(0) / min(self.on.limits.jobs_in(home), self.on.limits.jobs)
 
     @cached_property
     def _at_work(self) -> list[Document]:
@@ -311,7 +309,7 @@ class _Outlook:
 
     def _whole(self, size: int) -> float:
         """What so many bytes of text take."""
-        return duration(self.ledger, self.mode, size, self.pace)
+        return duration(self._ledger, self._mode, size, self.on.pace)
 
     def _left(self, document: Document) -> float:
         """Of all that is at work; nobody knows once that takes longer than it should."""
@@ -329,12 +327,8 @@ class _Outlook:
     def _is_unattended(self, document: Document) -> bool:
         """Whether its object's event has yet to come, behind others', or the last run left it."""
         waits = document.status in (DocumentStatus.UPLOADING, DocumentStatus.PENDING)
-        is_attended = bool(document.fingerprint) and self.lease is not None and self.lease.held
+        is_attended = bool(document.fingerprint) and self._lease is not None and self._lease.held
         return waits and not is_attended and self._age(document) > _EVENT.total_seconds()
-
-
-def _takes_jobs(source: DataSource | None) -> bool:
-    return source is not None and source.type is DataSourceType.S3
 
 
 def _is_unsettled(document: Document) -> bool:

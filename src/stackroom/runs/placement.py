@@ -7,7 +7,6 @@ knowledge base with the most room, and where none is left, it joins the shared d
 the fewest catalogs. Where a catalog was placed it stays, whatever becomes of the pool.
 """
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Collection, Sequence
@@ -20,8 +19,8 @@ from stackroom.model.repositories import Catalogs
 from stackroom.runs.capacity import capacity_of
 from stackroom.runs.data_sources import DataSources, Slots
 
-# Catalogs' own data sources: the id stands behind what a person can read; once it was a hash.
-_OF_A_CATALOG = re.compile(r"(?:.+-)?(cat-[0-9a-f]{24})|ds-[0-9a-f]{32}")
+# Catalogs' own data sources: the id stands behind what a person can read.
+_OF_A_CATALOG = re.compile(r"(?:.+-)?(cat-[0-9a-f]{24})")
 _LONGEST_TITLE = 60  # of the 100 that a name may have [API model bedrock-agent: Name]
 
 
@@ -116,11 +115,8 @@ class Placements:
         there = self.data_sources.all(knowledge_base_id)
         # After them: whoever takes a slot makes the data source after it.
         holders = self.slots.holders(knowledge_base_id)
-        found = {
-            each
-            for each in there
-            if is_of_a_catalog(each) and not any(is_named_after(each, holder) for holder in holders)
-        }
+        owners = {each: catalog_named_in(each) for each in there}
+        found = {each for each, owner in owners.items() if owner and owner not in holders}
         lost = self.slots.lost(knowledge_base_id)
         self.slots.survey(knowledge_base_id, found)
         return not all(any(each.endswith(name) for each in lost) for name in found)
@@ -191,8 +187,7 @@ def is_at_home(noted: Collection[str], catalog: Catalog) -> bool:
 
 def standing_for(noted: Collection[str], catalog_id: str) -> list[str]:
     """What a survey has noted of the catalog's data source, which ends with its name."""
-    names = (catalog_id, _name_of_before(catalog_id))
-    return [each for each in noted if each != catalog_id and each.endswith(names)]
+    return [each for each in noted if each != catalog_id and each.endswith(catalog_id)]
 
 
 def data_source_name(catalog: Catalog) -> str:
@@ -207,20 +202,10 @@ def data_source_name(catalog: Catalog) -> str:
 
 def is_named_after(name: str, catalog_id: str) -> bool:
     """Whether a data source of that name is the catalog's own."""
-    ours = name == catalog_id or name.endswith(f"-{catalog_id}")
-    return ours or name == _name_of_before(catalog_id)
-
-
-def is_of_a_catalog(name: str) -> bool:
-    """Whether a data source of that name is any catalog's own."""
-    return _OF_A_CATALOG.fullmatch(name) is not None
+    return name == catalog_id or name.endswith(f"-{catalog_id}")
 
 
 def catalog_named_in(name: str) -> str | None:
-    """The catalog that a data source of that name is the own of, where the name tells its id."""
+    """The catalog that a data source of that name is the own of; None if it is no catalog's."""
     found = _OF_A_CATALOG.fullmatch(name)
     return found[1] if found is not None else None
-
-
-def _name_of_before(catalog_id: str) -> str:
-    return "ds-" + hashlib.sha256(catalog_id.encode()).hexdigest()[:32]

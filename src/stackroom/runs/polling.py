@@ -210,8 +210,7 @@ class Polling:
         if not is_waiting:
             return run.went(RunOutcome.SETTLED, waits=0, job_id=None)
         age = 0.0 if look.began_at is None else (self.now() - look.began_at).total_seconds()
-        wanted = mode is Mode.JOB and self.admission.is_wanted(run.worklist_id, run.epoch)
-        seconds = until_next_look(mode, age, wanted=wanted)
+        seconds = until_next_look(mode, age)
         return run.went(RunOutcome.RUNNING, wait_seconds=seconds, waits=run.progress.waits + 1)
 
     def _may_send(self, run: Run, look: Look, *, is_news: bool) -> bool:

@@ -9,13 +9,7 @@ from stackroom.access.tenancy import in_use, owned
 from stackroom.clock import utc_now
 from stackroom.errors import DocumentNotFound, RecordChanged
 from stackroom.model.bucket import DocumentBucket, FileVersion
-from stackroom.model.records import (
-    Catalog,
-    CatalogStatus,
-    DataSourceType,
-    Document,
-    DocumentStatus,
-)
+from stackroom.model.records import Catalog, CatalogStatus, DataSourceType, Document, DocumentStatus
 from stackroom.model.repositories import Catalogs, Documents, InspectionRequests
 from stackroom.runs.run_requests import RunRequests
 from stackroom.text.inspection import text_id_of

@@ -177,7 +177,6 @@ _FIRST = {Mode.DIRECT: 2.0, Mode.JOB: 10.0}  # seconds on AWS, of direct calls a
 _LEAST = {Mode.DIRECT: 1.0, Mode.JOB: 5.0}
 _LONGEST = 60.0
 _IN_PROPORTION = 0.2
-_WANTED = 0.1  # where others wait for it
 # Of something else that has to change before the run can go on.
 _FIRST_WAIT, _GROWTH = 2.0, 1.5
 # Until what Bedrock failed over is tried again: a run waits for so long by itself, and takes up at
@@ -191,10 +190,9 @@ def until_first_look(mode: Mode) -> int:
     return round(_FIRST[mode])
 
 
-def until_next_look(mode: Mode, age: float, *, wanted: bool = False) -> int:
-    """Seconds; `age` is for how long it has been at work, `wanted` whether others wait for it."""
-    share = _WANTED if wanted and mode is Mode.JOB else _IN_PROPORTION
-    return round(min(max(_LEAST[mode], age * share), _LONGEST))
+def until_next_look(mode: Mode, age: float) -> int:
+    """Seconds; `age` is for how long it has been at work."""
+    return round(min(max(_LEAST[mode], age * _IN_PROPORTION), _LONGEST))
 
 
 def until_next_try(waits: int, *, jitter: bool = False) -> int:

@@ -22,14 +22,7 @@ from stackroom.model.records import (
     Receipt,
 )
 from stackroom.model.repositories import Documents, Receipts
-from stackroom.runs.evidence import (
-    ABSENT,
-    INDEXED,
-    MAX_ATTEMPTS,
-    UNDER_WAY,
-    Evidence,
-    failure_of,
-)
+from stackroom.runs.evidence import ABSENT, INDEXED, MAX_ATTEMPTS, UNDER_WAY, Evidence, failure_of
 from stackroom.text.kept_texts import TextKeeping
 
 NOT_FOUND = (

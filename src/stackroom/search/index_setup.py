@@ -11,7 +11,18 @@ from enum import StrEnum
 from typing import Protocol
 
 from stackroom.concurrency import random_pauses
-from stackroom.errors import SearchIndexBusy, SearchIndexGone, ServiceRefused, Unavailable
+from stackroom.errors import ServiceRefused, StackroomError, Unavailable
+
+
+class SearchIndexGone(StackroomError):
+    def __init__(self, arn: str) -> None:
+        super().__init__(f"{arn!r} is not there")
+
+
+class SearchIndexBusy(StackroomError):
+    def __init__(self, arn: str) -> None:
+        super().__init__(f"{arn!r} is busy with another change")
+
 
 # Looking at the index that a knowledge base keeps its passages in, and making it fit for words.
 

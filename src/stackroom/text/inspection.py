@@ -23,12 +23,7 @@ from stackroom.model.formats import MAX_FILE_BYTES, extension_of, unsupported
 from stackroom.model.keys import Location, TextName, locate, may_be_document, unplaced_reason
 from stackroom.model.records import Document, DocumentStatus
 from stackroom.model.repositories import Catalogs, Documents, Inspected
-from stackroom.text.document_text import (
-    READER_VERSION,
-    DocumentText,
-    text_of,
-    unseen_in_title,
-)
+from stackroom.text.document_text import READER_VERSION, DocumentText, text_of, unseen_in_title
 from stackroom.text.extraction.page import Page
 from stackroom.text.gaps import UNREAD, gaps_of
 from stackroom.text.kept_texts import DocumentTexts, TextKeeping

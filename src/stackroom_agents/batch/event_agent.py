@@ -10,8 +10,9 @@ from strands.models.bedrock import BedrockModel
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.s3.foreign_objects import S3Objects, SqsAnswers
 from stackroom.aws.session import of_agents
-from stackroom.errors import AgentMisconfigured, ObjectRefused
+from stackroom.errors import ObjectRefused
 from stackroom_agents import registry
+from stackroom_agents.agent_errors import AgentMisconfigured
 from stackroom_agents.batch.agent_events import Messages, Objects, task_of
 from stackroom_agents.batch.definition_settings import BatchSettings, DefinitionSettings
 from stackroom_agents.batch.event_conversation import EventConversation, Json

@@ -21,12 +21,7 @@ from strands.types.exceptions import (
 
 from stackroom.access.plain_text import is_encodable
 from stackroom.aws.error_mapping import model_errors
-from stackroom.errors import (
-    AgentUnfinished,
-    AnswerNotJson,
-    ModelRefused,
-    ModelThrottled,
-)
+from stackroom.errors import AgentUnfinished, ModelRefused, ModelThrottled, Rejected
 from stackroom_agents.batch.agent_events import Messages, Task
 from stackroom_agents.batch.run_limits import TOOL_CALLS, TURNS, RunDeadline, ToolCalls, within
 from stackroom_agents.tool_context import caller_of
@@ -40,6 +35,14 @@ _AGAIN = (
     "Your answer was no JSON: {problem}. Answer again, with JSON alone: one object or one array,"
     " and nothing before or after it."
 )
+
+
+class AnswerNotJson(Rejected):
+    """`problem` is told to the model, too, and holds nothing of what it wrote."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"the model's answer is no JSON: {problem}")
+        self.problem = problem
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,8 @@ from typing import Any
 from strands.tools.loader import load_tools_from_module
 from strands.types.tools import AgentTool
 
-from stackroom.errors import AgentMisconfigured, ObjectRefused
+from stackroom.errors import ObjectRefused
+from stackroom_agents.agent_errors import AgentMisconfigured
 from stackroom_agents.batch.agent_events import Objects
 from stackroom_agents.batch.definition_settings import ToolAsset, ToolModule
 

@@ -7,8 +7,13 @@ from uuid import uuid4
 import pytest
 
 from simulator.tests.world import World
-from stackroom.errors import SearchIndexBusy, SearchIndexGone
-from stackroom.search.index_setup import IndexState, Readiness, SearchIndexes
+from stackroom.search.index_setup import (
+    IndexState,
+    Readiness,
+    SearchIndexBusy,
+    SearchIndexes,
+    SearchIndexGone,
+)
 from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
 from tests.fakes.search_index import BUCKET, INDEX, FakeSearchIndexes
 
