@@ -1,12 +1,10 @@
 """What lies in the control table, beyond what tests/contract/ports holds every store to."""
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from botocore.stub import Stubber
 from pydantic import TypeAdapter
 
 from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
@@ -16,7 +14,7 @@ from stackroom.aws.dynamodb.lease_records import DynamoLeases
 from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
 from stackroom.aws.dynamodb.selection_records import DynamoSelections
 from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
-from stackroom.errors import RecordChanged, StoreUnavailable
+from stackroom.errors import RecordChanged
 from stackroom.model.records import Receipt
 from stackroom.model.repositories import Inspected
 from stackroom.runs.lease import Lease
@@ -305,24 +303,6 @@ def test_items_that_decide_on_grants_are_read_consistently(
     book.waiting("KB12345678", Mode.DIRECT, limit=1)
 
     assert [each["ConsistentRead"] for each in asked] == [True, True]
-
-
-def test_a_throttled_table_is_asked_again_later(book: DynamoAdmissionBook, dynamodb: Any) -> None:
-    operations = ["get_item", "put_item", "put_item", "delete_item", "query"]
-
-    with Stubber(dynamodb) as stub:
-        for operation in operations:
-            stub.add_client_error(operation, "ThrottlingException", "slow", 400)
-        with pytest.raises(StoreUnavailable, match="GetItem"):
-            book.read()
-        with pytest.raises(StoreUnavailable, match="PutItem"):
-            book.write(replace(Ledger(), version=3))
-        with pytest.raises(StoreUnavailable, match="PutItem"):
-            book.enqueue(a_waiter(1))
-        with pytest.raises(StoreUnavailable, match="DeleteItem"):
-            book.dequeue(a_waiter(1))
-        with pytest.raises(StoreUnavailable, match="Query"):
-            book.waiting("KB12345678", Mode.DIRECT, limit=1)
 
 
 def test_a_result_is_kept_for_thirty_days(dynamodb: Any) -> None:

@@ -21,7 +21,7 @@ from stackroom.aws.bedrock.bedrock_data_sources import (
     type_in,
 )
 from stackroom.aws.bedrock.vector_ingestion_settings import VectorIngestion
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model.records import DataSource, DataSourceType
 
 SERVICE = "bedrock-agent"  # of the fixture `client`
@@ -214,21 +214,6 @@ def test_only_an_available_data_source_can_be_used(
     told = [data_sources.is_available(KB, "DS12345678") for _ in range(3)]
 
     assert told == [True, False, False]
-
-
-def test_throttled_and_failed_calls_are_tried_again_later(
-    data_sources: BedrockDataSources, stubber: Stubber
-) -> None:
-    stubber.add_client_error("create_data_source", "ThrottlingException", "slow", 429)
-    stubber.add_client_error("list_data_sources", "ThrottlingException", "slow", 429)
-    stubber.add_client_error("get_data_source", "InternalServerException", "oops", 500)
-
-    with pytest.raises(KnowledgeBaseThrottled, match="CreateDataSource"):
-        create(data_sources)
-    with pytest.raises(KnowledgeBaseThrottled, match="ListDataSources"):
-        data_sources.find(KB, NAME)
-    with pytest.raises(KnowledgeBaseUnavailable, match="GetDataSource answered Internal"):
-        data_sources.is_available(KB, "DS12345678")
 
 
 def test_a_deletion_is_asked_for_once_and_waited_for(

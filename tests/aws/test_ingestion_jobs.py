@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from stackroom.aws.bedrock.bedrock_ingestion_jobs import _STATES, BedrockIngestionJobs
 from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
-from stackroom.errors import DocumentsRefused, KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.errors import DocumentsRefused, KnowledgeBaseUnavailable
 from stackroom.model.records import DataSource, DataSourceType
 from stackroom.runs.bedrock_calls import Busy, DocumentDetail, Job, JobState, Submission
 from stackroom.runs.evidence import KNOWN_STATUSES
@@ -71,21 +71,6 @@ def a_job(status: str = "STARTING", job_id: str = "JOB1234567", **members: Any) 
 def a_document(uri: str, status: str = "INDEXED", **members: Any) -> dict[str, Any]:
     identifier = {"dataSourceType": "S3", "s3": {"uri": uri}}
     return {**IDS, "identifier": identifier, "status": status, "updatedAt": NOW, **members}
-
-
-def test_failed_or_unanswered_start_means_knowledge_base_unavailable(
-    jobs: BedrockIngestionJobs, stubber: Stubber, client: Any, monkeypatch: Any
-) -> None:
-    def refuse(**_: Any) -> None:
-        raise EndpointConnectionError(endpoint_url="https://bedrock.test")
-
-    stubber.add_client_error("start_ingestion_job", "InternalServerException", "running late", 500)
-
-    with pytest.raises(KnowledgeBaseUnavailable):
-        start(jobs)
-    monkeypatch.setattr(client, "start_ingestion_job", refuse)
-    with pytest.raises(KnowledgeBaseUnavailable):
-        start(jobs)
 
 
 def test_busy_answers_are_back_pressure_and_other_errors_are_raised(
@@ -205,31 +190,6 @@ def test_verdicts_are_listed_where_an_identifier_would_be_too_long(
     assert set(jobs.details(SOURCE, uris)) == set(uris)
 
 
-def test_throttled_reads_are_tried_again_later(
-    jobs: BedrockIngestionJobs, stubber: Stubber
-) -> None:
-    for operation in (
-        "get_ingestion_job",
-        "list_ingestion_jobs",
-        "stop_ingestion_job",
-        "get_knowledge_base_documents",
-        "list_knowledge_base_documents",
-    ):
-        stubber.add_client_error(operation, "ThrottlingException", "slow", 429)
-
-    few, many = ([f"s3://docs/{number}.txt" for number in range(count)] for count in (1, 51))
-    calls: dict[str, Callable[[], object]] = {
-        "GetIngestionJob": lambda: jobs.get(SOURCE, "JOB1234567"),
-        "ListIngestionJobs": lambda: jobs.running(SOURCE, description="any"),
-        "StopIngestionJob": lambda: jobs.stop(SOURCE, "JOB1234567"),
-        "GetKnowledgeBaseDocuments": lambda: jobs.details(SOURCE, few),
-        "ListKnowledgeBaseDocuments": lambda: jobs.details(SOURCE, many),
-    }
-    for operation, call_it in calls.items():
-        with pytest.raises(KnowledgeBaseThrottled, match=operation):
-            call_it()
-
-
 @pytest.mark.parametrize(
     ("managed", "most"), [(frozenset(), 1000), ({SOURCE.knowledge_base_id}, 100)]
 )
@@ -333,14 +293,6 @@ def test_a_deletion_is_asked_for_under_its_token(
     assert answer == {"doc-1": DocumentDetail(status="DELETING", updated_at=NOW)}
 
 
-@pytest.mark.parametrize("count", [0, 11])
-def test_a_call_takes_one_to_ten_documents(direct: BedrockDirectDocuments, count: int) -> None:
-    with pytest.raises(AssertionError, match="one to ten"):
-        direct.ingest(CUSTOM, [SUBMISSION] * count, token=TOKEN)
-    with pytest.raises(AssertionError, match="one to ten"):
-        direct.delete(CUSTOM, ["doc-1"] * count, token=TOKEN)
-
-
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_answers_to_direct_calls_that_mean_later_are_back_pressure(
     direct: BedrockDirectDocuments, stubber: Stubber, operation: str
@@ -402,16 +354,3 @@ def test_what_an_answer_says_and_leaves_out_is_read(
         "doc-1": DocumentDetail(status="IGNORED", updated_at=NOW, reason="too large"),
         "doc-2": DocumentDetail(status="NOT_FOUND", updated_at=None),
     }
-
-
-def test_throttled_reads_of_direct_verdicts_are_tried_again_later(
-    direct: BedrockDirectDocuments, stubber: Stubber
-) -> None:
-    operation = "get_knowledge_base_documents"
-    stubber.add_client_error(operation, "ThrottlingException", "slow", 429)
-    stubber.add_client_error(operation, "ServiceUnavailableException", "busy", 503)
-
-    with pytest.raises(KnowledgeBaseThrottled, match="GetKnowledgeBaseDocuments"):
-        direct.details(CUSTOM, ["doc-1"])
-    with pytest.raises(KnowledgeBaseUnavailable, match="GetKnowledgeBaseDocuments"):
-        direct.details(CUSTOM, ["doc-1"])

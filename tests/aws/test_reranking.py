@@ -10,7 +10,7 @@ from botocore.stub import Stubber
 
 from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom.aws.bedrock.bedrock_reranking import BedrockReranker
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.errors import KnowledgeBaseUnavailable
 
 SERVICE = "bedrock-agent-runtime"  # of the fixture `client`
 
@@ -35,17 +35,6 @@ def test_each_text_gets_its_own_relevance(simulated: Any) -> None:
 @pytest.fixture
 def reranker(client: Any) -> BedrockReranker:
     return BedrockReranker(client, model_arn=MODEL)
-
-
-def test_what_bedrock_refuses_is_told_in_our_words(
-    reranker: BedrockReranker, stubber: Stubber
-) -> None:
-    stubber.add_client_error("rerank", "ThrottlingException")
-    stubber.add_client_error("rerank", "AccessDeniedException")
-
-    for error in (KnowledgeBaseThrottled, KnowledgeBaseUnavailable):
-        with pytest.raises(error):
-            reranker.rank("greased pump", ["a"])
 
 
 @pytest.mark.parametrize(("score", "relevance"), [(1.0000001, 1.0), (-1e-7, 0.0)])

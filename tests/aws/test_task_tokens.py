@@ -8,12 +8,11 @@ import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.compat import HTTPHeaders
-from botocore.exceptions import ClientError, ConnectionClosedError
+from botocore.exceptions import ConnectionClosedError
 from botocore.stub import Stubber
 from moto.core.botocore_stubber import MockRawResponse
 
 from stackroom.aws.stepfunctions.executions import StepFunctionsTaskTokens
-from stackroom.errors import StoreUnavailable
 from tests.aws.conftest import TWICE
 
 SERVICE = "stepfunctions"  # of the fixture `client`
@@ -33,20 +32,6 @@ def test_wake_reports_admission_and_is_false_for_a_token_no_longer_valid(
         stubber.add_client_error("send_task_success", code, "gone", 400)
 
     assert [turns.wake("token") for _ in range(4)] == [True, False, False, False]
-
-
-def test_transient_errors_are_retried_and_permanent_ones_reported(
-    turns: StepFunctionsTaskTokens, stubber: Stubber
-) -> None:
-    stubber.add_client_error("send_task_success", "ThrottlingException", "slow", 400)
-    stubber.add_client_error("send_task_success", "InternalError", "oops", 500)
-    stubber.add_client_error("send_task_success", "InvalidOutput", "no JSON", 400)
-
-    for _ in range(2):
-        with pytest.raises(StoreUnavailable, match="SendTaskSuccess"):
-            turns.wake("token")
-    with pytest.raises(ClientError, match="InvalidOutput"):
-        turns.wake("token")
 
 
 def test_a_run_that_the_first_of_two_calls_may_have_woken_counts_as_woken(
