@@ -23,7 +23,11 @@ from stackroom.model.passages import Search
 from stackroom.search.cached_embeddings import Vector
 from stackroom.stores.opensearch.collection import Collection as Client
 from stackroom.stores.opensearch.index_layout import Fields, creation, layout_of
-from stackroom.stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase, hits_in
+from stackroom.stores.opensearch.opensearch_adapter import (
+    OpenSearchKnowledgeBase,
+    answers_in,
+    hits_in,
+)
 from stackroom.stores.opensearch.opensearch_filters import rendered
 from tests.contract.stores.relay import Relay
 from tests.opensearch.collection import PRINCIPALS, READER, Collection, mounted
@@ -230,25 +234,11 @@ def test_hybrid_finds_by_words_what_is_far_in_meaning_and_tells_how_far(
     assert [each.similarity for each in found.passages] == pytest.approx([0.0, 1.0])
 
 
-@pytest.mark.parametrize("search", [Search.SEMANTIC, Search.HYBRID])
-@pytest.mark.parametrize(
-    ("kind", "message"),
-    [(Kind.PARTIAL, "1 of 2 shards failed"), (Kind.NONSENSE, "nonsense")],
-)
-def test_half_an_answer_and_nonsense_are_no_answer(
-    filled: Collection, search: Search, kind: Kind, message: str
-) -> None:
-    operation = "Search" if search is Search.SEMANTIC else "MultiSearch"
-    FAULTS.append(Fault(operation=operation, kind=kind, where=filled.name))
-
-    with pytest.raises(KnowledgeBaseUnavailable, match=message):
-        _knowledge_base(filled, search=search).retrieve("a question", None, 3)
-
-
 @pytest.mark.parametrize(
     ("shards", "message"),
     [
         ({"total": 2, "successful": 1, "skipped": 0, "failed": 0}, "1 of 2 shards answered"),
+        ({"total": 2, "successful": 1, "skipped": 0, "failed": 1}, "1 of 2 shards failed"),
         ({"total": True, "successful": True, "failed": False}, "no count of shards"),
     ],
 )
@@ -257,6 +247,15 @@ def test_answer_of_only_some_shards_is_unavailable(shards: dict[str, object], me
 
     with pytest.raises(KnowledgeBaseUnavailable, match=message):
         hits_in(answer, Fields())
+
+
+def test_an_answer_of_another_shape_is_none() -> None:
+    shards = {"total": 1, "successful": 1, "skipped": 0, "failed": 0}
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="nonsense"):
+        hits_in({"timed_out": False, "_shards": shards, "hits": "several"}, Fields())
+    with pytest.raises(KnowledgeBaseUnavailable, match="nonsense"):
+        answers_in({"took": 1, "hits": "several"}, count=1)
 
 
 def test_nmslib_is_searched_without_a_filter_and_by_meaning_alone(collection: Collection) -> None:

@@ -336,17 +336,6 @@ def searched(body: Any, index: str, dsl: Dsl) -> dict[str, Any]:
     }
 
 
-def partial_answer(answer: dict[str, Any]) -> dict[str, Any]:
-    """As if one of the shards had failed: half of the hits."""
-    hits = answer["hits"]["hits"]
-    shards = {**answer["_shards"], "successful": 1, "failed": 1}
-    return {
-        **answer,
-        "_shards": shards,
-        "hits": {**answer["hits"], "hits": hits[: (len(hits) + 1) // 2]},
-    }
-
-
 def _source(source: Mapping[str, Any], wanted: Any) -> Mapping[str, Any]:
     """Whole fields by name; of names within objects this knows nothing."""
     match wanted:

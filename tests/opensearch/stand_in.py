@@ -30,7 +30,6 @@ from docs.opensearch_rules import (
     Refused,
 )
 from tests.opensearch.operations import Operations
-from tests.opensearch.queries import partial_answer
 
 PREFIX = "/aoss/"
 REGION = "us-east-1"
@@ -72,8 +71,6 @@ class Kind(StrEnum):
     INTERNAL = "internal"
     LATENCY = "latency"  # late, but right
     DROPPED = "dropped"  # the connection ends without an answer
-    PARTIAL = "partial"  # a part of the answer, and a note that it is one
-    NONSENSE = "nonsense"  # an answer of another shape than is documented
 
 
 # What a fault of a kind answers, and its status.
@@ -139,8 +136,7 @@ class OpenSearch:
             raise Refused(*_FAULTS[fault.kind], "injected")
         if fault is not None and fault.kind is Kind.LATENCY:
             time.sleep(fault.seconds)
-        answered = operation.answers(collection, index, request.body)
-        return answered if fault is None else _spoilt(fault.kind, answered)
+        return operation.answers(collection, index, request.body)
 
     def _check(self, principal: Principal, permission: str, collection: str, index: str) -> None:
         """Rules aoss.collection and aoss.access."""
@@ -162,17 +158,6 @@ class OpenSearch:
                 fault.times -= 1
                 return fault
         return None
-
-
-def _spoilt(kind: Kind, answered: Any) -> Any:
-    if kind is Kind.NONSENSE:
-        return {"took": 1, "hits": "several"}
-    if kind is not Kind.PARTIAL:
-        return answered
-    if "responses" in answered:
-        whole, *others = answered["responses"]
-        return {**answered, "responses": [partial_answer(whole), *others]}
-    return partial_answer(answered)
 
 
 def _json(status: int, answered: Any) -> tuple[int, dict[str, str], bytes]:
