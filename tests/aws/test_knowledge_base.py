@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
-from stackroom.access.identity import Caller
 from stackroom.access.search_filter_argument import conditions
-from stackroom.access.tenancy import Member, Tenant
+from stackroom.access.tenancy import Tenant
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.clock import Deadline
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
+from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 from stackroom.model.filters import AllOf, AnyOf, Compares, Comparison, Exists, Has
 from stackroom.model.passages import Passage, Search
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase, rendered
@@ -106,45 +105,9 @@ def test_the_largest_filter_keeps_bedrocks_bounds_and_passes_its_model(
     assert all(set(member) == {"equals"} for group in groups for member in group)
 
 
-def test_a_members_groups_are_sought_in_lists_and_pass_bedrocks_model(
-    client: Any, stubber: Stubber
-) -> None:
-    one, two = Member.of(Caller("dora", ("a", "b, c", "d", "e", "f", "g")))
-    in_rome = conditions({"city": "Rome"})
-    sought = [
-        {"listContains": {"key": "allowed_groups", "value": group}}
-        for group in ("a", "b, c", "d", "e", "f", "g")
-    ]
-    rome = {"equals": {"key": "city", "value": "Rome"}}
-    for groups in ({"orAll": sought[:5]}, sought[5]):
-        answer: dict[str, Any] = {"retrievalResults": []}
-        stubber.add_response("retrieve", answer, expected({"andAll": [groups, rome]}))
-
-    knowledge_base = BedrockKnowledgeBase(client, "KB12345678")
-    found = [
-        knowledge_base.retrieve("annual leave", view.filter(in_rome), 5) for view in (one, two)
-    ]
-
-    assert [each.passages for each in found] == [(), ()]
-
-
 def a_page(*texts: str, **members: Any) -> dict[str, Any]:
     results = [{"content": {"text": text}, "score": 0.5} for text in texts]
     return {"retrievalResults": results, **members}
-
-
-def test_throttling_is_told_apart_from_other_errors_on_any_page(
-    client: Any, stubber: Stubber
-) -> None:
-    stubber.add_response("retrieve", a_page("a", nextToken="t1"))
-    stubber.add_client_error("retrieve", "ThrottlingException", "slow down", 429)
-    stubber.add_client_error("retrieve", "AccessDeniedException", "no", 403)
-    knowledge_base = BedrockKnowledgeBase(client, "KB12345678")
-
-    with pytest.raises(KnowledgeBaseThrottled):
-        knowledge_base.retrieve("annual leave", ALICE, 5)
-    with pytest.raises(KnowledgeBaseUnavailable, match="Retrieve answered AccessDeniedException"):
-        knowledge_base.retrieve("annual leave", ALICE, 5)
 
 
 def test_fixed_filter_is_combined_with_the_callers_and_may_be_absent(

@@ -6,7 +6,7 @@ import pytest
 
 from stackroom.access.identity import Caller
 from stackroom.access.search_filter_argument import conditions
-from stackroom.access.tenancy import Member, Tenant
+from stackroom.access.tenancy import Member
 from stackroom.errors import SearchRefused
 from stackroom.model.filters import AllOf, Compares, Comparison, Filter, Has, Lists, any_of
 from stackroom.stores.s3vectors.s3vectors_filters import (
@@ -15,30 +15,6 @@ from stackroom.stores.s3vectors.s3vectors_filters import (
     is_listed,
     rendered,
 )
-
-
-def test_conditions_are_added_to_the_tenant_filter_and_never_replace_it() -> None:
-    assert rendered(Tenant("alice").filter()) == {"user_id": {"$eq": "alice"}}
-
-    asked = conditions({"city": ["Rome", "Paris"], "year": 2026, "current": True})
-
-    assert rendered(Tenant("alice", "cat-1").filter(asked)) == {
-        "$and": [
-            {"user_id": {"$eq": "alice"}},
-            {"catalog_id": {"$eq": "cat-1"}},
-            {"$or": [{"city": {"$eq": "Rome"}}, {"city": {"$eq": "Paris"}}]},
-            {"year": {"$eq": 2026}},
-            {"current": {"$eq": True}},
-        ]
-    }
-
-
-def test_a_members_groups_are_elements_of_a_list() -> None:
-    [member] = Member.of(Caller("dora", ("finance", "board")))
-
-    assert rendered(member.filter()) == {
-        "$or": [{"allowed_groups": {"$eq": "finance"}}, {"allowed_groups": {"$eq": "board"}}]
-    }
 
 
 def test_only_a_list_lists() -> None:
