@@ -108,16 +108,6 @@ def garbled_pdf(text: str, garbled: str) -> bytes:
     return b"%PDF-1.4\n" + b"".join(numbered) + b"trailer\n<< /Root 1 0 R /Size 10 >>\n%%EOF\n"
 
 
-def form_pdf(value: str) -> bytes:
-    """A page with a text field that has this value."""
-    body = io.BytesIO()
-    canvas = Canvas(body, pagesize=A4, invariant=True)
-    canvas.drawString(72, 770, "Supplier name:")
-    canvas.acroForm.textfield(name="supplier", x=72, y=700, value=value)
-    canvas.save()
-    return body.getvalue()
-
-
 def xfa_pdf(placeholder: str) -> bytes:
     """A form that only Adobe's reader shows; every other shows this placeholder."""
     page = f"BT /F1 12 Tf 72 700 Td ({placeholder}) Tj ET".encode()
@@ -242,11 +232,6 @@ def workbook(sheets: Mapping[str, Sequence[Sequence[str | float]]]) -> bytes:
             for name, rows in sheets.items()
         }
     )
-
-
-def workbook_of_rows(rows: str) -> bytes:
-    """An XLSX with just these rows, in the markup of a sheet."""
-    return _workbook({"Costs": rows})
 
 
 def latin1_csv() -> bytes:
