@@ -3,22 +3,16 @@
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import pytest
 from strands import Agent
 from strands.tools.mcp import MCPClient
 
 from examples.agent.scripted import Call, Script, ScriptedModel
 from stackroom.tools.tools import TOOLS
-from stackroom_agents import configuration
 from stackroom_cli.callers import issuer_of
 from stackroom_cli.demo import ANSWER, PROGRAM
 from stackroom_local.state import Instance
-from tests.agents.twins import asked
-from tests.functions.tools import text_of
-from tests.workflow.functions import forget_clients
 
 # Of a catalog that the pool of the shared local mode has a place for (conftest.py).
 USER, CATALOG = "kim", "sea"
@@ -71,37 +65,6 @@ def test_agent_stores_a_file_and_answers_from_it_over_mcp_and_in_process(
     assert calls_of(in_process.stdout)[1] == "list_catalogs"
     foreign = over_mcp(instance, "dave", once("list_catalogs", {}))
     assert foreign == "Found 0 catalogs. Use create_catalog to make one."
-
-
-def test_agents_side_by_side_share_tools_that_nobody_has_used_yet(
-    instance: Instance, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in instance.environment().items():
-        monkeypatch.setenv(name, value)
-    forget_clients()
-    services = configuration.from_project()
-
-    def create(number: int) -> str:
-        given, state = {"catalog_name": "One"}, {"user_id": f"user-{number}"}
-        return text_of(asked("create_catalog", given, state, services))
-
-    with ThreadPoolExecutor(8) as agents:
-        answers = list(agents.map(create, range(16)))
-    forget_clients()
-
-    assert all(each.startswith("Created catalog 'One'") for each in answers), answers
-
-
-def test_in_process_agent_without_user_or_valid_token_ends_with_a_reason(
-    instance: Instance,
-) -> None:
-    with ThreadPoolExecutor(2) as programs:
-        nobody = programs.submit(run, instance, "--in-process", "--user", "")
-        forged = programs.submit(run, instance, token="no.such.token")
-
-    assert (nobody.result().returncode, forged.result().returncode) == (1, 1)
-    assert "no verified user" in nobody.result().stderr
-    assert "Invalid Bearer token" in forged.result().stderr
 
 
 def once(tool: str, given: dict[str, Any]) -> Script:

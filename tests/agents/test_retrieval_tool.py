@@ -1,7 +1,6 @@
 """retrieve_from_knowledge_base as an agent calls it, and what its system prompt says of it."""
 
 import json
-import logging
 import subprocess
 import sys
 import textwrap
@@ -118,20 +117,6 @@ def test_how_much_is_shown_is_configured_or_asked_for(fake: FakeRetrieve) -> Non
     assert contents(configured_so) == {"new1"}
     assert configured_so["metadata"]["omitted_results"] == 1
     assert [each["content"] for each in asked_so["results"]] == ["best", "new1"]
-
-
-@pytest.mark.parametrize(
-    "state", [{}, {"user_id": "../ann", "groups": ["hr"]}, {"user_id": "ann", "groups": "hr"}]
-)
-def test_without_a_verified_user_groups_are_not_searched(
-    fake: FakeRetrieve, state: dict[str, Any]
-) -> None:
-    fake.hold(LAWS, "for hr", allowed_groups=["hr"])
-
-    answer = ask(configured({**LAWS, "enableAcl": True}), {"query": "q"}, **state)
-
-    assert (answer["success"], answer["errorType"]) == (False, "MissingIdentity")
-    assert fake.asked == []
 
 
 @pytest.mark.parametrize(
@@ -288,20 +273,6 @@ def test_what_did_not_fit_is_said_too(world: World) -> None:
     ]
     assert [each["content"] for each in least["results"]] == ["a..."]
     assert text_of(least).endswith("Found and left out, for want of room in max_tokens: 1.")
-
-
-def test_tool_call_logs_one_line_naming_documents_without_their_text(
-    world: World, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO, "stackroom_agents")
-    world.knowledge_base.put("of the secret", filename="a.txt")
-
-    world.ask({"query": "secret"}, {"user_id": "alice", "session_id": "s-1"})
-
-    [line] = [vars(each) for each in caplog.records if each.name == "stackroom_agents.tool_context"]
-    told = (line["tool"], line["user_id"], line["session_id"], line["document_ids"])
-    assert told == ("retrieve_from_knowledge_base", "alice", "s-1", "doc-a.txt")
-    assert "secret" not in str(line)
 
 
 BOTH = linked_settings(configured(LAWS, NEWS))

@@ -244,22 +244,6 @@ def test_asking_and_all_that_follows_from_an_indexed_document(tools: Tools) -> N
     }
 
 
-def test_no_results_names_the_nearest_sources(
-    tools: Tools, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    catalog_id = tools.create()
-    document_id = tools.index(catalog_id, "leave.txt", "Annual leave is thirty days for everyone.")
-    # The vectors here are all alike: every sentence would answer.
-    monkeypatch.setattr("bedrock_kb_simulator.stand_in._ENOUGH", 1.1)
-
-    answer = tools.call("query_catalog", query="What melts?", catalog_id=catalog_id)
-
-    assert told_of(answer) == ("NO_RESULTS", "Error: No relevant information found for your query")
-    assert answer["metadata"]["nearest"] == [
-        {"filename": "leave.txt", "document_id": document_id, "page": None, "section": None}
-    ]
-
-
 def test_an_answer_and_its_absence_say_what_was_not_searched(
     tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ from stackroom.catalogs.changes import Stated, change_of
 from stackroom.catalogs.event_log import EventLog
 from stackroom.model.records import DocumentStatus
 from tests.aws.stores import CONTROL_TABLE
-from tests.functions.tools import Tools, text_of, told_of
+from tests.functions.tools import Tools, text_of
 from tests.support.records import NOW, a_catalog, a_document
 
 HOSTILE = "a.pdf'\n- 2026: paid\N{RIGHT-TO-LEFT OVERRIDE}"
@@ -38,15 +38,6 @@ def test_what_happened_is_listed_the_oldest_first_and_read_on(tools: Tools) -> N
     )
     assert none["metadata"]["events"] == []
     assert none["metadata"]["next_after"] == broken["sequence"]
-
-
-def test_events_of_another_user_are_not_listed(tools: Tools) -> None:
-    happen(tools, a_catalog(), a_document())
-
-    for arguments in ({}, {"catalog_id": "cat-1"}, {"catalog_id": "EVENTS#alice"}):
-        listed = tools.of("bob").call("list_events", **arguments)
-        assert listed["metadata"]["events"] == []
-    assert told_of(tools.of("bob").call("list_events", user_id="alice"))[0] == "VALIDATION_ERROR"
 
 
 def test_a_filename_is_data_that_begins_no_line_of_the_tools_own(tools: Tools) -> None:

@@ -18,7 +18,7 @@ from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.inspection_records import DynamoInspections
 from stackroom.clock import utc_now
 from stackroom.errors import CatalogNotFound
-from stackroom.model.keys import Location, locate, text_folder
+from stackroom.model.keys import Location, locate
 from stackroom.model.records import Document, DocumentStatus
 from stackroom.model.repositories import Inspected
 from stackroom.runs.placement import SharedSources
@@ -169,22 +169,6 @@ def test_unread_file_is_queued_for_its_reader_like_an_s3_event(
     assert second["found"] == {"unread_file": 1}
     assert [object_event(each["Body"]).key for each in answer["Messages"]] == [KEY] * 3
     assert document().unread
-
-
-def test_text_that_nobody_needs_is_removed_with_its_places(
-    world: None, later: None, printed: Printed
-) -> None:
-    put(KEY)
-    read(KEY)
-    folder = text_folder("alice", place_of(KEY).catalog_id, "doc-" + "0" * 24)
-    put(f"{folder}{'a' * 16}.md", f"{folder}{'a' * 16}.places.json.gz", f"{folder}{'b' * 16}.md")
-
-    rehearsed, mended = reconcile(dry_run=True), reconcile()
-
-    assert rehearsed["found"].get("text_without_document") == 2
-    assert mended["found"].get("text_without_document") == 2
-    listed = session.client("s3").list_objects_v2(Bucket=BUCKET, Prefix="_text/")
-    assert listed["KeyCount"] == 0
 
 
 @pytest.mark.parametrize("when_due", [False, True])
