@@ -61,7 +61,7 @@ def test_workflow_file_matches_its_source_and_has_only_known_placeholders() -> N
     assert definition() == TEXT, "run: make asl"
     # The file was parsed above before any substitution; these are the only ones CDK fills in.
     assert set(re.findall(r'"[^"]*\$\{[^"]*"', TEXT)) == {f'"{name}"' for name in FUNCTIONS}
-    # JSONPath is what AWS, Step Functions Local, moto and ministack all run.
+    # JSONPath is what AWS, moto and ministack all run.
     assert MACHINE.get("QueryLanguage", "JSONPath") == "JSONPath"
 
 

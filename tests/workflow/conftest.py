@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -31,20 +30,12 @@ from tests.workflow.bedrock import Bedrock, pool
 from tests.workflow.engine import calling
 from tests.workflow.functions import Functions, forget, forget_clients, read_files_here
 from tests.workflow.machine import Machine, definition
-from tests.workflow.step_functions_local import ENDPOINT, answering_invocations
 from tests.workflow.world import World
 
 __all__ = ["strict_requests"]  # a fixture of all tests here
 
 MOTO: Any = {"stepfunctions": {"execute_state_machine": True}, "lambda": {"use_docker": False}}
 ROLE = "arn:aws:iam::123456789012:role/ingest-catalog"
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """By wire, a test listens for the engine's calls."""
-    for item in items:
-        if ENDPOINT and Path(__file__).parent in item.path.parents:
-            item.add_marker("processes")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -58,8 +49,6 @@ def clients() -> Iterator[None]:
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     pace = {"INGEST_SPEED": "1000", "ADMISSION_SECONDS_BETWEEN_STARTS": "0"}
-    if ENDPOINT:
-        monkeypatch.setenv("AWS_ENDPOINT_URL_SFN", ENDPOINT)
     for name, value in {**ENVIRONMENT, **pace}.items():
         monkeypatch.setenv(name, value)
     read_files_here(monkeypatch)
@@ -117,8 +106,7 @@ def world(
 ) -> Iterator[World]:
     forget()
     functions = Functions()
-    engine = answering_invocations(functions) if ENDPOINT else calling(functions)
-    with mock_aws(config=MOTO), engine:
+    with mock_aws(config=MOTO), calling(functions):
         s3, dynamodb = session.client("s3"), session.client("dynamodb")
         create_tables(dynamodb)
         create_bucket(s3)

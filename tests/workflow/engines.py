@@ -3,19 +3,16 @@
 import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 from uuid import uuid4
 
 import boto3
 
 from tests.workflow.conftest import ROLE
-from tests.workflow.engine import Invoked, calling
+from tests.workflow.engine import calling
 from tests.workflow.functions import Payload, Reply
 from tests.workflow.machine import Machine, definition
-from tests.workflow.step_functions_local import LAMBDA_PORT, answering_invocations
 from tests.workflow.ways import Ways
 
 ACCOUNT = ROLE.split(":")[4]
@@ -113,29 +110,8 @@ class Went:
 
 def strictly(answers: Sequence[Reply | Told]) -> Went:
     """By moto's interpreter."""
-    return _executed(answers, calling, _client())
+    client: Any = boto3.client("stepfunctions", region_name="us-east-1")
 
-
-def by_wire(answers: Sequence[Reply | Told], *, endpoint: str, port: int = LAMBDA_PORT) -> Went:
-    """By the engine at that endpoint, whose functions are answered at that port."""
-    return _executed(answers, partial(answering_invocations, port=port), _client(endpoint))
-
-
-def _client(endpoint: str | None = None) -> Any:
-    return boto3.client(
-        "stepfunctions",
-        endpoint_url=endpoint,
-        region_name="us-east-1",
-        aws_access_key_id=ACCOUNT,
-        aws_secret_access_key="none",
-    )
-
-
-def _executed(
-    answers: Sequence[Reply | Told],
-    calling: Callable[[Invoked], AbstractContextManager[None]],
-    client: Any,
-) -> Went:
     def tell(token: str, error: str | None) -> None:
         if error is None:
             client.send_task_success(taskToken=token, output="{}")
