@@ -147,20 +147,6 @@ class Bedrock:
             for detail in self._listed("ListKnowledgeBaseDocuments", **place)
         ]
 
-    def passages(self) -> list[Members]:
-        """The attributes of all that a search finds."""
-        return [
-            each["metadata"]
-            for home in self.shared
-            for each in self._simulator.ask(
-                "Retrieve",
-                service="bedrock-agent-runtime",
-                knowledgeBaseId=home,
-                retrievalQuery={"text": "anything"},
-                retrievalConfiguration={"vectorSearchConfiguration": {"numberOfResults": 100}},
-            )["retrievalResults"]
-        ]
-
     def _listed(self, operation: str, **members: str) -> list[Members]:
         """All of them: a page holds a thousand."""
         answer = self._simulator.ask(operation, **members)

@@ -15,7 +15,6 @@ from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
 from stackroom.aws.dynamodb.catalog_records import DynamoCatalogs
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.lease_records import DynamoLeases
-from stackroom.aws.dynamodb.slot_records import DynamoSlots
 from stackroom.runs.ledger import Mode
 from tests.aws.stores import (
     BUCKET,
@@ -87,30 +86,20 @@ def by_jobs(one_knowledge_base: str, bedrock: Bedrock, monkeypatch: pytest.Monke
 
 
 @pytest.fixture
-def longest_wait() -> int | None:
-    """Seconds until AdmitIngestion times out; as deployed if None."""
-    return None
-
-
-@pytest.fixture
 def no_delay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs follow broken ones at once."""
     monkeypatch.setattr(stackroom.runs.run_leases, "_FIRST_DELAY", 0)
 
 
 @pytest.fixture
-def world(
-    bedrock: Bedrock,
-    monkeypatch: pytest.MonkeyPatch,
-    longest_wait: int | None,
-) -> Iterator[World]:
+def world(bedrock: Bedrock, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     forget()
     functions = Functions()
     with mock_aws(config=MOTO), calling(functions):
         s3, dynamodb = session.client("s3"), session.client("dynamodb")
         create_tables(dynamodb)
         create_bucket(s3)
-        machine = _machine(definition(longest_wait), monkeypatch)
+        machine = _machine(definition(), monkeypatch)
         yield World(
             s3=s3,
             functions=functions,
@@ -119,7 +108,6 @@ def world(
             catalogs=DynamoCatalogs(client=dynamodb, table=CATALOG_TABLE),
             documents=DynamoDocuments(client=dynamodb, table=CATALOG_TABLE),
             leases=DynamoLeases(client=dynamodb, table=CONTROL_TABLE),
-            slots=DynamoSlots(client=dynamodb, table=CONTROL_TABLE),
             book=DynamoAdmissionBook(client=dynamodb, table=CONTROL_TABLE),
         )
         machine.stop()

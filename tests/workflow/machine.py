@@ -13,12 +13,8 @@ _PATIENCE = 300.0  # seconds: of a busy machine; nothing is proved by it
 _LOOK = 0.04  # seconds; each look takes time from the engine
 
 
-def definition(longest_wait: int | None = None) -> str:
-    """
-    The file as deployed, but that retries come as soon as the engine allows.
-
-    With `longest_wait` a run waits to be admitted for so many seconds before it queues up anew.
-    """
+def definition() -> str:
+    """The file as deployed, but that retries come as soon as the engine allows."""
     text = DEFINITION.read_text("utf-8")
     text = text.replace("${IngestFunctionArn}", f"{_ARN}ingest")
     text = text.replace("${StatusPollerFunctionArn}", f"{_ARN}status_poller")
@@ -26,8 +22,6 @@ def definition(longest_wait: int | None = None) -> str:
     for state in machine["States"].values():
         for retry in state.get("Retry", []):
             retry.update(IntervalSeconds=1, BackoffRate=1.0, MaxDelaySeconds=2)
-    if longest_wait is not None:
-        machine["States"]["AdmitIngestion"]["TimeoutSeconds"] = longest_wait
     return json.dumps(machine)
 
 
@@ -56,18 +50,11 @@ class Machine:
         ended = [self.client.describe_execution(executionArn=arn) for arn in arns]
         return [self._read(each) for each in sorted(ended, key=lambda each: each["startDate"])]
 
-    def await_parked(self, name: str) -> None:
-        """Until that execution waits to be admitted, its position in the queue taken."""
-        self._await(lambda: self._types(name)[-1:] == ["TaskSubmitted"], name)
-
     def await_events(self, name: str, kind: str, *, times: int) -> None:
         self._await(lambda: self._types(name).count(kind) >= times, name)
 
     def await_end(self, name: str) -> None:
         self._await(lambda: self._arn(name) not in self.running(), name)
-
-    def count_events(self, name: str) -> int:
-        return len(self._types(name))
 
     def running(self) -> list[str]:
         found = self.client.list_executions(stateMachineArn=self.arn, statusFilter="RUNNING")

@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -11,18 +10,14 @@ from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
 from stackroom.aws.dynamodb.catalog_records import DynamoCatalogs
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.lease_records import DynamoLeases
-from stackroom.aws.dynamodb.slot_records import DynamoSlots
-from stackroom.clock import utc_now
 from stackroom.model.keys import Location, locate
 from stackroom.model.records import Catalog, Document
 from stackroom.runs.lease import Lease
-from stackroom.runs.ledger import Grant, Mode
 from tests.aws.stores import BUCKET
 from tests.workflow.bedrock import Bedrock
 from tests.workflow.functions import Functions
 from tests.workflow.machine import Execution, Machine
 
-_STRANGER = "cat-of-a-stranger"
 _messages = count(1)
 
 
@@ -35,17 +30,12 @@ class World:
     catalogs: DynamoCatalogs
     documents: DynamoDocuments
     leases: DynamoLeases
-    slots: DynamoSlots
     book: DynamoAdmissionBook
 
     def drop(self, key: str, body: bytes = b"some text") -> None:
         """Put an object and deliver its event, as S3, EventBridge and SQS do."""
         self.s3.put_object(Bucket=BUCKET, Key=key, Body=body)
         self.notify("Object Created", key)
-
-    def drop_all(self, *keys: str) -> None:
-        for key in keys:
-            self.drop(key)
 
     def notify(self, kind: str, *keys: str) -> None:
         for name in ("upload_handler", "inspect"):
@@ -65,33 +55,6 @@ class World:
         for execution in self.executions():
             if execution.status != "SUCCEEDED":
                 self.ingest({"action": "recover", "execution_name": execution.name})
-
-    def sweep(self) -> list[str]:
-        """As the schedule does; answers the names of the runs that were followed."""
-        followed: list[str] = self.ingest({"action": "sweep"})["followed"]
-        return followed
-
-    def occupy(self, knowledge_base_id: str) -> None:
-        """Someone else has the knowledge base to themselves."""
-        now = utc_now()
-        grant = Grant(
-            worklist_id=_STRANGER,
-            epoch=1,
-            knowledge_base_id=knowledge_base_id,
-            mode=Mode.JOB,
-            slots=1,
-            granted_at=now,
-            until=now + timedelta(hours=1),
-            claimed=True,
-        )
-        ledger = self.book.read()
-        self.book.write(replace(ledger, grants=(*ledger.grants, grant)))
-
-    def vacate(self) -> None:
-        """That someone ends without handing on the grant."""
-        ledger = self.book.read()
-        others = tuple(each for each in ledger.grants if each.worklist_id != _STRANGER)
-        self.book.write(replace(ledger, grants=others))
 
     def grants(self) -> list[str]:
         """The catalogs that have one."""
