@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, cast
 
 from benchmarks import metering
@@ -23,7 +22,7 @@ from simulated_time.memory import MemoryReceipts, MemorySlots, MemoryWorklists
 from simulated_time.stores import AdmissionBook, Bucket, Catalogs, Documents, Leases
 from simulated_time.workflow import Workflow
 from stackroom.app.function_settings import AdmissionSettings
-from stackroom.app.run_use_cases import RunUseCases
+from stackroom.app.run_builder import RunBuilder
 from stackroom.aws.bedrock.bedrock_data_sources import BedrockDataSources
 from stackroom.aws.bedrock.bedrock_ingestion_jobs import BedrockIngestionJobs
 from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
@@ -37,7 +36,6 @@ from stackroom.stores.s3vectors.index_presence import AT_ONCE
 from stackroom.text.document_text import DocumentText
 from stackroom.text.extraction.page import Page
 from stackroom.text.inspection import Inspection
-from stackroom.uploads.reconcile import Uploads
 
 # Of an inspection, in seconds and bytes a second: a process of its own, which starts as fast as any
 # Python does, then what our reader was measured at on annual reports, of 266 to 2,223 kB.
@@ -59,7 +57,7 @@ class Settings(AdmissionSettings):
 
 
 class MeteredDeployment:
-    """What stackroom.app.adapters has, as far as runs, uploads and inspections need it."""
+    """The adapters of stackroom.app.run_builder, as far as runs, uploads and inspections need."""
 
     def __init__(
         self, account: Account, stores: Stores, workflow: Workflow, pool: Sequence[PoolMember]
@@ -117,37 +115,29 @@ class StandInInspection(Inspection):
         return replace(super()._written(location, version, text, pages), text_tokens=None)
 
 
-class UseCases(RunUseCases):
+class UseCases(RunBuilder):
     """What the functions hold behind their caches, all in one place."""
 
     @classmethod
     def on(
         cls, account: Account, stores: Stores, workflow: Workflow, pool: Sequence[PoolMember]
     ) -> "UseCases":
-        return cls(
-            deployment=cast("Any", MeteredDeployment(account, stores, workflow, pool)),
+        there = MeteredDeployment(account, stores, workflow, pool)
+        made = cls(
+            settings=there.settings,
+            client=account.client,
             now=account.hub.now,
             beside=account.beside,
             pause_among_writers=_pause_in(account),
         )
-
-    @cached_property
-    def uploads(self) -> Uploads:
-        there = self.deployment
-        return Uploads(
-            catalogs=there.register,
-            documents=there.documents,
-            bucket=there.bucket,
-            receipts=there.receipts,
-            inspections=there.inspections,
-            now=self.now,
-            pause=self.pause_among_writers,
-            beside=self.beside,
-        )
+        finding = {
+            "knowledge_base": there.knowledge_base,
+            "documents_at_once": there.documents_at_once,
+        }
+        vars(made).update(vars(there), **finding)
+        return made
 
     def inspection(self, account: Account) -> Inspection:
-        there = cast("MeteredDeployment", self.deployment)
-
         def extract(body: bytes, _filename: str) -> tuple[Page, ...]:
             text = body.decode()
             read = STAND_IN.fullmatch(text)
@@ -158,12 +148,12 @@ class UseCases(RunUseCases):
             return (Page(number=1, text=text),)
 
         return StandInInspection(
-            files=there.files,
-            texts=there.texts,
+            files=self.files,
+            texts=self.texts,
             keeping=self.text_keeping,
-            inspections=there.inspections,
-            catalogs=there.catalogs,
-            documents=there.documents,
+            inspections=self.inspections,
+            catalogs=self.catalogs,
+            documents=self.documents,
             requests=self.requests,
             extract=extract,
             pause=self.pause_among_writers,

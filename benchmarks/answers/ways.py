@@ -10,7 +10,7 @@ from unittest.mock import patch
 from benchmarks.answers.local import USER
 from benchmarks.serving import NotMeasured
 from stackroom.access.identity import Caller
-from stackroom.app.use_cases import UseCases
+from stackroom.app.search_builder import SearchBuilder
 from stackroom.aws import session
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.model.filters import Filter
@@ -64,7 +64,7 @@ def retrieval_of() -> Retrieval:
     # Imported here, because its logger takes the environment as it is then.
     from stackroom.app.function_settings import RetrieveSettings  # noqa: PLC0415 - see above
 
-    return UseCases.of(RetrieveSettings.from_env(), session.client).retrieval
+    return SearchBuilder(settings=RetrieveSettings.from_env()).retrieval
 
 
 def tool_of(retrieval: Retrieval, catalog_id: str) -> Way:

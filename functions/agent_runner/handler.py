@@ -22,9 +22,10 @@ from stackroom.agents.agent_run import AgentRun, ModelStep
 from stackroom.agents.asking import Asking
 from stackroom.agents.run_bounds import MOST_SECONDS, SECONDS_TO_END
 from stackroom.agents.runner import Runner
+from stackroom.app.agent_builder import AgentBuilder
 from stackroom.app.function_settings import RetrieveSettings
+from stackroom.app.search_builder import SearchBuilder
 from stackroom.app.shared_settings import SharedSettings
-from stackroom.app.use_cases import UseCases
 from stackroom.aws.session import client
 from stackroom.errors import MalformedEvent
 from stackroom.search.cached_embeddings import CacheTally
@@ -66,18 +67,22 @@ def model_of(model_id: str, is_streaming: bool) -> Model:
     return bedrock_model(model_id, settings().guardrail, streaming=is_streaming)
 
 
+class RunnerUseCases(SearchBuilder, AgentBuilder):
+    """Agents of users, and the search that their tools use."""
+
+
 @cache
 def runner() -> Runner:
     for name in _OURS:
         logging.getLogger(name)  # there is none of a package before somebody asks
     copy_config_to_registered_loggers(logger, include=_OURS)
     observability.hush()
-    use_cases = UseCases.of(settings(), client, cache_tally=embedded)
+    use_cases = RunnerUseCases(settings=settings(), client=client, cache_tally=embedded)
     retrieval = use_cases.retrieval
     return Runner(
-        agents=use_cases.deployment.agents,
-        book=use_cases.deployment.agent_runs,
-        chats=use_cases.deployment.chats,
+        agents=use_cases.agent_book,
+        book=use_cases.agent_run_book,
+        chats=use_cases.chat_book,
         asking=Asking(
             available=use_cases.available_knowledge_bases,
             retrieval=retrieval,

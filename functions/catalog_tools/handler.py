@@ -9,7 +9,7 @@ from functions import audit_line
 from functions.telemetry import logger_for, metrics_for, report_embeddings
 from stackroom.access.identity import tool_call
 from stackroom.app.function_settings import CatalogToolsSettings
-from stackroom.app.use_cases import UseCases
+from stackroom.app.tool_builder import ToolBuilder
 from stackroom.aws.session import client
 from stackroom.search.cached_embeddings import CacheTally
 from stackroom.tools.calls import Calls, Response
@@ -20,8 +20,9 @@ embedded = CacheTally()
 
 
 @cache
-def use_cases() -> UseCases:
-    return UseCases.of(CatalogToolsSettings.from_env(), client, cache_tally=embedded)
+def use_cases() -> ToolBuilder:
+    settings = CatalogToolsSettings.from_env()
+    return ToolBuilder(settings=settings, client=client, cache_tally=embedded)
 
 
 @logger.inject_lambda_context(clear_state=True)

@@ -9,9 +9,13 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.batch import response
 from functions.telemetry import logger_for, metrics_for
 from stackroom.app.function_settings import Settings
-from stackroom.app.use_cases import UseCases
+from stackroom.aws.dynamodb.event_records import DynamoEvents
 from stackroom.aws.dynamodb.stream_records import event_in
+from stackroom.aws.dynamodb.webhook_records import DynamoWebhooks
+from stackroom.aws.eventbridge.event_bus import DefaultEventBus
 from stackroom.aws.session import client
+from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
+from stackroom.catalogs.event_log import EventLog
 from stackroom.catalogs.publishing import Publishing
 
 logger = logger_for("event_publisher")
@@ -25,7 +29,13 @@ class PublisherSettings(Settings):
 
 @cache
 def publishing() -> Publishing:
-    return UseCases.of(PublisherSettings.from_env(), client).publishing
+    settings, dynamodb = PublisherSettings.from_env(), client("dynamodb")
+    return Publishing(
+        log=EventLog(book=DynamoEvents(client=dynamodb, table=settings.kb_control_table)),
+        bus=DefaultEventBus(client=client("events")),
+        webhooks=DynamoWebhooks(client=dynamodb, table=settings.kb_control_table),
+        queue=SqsWebhookQueue(client=client("sqs"), url=settings.webhooks_queue_url),
+    )
 
 
 @logger.inject_lambda_context(clear_state=True)

@@ -8,7 +8,7 @@ from stackroom.app.function_settings import (
     DataSourceSettings,
     DocumentSettings,
 )
-from stackroom.app.use_cases import UseCases
+from stackroom.app.run_builder import RunBuilder
 from stackroom.aws.session import client
 
 logger = logger_for("ingest")
@@ -22,5 +22,5 @@ class IngestSettings(AdmissionSettings, DataSourceSettings, DocumentSettings):
 
 
 @cache
-def use_cases() -> UseCases:
-    return UseCases.of(IngestSettings.from_env(), client)
+def use_cases() -> RunBuilder:
+    return RunBuilder(settings=IngestSettings.from_env(), client=client)

@@ -10,8 +10,8 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.batch import handle_each, response
 from functions.fair_turns import QueueSettings, in_turn
 from functions.telemetry import logger_for, metrics_for
+from stackroom.app.document_builder import DocumentBuilder
 from stackroom.app.function_settings import DocumentSettings, Pool
-from stackroom.app.use_cases import UseCases
 from stackroom.aws.session import client
 from stackroom.aws.textract.text_detection import TextractDetection
 from stackroom.text.extraction.apart import read_pages_apart
@@ -46,16 +46,15 @@ def inspection() -> Inspection:
 
 
 def inspection_of(settings: InspectSettings, client: Callable[[str], Any]) -> Inspection:
-    use_cases = UseCases.of(settings, client)
-    there = use_cases.deployment
+    there = DocumentBuilder(settings=settings, client=client)
     return Inspection(
         files=there.files,
         texts=there.texts,
-        keeping=use_cases.text_keeping,
+        keeping=there.text_keeping,
         catalogs=there.catalogs,
         documents=there.documents,
         inspections=there.inspections,
-        requests=use_cases.requests,
+        requests=there.requests,
         extract=_reader(settings, client),
         ocr=settings.ocr,
     )

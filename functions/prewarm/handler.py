@@ -17,7 +17,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.telemetry import logger_for
 from stackroom.access.tenancy import Nobody
-from stackroom.app.adapters import Deployment
+from stackroom.app.deployment import Deployment
 from stackroom.app.function_settings import Pool, SearchSettings
 from stackroom.errors import RetrievalFailed, StackroomError
 from stackroom.model.passages import KnowledgeBase

@@ -32,9 +32,9 @@ from pydantic import AwareDatetime, BaseModel, Field
 from functions.reconciler.search_indexes import report_search_indexes
 from functions.telemetry import NAMESPACE, logger_for, metrics_for
 from stackroom.app.function_settings import DocumentSettings, Pool
-from stackroom.app.reconciliation_wiring import reconciliation_of
-from stackroom.app.use_cases import UseCases
+from stackroom.app.reconciler_builder import ReconcilerBuilder
 from stackroom.aws.session import client
+from stackroom.aws.sqs.object_events import SqsInspectionRequests
 from stackroom.reconciler.audit_rounds import HeldBookmark, Reconciliation, Rounds
 from stackroom.reconciler.bedrock_requests import ACCOUNT_A_SECOND, DEFAULT_A_SECOND
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
@@ -79,34 +79,41 @@ class OwnedCatalog(BaseModel):
 
 
 @cache
-def use_cases() -> UseCases:
-    return UseCases.of(ReconcilerSettings.from_env(), client)
+def use_cases() -> ReconcilerBuilder:
+    return ReconcilerBuilder(settings=ReconcilerSettings.from_env(), client=client)
+
+
+def inspection_requests() -> SqsInspectionRequests:
+    settings = use_cases().settings
+    return SqsInspectionRequests(
+        client=client("sqs"),
+        url=settings.need("inspections_queue_url"),
+        bucket=settings.need("kb_docs_bucket"),
+    )
 
 
 def reconciliation(idle_before: datetime | None) -> Reconciliation:
-    bookmark = use_cases().deployment.bookmark
+    bookmark = use_cases().bookmark
     if idle_before is not None:
         bookmark.keep(None)
-    return reconciliation_of(
-        use_cases(),
-        inspections=use_cases().deployment.inspection_requests,
+    return use_cases().reconciliation(
+        inspections=inspection_requests(),
         bookmark=bookmark,
-        rounds=use_cases().deployment.rounds,
+        rounds=use_cases().rounds,
         idle_before=idle_before,
-        a_second=use_cases().deployment.settings.need("reconciler_requests_a_second"),
+        a_second=use_cases().settings.need("reconciler_requests_a_second"),
     )
 
 
 def rehearsal(resume: Resume) -> tuple[Reconciliation, Callable[[], Resume]]:
     """A reconciliation that only tells; and where the next invocation goes on."""
     bookmark, kept = HeldBookmark(resume.cursor), HeldBookmark(resume.round)
-    rehearsing = reconciliation_of(
-        use_cases(),
-        inspections=use_cases().deployment.inspection_requests,
+    rehearsing = use_cases().reconciliation(
+        inspections=inspection_requests(),
         bookmark=bookmark,
         rounds=Rounds(kept=kept),
         dry_run=True,
-        a_second=use_cases().deployment.settings.need("reconciler_requests_a_second"),
+        a_second=use_cases().settings.need("reconciler_requests_a_second"),
     )
     return rehearsing, lambda: Resume(cursor=bookmark.read(), round=kept.read())
 
@@ -116,7 +123,7 @@ def rehearsal(resume: Resume) -> tuple[Reconciliation, Callable[[], Resume]]:
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     if event.get("action") == "delete_catalog":
         return delete(OwnedCatalog.model_validate(event))
-    report_search_indexes(use_cases().deployment)
+    report_search_indexes(use_cases().pool)
     request = Request.model_validate(event)
     if request.dry_run:
         reconciling, resume = rehearsal(request.resume)

@@ -1,12 +1,15 @@
 """What the reconciler tells of the pool's indexes: whether they can be searched by words."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
 from functions.telemetry import NAMESPACE, logger_for, metrics_for
-from stackroom.app.adapters import Deployment
+from stackroom.aws.session import client
+from stackroom.model.records import PoolMember
 from stackroom.search.index_setup import Readiness, readiness_of
+from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
 
 logger = logger_for("reconciler")
 metrics = metrics_for("reconciler")
@@ -14,10 +17,10 @@ metrics = metrics_for("reconciler")
 _UNKNOWN = "unknown"
 
 
-def report_search_indexes(deployment: Deployment) -> None:
+def report_search_indexes(pool: Iterable[PoolMember]) -> None:
     """Those that can't are counted altogether, for an alarm; and all of them by state."""
-    indexes = [member.index for member in deployment.pool if member.index is not None]
-    known = readiness_of(deployment.search_indexes, indexes)
+    indexes = [member.index for member in pool if member.index is not None]
+    known = readiness_of(S3VectorsIndexes(client("s3vectors")), indexes)
     unready = {name: each for name, each in known.items() if each is not Readiness.ACTIVE}
     for name, readiness in unready.items():
         logger.warning("search index not ready", index=name, state=readiness or _UNKNOWN)

@@ -15,7 +15,7 @@ from stackroom.access.identity import ToolCall, tool_call
 from stackroom.access.plain_text import encodable
 from stackroom.access.tool import require_tool
 from stackroom.app.function_settings import RetrieveSettings
-from stackroom.app.use_cases import UseCases
+from stackroom.app.search_builder import SearchBuilder
 from stackroom.aws.session import client
 from stackroom.clock import Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
@@ -34,7 +34,7 @@ _TO_ANSWER = 1.0  # seconds
 @cache
 def retrieval() -> MeteredRetrieval:
     settings = RetrieveSettings.from_env()
-    return UseCases.of(settings, client, cache_tally=embedded).metered_retrieval
+    return SearchBuilder(settings=settings, client=client, cache_tally=embedded).metered_retrieval
 
 
 @logger.inject_lambda_context(clear_state=True)

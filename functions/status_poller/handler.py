@@ -8,7 +8,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.telemetry import logger_for, metrics_for, report, report_set_aside, told
 from stackroom.app.function_settings import AdmissionSettings, DocumentSettings
-from stackroom.app.use_cases import UseCases
+from stackroom.app.run_builder import RunBuilder
 from stackroom.aws.session import client
 from stackroom.runs.polling import Polling
 from stackroom.runs.run import Run
@@ -28,7 +28,7 @@ class Step(Run):
 
 @cache
 def polling() -> Polling:
-    return UseCases.of(PollerSettings.from_env(), client).polling
+    return RunBuilder(settings=PollerSettings.from_env(), client=client).polling
 
 
 @logger.inject_lambda_context(clear_state=True)

@@ -14,8 +14,8 @@ from pydantic import ValidationError
 
 from functions.batch import handle_each, response
 from functions.telemetry import logger_for, metrics_for
-from stackroom.app.adapters import Deployment
 from stackroom.app.function_settings import Settings
+from stackroom.aws.dynamodb.webhook_records import DynamoWebhooks
 from stackroom.aws.error_mapping import store_errors
 from stackroom.aws.session import client, secret_text
 from stackroom.catalogs.guarded_post import GuardedPost
@@ -45,7 +45,7 @@ def settings() -> WebhookSenderSettings:
 @cache
 def calls() -> WebhookCalls:
     return WebhookCalls(
-        webhooks=Deployment(settings=settings(), client=client).webhooks,
+        webhooks=DynamoWebhooks(client=client("dynamodb"), table=settings().kb_control_table),
         post=GuardedPost(anywhere=settings().webhook_reach == "anywhere"),
         key=secret_text(client("secretsmanager"), settings().webhook_key_arn),
     )

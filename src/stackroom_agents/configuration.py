@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from stackroom.app.function_settings import CatalogToolsSettings
-from stackroom.app.use_cases import UseCases
+from stackroom.app.tool_builder import ToolBuilder
 from stackroom.aws import session
 
 _FUNCTIONS = ("retrieve", "catalog-tools")
@@ -25,17 +25,17 @@ class AgentSettings(CatalogToolsSettings):
     retrieve_sharing: Literal["off", "on"] = "off"
 
 
-def from_environment(environ: Mapping[str, str] = os.environ) -> UseCases:
+def from_environment(environ: Mapping[str, str] = os.environ) -> ToolBuilder:
     """
     By the environment variables that those functions have. These can't be done without: KB_POOL,
     KB_CATALOG_TABLE, KB_CONTROL_TABLE, KB_DOCS_BUCKET, STATE_MACHINE_ARN, ANSWER_MODEL_ARN.
 
     Raises pydantic's ValidationError naming what is missing, never a value.
     """
-    return UseCases.of(AgentSettings.from_env(environ), client_of)
+    return ToolBuilder(settings=AgentSettings.from_env(environ), client=client_of)
 
 
-def from_project(project: str = "stackroom") -> UseCases:
+def from_project(project: str = "stackroom") -> ToolBuilder:
     """
     By the configuration of those functions as they are deployed, so that a notebook, or a shell
     after `stackroom env --operator`, needs to know nothing but credentials and region.

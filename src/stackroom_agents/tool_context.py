@@ -68,7 +68,7 @@ def report(access: Access) -> None:
 
 class AgentServices(Services, Protocol):
     """
-    The use cases behind the tools; `stackroom.app.use_cases` makes each when it is first used.
+    The use cases behind the tools; `stackroom.app.tool_builder` makes each when it is first used.
     """
 
     @property

@@ -21,6 +21,7 @@ from rich.markup import escape
 
 from stackroom.errors import ServiceRefused, StackroomError, Unavailable
 from stackroom.search.index_setup import Readiness, readiness_of
+from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
 from stackroom.tools.texts import size
 from stackroom_cli.callers import sign_in_of
 from stackroom_cli.json_output import CheckTold, DoctorAnswer
@@ -146,9 +147,9 @@ def _rounds(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
 
 def _search_indexes(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
     try:
-        deployed = SiteServices(site).use_cases.deployment
+        deployed = SiteServices(site).use_cases
         indexes = [member.index for member in deployed.pool if member.index is not None]
-        known = readiness_of(deployed.search_indexes, indexes)
+        known = readiness_of(S3VectorsIndexes(site.client("s3vectors")), indexes)
     except _FAILURES as error:
         yield CheckResult(
             False, f"indexes can't be looked at ({sentence(error) or error}); {remedies.otherwise}"

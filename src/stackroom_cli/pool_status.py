@@ -65,7 +65,7 @@ def overview(services: SiteServices, catalogs: Sequence[Catalog]) -> RenderableT
 
 def _look(services: SiteServices) -> tuple[MemberStanding, ...]:
     stores = services.stores
-    members = services.use_cases.deployment.pool
+    members = services.use_cases.pool
     return Pool(members=members, slots=stores.slots, book=stores.admission_book).look()
 
 

@@ -10,7 +10,6 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
-from stackroom.app.reconciliation_wiring import reconciliation_of
 from stackroom.concurrency import random_pauses
 from stackroom.errors import Unavailable
 from stackroom.reconciler.audit_rounds import AuditStage, HeldBookmark, Reconciliation, Rounds
@@ -122,8 +121,7 @@ def _reconciliation(
     on_step: Callable[[AuditStage], None],
 ) -> Reconciliation:
     services = SiteServices(site)
-    return reconciliation_of(
-        services.use_cases,
+    return services.use_cases.reconciliation(
         inspections=services.inspection_requests,
         bookmark=bookmark,
         rounds=rounds,

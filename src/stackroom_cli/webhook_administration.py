@@ -31,13 +31,13 @@ def add(site: Site, url: str, *, user: str | None, types: str, told: Output) -> 
         owner=OPERATORS if user is None else checked(user), url=url, types=_types(types)
     )
     key = _key(site)  # whoever may not read it adds nothing
-    add_webhook(SiteServices(site).stores.webhooks, webhook)
+    add_webhook(SiteServices(site).webhooks, webhook)
     told.people.print(f"added {webhook.id}: {_about(webhook)}")
     _tell_secret(webhook, key, told)
 
 
 def show(site: Site, *, told: Output) -> None:
-    found = sorted(SiteServices(site).stores.webhooks.all(), key=lambda each: each.created_at)
+    found = sorted(SiteServices(site).webhooks.all(), key=lambda each: each.created_at)
     shown = table("Webhook", "Is told of", "URL")
     for each in found:
         shown.add_row(*map(Text, (each.id, _about(each), each.url)))
@@ -47,7 +47,7 @@ def show(site: Site, *, told: Output) -> None:
 
 
 def remove(site: Site, webhook_id: str, *, told: Output) -> None:
-    SiteServices(site).stores.webhooks.remove(_found(site, webhook_id))
+    SiteServices(site).webhooks.remove(_found(site, webhook_id))
     told.people.print(f"{webhook_id} is told no more")
     told.answer(DoneAnswer())
 
@@ -99,7 +99,7 @@ def _types(text: str) -> tuple[WebhookType, ...]:
 
 
 def _found(site: Site, webhook_id: str) -> Webhook:
-    for each in SiteServices(site).stores.webhooks.all():
+    for each in SiteServices(site).webhooks.all():
         if each.id == webhook_id:
             return each
     raise NotFound("Webhook", f"Webhook '{webhook_id}'")

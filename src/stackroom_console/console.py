@@ -10,10 +10,10 @@ from starlette.responses import Response
 
 from stackroom.access.access_log import AccessLog
 from stackroom.access.tokens import TokenVerifier
-from stackroom.app.use_cases import UseCases
 from stackroom.clock import utc_now
 from stackroom_console.openid_provider import OpenIdProvider
 from stackroom_console.sealed_cookies import Seal
+from stackroom_console.services import ConsoleServices
 
 # What API Gateway's HTTP API leaves the console on AWS; it keeps to that everywhere.
 #
@@ -71,7 +71,7 @@ class Console:
     """
 
     url: str
-    services: UseCases
+    services: ConsoleServices
     verifier: TokenVerifier
     issuer: OpenIdProvider
     seal: Seal

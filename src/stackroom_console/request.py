@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from starlette.requests import Request as HttpRequest
 
     from stackroom.access.identity import Caller
-    from stackroom.app.use_cases import UseCases
     from stackroom_console.console import Console
     from stackroom_console.sealed_cookies import Session
+    from stackroom_console.services import ConsoleServices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class Request:
         return self.caller.user_id
 
     @property
-    def services(self) -> UseCases:
+    def services(self) -> ConsoleServices:
         return self.console.services
 
     @property

@@ -8,7 +8,6 @@ from stackroom.access.access_log import AccessLog
 from stackroom.access.tokens import PublishedKeys, TokenVerifier
 from stackroom.app.function_settings import CatalogToolsSettings, JsonList
 from stackroom.app.shared_settings import SharedSettings
-from stackroom.app.use_cases import UseCases
 from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
 from stackroom.aws.session import secret_text
 from stackroom.catalogs.transfers import Transfers
@@ -16,6 +15,7 @@ from stackroom.model.formats import MAX_FILE_BYTES
 from stackroom_console.console import Connection, Console
 from stackroom_console.openid_provider import OpenIdProvider
 from stackroom_console.sealed_cookies import Seal, seal_key
+from stackroom_console.services import ConsoleServices
 
 
 class ConsoleSettings(CatalogToolsSettings, SharedSettings):
@@ -43,7 +43,7 @@ def console_of(
     settings: ConsoleSettings, client: Callable[[str], Any], *, log: AccessLog
 ) -> Console:
     """`client` answers the boto3 client of a service, `log` keeps the audit."""
-    services = UseCases.of(settings, client)
+    services = ConsoleServices(settings=settings, client=client)
     keys = PublishedKeys(settings.identity_jwks_url)
     clients = (*settings.identity_client_ids, settings.console_client_id)
     return Console(
@@ -57,7 +57,7 @@ def console_of(
         ),
         seal=Seal([seal_key(secret_text(client("secretsmanager"), settings.console_key_arn))]),
         sign_outs=DynamoSignOuts(client=client("dynamodb"), table=settings.kb_control_table),
-        uploads=uploads_origin(services.deployment.transfers),
+        uploads=uploads_origin(services.transfers),
         log=log,
         connection=_connection(settings),
         speed=settings.ingest_speed,

@@ -18,9 +18,9 @@ from stackroom.agents.agents import AgentDefinition
 from stackroom.agents.links import NewLink
 from stackroom.agents.run_bounds import MOST_SECONDS
 from stackroom.agents.runs import NewRun, Runs
-from stackroom.app.use_cases import UseCases
 from stackroom.aws import session
 from stackroom.model.records import Catalog, DataSource
+from stackroom_console.services import ConsoleServices
 from tests.agents.conftest import logging_taken_back
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
 from tests.functions.printed import Printed, listening
@@ -89,8 +89,8 @@ class World:
         return session.client("sqs")
 
     @property
-    def use_cases(self) -> UseCases:
-        return UseCases.of(ConsoleSettings.from_env(), session.client)
+    def use_cases(self) -> ConsoleServices:
+        return ConsoleServices(settings=ConsoleSettings.from_env())
 
     @property
     def runs(self) -> Runs:
@@ -98,7 +98,7 @@ class World:
 
     def catalog(self, user: str, key: str, name: str, text: str) -> None:
         prefix = f"{user}/{name}/"
-        catalogs = self.use_cases.deployment.register
+        catalogs = self.use_cases.register
         told: dict[str, Any] = {"catalog_id": key, "user_id": user, "name": name}
         catalogs.open(Catalog(**told, s3_prefix=prefix, created_at=NOW, updated_at=NOW))
         attributes = {"user_id": user, "catalog_id": key, "document_id": f"doc-{key}"}
@@ -106,7 +106,7 @@ class World:
         placed = DataSource(knowledge_base_id=self.knowledge_base_id, data_source_id=source)
         catalogs.place(key, placed)
         document = a_document(catalog_id=key, document_id=f"doc-{key}", filename="pump.txt")
-        self.use_cases.deployment.documents.save(document)
+        self.use_cases.documents.save(document)
 
     def filled(self, knowledge_base_id: str, prefix: str, text: str, **attributes: object) -> str:
         """A data source with one document."""

@@ -137,7 +137,7 @@ def test_clients_are_made_one_after_another_however_many_tools_ask(
         return service
 
     monkeypatch.setattr(session, "client", make)
-    client = configuration.from_environment(VARIABLES).deployment.client
+    client = configuration.from_environment(VARIABLES).client
 
     with ThreadPoolExecutor(8) as tools:
         assert list(tools.map(client, ["s3"] * 16)) == ["s3"] * 16
@@ -157,7 +157,7 @@ def test_by_a_project_s_name_the_settings_are_its_functions(
 
     monkeypatch.setattr(session, "client", {"lambda": Lambda()}.__getitem__)
 
-    settings: Any = configuration.from_project("acme").deployment.settings
+    settings: Any = configuration.from_project("acme").settings
 
     assert (settings.kb_docs_bucket, settings.retrieve_max_tokens) == ("docs", 77)
     assert settings.retrieve_sharing == "on"

@@ -6,7 +6,7 @@ from typing import Any
 import boto3
 import pytest
 
-from stackroom.app.use_cases import UseCases
+from stackroom.app.tool_builder import ToolBuilder
 from stackroom.catalogs import listing
 from stackroom.runs import estimates
 from stackroom_cli.sites.site_services import StoreSettings
@@ -23,7 +23,7 @@ def read() -> Counter[str]:
 
 
 @pytest.fixture
-def counted(dynamodb: Any, s3: Any, read: Counter[str]) -> UseCases:
+def counted(dynamodb: Any, s3: Any, read: Counter[str]) -> ToolBuilder:
     """The use cases of the console's page, with what they read counted."""
 
     def count(parsed: dict[str, Any], **_more: object) -> None:
@@ -42,11 +42,11 @@ def counted(dynamodb: Any, s3: Any, read: Counter[str]) -> UseCases:
         kb_docs_bucket=BUCKET,
         ingest_speed=1,
     )
-    return UseCases.of(settings, client)
+    return ToolBuilder(settings=settings, client=client)
 
 
 def test_a_page_reads_as_much_however_many_documents_there_are(
-    counted: UseCases, read: Counter[str], monkeypatch: pytest.MonkeyPatch
+    counted: ToolBuilder, read: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(listing, "DOCUMENTS", PAGE)
     monkeypatch.setattr(estimates, "PAGE", PAGE)  # larger catalogs are not read as a whole

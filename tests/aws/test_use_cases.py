@@ -24,8 +24,6 @@ from stackroom.app.function_settings import (
     SettingMissing,
     Settings,
 )
-from stackroom.app.reconciliation_wiring import reconciliation_of
-from stackroom.app.use_cases import UseCases
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.model.records import PoolMember
 from stackroom.runs.capacity import CAPACITIES
@@ -35,7 +33,7 @@ from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.stores.s3vectors.index_presence import AT_ONCE, IndexPresence
 from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
 from stackroom.stores.store_registry import STORES
-from stackroom_cli.sites.site_services import StoreSettings
+from stackroom_cli.sites.site_services import SiteUseCases, StoreSettings
 from tests.aws.stores import ENVIRONMENT
 from tests.fakes import toy_store
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -61,33 +59,30 @@ class Answers(AnswerSettings, FittingSettings, SearchSettings):
     kb_docs_bucket: str
 
 
-def use_cases(settings: type[Settings], *members: dict[str, str], **variables: str) -> UseCases:
+def use_cases(settings: type[Settings], *members: dict[str, str], **variables: str) -> SiteUseCases:
     """Over a pool of members that are the usual one but for what is said of them."""
     pool = json.dumps([{**MEMBER, **each} for each in members or ({},)])
     given = {**VARIABLES, "KB_POOL": pool, **variables}
-    return UseCases.of(settings.from_env(given), client=lambda service: service)
+    return SiteUseCases(settings=settings.from_env(given), client=lambda service: service)
 
 
 def searched_by(settings: type[Settings], member: dict[str, str], **variables: str) -> Any:
     """What a function that reads these settings searches with, behind what shares and paces it."""
     made = use_cases(settings, member, **variables)
-    return found_in(made.deployment.knowledge_base("KB00000001"))
+    return found_in(made.knowledge_base("KB00000001"))
 
 
 @pytest.mark.parametrize(
     ("settings", "asked"),
     [
         (UploadSettings, lambda made: (made.uploads, made.runs, made.deletions, made.retrying)),
-        (InspectSettings, lambda made: inspection_of(made.deployment.settings, str)),
+        (InspectSettings, lambda made: inspection_of(made.settings, str)),
         (IngestSettings, lambda made: (made.run_tasks, made.broken_runs, made.estimates)),
         (PollerSettings, lambda made: made.polling),
         (
             ReconcilerSettings,
-            lambda made: reconciliation_of(
-                made,
-                inspections=made.deployment.inspection_requests,
-                bookmark=made.deployment.bookmark,
-                rounds=made.deployment.rounds,
+            lambda made: made.reconciliation(
+                inspections=made, bookmark=made.bookmark, rounds=made.rounds
             ),
         ),
         (RetrieveSettings, lambda made: made.retrieval),
@@ -95,7 +90,7 @@ def searched_by(settings: type[Settings], member: dict[str, str], **variables: s
     ],
 )
 def test_what_a_function_reads_is_enough_for_what_it_does(
-    settings: type[Settings], asked: Callable[[UseCases], object]
+    settings: type[Settings], asked: Callable[[SiteUseCases], object]
 ) -> None:
     assert asked(use_cases(settings))
 
@@ -108,7 +103,7 @@ def test_what_a_function_reads_is_enough_for_what_it_does(
     ],
 )
 def test_a_use_case_without_its_setting_names_the_variable(
-    settings: type[Settings], asked: Callable[[UseCases], object], missing: str
+    settings: type[Settings], asked: Callable[[SiteUseCases], object], missing: str
 ) -> None:
     with pytest.raises(SettingMissing, match=f"{missing} is no variable of {settings.__name__}"):
         asked(use_cases(settings))
@@ -119,8 +114,9 @@ def test_a_search_imports_nothing_of_the_ingestion() -> None:
     code = f"""
 import sys
 from functions.retrieve.handler import RetrieveSettings
-from stackroom.app.use_cases import UseCases
-UseCases.of(RetrieveSettings.from_env({VARIABLES!r}), client=lambda service: service).retrieval
+from stackroom.app.search_builder import SearchBuilder
+settings = RetrieveSettings.from_env({VARIABLES!r})
+SearchBuilder(settings=settings, client=lambda service: service).retrieval
 print(*(name for name in sys.modules if name.startswith("stackroom.")))
 """
 
@@ -128,7 +124,8 @@ print(*(name for name in sys.modules if name.startswith("stackroom.")))
 
     imported = ran.stdout.split()
     assert "stackroom.search.search" in imported
-    for other in ("uploads", "ingestion", "reconciler", "runs", "aws.dynamodb.document_records"):
+    others = ("uploads", "reconciler", "runs.run", "runs.polling", "aws.dynamodb.document_records")
+    for other in others:
         assert not [name for name in imported if name.startswith(f"stackroom.{other}")]
 
 
@@ -139,7 +136,7 @@ def test_a_knowledge_base_is_made_by_the_type_of_its_member(
     toy_store.KEPT["S1"] = FakeKnowledgeBase()
 
     made = use_cases(RetrieveSettings, {}, {"knowledge_base_id": "S1", "type": "TOY"})
-    pool, left = made.retrieval.pool, made.deployment.knowledge_base("KB00000009")
+    pool, left = made.retrieval.pool, made.knowledge_base("KB00000009")
 
     assert isinstance(found_in(pool["KB00000001"]), BedrockKnowledgeBase)
     assert isinstance(found_in(pool["S1"]), FakeKnowledgeBase)
@@ -209,7 +206,7 @@ def test_who_searches_for_somebody_does_it_as_is_configured(
 def test_presence_of_documents_is_checked_in_the_index_itself(
     settings: type[Settings],
 ) -> None:
-    made = use_cases(settings, {"index": INDEX}).deployment
+    made = use_cases(settings, {"index": INDEX})
 
     found = found_in(made.knowledge_base("KB00000001"))
 
@@ -222,7 +219,7 @@ def test_presence_of_documents_is_checked_in_the_index_itself(
 def test_knowledge_base_without_our_index_checks_fewer_documents_at_once(
     member: dict[str, str],
 ) -> None:
-    made = use_cases(PollerSettings, member, KB_DOCS_OWNER="123456789012").deployment
+    made = use_cases(PollerSettings, member, KB_DOCS_OWNER="123456789012")
 
     assert isinstance(found_in(made.knowledge_base("KB00000001")), BedrockKnowledgeBase)
     assert made.documents_at_once("KB00000001") == 5
@@ -230,7 +227,7 @@ def test_knowledge_base_without_our_index_checks_fewer_documents_at_once(
 
 def test_a_managed_knowledge_base_is_searched_by_retrieve() -> None:
     managed = {"knowledge_base_id": "KB9", "type": "MANAGED"}
-    made = use_cases(CatalogToolsSettings, {}, managed, RETRIEVE_VIA="s3vectors").deployment
+    made = use_cases(CatalogToolsSettings, {}, managed, RETRIEVE_VIA="s3vectors")
 
     found = found_in(made.knowledge_base("KB9"))
 
@@ -310,9 +307,9 @@ def test_store_settings_list_the_inventory_without_a_pool() -> None:
         ingest_speed=1.0,
     )
 
-    looking = UseCases.of(settings, lambda service: None)
+    looking = SiteUseCases(settings=settings, client=lambda service: None)
 
-    assert looking.deployment.inventory.managed == frozenset()
+    assert looking.inventory.managed == frozenset()
 
 
 @pytest.mark.parametrize("member", [{}, {"type": "MANAGED"}, {"index": INDEX}])
@@ -323,7 +320,7 @@ def test_searches_for_users_are_paced_and_the_pollers_are_not(
     of_managed = {"KB_DOCS_OWNER": "123456789012"}
 
     def found(settings: type[Settings], **more: str) -> object:
-        return use_cases(settings, member, **more).deployment.knowledge_base("KB00000001")
+        return use_cases(settings, member, **more).knowledge_base("KB00000001")
 
     for settings in (RetrieveSettings, CatalogToolsSettings):
         assert isinstance(found(settings, **variables), Paced)
@@ -340,7 +337,7 @@ def test_knowledge_bases_of_one_rate_share_a_bucket() -> None:
     made = use_cases(RetrieveSettings, *members)
 
     def bucket(knowledge_base_id: str) -> TokenBucket:
-        found = made.deployment.knowledge_base(knowledge_base_id)
+        found = made.knowledge_base(knowledge_base_id)
         assert isinstance(found, Paced)
         return found.bucket
 

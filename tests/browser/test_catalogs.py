@@ -42,7 +42,7 @@ def test_the_failed_one_of_a_thousand_is_found_and_tried_again(
     indexed = eventually(lambda: _settled(person, f"{catalog}/zebra.txt"), "it is indexed")
     reason = "it took too long"
     assert indexed is not None, "eventually() returns what is truthy"
-    services.deployment.documents.save(
+    services.documents.save(
         indexed.moved(DocumentStatus.FAILED, at=datetime.now(UTC), reason=reason)
     )
 

@@ -18,7 +18,7 @@ def test_an_operator_is_led_to_what_failed_and_sees_what_was_used_of_caps(
     ada = signed_in("ada-operates", "operators")  # early in a list of users
     page, person = ada.page, Person(instance, ada.name)
     services = SiteServices(instance).use_cases
-    services.deployment.caps.keep(ada.name, Caps(documents=5))
+    services.caps.keep(ada.name, Caps(documents=5))
     person.settle(
         person.put_all({"Moorings/berths.txt": "Berth 5.", "Moorings/berths.dwg": "AC1032"})
     )

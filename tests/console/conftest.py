@@ -11,13 +11,13 @@ from starlette.testclient import TestClient
 
 from stackroom.access.access_log import Access
 from stackroom.access.tokens import TokenVerifier
-from stackroom.app.use_cases import UseCases
 from stackroom.aws import session
 from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
 from stackroom_console.app import console_app
 from stackroom_console.console import Connection, Console
 from stackroom_console.openid_provider import OpenIdProvider
 from stackroom_console.sealed_cookies import Seal
+from stackroom_console.services import ConsoleServices
 from stackroom_console.wiring import ConsoleSettings, uploads_origin
 from tests.aws.stores import CONTROL_TABLE
 from tests.console.browser import URL, Browser
@@ -88,7 +88,7 @@ def console(
         "IDENTITY_CLIENT_IDS": f'["{CLIENT}"]',
     }.items():
         monkeypatch.setenv(name, value)
-    services = UseCases.of(ConsoleSettings.from_env(), session.client)
+    services = ConsoleServices(settings=ConsoleSettings.from_env())
     with pipeline.bedrock.answering(session.client("writing")):
         yield Console(
             url=URL,
@@ -99,7 +99,7 @@ def console(
             ),
             seal=Seal([Fernet.generate_key()]),
             sign_outs=DynamoSignOuts(client=session.client("dynamodb"), table=CONTROL_TABLE),
-            uploads=uploads_origin(services.deployment.transfers),
+            uploads=uploads_origin(services.transfers),
             log=accesses.append,
             connection=Connection(
                 mcp_url=MCP_URL, client_id="agents", command_line="stackroom --deployment prod {}"

@@ -70,7 +70,7 @@ def test_a_source_says_what_of_its_document_cannot_be_found(
     alice: Browser, pipeline: Pipeline, console: Console, catalog: str
 ) -> None:
     whole = indexed(pipeline, "alice", catalog, "whole.txt", "Annual leave is due in March.")
-    documents = console.services.deployment.documents
+    documents = console.services.documents
     for each in list(documents.of_catalog(catalog)):
         if each.document_id != whole:
             documents.save(each.model_copy(update={"gaps": ("1 of 2 pages looks garbled: 2",)}))

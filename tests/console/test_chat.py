@@ -47,7 +47,7 @@ def run_of(browser: Browser, path: str) -> str:
 
 def write(console: Console, run_id: str, *steps: Step, **changes: Any) -> AgentRun:
     """As its runner writes it down."""
-    book = console.services.deployment.agent_runs
+    book = console.services.agent_run_book
     run = book.get("alice", run_id)
     assert run is not None
     now = {"state": RunState.RUNNING, "begun_at": run.created_at, "steps": (*run.steps, *steps)}
@@ -59,7 +59,7 @@ def answer(console: Console, run_id: str, text: str, *before: Step) -> AgentRun:
     tokens = {"input_tokens": 1200, "output_tokens": 34, "tool_calls": len(before)}
     run = write(console, run_id, *before, said, **tokens)
     ended = run.ended(RunState.SUCCEEDED, run.created_at)
-    return console.services.deployment.agent_runs.save(ended)
+    return console.services.agent_run_book.save(ended)
 
 
 def found(*passages: ShownPassage, query: str = "leave", **more: Any) -> ToolStep:
@@ -94,7 +94,7 @@ def test_a_run_is_accepted_queued_and_shown(alice: Browser, console: Console, ag
 
     assert answer.status_code == 202
     run = answer.json()["data"]["run"]
-    url = console.services.deployment.settings.need("agent_runs_queue_url")
+    url = console.services.settings.need("agent_runs_queue_url")
     [message] = session.client("sqs").receive_message(QueueUrl=url)["Messages"]
     assert json.loads(message["Body"]) == {"user_id": "alice", "run_id": run["id"]}
     assert alice.get(f"/api/runs/{run['id']}").json()["data"]["run"] == run
@@ -145,7 +145,7 @@ def test_run_shows_its_progress_before_there_is_an_answer(
 ) -> None:
     path = begin(alice, agent)
     run = run_of(alice, path)
-    book = console.services.deployment.agent_runs
+    book = console.services.agent_run_book
     looks = [alice.get(path).text]
 
     write(console, run)
@@ -170,7 +170,7 @@ def test_an_answer_grows_and_what_has_not_changed_is_not_sent_again(
 ) -> None:
     path = begin(alice, agent)
     run = run_of(alice, path)
-    book = console.services.deployment.agent_runs
+    book = console.services.agent_run_book
     write(console, run)
     parts: list[str] = []
 
@@ -212,7 +212,7 @@ def test_stopped_run_is_cancelled_at_once_and_shows_what_was_written(
     path = begin(alice, agent)
     run = run_of(alice, path)
     write(console, run)
-    console.services.deployment.agent_runs.keep_draft("alice", run, Draft(steps=0, text="Half an"))
+    console.services.agent_run_book.keep_draft("alice", run, Draft(steps=0, text="Half an"))
     before = alice.get(path).text
 
     stopped = alice.post(f"/runs/{run}/cancel")
@@ -241,7 +241,7 @@ def test_failed_run_shows_its_partial_answer_with_sources(
     )
     written = write(console, run, found(passage()), half)
     failed = written.ended(RunState.FAILED, NOW, reason="The model did not answer.")
-    console.services.deployment.agent_runs.save(failed)
+    console.services.agent_run_book.save(failed)
 
     shown = alice.get(path).text
 
@@ -404,7 +404,7 @@ def test_an_agent_goes_with_its_conversations(alice: Browser, console: Console, 
     alice.post(f"/agents/{agent}/delete")
 
     assert [alice.get(each).status_code for each in (path, f"/api/runs/{run}")] == [404, 404]
-    assert list(console.services.deployment.chats.of_agent("alice", agent)) == []
+    assert list(console.services.chat_book.of_agent("alice", agent)) == []
 
 
 def test_single_questions_of_programs_and_of_before_are_shown_apart(

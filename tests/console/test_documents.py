@@ -53,7 +53,7 @@ def test_the_page_says_what_of_the_document_cannot_be_found(
 ) -> None:
     catalog = new_catalog(alice)
     document_id = indexed(pipeline, "alice", catalog, "lease.txt", "thirty days")
-    documents = console.services.deployment.documents
+    documents = console.services.documents
     before = documents.get(catalog, document_id)
     assert before is not None
     after = documents.save(before.model_copy(update={"gaps": ("1 of 2 pages looks garbled: 2",)}))

@@ -57,7 +57,7 @@ def answered_run(
     )
     said = ModelStep(text="Thirty days.", at=NOW, seconds=1, input_tokens=1, output_tokens=1)
     over = {"steps": (step, said), "state": RunState.SUCCEEDED}
-    console.services.deployment.agent_runs.save(run.model_copy(update=over))
+    console.services.agent_run_book.save(run.model_copy(update=over))
     return agent, run.id
 
 

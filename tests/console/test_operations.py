@@ -239,7 +239,7 @@ def test_monthly_usage_of_users_is_shown_next_to_their_caps(
 ) -> None:
     indexed(pipeline, "alice", new_catalog(alice), "a.txt", "thirty days " * 1000)
     caps = Caps(documents=1000, dollars=Decimal(5))
-    console.services.deployment.caps.keep("alice", caps)
+    console.services.caps.keep("alice", caps)
 
     [month] = [each for each in rows(olga.get("/operations").text) if each.startswith("alice 1 ")]
     mine = read(alice.get("/catalogs").text)

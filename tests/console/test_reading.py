@@ -126,7 +126,7 @@ def test_kept_text_is_shown_page_by_page_and_not_read_anew(
     assert document.text_id is not None
     seen = [Page(1, "Cover"), Page(2, ""), Page(3, "Seen by OCR."), Page(4, "The tide is high.")]
     name = TextName("alice", document.catalog_id, document_id, document.text_id)
-    console.services.deployment.texts.put(name, text_of(seen, "scan.pdf"))
+    console.services.texts.put(name, text_of(seen, "scan.pdf"))
 
     page = read(shown(alice, text_path(catalog, document_id, "The tide is high.")))
 

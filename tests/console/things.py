@@ -175,7 +175,7 @@ def stored() -> str:
 
 def failing(console: Console, catalog_id: str, document_id: str) -> str:
     """A document that lay there, and that Bedrock could make nothing of."""
-    documents = console.services.deployment.documents
+    documents = console.services.documents
     document = documents.get(catalog_id, document_id)
     assert document is not None
     now = console.now()

@@ -133,7 +133,7 @@ class Person:
         """
         place = locate(f"{self.name}/{name}/a.txt")
         assert isinstance(place, Location), place
-        there, now = SiteServices(self.instance).use_cases.deployment, utc_now()
+        there, now = SiteServices(self.instance).use_cases, utc_now()
         opened = there.register.open(
             Catalog(
                 catalog_id=place.catalog_id,

@@ -33,7 +33,7 @@ def left_of_runs(instance: Instance) -> list[str]:
     objects = s3.list_object_versions(Bucket=instance.bucket, Prefix="stackroom-smoke-")
     sources = [
         each["name"]
-        for member in SiteServices(instance).use_cases.deployment.pool
+        for member in SiteServices(instance).use_cases.pool
         for each in bedrock.list_data_sources(knowledgeBaseId=member.knowledge_base_id)[
             "dataSourceSummaries"
         ]

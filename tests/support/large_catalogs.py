@@ -3,7 +3,7 @@
 from collections.abc import Container
 from datetime import UTC, datetime, timedelta
 
-from stackroom.app.use_cases import UseCases
+from stackroom.app.document_builder import DocumentBuilder
 from stackroom.model.keys import document_id_of
 from stackroom.model.records import Catalog, Document, DocumentStatus
 
@@ -11,7 +11,7 @@ GAP = "1 of 2 pages looks garbled: 2"
 
 
 def filled(
-    use_cases: UseCases,
+    use_cases: DocumentBuilder,
     user: str,
     name: str,
     size: int,
@@ -24,7 +24,7 @@ def filled(
     older it is.
     """
     catalog, now = use_cases.creation.create(user, name), datetime.now(UTC)
-    use_cases.deployment.documents.save_all(
+    use_cases.documents.save_all(
         _document(catalog, each, now, is_failed=each in failed, has_gaps=each in with_gaps)
         for each in range(size)
     )

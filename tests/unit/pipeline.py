@@ -4,11 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 from stackroom.app.function_settings import AdmissionSettings
-from stackroom.app.run_use_cases import RunUseCases
+from stackroom.app.run_builder import RunBuilder
 from stackroom.catalogs.deletions import Deletions
 from stackroom.model.keys import Location, TextName, locate
 from stackroom.model.records import (
@@ -96,13 +95,13 @@ class FoundAtOnce(SearchCheck):
         return {document.document_id for _, document in documents}
 
 
-class PipelineUseCases(RunUseCases):
+class PipelineUseCases(RunBuilder):
     finds_at_once: bool
 
     @cached_property
     def _investigation(self) -> Any:
-        made = RunUseCases._investigation.func(self)  # type: ignore[attr-defined]
-        if not self.deployment.finds_at_once:  # type: ignore[attr-defined]
+        made = RunBuilder._investigation.func(self)  # type: ignore[attr-defined]
+        if not self.finds_at_once:
             return made
         check = made.search_check
         return replace(
@@ -166,10 +165,11 @@ class Pipeline:
             pause=lambda _: None,
         )
         use_cases = PipelineUseCases(
-            deployment=cast("Any", self._deployment()),
+            settings=Settings(kb_pool=self.pool),
             now=self.clock,
             pause_among_writers=lambda _: None,
         )
+        vars(use_cases).update(self._adapters())
         self.use_cases = use_cases
         self.runs = use_cases.runs
         self.admission: Admission = use_cases.admission
@@ -181,32 +181,30 @@ class Pipeline:
         self.restart = use_cases.restart
         self.broken_runs = use_cases.broken_runs
 
-    def _deployment(self) -> SimpleNamespace:
-        return SimpleNamespace(
-            settings=Settings(kb_pool=self.pool),
-            pool=self.pool,
-            catalogs=self.catalogs,
-            register=self.catalogs,
-            documents=self.documents,
-            bucket=self.bucket,
-            leases=self.leases,
-            executions=self.executions,
-            slots=self.slots,
-            worklists=self.worklists,
-            caps=self.cap_book,
-            usage=self.usage,
-            data_sources=self.bedrock,
-            jobs=self.bedrock,
-            direct_documents=self.bedrock,
-            inspections=self.results,
-            texts=self.texts,
-            receipts=self.receipts,
-            admission_book=self.book,
-            task_tokens=self.task_tokens,
-            knowledge_base=lambda _: self.knowledge_base,
-            documents_at_once=lambda _: BATCH,
-            finds_at_once=self.finds_at_once,
-        )
+    def _adapters(self) -> dict[str, Any]:
+        return {
+            "catalogs": self.catalogs,
+            "register": self.catalogs,
+            "documents": self.documents,
+            "bucket": self.bucket,
+            "leases": self.leases,
+            "executions": self.executions,
+            "slots": self.slots,
+            "worklists": self.worklists,
+            "caps": self.cap_book,
+            "usage": self.usage,
+            "data_sources": self.bedrock,
+            "jobs": self.bedrock,
+            "direct_documents": self.bedrock,
+            "inspections": self.results,
+            "texts": self.texts,
+            "receipts": self.receipts,
+            "admission_book": self.book,
+            "task_tokens": self.task_tokens,
+            "knowledge_base": lambda _: self.knowledge_base,
+            "documents_at_once": lambda _: BATCH,
+            "finds_at_once": self.finds_at_once,
+        }
 
     @property
     def deletions(self) -> Deletions:

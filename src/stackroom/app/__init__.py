@@ -1,1 +1,14 @@
-"""From a function's settings to its use cases: what is deployed, behind the ports."""
+"""
+Builders, which compose use cases over what is deployed, and the settings of functions.
+
+- deployment: what all builders share, catalogs, bucket and knowledge bases
+- document_builder: uploads, inspections and requests for runs
+- run_builder: the tasks of a run, and what follows one that broke
+- reconciler_builder: runs, and the reconciler
+- search_builder: retrieval and answers
+- tool_builder: all catalog tools
+
+A function imports the builder that it needs and pays for no other (`make bench-cold`). An
+adapter or use case is made when it is first asked for. What one function alone needs, its handler
+makes.
+"""

@@ -35,8 +35,7 @@ from stackroom.access.tool import Arguments
 
 class Services(Protocol):
     """
-    The use cases behind the tools; `stackroom.app.use_cases` makes each when it is first used,
-    and imports its package then.
+    The use cases behind the tools; `stackroom.app.tool_builder` makes each when it is first used.
     """
 
     @property

@@ -7,8 +7,6 @@ from functools import cached_property
 
 from pydantic import ValidationError as Malformed
 
-from stackroom.app.adapters import Deployment
-from stackroom.app.use_cases import UseCases
 from stackroom.aws.dynamodb.catalog_records import METADATA
 from stackroom.aws.dynamodb.items import scan, to_item
 from stackroom.aws.dynamodb.receipt_records import RECEIPTS, to_receipt
@@ -18,7 +16,7 @@ from stackroom.model.keys import unplaced_partition
 from stackroom.model.records import Catalog, Document, Receipt
 from stackroom.runs.estimates import CatalogEstimate, DocumentEstimate, QueuePosition
 from stackroom_cli.sites.site import Site
-from stackroom_cli.sites.site_services import SiteServices
+from stackroom_cli.sites.site_services import SiteServices, SiteUseCases
 
 NO_CATALOG = "(no catalog)"
 UNREADABLE = "a record of it is none that Stackroom writes; `stackroom reconcile` names it"
@@ -126,7 +124,7 @@ class SiteRecords:
                 known = (
                     list(self._stores.documents.of_catalog(catalog.catalog_id)) if whole else None
                 )
-                yield listed(self._looking.estimates.of(catalog, known=known))
+                yield listed(self._stores.estimates.of(catalog, known=known))
             except Malformed:
                 yield CatalogListing(user_id, catalog.name, (), trouble=UNREADABLE)
         partition = unplaced_partition(user_id)
@@ -142,12 +140,8 @@ class SiteRecords:
         yield unplaced_partition(user_id)
 
     @cached_property
-    def _looking(self) -> UseCases:
-        return SiteServices(self.site).looking
-
-    @property
-    def _stores(self) -> Deployment:
-        return self._looking.deployment
+    def _stores(self) -> SiteUseCases:
+        return SiteServices(self.site).stores
 
 
 @dataclass

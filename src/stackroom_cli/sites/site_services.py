@@ -4,14 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from stackroom.app.adapters import Deployment
 from stackroom.app.function_settings import (
     AdmissionSettings,
     DocumentSettings,
     LimitSettings,
     Settings,
 )
-from stackroom.app.use_cases import UseCases
+from stackroom.app.reconciler_builder import ReconcilerBuilder
+from stackroom.app.tool_builder import ToolBuilder
+from stackroom.aws.dynamodb.webhook_records import DynamoWebhooks
 from stackroom.aws.sqs.object_events import SqsInspectionRequests
 from stackroom.runs.retries import Rereading
 from stackroom.text.ocr import OcrEngine
@@ -37,25 +38,29 @@ class ReaderSettings(Settings):
     ocr: OcrEngine = "none"
 
 
+class SiteUseCases(ToolBuilder, ReconcilerBuilder):
+    """All use cases that verbs call."""
+
+
 @dataclass(frozen=True)
 class SiteServices:
-    """Of what a verb only looks at, no function has to be asked: that is in `looking`."""
+    """Of what a verb only looks at, no function has to be asked: that is in `stores`."""
 
     site: Site
 
-    @property
-    def stores(self) -> Deployment:
-        return self.looking.deployment
-
     @cached_property
-    def looking(self) -> UseCases:
+    def stores(self) -> SiteUseCases:
         settings = StoreSettings(
             kb_catalog_table=self.site.catalog_table,
             kb_control_table=self.site.control_table,
             kb_docs_bucket=self.site.bucket,
             ingest_speed=self.site.speed,
         )
-        return UseCases.of(settings, self.site.client)
+        return SiteUseCases(settings=settings, client=self.site.client)
+
+    @cached_property
+    def webhooks(self) -> DynamoWebhooks:
+        return DynamoWebhooks(client=self.site.client("dynamodb"), table=self.site.control_table)
 
     @cached_property
     def inspection_requests(self) -> SqsInspectionRequests:
@@ -79,10 +84,9 @@ class SiteServices:
         return ReaderSettings.from_env(self._variables_of("inspect")).ocr
 
     @cached_property
-    def use_cases(self) -> UseCases:
-        return UseCases.of(
-            DeployedSettings.from_env(self._variables_of("ingest")), self.site.client
-        )
+    def use_cases(self) -> SiteUseCases:
+        settings = DeployedSettings.from_env(self._variables_of("ingest"))
+        return SiteUseCases(settings=settings, client=self.site.client)
 
     def _variables_of(self, function: str) -> Mapping[str, str]:
         name = f"{self.site.project}-{function}"

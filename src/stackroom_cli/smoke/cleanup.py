@@ -78,7 +78,7 @@ class Sweep:
                 yield f"{what}: {error}"
 
     def _source(self) -> None:
-        there = self._product.use_cases.deployment.data_sources
+        there = self._product.use_cases.data_sources
         for home in (member.knowledge_base_id for member in self._pool):
             if (found := there.all(home).get(self.names.source)) is not None:
                 self._until(partial(there.remove, home, found), "it is gone")
@@ -88,7 +88,7 @@ class Sweep:
             self._until(partial(self._is_out_of, member.shared_source), "it is gone")
 
     def _is_out_of(self, source: DataSource) -> bool:
-        there, name = self._product.use_cases.deployment.direct_documents, self.names.source
+        there, name = self._product.use_cases.direct_documents, self.names.source
         if there.details(source, [name])[name].status == NOT_FOUND.status:
             return True
         return not isinstance(there.delete(source, [name], token=str(uuid4())), Busy)
@@ -126,4 +126,4 @@ class Sweep:
 
     @property
     def _pool(self) -> tuple[PoolMember, ...]:
-        return self._product.use_cases.deployment.pool
+        return self._product.use_cases.pool

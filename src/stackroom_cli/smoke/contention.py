@@ -6,12 +6,12 @@ from uuid import uuid4
 
 from botocore.exceptions import ClientError
 
-from stackroom.app.adapters import Deployment
 from stackroom.aws.error_mapping import THROTTLES
 from stackroom.errors import DataSourceLimit, DocumentsRefused, KnowledgeBaseUnavailable
 from stackroom.model.records import DataSource, DataSourceType
 from stackroom.runs.bedrock_calls import Busy, Job, JobState, Submission
 from stackroom.runs.evidence import UNDER_WAY
+from stackroom_cli.sites.site_services import SiteUseCases
 from stackroom_cli.smoke.scene import (
     TEXT,
     AssumptionVerdict,
@@ -27,7 +27,7 @@ _SETTLED_SECONDS = 120.0
 
 def contention(scene: Scene) -> StepOutcome:
     """Both are of the run's own: an empty prefix, and a document that is nobody's."""
-    there, shared = scene.services.use_cases.deployment, scene.member.shared_source
+    there, shared = scene.services.use_cases, scene.member.shared_source
     try:
         source = there.data_sources.create(
             shared.knowledge_base_id,
@@ -62,7 +62,7 @@ class _Meeting:
     """What the second is answered while the first is at work; None if nothing follows from it."""
 
     scene: Scene
-    there: Deployment
+    there: SiteUseCases
     source: DataSource
     shared: DataSource
 

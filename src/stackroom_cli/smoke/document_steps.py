@@ -159,7 +159,7 @@ def _within(scene: Scene, name: str, what: str, seconds: float, most: float) -> 
 
 def _details(scene: Scene, sent: Mapping[str, Document]) -> dict[str, DocumentDetail]:
     """Bedrock's word, by the name of the file."""
-    there, source = scene.services.use_cases.deployment, scene.source
+    there, source = scene.services.use_cases, scene.source
     if source.type is DataSourceType.CUSTOM:
         ids = {each.document_id: name for name, each in sent.items()}
         by_id = there.direct_documents.details(source, ids)

@@ -303,7 +303,7 @@ class Scene:
     def member(self) -> PoolMember:
         """The knowledge base of the pool that has the catalog."""
         wanted = self.catalog.knowledge_base_id
-        pool = self.services.use_cases.deployment.pool
+        pool = self.services.use_cases.pool
         found = (each for each in pool if each.knowledge_base_id == wanted)
         return _there(next(found, None), "the catalog's knowledge base")
 

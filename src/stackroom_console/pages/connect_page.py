@@ -70,7 +70,7 @@ def token_lines(connection: Connection, user_id: str) -> str:
 def _operator_lines(request: Request) -> str:
     """The same for who asks the knowledge base itself; on AWS the credentials are there."""
     connection = request.console.connection
-    member = request.services.deployment.pool[0]
+    member = request.services.pool[0]
     keys = connection.command_line.format("env --operator")
     before = "" if connection.is_deployment else f'eval "$({keys})"\n'
     return f'{before}export KNOWLEDGE_BASE_ID="{member.knowledge_base_id}"\n'

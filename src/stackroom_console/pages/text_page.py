@@ -93,7 +93,7 @@ def _part_asked(request: Request, read: DocumentPages) -> TextPart:
 
 
 def _catalog_name(request: Request, catalog_id: str) -> str:
-    found = request.services.deployment.catalogs.get(catalog_id)
+    found = request.services.catalogs.get(catalog_id)
     return catalog_id if found is None else found.name
 
 

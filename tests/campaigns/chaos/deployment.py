@@ -19,7 +19,8 @@ from simulated_time.bedrock import ACCOUNT, REGION
 from simulated_time.executions import Execution
 from simulated_time.functions import Function, FunctionFailed
 from simulated_time.hub import Hub
-from stackroom.app.use_cases import UseCases
+from stackroom.app.run_builder import RunBuilder
+from stackroom.app.tool_builder import ToolBuilder
 from stackroom.aws.dynamodb.slot_records import DynamoSlots
 from stackroom.errors import CatalogNotFound, DocumentNotFound
 from stackroom.model.keys import Location, is_ours, locate
@@ -47,12 +48,16 @@ def place_of(key: str) -> Location:
     return place
 
 
+class _UseCases(ToolBuilder, RunBuilder):
+    """What people's commands call."""
+
+
 def carry_out(
     command: Command, client: Callable[[str], Any], environment: Mapping[str, str]
 ) -> None:
     place = place_of(command.key)
     # The upload handler reads all that these need.
-    use_cases = UseCases.of(UploadSettings.from_env(environment), client)
+    use_cases = _UseCases(settings=UploadSettings.from_env(environment), client=client)
     with suppress(CatalogNotFound, DocumentNotFound):  # gone already
         match command.action:
             case "delete_document":
@@ -62,8 +67,8 @@ def carry_out(
             case "delete_catalog":
                 use_cases.deletions.delete_catalog(place.user_id, place.catalog_id)
             case "lift_caps":
-                use_cases.deployment.caps.remove(place.user_id)
-                use_cases.user_caps.judge_anew(use_cases.deployment.register.of_user(place.user_id))
+                use_cases.caps.remove(place.user_id)
+                use_cases.user_caps.judge_anew(use_cases.register.of_user(place.user_id))
             case "retry":
                 use_cases.retrying.retry(place.user_id, place.catalog_id)
 

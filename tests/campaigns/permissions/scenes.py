@@ -110,7 +110,7 @@ def drop(person: Person) -> None:
     """
     Documents of every kind of fate, in a catalog with a data source of its own and in shared ones.
     """
-    pool = SiteServices(person.instance).use_cases.deployment.pool
+    pool = SiteServices(person.instance).use_cases.pool
     if not any(member.is_managed for member in pool):  # there it gets one by itself
         person.place("emptied")
     person.settle([person.put("emptied/soon gone.txt", "Not for long.")])
@@ -249,7 +249,7 @@ def words_forgotten(instance: Instance) -> Iterator[None]:
 def live_where_no_place_is_left(person: Person) -> None:
     """A catalog on the shared data source of a MANAGED knowledge base, which has many places."""
     services = SiteServices(person.instance)
-    [member] = services.use_cases.deployment.pool
+    [member] = services.use_cases.pool
     slots, most = services.stores.slots, capacity_of(member).own_sources
     taken = [f"another-{number}" for number in range(most)]
     for each in taken:
@@ -264,7 +264,7 @@ def live_where_no_place_is_left(person: Person) -> None:
 
 def exceed_a_cap(person: Person) -> None:
     """One waits, is let go by a deletion, and then by the reconciler."""
-    caps = SiteServices(person.instance).use_cases.deployment.caps
+    caps = SiteServices(person.instance).use_cases.caps
     used = sum(each.document_count for each in _catalogs_of(person))
     caps.keep(person.name, Caps(documents=used + 1))
     first = person.put("capped/first.txt", "There is room for one.")
@@ -278,7 +278,7 @@ def exceed_a_cap(person: Person) -> None:
 
 def spend_what_a_cap_allows(person: Person) -> None:
     """A search function notes that a cap is reached; it believes what it read for a minute."""
-    caps = SiteServices(person.instance).use_cases.deployment.caps
+    caps = SiteServices(person.instance).use_cases.caps
     caps.keep(person.name, Caps(dollars=Decimal("0.000001")))
     eventually(lambda: _is_refused(person), "the cap refuses a question")
     caps.remove(person.name)
@@ -291,7 +291,7 @@ def _is_refused(person: Person) -> bool:
 
 
 def _catalogs_of(person: Person) -> list[Catalog]:
-    register = SiteServices(person.instance).use_cases.deployment.register
+    register = SiteServices(person.instance).use_cases.register
     return list(register.of_user(person.name))
 
 
