@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, urlencode
 
+from stackroom.agents.agent_run import SearchedPart
 from stackroom.errors import ValidationError
 from stackroom.model.attributes import AttributeType, AttributeTypes, known_types
 from stackroom.model.records import Catalog
@@ -147,6 +148,20 @@ def shown_choice(given: Mapping[str, str]) -> SearchChoice:
     return SearchChoice()
 
 
+def choice_in(part: SearchedPart) -> SearchChoice:
+    """The choice that a question was asked with, as its form shows it."""
+    conditions = dict(part.filter)
+    files = conditions.pop("filename", ())
+    told = [
+        f"{name} {operator} {_typed(value)}"
+        for name, given in conditions.items()
+        for operator, value in (given if isinstance(given, dict) else {"=": given}).items()
+    ]
+    return SearchChoice(
+        catalog_ids=part.catalog_ids, files="; ".join(files), attributes="; ".join(told)
+    )
+
+
 def question_of(given: Mapping[str, str], question: str) -> Question:
     """Of a form or an address. Raises ValidationError."""
     most = given.get("most", "").strip()
@@ -184,6 +199,10 @@ def _condition(text: str, types: AttributeTypes) -> tuple[str, str, object]:
         )
     name, operator, value = found.groups()
     return name, operator, _value(value, types.get(name, frozenset(AttributeType)))
+
+
+def _typed(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _value(text: str, kinds: frozenset[AttributeType]) -> object:

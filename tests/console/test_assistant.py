@@ -43,14 +43,22 @@ def test_the_assistant_searches_what_was_chosen_and_the_address_keeps_it(
     indexed(pipeline, "alice", other, "old.txt", "Annual leave was ten days for everyone.")
     dropped(pipeline, "alice", other, "new.txt")
 
-    begun = alice.post("/chat", message=QUESTION, file="old.txt; leave.txt", **{other: "on"})
+    chosen = {"file": "old.txt; leave.txt", other: "on"}
+    dated = {"where": "uploaded_at >= 2020-01-01; folder = plans", **chosen}
+    alice.post("/chat", message="And when?", **dated)
+    begun = alice.post("/chat", message=QUESTION, **chosen)
     unknown = alice.post("/chat", message=QUESTION, catalog="cat-" + "0" * 24)
 
     path = str(begun.headers["location"])
     assert path.endswith(f"?catalog={other}&file=old.txt%3B+leave.txt")
-    assert f'name="{other}" checked>' in alice.get(path).text
+    for address in (path, path.partition("?")[0]):
+        form = alice.get(address).text
+        assert f'name="{other}" checked>' in form
+        assert 'value="old.txt; leave.txt"' in form
     assert unknown.status_code == 404
-    [run] = console.services.agent_runs.of_agent("alice", ASSISTANT)
+    run, with_dates = console.services.agent_runs.of_agent("alice", ASSISTANT)
+    page = alice.get(f"/agents/{ASSISTANT}/chat/{with_dates.conversation_id}").text
+    assert 'value="uploaded_at &gt;= 2020-01-01; folder = plans"' in page
     assert run.within == SearchedPart(
         catalog_ids=(other,), filter={"filename": ["old.txt", "leave.txt"]}
     )

@@ -36,6 +36,7 @@ from stackroom.tools.texts import counted
 from stackroom_console.asked_question import (
     SearchChoice,
     attribute_names,
+    choice_in,
     choice_of,
     shown_choice,
 )
@@ -256,6 +257,9 @@ def _page(
         agent = request.services.agents.get(request.user_id, agent_id(request))
     is_assistant = agent.id == ASSISTANT
     mine = tuple(catalogs_of(request).values()) if is_assistant else ()
+    choice, last = shown_choice(request.query), runs[-1].within if runs else None
+    if not choice.settings and last is not None:
+        choice = choice_in(last)
     return render(
         request,
         "chat.html",
@@ -264,7 +268,7 @@ def _page(
         to=f"/agents/{agent.id}/chat",
         is_assistant=is_assistant,
         catalogs=mine,
-        choice=shown_choice(request.query),
+        choice=choice,
         names=attribute_names(mine),
         chat=chat,
         chats=request.services.chats.of_agent(request.user_id, agent.id),
