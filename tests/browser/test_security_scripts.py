@@ -149,6 +149,7 @@ def test_script_in_document_names_and_texts_does_not_run(
         asked = " ".join(filter(is_typed, group))
         visitor.open("/ask")
         page.get_by_label("Question", exact=True).fill(f"{asked} Is the quay closed?")
+        page.locator("[data-choice] > summary").click()
         page.get_by_label("Number of passages").fill("20")
         page.get_by_role("button", name="Ask").click()
         expect(page.locator("#answer mark").first).to_be_visible()
