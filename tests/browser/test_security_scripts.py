@@ -25,9 +25,9 @@ from tests.console.things import AGENT
 
 # Of a query, by any name that a page reads or might read.
 PARAMETERS = (
-    *("after", "catalog", "code", "error", "error_description", "find", "from", "limit", "next"),
-    *("offset", "out"),
-    *("query", "quiet", "return_to", "save", "search", "seen", "state"),
+    *("after", "catalog", "code", "error", "error_description", "file", "find", "from", "limit"),
+    *("next", "offset", "out"),
+    *("query", "quiet", "return_to", "save", "search", "seen", "state", "where"),
 )
 # A key of S3 goes on in a folder of its own behind a slash; what is in a name of a file has none.
 GROUPS = [list(PAYLOADS.values())[first : first + 5] for first in range(0, len(PAYLOADS), 5)]

@@ -289,6 +289,8 @@ def test_an_answer_is_markdown_and_cites_its_passages_which_open(
 
     shown = alice.get(path).text
     sources = shown.partition('<ul class="sources"')[2].partition("</ul>")[0]
+    headings = re.findall(r"<h(\d)", shown.partition("<main")[2])
+    assert headings == ["1", "2", "3"], "none is skipped"
     assert "<h3>Leave</h3>" in shown
     assert "<strong>Thirty</strong>" in shown
     assert f'href="#{run}-source-1"' in sources
