@@ -89,12 +89,17 @@ def _asked(
         raise RefusedOnPage(problem, page) from error
 
 
-def told(request: Request, verdict: FeedbackVerdict | None, question: Question) -> Response:
-    """What was kept, to a browser that has sent its form by itself: the answer stays."""
-    if question.address is not None:
+def told(
+    request: Request, verdict: FeedbackVerdict | None, asked: Question, *, query: str
+) -> Response:
+    """
+    What was kept, to a browser that has sent its form by itself: the answer stays, if it was
+    `asked` at an address.
+    """
+    if asked.address is not None:
         kept = "" if verdict is None else f"&kept={verdict}"
-        return RedirectResponse(f"{question.address}{kept}", status_code=303)
-    return _page(request, question, verdict=verdict)
+        return RedirectResponse(f"{asked.address}{kept}", status_code=303)
+    return _page(request, Question(query=query), verdict=verdict)
 
 
 def _answered(request: Request, question: Question, asked: RetrieveArguments) -> Response:

@@ -63,9 +63,8 @@ def on_answer(request: Request) -> Response:
     verdict = _kept(request, FeedbackOrigin.ASK, given)
     if request.is_htmx:
         return render(request, "parts/kept.html", verdict=verdict)
-    asked = request.form.get("asked", "")
-    question = question_asked(asked) if asked else Question(query=sent["question"])
-    return ask_page.told(request, verdict, question)
+    asked = question_asked(request.form.get("asked", ""))
+    return ask_page.told(request, verdict, asked, query=sent["question"])
 
 
 def on_run(request: Request) -> Response:
