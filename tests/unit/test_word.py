@@ -354,7 +354,10 @@ def test_fields_and_forms_of_a_docx_show_their_values() -> None:
         f"{run(' open ')}<w:r><w:sym w:font='Symbol' w:char='F061'/></w:r></w:p>"
     )
 
-    assert page_of(word(body)).text == "See clause 7\nColour blue\n☒ agreed\n☐ open α"
+    page = page_of(word(body))
+
+    assert page.text == "See clause 7\nColour blue\n☒ agreed\n☐ open"
+    assert page.missing == ("1 symbol is not read",)
 
 
 def test_lists_of_a_docx_have_their_numbers() -> None:
@@ -402,23 +405,12 @@ def test_equations_of_a_docx_are_typed_on_one_line() -> None:
 
     page = page_of(word(f"<w:p>{run('Let ')}{m('oMath', t('x='), fraction)}</w:p>"))
 
-    assert page.text == "Let x=(-b±√(b^2-4ac))/(2a)"
+    assert page.text == "Let x=(-b±√(b^(2)-4ac))/(2a)"
 
 
-def test_charts_and_diagrams_of_a_docx_are_text() -> None:
-    def values(name: str, *each: str) -> str:
-        points = "".join(f"<c:pt><c:v>{value}</c:v></c:pt>" for value in each)
-        return f"<c:{name}>{points}</c:{name}>"
-
+def test_diagrams_of_a_docx_and_titles_of_its_charts_are_text() -> None:
     title = "<c:title><a:p><a:r><a:t>Sales</a:t></a:r></a:p></c:title>"
-    series = "".join(
-        [
-            values("tx", "2025"),
-            values("cat", "North", "South"),
-            values("val", "4.4000000000000004", "2"),
-        ]
-    )
-    chart = part("chartSpace", f"{title}<c:ser>{series}</c:ser>")
+    chart = part("chartSpace", f"{title}<c:ser><c:val><c:v>4.4</c:v></c:val></c:ser>")
     diagram = part("dataModel", "<w:pt><a:p><a:r><a:t>Apply</a:t></a:r></a:p></w:pt>")
     body = (
         '<w:p><w:r><c:chart r:id="chart"/></w:r></w:p><w:p><w:r><w:relIds r:dm="data"/></w:r></w:p>'
@@ -426,7 +418,8 @@ def test_charts_and_diagrams_of_a_docx_are_text() -> None:
 
     page = page_of(word(body, chart=chart, data=diagram))
 
-    assert page.text == "Sales\n|  | 2025 |\n|---|---|\n| North | 4.4 |\n| South | 2 |\nApply"
+    assert page.text == "Sales\nApply"
+    assert page.missing == ("1 chart is not read",)
 
 
 def table(*rows: str) -> str:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
-from fractions import Fraction
 from functools import lru_cache
 
 _GENERAL = "General"
@@ -105,7 +104,7 @@ def _shows(section: Sequence[_Token]) -> Callable[[float, bool], str]:
     if kinds & {"date", "elapsed", "noon"}:
         return _dates(section)
     if _Token("sign", "/") in section and "place" in kinds:
-        return lambda value, _: _fraction(section, value)
+        return lambda value, _: general(value)  # a fraction: 0.5 for 1/2
     layout = _Layout(section)
     if "exponent" in kinds:
         return lambda value, _: _signed(value, layout, _scientific(section, layout.amount(value)))
@@ -302,39 +301,6 @@ def _scientific(section: Sequence[_Token], amount: Decimal) -> str:
     rest = "".join(token.text for token in after if token.kind == "literal")
     shown = _Layout(mantissa).shown(amount.scaleb(-exponent))
     return f"{shown}E{sign}{abs(exponent):0{width}d}{rest}"
-
-
-def _fraction(section: Sequence[_Token], value: float) -> str:
-    slash = next(at for at, token in enumerate(section) if token == _Token("sign", "/"))
-    below = "".join(token.text for token in section[slash + 1 :] if token.kind != "condition")
-    fixed = re.match(r"\s*(\d+)", below)
-    amount = Fraction(f"{abs(value):.15g}")
-    if fixed and int(fixed[1]):
-        parts = int(fixed[1])
-        rounded, shown_parts = Fraction(round(amount * parts), parts), parts
-    else:
-        digits = min(1 + sum(token.kind == "place" for token in section[slash + 1 :]), 6)
-        rounded = _convergent(amount, 10 ** max(1, digits - 1) - 1)
-        shown_parts = rounded.denominator
-    has_whole = " " in "".join(token.text for token in section[:slash]).strip()
-    whole = int(rounded) if has_whole else 0
-    above = int((rounded - whole) * shown_parts)
-    pieces = [str(whole)] * bool(whole or not above) + [f"{above}/{shown_parts}"] * bool(above)
-    return ("-" if value < 0 else "") + " ".join(pieces)
-
-
-def _convergent(amount: Fraction, most: int) -> Fraction:
-    """Return the last of its continued fraction's convergents with no larger denominator."""
-    before, last, rest = (0, 1), (1, 0), amount
-    while True:
-        whole, remainder = divmod(rest.numerator, rest.denominator)
-        above, below = whole * last[0] + before[0], whole * last[1] + before[1]
-        if below > most:
-            return Fraction(*last)
-        before, last = last, (above, below)
-        if not remainder:
-            return Fraction(*last)
-        rest = Fraction(rest.denominator, remainder)
 
 
 # Dates and times.

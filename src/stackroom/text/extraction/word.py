@@ -10,16 +10,15 @@ import posixpath
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from email.message import Message
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 from xml.parsers import expat
 
 from stackroom.errors import Unreadable
 from stackroom.text.extraction import plain, webpage
 from stackroom.text.extraction.archive import DAMAGE, chunks, damaged, opened
-from stackroom.text.extraction.blocks import Block, Cell, joined, table_blocks
+from stackroom.text.extraction.blocks import Block, joined
 from stackroom.text.extraction.ooxml import Attributes, parse, relations
 from stackroom.text.extraction.page import Found, Page, hidden_words, unpaged
 from stackroom.text.extraction.word_numbering import Numbering
@@ -98,6 +97,8 @@ class _Document:
                 yield f"{_many(comments, 'comment')} left out"
         for what, number in sorted(self.unread.items()):
             yield f"{_many(number, what)} not read"
+        if symbols := self.seen.symbols:
+            yield f"{_many(symbols, 'symbol')} not read"
         if objects := self.seen.objects.total():
             programs = ", ".join(sorted(filter(None, self.seen.objects)))[:_LONGEST_LIST]
             yield f"{_many(objects, 'embedded object')} not read" + (programs and f" ({programs})")
@@ -192,13 +193,15 @@ class _Document:
             try:
                 if kind == "altChunk":
                     return self._embedded_document(part)
-                gathered = _Chart() if kind == "chart" else _Drawn()
+                gathered = _Drawn()
                 parse(
                     *(self.archive, part),
                     start=gathered.start,
                     end=gathered.end,
                     characters=gathered.characters,
                 )
+                if kind == "chart":
+                    self.unread[kind] += 1  # beyond its titles
                 return gathered.blocks()
             except (expat.ExpatError, Unreadable):
                 pass
@@ -274,7 +277,7 @@ def _blocks_of(page: Page) -> Iterator[Block]:
 
 @dataclass
 class _Drawn:
-    """Texts of SmartArt, or of a chart."""
+    """Texts of SmartArt, or of a chart's titles."""
 
     path: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
@@ -293,40 +296,3 @@ class _Drawn:
 
     def blocks(self) -> list[Block]:
         return [Block(line) for line in self.lines if line.strip()]
-
-
-@dataclass
-class _Chart(_Drawn):
-    """Titles of a chart, and a table of its series."""
-
-    series: list[dict[str, list[str]]] = field(default_factory=list)
-    of: str = ""  # part of a series
-
-    def start(self, name: str, attributes: Attributes) -> None:
-        super().start(name, attributes)
-        if name == "ser":
-            self.series.append({"tx": [], "cat": [], "val": []})
-        elif name in {"tx", "cat", "val", "xVal", "yVal"}:
-            self.of = {"xVal": "cat", "yVal": "val"}.get(name, name)
-        elif name == "v" and self.series and "ser" in self.path[:_MAX_DEPTH]:
-            self.series[-1].setdefault(self.of, []).append("")
-
-    def characters(self, text: str) -> None:
-        super().characters(text)
-        if self.path[-1] == "v" and self.series and self.series[-1].get(self.of):
-            self.series[-1][self.of][-1] += text
-
-    def blocks(self) -> list[Block]:
-        columns = [list(map(_without_noise, each["val"])) for each in self.series]
-        names = max((each["cat"] for each in self.series), key=len, default=[])
-        rows = [["", *("".join(each["tx"]) for each in self.series)]]
-        rows += [list(row) for row in zip_longest(names, *columns, fillvalue="")]
-        table = [[Cell([Block(text)] if text else []) for text in row] for row in rows]
-        return [*super().blocks(), *table_blocks(table, headers=1)]
-
-
-def _without_noise(value: str) -> str:
-    """Return 4.4 for 4.4000000000000004, as it is stored."""
-    with suppress(ValueError):
-        return f"{float(value):.15g}"
-    return value

@@ -13,9 +13,9 @@ from stackroom.text.extraction.blocks import MAX_ACROSS, Block, Cell, Row, table
 from stackroom.text.extraction.ooxml import Attributes
 from stackroom.text.extraction.page import RAW_CHARACTERS
 from stackroom.text.extraction.word_drawing import Drawing
-from stackroom.text.extraction.word_math import Equation
+from stackroom.text.extraction.word_fields import Fields
 from stackroom.text.extraction.word_numbering import Numbering
-from stackroom.text.extraction.word_signs import Fields, symbol
+from stackroom.text.extraction.word_signs import Fields
 from stackroom.text.extraction.word_styles import (
     UNKNOWN,
     Look,
@@ -42,6 +42,10 @@ _PASSED_OVER = frozenset({
 _DELETIONS = frozenset({"del", "moveFrom"})
 _PROPERTIES = frozenset({"rPr", "pPr", "numPr", "tblPr", "trPr", "tcPr", "sectPr"})
 _MOST_NOTES = 100_000
+# What Wingdings has for boxes to tick, by the code of the sign.
+_BOXES = {"F06F": "☐", "F0A8": "☐", "F0FC": "✓", "F0FD": "☒", "F0FE": "☒"}
+# Before and after the parts of an equation, which stands on one line: (a+b)/(2) and x^(2).
+_OPENINGS = {"num": "(", "den": "/(", "sup": "^(", "sub": "_(", "d": "("}
 # fmt: on
 
 
@@ -75,6 +79,7 @@ class StoryParts:
     sections: list[Section] = field(default_factory=list)
     notes: list[tuple[str, str]] = field(default_factory=list)  # kind and id, as they are named
     pictures: int = 0  # large ones
+    symbols: int = 0  # of fonts that have no letters
     objects: Counter[str] = field(default_factory=Counter)  # by their program
 
 
@@ -116,8 +121,6 @@ class Story:
         self._run = Look()
         self._is_hidden: bool | None = None  # the run; None until it is asked
         self._alternatives = list[bool]()  # of which one was read
-        self._equation: Equation | None = None
-        self._equation_depth = 0
         self._fields, self._drawing, self._section = Fields(), Drawing(), Section()
 
     # The parser's calls.
@@ -127,8 +130,6 @@ class Story:
         self._path.append(name)
         if self._passed_over:
             return
-        if self._equation and "rPr" not in {name, above}:
-            self._equation.start(name, attribute(attributes, "val") or None)
         if name in _PASSED_OVER or (name in _DELETIONS and above not in {"rPr", "trPr"}):
             self._passed_over = len(self._path)
         elif above in _PROPERTIES:
@@ -137,6 +138,8 @@ class Story:
             starts(self, attributes)
         elif name in _MARKS:
             self._say(_MARKS[name])
+        elif name in _OPENINGS:
+            self._say(_OPENINGS[name])
         else:
             self._fields.note(above, name, attributes)
 
@@ -147,8 +150,8 @@ class Story:
             return
         if ends := _ENDS.get(name):
             ends(self)
-        if self._equation and "rPr" not in {name, *self._path[-1:]}:
-            self._equation.end()
+        elif name in _OPENINGS and not self._passed_over:
+            self._say(")")
         self._passed_over = 0
         if self._concealed and self._concealed[-1] == depth:
             self._concealed.pop()
@@ -268,8 +271,6 @@ class Story:
             self._is_hidden = self._hides()
         if self._is_hidden or self._concealed:
             self.seen.hidden_words += len(text.split())
-        elif self._equation:
-            self._equation.say(text)
         else:
             self._paragraph().said.append(text)
 
@@ -375,14 +376,21 @@ class Story:
     # What else stands in text.
 
     def _start_equation(self, _: Attributes) -> None:
-        if self._equation is None:
-            self._equation, self._equation_depth = Equation(), len(self._path)
+        said = self._paragraph().said
+        if said and not said[-1][-1:].isspace():
+            said.append(" ")
 
-    def _end_equation(self) -> None:
-        if self._equation and len(self._path) < self._equation_depth:
-            text, self._equation = self._equation.text(), None
-            said = self._paragraph().said
-            said.append(text if not said or said[-1][-1:].isspace() else f" {text}")
+    def _start_operand(self, _: Attributes) -> None:
+        if self._path[-2:-1] == ["rad"]:
+            self._say("√(")
+
+    def _end_operand(self) -> None:
+        if self._path[-1:] == ["rad"]:
+            self._say(")")
+
+    def _say_operator(self, attributes: Attributes) -> None:
+        if self._path[-2:-1] == ["naryPr"]:
+            self._say(attribute(attributes, "val"))
 
     def _refer(self, attributes: Attributes) -> None:
         if not self._is_out_of_sight() and not self._hides() and len(self.seen.notes) < _MOST_NOTES:
@@ -405,7 +413,10 @@ class Story:
             self.seen.objects[attribute(attributes, "ProgID")] += 1
 
     def _say_symbol(self, attributes: Attributes) -> None:
-        self._say(symbol(attributes))
+        is_box = attribute(attributes, "font").lower() == "wingdings"
+        box = _BOXES.get(attribute(attributes, "char").upper(), "") if is_box else ""
+        self.seen.symbols += not (box or self._is_out_of_sight())
+        self._say(box)
 
     def _start_ruby(self, _: Attributes) -> None:
         self._say(" (")
@@ -439,6 +450,8 @@ _STARTS: dict[str, Callable[[Story, Attributes], None]] = {
     "fldChar": lambda story, attributes: story._fields.mark(attributes),
     "fldSimple": lambda story, attributes: story._fields.start_simple(attributes),
     "oMath": Story._start_equation,
+    "e": Story._start_operand,
+    "chr": Story._say_operator,
     "footnote": Story._start_note,
     "endnote": Story._start_note,
     "footnoteReference": Story._refer,
@@ -468,7 +481,7 @@ _ENDS: dict[str, Callable[[Story], None]] = {
     "AlternateContent": Story._end_alternatives,
     "fldSimple": lambda story: story._fields.end(),
     "ffData": Story._end_form_field,
-    "oMath": Story._end_equation,
+    "e": Story._end_operand,
     "sectPr": Story._end_section,
     "footnote": Story._end_place,
     "endnote": Story._end_place,

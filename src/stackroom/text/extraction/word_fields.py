@@ -1,4 +1,4 @@
-"""Fields of a DOCX, of which the result is text, and signs of fonts that have no letters."""
+"""Fields of a DOCX, of which the result is text."""
 
 from dataclasses import dataclass, field
 
@@ -9,35 +9,6 @@ _LONGEST_INSTRUCTION = 1_000
 # Their result is another on each page.
 _PAGE_FIELDS = {"PAGE", "NUMPAGES", "SECTIONPAGES"}
 _CHECKED, _UNCHECKED = "☒", "☐"
-# What Word's dialogs for symbols, lists and boxes put in.
-_GREEK = "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ", "αβχδεφγηιϕκλμνοπθρστυϖωξψζ"
-# fmt: off
-_SYMBOLS = {
-    **dict(enumerate(_GREEK[0], 0x41)), **dict(enumerate(_GREEK[1], 0x61)),
-    0xA3: "≤", 0xA5: "∞", 0xAC: "←", 0xAE: "→", 0xB0: "°", 0xB1: "±", 0xB3: "≥", 0xB4: "×",
-    0xB6: "∂", 0xB7: "•", 0xB8: "÷", 0xB9: "≠", 0xBB: "≈", 0xCE: "∈", 0xD5: "∏", 0xD6: "√",
-    0xE5: "∑", 0xF2: "∫",
-}
-_WINGDINGS = {
-    0x6C: "●", 0x6E: "■", 0x6F: "□", 0xA7: "▪", 0xA8: "☐", 0xD8: "➢", 0xE0: "→", 0xFB: "✗",
-    0xFC: "✓", 0xFD: "☒", 0xFE: "☑",
-}
-# fmt: on
-_PRIVATE = 0xF000  # where such a font's signs stand in Unicode
-
-
-def symbol(attributes: Attributes) -> str:
-    """Return the sign of a w:sym; nothing for one whose look only its font knows."""
-    font, code = attribute(attributes, "font").lower(), attribute(attributes, "char")
-    try:
-        number = int(code, 16)
-    except ValueError:
-        return ""
-    signs = _SYMBOLS if font == "symbol" else _WINGDINGS if font == "wingdings" else {}
-    if signs or _PRIVATE <= number <= _PRIVATE + 0xFF:
-        return signs.get(number % _PRIVATE, "")
-    is_letter = 0x20 <= number < 0xD800 or 0xF900 <= number < 0x110000
-    return chr(number) if is_letter else ""
 
 
 @dataclass
