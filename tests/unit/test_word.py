@@ -302,7 +302,6 @@ def test_text_of_a_box_is_read_once_below_what_it_hangs_on() -> None:
             "aFChunk",
             "chunk.mht",
         ),
-        (word(paragraph("Embedded words")), "aFChunk", "chunk.docx"),
     ],
 )
 def test_a_document_embedded_in_a_docx_is_read(content: str, kind: str, name: str) -> None:

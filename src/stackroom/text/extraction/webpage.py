@@ -63,7 +63,6 @@ _NOT_NESTED = frozenset({
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*)")
 # Elements inside each other; what a parser takes for them grows by the square.
 _MAX_NESTING = 10_000
-_MAX_FRAMES = 3  # pages inside each other
 # What stands between two elements of an equation.
 _OPERATORS = {"mfrac": "/", "msup": "^", "msub": "_", "mroot": "√"}
 _BEFORE, _AFTER = {"q": "“", "rt": " ("}, {"q": "”", "rt": ")"}
@@ -159,11 +158,10 @@ class _Heading:
 class _Shown:
     """What a browser shows, gathered node by node."""
 
-    def __init__(self, depth: int = 0) -> None:
+    def __init__(self) -> None:
         self.blocks = list[Block]()
         self.hidden_words = self.frames = 0
         self.title = ""
-        self._depth = depth  # of frames
         self._places = [self.blocks]
         self._pieces = list[str]()
         self._heading: _Heading | None = None
@@ -173,13 +171,13 @@ class _Shown:
         self._verbatim = self._drawn = 0  # how many such elements are open
 
     @classmethod
-    def of(cls, markup: str, depth: int = 0) -> "_Shown":
+    def of(cls, markup: str) -> "_Shown":
         if _is_too_deep(markup):
             raise Unreadable(
                 f"the HTML has more than {_MAX_NESTING:,} elements inside each other, which is too"
                 " many to read; save it as UTF-8 text and upload it again"
             )
-        shown, tree = cls(depth), LexborHTMLParser(markup)
+        shown, tree = cls(), LexborHTMLParser(markup)
         title = tree.css_first("head > title")
         shown.title = readable(title.text()) if title is not None else ""
         if tree.root is not None:
@@ -411,13 +409,7 @@ class _Shown:
         self._break()
         if self._looks[-1].hides():
             return False
-        inside = attributes.get("srcdoc")
-        if inside and self._depth < _MAX_FRAMES:
-            framed = _Shown.of(inside, self._depth + 1)
-            self._places[-1].extend(framed.blocks)
-            self.hidden_words += framed.hidden_words
-            self.frames += framed.frames
-        elif inside or (attributes.get("src") and not _is_dot(attributes)):
+        if (attributes.get("srcdoc") or attributes.get("src")) and not _is_dot(attributes):
             self.frames += 1
         return False
 

@@ -61,7 +61,6 @@ class _Document:
 
     archive: zipfile.ZipFile
     main: str
-    may_embed: bool = True  # documents; one in one in one is nobody's
     seen: StoryParts = field(default_factory=StoryParts)
     unread: Counter[str] = field(default_factory=Counter)
     missing: list[str] = field(default_factory=list)
@@ -220,9 +219,7 @@ class _Document:
                 if each.get_content_type() == "text/html"
                 for page in webpage.read(_payload(each))
             ]
-        elif body.startswith(b"PK"):
-            pages = list(self._document_in(body))
-        elif body.startswith(b"{\\rtf"):
+        elif body.startswith((b"PK", b"{\\rtf")):
             pages = []
         else:
             is_page = b"<" in body[:1_000]
@@ -231,13 +228,6 @@ class _Document:
             raise Unreadable("no reader for it")
         self.missing += [sentence for page in pages for sentence in page.missing]
         return [block for page in pages for block in _blocks_of(page)]
-
-    def _document_in(self, body: bytes) -> tuple[Page, ...]:
-        if not self.may_embed:
-            return ()
-        with opened(body, FORMAT) as archive:
-            inner = _Document(archive, _main_part(archive), may_embed=False)
-            return unpaged(*inner.text(), missing=inner.missing)
 
 
 def _many(count: int, what: str) -> str:
