@@ -361,8 +361,12 @@ def test_hidden_shape_of_a_sheet_is_left_out_and_said() -> None:
     assert gaps_of([page]) == ("2 words that nobody can see were left out",)
 
 
-def test_titles_of_charts_are_text_and_headers_of_the_print_are_not() -> None:
-    running = "<headerFooter><oddHeader>&amp;LPlan</oddHeader></headerFooter>"
+def test_headers_footers_and_titles_of_charts_are_text_once() -> None:
+    running = (
+        '<headerFooter><oddHeader>&amp;L&amp;"Arial,Bold"&amp;14R&amp;&amp;D plan&amp;R&amp;P'
+        "</oddHeader><oddFooter>&amp;CPage &amp;P of &amp;N&amp;RNot&amp;KFF0000 for print"
+        "</oddFooter></headerFooter>"
+    )
     chart = "<c><title><a:p xmlns:a='a'><a:t>Sold</a:t></a:p></title><v>7</v></c>"
     sheet = rows(text("Kiel")) + running
     body = book({"May": sheet, "June": sheet}, parts={"drawing": "<d/>"})
@@ -379,7 +383,7 @@ def test_titles_of_charts_are_text_and_headers_of_the_print_are_not() -> None:
 
     page = read(with_chart)
 
-    assert page.text == "May\n\nKiel\n\nSold\n\nJune\n\nKiel"
+    assert page.text == "May\n\nKiel\n\nSold\n\nR&D plan\nNot for print\n\nJune\n\nKiel"
 
 
 def test_embedded_objects_of_a_sheet_are_a_gap() -> None:

@@ -5,7 +5,7 @@ The parts of an XLSX: what each cell shows, and where [ECMA-376, part 1, 18.2 to
 import posixpath
 import re
 import zipfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from stackroom.errors import Unreadable
@@ -32,6 +32,11 @@ _TOO_LONG = (
     " workbook and upload the parts"
 )
 _MOST_SPANNED = 1_000_000  # cells of a sheet that are parts of merged ones
+_RUNNING = frozenset({"oddHeader", "oddFooter"})
+# In a header or footer: a font, a size, a colour, a page number and the like [18.3.1.46].
+_CODE = re.compile(r'&(?:"[^"]*"|\d+|K(?:[0-9A-Fa-f]{6}|\d\d[+-]\d{3})|[A-Z])')
+_NUMBERED = 2  # words beside a page's number, such as "page" and "of"
+_PLACE = re.compile(r"&[LCR]")
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
@@ -209,6 +214,7 @@ class Sheet:
     unseen: int = 0
     partial: int = 0
     formulas: int = 0
+    running: list[str] = field(default_factory=list)  # what its headers and footers say
 
 
 def read_sheet(workbook: Workbook, part: str) -> Sheet:
@@ -275,6 +281,8 @@ class _SheetReader:
             # Nothing is a value of a formula whose value is a text.
             if name == "f" or (name == "v" and self._cell.get("t") == "str"):
                 self._values.setdefault(name, "")
+        elif name in _RUNNING:
+            self._element = name
         elif name == "row":
             self._row = as_number(attributes.get("r")) or self._row + 1
             self._column, self._cells = 0, {}
@@ -302,6 +310,8 @@ class _SheetReader:
             self._inline = None
         elif name == "row" and self._cells:
             self.sheet.rows[self._row] = self._cells
+        elif name in _RUNNING:
+            self.sheet.running += _printed(self._values.get(name, ""))
 
     def _keep(self) -> None:
         formula, value = self._values.get("f"), self._value()
@@ -378,6 +388,15 @@ def _is_zero(text: str) -> bool:
         return float(text) == 0
     except ValueError:
         return False
+
+
+def _printed(running: str) -> Iterator[str]:
+    """Yield what a header or footer says at the left, in the middle and at the right."""
+    for part in _PLACE.split(running.replace("&&", "\0")):
+        text = _CODE.sub("", part).replace("\0", "&")
+        words = text.split()
+        if any(map(str.isalpha, text)) and ("&P" not in part or len(words) > _NUMBERED):
+            yield " ".join(words)
 
 
 def _column(letters: str) -> int:

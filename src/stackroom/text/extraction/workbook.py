@@ -1,6 +1,6 @@
 """
 XLSX: every sheet that people see under its name, and on it one table after another, then the texts
-of boxes and charts. Headers and footers, which nobody sees before they print, are left out.
+of boxes and charts, and of headers and footers that no other sheet has.
 """
 
 from bisect import bisect_left
@@ -39,7 +39,7 @@ def read(body: bytes) -> tuple[Page, ...]:
 
 def _read(workbook: Workbook) -> tuple[Page, ...]:
     texts, found, gaps = list[str](), list[Found](), _Gaps()
-    length = 0
+    length, running = 0, set[str]()
     for part in workbook.sheets:
         if part.is_hidden:
             gaps.hidden_sheets += 1
@@ -53,6 +53,9 @@ def _read(workbook: Workbook) -> tuple[Page, ...]:
         )
         # An empty sheet has no lines, not even its name: a workbook of those has no text.
         if tables:
+            new = [each for each in dict.fromkeys(sheet.running) if each not in running]
+            running.update(new)
+            tables += ["\n".join(new)] if new else []
             found.append((length, part.name))
             texts.append("\n\n".join([part.name, *tables]))
             length += len(texts[-1]) + 2
