@@ -40,7 +40,6 @@ def annotated(properties: str, written: str) -> bytes:
         ("/Subtype/Stamp/F 4", "APPROVED by Nimbus"),
         ("/Subtype/Watermark/F 4", "Draft of May"),
         ("/Subtype/FreeText/F 4", "Ask Ann first"),
-        ("/Subtype/Square/F 4", "See annex B"),
         ("/Subtype/Widget/FT/Btn/Ff 65536/T(b)/F 4", "Send order"),
         ("/Subtype/Widget/FT/Sig/T(s)/F 4", "Signed by Ann"),
     ],

@@ -31,17 +31,7 @@ _COMMENTED = frozenset(
     }
 )
 # What is written on these only their drawings tell.
-_DRAWN = frozenset(
-    {
-        raw.FPDF_ANNOT_STAMP,
-        raw.FPDF_ANNOT_WATERMARK,
-        raw.FPDF_ANNOT_SQUARE,
-        raw.FPDF_ANNOT_CIRCLE,
-        raw.FPDF_ANNOT_LINE,
-        raw.FPDF_ANNOT_POLYGON,
-        raw.FPDF_ANNOT_POLYLINE,
-    }
-)
+_DRAWN = frozenset({raw.FPDF_ANNOT_STAMP, raw.FPDF_ANNOT_WATERMARK})
 _DRAWN_FIELDS = frozenset({raw.FPDF_FORMFIELD_PUSHBUTTON, raw.FPDF_FORMFIELD_SIGNATURE})
 _TICKED = frozenset({raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON})
 _CHOICES = frozenset({raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX})
