@@ -100,8 +100,8 @@ class Front:
         """Return None where the client left while others' pictures were read: it asks anew."""
         response = asyncio.get_running_loop().run_in_executor(self._pictures, answer)
         left = asyncio.ensure_future(receive())
-        both: set[asyncio.Future[Any]] = {response, left}
-        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        either: set[asyncio.Future[Any]] = {response, left}
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if left.cancel():
             return await response
         response.cancel()

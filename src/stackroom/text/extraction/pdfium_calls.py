@@ -71,8 +71,7 @@ def bounds(page_object: int) -> Box:
 
 def is_filled(path: int) -> bool:
     _get_draw_mode(path, _BOX_AT, _BOX_AT + 4)
-    (mode,) = struct.unpack_from("i", _box)
-    return bool(mode != raw.FPDF_FILLMODE_NONE)
+    return bool(struct.unpack_from("i", _box)[0] != raw.FPDF_FILLMODE_NONE)
 
 
 def matrix(page_object: int) -> tuple[float, ...]:

@@ -15,7 +15,6 @@ from stackroom.text.extraction.page import RAW_CHARACTERS
 from stackroom.text.extraction.word_drawing import Drawing
 from stackroom.text.extraction.word_fields import Fields
 from stackroom.text.extraction.word_numbering import Numbering
-from stackroom.text.extraction.word_signs import Fields
 from stackroom.text.extraction.word_styles import (
     UNKNOWN,
     Look,
