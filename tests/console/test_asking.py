@@ -212,7 +212,7 @@ def test_a_growing_answer_is_shown_to_its_asker_alone(
 ) -> None:
     growing = "ask-" + "0f" * 16
     drafts: list[str] = []
-    book = console.services.deployment.agent_runs
+    book = console.services.agent_run_book
     keep = book.keep_draft
 
     def kept(user_id: str, run_id: str, draft: Any) -> None:

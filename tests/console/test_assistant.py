@@ -29,7 +29,7 @@ def test_a_user_chats_with_the_assistant_without_making_an_agent(
     assert re.fullmatch(rf"/agents/{ASSISTANT}/chat/chat-[0-9a-f]{{27}}", path)
     page = alice.get(path).text
     assert '<a href="/chat" aria-current="page">Chat</a>' in page
-    agent = console.services.deployment.agents.get("alice", ASSISTANT)
+    agent = console.services.agent_book.get("alice", ASSISTANT)
     assert agent is not None, "a runner finds it"
     assert [each.config.knowledge_base_id for each in agent.linked_tools] == ["all"]
     assert f'href="{path}#newest"' in alice.get("/chat").text

@@ -3,7 +3,7 @@
 from collections.abc import Container
 from datetime import UTC, datetime, timedelta
 
-from stackroom.app.document_builder import DocumentBuilder
+from stackroom.app.tool_builder import ToolBuilder
 from stackroom.model.keys import document_id_of
 from stackroom.model.records import Catalog, Document, DocumentStatus
 
@@ -11,7 +11,7 @@ GAP = "1 of 2 pages looks garbled: 2"
 
 
 def filled(
-    use_cases: DocumentBuilder,
+    use_cases: ToolBuilder,
     user: str,
     name: str,
     size: int,

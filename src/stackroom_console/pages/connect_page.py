@@ -87,7 +87,7 @@ def _question(request: Request) -> str:
         if each.document_count and (questions := questions_of(each)):
             return questions[0]
     for catalog in catalogs[:_LOOKED_AT]:
-        page = services.deployment.documents.page(catalog.catalog_id, after=None, limit=_LOOKED_AT)
+        page = services.documents.page(catalog.catalog_id, after=None, limit=_LOOKED_AT)
         names = [
             _words_of(each.filename)
             for each in page.documents

@@ -434,7 +434,7 @@ def _receipt(request: Request, template: str) -> Response:
         raise Refused(NOT_FOUND)
     path = f"/receipts/{receipt_id}/part"
     watching = watch(request, path, receipt, is_under_way=receipt.is_open)
-    catalog = request.services.deployment.catalogs.get(receipt.catalog_id)
+    catalog = request.services.catalogs.get(receipt.catalog_id)
     is_own = catalog is not None and catalog.user_id == request.user_id
     return render(
         request,
