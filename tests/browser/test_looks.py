@@ -225,7 +225,7 @@ def send_what_is_never_taken(stage: Stage) -> None:
     stage.page.locator("#files").set_input_files(wrong)
 
     expect(uploads).to_contain_text("isn't supported")
-    expect(uploads).to_contain_text("The connection to the store broke.")
+    expect(uploads).to_contain_text("The connection was lost.")
     expect(stage.page.locator("#documents")).to_contain_text("on its way")
     stage.page.unroute_all()
 

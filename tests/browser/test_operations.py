@@ -35,7 +35,7 @@ def test_an_operator_is_led_to_what_failed_and_sees_what_was_used_of_caps(
     row = runs.get_by_role("row").filter(has_text=run.rpartition(":")[2])
     expect(row.locator(".state")).to_have_text("failed")
     expect(row).to_contain_text(f"{ada.name}/Moorings")
-    runs.get_by_text("Look at one here").click()
+    runs.get_by_text("Inspect a run on this machine").click()
     expect(runs.locator("pre")).to_contain_text(f"--execution-arn {run.rpartition(':')[0]}:")
     month = page.get_by_role("region", name="Usage this month")
     expect(month.get_by_role("row").filter(has_text=ada.name)).to_contain_text("2 of 5 documents")

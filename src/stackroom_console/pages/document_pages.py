@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
@@ -233,7 +233,6 @@ def _passage(shown: ShownDocument, number: int, cut: CutPassage, find: str) -> S
     page, version = cut.source.page, cut.source.version_id
     in_file = f"{shown.path}/file#page={page}" if shown.is_previewed and page else ""
     named_by = (document.catalog_id, document.document_id)
-    joined = unwrapped if shown.kind == "PDF" else "\n".join
     return ShownPassage(
         number=number,
         place=place_told(cut.source),
@@ -241,7 +240,7 @@ def _passage(shown: ShownDocument, number: int, cut: CutPassage, find: str) -> S
         tokens=cut.tokens,
         is_navigation=cut.is_navigation,
         parts=tuple(
-            (tuple(blocks_of(marked_pieces(find, joined(map(_line, lines))))), is_shown)
+            (tuple(blocks_of(marked_pieces(find, _joined(shown, lines)))), is_shown)
             for is_shown, lines in groupby(told_apart(cut.text, cut.shown), key=itemgetter(1))
         ),
     )
@@ -251,8 +250,9 @@ def _has_mark(passage: ShownPassage) -> bool:
     return any(block.has_mark for blocks, _ in passage.parts for block in blocks)
 
 
-def _line(told: tuple[str, bool]) -> str:
-    return told[0]
+def _joined(shown: ShownDocument, told: Iterable[tuple[str, bool]]) -> str:
+    lines = [line for line, _ in told]
+    return unwrapped(lines) if shown.kind == "PDF" else "\n".join(lines)
 
 
 def _left_out(cut: CutDocument) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from stackroom_console.pages.document_rows import Row
 
@@ -31,12 +30,14 @@ class Leaf:
 
 def tree_of(rows: Sequence[Row]) -> list[Folder | Leaf]:
     """Return the rows in their order, with a head wherever another folder begins."""
-    before = ["", *(_folder(each) for each in rows)]
-    shown: list[Folder | Leaf] = []
-    for (last, folder), row in zip(pairwise(before), rows, strict=True):
-        shown += _heads(last, folder)
-        shown.append(_leaf(row, folder))
-    return shown
+    found: list[Folder | Leaf] = []
+    last = ""
+    for row in rows:
+        folder = _folder(row)
+        found += _heads(last, folder)
+        found.append(_leaf(row, folder))
+        last = folder
+    return found
 
 
 def flat(rows: Sequence[Row]) -> list[Folder | Leaf]:
