@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from stackroom.access.plain_text import is_plain
 from stackroom.agents.agents import mark_of
 from stackroom.agents.assistant import ASSISTANT
-from stackroom.tools.texts import counted, day, figure, iso, minute, scores, size
+from stackroom.tools.texts import counted, day, dollars, figure, iso, minute, scores, size
 from stackroom_console.console import OPERATORS
 from stackroom_console.safe_markdown import markdown
 from stackroom_console.text_blocks import plain_blocks
@@ -168,7 +168,7 @@ def _environment() -> Environment:
 
 def money(value: float | Decimal) -> str:
     """Dollars as a person reads an estimate."""
-    return "less than $0.01" if 0 < value < _CENT else f"${value:,.2f}"
+    return "less than $0.01" if 0 < value < _CENT else f"${dollars(value)}"
 
 
 # What a page shows as it comes: asked for again and again, the more seldom the less happens.

@@ -226,7 +226,7 @@ def send_what_is_never_taken(stage: Stage) -> None:
 
     expect(uploads).to_contain_text("isn't supported")
     expect(uploads).to_contain_text("The connection was lost.")
-    expect(stage.page.locator("#documents")).to_contain_text("on its way")
+    expect(stage.page.locator("#documents")).to_contain_text("Waiting for the file")
     stage.page.unroute_all()
 
 

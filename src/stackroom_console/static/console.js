@@ -62,6 +62,7 @@
     for (const each of openMenus()) {
       const isChoice = each.matches(".more") && target.closest(":is(a, button)");
       if (!each.contains(target) || isChoice) each.open = false;
+      if (isChoice) each.querySelector("summary").focus();  // what was chosen is shut away
     }
   });
 
