@@ -61,6 +61,10 @@ _NOTE = Text(good="Wrong page", longest=500, may_be_empty=True)
 _LINKS = "/api/agents/{agent_id}/knowledge-base-tools"
 FIELDS: Mapping[tuple[str, str], Mapping[str, Field]] = {
     ("POST", "/catalogs"): {"name": Text(good="Harbours", longest=100), "description": _ABOUT},
+    ("POST", "/catalogs/{catalog_id}/edit"): {
+        "name": Text(good="Harbours", longest=100),
+        "description": _ABOUT,
+    },
     ("POST", "/catalogs/{catalog_id}/uploads"): {
         "filename": Text(good="a.txt", longest=1024),
         "size": Number(good=1, least=1, most=50 * 1024 * 1024),
