@@ -1,1 +1,1 @@
-"""One folder a Lambda function; each handler parses, calls one use case, logs one line, returns."""
+"""The Lambda functions, one folder each; a handler parses, calls one use case, logs and returns."""

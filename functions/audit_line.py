@@ -1,4 +1,4 @@
-"""What each call of a tool leaves behind: its audit line, and the figures that are made of it."""
+"""The audit line of a tool call and the metrics that are derived from it."""
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
@@ -9,17 +9,18 @@ from stackroom.access.access_log import EVENT, Access
 
 def report(access: Access, *, logger: Logger) -> None:
     logger.info(EVENT, extra=access.fields())
-    named = {"service": logger.service, "tool": access.tool, "outcome": access.outcome}
+    dimensions = {"service": logger.service, "tool": access.tool, "outcome": access.outcome}
     with single_metric(
         name="ToolLatency",
         unit=MetricUnit.Milliseconds,
         value=access.latency_ms,
         namespace=NAMESPACE,
-        default_dimensions=named,
+        default_dimensions=dimensions,
     ):
         pass
     if access.is_fault:
-        # Beside the latency by outcome, for an alarm takes ten figures, and there are more tools.
+        # Separate from the latency by outcome: an alarm takes at most ten metrics, and there are
+        # more tools.
         with single_metric(
             name="ToolFaults",
             unit=MetricUnit.Count,

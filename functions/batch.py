@@ -1,8 +1,8 @@
 """
-A batch of SQS messages, each on its own: what becomes of one is no other's affair.
+A batch of SQS messages of which each succeeds or fails on its own.
 
-Powertools' batch processor neither minds the time that is left nor hands back what became of each
-message, and the upload handler asks for one run per catalog of what it got.
+Powertools' batch processor neither watches the remaining time nor returns each message's outcome,
+and the upload handler requests one run per catalog of a batch.
 """
 
 from collections.abc import Callable
@@ -22,10 +22,10 @@ def handle_each(
     needed: int = 0,
 ) -> tuple[dict[str, _Outcome], list[str]]:
     """
-    What `handle` answered to each body, by message id, and the ids of the messages that failed.
+    Return the result of `handle` for each body, by message id, and the ids of failed messages.
 
-    A message is begun only while the `needed` milliseconds are left for it; the others fail and
-    come back, or a slow moment would fail the whole batch, done and undone alike.
+    Handling of a message starts only while `needed` milliseconds are left. The others fail and are
+    delivered again; otherwise a slow moment would fail the whole batch, including what was done.
     """
     outcomes: dict[str, _Outcome] = {}
     failed: list[str] = []
@@ -37,12 +37,12 @@ def handle_each(
         with logger.append_context_keys(message_id=message_id, correlation_id=None):
             try:
                 outcomes[message_id] = handle(record["body"])
-            except Exception:  # one bad message must not take its neighbours along
+            except Exception:  # one bad message must not fail the others
                 logger.exception("message failed")
                 failed.append(message_id)
     return outcomes, failed
 
 
 def response(failed: list[str]) -> dict[str, Any]:
-    """SQS delivers just these again, and sets them aside in the end (ReportBatchItemFailures)."""
+    """Return the response that makes SQS deliver only these again (ReportBatchItemFailures)."""
     return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}

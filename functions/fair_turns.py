@@ -1,14 +1,14 @@
 """
-Whose each message is, told to its queue, so that one user's thousand files keep nobody waiting.
+Tells SQS the user of each message, so that one user's thousand files delay nobody else's.
 
-SQS delivers first what is of those who have little at work, where messages name their tenants as
-groups [SQS developer guide: sqs-fair-queues]. EventBridge, which brings S3's events, takes for a
-group a name or a field of the event [EventBridge API reference: SqsParameters], and none of S3's
-fields is the user alone: a key begins with it. So the function names the group. Of a full batch,
-behind which more may wait, it sends each message to the same queue once more, in its user's name,
-which takes a moment whatever the files will take. Where a batch is one message, that is done with
-what has waited. A message without a group is to SQS of a tenant
-of its own [sqs-fair-queues-detailed], so what has just come is not behind what a busy user has.
+SQS prefers messages of tenants with few messages in flight, where a message group names the tenant
+[SQS developer guide: sqs-fair-queues]. EventBridge, which delivers S3's events, can set the group
+only to a constant or a field of the event [EventBridge API reference: SqsParameters], and no field
+of S3's events is the user alone: the key starts with it. So the function names the group: it sends
+each message of a full batch, behind which more may be waiting, to the same queue again with its
+user as the group. That takes a moment, however long the files will take. Where a batch is one
+message, only messages that have waited are sent again. SQS treats a message without a group as of a
+tenant of its own [sqs-fair-queues-detailed], so new messages don't queue behind a busy user's.
 """
 
 import time
@@ -24,11 +24,11 @@ from stackroom.aws.sqs.object_events import Message, SqsObjectEvents, was_sent_b
 from stackroom.errors import MalformedEvent
 from stackroom.uploads.events import object_event
 
-WAITED = 2.0  # seconds in its queue, by which a message tells that others are before it
+WAITED = 2.0  # seconds in the queue after which other messages must be ahead
 
 
 class QueueSettings(Settings):
-    """The queues that a function takes from, and how many messages a full batch of them has."""
+    """The queues that a function consumes, and how many messages a full batch of them has."""
 
     queue_urls: JsonList = ()
     queue_batch: int = 10
@@ -39,13 +39,15 @@ def settings() -> QueueSettings:
     return QueueSettings.from_env()
 
 
-def in_turn(event: dict[str, Any], *, logger: Logger) -> dict[str, Any]:
+def resend_by_user(event: dict[str, Any], *, logger: Logger) -> dict[str, Any]:
     """
-    The event with the messages that are left to handle: those of a batch that is not full, those
-    that have been sent again before, that name no key, or that SQS has not taken again.
+    Return the event with the messages to handle now.
+
+    These are all messages of a batch that is not full; of a full one, those that were sent again
+    before, name no key, or could not be sent again.
     """
     records = event["Records"]
-    url = _url_of(records)
+    url = _queue_url(records)
     if url is None or not _may_be_behind_others(records):
         return event
     messages = {
@@ -57,15 +59,15 @@ def in_turn(event: dict[str, Any], *, logger: Logger) -> dict[str, Any]:
         return event
     try:
         taken = SqsObjectEvents(client=client("sqs"), url=url).send(messages)
-    except Exception:  # then they are handled now, before others' turn
+    except Exception:  # handle them now, out of turn
         logger.exception("messages could not be sent again")
         return event
     logger.info("messages sent again in their users' names", sent=len(taken))
     return {**event, "Records": [each for each in records if each["messageId"] not in taken]}
 
 
-def _url_of(records: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return that of the queue that they are from."""
+def _queue_url(records: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return the URL of the queue that the records came from."""
     name = str(records[0]["eventSourceARN"]).rpartition(":")[2]
     return next((each for each in settings().queue_urls if each.rpartition("/")[2] == name), None)
 

@@ -1,4 +1,4 @@
-"""How functions log and count: one logger and one metrics namespace for all of them."""
+"""Logging and metrics: one logger and one metrics namespace for all functions."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -9,7 +9,7 @@ from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
 from stackroom.search.cached_embeddings import CacheTally
 
-if TYPE_CHECKING:  # a search need not import what runs are
+if TYPE_CHECKING:  # searching functions need not import runs
     from stackroom.runs.run import Run
     from stackroom.runs.verdicts import Settled
 
@@ -18,21 +18,21 @@ NAMESPACE = "Stackroom"
 
 @cache
 def logger_for(service: str) -> Logger:
-    """The logger of one function: constant messages, values as fields, never a whole event."""
+    """Return a function's logger: constant messages, values as fields, never a whole event."""
     return Logger(service=service)
 
 
 @cache
 def metrics_for(service: str) -> Metrics:
-    """EMF metrics of one function, in the namespace that the dashboard reads."""
+    """Return a function's EMF metrics, in the namespace that the dashboard reads."""
     return Metrics(namespace=NAMESPACE, service=service)
 
 
 def report(settled: "Iterable[Settled]", *, logger: Logger, metrics: Metrics) -> None:
     """
-    A log line and a count for each document that came to its end, whichever function wrote it.
+    Log and count each settled document, whichever function settled it.
 
-    The correlation id is that of the upload event, so that one search finds the whole way.
+    The correlation id is the upload event's, so that one search finds the document's whole history.
     """
     for each in settled:
         document = each.document
@@ -51,7 +51,7 @@ def report(settled: "Iterable[Settled]", *, logger: Logger, metrics: Metrics) ->
         if each.is_indexed and document.gaps:
             metrics.add_metric(name="IndexedWithGaps", unit=MetricUnit.Count, value=1)
         if not each.is_found:
-            # Bedrock says that it is indexed, and no search has found it within a minute.
+            # Bedrock says that it is indexed, but no search found it within a minute.
             metrics.add_metric(name="IndexedUnfound", unit=MetricUnit.Count, value=1)
         if each.is_indexed and document.indexed_at is not None:
             waited = (document.indexed_at - document.uploaded_at).total_seconds()
@@ -60,8 +60,8 @@ def report(settled: "Iterable[Settled]", *, logger: Logger, metrics: Metrics) ->
             )
 
 
-def told(run: "Run") -> dict[str, Any]:
-    """Where a run stands, for its log line: counts, and no ids of documents."""
+def progress_fields(run: "Run") -> dict[str, Any]:
+    """Return a run's progress for its log line: counts, without document ids."""
     progress = run.progress.model_dump(mode="json", exclude={"calls", "alone", "set_aside"})
     return {**progress, "calls_at_work": run.progress.calls_at_work}
 
@@ -69,7 +69,7 @@ def told(run: "Run") -> dict[str, Any]:
 def report_set_aside(
     failures: Mapping[str, Exception], *, logger: Logger, metrics: Metrics
 ) -> None:
-    """A log line for each catalog of which something is left to a later run, and a count."""
+    """Log and count each catalog of which a part is left to a later run."""
     for catalog_id, error in failures.items():
         logger.error("catalog set aside", catalog_id=catalog_id, error=repr(error))
     if failures:
@@ -77,7 +77,7 @@ def report_set_aside(
 
 
 def report_embeddings(tally: CacheTally, *, metrics: Metrics) -> None:
-    """How often a question's vector was there, and how often it had to be made."""
+    """Count how often a question's vector was cached, and how often it had to be computed."""
     hits, misses = tally.taken()
     if hits or misses:
         metrics.add_metric(name="EmbeddingCacheHits", unit=MetricUnit.Count, value=hits)

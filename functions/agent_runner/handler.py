@@ -1,7 +1,7 @@
 """
-SQS: a user asked an agent something; carry the run out, and write down its steps as they come.
+SQS consumer that runs an agent for a user and records each step as it happens.
 
-What becomes of a run stands in its record alone. Of texts nothing is logged.
+The outcome of a run is in its record alone. No text of a run is logged.
 """
 
 import logging
@@ -36,19 +36,21 @@ from stackroom_agents.strands_conversations import StrandsConversations
 
 logger = logger_for("agent_runner")
 metrics = metrics_for("agent_runner")
-embedded = CacheTally()
+cache_tally = CacheTally()
 
 _OURS = {"stackroom", "stackroom_agents"}
-# Milliseconds that a run may take: one that is begun with less could not be ended.
+# Milliseconds: a run that started with less could not be ended in time.
 NEEDED = round((MOST_SECONDS + SECONDS_TO_END) * 1000)
-_MODELS = 8  # kept ready; to make one takes a client of boto3's
+_MODELS = 8  # cached, because each model needs a boto3 client of its own
 
 
 class RunnerSettings(RetrieveSettings, SharedSettings):
-    """As the function `retrieve` has them; and the knowledge bases that the deployment shares."""
+    """
+    The settings of the function `retrieve` and the knowledge bases that the deployment shares.
+    """
 
 
-class Handed(BaseModel):
+class RunMessage(BaseModel):
     """A message of the queue, as `stackroom.aws.dynamodb.agent_records` writes it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -74,10 +76,10 @@ class RunnerUseCases(SearchBuilder, AgentBuilder):
 @cache
 def runner() -> Runner:
     for name in _OURS:
-        logging.getLogger(name)  # there is none of a package before somebody asks
+        logging.getLogger(name)  # creates the package's logger, which otherwise doesn't exist yet
     copy_config_to_registered_loggers(logger, include=_OURS)
     observability.hush()
-    use_cases = RunnerUseCases(settings=settings(), client=client, cache_tally=embedded)
+    use_cases = RunnerUseCases(settings=settings(), client=client, cache_tally=cache_tally)
     retrieval = use_cases.retrieval
     return Runner(
         agents=use_cases.agent_book,
@@ -103,7 +105,7 @@ def report_access(access: Access) -> None:
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Answers which messages failed."""
+    """Return the failed messages as a partial batch response."""
     _, failed = handle_each(
         event,
         carry_out,
@@ -111,26 +113,26 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         time_left=context.get_remaining_time_in_millis,
         needed=NEEDED,
     )
-    report_embeddings(embedded, metrics=metrics)
+    report_embeddings(cache_tally, metrics=metrics)
     return response(failed)
 
 
 def carry_out(body: str) -> None:
     try:
-        handed = Handed.model_validate_json(body)
+        run_message = RunMessage.model_validate_json(body)
     except ValidationError:
-        raise MalformedEvent("no message of the console's") from None
-    with logger.append_context_keys(run_id=handed.run_id):
-        run = runner().carry_out(handed.user_id, handed.run_id)
+        raise MalformedEvent("the body is not a run message of the console") from None
+    with logger.append_context_keys(run_id=run_message.run_id):
+        run = runner().carry_out(run_message.user_id, run_message.run_id)
         if run is None:
-            logger.info("run not begun")
+            logger.info("run not started")
         else:
             _report(run)
 
 
 def _report(run: AgentRun) -> None:
-    assert run.begun_at is not None, "it was carried out"
-    assert run.ended_at is not None, "it was carried out"
+    assert run.begun_at is not None, "the run was carried out"
+    assert run.ended_at is not None, "the run was carried out"
     seconds = (run.ended_at - run.begun_at).total_seconds()
     tokens = run.input_tokens + run.output_tokens
     logger.info(

@@ -16,13 +16,13 @@ from stackroom.tools.calls import Calls, Response
 
 logger = logger_for("catalog_tools")
 metrics = metrics_for("catalog_tools")
-embedded = CacheTally()
+cache_tally = CacheTally()
 
 
 @cache
 def use_cases() -> ToolBuilder:
     settings = CatalogToolsSettings.from_env()
-    return ToolBuilder(settings=settings, client=client, cache_tally=embedded)
+    return ToolBuilder(settings=settings, client=client, cache_tally=cache_tally)
 
 
 @logger.inject_lambda_context(clear_state=True)
@@ -30,5 +30,5 @@ def use_cases() -> ToolBuilder:
 def handler(event: Any, context: LambdaContext) -> Response:
     calls = Calls(services=use_cases(), log=partial(audit_line.report, logger=logger))
     response = calls.answer(event, lambda: tool_call(context))
-    report_embeddings(embedded, metrics=metrics)
+    report_embeddings(cache_tally, metrics=metrics)
     return response

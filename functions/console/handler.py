@@ -1,11 +1,11 @@
 """
 HTTP API: the console in the browser, the same app as in the local mode.
 
-Mangum makes ASGI of API Gateway's events. It is kept by the maintainer of Starlette and Uvicorn
-(MIT; 0.22 of August 2026), it is 45 KB of Python without dependencies, and it calls the app within
-the handler. The other way, AWS's Lambda Web Adapter, runs Uvicorn beside the runtime and speaks
-HTTP to it: a layer of a binary that the lock file doesn't know, and another process to start cold;
-it is worth that for streams, which an HTTP API doesn't pass on.
+Mangum translates API Gateway's events to ASGI. The maintainer of Starlette and Uvicorn maintains it
+(MIT; 0.22 of August 2026); it is 45 KB of Python without dependencies and calls the app in process.
+The alternative, AWS's Lambda Web Adapter, runs Uvicorn next to the runtime and talks HTTP to it: a
+layer with a binary that the lock file doesn't cover, and a second process at each cold start. That
+pays for response streams, which an HTTP API doesn't pass on.
 """
 
 from functools import cache
@@ -25,7 +25,7 @@ logger = logger_for("console")
 
 
 @cache
-def served() -> Mangum:
+def asgi_handler() -> Mangum:
     console = console_of(ConsoleSettings.from_env(), client, log=report_access)
     return Mangum(console_app(console), lifespan="off")
 
@@ -36,5 +36,5 @@ def report_access(access: Access) -> None:
 
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    # Mangum describes what Lambda passes as writable, Powertools as read-only; neither writes.
-    return served()(event, context)  # type: ignore[arg-type]
+    # Mangum types what Lambda passes as writable, Powertools as read-only; neither writes.
+    return asgi_handler()(event, context)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The tables' streams: tell each change of a document, catalog or deletion to all who hear it."""
+"""DynamoDB streams: publish each change of a document, catalog or deletion as an event."""
 
 from functools import cache
 from typing import Any
@@ -41,12 +41,12 @@ def publishing() -> Publishing:
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Answers the first record that failed: Lambda delivers it and all that follow again."""
-    found = ((each, event_in(each)) for each in event["Records"])
-    told = [(record["dynamodb"]["SequenceNumber"], each) for record, each in found if each]
-    published = publishing().publish([each for _, each in told])
+    """Return the first record that failed; Lambda delivers it and all that follow again."""
+    parsed = ((each, event_in(each)) for each in event["Records"])
+    events = [(record["dynamodb"]["SequenceNumber"], each) for record, each in parsed if each]
+    published = publishing().publish([each for _, each in events])
     metrics.add_metric(name="EventsPublished", unit=MetricUnit.Count, value=published.told)
-    for _, each in told[: published.told]:
+    for _, each in events[: published.told]:
         logger.info(
             "event published",
             event_id=each.id,
@@ -57,4 +57,4 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     if published.error is None:
         return response([])
     logger.error("publishing stopped", exc_info=published.error)
-    return response([told[published.told][0]])
+    return response([events[published.told][0]])

@@ -1,8 +1,8 @@
 """
-The schemas of events, as EventBridge's Schema Registry takes them.
+The schemas of events, in the format of EventBridge's Schema Registry.
 
-`python -m functions.event_publisher.schemas` writes infra/event_schemas anew, from which CDK
-registers them. tests/contract/test_golden_files.py says when that is due.
+`python -m functions.event_publisher.schemas` regenerates infra/event_schemas, from which CDK
+registers them. tests/contract/test_golden_files.py fails when that is due.
 """
 
 import json
@@ -16,7 +16,7 @@ SCHEMAS = Path(__file__).parents[2] / "infra" / "event_schemas"
 
 
 def schema_file(detail_type: str) -> str:
-    """The text of the file that is named by the type without its spaces."""
+    """Return the text of an event type's schema file."""
     envelope = Event.model_json_schema(ref_template="#/definitions/{model}")
     detail = DETAIL_TYPES[detail_type].model_json_schema(ref_template="#/definitions/{model}")
     schema = {
@@ -33,36 +33,40 @@ def schema_file(detail_type: str) -> str:
     return json.dumps(_in_draft_4(schema), indent=2) + "\n"
 
 
-def file_of(detail_type: str) -> Path:
+def schema_path(detail_type: str) -> Path:
     return SCHEMAS / f"{detail_type.replace(' ', '')}.json"
 
 
 def _in_draft_4(schema: Any) -> Any:
     """
-    Of what pydantic says in a later draft, just `const` is no word of the fourth's. What there is
-    nothing of is left out, never null; all else is in every event.
+    Return the schema in draft 4.
+
+    Of the keywords that pydantic uses, draft 4 lacks only `const`. Optional fields without a value
+    are omitted from events, never null; all other fields are in every event.
     """
     if isinstance(schema, list):
         return [_in_draft_4(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    said = {name: _in_draft_4(each) for name, each in schema.items()}
-    if "const" in said:
-        said["enum"] = [said.pop("const")]
-    said.pop("default", None)
-    if _may_be_left_out(said):
-        [kind] = [each for each in said.pop("anyOf") if each != {"type": "null"}]
-        said |= kind
+    converted = {name: _in_draft_4(each) for name, each in schema.items()}
+    if "const" in converted:
+        converted["enum"] = [converted.pop("const")]
+    converted.pop("default", None)
+    if _is_optional(converted):
+        [kind] = [each for each in converted.pop("anyOf") if each != {"type": "null"}]
+        converted |= kind
     if properties := schema.get("properties"):
-        said["required"] = [name for name, each in properties.items() if not _may_be_left_out(each)]
-    return said
+        converted["required"] = [
+            name for name, each in properties.items() if not _is_optional(each)
+        ]
+    return converted
 
 
-def _may_be_left_out(schema: Mapping[str, Any]) -> bool:
+def _is_optional(schema: Mapping[str, Any]) -> bool:
     return {"type": "null"} in schema.get("anyOf", ())
 
 
 if __name__ == "__main__":
     SCHEMAS.mkdir(exist_ok=True)
     for each in DETAIL_TYPES:
-        file_of(each).write_text(schema_file(each), "utf-8")
+        schema_path(each).write_text(schema_file(each), "utf-8")

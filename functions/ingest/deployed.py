@@ -1,4 +1,4 @@
-"""What the function's tasks and its recovery share: settings, use cases, log and metrics."""
+"""The settings, use cases, logger and metrics that the function's tasks and recovery share."""
 
 from functools import cache
 
@@ -17,7 +17,7 @@ metrics = metrics_for("ingest")
 
 class IngestSettings(AdmissionSettings, DataSourceSettings, DocumentSettings):
     state_machine_arn: str
-    # How much faster than AWS's a simulated Bedrock is: looks at direct calls come sooner.
+    # How much faster a simulated Bedrock is than AWS's: direct calls are polled sooner.
     ingest_speed: float = 1.0
 
 

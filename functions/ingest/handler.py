@@ -1,4 +1,4 @@
-"""The pipeline's own function: the tasks of a run, and what follows a run that broke."""
+"""The pipeline's own function: the tasks of a run, and recovery from a failed run."""
 
 from typing import Any
 
@@ -19,8 +19,8 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     match _REQUEST.validate_python(event):
         case tasks.Step() as step:
             return tasks.move_on(step)
-        case tasks.Admittance() as admittance:
-            return tasks.admit(admittance)
+        case tasks.AdmissionRequest() as request:
+            return tasks.admit(request)
         case recovery.Breakdown() as breakdown:
             return recovery.record(breakdown)
         case recovery.Ending() as ending:

@@ -1,4 +1,4 @@
-"""What follows a run that broke: told by its machine, by EventBridge, or found by the schedule."""
+"""Recovery from a failed run, which its state machine, EventBridge or the sweep reports."""
 
 from dataclasses import asdict
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from stackroom.errors import Unavailable
 
 
 class Breakdown(BaseModel):
-    """The state machine caught an error; `error` is as Step Functions gives it."""
+    """The state machine caught an error; `error` is the error object of Step Functions."""
 
     action: Literal["record_failure"]
     worklist_id: str
@@ -21,7 +21,7 @@ class Breakdown(BaseModel):
 
 
 class Ending(BaseModel):
-    """EventBridge: an execution ended otherwise than well."""
+    """EventBridge reported an execution that did not succeed."""
 
     action: Literal["recover"]
     execution_name: str
@@ -29,11 +29,10 @@ class Ending(BaseModel):
 
 class Sweep(BaseModel):
     """
-    The schedule: look for runs that ended without a word.
+    The schedule: look for runs that ended without reporting it.
 
-    Whoever starts a whole account, as only the local mode does, has it look at every lease
-    (`thorough`): none has expired then, and no execution is alive. They were stopped, and have not
-    broken.
+    The local mode, when it starts a whole account, has every lease looked at (`thorough`): none has
+    expired yet, but no execution is alive. These runs were stopped; they did not fail.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -65,18 +64,18 @@ def recover(ending: Ending) -> dict[str, Any]:
     return {"failed_documents": len(failed)}
 
 
-def sweep(asked: Sweep) -> dict[str, Any]:
+def sweep(request: Sweep) -> dict[str, Any]:
     runs = use_cases().runs
-    leases = runs.held() if asked.thorough else runs.expired()
-    swept = use_cases().broken_runs.sweep(leases, were_stopped=asked.thorough)
+    leases = runs.held() if request.thorough else runs.expired()
+    swept = use_cases().broken_runs.sweep(leases, were_stopped=request.thorough)
     report(swept.settled, logger=logger, metrics=metrics)
     try:
-        use_cases().placements.survey()  # that new catalogs need not wait for it
+        use_cases().placements.survey()  # in advance, so that new catalogs don't wait for it
     except Unavailable as unavailable:
-        swept.failures["data sources, to be looked through"] = unavailable
+        swept.failures["survey of data sources"] = unavailable
     for name, error in swept.failures.items():
-        logger.error("run not looked after", execution_name=name, exc_info=error)
-    state = use_cases().admission.state()  # last: should it fail, nobody's run waits for that
+        logger.error("run not recovered", execution_name=name, exc_info=error)
+    state = use_cases().admission.state()  # last: its failure must not hold up any run
     logger.info("leases swept", followed=swept.followed, **asdict(state))
     metrics.add_metric(name="RunsFollowed", unit=MetricUnit.Count, value=len(swept.followed))
     metrics.add_metric(

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from aws_lambda_powertools.metrics import MetricUnit
 
 from functions.ingest.deployed import logger, metrics, use_cases
-from functions.telemetry import report, report_set_aside, told
+from functions.telemetry import progress_fields, report, report_set_aside
 from stackroom.runs.run import Run, RunOutcome
 from stackroom.runs.run_tasks import RunTasks
 
@@ -16,31 +16,31 @@ class Step(Run):
     action: Literal["ensure", "start", "release", "hand_over"]
 
 
-class Admittance(Run):
-    """The task that waits until a grant wakes it with the token."""
+class AdmissionRequest(Run):
+    """The task that waits until an admission grant sends its token back."""
 
     action: Literal["admit"]
     token: str
 
 
-Request = Step | Admittance
+Request = Step | AdmissionRequest
 
 
 def move_on(step: Step) -> dict[str, Any]:
     logger.append_keys(worklist_id=step.worklist_id, epoch=step.epoch)
     run = Run.model_validate(step.model_dump(exclude={"action"}))
     moved = _task(step.action, run)
-    logger.info("run moved on", action=step.action, **told(moved))
+    logger.info("run moved on", action=step.action, **progress_fields(moved))
     if moved.progress.outcome is RunOutcome.BUSY:
         metrics.add_metric(name="BusyAnswers", unit=MetricUnit.Count, value=1)
     return moved.model_dump(mode="json")
 
 
-def admit(asked: Admittance) -> dict[str, Any]:
-    logger.append_keys(worklist_id=asked.worklist_id, epoch=asked.epoch)
-    run = Run.model_validate(asked.model_dump(exclude={"action", "token"}))
-    _run_tasks().admit(run, asked.token)
-    logger.info("run queued up", **told(run))
+def admit(request: AdmissionRequest) -> dict[str, Any]:
+    logger.append_keys(worklist_id=request.worklist_id, epoch=request.epoch)
+    run = Run.model_validate(request.model_dump(exclude={"action", "token"}))
+    _run_tasks().admit(run, request.token)
+    logger.info("run queued up", **progress_fields(run))
     return {}
 
 

@@ -1,4 +1,4 @@
-"""SQS: something happened to an object; read the file into its document's text."""
+"""SQS consumer that extracts the text of an uploaded file."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -8,7 +8,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.batch import handle_each, response
-from functions.fair_turns import QueueSettings, in_turn
+from functions.fair_turns import QueueSettings, resend_by_user
 from functions.telemetry import logger_for, metrics_for
 from stackroom.app.document_builder import DocumentBuilder
 from stackroom.app.function_settings import DocumentSettings, Pool
@@ -28,11 +28,12 @@ metrics = metrics_for("inspect")
 class InspectSettings(DocumentSettings, QueueSettings):
     state_machine_arn: str
     kb_pool: Pool
-    # Three times of a file that crashes its reader: they fit into the function's eleven minutes.
+    # A file that crashes its reader is read three times: that fits into the function's eleven
+    # minutes.
     inspect_seconds_per_file: float = 180.0
-    # Whether the knowledge bases do: then a PDF of images alone is no defect.
+    # True if the knowledge bases parse images: then a PDF of images alone is not defective.
     parses_images: bool = False
-    ocr: OcrEngine = "none"  # of pages whose text is missing or garbled
+    ocr: OcrEngine = "none"  # for pages whose text is missing or garbled
 
 
 @cache
@@ -83,9 +84,9 @@ def _count_pages(read: int, failed: int) -> None:
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Answers which messages failed."""
+    """Return the failed messages as a partial batch response."""
     _, failed = handle_each(
-        in_turn(event, logger=logger),
+        resend_by_user(event, logger=logger),
         inspect,
         logger=logger,
         time_left=context.get_remaining_time_in_millis,
@@ -96,9 +97,9 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
 
 
 def inspect(body: str) -> None:
-    found = object_event(body)
-    logger.append_keys(correlation_id=found.correlation_id)
-    inspected = inspection().inspect(found.key)
+    event = object_event(body)
+    logger.append_keys(correlation_id=event.correlation_id)
+    inspected = inspection().inspect(event.key)
     logger.info(
         "file inspected",
         outcome=inspected.outcome,

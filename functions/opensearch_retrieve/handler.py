@@ -1,7 +1,7 @@
 """
-Target `opensearch` of somebody's gateway: `knowledge_base_retrieve` over a collection of theirs.
+Target `opensearch` of an existing gateway: `knowledge_base_retrieve` over an existing collection.
 
-It has no tenants: whoever the gateway lets call finds all that the index holds, and the
+It has no tenants: everybody whom the gateway lets call it finds all that the index holds, and the
 configuration must say so.
 """
 
@@ -38,8 +38,10 @@ metrics = metrics_for("opensearch_retrieve")
 _TO_ANSWER = 1.0  # seconds
 
 
-def _of_everyone(text: str) -> str:
-    """One entry, of a collection, and shared: no target's header is believed here."""
+def _shared_entry(text: str) -> str:
+    """
+    Return the text if it is one shared entry of a collection: no target's header is trusted here.
+    """
     entries = linked_settings(text)
     if len(entries) != 1 or not isinstance(entries[0], OpenSearchSettings):
         raise ValueError("must be one entry of OPENSEARCH_SERVERLESS with a collectionEndpoint")
@@ -49,7 +51,7 @@ def _of_everyone(text: str) -> str:
 
 
 class OpenSearchRetrieveSettings(FittingSettings):
-    knowledge_bases_config: Annotated[str, AfterValidator(_of_everyone)]
+    knowledge_bases_config: Annotated[str, AfterValidator(_shared_entry)]
 
 
 @cache
@@ -63,7 +65,7 @@ def retrieval() -> LinkedRetrieval:
 @metrics.log_metrics
 def handler(event: Any, context: LambdaContext) -> Response:
     started = time.perf_counter()
-    searched = retrieval()  # raises: without a right configuration nothing is answered
+    searched = retrieval()  # raises if the configuration is wrong: then no call is answered
     response: Response = encodable(_respond(event, context, searched))
 
     _report(response, seconds=time.perf_counter() - started)
@@ -71,7 +73,7 @@ def handler(event: Any, context: LambdaContext) -> Response:
 
 
 def _respond(event: Any, context: LambdaContext, searched: LinkedRetrieval) -> Response:
-    """Never raises: the gateway would show "internal error" instead of what went wrong."""
+    """Return the tool's response; never raise, or the gateway shows only "internal error"."""
     try:
         require_tool(called_tool(context), [RETRIEVE_FOR_EVERYONE])
         seconds = context.get_remaining_time_in_millis() / 1000 - _TO_ANSWER
@@ -79,8 +81,8 @@ def _respond(event: Any, context: LambdaContext, searched: LinkedRetrieval) -> R
     except (MissingIdentity, ValidationError) as error:
         return failure(error)
     except Exception:
-        logger.exception("broke")
-        return failure(RetrievalFailed("the search broke; the operator finds why in the log"))
+        logger.exception("search failed")
+        return failure(RetrievalFailed("the search failed; the reason is in the function's log"))
 
 
 def _report(response: Response, *, seconds: float) -> None:
@@ -95,10 +97,12 @@ def _report(response: Response, *, seconds: float) -> None:
         otherwise=RETRIEVE_FOR_EVERYONE.name,
     )
     audit_line.report(access, logger=logger)
-    told = response["metadata"]
-    assert isinstance(told, Mapping), "every response has metadata"
+    metadata = response["metadata"]
+    assert isinstance(metadata, Mapping), "every response has metadata"
     if outcome != SUCCESS:
-        logger.warning("refused", error_type=outcome, **told)
+        logger.warning("refused", error_type=outcome, **metadata)
         return
-    logger.info("retrieved", **told)
-    metrics.add_metric(name="RetrieveResults", unit=MetricUnit.Count, value=told["total_results"])
+    logger.info("retrieved", **metadata)
+    metrics.add_metric(
+        name="RetrieveResults", unit=MetricUnit.Count, value=metadata["total_results"]
+    )

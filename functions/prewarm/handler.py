@@ -1,11 +1,10 @@
 """
-The function of a schedule: it asks each knowledge base of the pool, so that an agent's next
-question finds a warm index.
+Scheduled function that queries each knowledge base of the pool, so that indexes stay warm.
 
 S3 Vectors answers cold queries in less than a second and warm ones in as little as 100 ms [S3 user
 guide: s3-vectors-best-practices]. That a query behind a filter that nothing passes warms an index
-is an assumption, and AWS doesn't say when an index cools down: the times that are logged show
-whether pre-warming is worth its price. [assumed: index.query-warms]
+is an assumption, and AWS doesn't say when an index cools down: the logged times show whether
+pre-warming is worth its price. [assumed: index.query-warms]
 """
 
 import time
@@ -40,19 +39,18 @@ def pool() -> dict[str, KnowledgeBase]:
 
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: Any, context: LambdaContext) -> dict[str, int]:
-    milliseconds = prewarmed(pool())
+    milliseconds = prewarm_pool(pool())
 
-    logger.info("prewarmed", milliseconds=milliseconds)
+    logger.info("prewarm_pool", milliseconds=milliseconds)
     return milliseconds
 
 
-def prewarmed(pool: Mapping[str, KnowledgeBase]) -> dict[str, int]:
+def prewarm_pool(pool: Mapping[str, KnowledgeBase]) -> dict[str, int]:
     """
-    Ask each knowledge base a question that finds nothing, and return the milliseconds that each
-    took, by id.
+    Query each knowledge base without finding anything; return the milliseconds of each, by id.
 
-    They are asked one after the other, because Retrieve's rate is for those who want an answer.
-    Raises RetrievalFailed if any failed, after all others have been asked.
+    The queries run one after the other, to leave Retrieve's request rate to users. Raises
+    RetrievalFailed if any failed, after all others ran.
     """
     milliseconds: dict[str, int] = {}
     failures: dict[str, str] = {}
@@ -65,6 +63,6 @@ def prewarmed(pool: Mapping[str, KnowledgeBase]) -> dict[str, int]:
         else:
             milliseconds[knowledge_base_id] = round((time.perf_counter() - started) * 1000)
     if failures:
-        problem = "; ".join(f"{each}: {why}" for each, why in failures.items())
+        problem = "; ".join(f"{each}: {reason}" for each, reason in failures.items())
         raise RetrievalFailed(f"not pre-warmed: {problem}", failures)
     return milliseconds

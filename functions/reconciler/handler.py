@@ -1,21 +1,21 @@
 """
-The schedule: bucket, records, index and control table compared, and mended where they disagree.
+Scheduled function that compares bucket, records, index and control table, and repairs differences.
 
-The schedule says {"action": "reconcile", "when_due": true}: each invocation looks at what tells of
-itself, and goes on with the full round that is under way, for as long as a function may, or begins
-one if it is due. Without `when_due` a round is gone on with, or begun, at once.
+The schedule sends {"action": "reconcile", "when_due": true}: each invocation makes the quick
+checks, and then continues the full round in progress, for as long as a function may run, or starts
+one if it is due. Without `when_due` a round continues or starts at once.
 
-Whoever knows that what was under way has ended, as after a power cut, says since when:
-{"action": "reconcile", "idle_before": "2026-02-03T10:30:00Z"}. That invocation begins at the start,
-and leaves nothing of what is older to the next.
+A caller that knows that all work in progress has ended, as after a power cut, says since when:
+{"action": "reconcile", "idle_before": "2026-02-03T10:30:00Z"}. That invocation starts a new round
+and settles everything older within it.
 
-An operator's `stackroom reconcile` wants to be told what was found: {"listed": true}. And with
-"dry_run": true nothing is mended, and no bookmark moved: what is left to compare is told in
-`resume`, which the next invocation is handed.
+An operator's `stackroom reconcile` asks for a list of what was found: {"listed": true}. With
+"dry_run": true nothing is repaired and no bookmark moves: `resume` in the response says where to
+continue, and the next invocation gets it back.
 
 An operator deletes a user's catalog by {"action": "delete_catalog", "user_id": "...", "catalog_id":
-"..."}, for it takes rights on the bucket that nobody but the pipeline has. While the answer says
-"is_asked_for": false, the same event goes on with it.
+"..."}, because that takes rights on the bucket that only the pipeline has. While the response says
+"is_asked_for": false, sending the same event again continues the deletion.
 """
 
 from collections import Counter
@@ -42,24 +42,24 @@ from stackroom.reconciler.discrepancies import Discrepancy, Kind
 logger = logger_for("reconciler")
 metrics = metrics_for("reconciler")
 
-# Milliseconds. Nothing is begun with less; a piece that takes longer is cut off, and the next
+# Milliseconds. With less, nothing is started; work that takes longer is cut off, and the next
 # invocation has all of its time for it.
-_ENOUGH = 60_000
-# Of those that one answer lists: some 300 bytes each, and an answer has room for 6 MB [AWS Lambda
+_MIN_MILLISECONDS = 60_000
+# Discrepancies in one response: some 300 bytes each, and a response has room for 6 MB [AWS Lambda
 # quotas: "Invocation payload"].
-_MOST_LISTED = 5_000
+_MAX_LISTED = 5_000
 
 
 class ReconcilerSettings(DocumentSettings):
     kb_pool: Pool
     state_machine_arn: str
     inspections_queue_url: str
-    # For documents of the knowledge bases, of which the account has five.
+    # For documents of the knowledge bases; the account's quota is five.
     reconciler_requests_a_second: float = Field(DEFAULT_A_SECOND, gt=0, lt=ACCOUNT_A_SECOND)
 
 
 class Resume(BaseModel):
-    """How far a dry run has come: what its bookmark and its round would say."""
+    """The progress of a dry run: its bookmark and its round."""
 
     cursor: str | None = None
     round: str | None = None
@@ -105,17 +105,17 @@ def reconciliation(idle_before: datetime | None) -> Reconciliation:
     )
 
 
-def rehearsal(resume: Resume) -> tuple[Reconciliation, Callable[[], Resume]]:
-    """A reconciliation that only tells; and where the next invocation goes on."""
+def dry_run(resume: Resume) -> tuple[Reconciliation, Callable[[], Resume]]:
+    """Return a reconciliation that repairs nothing, and a function that returns its progress."""
     bookmark, kept = HeldBookmark(resume.cursor), HeldBookmark(resume.round)
-    rehearsing = use_cases().reconciliation(
+    reconciling = use_cases().reconciliation(
         inspections=inspection_requests(),
         bookmark=bookmark,
         rounds=Rounds(kept=kept),
         dry_run=True,
         a_second=use_cases().settings.need("reconciler_requests_a_second"),
     )
-    return rehearsing, lambda: Resume(cursor=bookmark.read(), round=kept.read())
+    return reconciling, lambda: Resume(cursor=bookmark.read(), round=kept.read())
 
 
 @logger.inject_lambda_context(clear_state=True)
@@ -126,21 +126,21 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     report_search_indexes(use_cases().pool)
     request = Request.model_validate(event)
     if request.dry_run:
-        reconciling, resume = rehearsal(request.resume)
+        reconciling, resume = dry_run(request.resume)
     else:
         reconciling, resume = reconciliation(request.idle_before), Resume
 
     def has_time() -> bool:
-        return context.get_remaining_time_in_millis() >= _ENOUGH
+        return context.get_remaining_time_in_millis() >= _MIN_MILLISECONDS
 
     listed: list[dict[str, str]] = []
-    discrepancies = found(reconciling, has_time, when_due=request.when_due)
-    counts = told(_listing(discrepancies, listed) if request.listed else discrepancies)
+    discrepancies = find_discrepancies(reconciling, has_time, when_due=request.when_due)
+    counts = log_discrepancies(_listing(discrepancies, listed) if request.listed else discrepancies)
     finished = reconciling.is_over
     latest = reconciling.rounds.latest()
 
     if not request.dry_run:
-        count(counts)
+        count_discrepancies(counts)
     logger.info(
         "reconciled",
         finished=finished,
@@ -159,7 +159,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
 
 
 def delete(catalog: OwnedCatalog) -> dict[str, Any]:
-    """A `CatalogDeletion`. Raises CatalogNotFound, or RecordChanged."""
+    """Delete a catalog. Raises CatalogNotFound or RecordChanged."""
     deletion = use_cases().deletions.delete_catalog(catalog.user_id, catalog.catalog_id)
     logger.info(
         "catalog deleted for an operator",
@@ -175,7 +175,7 @@ def _listing(
     discrepancies: Iterable[Discrepancy], listed: list[dict[str, str]]
 ) -> Iterator[Discrepancy]:
     for each in discrepancies:
-        if len(listed) < _MOST_LISTED:
+        if len(listed) < _MAX_LISTED:
             listed.append(
                 {
                     "kind": each.kind,
@@ -187,7 +187,7 @@ def _listing(
         yield each
 
 
-def found(
+def find_discrepancies(
     reconciling: Reconciliation, has_time: Callable[[], bool], *, when_due: bool
 ) -> Iterator[Discrepancy]:
     if when_due:
@@ -196,8 +196,8 @@ def found(
         yield from reconciling.go_on(has_time=has_time)
 
 
-def told(discrepancies: Iterable[Discrepancy]) -> Counter[Kind]:
-    """Their numbers, once each is in the log."""
+def log_discrepancies(discrepancies: Iterable[Discrepancy]) -> Counter[Kind]:
+    """Log each discrepancy and return their number by kind."""
     counts: Counter[Kind] = Counter()
     for each in discrepancies:
         logger.warning(
@@ -212,11 +212,11 @@ def told(discrepancies: Iterable[Discrepancy]) -> Counter[Kind]:
     return counts
 
 
-def count(counts: Counter[Kind]) -> None:
-    """Their number, for alarms; and by kind."""
+def count_discrepancies(counts: Counter[Kind]) -> None:
+    """Record the number of discrepancies as metrics: the total, for alarms, and by kind."""
     metrics.add_metric(name="ReconcilerFindings", unit=MetricUnit.Count, value=counts.total())
-    for kind, found in counts.items():
+    for kind, number in counts.items():
         with single_metric(
-            name="ReconcilerFindings", unit=MetricUnit.Count, value=found, namespace=NAMESPACE
+            name="ReconcilerFindings", unit=MetricUnit.Count, value=number, namespace=NAMESPACE
         ) as metric:
             metric.add_dimension(name="kind", value=kind)

@@ -1,4 +1,4 @@
-"""What the reconciler tells of the pool's indexes: whether they can be searched by words."""
+"""The reconciler's report on text search in the pool's indexes."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ _UNKNOWN = "unknown"
 
 
 def report_search_indexes(pool: Iterable[PoolMember]) -> None:
-    """Those that can't are counted altogether, for an alarm; and all of them by state."""
+    """Log indexes without text search and count them, for an alarm; count all indexes by state."""
     indexes = [member.index for member in pool if member.index is not None]
     known = readiness_of(S3VectorsIndexes(client("s3vectors")), indexes)
     unready = {name: each for name, each in known.items() if each is not Readiness.ACTIVE}

@@ -27,14 +27,16 @@ from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
 
 logger = logger_for("retrieve")
 metrics = metrics_for("retrieve")
-embedded = CacheTally()
+cache_tally = CacheTally()
 _TO_ANSWER = 1.0  # seconds
 
 
 @cache
 def retrieval() -> MeteredRetrieval:
     settings = RetrieveSettings.from_env()
-    return SearchBuilder(settings=settings, client=client, cache_tally=embedded).metered_retrieval
+    return SearchBuilder(
+        settings=settings, client=client, cache_tally=cache_tally
+    ).metered_retrieval
 
 
 @logger.inject_lambda_context(clear_state=True)
@@ -44,13 +46,13 @@ def handler(event: Any, context: LambdaContext) -> Response:
     call, answered = _respond(event, context)
     response: Response = encodable(answered)
 
-    _leave_line(call, event, response, seconds=time.perf_counter() - started)
+    _log_access(call, event, response, seconds=time.perf_counter() - started)
     _report(response)
     return response
 
 
 def _respond(event: Any, context: LambdaContext) -> tuple[ToolCall | None, Response]:
-    """Never raises: the gateway would show "internal error" instead of what went wrong."""
+    """Return the call and its response; never raise, or the gateway shows only "internal error"."""
     call = None
     try:
         call = tool_call(context)
@@ -61,17 +63,17 @@ def _respond(event: Any, context: LambdaContext) -> tuple[ToolCall | None, Respo
     except (MissingIdentity, ValidationError) as error:
         return call, failure(error)
     except Exception:
-        logger.exception("broke")
-        problem = "the search broke; the operator finds why in the log"
+        logger.exception("search failed")
+        problem = "the search failed; the reason is in the function's log"
         return call, failure(RetrievalFailed(problem))
 
 
 def _deadline(context: LambdaContext) -> Deadline:
-    """What is left of the function's time, but for what it takes to tell the answer."""
+    """Return the function's remaining time, less what sending the response takes."""
     return Deadline.after(context.get_remaining_time_in_millis() / 1000 - _TO_ANSWER)
 
 
-def _leave_line(call: ToolCall | None, event: Any, response: Response, *, seconds: float) -> None:
+def _log_access(call: ToolCall | None, event: Any, response: Response, *, seconds: float) -> None:
     access = access_of(
         call,
         tools=(KNOWLEDGE_BASE_RETRIEVE.name,),
@@ -84,16 +86,18 @@ def _leave_line(call: ToolCall | None, event: Any, response: Response, *, second
 
 
 def _report(response: Response) -> None:
-    report_embeddings(embedded, metrics=metrics)
-    told = _told(response)
+    report_embeddings(cache_tally, metrics=metrics)
+    metadata = _metadata(response)
     if not response["success"]:
-        logger.warning("refused", error_type=response["errorType"], **told)
+        logger.warning("refused", error_type=response["errorType"], **metadata)
         return
-    logger.info("retrieved", **told)
-    metrics.add_metric(name="RetrieveResults", unit=MetricUnit.Count, value=told["total_results"])
-    if notices := told.get("search_notices"):
+    logger.info("retrieved", **metadata)
+    metrics.add_metric(
+        name="RetrieveResults", unit=MetricUnit.Count, value=metadata["total_results"]
+    )
+    if notices := metadata.get("search_notices"):
         metrics.add_metric(name="SearchNotices", unit=MetricUnit.Count, value=len(notices))
-    if withheld := told.get("withheld_results"):
+    if withheld := metadata.get("withheld_results"):
         metrics.add_metric(name="PassagesWithheld", unit=MetricUnit.Count, value=withheld)
     results = cast("list[Mapping[str, Any]]", response["results"])
     if unplaced := sum(map(_has_no_page, results)):
@@ -101,13 +105,13 @@ def _report(response: Response) -> None:
 
 
 def _has_no_page(result: Mapping[str, Any]) -> bool:
-    """Return whether a passage is of a PDF in a catalog, and was not found in the PDF's text."""
+    """Return True if a passage is of a PDF in a catalog and was not found in the PDF's text."""
     source = result["source"]
     is_of_pdf = extension_of(source["filename"] or "") == "pdf" and source["catalog_id"] is not None
     return is_of_pdf and source["page"] is None
 
 
-def _told(response: Response) -> dict[str, Any]:
+def _metadata(response: Response) -> dict[str, Any]:
     metadata = response["metadata"]
     assert isinstance(metadata, Mapping), "every response has metadata"
     return dict(metadata)

@@ -1,5 +1,5 @@
 """
-CloudFormation's protocol for custom resources: what it asks, and the answer that it waits for.
+CloudFormation's protocol for custom resources: its requests and the response that it waits for.
 
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref.html
 """
@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-# An answer has at most 4,096 bytes; a line of the outputs is to be read by a person.
-_LONGEST_STATE = 500
+# A response has at most 4,096 bytes, and people read this line in the stack's outputs.
+_MAX_STATE = 500
 _SECONDS = 10
 _TRIES = 3
 
@@ -23,15 +23,15 @@ class RequestType(StrEnum):
     DELETE = "Delete"
 
 
-def _none_as_written(value: Any) -> Any:
+def _none_if_none(value: Any) -> Any:
     return None if value == "none" else value
 
 
-# "none" is the standard way to tell words apart, of no language.
-Language = Annotated[str | None, BeforeValidator(_none_as_written)]
+# "none" selects the standard tokenizer, which knows no language.
+Language = Annotated[str | None, BeforeValidator(_none_if_none)]
 
 
-class Wanted(BaseModel):
+class IndexProperties(BaseModel):
     """The properties of the resource; CloudFormation adds some of its own."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -42,14 +42,14 @@ class Wanted(BaseModel):
 
 
 class Request(BaseModel):
-    """What CloudFormation asks, and whom to answer."""
+    """A request of CloudFormation, with the address to respond to."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
     type: RequestType = Field(alias="RequestType")
-    wanted: Wanted = Field(alias="ResourceProperties")
-    # Whoever has it may answer in our place until it expires, so it is never logged.
-    answer_to: str = Field(alias="ResponseURL", repr=False)
+    properties: IndexProperties = Field(alias="ResourceProperties")
+    # Anyone who has this URL can respond in our place until it expires, so it is never logged.
+    response_url: str = Field(alias="ResponseURL", repr=False)
     stack: str = Field(alias="StackId")
     request: str = Field(alias="RequestId")
     logical_id: str = Field(alias="LogicalResourceId")
@@ -57,11 +57,11 @@ class Request(BaseModel):
 
     def succeeded(self, *, state: str) -> None:
         """
-        `state` is the resource's attribute State, which whoever deploys is shown.
+        Respond with success; `state` becomes the resource's attribute State, which deployers see.
 
-        Raises OSError if it can't be told; Lambda then invokes the function again.
+        Raises OSError if the response can't be sent; Lambda then invokes the function again.
         """
-        self._answer({"Status": "SUCCESS", "Data": {"State": state[:_LONGEST_STATE]}})
+        self._answer({"Status": "SUCCESS", "Data": {"State": state[:_MAX_STATE]}})
 
     def _answer(self, outcome: dict[str, Any]) -> None:
         answer = {
@@ -71,9 +71,9 @@ class Request(BaseModel):
             "RequestId": self.request,
             "LogicalResourceId": self.logical_id,
         }
-        # The URL is signed for no type of content; urllib would name one.
+        # The URL is signed without a content type; urllib would add one.
         request = urllib.request.Request(  # noqa: S310 - CloudFormation's own URL
-            self.answer_to,
+            self.response_url,
             data=json.dumps(answer).encode(),
             headers={"Content-Type": ""},
             method="PUT",
@@ -81,9 +81,11 @@ class Request(BaseModel):
         _put(request)
 
     def _identity(self) -> str:
-        """The index, so that another is another resource; CloudFormation names what is to go."""
-        of_old = self.physical_id if self.type is RequestType.DELETE else None
-        return of_old or self.wanted.index
+        """
+        Return the index, so that another index is another resource; a deletion names the resource.
+        """
+        previous = self.physical_id if self.type is RequestType.DELETE else None
+        return previous or self.properties.index
 
 
 def _put(request: urllib.request.Request) -> None:

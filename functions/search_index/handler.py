@@ -1,11 +1,12 @@
 """
-CloudFormation's custom resource: an index of the pool, made for search by words.
+CloudFormation's custom resource that prepares an index of the pool for text search.
 
-Nothing is done when the resource goes, for the index stays. Whoever invokes it by hand, with {},
-has all indexes of the pool made so: CloudFormation asks again only if what it asks for changes.
+Deleting the resource does nothing, because the index stays. An invocation by hand with {} prepares
+all indexes of the pool: CloudFormation invokes the function again only if the resource's properties
+change.
 
-Search by words is no reason to break off a deployment, since Retrieve searches without it: whatever
-comes of it, the resource is done and its attribute State says how it stands.
+A failure of text search must not fail a deployment, since Retrieve works without it: the resource
+always succeeds, and its attribute State says what happened.
 """
 
 from collections.abc import Callable
@@ -24,13 +25,13 @@ from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
 
 logger = logger_for("search_index")
 
-# Milliseconds. With less nothing is tried again: one call may take 92 seconds with its retries, and
-# the deployment waits for the answer.
-_ENOUGH = 120_000
+# Milliseconds. With less, nothing is retried: one call may take 92 seconds with its retries, and
+# the deployment waits for the response.
+_MIN_MILLISECONDS = 120_000
 _REMEDIES: dict[type[Exception], str] = {
-    SearchIndexBusy: "another change of its text search is under way; when GetIndex says ACTIVE"
+    SearchIndexBusy: "another change of its text search is in progress; when GetIndex says ACTIVE"
     " instead of BUILDING, invoke this function",
-    SearchIndexGone: 'somebody deleted it by hand; see "When something fails" in docs/deploy.md',
+    SearchIndexGone: 'it was deleted by hand; see "When something fails" in docs/deploy.md',
     ServiceRefused: "see which policy of the account or the organization denies it, then invoke"
     " this function",
     Unavailable: "S3 Vectors does not answer; invoke this function later",
@@ -40,7 +41,9 @@ HasTime = Callable[[], bool]
 
 
 class SearchIndexSettings(Settings):
-    """Of all indexes; CloudFormation asks for one, and says the rest itself."""
+    """
+    The settings for all indexes; CloudFormation names one index and passes its settings itself.
+    """
 
     search_indexes: JsonList  # their names in the bucket
     search_language: Language
@@ -60,39 +63,39 @@ def index_setup() -> IndexSetup:
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     def has_time() -> bool:
-        return context.get_remaining_time_in_millis() >= _ENOUGH
+        return context.get_remaining_time_in_millis() >= _MIN_MILLISECONDS
 
     if "RequestType" in event:
-        return asked(Request.model_validate(event), has_time)
-    known, bucket = settings(), settings().vector_bucket_arn
+        return handle_request(Request.model_validate(event), has_time)
+    deployed, bucket = settings(), settings().vector_bucket_arn
     return {
-        index: prepared(index, bucket, known.search_language, has_time)
-        for index in (f"{bucket}/index/{name}" for name in known.search_indexes)
+        index: prepare(index, bucket, deployed.search_language, has_time)
+        for index in (f"{bucket}/index/{name}" for name in deployed.search_indexes)
     }
 
 
-def asked(request: Request, has_time: HasTime) -> dict[str, Any]:
+def handle_request(request: Request, has_time: HasTime) -> dict[str, Any]:
     """
-    Whatever comes of it, CloudFormation is told: a deployment waits for the answer.
+    Prepare the index of a request and respond, whatever happens: a deployment is waiting.
 
-    Raises what was in the way, too: Lambda then invokes the function again, twice at most, after
-    one and two minutes. Nobody waits for the answers of those.
+    Raises the error as well: Lambda then invokes the function again, at most twice, after one and
+    two minutes. Nobody waits for those responses.
     https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
     """
-    wanted = request.wanted
+    properties = request.properties
     if request.type is RequestType.DELETE:
         request.succeeded(state="kept")
         return {}
     try:
-        answer = prepared(wanted.index, wanted.bucket, wanted.language, has_time)
+        answer = prepare(properties.index, properties.bucket, properties.language, has_time)
     except Exception as error:
         request.succeeded(state=reason_of(error))
         raise
     request.succeeded(state=str(answer["text_search"]))
-    return {wanted.index: answer}
+    return {properties.index: answer}
 
 
-def prepared(
+def prepare(
     index: str, bucket: str, language: str | None, has_time: HasTime
 ) -> dict[str, str | None]:
     state = index_setup().prepare(index, bucket=bucket, language=language, has_time=has_time)
@@ -101,8 +104,8 @@ def prepared(
 
 
 def reason_of(error: Exception) -> str:
-    """What failed, and what to do about it."""
+    """Return what failed and what to do about it."""
     for kind, remedy in _REMEDIES.items():
         if isinstance(error, kind):
             return f"{error}: {remedy}"
-    return f"{type(error).__name__}: {error}; the log of the function search-index has more"
+    return f"{type(error).__name__}: {error}; see the log of the function search-index"

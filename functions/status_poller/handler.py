@@ -1,4 +1,4 @@
-"""Step Functions: one look at what a run has at work, and the verdicts of what is decided."""
+"""Step Functions task that polls a run's work once and settles the documents that are decided."""
 
 from functools import cache
 from typing import Any, Literal
@@ -6,7 +6,7 @@ from typing import Any, Literal
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.telemetry import logger_for, metrics_for, report, report_set_aside, told
+from functions.telemetry import logger_for, metrics_for, progress_fields, report, report_set_aside
 from stackroom.app.function_settings import AdmissionSettings, DocumentSettings
 from stackroom.app.run_builder import RunBuilder
 from stackroom.aws.session import client
@@ -18,7 +18,7 @@ metrics = metrics_for("status_poller")
 
 
 class PollerSettings(AdmissionSettings, DocumentSettings):
-    # How much faster than AWS's a simulated Bedrock is: what is indexed is found sooner.
+    # How much faster a simulated Bedrock is than AWS's: indexed documents are found sooner.
     ingest_speed: float = 1.0
 
 
@@ -46,5 +46,5 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         logger.warning("failures without a name", count=polled.unexplained)
     metrics.add_metric(name="Polls", unit=MetricUnit.Count, value=1)
     metrics.add_metric(name="UnexplainedFailures", unit=MetricUnit.Count, value=polled.unexplained)
-    logger.info("run moved on", action=step.action, **told(polled.run))
+    logger.info("run moved on", action=step.action, **progress_fields(polled.run))
     return polled.run.model_dump(mode="json")

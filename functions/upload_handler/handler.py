@@ -1,4 +1,4 @@
-"""SQS: something happened to an object; bring its document's record in step and ask for a run."""
+"""SQS consumer that updates a document's record after an object event and requests a run."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -8,7 +8,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.batch import handle_each, response
-from functions.fair_turns import QueueSettings, in_turn
+from functions.fair_turns import QueueSettings, resend_by_user
 from functions.telemetry import logger_for, metrics_for
 from stackroom.app.document_builder import DocumentBuilder
 from stackroom.app.function_settings import DocumentSettings, Pool
@@ -43,45 +43,49 @@ def requests() -> RunRequests:
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Answers which messages failed."""
-    told, failed = handle_each(in_turn(event, logger=logger), object_event, logger=logger)
-    outcomes = reconciled(told.values())
-    waiting: dict[str, list[str]] = {}  # messages by the catalog that they ask a run for
-    for message_id, found in told.items():
-        outcome = outcomes[found.key]
-        with logger.append_context_keys(message_id=message_id, correlation_id=found.correlation_id):
+    """Return the failed messages as a partial batch response."""
+    parsed, failed = handle_each(resend_by_user(event, logger=logger), object_event, logger=logger)
+    outcomes = reconcile(parsed.values())
+    waiting: dict[str, list[str]] = {}  # messages by the catalog that they request a run for
+    for message_id, source_event in parsed.items():
+        outcome = outcomes[source_event.key]
+        with logger.append_context_keys(
+            message_id=message_id, correlation_id=source_event.correlation_id
+        ):
             if isinstance(outcome, Exception):
                 logger.error("message failed", exc_info=outcome)
                 failed.append(message_id)
                 continue
-            report(found, outcome)
+            report(source_event, outcome)
         if outcome.run_for is not None:
             waiting.setdefault(outcome.run_for, []).append(message_id)
-    # Where every message failed, so might this, and nobody would be told which messages.
+    # If every message failed, this might fail, too, and nobody would learn which messages.
     failures = requests().ask_all(waiting) if waiting else {}
     for catalog_id, error in failures.items():
-        logger.error("asking for a run failed", catalog_id=catalog_id, exc_info=error)
+        logger.error("requesting a run failed", catalog_id=catalog_id, exc_info=error)
         failed += waiting[catalog_id]
     return response(failed)
 
 
-def reconciled(told: Iterable[ObjectEvent]) -> dict[str, Plan | Exception]:
-    """What became of each key: once, however often it is told of, for the object says all."""
+def reconcile(events: Iterable[ObjectEvent]) -> dict[str, Plan | Exception]:
+    """Reconcile each key once, however many events name it: the object says everything."""
     correlation_ids: dict[str, str] = {}
-    for each in told:
+    for each in events:
         correlation_ids.setdefault(each.key, each.correlation_id)
     try:
         return uploads().reconcile_all(correlation_ids)
-    except Exception as error:  # as a setting that is missing: it is named for every message
+    except Exception as error:  # such as a missing setting: every message reports it
         return dict.fromkeys(correlation_ids, error)
 
 
-def report(found: ObjectEvent, plan: Plan) -> None:
-    """One after another: Powertools keeps one set of keys and of metrics for all threads."""
+def report(source_event: ObjectEvent, plan: Plan) -> None:
+    """
+    Log and count an outcome; not in parallel, since Powertools shares its keys between threads.
+    """
     logger.info(
         "upload reconciled",
-        event_type=found.detail_type,
-        sequencer=found.detail.object.sequencer,
+        event_type=source_event.detail_type,
+        sequencer=source_event.detail.object.sequencer,
         outcome=plan.outcome,
         document_id=plan.document_id,
         receipt_id=plan.receipt_id,

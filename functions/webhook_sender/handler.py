@@ -1,7 +1,7 @@
 """
-SQS: a webhook is to be told of an event; call it, and if it doesn't take the call, again later.
+SQS consumer that calls a webhook with an event, and calls again later if the call fails.
 
-Of events and addresses nothing is logged but their ids: a URL may have a secret in it.
+Nothing of events and addresses is logged but their ids: a URL may contain a secret.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ class WebhookSenderSettings(Settings):
     kb_control_table: str
     webhooks_queue_url: str
     webhook_key_arn: str
-    # "anywhere": private addresses, plain HTTP and every port, too; the local mode's.
+    # "anywhere" also allows private addresses, plain HTTP and every port; for the local mode.
     webhook_reach: Literal["public", "anywhere"] = "public"
     ingest_speed: float = 1.0
 
@@ -54,22 +54,22 @@ def calls() -> WebhookCalls:
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Answers which messages failed; those that were not taken come back when they are due."""
-    outcomes, failed = handle_each(event, tell, logger=logger)
+    """Return the messages that failed; undelivered ones come back when they are due."""
+    outcomes, failed = handle_each(event, deliver, logger=logger)
     for record in event["Records"]:
         if outcomes.get(record["messageId"]) is False:
-            put_off(record)
+            delay(record)
             failed.append(record["messageId"])
     return response(failed)
 
 
-def tell(body: str) -> bool:
-    """Whether it needs no further try."""
+def deliver(body: str) -> bool:
+    """Call the webhook and return True if no further attempt is needed."""
     try:
         call = WebhookCall.model_validate_json(body)
         event_id = str(call.event["id"])
     except (ValidationError, KeyError):
-        raise MalformedEvent("no message of the publisher's") from None
+        raise MalformedEvent("the body is not a message of the event publisher") from None
     with logger.append_context_keys(webhook_id=call.webhook_id, event_id=event_id):
         answer = calls().make(call)
         if answer is None:
@@ -77,21 +77,23 @@ def tell(body: str) -> bool:
             return True
         outcome = "delivered" if answer.is_success else "failed"
         logger.info("webhook called", outcome=outcome, status=answer.status, problem=answer.problem)
-    count, is_told = MetricUnit.Count, answer.is_success
-    metrics.add_metric(name="WebhookDelivered", unit=count, value=int(is_told))
-    metrics.add_metric(name="WebhookFailed", unit=count, value=int(not is_told))
-    return is_told
+    count, is_delivered = MetricUnit.Count, answer.is_success
+    metrics.add_metric(name="WebhookDelivered", unit=count, value=int(is_delivered))
+    metrics.add_metric(name="WebhookFailed", unit=count, value=int(not is_delivered))
+    return is_delivered
 
 
-def put_off(record: Mapping[str, Any]) -> None:
+def delay(record: Mapping[str, Any]) -> None:
     """
-    SQS delivers it no sooner, and nothing of its group before it: what a function names as failed
-    comes back when its visibility timeout is over, and that is each message's own to change.
+    Delay the next delivery of a message, and of all messages behind it in its group.
+
+    A message that a function reports as failed comes back when its visibility timeout ends, and
+    that can be changed for each message.
     https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ChangeMessageVisibility.html
     """
-    tries = int(record["attributes"]["ApproximateReceiveCount"])
-    seconds = Pace(settings().ingest_speed).here(pause_after(tries))
+    attempts = int(record["attributes"]["ApproximateReceiveCount"])
+    seconds = Pace(settings().ingest_speed).here(pause_after(attempts))
     with store_errors():
         client("sqs").change_message_visibility(
             QueueUrl=settings().webhooks_queue_url,

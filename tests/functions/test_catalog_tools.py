@@ -613,8 +613,8 @@ def test_only_the_source_of_a_document_shows_its_gaps(tools: Tools) -> None:
 
 
 def test_what_a_question_s_vector_cost_is_counted(tools: Tools, printed: Printed) -> None:
-    function.embedded.count(hit=True)
-    function.embedded.count(hit=False)
+    function.cache_tally.count(hit=True)
+    function.cache_tally.count(hit=False)
     tools.call("list_catalogs")
     tools.call("list_catalogs")
 

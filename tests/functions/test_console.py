@@ -58,13 +58,13 @@ def console(
         wiring, "OpenIdProvider", partial(OpenIdProvider, transport=provider.transport)
     )
     monkeypatch.setattr(wiring, "PublishedKeys", lambda _url: provider)
-    function.served.cache_clear()
+    function.asgi_handler.cache_clear()
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)  # Mangum takes the thread's; one that it makes nobody closes
     yield
     asyncio.set_event_loop(None)
     loop.close()
-    function.served.cache_clear()
+    function.asgi_handler.cache_clear()
 
 
 def call(

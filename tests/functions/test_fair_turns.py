@@ -53,7 +53,7 @@ def batch(*bodies: str, waited: float = 0.0) -> dict[str, Any]:
 
 
 def left_of(event: dict[str, Any]) -> list[str]:
-    left = fair_turns.in_turn(event, logger=logger_for("test"))
+    left = fair_turns.resend_by_user(event, logger=logger_for("test"))
     return [each["messageId"] for each in left["Records"]]
 
 

@@ -59,7 +59,7 @@ def test_prewarming_failure_is_raised_after_all_were_asked() -> None:
     pool = {"KB1": broken, "KB2": FakeKnowledgeBase()}
 
     with pytest.raises(RetrievalFailed, match="not pre-warmed: KB1: Retrieve") as raised:
-        prewarm.prewarmed(pool)
+        prewarm.prewarm_pool(pool)
 
     assert list(raised.value.failures) == ["KB1"]
     assert pool["KB2"].filters == [Nobody().filter()]

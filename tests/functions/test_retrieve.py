@@ -179,8 +179,8 @@ def test_a_search_is_logged_and_counted_without_its_words(
     knowledge_base.put("annual leave is 30 days")
     knowledge_base.put("annual leave of bob", user_id="alice", key="bob/cat-1/plan.txt")
     knowledge_base.notice = "searched through Retrieve: the index is BUILDING"
-    function.embedded.count(hit=True)
-    function.embedded.count(hit=False)
+    function.cache_tally.count(hit=True)
+    function.cache_tally.count(hit=False)
 
     response = function.handler({"query": "annual leave"}, Context())
 
@@ -314,4 +314,4 @@ def test_embeddings_for_a_vector_index_are_tallied_for_the_function(
 
     paced: Any = function.retrieval().retrieval.pool["KB1"]
 
-    assert vars(paced.knowledge_base)["_embeddings"].tally is function.embedded
+    assert vars(paced.knowledge_base)["_embeddings"].tally is function.cache_tally
