@@ -1,1 +1,1 @@
-"""What Stackroom is made of on AWS: one module per stack, wired in `app`."""
+"""The CDK app that deploys Stackroom: one module per stack, assembled in `app`."""

@@ -1,7 +1,8 @@
 """
-Who read what, and who was refused what: questions to the audit lines of the tools, of the console
-and of agents' runs, kept where Logs Insights offers them. tests/contract/test_access_queries.py
-holds them against a line.
+Saved Logs Insights queries over the audit lines of tools, the console and agents' runs.
+
+They answer who read what, and whose calls were refused. tests/contract/test_access_queries.py
+checks them against a line.
 """
 
 from collections.abc import Sequence
@@ -26,10 +27,10 @@ filter message = "catalog accessed" and outcome != "success"
 """
 
 
-def keep_access_queries(
+def save_access_queries(
     scope: Construct, *, deployment: Deployment, readers: Sequence[HandlerFunction]
 ) -> None:
-    """By the names of the log groups, so that another stack's need no export."""
+    """Save the queries. They name the log groups, so that another stack's need no export."""
     for construct_id, name, query in (
         ("WhoReadWhat", "who-read-what", _WHO_READ_WHAT),
         ("WhoWasRefused", "who-was-refused", _WHO_WAS_REFUSED),

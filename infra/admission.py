@@ -1,4 +1,4 @@
-"""What Bedrock lets the account do at once: read from the CDK context, checked once."""
+"""Bedrock's concurrency quotas for ingestion, read from the CDK context and checked once."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -8,7 +8,9 @@ import aws_cdk as cdk
 
 @dataclass(frozen=True, kw_only=True)
 class Admission:
-    """`make deploy` may ask Service Quotas for it."""
+    """
+    The quotas that admission enforces; `make deploy` reads them from Service Quotas if it may.
+    """
 
     jobs: int
     direct_calls: int

@@ -1,4 +1,4 @@
-"""What carries out the runs of users' agents: a queue, and the function that takes from it."""
+"""The queue and the function that run users' agents."""
 
 import json
 from collections.abc import Sequence
@@ -10,20 +10,20 @@ from infra.bundling import CACHED_RUNNER, RUNNER
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.queues import ConsumedQueue
-from infra.retrieval_rights import environment_of_retrieval, may_retrieve
+from infra.retrieval_rights import grant_retrieve, retrieval_environment
 from infra.rights import Rights
-from infra.shared_knowledge_bases import environment_of_shared
-from stackroom_constructs.agent_knowledge_bases import GivenKnowledgeBases
+from infra.shared_knowledge_bases import shared_environment
+from stackroom_constructs.agent_knowledge_bases import AgentKnowledgeBases
 from stackroom_constructs.bedrock_model import BedrockModel
 
-# More than a run may take with its end [stackroom.agents.runs].
-_LONGEST_RUN = cdk.Duration.minutes(6)
-# Of all users together: what more are asked for waits in the queue.
-_RUNS_AT_ONCE = 10
+# Longer than a run may take, with its end [stackroom.agents.runs].
+_TIMEOUT = cdk.Duration.minutes(6)
+# For all users together: further runs wait in the queue.
+_CONCURRENT_RUNS = 10
 # Partitions of the table [stackroom.aws.dynamodb.agent_records].
-_OF_AGENTS = ("AGENTS#*", "AGENT_CHATS#*", "AGENT_DRAFTS#*", "AGENT_RUNS#*")
-# Converse and ConverseStream: some models use tools in the first alone.
-_ASKS = ("bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream")
+_PARTITIONS = ("AGENTS#*", "AGENT_CHATS#*", "AGENT_DRAFTS#*", "AGENT_RUNS#*")
+# Converse and ConverseStream: some models use tools only in the first.
+_MODEL_ACTIONS = ("bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream")
 
 
 class AgentRuns(Construct):
@@ -35,7 +35,7 @@ class AgentRuns(Construct):
         rights: Rights,
         knowledge_base: KnowledgeBaseStack,
         models: Sequence[BedrockModel],
-        shared: GivenKnowledgeBases,
+        shared: AgentKnowledgeBases,
     ) -> None:
         super().__init__(scope, construct_id)
         self._rights = rights
@@ -47,18 +47,18 @@ class AgentRuns(Construct):
             "Queue",
             queue_name=f"{rights.deployment.project}-agent-runs",
             consumer=self.runner,
-            batch_size=1,  # a run takes as long as its model does, and nobody waits for another's
+            batch_size=1,  # a run takes as long as its model does, and no run waits for another
             batch_window=cdk.Duration.seconds(0),
-            batches=rights.deployment.concurrency.batches(_RUNS_AT_ONCE),
+            batches=rights.deployment.concurrency.batches(_CONCURRENT_RUNS),
         )
 
-    def let_ask(self, handler: HandlerFunction) -> None:
-        """For a run; which models and knowledge bases there are to choose from is told, too."""
+    def allow_requests(self, handler: HandlerFunction) -> None:
+        """Let a function request runs, and set the models and knowledge bases that it offers."""
         models = json.dumps([model.id for model in self._models])
-        handler.tell("AGENT_MODELS", models)
-        self.queue.let_send(handler, "AGENT_RUNS_QUEUE_URL")
-        for name, value in environment_of_shared(self._shared).items():
-            handler.tell(name, value)
+        handler.set_variable("AGENT_MODELS", models)
+        self.queue.grant_send(handler, "AGENT_RUNS_QUEUE_URL")
+        for name, value in shared_environment(self._shared).items():
+            handler.set_variable(name, value)
 
     def _runner(self, knowledge_base: KnowledgeBaseStack) -> HandlerFunction:
         deployment = self._rights.deployment
@@ -67,20 +67,20 @@ class AgentRuns(Construct):
             "AgentRunner",
             deployment=deployment,
             package="agent_runner",
-            timeout=_LONGEST_RUN,
+            timeout=_TIMEOUT,
             memory_size=1024,
             group=RUNNER if deployment.vector_cache is None else CACHED_RUNNER,
             environment={
-                **environment_of_retrieval(self._rights, knowledge_base=knowledge_base),
-                **environment_of_shared(self._shared),
+                **retrieval_environment(self._rights, knowledge_base=knowledge_base),
+                **shared_environment(self._shared),
             },
         )
-        may_retrieve(handler, rights=self._rights, knowledge_base=knowledge_base)
+        grant_retrieve(handler, rights=self._rights, knowledge_base=knowledge_base)
         handler.allow(
             "dynamodb:GetItem",
             "dynamodb:PutItem",
             on=self._rights.data.control_table.table_arn,
-            where={"ForAllValues:StringLike": {"dynamodb:LeadingKeys": list(_OF_AGENTS)}},
+            where={"ForAllValues:StringLike": {"dynamodb:LeadingKeys": list(_PARTITIONS)}},
         )
         handler.allow(
             "dynamodb:DeleteItem",
@@ -90,7 +90,7 @@ class AgentRuns(Construct):
         for statement in self._shared.statements:
             handler.role.add_to_principal_policy(statement)
         for model in self._models:
-            for right in model.rights(handler, by=_ASKS):
+            for right in model.rights(handler, by=_MODEL_ACTIONS):
                 handler.allow(
                     *right.actions, on=right.resources, where=right.where, because=right.because
                 )

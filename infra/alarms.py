@@ -1,4 +1,4 @@
-"""What calls a person: alarms, and the topic that whoever subscribes to is told of them by."""
+"""Alarms, and the topic that notifies its subscribers of them."""
 
 from dataclasses import dataclass
 
@@ -20,19 +20,21 @@ class Alarms:
     def on(
         self,
         construct_id: str,
-        figure: cloudwatch.IMetric,
+        metric: cloudwatch.IMetric,
         *,
         threshold: float,
         description: str,
         periods: int = 1,
     ) -> cloudwatch.Alarm:
-        """An alarm while the figure is at the threshold or above, for so many of its periods."""
+        """
+        Create an alarm that fires once the metric reaches the threshold for `periods` periods.
+        """
         alarm = cloudwatch.Alarm(
             self.scope,
             construct_id,
             alarm_name=f"{self.project}-{construct_id}",
             alarm_description=description,
-            metric=figure,
+            metric=metric,
             threshold=threshold,
             evaluation_periods=periods,
             comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
@@ -44,7 +46,7 @@ class Alarms:
 
 
 def alarm_topic(stack: cdk.Stack, *, project: str, email: str) -> sns.Topic:
-    """`email` is asked by SNS to confirm; "" is nobody."""
+    """Create the topic. SNS asks `email` to confirm; "" means no subscription."""
     topic = sns.Topic(stack, "Alarms", topic_name=f"{project}-alarms", enforce_ssl=True)
     # A topic with a policy of its own loses the default that lets the account publish.
     for sid, service in (("AlarmsMayPublish", "cloudwatch"), ("BudgetsMayPublish", "budgets")):
@@ -64,10 +66,10 @@ def alarm_topic(stack: cdk.Stack, *, project: str, email: str) -> sns.Topic:
 
 def monthly_budget(stack: cdk.Stack, *, name: str, dollars: int, topic: sns.Topic) -> None:
     """
-    Tells the topic at four fifths of it, and when the month is forecast to end above it.
+    Notify the topic at 80 % of the budget, and when the month is forecast to exceed it.
 
-    Of the whole account: what models are asked bears no tag of a project's, and is the most of it.
-    https://docs.aws.amazon.com/cost-management/latest/userguide/budgets-sns-policy.html
+    The budget covers the whole account: model calls are most of the cost and carry no project's
+    tag. https://docs.aws.amazon.com/cost-management/latest/userguide/budgets-sns-policy.html
     """
     of = budgets.CfnBudget
     whom = [of.SubscriberProperty(subscription_type="SNS", address=topic.topic_arn)]

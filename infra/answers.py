@@ -1,4 +1,4 @@
-"""Which model answers questions, what it is told, and which guardrail holds back: from context."""
+"""The model that answers questions, its prompt, and the guardrail, from the CDK context."""
 
 import re
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from stackroom_constructs.bedrock_model import BedrockModel
 
 _ROOT = Path(__file__).parents[1]
 
-# What Bedrock asks of a template [src/stackroom/aws/bedrock/answer_prompt.py].
+# The placeholders that Bedrock requires [src/stackroom/aws/bedrock/answer_prompt.py].
 _PLACEHOLDERS = ("$search_results$", "$output_format_instructions$")
-# All variables of a function together have 4 KB, and the pool needs most of them.
+# A function's variables have 4 KB in total, and the pool needs most of them.
 # https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
-_LONGEST_PROMPT = 2000
+_MAX_PROMPT = 2000
 
 # GuardrailConfiguration in the API model of Bedrock's Retrieve.
 _GUARDRAIL = re.compile(r"[a-z0-9]{1,64}")
@@ -26,7 +26,7 @@ _VERSION = re.compile(r"[1-9][0-9]{0,4}|DRAFT")
 @dataclass(frozen=True, kw_only=True)
 class AnswerModel:
     model: BedrockModel
-    prompt: str | None  # None: the product's own
+    prompt: str | None  # None: the product's own prompt
 
     @classmethod
     def from_context(cls, app: cdk.App) -> Self:
@@ -53,8 +53,12 @@ class Guardrail:
         if not chosen and not version:
             return None
         if not chosen or not version:
-            name, value = ("guardrail_id", chosen) if chosen else ("guardrail_version", version)
-            raise ValueError(f"context {name} {value!r} must stand with the other of the two")
+            name, value, other = (
+                ("guardrail_id", chosen, "guardrail_version")
+                if chosen
+                else ("guardrail_version", version, "guardrail_id")
+            )
+            raise ValueError(f"context {name} {value!r} must be set with {other}")
         if not _GUARDRAIL.fullmatch(chosen):
             raise ValueError(f"context guardrail_id {chosen!r} must match {_GUARDRAIL.pattern}")
         if not _VERSION.fullmatch(version):
@@ -81,8 +85,8 @@ def _prompt(app: cdk.App) -> str | None:
         raise ValueError(f"context answer_prompt_file {name!r} must be a text file") from error
     if missing := [each for each in _PLACEHOLDERS if each not in text]:
         raise ValueError(f"context answer_prompt_file {name!r} must hold {' and '.join(missing)}")
-    if len(text.encode()) > _LONGEST_PROMPT:
+    if len(text.encode()) > _MAX_PROMPT:
         raise ValueError(
-            f"context answer_prompt_file {name!r} is not of {_LONGEST_PROMPT:,} bytes at most"
+            f"context answer_prompt_file {name!r} must have at most {_MAX_PROMPT:,} bytes"
         )
     return text

@@ -1,5 +1,5 @@
 """
-The CDK app: which stacks there are and what each is handed.
+The CDK app: the stacks and what each receives.
 
     python infra/app.py [--outdir cdk.out] [--bundle]     synthesise, offline unless --bundle
 
@@ -22,7 +22,7 @@ os.environ.setdefault("JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION", "1")
 import aws_cdk as cdk
 
 from infra.console import ConsoleStack
-from infra.contexts import app_of, given
+from infra.contexts import create_app, parse_context
 from infra.customer_key import encrypt
 from infra.data import DataStack
 from infra.deployment import Deployment
@@ -30,16 +30,17 @@ from infra.gateway import GatewayStack
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.operations import OperationsStack
 from infra.pipeline import PipelineStack
-from infra.variables import check_room
+from infra.variables import check_variables
 
 
 def build_app(outdir: str | None = None, context: Mapping[str, object] | None = None) -> cdk.App:
     """
-    The app, ready for `synth()`. `context` overrides cdk.json; the CLI's `-c` overrides both.
+    Return the app, ready for `synth()`. `context` overrides cdk.json; the CLI's `-c` overrides
+    both.
 
-    Raises ValueError for a setting that is wrong or that there isn't, naming it.
+    Raises ValueError that names a setting that is unknown or wrong.
     """
-    app = app_of(outdir, context)
+    app = create_app(outdir, context)
     deployment = Deployment.from_context(app)
 
     data = DataStack(app, f"{deployment.project}-data", deployment=deployment)
@@ -86,22 +87,22 @@ def build_app(outdir: str | None = None, context: Mapping[str, object] | None = 
     )
     if data.key is not None:
         encrypt(app, data.key)
-    check_room(app)
+    check_variables(app)
     return app
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Synthesise Stackroom's CloudFormation templates.")
-    parser.add_argument("--outdir", default=None, help="where to (default: cdk.out)")
+    parser.add_argument("--outdir", default=None, help="output folder (default: cdk.out)")
     parser.add_argument("--bundle", action="store_true", help="install the functions' packages")
     parser.add_argument("-c", "--context", action="append", default=[], metavar="NAME=VALUE")
     arguments = parser.parse_args()
-    # The validator doubles the time; tests/infra runs it.
+    # The validator doubles the time; tests/infra runs it instead.
     os.environ.setdefault("CDK_VALIDATION", "false")
     under_cli = os.environ.get("CDK_OUTDIR")
     outdir = arguments.outdir or under_cli or str(ROOT / "cdk.out")
     try:
-        context = given(arguments.context)
+        context = parse_context(arguments.context)
         app = build_app(outdir, {**context, "bundling": "full"} if arguments.bundle else context)
     except ValueError as error:
         sys.exit(f"infra/app.py: {error}")

@@ -1,4 +1,4 @@
-"""How the preflight asks AWS, many things at once, and what it tells of what it found."""
+"""Parallel checks of the preflight, their results, and the texts for AWS's errors."""
 
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -11,9 +11,9 @@ from botocore.exceptions import ClientError
 T = TypeVar("T")
 Client = Callable[[str], Any]  # of boto3, by service
 
-LACKED = "these credentials lack "
+MISSING_RIGHT = "these credentials lack "
 _THREADS = 16
-_GONE = re.compile(r"404|.*(NotFound|NoSuch|NonExistent|DoesNotExist).*")
+_NOT_FOUND = re.compile(r"404|.*(NotFound|NoSuch|NonExistent|DoesNotExist).*")
 _DENIED = re.compile(r"403|.*(AccessDenied|NotAuthorized|AuthorizationError|Unauthorized).*")
 _RIGHT = re.compile(r"to perform:? ([a-z0-9-]+:\w+)")
 
@@ -22,7 +22,7 @@ _RIGHT = re.compile(r"to perform:? ([a-z0-9-]+:\w+)")
 class Result:
     mark: str  # "ok", "warn" or "bad"
     text: str
-    lines: tuple[str, ...] = ()  # to type
+    lines: tuple[str, ...] = ()  # commands to type
 
     @property
     def is_bad(self) -> bool:
@@ -44,31 +44,33 @@ def bad(text: str, *lines: str) -> Result:
     return Result("bad", text, lines)
 
 
-def side_by_side(actions: Sequence[Callable[[], T]]) -> list[T]:
-    """What each answers, in their order. Raises what the first of them raised."""
+def run_parallel(actions: Sequence[Callable[[], T]]) -> list[T]:
+    """Run the actions in parallel and return their results in order; raise the first error."""
     with ThreadPoolExecutor(_THREADS) as threads:
         return [each.result() for each in [threads.submit(action) for action in actions]]
 
 
-def is_gone(error: ClientError) -> bool:
-    """Whether it says that there is no such thing."""
-    told = error.response["Error"]
-    # CloudFormation has one code for all that it doesn't like.
-    missing = told["Code"] == "ValidationError" and "does not exist" in told["Message"]
-    return missing or _GONE.fullmatch(told["Code"]) is not None
+def is_not_found(error: ClientError) -> bool:
+    """Return True if the error says that the resource doesn't exist."""
+    details = error.response["Error"]
+    # CloudFormation has one code for every invalid request.
+    missing = details["Code"] == "ValidationError" and "does not exist" in details["Message"]
+    return missing or _NOT_FOUND.fullmatch(details["Code"]) is not None
 
 
-def why_not(error: ClientError) -> str:
-    """Why nothing was told: for lack of a right, as AWS names it, or for what it refused."""
-    told = error.response["Error"]
-    if _DENIED.fullmatch(told["Code"]) is None:
-        return f"{error.operation_name} is refused: {told['Code']} {told['Message']}".rstrip()
-    named = _RIGHT.search(told["Message"])
-    return f"{LACKED}{named[1] if named else error.operation_name}"
+def reason_of(error: ClientError) -> str:
+    """Return the reason for an error: the missing right, as AWS names it, or AWS's message."""
+    details = error.response["Error"]
+    if _DENIED.fullmatch(details["Code"]) is None:
+        return f"{error.operation_name} failed: {details['Code']} {details['Message']}".rstrip()
+    right = _RIGHT.search(details["Message"])
+    return f"{MISSING_RIGHT}{right[1] if right else error.operation_name}"
 
 
-def together(reasons: Collection[str]) -> str:
-    """Each once, and all rights that are lacked in one."""
-    rights = {each.removeprefix(LACKED) for each in reasons if each.startswith(LACKED)}
-    others = sorted({each for each in reasons if not each.startswith(LACKED)})
-    return "; ".join([*others, *([LACKED + ", ".join(sorted(rights))] if rights else [])])
+def join_reasons(reasons: Collection[str]) -> str:
+    """Return all distinct reasons in one line, with the missing rights last."""
+    rights = {
+        each.removeprefix(MISSING_RIGHT) for each in reasons if each.startswith(MISSING_RIGHT)
+    }
+    others = sorted({each for each in reasons if not each.startswith(MISSING_RIGHT)})
+    return "; ".join([*others, *([MISSING_RIGHT + ", ".join(sorted(rights))] if rights else [])])

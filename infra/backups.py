@@ -1,4 +1,4 @@
-"""Daily backups of documents and tables, in a vault that outlives them; by context only."""
+"""Daily backups of documents and tables, in a vault that outlives them; off unless configured."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_backup as backup
@@ -11,13 +11,13 @@ from constructs import IConstruct
 from stackroom_constructs.acknowledgments import accept
 
 # https://docs.aws.amazon.com/aws-backup/latest/devguide/security-iam-awsmanpol.html
-_MAY_BACK_UP = (
+_POLICIES = (
     "service-role/AWSBackupServiceRolePolicyForBackup",  # DynamoDB among others
     "AWSBackupServiceRolePolicyForS3Backup",
 )
 
 
-def keep_backups(
+def create_backups(
     stack: cdk.Stack,
     *,
     project: str,
@@ -25,7 +25,7 @@ def keep_backups(
     bucket: s3.IBucket,
     tables: list[dynamodb.ITable],
 ) -> tuple[IConstruct, ...]:
-    """All that this takes."""
+    """Create the vault, the plan and the role, and return them."""
     vault = backup.BackupVault(
         stack,
         "Backups",
@@ -49,9 +49,9 @@ def keep_backups(
         stack,
         "BackupRole",
         assumed_by=iam.ServicePrincipal("backup.amazonaws.com"),
-        managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(n) for n in _MAY_BACK_UP],
+        managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(n) for n in _POLICIES],
     )
-    for name in _MAY_BACK_UP:
+    for name in _POLICIES:
         accept(
             role,
             f"IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{name}]",

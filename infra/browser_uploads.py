@@ -1,14 +1,15 @@
-"""Whose pages may send files into the documents' bucket, and read them, from a browser."""
+"""The web origins whose pages may upload to the documents' bucket, and read from it."""
 
 from collections.abc import Sequence
 
 from aws_cdk import aws_s3 as s3
 
 
-def uploads_from(origins: Sequence[str | None]) -> list[s3.CorsRule]:
+def upload_cors_rules(origins: Sequence[str | None]) -> list[s3.CorsRule]:
     """
-    Those of these origins, letter by letter; None is no page's. Each request is signed for one key
-    all the same: this keeps other pages from using a link that leaked to them.
+    Return the bucket's CORS rules for these exact origins; None is skipped.
+
+    Each request is signed for one key anyway: the rules keep other pages from using a leaked link.
     """
     allowed = [each for each in origins if each is not None]
     if not allowed:

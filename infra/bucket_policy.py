@@ -1,4 +1,4 @@
-"""What nobody may write into the documents' bucket, whatever their own role allows."""
+"""Writes to the documents' bucket that are denied to everybody, whatever their own role allows."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,8 +19,9 @@ _ENCRYPTION = "s3:x-amz-server-side-encryption"
 
 def guard(bucket: s3.Bucket, *, deployment: Deployment) -> None:
     """
-    A sidecar says whose a document is, so no role but the pipeline's may write one. Nor may anybody
-    write what we couldn't read.
+    Deny writing sidecars to all roles but the pipeline's, and objects that we can't read to all.
+
+    A sidecar names the owner of a document.
     """
     # S3 blocks SSE-C by itself only for buckets made since April 2026
     # [S3 user guide: default-s3-c-encryption-setting-faq].
@@ -35,7 +36,7 @@ def guard(bucket: s3.Bucket, *, deployment: Deployment) -> None:
         return {"ArnNotLike": {"aws:PrincipalArn": sessions}}
 
     # The reconciler does for a lost event what the upload handler would have done. The catalog
-    # tools and the console remove a sidecar with its document; they write none.
+    # tools and the console delete a sidecar with its document; they never write one.
     writers = ("upload-handler", "reconciler")
     removers = ("catalog-tools", *(["console"] if deployment.console else []))
     _refuse(bucket, "SidecarsAreThePipelines", _PUTS, on=SIDECARS, where=others_than(*writers))
@@ -47,7 +48,7 @@ def guard(bucket: s3.Bucket, *, deployment: Deployment) -> None:
         where=others_than(*writers, *removers),
     )
     _refuse(bucket, "TextsAreTheReaders", _PUTS, on=TEXTS, where=others_than("inspect"))
-    # With its document, or its catalog.
+    # Texts are deleted with their document or their catalog.
     settlers = ("inspect", "ingest", "status-poller", "reconciler")
     _refuse(
         bucket,

@@ -1,4 +1,6 @@
-"""The zips of the functions: which there are. How one is made: stackroom_constructs.bundling."""
+"""
+The functions' zip files, by the packages that they need; stackroom_constructs.bundling builds one.
+"""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +11,7 @@ from stackroom_constructs.bundling import BASE_SERVICES, Bundle, source_of
 
 ROOT = Path(__file__).parents[1]
 
-# What our clients need of botocore/data: the services called, and what resolves their endpoints.
+# The part of botocore/data that we need: the services called, and what resolves their endpoints.
 SERVICES = BASE_SERVICES | {
     "bedrock-agent",
     "bedrock-agent-runtime",
@@ -32,7 +34,7 @@ class Group:
 
     name: str
     extras: tuple[str, ...] = ()
-    packages: tuple[str, ...] = ("stackroom",)  # of our own
+    packages: tuple[str, ...] = ("stackroom",)  # our own packages
 
     def bundle(self) -> Bundle:
         return Bundle(
@@ -53,7 +55,7 @@ OPENSEARCH = Group("opensearch", extras=("opensearch",))
 IDENTITY = Group("identity", extras=("identity",))
 CONSOLE = Group(
     "console",
-    # With what reads a document's text, for whoever looks at it.
+    # With the text extraction's packages, to show a document's text.
     extras=("console", "console-function", "extraction", "identity"),
     packages=("stackroom", "stackroom_console"),
 )
@@ -62,5 +64,5 @@ CACHED_RUNNER = replace(RUNNER, name="cached-runner", extras=("agents", "redis")
 
 
 def code_of(group: Group, *, with_dependencies: bool) -> lambda_.Code:
-    """The code asset of a group; without dependencies it needs no network and costs nothing."""
+    """Return a group's code asset; without dependencies it takes no network and no time."""
     return group.bundle().code(with_dependencies=with_dependencies)

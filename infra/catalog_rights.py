@@ -1,16 +1,16 @@
-"""What a function reads and may do that looks after catalogs for their owners, and answers them."""
+"""
+The environment and the rights of functions that manage catalogs for users and answer questions.
+"""
 
 from collections.abc import Sequence
 
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.rights import Rights
-from infra.search_rights import ASKS, may_answer, may_rerank, may_search
+from infra.search_rights import ASKS, grant_answering, grant_rerank, grant_search
 
 
-def environment_of_catalogs(
-    rights: Rights, *, knowledge_base: KnowledgeBaseStack
-) -> dict[str, str]:
+def catalog_environment(rights: Rights, *, knowledge_base: KnowledgeBaseStack) -> dict[str, str]:
     return {
         **rights.stores(),
         **rights.deployment.admission.environment,
@@ -20,23 +20,25 @@ def environment_of_catalogs(
     }
 
 
-def may_use_catalogs(
+def grant_catalogs(
     handler: HandlerFunction,
     *,
     rights: Rights,
     knowledge_base: KnowledgeBaseStack,
     asks_by: Sequence[str] = (ASKS,),
 ) -> None:
-    """Make, list, fill, empty and delete them; sign links to documents; search and answer."""
+    """
+    Allow to create, list, fill, empty, delete, search and question catalogs, and to sign links.
+    """
     rights.settle(handler)
     rights.list_documents(handler)
     handler.allow("dynamodb:Query", on=rights.data.catalog_table.by_user_arn)
-    # Names of documents, for those that a question names.
+    # For questions that name a document.
     handler.allow("dynamodb:Query", on=rights.data.catalog_table.by_name_arn)
     rights.coordinate(handler)
     rights.read_documents(handler)
     handler.allow("s3:ListBucketVersions", on=rights.data.bucket.bucket_arn)
-    # S3 asks for it where a request names a version [S3 API reference: GetObject].
+    # S3 requires it where a request names a version [S3 API reference: GetObject].
     handler.allow(
         "s3:GetObjectVersion",
         "s3:PutObject",
@@ -46,6 +48,6 @@ def may_use_catalogs(
         because="A document may lie under any key; sidecars the bucket's policy keeps from it.",
     )
     rights.run(handler)
-    may_search(handler, deployment=rights.deployment, knowledge_base=knowledge_base)
-    may_rerank(handler, deployment=rights.deployment)
-    may_answer(handler, deployment=rights.deployment, by=asks_by)
+    grant_search(handler, deployment=rights.deployment, knowledge_base=knowledge_base)
+    grant_rerank(handler, deployment=rights.deployment)
+    grant_answering(handler, deployment=rights.deployment, by=asks_by)

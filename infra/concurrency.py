@@ -1,17 +1,18 @@
-"""How many functions the account lets run at a time: read from the CDK context, checked once."""
+"""The account's Lambda concurrency, read from the CDK context and checked once."""
 
 from dataclasses import dataclass
 from typing import Self
 
 import aws_cdk as cdk
 
-# Of an event source of SQS. https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
-_LEAST_BATCHES = 2
+# The minimum of an SQS event source.
+# https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
+_MIN_BATCHES = 2
 
 
 @dataclass(frozen=True)
 class Concurrency:
-    """Those that no function reserves; `make deploy` asks Lambda."""
+    """The unreserved concurrency of the account; `make deploy` asks Lambda."""
 
     functions: int
 
@@ -24,11 +25,12 @@ class Concurrency:
 
     def batches(self, wanted: int) -> int:
         """
-        How many of the batches that a queue would have worked on at a time it may: a tenth of the
-        account's functions, so that our queues leave the others to who waits for an answer.
+        Return the number of batches of a queue that may run at a time: at most a tenth of the
+        account's.
 
-        By itself Lambda begins ever more. Nothing is reserved, for a reservation is taken from the
-        account's other functions, and 100 must stay unreserved, which is more than many accounts
-        have. https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html
+        That leaves the rest to functions that somebody is waiting for; by itself Lambda starts ever
+        more. Nothing is reserved, because a reservation is taken from the account's other
+        functions, and 100 must stay unreserved, which is more than many accounts have.
+        https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html
         """
-        return max(_LEAST_BATCHES, min(wanted, self.functions // 10))
+        return max(_MIN_BATCHES, min(wanted, self.functions // 10))

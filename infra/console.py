@@ -1,6 +1,7 @@
 """
-The console in the browser: its routes, its sign-in, and the function that carries out what its
-users' agents are told. A deployment does without it by context `console=off`.
+The console in the browser: its routes, its sign-in, and the function that runs users' agents.
+
+The context `console=off` leaves it out of a deployment.
 """
 
 import json
@@ -12,8 +13,8 @@ from constructs import Construct
 
 from infra.agent_runs import AgentRuns
 from infra.bundling import CONSOLE
-from infra.catalog_rights import environment_of_catalogs, may_use_catalogs
-from infra.console_api import LONGEST, ConsoleApi
+from infra.catalog_rights import catalog_environment, grant_catalogs
+from infra.console_api import TIMEOUT, ConsoleApi
 from infra.console_settings import ConsoleSettings
 from infra.console_sign_in import ConsoleSignIn
 from infra.data import DataStack
@@ -21,7 +22,7 @@ from infra.deployment import Deployment
 from infra.function import HandlerFunction
 from infra.gateway import GatewayStack
 from infra.knowledge_base import KnowledgeBaseStack
-from infra.operations_rights import may_show_operations
+from infra.operations_rights import grant_operations
 from infra.rights import Rights
 from infra.search_rights import ASKS, STREAMS
 from stackroom_constructs.acknowledgments import accept
@@ -62,11 +63,11 @@ class ConsoleStack(cdk.Stack):
             rights=self._rights,
             knowledge_base=knowledge_base,
             models=settings.models,
-            shared=settings.shared.given(self),
+            shared=settings.shared.resolve(self),
         )
         clients = [self.sign_in.client, gateway.sign_in.client]
         self.console = self._console(gateway, clients=clients)
-        self.runs.let_ask(self.console)
+        self.runs.allow_requests(self.console)
         self.api.serve(self.console)
         self.handlers = [self.console, self.runs.runner]
 
@@ -74,8 +75,10 @@ class ConsoleStack(cdk.Stack):
         self, gateway: GatewayStack, *, clients: list[cognito.UserPoolClient]
     ) -> HandlerFunction:
         """
-        It isn't in the VPC of a cache for questions: from there the pages of Cognito that it asks
-        for tokens can't be reached. So it keeps the vectors of questions to itself.
+        Create the console's function, outside of the VPC of a cache for questions.
+
+        From the VPC it couldn't reach Cognito's token endpoint. So it caches the vectors of
+        questions by itself.
         """
         key, issuer = self._cookie_key(), gateway.sign_in.issuer
         handler = HandlerFunction(
@@ -83,16 +86,16 @@ class ConsoleStack(cdk.Stack):
             "Console",
             deployment=self._rights.deployment,
             package="console",
-            timeout=LONGEST,
+            timeout=TIMEOUT,
             memory_size=1024,
             group=CONSOLE,
             environment={
-                **environment_of_catalogs(self._rights, knowledge_base=self._knowledge_base),
+                **catalog_environment(self._rights, knowledge_base=self._knowledge_base),
                 "DASHBOARD_NAME": self._rights.deployment.dashboard_name,
                 "RETRIEVE_SHARING": self._rights.deployment.retrieve_sharing,
                 "IDENTITY_ISSUER": issuer,
                 "IDENTITY_JWKS_URL": f"{issuer}/.well-known/jwks.json",
-                # Its own client signs people in; the other's tokens open the API, too.
+                # Its own client signs people in; tokens of the other one open the API, too.
                 "IDENTITY_CLIENT_IDS": json.dumps([each.user_pool_client_id for each in clients]),
                 "CONSOLE_CLIENT_ID": self.sign_in.client.user_pool_client_id,
                 "CONSOLE_URL": self.api.origin,
@@ -100,7 +103,7 @@ class ConsoleStack(cdk.Stack):
                 "CONSOLE_KEY_ARN": key.secret_arn,
             },
         )
-        may_use_catalogs(
+        grant_catalogs(
             handler,
             rights=self._rights,
             knowledge_base=self._knowledge_base,
@@ -108,12 +111,14 @@ class ConsoleStack(cdk.Stack):
         )
         self._rights.list_open(handler)
         self._rights.list_failed(handler)
-        may_show_operations(handler, rights=self._rights)
+        grant_operations(handler, rights=self._rights)
         handler.allow("secretsmanager:GetSecretValue", on=key.secret_arn)
         return handler
 
     def _cookie_key(self) -> secrets.Secret:
-        """What sessions are encrypted with. Made by AWS: it is in no template and no variable."""
+        """
+        Create the key that encrypts sessions. AWS generates it: it is in no template or variable.
+        """
         key = secrets.Secret(
             self,
             "CookieKey",

@@ -1,6 +1,7 @@
 """
-Where browsers find the console: an HTTP API, which is made before the bucket so that the bucket
-takes files from the console's own pages and from nobody else's.
+The console's address: an HTTP API, created before the documents' bucket.
+
+So the bucket's CORS rules can name the console's origin.
 """
 
 import aws_cdk as cdk
@@ -12,9 +13,10 @@ from infra.deployment import Deployment
 
 class ConsoleAddress(Construct):
     """
-    The API without its routes, which come with the console [infra/console_api.py]. It stays where a
-    console is taken away, because an export can't go while a stack imports it; then it is closed.
-    `origin` is None where there is no console.
+    The API without its routes, which come with the console [infra/console_api.py].
+
+    It remains when the console is removed, because an export can't be deleted while a stack imports
+    it; then its endpoint is disabled, and `origin` is None.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-exports.html
     """
 
@@ -27,8 +29,8 @@ class ConsoleAddress(Construct):
             "Http",
             api_name=f"{deployment.project}-console",
             description="The console in the browser.",
-            create_default_stage=False,  # whose log and throttling can't be chosen
-            # Else there is a way around whatever stands before a domain of one's own.
+            create_default_stage=False,  # its log and throttling can't be configured
+            # Otherwise requests could bypass whatever protects a custom domain.
             disable_execute_api_endpoint=console is None or domain is not None,
         )
         cdk.Stack.of(self).export_value(self.api.http_api_id)

@@ -1,4 +1,4 @@
-"""The console's routes: its HTTP API hands every request to one function."""
+"""The console's routes: its HTTP API sends every request to one function."""
 
 import json
 
@@ -14,15 +14,17 @@ from infra.console_settings import Domain
 from infra.function import HandlerFunction
 from stackroom_constructs.acknowledgments import accept
 
-# An HTTP API waits 30 seconds for a function, and no longer. A function that ends by itself before
-# says so in its log. https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html
-LONGEST = cdk.Duration.seconds(29)
+# An HTTP API waits 30 seconds for a function. A function that times out earlier logs it.
+# https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html
+TIMEOUT = cdk.Duration.seconds(29)
 
-# Of all users together. Beyond it API Gateway answers 429, which the pages show as "try again".
+# For all users together. Beyond it API Gateway responds with 429, which the pages show as "try
+# again".
 _REQUESTS_A_SECOND, _BURST = 100, 200
 
-# No query, since a sign-in comes back with its code in it, and no header, since that is where
-# cookies and tokens are. https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-logging-variables.html
+# Without the query, which holds a sign-in's code, and without headers, which hold cookies and
+# tokens.
+# https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-logging-variables.html
 _LOGGED = {
     "time": "$context.requestTime",
     "request_id": "$context.requestId",
@@ -37,7 +39,7 @@ _LOGGED = {
 
 
 class ConsoleApi(Construct):
-    """The way from the console's address to its function, which `serve` names."""
+    """The routes from the console's address to its function, which `serve` sets."""
 
     def __init__(
         self,
@@ -51,9 +53,9 @@ class ConsoleApi(Construct):
         super().__init__(scope, construct_id)
         self._project = project
         self._api = address.api
-        self._domain = _named(self, domain) if domain else None
+        self._domain = _domain_name(self, domain) if domain else None
         self.name = self._api.http_api_id
-        assert address.origin is not None, "there is a console"
+        assert address.origin is not None, "the console is on"
         self.origin = address.origin
 
     def serve(self, handler: HandlerFunction) -> None:
@@ -104,14 +106,14 @@ class ConsoleApi(Construct):
                 apigateway.DomainMappingOptions(domain_name=self._domain) if self._domain else None
             ),
         )
-        made = stage.node.default_child
-        assert isinstance(made, apigateway.CfnStage), "an HttpStage is one of these"
-        made.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
+        cfn_stage = stage.node.default_child
+        assert isinstance(cfn_stage, apigateway.CfnStage), "an HttpStage is one of these"
+        cfn_stage.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
             destination_arn=log.log_group_arn, format=json.dumps(_LOGGED)
         )
 
 
-def _named(scope: Construct, domain: Domain) -> apigateway.DomainName:
+def _domain_name(scope: Construct, domain: Domain) -> apigateway.DomainName:
     return apigateway.DomainName(
         scope,
         "Domain",

@@ -1,32 +1,32 @@
-"""What the dashboard shows of the console, and what calls a person about it."""
+"""The console's widgets on the dashboard, and its alarms."""
 
 from aws_cdk import aws_cloudwatch as cloudwatch
 
 from infra.alarms import Alarms
 from infra.console import ConsoleStack
-from infra.measurements import graph, metric, ours
+from infra.measurements import graph, metric, own_metric
 
 
-def what_the_console_does(console: ConsoleStack) -> list[cloudwatch.IWidget]:
+def console_widgets(console: ConsoleStack) -> list[cloudwatch.IWidget]:
     return [
-        graph("Console requests", [_of_api(console, "Count", label="requests")]),
+        graph("Console requests", [_api_metric(console, "Count", label="requests")]),
         graph(
             "Console requests refused or failed",
-            [_of_api(console, "4xx", label="refused"), _faults(console)],
+            [_api_metric(console, "4xx", label="refused"), _fault_metric(console)],
         ),
         graph(
             "Console latency (ms)",
             [
-                _of_api(console, "Latency", statistic=statistic, label=statistic)
+                _api_metric(console, "Latency", statistic=statistic, label=statistic)
                 for statistic in ("p50", "p99")
             ],
         ),
         graph(
             "Agents' runs: failed, searches, seconds",
             [
-                _of_runs("AgentRunsFailed", label="failed"),
-                _of_runs("AgentRunToolCalls", label="searches"),
-                _of_runs("AgentRunSeconds", statistic="p99", label="seconds, p99"),
+                _run_metric("AgentRunsFailed", label="failed"),
+                _run_metric("AgentRunToolCalls", label="searches"),
+                _run_metric("AgentRunSeconds", statistic="p99", label="seconds, p99"),
             ],
         ),
     ]
@@ -39,10 +39,10 @@ def console_alarms(alarms: Alarms, console: ConsoleStack | None) -> list[cloudwa
 
 
 def _faults_alarm(alarms: Alarms, console: ConsoleStack) -> cloudwatch.Alarm:
-    """Whatever the reason: the function raised, was too slow, or was throttled."""
+    """Create the alarm on failed requests: function errors, timeouts and throttling."""
     return alarms.on(
         "ConsoleFaults",
-        _faults(console),
+        _fault_metric(console),
         threshold=5,
         description="Five requests of the console failed within five minutes: the log of requests"
         " says which, the log group of the function why.",
@@ -51,29 +51,35 @@ def _faults_alarm(alarms: Alarms, console: ConsoleStack) -> cloudwatch.Alarm:
 
 def _failed_runs_alarm(alarms: Alarms) -> cloudwatch.Alarm:
     """
-    Five, because an agent's model may be one that is asked too much for once. What users call off,
-    or give too small a budget, counts as no failure.
+    Create the alarm on failed runs.
+
+    Its threshold is five, because a single run may have met a model that was throttled for once.
+    Runs that users cancel, or give too small a budget, don't count as failures.
     """
     return alarms.on(
         "AgentRunsFailed",
-        _of_runs("AgentRunsFailed", label="failed"),
+        _run_metric("AgentRunsFailed", label="failed"),
         threshold=5,
         description="Five runs of users' agents failed within five minutes: their model refuses or"
         " doesn't answer, and the log group of agent-runner says which.",
     )
 
 
-def _faults(console: ConsoleStack) -> cloudwatch.Metric:
-    return _of_api(console, "5xx", label="failed")
+def _fault_metric(console: ConsoleStack) -> cloudwatch.Metric:
+    return _api_metric(console, "5xx", label="failed")
 
 
-def _of_runs(name: str, *, statistic: str = "Sum", label: str) -> cloudwatch.Metric:
-    return ours(name, "agent_runner", statistic=statistic, label=label)
+def _run_metric(name: str, *, statistic: str = "Sum", label: str) -> cloudwatch.Metric:
+    return own_metric(name, "agent_runner", statistic=statistic, label=label)
 
 
-def _of_api(
+def _api_metric(
     console: ConsoleStack, name: str, *, statistic: str = "Sum", label: str
 ) -> cloudwatch.Metric:
-    """https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-metrics.html"""
+    """
+    Return one of API Gateway's metrics.
+
+    https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-metrics.html
+    """
     dimensions = {"ApiId": console.api.name}
     return metric("AWS/ApiGateway", name, dimensions, statistic=statistic, label=label)

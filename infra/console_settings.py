@@ -1,4 +1,6 @@
-"""Whether there is a console, where, and whom its agents may ask: from the context."""
+"""
+The console's settings: its domain, and the models and knowledge bases that its agents may use.
+"""
 
 import re
 from dataclasses import dataclass
@@ -13,14 +15,14 @@ _HOST = re.compile(r"(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]{1,253}(:[0-9]{1,5})?")
 _CERTIFICATE = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[0-9a-f-]{36}")
 
-# All variables of a function together have 4 KB, and the pool needs most of them.
+# A function's variables have 4 KB in total, and the pool needs most of them.
 # https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
-_MOST_MODELS = 10
+_MAX_MODELS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
 class Domain:
-    """A name of one's own; the certificate is one of ACM's in the deployment's region."""
+    """A custom domain; its certificate is one of ACM's in the deployment's region."""
 
     name: str
     certificate_arn: str
@@ -28,9 +30,9 @@ class Domain:
 
 @dataclass(frozen=True, kw_only=True)
 class ConsoleSettings:
-    domain: Domain | None  # None: the address that API Gateway gives
-    models: tuple[BedrockModel, ...]  # that agents may be given, the default first
-    shared: SharedKnowledgeBases  # that everybody's agents may be linked to
+    domain: Domain | None  # None: the address that API Gateway assigns
+    models: tuple[BedrockModel, ...]  # that agents may use, the default first
+    shared: SharedKnowledgeBases  # that agents of all users may be linked to
 
     @classmethod
     def from_context(cls, app: cdk.App) -> Self | None:
@@ -45,13 +47,15 @@ class ConsoleSettings:
 
 
 def upload_origins(app: cdk.App) -> tuple[str, ...]:
-    """Of pages beside the console's that may send files into the documents' bucket."""
+    """
+    Return the origins, besides the console's, whose pages may upload to the documents' bucket.
+    """
     text = str(app.node.get_context("upload_origins"))
     origins = tuple(each.strip() for each in text.split(",")) if text else ()
     if not all(map(_ORIGIN.fullmatch, origins)):
         raise ValueError(
-            f"context upload_origins {text!r} must be as 'https://app.example.com', with commas"
-            " between, or empty"
+            f"context upload_origins {text!r} must be origins such as 'https://app.example.com',"
+            " separated by commas, or empty"
         )
     return origins
 
@@ -61,30 +65,32 @@ def _domain(app: cdk.App) -> Domain | None:
     certificate = str(app.node.get_context("console_certificate_arn"))
     if name and not _HOST.fullmatch(name):
         raise ValueError(
-            f"context console_domain {name!r} must be a host's name in small letters, such as"
+            f"context console_domain {name!r} must be a host name in lower case, such as"
             " 'console.example.com', or empty"
         )
     if certificate and not _CERTIFICATE.fullmatch(certificate):
         raise ValueError(
-            f"context console_certificate_arn {certificate!r} must be the ARN of a certificate of"
-            " ACM, or empty"
+            f"context console_certificate_arn {certificate!r} must be the ARN of an ACM"
+            " certificate, or empty"
         )
-    for setting, value, other in (
-        ("console_domain", name, certificate),
-        ("console_certificate_arn", certificate, name),
+    for setting, value, other_setting, other in (
+        ("console_domain", name, "console_certificate_arn", certificate),
+        ("console_certificate_arn", certificate, "console_domain", name),
     ):
         if value and not other:
-            raise ValueError(f"context {setting} {value!r} must stand with the other of the two")
+            raise ValueError(
+                f"context {setting} {value!r} must be set together with {other_setting}"
+            )
     return Domain(name=name, certificate_arn=certificate) if name else None
 
 
 def _models(app: cdk.App) -> tuple[BedrockModel, ...]:
-    """Those of `agent_models`; without any, the one that answers questions."""
+    """Return the models of `agent_models`, or else the model that answers questions."""
     text = str(app.node.get_context("agent_models"))
     setting = "agent_models" if text else "answer_model"
     ids = [each.strip() for each in (text or str(app.node.get_context(setting))).split(",")]
-    if len(ids) > _MOST_MODELS or len(set(ids)) < len(ids):
-        raise ValueError(f"context {setting} {text!r} must be {_MOST_MODELS} different ids at most")
+    if len(ids) > _MAX_MODELS or len(set(ids)) < len(ids):
+        raise ValueError(f"context {setting} {text!r} must be at most {_MAX_MODELS} different ids")
     try:
         return tuple(map(BedrockModel.of, ids))
     except ValueError as error:

@@ -1,7 +1,7 @@
 """
-How people sign in to the console: Cognito's own pages, by authorization code with PKCE.
+The console's sign-in: Cognito's own pages, by authorization code with PKCE.
 
-The pages' domain is the gateway's (infra/sign_in.py): a user pool has one.
+Their domain is the gateway's (infra/sign_in.py), because a user pool has only one.
 """
 
 import aws_cdk as cdk
@@ -10,12 +10,12 @@ from constructs import Construct
 
 from infra.sign_in_settings import SignInSettings
 
-# Of the app [src/stackroom_console]; Cognito sends people back to these addresses and no other.
+# Routes of the app [src/stackroom_console]; Cognito redirects to these addresses only.
 SIGNED_IN, SIGNED_OUT = "/sign-in/callback", "/sign-in"
 
 
 class ConsoleSignIn(Construct):
-    """A client for the console alone, without a secret: who holds its code needs the verifier."""
+    """The console's app client, without a secret: using a code takes its verifier."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class ConsoleSignIn(Construct):
             self,
             "Client",
             user_pool=user_pool,
-            **settings.of_client(user_srp=True),
+            **settings.client_arguments(user_srp=True),
             o_auth=cognito.OAuthSettings(
                 flows=cognito.OAuthFlows(authorization_code_grant=True),
                 scopes=[cognito.OAuthScope.OPENID],
@@ -42,7 +42,7 @@ class ConsoleSignIn(Construct):
             generate_secret=False,
             prevent_user_existence_errors=True,
             enable_token_revocation=True,
-            # As long as a session lasts before Cognito is asked again.
+            # The length of a session, after which the console asks Cognito again.
             access_token_validity=cdk.Duration.hours(1),
             id_token_validity=cdk.Duration.hours(1),
         )

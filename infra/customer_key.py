@@ -1,8 +1,8 @@
 """
-One KMS key of the account's own for tables, queues, logs and vectors; by context only.
+A customer managed KMS key for tables, queues, logs and vectors; off unless configured.
 
-Not for the documents' bucket: an object's ETag is the MD5 of its content only under S3's own keys,
-and by that a document is known to be the same.
+The documents' bucket doesn't use it: an object's ETag is the MD5 of its content only with S3
+managed keys, and documents are compared by it.
 https://docs.aws.amazon.com/AmazonS3/latest/API/API_Object.html
 """
 
@@ -17,7 +17,7 @@ from aws_cdk import aws_s3vectors as s3vectors
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-# What a role's right to an encrypted thing needs of its key.
+# The rights on the key that a right on an encrypted resource requires.
 # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
 _READ_ITEMS = ("kms:Decrypt", "kms:DescribeKey")
 _WRITE_ITEMS = ("kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom", "kms:ReEncryptTo")
@@ -25,7 +25,7 @@ _WRITE_ITEMS = ("kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom", "kms:
 _RECEIVE, _SEND = ("kms:Decrypt",), ("kms:Decrypt", "kms:GenerateDataKey")
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-data-encryption.html
 _USE_VECTORS = ("kms:Decrypt",)
-_NEEDED = {
+_KEY_ACTIONS = {
     **{
         f"dynamodb:{each}": _READ_ITEMS
         for each in ("BatchGetItem", "GetItem", "GetRecords", "Query", "Scan")
@@ -44,7 +44,7 @@ _NEEDED = {
 
 
 class CustomerKey(Construct):
-    """Rotated each year, and kept with what it encrypts: without it that can't be read any more."""
+    """A key that rotates yearly and is retained with the data that can't be read without it."""
 
     def __init__(self, scope: Construct, construct_id: str, *, project: str) -> None:
         super().__init__(scope, construct_id)
@@ -67,7 +67,10 @@ class CustomerKey(Construct):
             self.key.add_to_resource_policy(each)
 
     def _services(self) -> Iterator[iam.PolicyStatement]:
-        """Those that use the key by themselves; roles are allowed to by their own policies."""
+        """
+        Yield the statements for services that use the key by themselves; roles have their own
+        policies.
+        """
         stack = cdk.Stack.of(self)
         here = {"aws:SourceAccount": stack.account}
         groups = [
@@ -87,7 +90,7 @@ class CustomerKey(Construct):
             "kms:DescribeKey",
             where={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}},
         )
-        # Events of rules, and those that reached no target.
+        # For events of rules and for events that reached no target.
         # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-key-management.html
         yield _may("Events", "events", *_SEND, where={"StringEquals": here})
         # https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-data-encryption.html
@@ -107,13 +110,16 @@ class CustomerKey(Construct):
 
 
 def encrypt(app: cdk.App, key: kms.IKey) -> None:
-    """Tables, queues and logs of all stacks; roles that use these or vectors may use the key."""
+    """
+    Encrypt tables, queues and logs of all stacks; let the roles that use these or vectors use the
+    key.
+    """
     for each in app.node.find_all():
         if isinstance(each, sqs.CfnQueue):
             each.kms_master_key_id = key.key_arn
             each.sqs_managed_sse_enabled = None
         elif isinstance(each, dynamodb.CfnGlobalTable):
-            # A TableV2 takes a key only where the region is known while it is synthesised.
+            # A TableV2 takes a key only if the region is known during synthesis.
             where = "Replicas.0.SSESpecification.KMSMasterKeyId"
             each.add_property_override(where, key.key_arn)
         elif isinstance(each, logs.CfnLogGroup):
@@ -125,7 +131,10 @@ def encrypt(app: cdk.App, key: kms.IKey) -> None:
 def encrypted_with(
     key: kms.IKey | None,
 ) -> s3vectors.CfnVectorBucket.EncryptionConfigurationProperty:
-    """Of a vector bucket, for good: CloudFormation replaces a bucket for another encryption."""
+    """
+    Return a vector bucket's encryption, which is final: CloudFormation replaces the bucket to
+    change it.
+    """
     of = s3vectors.CfnVectorBucket.EncryptionConfigurationProperty
     return of(sse_type="AES256") if key is None else of(sse_type="aws:kms", kms_key_arn=key.key_arn)
 
@@ -136,7 +145,7 @@ def _allow(policy: iam.Policy, key: kms.IKey) -> None:
     for statement in policy.document.to_json()["Statement"]:
         actions = statement["Action"]
         for action in [actions] if isinstance(actions, str) else actions:
-            needed.setdefault(action.partition(":")[0], set()).update(_NEEDED.get(action, ()))
+            needed.setdefault(action.partition(":")[0], set()).update(_KEY_ACTIONS.get(action, ()))
     for service, actions in sorted(needed.items()):
         if actions:
             policy.add_statements(

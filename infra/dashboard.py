@@ -1,4 +1,4 @@
-"""One page that answers: is it keeping up, what fails, what does it cost?"""
+"""The CloudWatch dashboard: whether ingestion keeps up, what fails, and what it costs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,15 +8,23 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
 from infra.console import ConsoleStack
-from infra.console_figures import what_the_console_does
-from infra.costs import consumed, estimated
+from infra.console_figures import console_widgets
+from infra.costs import consumed_capacity, estimated_costs
 from infra.data import DataStack
 from infra.function import HandlerFunction
 from infra.gateway import GatewayStack
-from infra.measurements import found, graph, metric, of_function, of_queue, ours, total
+from infra.measurements import (
+    function_metric,
+    graph,
+    metric,
+    own_metric,
+    queue_metric,
+    search_metric,
+    total,
+)
 from infra.pipeline import PipelineStack
 from infra.queues import ConsumedQueue
-from infra.search_figures import what_agents_get
+from infra.search_figures import search_widgets
 from infra.signals import signals
 
 
@@ -44,20 +52,20 @@ class Dashboard:
             )
         )
         dashboard.add_widgets(*signals(with_chat=self.console is not None))
-        dashboard.add_widgets(*self._is_it_keeping_up())
-        dashboard.add_widgets(*self._what_waits())
-        dashboard.add_widgets(*self._what_fails())
-        dashboard.add_widgets(*what_agents_get())
+        dashboard.add_widgets(*self._throughput())
+        dashboard.add_widgets(*self._waiting())
+        dashboard.add_widgets(*self._failures())
+        dashboard.add_widgets(*search_widgets())
         if self.console is not None:
-            dashboard.add_widgets(*what_the_console_does(self.console))
-        dashboard.add_widgets(*self._what_it_costs())
+            dashboard.add_widgets(*console_widgets(self.console))
+        dashboard.add_widgets(*self._costs())
         return dashboard
 
-    def _is_it_keeping_up(self) -> list[cloudwatch.IWidget]:
-        queues = [queue.name for queue in [*self.pipeline.queues, *self._runs_of_agents()]]
-        # Whoever settles a document counts it: `ingest` by direct calls, `status_poller` by jobs.
+    def _throughput(self) -> list[cloudwatch.IWidget]:
+        queues = [queue.name for queue in [*self.pipeline.queues, *self._agent_queues()]]
+        # `ingest` settles documents of direct calls, `status_poller` those of jobs.
         delays = [
-            found(
+            search_metric(
                 "UploadToIndexedSeconds",
                 statistic=statistic,
                 label=f"${{PROP('Dim.service')}}, {statistic}",
@@ -68,84 +76,103 @@ class Dashboard:
             graph("From upload to searchable (s)", delays),
             graph(
                 "Documents settled, by outcome",
-                [found("DocumentsSettled", "outcome"), found("IndexedWithGaps")],
+                [search_metric("DocumentsSettled", "outcome"), search_metric("IndexedWithGaps")],
             ),
             graph(
                 "Bedrock polled, and how often it was busy",
-                [found("Polls"), found("BusyAnswers")],
+                [search_metric("Polls"), search_metric("BusyAnswers")],
             ),
             graph(
                 "Messages waiting",
-                [of_queue(name, "ApproximateNumberOfMessagesVisible") for name in queues],
+                [queue_metric(name, "ApproximateNumberOfMessagesVisible") for name in queues],
             ),
             graph(
                 "Age of the oldest message (s)",
-                [of_queue(name, "ApproximateAgeOfOldestMessage") for name in queues],
+                [queue_metric(name, "ApproximateAgeOfOldestMessage") for name in queues],
             ),
-            graph("Runs", [self._runs("ExecutionsStarted"), self._runs("ExecutionsSucceeded")]),
+            graph(
+                "Runs",
+                [
+                    self._execution_metric("ExecutionsStarted"),
+                    self._execution_metric("ExecutionsSucceeded"),
+                ],
+            ),
         ]
 
-    def _what_waits(self) -> list[cloudwatch.IWidget]:
-        """What the sweep and the reconciler count when they look."""
+    def _waiting(self) -> list[cloudwatch.IWidget]:
+        """Return graphs of what the sweep and the reconciler count."""
         return [
-            graph("Longest wait for Bedrock (s)", [_seen("OldestWaitSeconds")]),
-            graph("Runs parked, runs admitted", [_seen("ParkedRuns"), _seen("Grants")]),
-            graph("Jobs and direct calls", [found("IngestionJobs"), found("DirectCalls")]),
-            graph("Discrepancies found, by kind", [found("ReconcilerFindings", "kind")]),
+            graph("Longest wait for Bedrock (s)", [_sweep_metric("OldestWaitSeconds")]),
+            graph(
+                "Runs parked, runs admitted", [_sweep_metric("ParkedRuns"), _sweep_metric("Grants")]
+            ),
+            graph(
+                "Jobs and direct calls",
+                [search_metric("IngestionJobs"), search_metric("DirectCalls")],
+            ),
+            graph("Discrepancies found, by kind", [search_metric("ReconcilerFindings", "kind")]),
         ]
 
-    def _what_fails(self) -> list[cloudwatch.IWidget]:
+    def _failures(self) -> list[cloudwatch.IWidget]:
         handlers = self._handlers()
         dead = [queue.name for queue in self.pipeline.dead_letters]
-        dead += [queue.dead_letters.name for queue in self._runs_of_agents()]
+        dead += [queue.dead_letters.name for queue in self._agent_queues()]
         endings = ("ExecutionsFailed", "ExecutionsTimedOut", "ExecutionsAborted")
-        broken: list[cloudwatch.IMetric] = [*map(self._runs, endings), found("CatalogsSetAside")]
+        broken: list[cloudwatch.IMetric] = [
+            *map(self._execution_metric, endings),
+            search_metric("CatalogsSetAside"),
+        ]
         return [
             graph(
                 "Dead letters",
-                [of_queue(name, "ApproximateNumberOfMessagesVisible") for name in dead],
+                [queue_metric(name, "ApproximateNumberOfMessagesVisible") for name in dead],
             ),
             graph("Broken runs, catalogs set aside", broken),
             graph(
                 "Rejected uploads, failures without a name",
-                [found("RejectedUploads"), found("UnexplainedFailures")],
+                [search_metric("RejectedUploads"), search_metric("UnexplainedFailures")],
             ),
             graph(
                 "Events and webhook calls",
-                [found(each) for each in ("EventsPublished", "WebhookDelivered", "WebhookFailed")],
+                [
+                    search_metric(each)
+                    for each in ("EventsPublished", "WebhookDelivered", "WebhookFailed")
+                ],
             ),
-            graph("Function errors", [of_function(each, "Errors") for each in handlers]),
+            graph("Function errors", [function_metric(each, "Errors") for each in handlers]),
             graph(
                 "Function duration, p95 (ms)",
-                [of_function(each, "Duration", statistic="p95") for each in handlers],
+                [function_metric(each, "Duration", statistic="p95") for each in handlers],
             ),
             graph(
                 "Throttled",
                 [
-                    total([of_function(each, "Throttles") for each in handlers], label="functions"),
+                    total(
+                        [function_metric(each, "Throttles") for each in handlers], label="functions"
+                    ),
                     total(self._table_throttles(), label="tables"),
                     self.gateway.gateway.metric_throttles(label="gateway"),
                 ],
             ),
         ]
 
-    def _what_it_costs(self) -> list[cloudwatch.IWidget]:
+    def _costs(self) -> list[cloudwatch.IWidget]:
         tables = self.data.table_names
-        pages = [ours(each, "inspect", label=each) for each in ("OcrPages", "OcrPagesFailed")]
+        pages = [own_metric(each, "inspect", label=each) for each in ("OcrPages", "OcrPagesFailed")]
         return [
             graph(
                 "Estimated dollars per 5 minutes",
-                estimated(functions=self._handlers(), tables=tables, ocr=self.ocr),
+                estimated_costs(functions=self._handlers(), tables=tables, ocr=self.ocr),
                 stacked=True,
             ),
             graph(
                 "Table units consumed",
                 [
-                    total(consumed(tables, "Read"), label="read"),
-                    total(consumed(tables, "Write"), label="written"),
+                    total(consumed_capacity(tables, "Read"), label="read"),
+                    total(consumed_capacity(tables, "Write"), label="written"),
                 ],
             ),
-            graph("Bytes stored", [self._stored()]),
+            graph("Bytes stored", [self._stored_bytes()]),
             *([graph("Pages read by OCR", pages)] if self.ocr else []),
         ]
 
@@ -155,10 +182,10 @@ class Dashboard:
             further.append(self.gateway.prewarm)
         return [*self.pipeline.handlers, *self.gateway.handlers, *further]
 
-    def _runs_of_agents(self) -> list[ConsumedQueue]:
+    def _agent_queues(self) -> list[ConsumedQueue]:
         return [self.console.runs.queue] if self.console else []
 
-    def _runs(self, name: str) -> cloudwatch.Metric:
+    def _execution_metric(self, name: str) -> cloudwatch.Metric:
         label = name.removeprefix("Executions").lower()
         dimensions = {"StateMachineArn": self.state_machine_arn}
         return metric("AWS/States", name, dimensions, label=label)
@@ -170,8 +197,11 @@ class Dashboard:
             for name in ("ReadThrottleEvents", "WriteThrottleEvents")
         ]
 
-    def _stored(self) -> cloudwatch.Metric:
-        """Once a day and free; metrics of S3 requests would cost more than the requests do."""
+    def _stored_bytes(self) -> cloudwatch.Metric:
+        """
+        Return the bucket's size, daily and free; S3's request metrics would cost more than
+        requests.
+        """
         return metric(
             "AWS/S3",
             "BucketSizeBytes",
@@ -182,6 +212,6 @@ class Dashboard:
         )
 
 
-def _seen(name: str) -> cloudwatch.Metric:
-    """A figure of the sweep, which looks every five minutes."""
-    return ours(name, "ingest", statistic="Maximum", label=name)
+def _sweep_metric(name: str) -> cloudwatch.Metric:
+    """Return a metric of the sweep, which runs every five minutes."""
+    return own_metric(name, "ingest", statistic="Maximum", label=name)

@@ -1,8 +1,8 @@
 """
-What outlives everything else: documents, records, and the users whose ids name the prefixes.
+Resources that outlive the other stacks: documents, records, and the users whose ids are prefixes.
 
-Nothing that people put into this stack is deleted with it; `make destroy PURGE=yes` empties it on
-purpose.
+Nothing that people put into this stack is deleted with it; `make destroy PURGE=yes` empties it
+explicitly.
 """
 
 import aws_cdk as cdk
@@ -12,13 +12,13 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secrets
 from constructs import Construct
 
-from infra.backups import keep_backups
-from infra.browser_uploads import uploads_from
+from infra.backups import create_backups
+from infra.browser_uploads import upload_cors_rules
 from infra.bucket_policy import guard
 from infra.console_address import ConsoleAddress
 from infra.customer_key import CustomerKey
 from infra.deployment import Deployment
-from infra.sign_in import provider_of
+from infra.sign_in import identity_provider
 from infra.tables import CatalogTable, ControlTable
 from stackroom_constructs.acknowledgments import accept, accept_wildcard
 
@@ -45,24 +45,24 @@ class DataStack(cdk.Stack):
         self.user_pool = self._user_pool()
         self._operators()
         self.uploader_policy = self._uploader_policy()
-        # It is protected from being deleted, even where the first deployment fails and takes back
-        # what it made: so it comes when all else is there.
+        # The user pool is protected from deletion, even when the first deployment fails and rolls
+        # back: so it is created last.
         tables = [self.catalog_table, self.control_table]
         made = (self.console_address, self.bucket, *tables, self.uploader_policy, self.webhook_key)
         self.user_pool.node.add_dependency(*made)
         if encryption is not None:
             self.user_pool.node.add_dependency(encryption)
         if days := deployment.operations.backup_days:
-            kept = keep_backups(
+            backups = create_backups(
                 self, project=deployment.project, days=days, bucket=self.bucket, tables=[*tables]
             )
-            self.user_pool.node.add_dependency(*kept)
+            self.user_pool.node.add_dependency(*backups)
 
         cdk.CfnOutput(self, "BucketName", value=self.bucket.bucket_name)
         cdk.CfnOutput(self, "CatalogTableName", value=self.catalog_table.table_name)
         cdk.CfnOutput(self, "ControlTableName", value=self.control_table.table_name)
         cdk.CfnOutput(self, "UserPoolId", value=self.user_pool.user_pool_id)
-        cdk.CfnOutput(self, "IssuerUrl", value=f"https://{provider_of(self.user_pool)}")
+        cdk.CfnOutput(self, "IssuerUrl", value=f"https://{identity_provider(self.user_pool)}")
         if self.console_address.origin is not None:
             cdk.CfnOutput(self, "ConsoleUrl", value=f"{self.console_address.origin}/")
         cdk.CfnOutput(self, "UploaderPolicyArn", value=self.uploader_policy.managed_policy_arn)
@@ -80,7 +80,7 @@ class DataStack(cdk.Stack):
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
             object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
             removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-            cors=uploads_from([self.console_address.origin, *self._deployment.upload_origins]),
+            cors=upload_cors_rules([self.console_address.origin, *self._deployment.upload_origins]),
             lifecycle_rules=[
                 s3.LifecycleRule(
                     id="forget-old-versions",
@@ -90,7 +90,7 @@ class DataStack(cdk.Stack):
                 )
             ],
         )
-        # The bucket's own property: `event_bridge_enabled` would add a Lambda function to set it.
+        # The bucket's own property: `event_bridge_enabled` would add a Lambda function.
         resource = bucket.node.default_child
         assert isinstance(resource, s3.CfnBucket), "a Bucket's default child is its CfnBucket"
         resource.notification_configuration = s3.CfnBucket.NotificationConfigurationProperty(
@@ -108,7 +108,9 @@ class DataStack(cdk.Stack):
         return bucket
 
     def _user_pool(self) -> cognito.UserPool:
-        """Here and not with the gateway: a new pool would give the same people other prefixes."""
+        """
+        Create the pool here, not with the gateway: a new pool would give people other prefixes.
+        """
         settings = self._deployment.sign_in
         users = cognito.UserPool(
             self,
@@ -126,7 +128,7 @@ class DataStack(cdk.Stack):
             ),
             deletion_protection=True,
             removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-            **settings.of_pool,
+            **settings.pool_arguments,
         )
         if settings.threat_protection is not cognito.StandardThreatProtectionMode.FULL_FUNCTION:
             accept(
@@ -143,7 +145,9 @@ class DataStack(cdk.Stack):
         return users
 
     def _operators(self) -> None:
-        """Here and not with the console, or who is in it would be forgotten with that."""
+        """
+        Create the group here, not with the console, because its members must outlive the console.
+        """
         operators = cognito.CfnUserPoolGroup(
             self,
             "Operators",
@@ -154,14 +158,16 @@ class DataStack(cdk.Stack):
         operators.apply_removal_policy(cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
 
     def _uploader_policy(self) -> iam.ManagedPolicy:
-        """For people and programs: whoever carries the tag `user_id` works under that prefix."""
+        """
+        Create the policy for people and programs: the tag `user_id` gives access to that prefix.
+        """
         own_keys = "${aws:PrincipalTag/user_id}/*"
         own_objects = self._deployment.document_arns(self, own_keys)
         policy = iam.ManagedPolicy(
             self,
             "Uploader",
             managed_policy_name=f"{self._deployment.project}-uploader-{self.region}",
-            # Never another: for that the policy is made anew, and its name is taken by then.
+            # Never change it: CloudFormation would create another policy, whose name is taken.
             description="Put documents under the prefix that the principal's user_id tag names.",
             statements=[
                 iam.PolicyStatement(
@@ -185,7 +191,10 @@ class DataStack(cdk.Stack):
         return policy
 
     def _webhook_key(self) -> secrets.Secret:
-        """Of which each webhook's is derived. Made by AWS: it is in no template and no variable."""
+        """
+        Create the key from which each webhook's is derived. AWS generates it: it is in no template
+        or variable.
+        """
         key = secrets.Secret(
             self,
             "WebhookKey",

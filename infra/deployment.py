@@ -1,4 +1,4 @@
-"""What one deployment is called and how large it is: read from the CDK context, checked once."""
+"""The settings of a deployment, read from the CDK context and checked once."""
 
 import re
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ from infra.pool_type import MANAGED, VECTOR, pool_type
 from infra.sign_in_settings import SignInSettings
 from infra.vector_cache import VectorCache
 
-# The longest name made of it is a role's, `{project}-identity-interceptor-{region}`: 64 at most.
+# The longest name with it is a role's, `{project}-identity-interceptor-{region}`: 64 at most.
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
-# It begins the address of the sign-in pages, too, which may not have these words in it.
+# The domain of the sign-in pages starts with it, too, and must not contain these words.
 # https://docs.aws.amazon.com/cognito/latest/developerguide/cognito-user-pools-assign-domain-prefix.html
 _PROJECT = re.compile(r"(?!.*(aws|amazon|cognito))(?=.{2,20}$)[a-z](-?[a-z0-9])+")
 
-# A template has at most 200 outputs. The stack of the knowledge bases has three of its own, and
-# exports of each member its id, ARN, shared data source and index; of MANAGED ones, it has one of
+# A template has at most 200 outputs. The stack of the knowledge bases has three of its own and
+# exports each member's id, ARN, shared data source and index; with MANAGED members it has one of
 # its own, and there is no index.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
 _OUTPUTS = 200
@@ -35,20 +35,20 @@ LARGEST_POOL = {VECTOR: (_OUTPUTS - 3) // 4, MANAGED: (_OUTPUTS - 1) // 3}
 
 # https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-supported.html
 _RERANK_MODELS = ("amazon.rerank-v1:0", "cohere.rerank-v3-5:0")
-# Of IAM Identity Center's roles, a path is part of it.
+# The ARNs of IAM Identity Center's roles contain a path.
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html
 _ROLE_ARN = re.compile(r"arn:aws:iam::[0-9]{12}:role/([\w+=,.@-]+/)*[\w+=,.@-]{1,64}", re.ASCII)
 _SHARE = re.compile(r"|0(\.[0-9]{1,4})?|1(\.0{1,4})?")
-# The function's timeout is 4 minutes, so that runs don't overlap; the maximum is our own choice.
+# The function's timeout is 4 minutes, so that runs don't overlap; the maximum is our own limit.
 _PREWARM_MINUTES = range(5, 61)
 
 
-# Of the words in documents; "none" tells words apart without knowing a language.
+# The language of documents; "none" tells words apart without knowing the language.
 # https://docs.aws.amazon.com/AmazonS3/latest/API/API_S3VectorBuckets_TextSearchConfiguration.html
 _LANGUAGES = ("en", "fr", "es", "pt", "it", "de", "nl", "zh", "ja", "ko", "none")
 
 
-# By direct calls, by ingestion jobs, or none of their own: all catalogs share one.
+# Filled by direct calls, filled by ingestion jobs, or one shared by all catalogs.
 CATALOG_DATA_SOURCES = ("custom", "s3", "shared")
 
 
@@ -63,35 +63,36 @@ def _catalog_data_sources(app: cdk.App) -> str:
 @dataclass(frozen=True, kw_only=True)
 class Deployment:
     """
-    The settings of one deployment and the names that one stack must know of another's resource
-    without referring to it: a reference both ways would be a cycle.
+    A deployment's settings, and the names of resources that stacks can't refer to.
+
+    References between two stacks in both directions would be a cycle.
     """
 
     project: str
     pool_size: int
     pool_type: str  # "vector" or "managed" [infra/pool_type.py]
-    catalog_data_sources: str  # of which type, while there is room: see CATALOG_DATA_SOURCES
+    catalog_data_sources: str  # the type of new ones: see CATALOG_DATA_SOURCES
     admission: Admission
     concurrency: Concurrency
     answer_model: AnswerModel
     guardrail: Guardrail | None
-    retrieve_via: str  # "s3vectors": an index is searched itself; "bedrock": by Retrieve, as is
-    # whatever has no index of ours
-    retrieve_least_score: str  # below it passages are left out; "": none is
+    retrieve_via: str  # "s3vectors": query the index; "bedrock": call Retrieve, as for knowledge
+    # bases without an index of ours
+    retrieve_least_score: str  # passages below it are dropped; "": none is
     fitting: Fitting
-    rerank_model: str  # that puts in order what was found; "": none does
-    retrieve_sharing: str  # "on": callers find what others share with their groups, too
-    vector_cache: VectorCache | None  # None: each function keeps questions' vectors to itself
+    rerank_model: str  # reorders the passages found; "": no reranking
+    retrieve_sharing: str  # "on": callers also find what others share with their groups
+    vector_cache: VectorCache | None  # None: each function caches questions' vectors by itself
     ingestion: Ingestion
-    search_language: str  # of the documents, for search by words; "none": of no language
+    search_language: str  # of the documents, for text search; "none": no language
     sign_in: SignInSettings
-    customer_managed_key: bool  # for all that is kept but documents
-    callback_urls: tuple[str, ...]  # where a browser may go after a sign-in
-    prewarm_minutes: int  # between two questions that keep the knowledge bases warm; 0: none
-    console: ConsoleSettings | None  # None: there is none
+    customer_managed_key: bool  # for all stored data but documents
+    callback_urls: tuple[str, ...]  # where a browser may be redirected after a sign-in
+    prewarm_minutes: int  # between the queries that keep the knowledge bases warm; 0: none
+    console: ConsoleSettings | None  # None: no console
     operations: OperationsSettings
-    break_glass_role: str  # ARN, of who may read vectors, too; "": nobody beside our own roles
-    upload_origins: tuple[str, ...]  # of pages that aren't the console's
+    break_glass_role: str  # ARN of a role that may read vectors, too; "": only our own roles may
+    upload_origins: tuple[str, ...]  # of pages other than the console's
     with_dependencies: bool  # False: functions are synthesised without their pinned packages
 
     @classmethod
@@ -110,8 +111,8 @@ class Deployment:
         largest = LARGEST_POOL[pool_type(app)]
         if not 1 <= pool_size <= largest:
             raise ValueError(
-                f"context knowledge_base_pool_size {pool_size} is not 1 to {largest}: more"
-                f" would need more than the {_OUTPUTS} outputs that CloudFormation allows a stack"
+                f"context knowledge_base_pool_size {pool_size} must be 1 to {largest}: more would"
+                f" exceed the {_OUTPUTS} outputs that CloudFormation allows a stack"
             )
         if via not in ("s3vectors", "bedrock"):
             raise ValueError(f"context retrieve_via {via!r} must be 's3vectors' or 'bedrock'")
@@ -165,7 +166,7 @@ class Deployment:
         return f"{self.project}-{kind}-{cdk.Aws.ACCOUNT_ID}-{cdk.Aws.REGION}"
 
     def document_arns(self, scope: Construct, keys: str) -> str:
-        """Objects of the documents' bucket; `keys` is a pattern."""
+        """Return the ARN of objects in the documents' bucket; `keys` is a pattern."""
         return cdk.Stack.of(scope).format_arn(
             service="s3",
             region="",
@@ -175,12 +176,13 @@ class Deployment:
         )
 
     def role_name(self, function: str) -> str:
-        """The region is part of it because role names are global to an account."""
+        """Return a role's name, with the region, because role names are global to an account."""
         return f"{self.project}-{function}-{cdk.Aws.REGION}"
 
     def sessions_of(self, scope: Construct, function: str) -> list[str]:
         """
-        How a function shows up as `aws:PrincipalArn`: by its role here, by its session elsewhere.
+        Return the values of `aws:PrincipalArn` of a function: its role's ARN and its sessions'.
+
         https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html
         """
         stack, name = cdk.Stack.of(scope), self.role_name(function)
@@ -193,14 +195,16 @@ class Deployment:
 
     @property
     def dashboard_name(self) -> str:
-        """The region is part of it because dashboards are global to an account, too."""
+        """The dashboard's name, with the region, because dashboards are global to an account."""
         return f"{self.project}-{cdk.Aws.REGION}"
 
     def state_machine_name(self) -> str:
         return f"{self.project}-ingest-catalog"
 
     def state_machine_arn(self, scope: Construct, resource: str = "stateMachine") -> str:
-        """The machine's ARN, or with resource `execution` the pattern of all its executions."""
+        """
+        Return the state machine's ARN, or with resource `execution` the pattern of its executions.
+        """
         name = self.state_machine_name() + (":*" if resource == "execution" else "")
         return cdk.Stack.of(scope).format_arn(
             service="states",

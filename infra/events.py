@@ -1,8 +1,8 @@
 """
-What tells changes: the tables' streams, the function that reads them, and the schemas of events.
+Change events: the tables' streams, the function that publishes them, and their schemas.
 
-A stream tells each change once and in the order of its item, a day long. Reading one by a function
-costs nothing. https://aws.amazon.com/dynamodb/pricing/on-demand/
+A stream holds each change once, in the order of its item, for a day. A function reads streams free
+of charge. https://aws.amazon.com/dynamodb/pricing/on-demand/
 """
 
 import json
@@ -20,12 +20,11 @@ from infra.queues import DeadLetters
 from infra.rights import Rights
 
 _SCHEMAS = Path(__file__).with_name("event_schemas")
-# Each may be a message to twenty webhooks, all within the function's minute.
+# Each record may become a message to twenty webhooks, all within the function's minute.
 BATCH = 50
-# A record is there for 24 hours; in the last of them an operator may still read it.
-_TRIED_FOR = 23 * 3600  # seconds
-# Of the catalog table what tells of documents and catalogs; of the control table receipts, and that
-# a cap was reached.
+# A record exists for 24 hours; in the last of them an operator can still read it.
+_MAX_AGE = 23 * 3600  # seconds
+# Documents and catalogs of the catalog table; receipts and reached caps of the control table.
 _OF_CATALOGS = {"sk": {"S": [{"prefix": "DOC#"}, "METADATA"]}}
 _OF_CONTROL = {"pk": {"S": [{"prefix": "RECEIPTS#"}, {"prefix": "CAPS_REACHED#"}]}}
 
@@ -55,7 +54,7 @@ class Events(Construct):
         self.publisher.allow("sqs:SendMessage", on=self.dead_letters.queue_arn)
         self._read("Catalogs", data.catalog_table, _OF_CATALOGS)
         self._read("Control", data.control_table, _OF_CONTROL)
-        # No action of a stream's, and AWS asks for it of who reads one:
+        # Not an action on a stream, but AWS requires it of a function that reads one:
         # https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-eventsourcemapping.html
         self.publisher.allow(
             "dynamodb:ListStreams", on="*", because="It knows no resources: AWS takes only * here."
@@ -63,7 +62,9 @@ class Events(Construct):
         self._register_schemas(project)
 
     def _read(self, construct_id: str, table: dynamodb.TableV2, keys: Mapping[str, object]) -> None:
-        """From its beginning, or what is written before the mapping works would be lost."""
+        """
+        Read the stream from its beginning; writes before the mapping works would be lost otherwise.
+        """
         stream = table.table_stream_arn
         assert stream is not None, "both tables have one"
         self.publisher.allow(
@@ -83,13 +84,13 @@ class Events(Construct):
             batch_size=BATCH,
             maximum_batching_window_in_seconds=1,
             function_response_types=["ReportBatchItemFailures"],
-            maximum_record_age_in_seconds=_TRIED_FOR,
+            maximum_record_age_in_seconds=_MAX_AGE,
             destination_config=of.DestinationConfigProperty(on_failure=to),
             filter_criteria=of.FilterCriteriaProperty(
                 filters=[of.FilterProperty(pattern=json.dumps({"dynamodb": {"Keys": keys}}))]
             ),
         )
-        # Lambda looks at the rights when it makes the mapping.
+        # Lambda checks the rights when it creates the mapping.
         mapping.node.add_dependency(self.publisher.role)
 
     def _register_schemas(self, project: str) -> None:

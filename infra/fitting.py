@@ -1,18 +1,18 @@
-"""How much of what a search finds a model is shown, and what of it first: from context."""
+"""The size and the order of search results, from the CDK context."""
 
 from dataclasses import dataclass
 from typing import Self
 
 import aws_cdk as cdk
 
-# What a function takes [src/stackroom/search/search_arguments.py].
-MOST_TOKENS = 100_000
+# The limits of the function [src/stackroom/search/search_arguments.py].
+MAX_TOKENS = 100_000
 PRIORITIES = ("similarity", "recency", "balanced")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fitting:
-    """Of every search, unless its caller says otherwise."""
+    """The defaults of every search."""
 
     max_tokens: int
     prioritize_by: str
@@ -23,8 +23,8 @@ class Fitting:
         first = app.node.get_context("retrieve_prioritize_by")
         # isdecimal() alone lets through what int() reads in other scripts, and any length.
         is_number = given.isascii() and given.isdecimal() and len(given) <= 6
-        if not is_number or not 1 <= int(given) <= MOST_TOKENS:
-            allowed = f"a whole number of 1 to {MOST_TOKENS:,}"
+        if not is_number or not 1 <= int(given) <= MAX_TOKENS:
+            allowed = f"a whole number of 1 to {MAX_TOKENS:,}"
             raise ValueError(f"context retrieve_max_tokens {given!r} must be {allowed}")
         if first not in PRIORITIES:
             allowed = ", ".join(map(repr, PRIORITIES))

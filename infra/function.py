@@ -1,4 +1,4 @@
-"""The house defaults of a Lambda function, and how it is granted its rights."""
+"""A Lambda function with the project's defaults, and the granting of its rights."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,18 +12,18 @@ from infra.bundling import CORE, Group, code_of
 from infra.deployment import Deployment
 from stackroom_constructs.acknowledgments import accept, accept_wildcard
 
-# ARNs. The CDK deals a role's statements out to policies, of which AWS takes 6,144 characters each,
-# but it can't part a statement: that of a large pool would be longer.
+# ARNs per statement. The CDK splits a role's statements into policies, which may have 6,144
+# characters each, but it can't split a statement, which a large pool would make longer.
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
-_OF_A_STATEMENT = 20
+_MAX_ARNS = 20
 
 
 class HandlerFunction(Construct):
     """
     The function in `functions/<package>/handler.py`, with a role and a log group of its own.
 
-    It starts with no rights but its own log group and traces; the stack allows the rest, one line
-    per right, where the resource and the function meet.
+    It starts with the rights to its own log group and traces only; the stack grants the rest, one
+    line per right, where the resource and the function meet.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class HandlerFunction(Construct):
         self.timeout = timeout
         self.memory_size = memory_size
         name = package.replace("_", "-")
-        # Literals, so that another stack's metrics and queries of this function need no export.
+        # Literals, so that other stacks' metrics and queries of this function need no export.
         self.name = f"{deployment.project}-{name}"
         self.log_group_name = f"/aws/lambda/{self.name}"
         self.log_group = logs.LogGroup(
@@ -93,8 +93,8 @@ class HandlerFunction(Construct):
             because="Streams are named when an environment starts.",
         )
 
-    def tell(self, name: str, value: str) -> None:
-        """By a further variable."""
+    def set_variable(self, name: str, value: str) -> None:
+        """Set a further environment variable."""
         self.variables[name] = value
         self.function.add_environment(name, value)
 
@@ -106,17 +106,17 @@ class HandlerFunction(Construct):
         where: Mapping[str, object] | None = None,
     ) -> None:
         """
-        Grants exactly these actions on exactly these ARNs; one with a wildcard says why.
+        Grant exactly these actions on exactly these ARNs; an ARN with a wildcard needs a reason.
 
-        `where` are conditions, as a policy has them.
+        `where` are the conditions of the policy statement.
         """
         resources = [on] if isinstance(on, str) else list(on)
-        for first in range(0, len(resources), _OF_A_STATEMENT):
-            some = resources[first : first + _OF_A_STATEMENT]
+        for first in range(0, len(resources), _MAX_ARNS):
+            some = resources[first : first + _MAX_ARNS]
             self.role.add_to_principal_policy(
                 iam.PolicyStatement(actions=list(actions), resources=some, conditions=where)
             )
         for arn in resources:
             if "*" in arn:
-                assert because, f"{arn} has a wildcard and no reason for it"
+                assert because, f"{arn} has a wildcard and needs a reason"
                 accept_wildcard(self.role, arn, because=because)

@@ -1,9 +1,9 @@
 """
-The way in for agents: who may call, and which tools they find.
+The gateway: who may call it, and the tools behind it.
 
-A token is checked three times: by the gateway's authorizer, by our interceptor, which turns it
-into identity headers, and by Cedar. The functions behind it can be invoked by the gateway's role
-alone, because whoever invokes them directly could invent those headers.
+A token is checked three times: by the gateway's authorizer, by our interceptor, which turns it into
+identity headers, and by Cedar. Only the gateway's role can invoke the functions behind it, because
+anyone who invokes them directly could forge those headers.
 """
 
 from dataclasses import dataclass
@@ -29,11 +29,8 @@ CATALOGS = "catalogs"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Offer:
-    """
-    One target of the gateway: a function, and the tools that agents reach it by, which are those of
-    infra/tool_schemas/{target}.json.
-    """
+class Target:
+    """A target of the gateway: a function, with the tools of infra/tool_schemas/{target}.json."""
 
     target: str
     description: str
@@ -69,19 +66,19 @@ class GatewayStack(cdk.Stack):
             sign_in=self.sign_in,
         )
         self.interceptor = functions.interceptor()
-        self.offers = [
-            Offer(
+        self.targets = [
+            Target(
                 target=KNOWLEDGE,
                 description="Search in the caller's documents.",
                 handler=functions.retrieve(),
             ),
-            Offer(
+            Target(
                 target=CATALOGS,
                 description="Catalogs of the caller's documents.",
                 handler=functions.catalog_tools(),
             ),
         ]
-        self.tools = [offer.handler for offer in self.offers]
+        self.tools = [target.handler for target in self.targets]
         self.handlers = [*self.tools, self.interceptor]
         self.prewarm = prewarm_function(self, deployment=deployment, knowledge_base=knowledge_base)
         engine_name = deployment.project.replace("-", "_")
@@ -99,7 +96,7 @@ class GatewayStack(cdk.Stack):
             for handler in self.handlers
         ]
         self.gateway = self._gateway()
-        # Some saw Cognito refuse `resource` where no resource server has that name:
+        # Some clients reported that Cognito refuses `resource` if no resource server has that name:
         # https://github.com/jlowin/fastmcp/pull/2149 (invalid_grant), claude-ai-mcp 309 (400)
         # [assumed: cognito.resource-audience]
         cognito.UserPoolResourceServer(
@@ -109,14 +106,14 @@ class GatewayStack(cdk.Stack):
             identifier=self.mcp_url,
             user_pool_resource_server_name=deployment.project,
         )
-        for offer in self.offers:
-            self._add(offer)
-        # Also where there is no console: an export can't go while a stack imports it, and a console
-        # that is to be no more does so until it is deleted.
+        for target in self.targets:
+            self._add(target)
+        # Also without a console: an export can't be deleted while a stack imports it, and a console
+        # that is about to be removed does so until it is deleted.
         # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-exports.html
         self.export_value(self.sign_in.client.user_pool_client_id)
         self.export_value(self.gateway.gateway_id)
-        self._print()
+        self._add_outputs()
 
     def _gateway(self) -> agentcore.Gateway:
         versions = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
@@ -128,8 +125,8 @@ class GatewayStack(cdk.Stack):
             protocol_configuration=agentcore.GatewayProtocol.mcp(
                 supported_versions=[agentcore.MCPProtocolVersion.of(name) for name in versions]
             ),
-            # Cognito's access tokens carry client_id, and an audience only where a client sent
-            # `resource`: that is the interceptor's to check.
+            # Cognito's access tokens carry client_id, and an audience only if the client sent
+            # `resource`: the interceptor checks that one.
             authorizer_configuration=agentcore.GatewayAuthorizer.using_cognito(
                 user_pool=self._data.user_pool, allowed_clients=[self.sign_in.client]
             ),
@@ -143,37 +140,37 @@ class GatewayStack(cdk.Stack):
             ),
             role=self._role.without_policy_updates(),
         )
-        # Semantic search over tools is for hundreds of them, and would add a tool of its own.
+        # Semantic search over tools is meant for hundreds of them, and would add a tool of its own.
         resource = gateway.node.default_child
         assert isinstance(resource, agentcore.CfnGateway), "a Gateway's child is its CfnGateway"
         resource.add_property_deletion_override("ProtocolConfiguration.Mcp.SearchType")
         return gateway
 
-    def _add(self, offer: Offer) -> None:
-        target = tool_target(
+    def _add(self, target: Target) -> None:
+        resource = tool_target(
             self,
-            offer.target,
+            target.target,
             gateway_id=self.gateway.gateway_id,
-            function_arn=offer.handler.function.function_arn,
-            description=offer.description,
+            function_arn=target.handler.function.function_arn,
+            description=target.description,
         )
-        # Making a target invokes its function once, as a trial.
-        target.node.add_dependency(*self._only_gateway)
+        # Creating a target invokes its function once, as a trial.
+        resource.node.add_dependency(*self._only_gateway)
         policies = permit_people(
             self._engine,
-            offer.target,
+            target.target,
             project=self._deployment.project,
             gateway_arn=self.gateway.gateway_arn,
         )
         for policy in policies:
-            # A policy names an action that exists with the target.
-            policy.node.add_dependency(target)
+            # A policy names an action, which exists once the target does.
+            policy.node.add_dependency(resource)
 
     @property
     def mcp_url(self) -> str:
         return mcp_url(self.gateway.gateway_id)
 
-    def _print(self) -> None:
+    def _add_outputs(self) -> None:
         cdk.CfnOutput(self, "McpUrl", value=self.mcp_url)
         cdk.CfnOutput(self, "ClientId", value=self.sign_in.client.user_pool_client_id)
         cdk.CfnOutput(self, "IdentityPoolId", value=self.sign_in.identity_pool.ref)

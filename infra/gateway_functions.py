@@ -1,4 +1,4 @@
-"""The functions behind the gateway, and why nobody but the gateway can invoke them."""
+"""The functions behind the gateway, which only the gateway can invoke."""
 
 import json
 from collections.abc import Sequence
@@ -9,20 +9,20 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 
 from infra.bundling import IDENTITY
-from infra.catalog_rights import environment_of_catalogs, may_use_catalogs
+from infra.catalog_rights import catalog_environment, grant_catalogs
 from infra.data import DataStack
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
-from infra.retrieval_rights import environment_of_retrieval, may_retrieve
+from infra.retrieval_rights import grant_retrieve, retrieval_environment
 from infra.rights import Rights
-from infra.search_rights import bundle_of_search, may_keep_vectors
+from infra.search_rights import grant_vector_cache, search_bundle
 from infra.sign_in import SignIn
 
 
 @dataclass(frozen=True, kw_only=True)
 class GatewayFunctions:
-    """Makes each function in `stack`, with just the rights that it needs."""
+    """Creates each function in `stack`, with just the rights that it needs."""
 
     stack: cdk.Stack
     deployment: Deployment
@@ -38,10 +38,10 @@ class GatewayFunctions:
             package="retrieve",
             timeout=cdk.Duration.seconds(30),
             memory_size=1024,
-            group=bundle_of_search(self.deployment),
-            environment=environment_of_retrieval(self._rights, knowledge_base=self.knowledge_base),
+            group=search_bundle(self.deployment),
+            environment=retrieval_environment(self._rights, knowledge_base=self.knowledge_base),
         )
-        may_retrieve(handler, rights=self._rights, knowledge_base=self.knowledge_base)
+        grant_retrieve(handler, rights=self._rights, knowledge_base=self.knowledge_base)
         return handler
 
     def catalog_tools(self) -> HandlerFunction:
@@ -50,13 +50,13 @@ class GatewayFunctions:
             "CatalogTools",
             deployment=self.deployment,
             package="catalog_tools",
-            timeout=cdk.Duration.minutes(5),  # to purge a catalog of some ten thousand documents
+            timeout=cdk.Duration.minutes(5),  # to purge a catalog of some 10,000 documents
             memory_size=1024,
-            group=bundle_of_search(self.deployment),
-            environment=environment_of_catalogs(self._rights, knowledge_base=self.knowledge_base),
+            group=search_bundle(self.deployment),
+            environment=catalog_environment(self._rights, knowledge_base=self.knowledge_base),
         )
-        may_use_catalogs(handler, rights=self._rights, knowledge_base=self.knowledge_base)
-        may_keep_vectors(handler, deployment=self.deployment)
+        grant_catalogs(handler, rights=self._rights, knowledge_base=self.knowledge_base)
+        grant_vector_cache(handler, deployment=self.deployment)
         return handler
 
     def interceptor(self) -> HandlerFunction:
@@ -71,7 +71,7 @@ class GatewayFunctions:
                 "IDENTITY_ISSUER": self.sign_in.issuer,
                 "IDENTITY_JWKS_URL": f"{self.sign_in.issuer}/.well-known/jwks.json",
                 "IDENTITY_CLIENT_IDS": json.dumps([self.sign_in.client.user_pool_client_id]),
-                # The function exists before the gateway, whose id ends at random.
+                # The function exists before the gateway, whose id has a random suffix.
                 "IDENTITY_AUDIENCES": json.dumps([mcp_url(f"{self.deployment.project}-*")]),
             },
             group=IDENTITY,
@@ -84,7 +84,8 @@ class GatewayFunctions:
 
 def mcp_url(gateway_id: str) -> str:
     """
-    `gatewayUrl` of a gateway in the stack's region.
+    Return the `gatewayUrl` of a gateway in the stack's region.
+
     https://docs.aws.amazon.com/bedrock-agentcore-control/latest/APIReference/API_GetGateway.html
     """
     host = f"{gateway_id}.gateway.bedrock-agentcore.{cdk.Aws.REGION}.{cdk.Aws.URL_SUFFIX}"
@@ -95,9 +96,10 @@ def invoked_by_gateway_only(
     handler: HandlerFunction, *, role: iam.IPrincipal, sessions: Sequence[str]
 ) -> lambda_.CfnResourcePolicy:
     """
-    A resource policy with a Deny for all but the `sessions` of the gateway's role.
-    `AWS::Lambda::Permission` would only add an Allow, and leave everyone in whose own role has
-    lambda:InvokeFunction. [assumed: function.resource-deny]
+    Add a resource policy that denies everyone but the `sessions` of the gateway's role.
+
+    `AWS::Lambda::Permission` could only add an Allow, which would let in everyone whose own role
+    has lambda:InvokeFunction. [assumed: function.resource-deny]
     """
     arn = handler.function.function_arn
     statements = [

@@ -1,11 +1,11 @@
 """
-Everything the gateway may do: the CDK's own grants are wider, and lack a right it needs.
+The gateway's role: the CDK's own grants are wider, and lack a right that it needs.
 
-Making the gateway and its targets tries these rights at once, and IAM takes a while to know a new
-role everywhere. CloudFormation tries a target several times by itself, with pauses
-(https://github.com/aws/aws-cdk/issues/36826, answer of 2026-05-26). Of the gateway's own trial, of
-its policy engine, nobody says so (https://github.com/awslabs/nx-plugin-for-aws/pull/996): so the
-role names what is made after it and refers to nothing, and is there before the first function.
+Creating the gateway and its targets tries these rights at once, and IAM takes a while to propagate
+a new role. CloudFormation retries a target several times, with pauses
+(https://github.com/aws/aws-cdk/issues/36826, answer of 2026-05-26). Nobody reports that of the
+gateway's own check of its policy engine (https://github.com/awslabs/nx-plugin-for-aws/pull/996): so
+the role names what is created later, refers to nothing, and exists before the first function.
 """
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ class GatewayRole(iam.Role):
             )
             for name in function_names
         ]
-        # The id of either is its name and a suffix that only exists with it.
+        # The id of either is its name and a suffix that exists only after its creation.
         engine = arn("policy-engine", f"{policy_engine_name}-*")
         gateways = arn("gateway", f"{deployment.project}-*")
         directory = arn("workload-identity-directory", "default")

@@ -1,4 +1,4 @@
-"""How the pool's documents become chunks: from context, for every data source alike."""
+"""Chunking, parsing and OCR of documents, from the CDK context; the same for every data source."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from typing import Any, Self
 import aws_cdk as cdk
 from constructs import Construct
 
-from infra.pool_type import store_of
+from infra.pool_type import vector_store
 from stackroom_constructs.argument_checks import InvalidArgument
 from stackroom_constructs.chunking import Chunking
 from stackroom_constructs.created_knowledge_base import vector_ingestion
@@ -18,8 +18,8 @@ _NUMBER = re.compile(r"[0-9]{1,5}")
 _TWO = re.compile(r"(?P<parent>[0-9]{1,5}),(?P<child>[0-9]{1,5})")
 _OCR = ("none", "textract")
 _STRATEGIES = ("", "fixed", "hierarchical", "semantic", "none")
-# What a setting is called in `stackroom_constructs`, and in the context.
-_CALLED = {
+# Settings by their names in `stackroom_constructs`; values are their names in the context.
+_CONTEXT_NAMES = {
     "chunking": "chunking",
     "max_tokens": "chunk_tokens",
     "parent_tokens": "chunk_tokens",
@@ -36,11 +36,11 @@ class Ingestion:
     chunking: Chunking
     parsing: Parsing
     store: str
-    ocr: str  # "textract": it reads pages of PDFs that have no text; "none": nothing does
+    ocr: str  # "textract": reads the pages of PDFs that have no text; "none": no OCR
 
     @classmethod
     def from_context(cls, app: cdk.App) -> Self:
-        store = store_of(app)
+        store = vector_store(app)
         try:
             chunking = _chunking(app)
             chunking.check_store(store)
@@ -48,15 +48,15 @@ class Ingestion:
             parsing = Parsing(parser=app.node.get_context("parsing"), model=model or None)
             parsing.check_store(store)
         except InvalidArgument as error:
-            name = _CALLED[error.argument]
+            name = _CONTEXT_NAMES[error.argument]
             raise ValueError(f"context {name} {error.value!r} must be {error.allowed}") from error
         if (
             chunking.strategy == "hierarchical"
             and app.node.get_context("retrieve_via") != "bedrock"
         ):
             raise ValueError(
-                "context chunking 'hierarchical' must be with retrieve_via 'bedrock': a search of"
-                " the index itself would show the small chunks, and not the larger ones around them"
+                "context chunking 'hierarchical' must be used with retrieve_via 'bedrock': a query"
+                " of the index itself would return the small chunks without those around them"
             )
         if store == "MANAGED" and chunking.strategy != "default":
             raise ValueError(
@@ -69,7 +69,7 @@ class Ingestion:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """Of KnowledgeBaseCreation."""
+        """The arguments of KnowledgeBaseCreation."""
         return {
             "chunking": self.chunking.strategy,
             "max_tokens": self.chunking.max_tokens,
@@ -85,37 +85,41 @@ class Ingestion:
     def is_default_chunking(self) -> bool:
         return self.chunking.strategy == "default"
 
-    def of_data_sources(self, scope: Construct) -> dict[str, str]:
-        """For the function that makes catalogs' own data sources; nothing if all is default."""
+    def data_source_environment(self, scope: Construct) -> dict[str, str]:
+        """
+        Return the variables of the function that creates data sources; empty for default ingestion.
+        """
         chosen = vector_ingestion(scope, self.chunking, self.parsing)
         return {} if chosen is None else {"VECTOR_INGESTION": json.dumps(chosen)}
 
     @property
-    def of_inspection(self) -> dict[str, str]:
+    def inspection_environment(self) -> dict[str, str]:
         """
-        For the function that calls a PDF without text defect, unless its pictures are read, as
-        MANAGED knowledge bases do by themselves.
+        The variables of the function that reads files.
+
+        It reports a PDF without text as defective, unless Bedrock reads its images, as MANAGED
+        knowledge bases always do.
         https://docs.aws.amazon.com/bedrock/latest/userguide/kb-managed-customize-ingestion.html
         """
-        sees = self.store == "MANAGED" or self.parsing.parser != "default"
-        read_by_us = {} if self.ocr == "none" else {"OCR": self.ocr}
-        return {"PARSES_IMAGES": "true"} if sees else read_by_us
+        reads_images = self.store == "MANAGED" or self.parsing.parser != "default"
+        ocr = {} if self.ocr == "none" else {"OCR": self.ocr}
+        return {"PARSES_IMAGES": "true"} if reads_images else ocr
 
 
 def _ocr(app: cdk.App, parser: str, store: str) -> str:
-    """It makes the text that we send, so whoever reads the files themselves has no use for it."""
+    """Return the OCR engine. Raises ValueError if Bedrock reads the files itself."""
     chosen = app.node.get_context("ocr")
     if chosen not in _OCR:
         raise ValueError(f"context ocr {chosen!r} must be one of {', '.join(_OCR)}")
-    beside = {
+    conflicts = {
         f"parsing {parser!r}": parser != "default",
         "knowledge_base_type 'managed'": store == "MANAGED",
         "catalog_data_sources 's3'": app.node.get_context("catalog_data_sources") == "s3",
     }
-    if chosen != "none" and (others := [each for each, is_set in beside.items() if is_set]):
+    if chosen != "none" and (others := [each for each, is_set in conflicts.items() if is_set]):
         raise ValueError(
-            f"context ocr {chosen!r} must be 'none' with {others[0]}: Bedrock reads the files"
-            " itself then, and not the text that OCR is part of"
+            f"context ocr {chosen!r} must be 'none' with {others[0]}: Bedrock then reads the files"
+            " itself, not the text to which OCR contributes"
         )
     return str(chosen)
 
@@ -134,13 +138,13 @@ def _chunking(app: cdk.App) -> Chunking:
             numbers |= _one("chunk_overlap", overlap, "overlap_percentage")
         case "semantic":
             numbers |= _one("chunk_tokens", tokens, "max_tokens")
-            _leave_out("chunk_overlap", overlap, strategy)
+            _require_empty("chunk_overlap", overlap, strategy)
         case "hierarchical":
             numbers |= _two(tokens)
             numbers |= _one("chunk_overlap", overlap, "overlap_tokens")
         case _:
-            _leave_out("chunk_tokens", tokens, strategy)
-            _leave_out("chunk_overlap", overlap, strategy)
+            _require_empty("chunk_tokens", tokens, strategy)
+            _require_empty("chunk_overlap", overlap, strategy)
     return Chunking(strategy=strategy or "default", **numbers)
 
 
@@ -155,14 +159,14 @@ def _one(name: str, text: str, argument: str) -> dict[str, int]:
 def _two(text: str) -> dict[str, int]:
     if not text:
         return {}
-    found = _TWO.fullmatch(text)
-    if found is None:
+    match = _TWO.fullmatch(text)
+    if match is None:
         raise ValueError(
-            f"context chunk_tokens {text!r} must be a parent's and a child's, such as 1500,300"
+            f"context chunk_tokens {text!r} must be the parent's and the child's, such as 1500,300"
         )
-    return {"parent_tokens": int(found["parent"]), "child_tokens": int(found["child"])}
+    return {"parent_tokens": int(match["parent"]), "child_tokens": int(match["child"])}
 
 
-def _leave_out(name: str, text: str, strategy: str) -> None:
+def _require_empty(name: str, text: str, strategy: str) -> None:
     if text:
         raise ValueError(f"context {name} {text!r} must be empty with chunking {strategy!r}")

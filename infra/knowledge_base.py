@@ -1,10 +1,10 @@
 """
-The pool of Bedrock knowledge bases, each with an S3 Vectors index of its own; or MANAGED ones, for
-which Bedrock keeps everything itself, and for which no index, bucket or function is made.
+The pool of Bedrock knowledge bases, each with an S3 Vectors index, or MANAGED without one.
 
-Of a knowledge base's data sources the shared one is made here, so that no catalog can take its
-slot; the product makes the others, one per catalog at its first ingestion. Nothing is deleted with
-the stack, since an index is the result of paid work.
+For MANAGED knowledge bases Bedrock stores the vectors itself, and there is no index, bucket or
+function. The shared data source of each knowledge base is created here, so that no catalog can take
+its slot; the product creates the others, one per catalog at its first ingestion. Nothing is deleted
+with the stack, since an index is the result of paid work.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from constructs import Construct
 
 from infra.customer_key import encrypted_with
 from infra.deployment import Deployment
-from infra.pool_type import only_where_there_are_managed_ones
+from infra.pool_type import require_managed_region
 from infra.search_index import SearchIndexes
 from infra.vector_bucket_policy import guard_vectors
 from stackroom_constructs import BedrockKnowledgeBase, KnowledgeBaseCreation
@@ -31,7 +31,7 @@ from stackroom_constructs.created_knowledge_base import CreatedKnowledgeBase
 from stackroom_constructs.knowledge_base_creation import MANAGED_MODEL
 
 _MODEL = "amazon.titan-embed-text-v2:0"
-_DIMENSIONS = 1024  # its default and largest
+_DIMENSIONS = 1024  # the model's default and maximum
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class PoolMember:
     knowledge_base_id: str
     knowledge_base_arn: str
     data_source_id: str  # of the shared CUSTOM data source
-    index_arn: str | None  # None of a MANAGED one
+    index_arn: str | None  # None for a MANAGED knowledge base
 
 
 class KnowledgeBaseStack(cdk.Stack):
@@ -58,7 +58,7 @@ class KnowledgeBaseStack(cdk.Stack):
         self._documents = documents
         numbers = range(1, deployment.pool_size + 1)
         if deployment.is_managed:
-            only_where_there_are_managed_ones(self)
+            require_managed_region(self)
             self.pool = [self._managed_member(number) for number in numbers]
         else:
             bucket = self._vectors()
@@ -78,21 +78,22 @@ class KnowledgeBaseStack(cdk.Stack):
     @property
     def pool_json(self) -> str:
         """
-        `KB_POOL`: what the functions know of the pool, short, because a function's variables have
-        4 KB together. Written by hand rather than with `to_json_string`, which would nest every
-        reference in a JSON string of its own.
+        The variable `KB_POOL`: the pool's ids and indexes.
+
+        It is short, because a function's variables have 4 KB in total, and it isn't made with
+        `to_json_string`, which would nest every reference in a JSON string of its own.
         """
         own = self._deployment.catalog_data_sources
-        told: dict[str, object] = {
+        pool: dict[str, object] = {
             "ids": [f"{each.knowledge_base_id}/{each.data_source_id}" for each in self.pool]
         }
         if self._deployment.is_managed:
-            told["type"] = "MANAGED"
+            pool["type"] = "MANAGED"
         else:
-            told["indexes"] = f"{self._bucket_arn}/index/{self._deployment.project}-"
+            pool["indexes"] = f"{self._bucket_arn}/index/{self._deployment.project}-"
         if own != "custom":
-            told["catalog_data_sources"] = own
-        return json.dumps(told, separators=(",", ":"))
+            pool["catalog_data_sources"] = own
+        return json.dumps(pool, separators=(",", ":"))
 
     @property
     def knowledge_base_arns(self) -> list[str]:
@@ -100,7 +101,7 @@ class KnowledgeBaseStack(cdk.Stack):
 
     @property
     def index_arns(self) -> list[str]:
-        """Empty if all are MANAGED."""
+        """The ARNs of the indexes; empty if the pool is MANAGED."""
         return [member.index_arn for member in self.pool if member.index_arn is not None]
 
     @property
@@ -109,14 +110,16 @@ class KnowledgeBaseStack(cdk.Stack):
 
     @property
     def embedding_environment(self) -> dict[str, str]:
-        """What documents are embedded with, for who embeds a question, if anybody does."""
+        """The variables that name the embedding model; empty if Bedrock chooses it."""
         if self._deployment.is_managed:
             return {}
         return {"EMBEDDING_MODEL": _MODEL, "EMBEDDING_DIMENSIONS": str(_DIMENSIONS)}
 
     @property
-    def bucket_environment(self) -> dict[str, str]:
-        """For who makes data sources: a connector wants to know the account of its bucket."""
+    def data_source_environment(self) -> dict[str, str]:
+        """
+        The variables for creating data sources: a MANAGED connector needs its bucket's account.
+        """
         return {"KB_DOCS_OWNER": self.account} if self._deployment.is_managed else {}
 
     def _vectors(self) -> s3vectors.CfnVectorBucket:
@@ -131,14 +134,15 @@ class KnowledgeBaseStack(cdk.Stack):
 
     def _managed_member(self, number: int) -> PoolMember:
         """
-        With the embedding model that Bedrock chooses, which is its default.
+        Create a member with the embedding model that Bedrock chooses, which is the default.
+
         https://docs.aws.amazon.com/bedrock/latest/userguide/kb-managed-create.html
         """
-        member = self._made(number, "MANAGED", embedding_model=MANAGED_MODEL)
+        member = self._create_member(number, "MANAGED", embedding_model=MANAGED_MODEL)
         return _pool_member(member, number, index_arn=None)
 
     def _member(self, number: int, vector_bucket_arn: str) -> tuple[PoolMember, iam.Role]:
-        member = self._made(
+        member = self._create_member(
             number,
             "S3_VECTORS",
             embedding_model=_MODEL,
@@ -147,17 +151,18 @@ class KnowledgeBaseStack(cdk.Stack):
             index_name=self._name(number),
             vector_key=self._key,
         )
-        assert member.created is not None, "it has `create`"
+        assert member.created is not None, "the knowledge base has `create`"
         index = member.created.index
-        assert index is not None, "its vectors are in S3 Vectors"
+        assert index is not None, "its store is S3 Vectors"
         index.override_logical_id(f"Index{number}")
         made = _pool_member(member, number, index_arn=index.attr_index_arn)
         return made, member.created.role
 
-    def _made(self, number: int, store: Store, **chosen: Any) -> BedrockKnowledgeBase:
+    def _create_member(self, number: int, store: Store, **chosen: Any) -> BedrockKnowledgeBase:
         """
-        Of its data sources the one made here is where catalogs live that got none of their own, by
-        direct ingestion. All are cut and read as the deployment says; that can't be changed later.
+        Create a knowledge base with the shared data source, for catalogs without one of their own.
+
+        Documents enter it by direct ingestion. Chunking and parsing can't be changed later.
         """
         return BedrockKnowledgeBase(
             self,
@@ -181,7 +186,7 @@ class KnowledgeBaseStack(cdk.Stack):
 
 
 def _pool_member(member: BedrockKnowledgeBase, number: int, *, index_arn: str | None) -> PoolMember:
-    assert member.created is not None, "it has `create`"
+    assert member.created is not None, "the knowledge base has `create`"
     _keep_ids(member.created, number)
     return PoolMember(
         knowledge_base_id=member.knowledge_base_id,
@@ -193,13 +198,14 @@ def _pool_member(member: BedrockKnowledgeBase, number: int, *, index_arn: str | 
 
 def _keep_ids(made: CreatedKnowledgeBase, number: int) -> None:
     """
-    Under the ids that they have had in deployed stacks since before they were made in a construct:
-    CloudFormation takes a resource with another id for another resource, and would make it anew
-    beside the one that is kept.
+    Keep the logical ids of stacks deployed before a construct created these resources.
+
+    CloudFormation would treat a resource with another id as another resource, and create it next to
+    the one that is retained.
     """
     role = made.role.node.default_child
     assert isinstance(role, cdk.CfnResource), "a role is one resource"
-    path = f"Role{number}/Resource"  # the CDK makes an id of it, with the beginning of its hash
+    path = f"Role{number}/Resource"  # the CDK derives the id from it and the start of its hash
     shortened = hashlib.md5(path.encode(), usedforsecurity=False).hexdigest()[:8].upper()
     role.override_logical_id(f"Role{number}{shortened}")
     made.knowledge_base.override_logical_id(f"KnowledgeBase{number}")

@@ -1,11 +1,10 @@
 """
-What this account is allowed, as CDK context: Bedrock's quotas for the admission of ingestion, and
-how many functions run side by side.
+The account's quotas as CDK context: ingestion quotas of Bedrock, and Lambda's concurrency.
 
-    python infra/limits.py      prints `-c admission_jobs=5 ...`, and on stderr where each is from
+    python infra/limits.py      prints `-c admission_jobs=5 ...`, and on stderr the source of each
 
-Run by `make deploy`. What can't be read is left to cdk.json, which has the documented values; none
-of Bedrock's quotas is adjustable today.
+`make deploy` runs it. Quotas that can't be read keep the values of cdk.json, which are the
+documented ones; none of Bedrock's quotas is adjustable today.
 """
 
 import argparse
@@ -23,70 +22,73 @@ from botocore.exceptions import BotoCoreError, ClientError
 class Limit:
     context: str
     quota: str
-    of: Callable[[float], float]
+    convert: Callable[[float], float]
 
 
 # https://docs.aws.amazon.com/general/latest/gr/bedrock.html, "(Knowledge Bases)"
 LIMITS = (
     # Concurrent ingestion jobs per account
-    Limit(context="admission_jobs", quota="L-795A8608", of=lambda value: value),
+    Limit(context="admission_jobs", quota="L-795A8608", convert=lambda value: value),
     # Concurrent IngestKnowledgeBaseDocuments and DeleteKnowledgeBaseDocuments requests per account
-    Limit(context="admission_direct_calls", quota="L-8D4ED20B", of=lambda value: value),
+    Limit(context="admission_direct_calls", quota="L-8D4ED20B", convert=lambda value: value),
     # StartIngestionJob requests per second
     Limit(
         context="admission_seconds_between_starts",
         quota="L-E428575E",
-        of=lambda per_second: 1 / per_second,
+        convert=lambda per_second: 1 / per_second,
     ),
 )
 
 
-def options(quotas: Any, say: Callable[[str], object]) -> Iterator[str]:
-    """The CLI's `-c` options for those limits that the client of Service Quotas knows."""
+def options(quotas: Any, write_line: Callable[[str], object]) -> Iterator[str]:
+    """Yield the CLI's `-c` options for the limits that Service Quotas knows."""
     for limit in LIMITS:
         try:
-            quota = quota_of(quotas, limit.quota)
+            quota = get_quota(quotas, limit.quota)
         except (BotoCoreError, ClientError) as error:
-            say(f"{limit.context}: as in cdk.json, for Service Quotas can't be read: {error}")
+            write_line(f"{limit.context}: from cdk.json; Service Quotas can't be read: {error}")
             continue
         if quota["Value"] <= 0:
-            say(f"{limit.context}: as in cdk.json, for {quota['QuotaName']!r} is {quota['Value']}")
+            write_line(
+                f"{limit.context}: from cdk.json; {quota['QuotaName']!r} is {quota['Value']}"
+            )
             continue
-        value = f"{limit.of(quota['Value']):g}"
-        say(f"{limit.context}: {value}, by {quota['QuotaName']!r}")
+        value = f"{limit.convert(quota['Value']):g}"
+        write_line(f"{limit.context}: {value}, from {quota['QuotaName']!r}")
         yield from ("-c", f"{limit.context}={value}")
 
 
-def concurrency(functions: Any, say: Callable[[str], object]) -> Iterator[str]:
+def concurrency(functions: Any, write_line: Callable[[str], object]) -> Iterator[str]:
     """
-    The same for functions at a time, of which a new account has few: what no function reserves.
+    Yield the option for Lambda's unreserved concurrency, which is low in new accounts.
+
     https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
     """
     try:
         limit = functions.get_account_settings()["AccountLimit"]
     except (BotoCoreError, ClientError) as error:
-        say(f"lambda_concurrency: as in cdk.json, for Lambda can't be asked: {error}")
+        write_line(f"lambda_concurrency: from cdk.json; Lambda can't be asked: {error}")
         return
     free = limit["UnreservedConcurrentExecutions"]
-    say(f"lambda_concurrency: {free}, not reserved of {limit['ConcurrentExecutions']}")
+    write_line(f"lambda_concurrency: {free}, unreserved of {limit['ConcurrentExecutions']}")
     yield from ("-c", f"lambda_concurrency={free}")
 
 
-def quota_of(quotas: Any, code: str) -> dict[str, Any]:
-    """The account's own value, or AWS's default where the account has none."""
-    named = {"ServiceCode": "bedrock", "QuotaCode": code}
+def get_quota(quotas: Any, code: str) -> dict[str, Any]:
+    """Return the account's value of a quota, or AWS's default if the account has none."""
+    request = {"ServiceCode": "bedrock", "QuotaCode": code}
     try:
-        found: dict[str, Any] = quotas.get_service_quota(**named)["Quota"]
+        quota: dict[str, Any] = quotas.get_service_quota(**request)["Quota"]
     except quotas.exceptions.NoSuchResourceException:
-        found = quotas.get_aws_default_service_quota(**named)["Quota"]
-    return found
+        quota = quotas.get_aws_default_service_quota(**request)["Quota"]
+    return quota
 
 
 def main() -> None:
-    summary = "Print what the account is allowed as context for the CDK."
+    summary = "Print the account's quotas as context for the CDK."
     argparse.ArgumentParser(description=summary).parse_args()
 
-    def say(text: str) -> object:
+    def write_line(text: str) -> object:
         return sys.stderr.write(f"{text}\n")
 
     # boto3 itself reads AWS_DEFAULT_REGION only.
@@ -94,9 +96,9 @@ def main() -> None:
     try:
         quotas, functions = session.client("service-quotas"), session.client("lambda")
     except BotoCoreError as error:  # such as no region
-        say(f"limits as in cdk.json: {error}")
+        write_line(f"limits from cdk.json: {error}")
         return
-    sys.stdout.write(" ".join([*options(quotas, say), *concurrency(functions, say)]))
+    sys.stdout.write(" ".join([*options(quotas, write_line), *concurrency(functions, write_line)]))
 
 
 if __name__ == "__main__":

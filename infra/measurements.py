@@ -1,4 +1,4 @@
-"""What CloudWatch knows of Stackroom: our own figures and those of the services it runs on."""
+"""CloudWatch metrics: our own, and those of the services that Stackroom runs on."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,22 +31,22 @@ def metric(
     )
 
 
-def ours(
+def own_metric(
     name: str, service: str, *, statistic: str = "Sum", label: str | None = None, **more: str
 ) -> cloudwatch.Metric:
-    """A figure that a function logs; `more` are its dimensions beside the service."""
+    """Return a metric that a function logs; `more` are its dimensions other than the service."""
     dimensions = {"service": service, **more}
     return metric("Stackroom", name, dimensions, statistic=statistic, label=label)
 
 
-def of_function(
+def function_metric(
     handler: HandlerFunction, name: str, *, statistic: str = "Sum"
 ) -> cloudwatch.Metric:
     dimensions = {"FunctionName": handler.name}
     return metric("AWS/Lambda", name, dimensions, statistic=statistic, label=handler.service)
 
 
-def of_queue(
+def queue_metric(
     queue_name: str, name: str, *, statistic: str = "Maximum", period: cdk.Duration = FIVE_MINUTES
 ) -> cloudwatch.Metric:
     dimensions = {"QueueName": queue_name}
@@ -56,33 +56,33 @@ def of_queue(
 def total(
     metrics: Iterable[cloudwatch.IMetric], *, label: str, factor: float = 1
 ) -> cloudwatch.MathExpression:
-    """The sum of metrics times a factor; one that was never reported is passed over."""
-    # Ids are shared by all lines of a graph; one that starts with a capital is a function.
+    """Return the sum of metrics times a factor; metrics without data are skipped."""
+    # Ids are shared by all lines of a graph; a name that starts with a capital is a function.
     prefix = re.sub(r"\W", "_", label).lower()
-    named = {f"{prefix}_{number}": each for number, each in enumerate(metrics)}
-    # SUM passes over lines without data; + would make nothing of all of them.
-    expression = f"SUM([{', '.join(named)}])"
+    ids = {f"{prefix}_{number}": each for number, each in enumerate(metrics)}
+    # SUM skips lines without data; + would return no data for any.
+    expression = f"SUM([{', '.join(ids)}])"
     if factor != 1:
-        expression += f" * {factor:.15f}"  # plain digits: CloudWatch knows no exponents
+        expression += f" * {factor:.15f}"  # plain digits: CloudWatch doesn't parse exponents
     return cloudwatch.MathExpression(
-        expression=expression, using_metrics=named, label=label, period=FIVE_MINUTES
+        expression=expression, using_metrics=ids, label=label, period=FIVE_MINUTES
     )
 
 
-def found(
+def search_metric(
     name: str, *dimensions: str, statistic: str = "Sum", where: str = "", label: str | None = None
 ) -> cloudwatch.MathExpression:
     """
-    Whatever services and values report this figure, one line each.
+    Return one line for each service and dimension value that reports this metric.
 
-    `where` narrows the search; `label` may hold ${PROP('Dim.name')}.
+    `where` narrows the search; `label` may contain ${PROP('Dim.name')}.
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/search-expression-syntax.html
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/graph-dynamic-labels.html
     """
     schema = ",".join(["Stackroom", *sorted({"service", *dimensions})])
-    wanted = " ".join(filter(None, (f'MetricName="{name}"', where)))
+    query = " ".join(filter(None, (f'MetricName="{name}"', where)))
     return cloudwatch.MathExpression(
-        expression=f"SEARCH('{{{schema}}} {wanted}', '{statistic}', 300)",
+        expression=f"SEARCH('{{{schema}}} {query}', '{statistic}', 300)",
         label=("" if dimensions else name) if label is None else label,
         using_metrics={},
         period=FIVE_MINUTES,

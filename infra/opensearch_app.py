@@ -1,11 +1,11 @@
 """
-The CDK app of one stack, OpenSearchRetrieveStack, for a collection and a gateway that are there.
+The CDK app of one stack, OpenSearchRetrieveStack, for an existing collection and gateway.
 
     make deploy-opensearch ARGS="-c collection_arn=arn:aws:aoss:... -c gateway_id=... \\
         -c tenancy=shared"
 
-What else it may be told stands in docs/opensearch.md. `make` looks up the collection's name and the
-gateway's role; they can be told, too (infra/opensearch_facts.py), and then nothing is looked up.
+docs/opensearch.md lists the other settings. `make` looks up the collection's name and the gateway's
+role (infra/opensearch_facts.py), unless they are set.
 """
 
 import argparse
@@ -24,10 +24,10 @@ os.environ.setdefault("JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION", "1")
 
 import aws_cdk as cdk
 
-from infra.contexts import app_of
+from infra.contexts import create_app
 from infra.deployment import Deployment
 from infra.opensearch_retrieve import OpenSearchRetrieveStack
-from infra.opensearch_settings import Existing, Searched
+from infra.opensearch_settings import ExistingResources, SearchSettings
 
 _EXISTING = (
     "collection_arn",
@@ -41,34 +41,35 @@ _EXISTING = (
 
 def build_app(outdir: str | None = None, context: Mapping[str, object] | None = None) -> cdk.App:
     """
-    Ready for `synth()`; `context` overrides cdk.json, the CLI's `-c` overrides both.
+    Return the app, ready for `synth()`; `context` overrides cdk.json, the CLI's `-c` overrides
+    both.
 
-    Raises ValueError for a value that is missing or wrong, or that there isn't, naming it.
+    Raises ValueError that names a value that is missing, unknown or wrong.
     """
-    of_search = [each.name for each in fields(Searched)]
-    app = app_of(outdir, context, settings=["project", "bundling", *_EXISTING, *of_search])
+    search_names = [each.name for each in fields(SearchSettings)]
+    app = create_app(outdir, context, settings=["project", "bundling", *_EXISTING, *search_names])
     deployment = Deployment.from_context(app)
     given = {name: str(app.node.try_get_context(name) or "") for name in _EXISTING}
     OpenSearchRetrieveStack(
         app,
         f"{deployment.project}-opensearch",
         deployment=deployment,
-        existing=Existing(**given, searched=_searched(app)),
+        existing=ExistingResources(**given, search=_search_settings(app)),
     )
     return app
 
 
-def _searched(app: cdk.App) -> Searched:
-    told: dict[str, Any] = {}
-    for each in fields(Searched):
+def _search_settings(app: cdk.App) -> SearchSettings:
+    values: dict[str, Any] = {}
+    for each in fields(SearchSettings):
         value = app.node.try_get_context(each.name)
         if value is not None:
-            told[each.name] = _read(each.name, value, type(each.default))
-    return Searched(**told)
+            values[each.name] = _parse(each.name, value, type(each.default))
+    return SearchSettings(**values)
 
 
-def _read(name: str, value: Any, kind: type[Any]) -> Any:
-    """The CLI's values are texts."""
+def _parse(name: str, value: Any, kind: type[Any]) -> Any:
+    """Return the value in its type; the CLI's values are strings."""
     if kind is bool:
         if str(value).lower() not in ("true", "false"):
             raise ValueError(f"{name} {value!r} must be true or false")
@@ -83,7 +84,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description="Synthesise the stack of an OpenSearch collection."
     )
-    parser.add_argument("--outdir", default=None, help="where to (default: cdk.out/opensearch)")
+    parser.add_argument(
+        "--outdir", default=None, help="output folder (default: cdk.out/opensearch)"
+    )
     parser.add_argument("--bundle", action="store_true", help="install the function's packages")
     arguments = parser.parse_args()
     os.environ.setdefault("CDK_VALIDATION", "false")  # tests/infra runs it

@@ -1,8 +1,8 @@
 """
-A collection of OpenSearch Serverless, searched from a gateway: for whom both are there already.
+Search in an existing collection of OpenSearch Serverless from an existing gateway.
 
-The stack stands alone. It makes a function, what lets that function search, and one target of the
-gateway, and changes nothing else of either.
+The stack stands alone. It creates a function, the rights to search, and one target of the gateway,
+and changes nothing else.
 """
 
 import json
@@ -16,7 +16,7 @@ from infra.bundling import OPENSEARCH
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
 from infra.gateway_functions import invoked_by_gateway_only
-from infra.opensearch_settings import Existing
+from infra.opensearch_settings import ExistingResources
 from infra.tool_target import tool_target
 
 TARGET = "opensearch"
@@ -29,10 +29,10 @@ class OpenSearchRetrieveStack(cdk.Stack):
         construct_id: str,
         *,
         deployment: Deployment,
-        existing: Existing,
+        existing: ExistingResources,
     ) -> None:
-        where = existing.environment  # a policy of another region's would be of other collections
-        super().__init__(scope, construct_id, env=where)
+        environment = existing.environment  # the policy must be in the collection's region
+        super().__init__(scope, construct_id, env=environment)
         self.handler = self._function(deployment, existing)
         policy = self._data_access(deployment, existing)
         sessions = self.format_arn(
@@ -54,10 +54,10 @@ class OpenSearchRetrieveStack(cdk.Stack):
             description="Search in a collection of OpenSearch Serverless.",
             headers=(),
         )
-        # Making a target invokes its function once, as a trial.
+        # Creating a target invokes its function once, as a trial.
         self.target.node.add_dependency(only_gateway, policy)
 
-    def _function(self, deployment: Deployment, existing: Existing) -> HandlerFunction:
+    def _function(self, deployment: Deployment, existing: ExistingResources) -> HandlerFunction:
         entry = {
             "knowledgeBaseId": existing.collection_name,
             "name": existing.collection_name,
@@ -65,15 +65,15 @@ class OpenSearchRetrieveStack(cdk.Stack):
             "vectorStoreType": "OPENSEARCH_SERVERLESS",
             "collectionEndpoint": existing.endpoint,
             "tenancy": existing.tenancy,
-            **existing.searched.configuration(),
+            **existing.search.configuration(),
         }
         handler = HandlerFunction(
             self,
             "Retrieve",
             deployment=deployment,
             package="opensearch_retrieve",
-            timeout=cdk.Duration.seconds(existing.searched.timeout),
-            memory_size=existing.searched.memory,
+            timeout=cdk.Duration.seconds(existing.search.timeout),
+            memory_size=existing.search.memory,
             group=OPENSEARCH,
             environment={"KNOWLEDGE_BASES_CONFIG": json.dumps([entry])},
         )
@@ -81,15 +81,19 @@ class OpenSearchRetrieveStack(cdk.Stack):
             service="bedrock",
             account="",
             resource="foundation-model",
-            resource_name=existing.searched.embedding_model,
+            resource_name=existing.search.embedding_model,
         )
         handler.allow("bedrock:InvokeModel", on=model)
         handler.allow("aoss:APIAccessAll", on=existing.collection_arn)
         return handler
 
-    def _data_access(self, deployment: Deployment, existing: Existing) -> aoss.CfnAccessPolicy:
+    def _data_access(
+        self, deployment: Deployment, existing: ExistingResources
+    ) -> aoss.CfnAccessPolicy:
         """
-        IAM's aoss:APIAccessAll lets a role speak to a collection; what it may do there, this says.
+        Create the policy for what the role may do in the collection; aoss:APIAccessAll only lets it
+        connect.
+
         https://docs.aws.amazon.com/opensearch-service/latest/developerguide/serverless-data-access.html
         """
         index = f"index/{existing.collection_name}/{existing.searched.index_name}"

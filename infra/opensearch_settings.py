@@ -1,4 +1,4 @@
-"""What one collection and one gateway are, and how the collection is searched: checked once."""
+"""The settings of a collection, a gateway and the search between them, checked once."""
 
 import re
 from dataclasses import asdict, dataclass, field
@@ -12,24 +12,25 @@ _COLLECTION_ARN = re.compile(
 # https://docs.aws.amazon.com/opensearch-service/latest/ServerlessAPIReference/API_CreateCollection.html
 _COLLECTION_NAME = re.compile(r"[a-z][a-z0-9-]{2,31}")
 _ROLE_ARN = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/(?P<name>[\w+=,.@/-]+)")
-# Gateways' ids [API model of bedrock-agentcore-control, botocore 1.44.5: GatewayIdentifier].
+# The format of gateway ids [API model of bedrock-agentcore-control, botocore 1.44.5:
+# GatewayIdentifier].
 _GATEWAY_ID = re.compile(r"([0-9a-z][-]?){1,100}-[0-9a-z]{10}")
 _INDEX = re.compile(r"[a-z0-9][a-z0-9._-]{0,254}")
-# Titan Text Embeddings V2's.
+# The dimensions of Titan Text Embeddings V2.
 _DIMENSIONS = (256, 512, 1024)
-# Lambda's: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
-_LEAST_MEMORY, _MOST_MEMORY = 128, 10_240
-_LEAST_TIMEOUT, _MOST_TIMEOUT = 2, 900  # Lambda takes 1, which the function keeps for its answer
+# Lambda's limits: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+_MIN_MEMORY, _MAX_MEMORY = 128, 10_240
+_MIN_TIMEOUT, _MAX_TIMEOUT = 2, 900  # Lambda allows 1, which the function needs to respond
 TITAN = "amazon.titan-embed-text-v2:0"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Searched:
+class SearchSettings:
     """
-    What is searched, and how. Each default is that of the function's own settings, too.
+    The search in a collection. Each default is that of the function's own settings, too.
 
-    `min_score` is of (1 + cosine) / 2. `source_key` is the attribute that tells a passage's source.
-    `hybrid` searches by words, too. `memory`, in MB, and `timeout`, in seconds, are the function's.
+    `min_score` is of (1 + cosine) / 2. `source_key` is the attribute that names a passage's source.
+    `hybrid` adds text search. `memory`, in MB, and `timeout`, in seconds, are the function's.
     """
 
     index_name: str = "knowledge-base"
@@ -46,7 +47,7 @@ class Searched:
     timeout: int = 15
 
     def __post_init__(self) -> None:
-        """Raises ValueError naming what is wrong, and what is allowed."""
+        """Raise ValueError that names what is wrong, and what is allowed."""
         if not _INDEX.fullmatch(self.index_name):
             raise ValueError(f"index_name {self.index_name!r} must match {_INDEX.pattern}")
         if self.embedding_dimensions not in _DIMENSIONS:
@@ -55,24 +56,24 @@ class Searched:
                 f"embedding_dimensions {self.embedding_dimensions!r} must be one of {allowed}"
             )
         if self.embedding_model != TITAN:
-            # The function speaks to no other model.
+            # The function supports no other model.
             raise ValueError(f"embedding_model {self.embedding_model!r} must be {TITAN!r}")
         if not 1 <= self.top_k <= 20:
             raise ValueError(f"top_k {self.top_k!r} must be 1 to 20")
         if not 0 <= self.min_score <= 1:
             raise ValueError(f"min_score {self.min_score!r} must be 0 to 1")
-        if not _LEAST_MEMORY <= self.memory <= _MOST_MEMORY:
-            allowed = f"{_LEAST_MEMORY} to {_MOST_MEMORY} (MB)"
+        if not _MIN_MEMORY <= self.memory <= _MAX_MEMORY:
+            allowed = f"{_MIN_MEMORY} to {_MAX_MEMORY} (MB)"
             raise ValueError(f"memory {self.memory!r} must be {allowed}")
-        if not _LEAST_TIMEOUT <= self.timeout <= _MOST_TIMEOUT:
-            allowed = f"{_LEAST_TIMEOUT} to {_MOST_TIMEOUT} (seconds)"
+        if not _MIN_TIMEOUT <= self.timeout <= _MAX_TIMEOUT:
+            allowed = f"{_MIN_TIMEOUT} to {_MAX_TIMEOUT} (seconds)"
             raise ValueError(f"timeout {self.timeout!r} must be {allowed}")
         for name, value in asdict(self).items():
             if isinstance(value, str) and not value.strip():
                 raise ValueError(f"{name} must not be blank")
 
     def configuration(self) -> dict[str, Any]:
-        """In the words of an entry of KNOWLEDGE_BASES_CONFIG."""
+        """Return the settings as fields of a KNOWLEDGE_BASES_CONFIG entry."""
         return {
             "indexName": self.index_name,
             "vectorField": self.vector_field,
@@ -88,12 +89,12 @@ class Searched:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Existing:
+class ExistingResources:
     """
-    The collection and the gateway, and what AWS knows of them (infra/opensearch_facts.py asks).
+    An existing collection and gateway, with the facts that infra/opensearch_facts.py looks up.
 
-    `tenancy` must be `shared`, said by whoever deploys: every caller of the gateway finds all that
-    the index holds.
+    The deployer must set `tenancy` to `shared`: every caller of the gateway finds all that the
+    index holds.
     """
 
     collection_arn: str
@@ -101,16 +102,16 @@ class Existing:
     gateway_id: str
     gateway_role_arn: str
     tenancy: str
-    collection_endpoint: str = ""  # as the collection's id and region have it
-    searched: Searched = field(default_factory=Searched)
+    collection_endpoint: str = ""  # derived from the collection's id and region if empty
+    search: SearchSettings = field(default_factory=SearchSettings)
 
     def __post_init__(self) -> None:
-        """Raises ValueError naming what is wrong, and what is allowed."""
+        """Raise ValueError that names what is wrong, and what is allowed."""
         if self.tenancy != "shared":
             raise ValueError(
-                f"tenancy {self.tenancy!r} must be 'shared': this stack knows no tenants, and every"
-                " caller of the gateway finds all that the index holds; say -c tenancy=shared if"
-                " that is meant"
+                f"tenancy {self.tenancy!r} must be 'shared': this stack has no tenants, and every"
+                " caller of the gateway finds all that the index holds; add -c tenancy=shared if"
+                " that is intended"
             )
         for name, pattern in (
             ("collection_arn", _COLLECTION_ARN),
@@ -125,19 +126,19 @@ class Existing:
 
     @property
     def endpoint(self) -> str:
-        found = _COLLECTION_ARN.fullmatch(self.collection_arn)
-        assert found, "it was checked above"
+        match = _COLLECTION_ARN.fullmatch(self.collection_arn)
+        assert match, "the ARN was checked above"
         return self.collection_endpoint or (
-            f"https://{found['id']}.{found['region']}.aoss.amazonaws.com"
+            f"https://{match['id']}.{match['region']}.aoss.amazonaws.com"
         )
 
     @property
     def environment(self) -> cdk.Environment:
-        found = _COLLECTION_ARN.fullmatch(self.collection_arn)
-        assert found, "it was checked above"
-        return cdk.Environment(account=found["account"], region=found["region"])
+        match = _COLLECTION_ARN.fullmatch(self.collection_arn)
+        assert match, "the ARN was checked above"
+        return cdk.Environment(account=match["account"], region=match["region"])
 
     @property
     def gateway_role(self) -> str:
-        """Its name, without a path."""
+        """The role's name, without a path."""
         return self.gateway_role_arn.rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""What an operator looks at, and what calls them: one dashboard, and alarms on one topic."""
+"""The operations stack: one dashboard, and alarms on one topic."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from infra.access_queries import keep_access_queries
+from infra.access_queries import save_access_queries
 from infra.alarms import Alarms, alarm_topic, monthly_budget
 from infra.console import ConsoleStack
 from infra.console_figures import console_alarms
@@ -14,7 +14,7 @@ from infra.dashboard import Dashboard
 from infra.data import DataStack
 from infra.deployment import Deployment
 from infra.gateway import GatewayStack
-from infra.measurements import metric, of_function, of_queue, ours, total
+from infra.measurements import function_metric, metric, own_metric, queue_metric, total
 from infra.pipeline import PipelineStack
 from infra.search_figures import unready_indexes_alarm, withheld_passages_alarm
 
@@ -37,13 +37,13 @@ class OperationsStack(cdk.Stack):
         self._pipeline = pipeline
         self._tools = gateway.tools
         self._prewarm = gateway.prewarm
-        # An alarm counts ten figures at most, and what fails in the publisher makes events late.
+        # An alarm may have ten metrics, and errors of the publisher show as late events.
         # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-limits.html
         counted = [each for each in pipeline.handlers if each is not pipeline.events.publisher]
         self._handlers = [*counted, *gateway.handlers]
         self._queues, self._dead_letters = [*pipeline.queues], [*pipeline.dead_letters]
         if console is not None:
-            # Its other function answers API Gateway, which counts what fails there.
+            # API Gateway counts the errors of the console's other function.
             self._handlers.append(console.runs.runner)
             self._queues.append(console.runs.queue)
             self._dead_letters.append(console.runs.queue.dead_letters)
@@ -88,7 +88,7 @@ class OperationsStack(cdk.Stack):
         ).add_to(self, deployment.dashboard_name)
 
         further = console.handlers if console else []
-        keep_access_queries(self, deployment=deployment, readers=[*self._tools, *further])
+        save_access_queries(self, deployment=deployment, readers=[*self._tools, *further])
 
         cdk.CfnOutput(self, "AlarmTopicArn", value=topic.topic_arn)
         page = f"https://{self.region}.console.aws.amazon.com/cloudwatch/home"
@@ -102,7 +102,7 @@ class OperationsStack(cdk.Stack):
         return [
             self._alarms.on(
                 f"{self._title(queue.name.removesuffix('.fifo').removesuffix('-dead'))}Undeliverable",
-                of_queue(
+                queue_metric(
                     queue.name,
                     "ApproximateNumberOfMessagesVisible",
                     period=cdk.Duration.minutes(1),
@@ -118,7 +118,7 @@ class OperationsStack(cdk.Stack):
         return [
             self._alarms.on(
                 f"{self._title(queue.name)}Late",
-                of_queue(
+                queue_metric(
                     queue.name, "ApproximateAgeOfOldestMessage", period=cdk.Duration.minutes(5)
                 ),
                 threshold=15 * 60,
@@ -129,10 +129,10 @@ class OperationsStack(cdk.Stack):
         ]
 
     def _late_events_alarm(self) -> cloudwatch.Alarm:
-        """What a stream holds is gone after a day."""
+        """Create the alarm on late events: a stream drops its records after a day."""
         return self._alarms.on(
             "EventsLate",
-            of_function(self._pipeline.events.publisher, "IteratorAge", statistic="Maximum"),
+            function_metric(self._pipeline.events.publisher, "IteratorAge", statistic="Maximum"),
             threshold=15 * 60 * 1000,
             description="A change was told to nobody for 15 minutes: the log of event_publisher"
             " says why.",
@@ -141,7 +141,7 @@ class OperationsStack(cdk.Stack):
     def _long_wait_alarm(self) -> cloudwatch.Alarm:
         return self._alarms.on(
             "LongWait",
-            ours("OldestWaitSeconds", "ingest", statistic="Maximum"),
+            own_metric("OldestWaitSeconds", "ingest", statistic="Maximum"),
             threshold=60 * 60,
             description="A run has waited an hour to be admitted to Bedrock: more arrives than"
             " the account's quotas let in, or admissions are not given back.",
@@ -158,15 +158,20 @@ class OperationsStack(cdk.Stack):
         )
 
     def _set_aside_alarm(self) -> cloudwatch.Alarm:
-        """No run breaks over what keeps one catalog's documents waiting."""
-        figure = ours("CatalogsSetAside", "ingest", statistic="Sum")
-        what = "A run set a catalog aside over an error: the log of ingest names both."
-        return self._alarms.on("CatalogsSetAside", figure, threshold=1, description=what)
+        """Create the alarm on catalogs that were set aside, over which no run fails."""
+        metric = own_metric("CatalogsSetAside", "ingest", statistic="Sum")
+        description = "A run set a catalog aside over an error: the log of ingest names both."
+        return self._alarms.on("CatalogsSetAside", metric, threshold=1, description=description)
 
     def _failed_documents_alarm(self) -> cloudwatch.Alarm:
-        """Ten, because a person's broken file is no incident and a broken pipeline fails many."""
+        """
+        Create the alarm on ten failures: one broken file is no incident, a broken pipeline fails
+        many.
+        """
         services = [handler.service for handler in self._pipeline.handlers]
-        failures = [ours("DocumentsSettled", service, outcome="failed") for service in services]
+        failures = [
+            own_metric("DocumentsSettled", service, outcome="failed") for service in services
+        ]
         return self._alarms.on(
             "FailedDocuments",
             total(failures, label="failed documents"),
@@ -175,20 +180,22 @@ class OperationsStack(cdk.Stack):
         )
 
     def _failing_bedrock_alarm(self) -> cloudwatch.Alarm:
-        """Five, because one may be its own; after the first tries, one at a time is made."""
+        """
+        Create the alarm on five failures: a single file may fail by itself, and is retried alone.
+        """
         return self._alarms.on(
             "BedrockFails",
-            ours("DocumentsSettled", "status_poller", outcome="postponed"),
+            own_metric("DocumentsSettled", "status_poller", outcome="postponed"),
             threshold=5,
             description="Bedrock failed over five documents within five minutes and gave no"
             " reason: they are tried again by themselves for a day.",
         )
 
     def _tool_faults_alarm(self) -> cloudwatch.Alarm:
-        """Five, because a call that fails once is one that its agent repeats."""
+        """Create the alarm on five faults: an agent repeats a call that fails once."""
         return self._alarms.on(
             "ToolFaults",
-            total([ours("ToolFaults", tool.service) for tool in self._tools], label="faults"),
+            total([own_metric("ToolFaults", tool.service) for tool in self._tools], label="faults"),
             threshold=5,
             description="Tools failed for reasons of their own within five minutes: their log"
             " groups say why.",
@@ -197,7 +204,7 @@ class OperationsStack(cdk.Stack):
     def _function_throttles_alarm(self) -> cloudwatch.Alarm:
         return self._alarms.on(
             "FunctionThrottles",
-            total(self._of_functions("Throttles"), label="throttled"),
+            total(self._function_metrics("Throttles"), label="throttled"),
             threshold=10,
             description="Functions were throttled: raise the account's concurrency limit.",
         )
@@ -218,19 +225,22 @@ class OperationsStack(cdk.Stack):
     def _errors_alarm(self) -> cloudwatch.Alarm:
         return self._alarms.on(
             "FunctionErrors",
-            total(self._of_functions("Errors"), label="errors"),
+            total(self._function_metrics("Errors"), label="errors"),
             threshold=5,
             description="Functions raised: the log group of the one on the dashboard says why.",
         )
 
     def _prewarm_alarms(self) -> list[cloudwatch.Alarm]:
-        """One of its own, because the others count ten functions already. Lambda tries again."""
+        """
+        Create an alarm of its own, because the others have ten functions already; Lambda retries
+        once.
+        """
         if self._prewarm is None:
             return []
         return [
             self._alarms.on(
                 "PrewarmErrors",
-                of_function(self._prewarm, "Errors"),
+                function_metric(self._prewarm, "Errors"),
                 threshold=2,
                 description="Knowledge bases could not be pre-warmed, nor a minute later: the log"
                 " of prewarm says why.",
@@ -238,8 +248,8 @@ class OperationsStack(cdk.Stack):
         ]
 
     def _title(self, queue_name: str) -> str:
-        """Of `stackroom-agent-runs`: AgentRuns."""
+        """Return `AgentRuns` for the queue `stackroom-agent-runs`."""
         return queue_name.removeprefix(f"{self._deployment.project}-").title().replace("-", "")
 
-    def _of_functions(self, name: str) -> Sequence[cloudwatch.Metric]:
-        return [of_function(handler, name) for handler in self._handlers]
+    def _function_metrics(self, name: str) -> Sequence[cloudwatch.Metric]:
+        return [function_metric(handler, name) for handler in self._handlers]

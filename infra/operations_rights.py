@@ -1,4 +1,4 @@
-"""What a function may read that shows operators the deployment, over all its users."""
+"""The rights to show operators a deployment, across all its users."""
 
 import aws_cdk as cdk
 
@@ -6,10 +6,11 @@ from infra.function import HandlerFunction
 from infra.rights import Rights
 
 
-def may_show_operations(handler: HandlerFunction, *, rights: Rights) -> None:
+def grant_operations(handler: HandlerFunction, *, rights: Rights) -> None:
     """
-    All catalogs, open receipts, runs, the dashboard with its alarms and figures; beside what it may
-    anyway of `Rights.settle` and `Rights.coordinate`. None of this changes anything.
+    Allow to read all catalogs, open receipts, runs, and the dashboard with its alarms and metrics.
+
+    This adds to `Rights.settle` and `Rights.coordinate`, and changes nothing.
     """
     handler.allow("dynamodb:Scan", on=rights.data.catalog_table.by_user_arn)
     handler.allow("dynamodb:Query", on=rights.data.control_table.live_arn)
@@ -29,10 +30,10 @@ def may_show_operations(handler: HandlerFunction, *, rights: Rights) -> None:
             resource_name=deployment.dashboard_name,
         ),
     )
-    # CloudWatch asks for the right on `alarm:*`, whichever alarms the request names.
+    # CloudWatch requires the right on `alarm:*`, whichever alarms the request names.
     # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatch.html
     # https://github.com/aws-samples/amazon-cloudwatch-auto-alarms/issues/1
-    # Composite alarms alone need it on *, and the dashboard has none.
+    # Only composite alarms need it on *, and the dashboard has none.
     # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/permissions-reference-cw.html
     handler.allow(
         "cloudwatch:DescribeAlarms",

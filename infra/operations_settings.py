@@ -1,4 +1,4 @@
-"""Whom alarms are sent to, what a month may cost, how long backups are kept: from the context."""
+"""The recipient of alarms, the monthly budget, and backups, from the CDK context."""
 
 import re
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from typing import Self
 import aws_cdk as cdk
 
 _EMAIL = re.compile(r"[^@\s,]{1,64}@[^@\s,]{1,255}")
-_LONGEST_BACKUP = 36_500  # days, of AWS Backup: its API reference, Lifecycle
+_MAX_BACKUP_DAYS = 36_500  # days; AWS Backup's API reference: Lifecycle
 
 
 @dataclass(frozen=True, kw_only=True)
 class OperationsSettings:
-    alarm_email: str  # "": alarms reach who subscribes to their topic
-    monthly_budget: int  # dollars of the whole account; 0: there is none
-    backup_days: int  # that daily backups are kept; 0: there are none
+    alarm_email: str  # "": alarms reach only subscribers of their topic
+    monthly_budget: int  # dollars, for the whole account; 0: no budget
+    backup_days: int  # retention of daily backups; 0: no backups
 
     @classmethod
     def from_context(cls, app: cdk.App) -> Self:
@@ -22,8 +22,8 @@ class OperationsSettings:
         if email and not _EMAIL.fullmatch(email):
             raise ValueError(f"context alarm_email {email!r} must be one address, or empty")
         days = _whole(app, "backup_days")
-        if days > _LONGEST_BACKUP:
-            raise ValueError(f"context backup_days {days} must be at most {_LONGEST_BACKUP}")
+        if days > _MAX_BACKUP_DAYS:
+            raise ValueError(f"context backup_days {days} must be at most {_MAX_BACKUP_DAYS}")
         return cls(
             alarm_email=email, monthly_budget=_whole(app, "monthly_budget"), backup_days=days
         )

@@ -1,7 +1,7 @@
 """
-What a newcomer needs of a deployment, and what to type next.
+Prints a deployment's outputs, and the commands to type next.
 
-    python infra/outputs.py cdk.out/outputs.json      what `cdk deploy --outputs-file` wrote
+    python infra/outputs.py cdk.out/outputs.json      the file of `cdk deploy --outputs-file`
 """
 
 import json
@@ -36,12 +36,12 @@ Next (docs/deploy.md explains each line):
 
 
 def report(outputs: Mapping[str, Mapping[str, str]], path: str = "cdk.out/outputs.json") -> str:
-    """`outputs` as the CDK writes them into `path`: values by name, by stack."""
+    """Return the text for `outputs`, which the CDK wrote to `path`: values by name, by stack."""
     merged = {name: value for stack in outputs.values() for name, value in stack.items()}
     merged.setdefault("ConsoleUrl", "none (context console=off)")
     [project] = [each.removesuffix("-data") for each in outputs if each.endswith("data")]
-    told = {"Project": project, "path": path, "words": merged.get("SearchByWords", "by Bedrock")}
-    return _TEXT.format_map({**merged, **told})
+    further = {"Project": project, "path": path, "words": merged.get("SearchByWords", "by Bedrock")}
+    return _TEXT.format_map({**merged, **further})
 
 
 if __name__ == "__main__":

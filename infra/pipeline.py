@@ -1,4 +1,7 @@
-"""From an object in the bucket to a searchable document: queues, functions, state machine."""
+"""
+The pipeline from an object in the bucket to a searchable document: queues, functions, state
+machine.
+"""
 
 import re
 from collections.abc import Mapping
@@ -15,12 +18,12 @@ from infra.events import Events
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.pipeline_functions import PipelineFunctions
-from infra.queues import ConsumedQueue, take_turns
+from infra.queues import ConsumedQueue, enable_fair_turns
 from infra.rights import Rights
 from infra.runs import Runs
 from infra.webhooks import Webhooks
 
-LARGE_FILE = 5_000_000  # bytes, from which reading a file may take minutes
+LARGE_FILE = 5_000_000  # bytes; reading a larger file may take minutes
 
 
 class PipelineStack(cdk.Stack):
@@ -43,26 +46,29 @@ class PipelineStack(cdk.Stack):
         reconciler = functions.reconciler()
         self.webhooks = Webhooks(self, "Webhooks", rights=rights)
         self.events = Events(self, "Events", rights=rights)
-        self.webhooks.let_send(self.events.publisher)
+        self.webhooks.grant_send(self.events.publisher)
         self.handlers = [upload_handler, inspect, ingest, status_poller, reconciler]
         self.handlers += [self.events.publisher, self.webhooks.sender]
 
-        # At once where it is quiet; in a burst, batches fill while ten of them are at work, and a
-        # catalog's counters are not written by a hundred at a time.
+        # Without a window, so that a quiet pipeline starts at once; in a burst, batches fill while
+        # ten
+        # of them run, and no hundred writes compete for a catalog's counters.
         uploads = self._queue("Uploads", upload_handler, batch_size=10, batches=10)
-        # A file alone, so that none waits for another's ten minutes; large ones, which may take
-        # them, on at most half of what there is.
-        # A message comes again soon after its function was killed: one is never throttled, for
-        # Lambda takes from such a queue no more than may be at work.
-        again = cdk.Duration.seconds(int(inspect.timeout.to_seconds()) + 60)
+        # One file per batch, so that no file waits for another's ten minutes; large ones, which may
+        # take
+        # that long, get at most half of the concurrency.
+        # A message returns soon after its function was killed. Its function is never throttled,
+        # because
+        # Lambda takes no more from such a queue than may run.
+        visibility = cdk.Duration.seconds(int(inspect.timeout.to_seconds()) + 60)
         inspections, large = (
-            self._queue(name, inspect, batch_size=1, batches=batches, visibility=again)
+            self._queue(name, inspect, batch_size=1, batches=batches, visibility=visibility)
             for name, batches in (("Inspections", 100), ("LargeInspections", 50))
         )
         self.queues = [uploads, inspections, large]
-        take_turns(upload_handler, [uploads], batch=10)
-        take_turns(inspect, [inspections, large], batch=1)
-        inspections.let_send(reconciler, "INSPECTIONS_QUEUE_URL")
+        enable_fair_turns(upload_handler, [uploads], batch=10)
+        enable_fair_turns(inspect, [inspections, large], batch=1)
+        inspections.grant_send(reconciler, "INSPECTIONS_QUEUE_URL")
         self._route_object_events()
 
         runs = Runs(
@@ -101,9 +107,11 @@ class PipelineStack(cdk.Stack):
         )
 
     def _route_object_events(self) -> None:
-        """Send events of documents to their queues, and none of the sidecars and texts we write."""
+        """
+        Send events of documents to their queues, but none of the sidecars and texts that we write.
+        """
         uploads, inspections, large = self.queues
-        # Without a size are those of objects that are gone.
+        # Events of deleted objects have no size.
         small: list[Mapping[str, object]] = [{"numeric": ["<=", LARGE_FILE]}, {"exists": False}]
         self._route("ObjectEvents", uploads, description="Every document dropped or removed.")
         self._route(

@@ -1,4 +1,4 @@
-"""The functions between the bucket and the index: what each reads, and everything it may do."""
+"""The pipeline's functions, with their variables and rights."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from infra.bundling import CORE, INSPECT, Group
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.rights import Rights
-from infra.search_rights import may_look
+from infra.search_rights import grant_index_lookup
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,9 +21,9 @@ class PipelineFunctions:
             "UploadHandler",
             "upload_handler",
             seconds=60,
-            # Its messages are beside each other and share its processor, of which this is half.
+            # Its messages run in parallel and share the processor, of which this is half.
             megabytes=1024,
-            environment=self._running(),
+            environment=self._run_environment(),
         )
         handler.allow(
             "dynamodb:GetItem",
@@ -44,12 +44,15 @@ class PipelineFunctions:
         handler = self._function(
             "Inspect",
             "inspect",
-            seconds=11 * 60,  # ten minutes of a file's reading, and what comes before and after
+            seconds=11 * 60,  # ten minutes to read a file, and one for the rest
             megabytes=1536,
-            environment={**self._running(), **self.rights.deployment.ingestion.of_inspection},
+            environment={
+                **self._run_environment(),
+                **self.rights.deployment.ingestion.inspection_environment,
+            },
             group=INSPECT,
         )
-        # It has a document taken up once its text is there, which the catalog counts as open.
+        # It releases a document for ingestion, which the catalog counts as open.
         handler.allow(
             "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", on=self._catalogs()
         )
@@ -76,20 +79,20 @@ class PipelineFunctions:
             "Ingest",
             "ingest",
             seconds=120,
-            megabytes=1024,  # and with it processor: what a task takes, calls of Bedrock's wait for
+            megabytes=1024,  # for its processor: calls of Bedrock wait for what a task computes
             environment={
-                **self._running(),
-                **self._admitting(),
-                **self.rights.deployment.ingestion.of_data_sources(self.rights.scope),
-                **self.knowledge_base.bucket_environment,
+                **self._run_environment(),
+                **self._admission_environment(),
+                **self.rights.deployment.ingestion.data_source_environment(self.rights.scope),
+                **self.knowledge_base.data_source_environment,
             },
         )
-        self._let_settle(handler)
+        self._grant_settle(handler)
         self.rights.list_documents(handler)
-        self._count_users(handler)
-        self.rights.look_for_silent_runs(handler)
+        self._grant_user_counts(handler)
+        self.rights.list_live_runs(handler)
         self.rights.read_sidecars(handler)
-        # To have it retain vectors that can't be deleted, which MANAGED ones never do.
+        # To retain vectors that can't be deleted, which MANAGED data sources never do.
         update = () if self.rights.deployment.is_managed else ("bedrock:UpdateDataSource",)
         handler.allow(
             "bedrock:CreateDataSource",
@@ -101,10 +104,10 @@ class PipelineFunctions:
             "bedrock:ListIngestionJobs",
             "bedrock:IngestKnowledgeBaseDocuments",
             "bedrock:DeleteKnowledgeBaseDocuments",
-            "bedrock:GetKnowledgeBaseDocuments",  # before one is sent again
+            "bedrock:GetKnowledgeBaseDocuments",  # before a document is sent again
             on=self.knowledge_base.knowledge_base_arns,
         )
-        may_look(handler, knowledge_base=self.knowledge_base)
+        grant_index_lookup(handler, knowledge_base=self.knowledge_base)
         self.rights.run(handler)
         return handler
 
@@ -114,10 +117,10 @@ class PipelineFunctions:
             "status_poller",
             seconds=120,
             megabytes=1024,
-            environment=self._admitting(),
+            environment=self._admission_environment(),
         )
-        self._let_settle(handler)
-        self.rights.list_failed(handler)  # those that a job has indexed after all
+        self._grant_settle(handler)
+        self.rights.list_failed(handler)  # failed documents that a job has indexed after all
         handler.allow(
             "bedrock:GetIngestionJob",
             "bedrock:StopIngestionJob",
@@ -125,28 +128,31 @@ class PipelineFunctions:
             "bedrock:GetKnowledgeBaseDocuments",
             on=self.knowledge_base.knowledge_base_arns,
         )
-        may_look(handler, knowledge_base=self.knowledge_base)
+        grant_index_lookup(handler, knowledge_base=self.knowledge_base)
         return handler
 
     def reconciler(self) -> HandlerFunction:
-        """As long as a function may take: it goes on where it stopped, a page at a time."""
+        """
+        Create the reconciler with Lambda's longest timeout; it continues where it stopped, page by
+        page.
+        """
         handler = self._function(
-            "Reconciler", "reconciler", seconds=15 * 60, environment=self._running()
+            "Reconciler", "reconciler", seconds=15 * 60, environment=self._run_environment()
         )
         self.rights.settle(handler)
         self.rights.list_open(handler)
         self.rights.list_documents(handler)
-        self._count_users(handler)
+        self._grant_user_counts(handler)
         handler.allow("dynamodb:Scan", on=self._catalogs())
         handler.allow("dynamodb:Scan", on=self.rights.data.catalog_table.by_user_arn)
         self.rights.coordinate(handler)
-        self.rights.look_for_silent_runs(handler)
+        self.rights.list_live_runs(handler)
         self.rights.read_documents(handler)
         self.rights.write_sidecars(handler)
         # To delete a catalog for an operator, with all versions of its documents.
         handler.allow("s3:ListBucketVersions", on=self.rights.data.bucket.bucket_arn)
         handler.allow(
-            "s3:DeleteObject",  # which DeleteObjects takes beside the other [its API reference]
+            "s3:DeleteObject",  # which DeleteObjects requires besides the other [its API reference]
             "s3:DeleteObjectVersion",
             on=self.rights.deployment.document_arns(self.rights.scope, "*"),
             because="A document may lie under any key.",
@@ -154,15 +160,16 @@ class PipelineFunctions:
         handler.allow(
             "bedrock:ListDataSources",
             "bedrock:GetDataSource",
-            "bedrock:DeleteDataSource",  # one that no catalog has any more
+            "bedrock:DeleteDataSource",  # of data sources that no catalog uses any more
             "bedrock:DeleteKnowledgeBaseDocuments",
-            # For deleting, and it starts none: bedrock/latest/userguide/kb-direct-ingestion-prereq
+            # Deleting requires it, though it starts no job:
+            # bedrock/latest/userguide/kb-direct-ingestion-prereq
             "bedrock:StartIngestionJob",
             "bedrock:GetKnowledgeBaseDocuments",
             "bedrock:ListKnowledgeBaseDocuments",
             on=self.knowledge_base.knowledge_base_arns,
         )
-        may_look(handler, knowledge_base=self.knowledge_base)
+        grant_index_lookup(handler, knowledge_base=self.knowledge_base)
         self.rights.run(handler)
         return handler
 
@@ -187,26 +194,26 @@ class PipelineFunctions:
             group=group,
         )
 
-    def _let_settle(self, handler: HandlerFunction) -> None:
-        """Write down what became of documents, and admit the run that is next."""
+    def _grant_settle(self, handler: HandlerFunction) -> None:
+        """Allow to settle documents, and to admit the next run."""
         self.rights.settle(handler)
         self.rights.list_open(handler)
         self.rights.coordinate(handler)
         self.rights.remove_texts(handler)
-        handler.allow("dynamodb:BatchGetItem", on=self._control())  # results of inspections
+        handler.allow("dynamodb:BatchGetItem", on=self._control())  # inspections' results
         self.rights.wake(handler)
 
-    def _count_users(self, handler: HandlerFunction) -> None:
-        """All catalogs of a user, against their caps."""
+    def _grant_user_counts(self, handler: HandlerFunction) -> None:
+        """Allow to count all catalogs of a user, against their caps."""
         handler.allow("dynamodb:Query", on=self.rights.data.catalog_table.by_user_arn)
 
-    def _running(self) -> dict[str, str]:
-        return {**self._pool(), "STATE_MACHINE_ARN": self.rights.state_machine_arn()}
+    def _run_environment(self) -> dict[str, str]:
+        return {**self._pool_environment(), "STATE_MACHINE_ARN": self.rights.state_machine_arn()}
 
-    def _admitting(self) -> dict[str, str]:
-        return {**self._pool(), **self.rights.deployment.admission.environment}
+    def _admission_environment(self) -> dict[str, str]:
+        return {**self._pool_environment(), **self.rights.deployment.admission.environment}
 
-    def _pool(self) -> dict[str, str]:
+    def _pool_environment(self) -> dict[str, str]:
         return {"KB_POOL": self.knowledge_base.pool_json}
 
     def _catalogs(self) -> str:

@@ -1,6 +1,7 @@
 """
-Of which type the pool's knowledge bases are: `vector`, over an S3 Vectors index each, or `managed`,
-where Bedrock keeps what it makes of documents itself.
+The type of the pool's knowledge bases: `vector`, with an S3 Vectors index each, or `managed`.
+
+For `managed`, Bedrock stores the vectors itself.
 https://docs.aws.amazon.com/bedrock/latest/userguide/kb-build-managed.html
 """
 
@@ -10,7 +11,7 @@ from stackroom_constructs.bedrock_knowledge_base import Store
 
 VECTOR, MANAGED = "vector", "managed"
 
-# Commercial ones, as of 2026-10; a model of Bedrock's own choice is in no other.
+# Commercial regions, as of 2026-10; a model of Bedrock's own choice exists in no other.
 # https://docs.aws.amazon.com/bedrock/latest/userguide/kb-managed-regions.html
 REGIONS = (
     "us-east-1",
@@ -24,22 +25,23 @@ REGIONS = (
 
 
 def pool_type(app: cdk.App) -> str:
-    """Raises ValueError for another."""
+    """Return the type. Raises ValueError for an unknown one."""
     chosen = app.node.get_context("knowledge_base_type")
     if chosen not in (VECTOR, MANAGED):
         raise ValueError(f"context knowledge_base_type {chosen!r} must be 'vector' or 'managed'")
     return str(chosen)
 
 
-def store_of(app: cdk.App) -> Store:
-    """In the words of `stackroom_constructs`."""
+def vector_store(app: cdk.App) -> Store:
+    """Return the pool's vector store, as `stackroom_constructs` names it."""
     return "MANAGED" if pool_type(app) == MANAGED else "S3_VECTORS"
 
 
-def only_where_there_are_managed_ones(stack: cdk.Stack) -> None:
+def require_managed_region(stack: cdk.Stack) -> None:
     """
-    Raises ValueError if the stack's region is known and has none; else CloudFormation refuses the
-    stack before it makes anything.
+    Raise ValueError if the stack's region is known and has no MANAGED knowledge bases.
+
+    If it is unknown, a rule makes CloudFormation refuse the stack before it creates anything.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/rules-section-structure.html
     """
     needed = f"a region with MANAGED knowledge bases: {', '.join(REGIONS)}"
@@ -47,9 +49,11 @@ def only_where_there_are_managed_ones(stack: cdk.Stack) -> None:
         if stack.region not in REGIONS:
             raise ValueError(f"region {stack.region!r} must be {needed}")
         return
-    is_there = cdk.Fn.condition_contains(list(REGIONS), cdk.Aws.REGION)
+    is_available = cdk.Fn.condition_contains(list(REGIONS), cdk.Aws.REGION)
     cdk.CfnRule(
         stack,
         "Region",
-        assertions=[cdk.CfnRuleAssertion(assert_=is_there, assert_description=f"Take {needed}.")],
+        assertions=[
+            cdk.CfnRuleAssertion(assert_=is_available, assert_description=f"Take {needed}.")
+        ],
     )

@@ -1,10 +1,10 @@
 """
-What would stop a deployment, or what it does, found before anything is built; nothing is changed.
+Finds what would stop or break a deployment before anything is built; changes nothing.
 
-    python infra/preflight.py -c project=stackroom      as `make preflight`, before `make deploy`
+    python infra/preflight.py -c project=stackroom      run by `make preflight`
 
-Each check says what is well, or what to type. What can't be asked, for lack of a right or of an
-answer, is a warning that says so. Ends with 1 if a check failed.
+Each check says what is right, or what to type. Checks that can't run, for lack of a right or of a
+response, become warnings. The exit code is 1 if a check failed.
 """
 
 import argparse
@@ -26,13 +26,13 @@ from botocore.exceptions import BotoCoreError, ClientError, EndpointConnectionEr
 if __package__ in (None, ""):  # run as a script
     sys.path[0] = str(Path(__file__).parents[1])
 
-from infra.asking import Check, Client, Result, bad, good, warning, why_not
+from infra.asking import Check, Client, Result, failed, passed, reason_of, warning
 from infra.preflight_bedrock import CHOOSE_REGION, model, ocr, quotas, region
-from infra.synthesised import Account, Wanted, wanted
-from infra.taken_names import names
+from infra.synthesised import Account, PlannedDeployment, plan_deployment
+from infra.taken_names import check_names
 
-# Of one answer, and of all that a check asks: longer, and it is told as not answered.
-_ANSWER_SECONDS, _CHECK_SECONDS = 4, 15.0
+# The time for one response, and for a whole check, after which it counts as unanswered.
+_RESPONSE_SECONDS, _CHECK_SECONDS = 4, 15.0
 SERVICES = (
     *("backup", "bedrock", "bedrock-agent", "bedrock-agentcore-control", "bedrock-runtime"),
     "cloudformation",
@@ -50,37 +50,37 @@ SERVICES = (
     ),
     *("secretsmanager", "sns", "sqs", "ssm", "stepfunctions", "sts", "textract"),
 )
-# CloudFormation's CreatePolicy calls the gateway; without the right the policy is CREATE_FAILED.
+# CloudFormation's CreatePolicy calls the gateway; without the right it ends in CREATE_FAILED.
 # https://github.com/awslabs/fullstack-solution-template-for-agentcore/pull/133
-_OF_POLICIES = "bedrock-agentcore:InvokeGateway"
+_POLICY_RIGHT = "bedrock-agentcore:InvokeGateway"
 _INDEX = "AWS::S3Vectors::Index"
-# Concurrent executions, adjustable; new accounts begin with few of them.
+# The quota of concurrent executions, adjustable; new accounts start with few of them.
 # https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 _CONCURRENCY = "L-B99A9384"
-_USUAL_CONCURRENCY = 1000
-_A_QUESTION = 2  # functions: the gateway's interceptor, and the tool's
+_MORE_CONCURRENCY = 1000
+_PER_QUESTION = 2  # functions: the gateway's interceptor, and the tool's
 
 
 def credentials(where: str | None, client: Client) -> tuple[Result, Account | None]:
-    """Without an account nothing else can be asked."""
+    """Check the credentials and return the account, without which no other check can run."""
     if not where:
-        return bad("no region is chosen", CHOOSE_REGION), None
+        return failed("no region is chosen", CHOOSE_REGION), None
     try:
         caller = client("sts").get_caller_identity()
     except ClientError as error:
-        return bad(f"AWS refuses them: {error}", "aws configure   # or sign in again"), None
+        return failed(f"AWS refuses them: {error}", "aws configure   # or sign in again"), None
     except EndpointConnectionError as error:
-        return bad(f"nothing answers for the region {where!r}: {error}", CHOOSE_REGION), None
+        return failed(f"there is no endpoint for region {where!r}: {error}", CHOOSE_REGION), None
     except BotoCoreError as error:
-        return bad(str(error), "aws configure   # or: export AWS_PROFILE=..."), None
+        return failed(str(error), "aws configure   # or: export AWS_PROFILE=..."), None
     account = Account(id=caller["Account"], region=where)
-    return good(f"account {account.id}, {where}, as {caller['Arn']}"), account
+    return passed(f"account {account.id}, {where}, as {caller['Arn']}"), account
 
 
-def settings(context: Mapping[str, str]) -> tuple[Result, Wanted | None]:
-    """The whole app, by what `-c` says."""
+def settings(context: Mapping[str, str]) -> tuple[Result, PlannedDeployment | None]:
+    """Check the settings by synthesising the whole app with `context`."""
     try:
-        found = wanted(context)
+        found = plan_deployment(context)
     except ValueError as error:
         is_project = str(error).startswith("context project")
         line = (
@@ -88,140 +88,148 @@ def settings(context: Mapping[str, str]) -> tuple[Result, Wanted | None]:
             if is_project
             else 'make deploy ARGS="-c NAME=VALUE"   # docs/deploy.md#settings'
         )
-        return bad(str(error), line), None
-    return good(f"project {found.project!r}, {len(found.stacks)} stacks"), found
+        return failed(str(error), line), None
+    return passed(f"project {found.project!r}, {len(found.stacks)} stacks"), found
 
 
-def bootstrap(ssm: Any, wanted: Wanted, account: Account) -> Result:
-    """https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html"""
-    needed = wanted.bootstrap_version
+def bootstrap(ssm: Any, planned: PlannedDeployment, account: Account) -> Result:
+    """
+    Check the CDK's bootstrap stack.
+
+    https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html
+    """
+    needed = planned.bootstrap_version
     lines = ("make cdk", f".venv/bin/cdk bootstrap aws://{account.id}/{account.region}")
     try:
-        parameter = ssm.get_parameter(Name=wanted.bootstrap_parameter)["Parameter"]
+        parameter = ssm.get_parameter(Name=planned.bootstrap_parameter)["Parameter"]
     except ssm.exceptions.ParameterNotFound:
-        return bad("the CDK's own stack is not in this account and region", *lines)
+        return failed("the CDK's bootstrap stack is not in this account and region", *lines)
     if (version := int(parameter["Value"])) < needed:
-        return bad(f"the CDK's own stack has version {version}, and {needed} is needed", *lines)
-    return good(f"version {version} of the CDK's own stack")
+        return failed(f"the CDK's bootstrap stack has version {version}, not {needed}", *lines)
+    return passed(f"the CDK's bootstrap stack has version {version}")
 
 
-def deploying_role(iam: Any, wanted: Wanted, account: Account) -> Result:
-    """Whether the role that CloudFormation deploys with, which some narrow, has a rare right."""
-    role = account.filled(wanted.execution_role)
-    gateways = account.arn("bedrock-agentcore", f"gateway/{wanted.project}-*")
-    [decided] = iam.simulate_principal_policy(
-        PolicySourceArn=role, ActionNames=[_OF_POLICIES], ResourceArns=[gateways]
+def deploying_role(iam: Any, planned: PlannedDeployment, account: Account) -> Result:
+    """
+    Check a rare right of the role that CloudFormation deploys with, which some accounts narrow.
+    """
+    role = account.fill(planned.execution_role)
+    gateways = account.arn("bedrock-agentcore", f"gateway/{planned.project}-*")
+    [result] = iam.simulate_principal_policy(
+        PolicySourceArn=role, ActionNames=[_POLICY_RIGHT], ResourceArns=[gateways]
     )["EvaluationResults"]
     name = role.rpartition("/")[2]
-    if decided["EvalDecision"] == "allowed":
-        return good(f"{name} may {_OF_POLICIES}")
-    allow = {"Effect": "Allow", "Action": _OF_POLICIES, "Resource": gateways}
+    if result["EvalDecision"] == "allowed":
+        return passed(f"{name} may {_POLICY_RIGHT}")
+    allow = {"Effect": "Allow", "Action": _POLICY_RIGHT, "Resource": gateways}
     policy = json.dumps({"Version": "2012-10-17", "Statement": [allow]})
-    return bad(
-        f"{name} may not {_OF_POLICIES}, and the gateway's policies would fail",
-        f"aws iam put-role-policy --role-name {name} --policy-name {wanted.project}-gateway"
+    return failed(
+        f"{name} may not {_POLICY_RIGHT}, so the gateway's policies would fail",
+        f"aws iam put-role-policy --role-name {name} --policy-name {planned.project}-gateway"
         f" --policy-document '{policy}'",
     )
 
 
 def index_type(cloudformation: Any) -> Result:
-    """Whether CloudFormation could make indexes for search by words [infra/search_index.py]."""
+    """Check if CloudFormation can create indexes for text search by now [infra/search_index.py]."""
     schema = cloudformation.describe_type(Type="RESOURCE", TypeName=_INDEX)["Schema"]
-    lacking = [each for each in ("IndexMode", "TextSearchConfiguration") if each not in schema]
-    if lacking:
-        return good(f"{_INDEX} has no {' and no '.join(lacking)} yet: search-index sees to it")
-    return good(f"{_INDEX} has all that search-index sees to: that function may go")
+    missing = [each for each in ("IndexMode", "TextSearchConfiguration") if each not in schema]
+    if missing:
+        return passed(f"{_INDEX} has no {' and no '.join(missing)} yet: search-index sets it")
+    return passed(f"{_INDEX} has all that search-index sets: that function can be removed")
 
 
-def concurrency(functions: Any, wanted: Wanted, where: str) -> Result:
-    """Whether questions find a place beside what queues and streams may take."""
+def concurrency(functions: Any, planned: PlannedDeployment, where: str) -> Result:
+    """Check that questions find free concurrency beside queues and streams."""
     free = functions.get_account_settings()["AccountLimit"]["UnreservedConcurrentExecutions"]
-    # Lambda reads each shard of a stream by one function at a time; a stream has one at least.
+    # Lambda reads each shard of a stream with one function; a stream has at least one shard.
     # https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html
-    taken = sum(
+    reserved = sum(
         resource["Properties"].get("ScalingConfig", {}).get("MaximumConcurrency", 1)
-        for _, _, resource in wanted.resources()
+        for _, _, resource in planned.resources()
         if resource["Type"] == "AWS::Lambda::EventSourceMapping"
     )
-    told = f"{free} functions at once, of which queues and streams may take {taken}"
-    if free >= taken + _A_QUESTION:
-        return good(told)
+    text = f"{free} concurrent functions, of which queues and streams may take {reserved}"
+    if free >= reserved + _PER_QUESTION:
+        return passed(text)
     return warning(
-        f"{told}: questions may find no place",
+        f"{text}: questions may be throttled",
         f"aws --region {where} service-quotas request-service-quota-increase"
-        f" --service-code lambda --quota-code {_CONCURRENCY} --desired-value {_USUAL_CONCURRENCY}",
+        f" --service-code lambda --quota-code {_CONCURRENCY} --desired-value {_MORE_CONCURRENCY}",
     )
 
 
-def vectors(s3vectors: Any, wanted: Wanted, account: Account) -> Result:
-    """The encryption of a vector bucket can't be changed: CloudFormation would make another one."""
-    for _, _, resource in wanted.resources():
+def vectors(s3vectors: Any, planned: PlannedDeployment, account: Account) -> Result:
+    """
+    Check the vector bucket's encryption: to change it, CloudFormation would replace the bucket.
+    """
+    for _, _, resource in planned.resources():
         if resource["Type"] != "AWS::S3Vectors::VectorBucket":
             continue
-        told = resource["Properties"]
-        bucket = account.resolved(told["VectorBucketName"])
+        properties = resource["Properties"]
+        bucket = account.resolve(properties["VectorBucketName"])
         try:
             found = s3vectors.get_vector_bucket(vectorBucketName=bucket)["vectorBucket"]
         except s3vectors.exceptions.NotFoundException:
             break
-        has, wants = (
+        current, required = (
             found.get("encryptionConfiguration", {}).get("sseType", "AES256"),
-            told["EncryptionConfiguration"]["SseType"],
+            properties["EncryptionConfiguration"]["SseType"],
         )
-        if has != wants:
-            chosen = "on" if has == "aws:kms" else "off"
-            return bad(
-                f"vector bucket {bucket} is encrypted by {has}, which can't become {wants}",
+        if current != required:
+            chosen = "on" if current == "aws:kms" else "off"
+            return failed(
+                f"vector bucket {bucket} is encrypted by {current}, which can't become {required}",
                 f'make deploy ARGS="-c customer_managed_key={chosen}"',
                 "make deploy PROJECT=another",
             )
-    return good("vectors are encrypted as the settings say")
+    return passed("vectors are encrypted as the settings require")
 
 
-def checks(client: Client, wanted: Wanted, account: Account) -> list[tuple[str, Check]]:
-    """Each by its name; none needs another's answer."""
+def checks(client: Client, planned: PlannedDeployment, account: Account) -> list[tuple[str, Check]]:
+    """Return all checks by name; none needs another's result."""
     where = account.region
     cloudformation = client("cloudformation")
-    has_indexes = any(each["Type"] == _INDEX for _, _, each in wanted.resources())
+    has_indexes = any(each["Type"] == _INDEX for _, _, each in planned.resources())
     return [
         ("region", partial(region, client, where)),
-        *((each.id, partial(model, client, each, where)) for each in wanted.models),
-        ("Service Quotas", partial(quotas, client, wanted.models, where)),
-        ("Lambda concurrency", partial(concurrency, client("lambda"), wanted, where)),
-        ("bootstrap", partial(bootstrap, client("ssm"), wanted, account)),
-        ("encryption", partial(vectors, client("s3vectors"), wanted, account)),
-        ("deploying role", partial(deploying_role, client("iam"), wanted, account)),
+        *((each.id, partial(model, client, each, where)) for each in planned.models),
+        ("Service Quotas", partial(quotas, client, planned.models, where)),
+        ("Lambda concurrency", partial(concurrency, client("lambda"), planned, where)),
+        ("bootstrap", partial(bootstrap, client("ssm"), planned, account)),
+        ("encryption", partial(vectors, client("s3vectors"), planned, account)),
+        ("deploying role", partial(deploying_role, client("iam"), planned, account)),
         *([("search by words", partial(index_type, cloudformation))] if has_indexes else []),
-        *([("OCR", partial(ocr, client, where))] if wanted.ocr else []),
-        ("names", partial(names, client, account, wanted)),
+        *([("OCR", partial(ocr, client, where))] if planned.ocr else []),
+        ("names", partial(check_names, client, account, planned)),
     ]
 
 
-def results(
-    asked: list[tuple[str, Check]], seconds: float = _CHECK_SECONDS
+def run_checks(
+    checks: list[tuple[str, Check]], seconds: float = _CHECK_SECONDS
 ) -> Iterator[tuple[str, Result]]:
-    """All are asked at once, and told in their order."""
-    threads = ThreadPoolExecutor(len(asked))
-    begun = [(name, threads.submit(_asked, check)) for name, check in asked]
+    """Run all checks in parallel and yield their results in order."""
+    threads = ThreadPoolExecutor(len(checks))
+    futures = [(name, threads.submit(_run, check)) for name, check in checks]
     end = time.monotonic() + seconds
-    for name, answer in begun:
+    for name, future in futures:
         try:
-            yield name, answer.result(max(0.0, end - time.monotonic()))
+            yield name, future.result(max(0.0, end - time.monotonic()))
         except TookTooLong:
-            yield name, warning(f"no answer within {seconds:g} seconds")
+            yield name, warning(f"no response within {seconds:g} seconds")
     threads.shutdown(wait=False)
 
 
-def _asked(check: Check) -> Result:
+def _run(check: Check) -> Result:
     try:
         return check()
     except ClientError as error:
-        return warning(f"can't be asked: {why_not(error)}")
+        return warning(f"can't be checked: {reason_of(error)}")
     except BotoCoreError as error:
-        return warning(f"can't be asked: {error}")
+        return warning(f"can't be checked: {error}")
 
 
-def rows(name: str, result: Result) -> str:
+def format_result(name: str, result: Result) -> str:
     return "".join(
         [
             f"{result.mark:<5}{name:<31} {result.text}\n",
@@ -231,52 +239,55 @@ def rows(name: str, result: Result) -> str:
 
 
 def preflight(
-    where: str | None, client: Client, context: Mapping[str, str], say: Callable[[str], object]
+    where: str | None,
+    client: Client,
+    context: Mapping[str, str],
+    write_line: Callable[[str], object],
 ) -> int:
-    """How many checks failed."""
+    """Run all checks and return how many failed."""
 
-    def tell(name: str, result: Result) -> bool:
-        say(rows(name, result))
-        return result.is_bad
+    def print_result(name: str, result: Result) -> bool:
+        write_line(format_result(name, result))
+        return result.is_failure
 
-    who, account = credentials(where, client)
-    tell("credentials", who)
+    identity, account = credentials(where, client)
+    print_result("credentials", identity)
     if account is None:
         return 1
-    told, deployment = settings(context)
-    tell("settings", told)
-    if deployment is None:
+    result, planned = settings(context)
+    print_result("settings", result)
+    if planned is None:
         return 1
-    return sum(tell(name, result) for name, result in results(checks(client, deployment, account)))
+    return sum(print_result(*each) for each in run_checks(checks(client, planned, account)))
 
 
 def clients(session: Any) -> Client:
-    """All are made at once: threads may use one, and none may make one of a session."""
-    patience = Config(
-        connect_timeout=_ANSWER_SECONDS,
-        read_timeout=_ANSWER_SECONDS,
+    """Create all clients in advance: threads may share a client, but not a session."""
+    config = Config(
+        connect_timeout=_RESPONSE_SECONDS,
+        read_timeout=_RESPONSE_SECONDS,
         retries={"total_max_attempts": 3},
         max_pool_connections=16,
     )
-    return {each: session.client(each, config=patience) for each in SERVICES}.__getitem__
+    return {each: session.client(each, config=config) for each in SERVICES}.__getitem__
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Find what would stop a deployment.")
     parser.add_argument("-c", "--context", action="append", default=[], metavar="NAME=VALUE")
-    arguments, _ = parser.parse_known_args()  # ARGS of make may hold more, for the CDK
+    arguments, _ = parser.parse_known_args()  # make's ARGS may contain more, for the CDK
     context = dict(each.split("=", 1) for each in arguments.context if "=" in each)
     try:
         # boto3 itself reads AWS_DEFAULT_REGION only.
         session = boto3.session.Session(region_name=os.environ.get("AWS_REGION"))
         client = clients(session) if session.region_name else dict[str, Any]().__getitem__
-    except BotoCoreError as error:  # such as a profile that there isn't
+    except BotoCoreError as error:  # such as an unknown profile
         sys.exit(f"credentials: {error}; type: aws configure list-profiles")
     failed = preflight(session.region_name, client, context, sys.stdout.write)
     if failed:
-        sys.stderr.write(f"nothing is deployed: {failed} failed, and above is what to type\n")
+        sys.stderr.write(f"nothing is deployed: {failed} failed; type what is shown above\n")
     sys.stdout.flush()
-    # What has not answered yet is not waited for, as Python would for its threads.
+    # Don't wait for checks that have not responded, as Python would for its threads.
     os._exit(1 if failed else 0)
 
 

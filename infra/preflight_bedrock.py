@@ -1,4 +1,4 @@
-"""Of the preflight: whether Bedrock, S3 Vectors and AgentCore are here, with the models."""
+"""The preflight's checks of Bedrock, S3 Vectors and AgentCore, and of the models."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -8,14 +8,14 @@ from typing import Any
 from boto3.session import Session
 from botocore.exceptions import ClientError, ConnectTimeoutError, EndpointConnectionError
 
-from infra.asking import Client, Result, bad, good, is_gone, side_by_side, warning
-from infra.limits import LIMITS, quota_of
+from infra.asking import Client, Result, failed, is_not_found, passed, run_parallel, warning
+from infra.limits import LIMITS, get_quota
 from infra.synthesised import Model
 
-# Where all types of the templates are, Titan Text Embeddings V2 is by itself, and the default
-# `answer_model` may be asked by its global profile. docs/deploy.md lists them. The types by
-# CloudFormation's registry of 2026-10-20 (cfn-lint 1.58.0), the models by these pages, as
-# they were stored by November 2026:
+# Regions with all resource types of the templates, Titan Text Embeddings V2 itself, and a global
+# profile of the default `answer_model`; docs/deploy.md lists them. The types are taken from
+# CloudFormation's registry of 2026-10-20 (cfn-lint 1.58.0), the models from these pages, as
+# stored in November 2026:
 # https://docs.aws.amazon.com/bedrock/latest/userguide/knowledge-base-supported.html
 # https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html
 REGIONS = (
@@ -25,7 +25,7 @@ REGIONS = (
 )
 CHOOSE_REGION = "export AWS_REGION=us-east-1 AWS_DEFAULT_REGION=us-east-1"
 
-# What isn't in every region, and a call that any of them answers, if only by a refusal.
+# Services that some regions lack, with a call that an existing service answers, even if it refuses.
 _SERVICES: Mapping[str, tuple[str, Callable[[Any], object]]] = {
     "Bedrock": ("bedrock", lambda c: c.list_inference_profiles(maxResults=1)),
     "knowledge bases": ("bedrock-agent", lambda c: c.list_knowledge_bases(maxResults=1)),
@@ -35,19 +35,21 @@ _SERVICES: Mapping[str, tuple[str, Callable[[Any], object]]] = {
 
 
 def region(client: Client, where: str) -> Result:
-    """By their endpoints: a service has none where it isn't."""
-    answering = side_by_side(
+    """Check the services by their endpoints, which a region without the service lacks."""
+    answering = run_parallel(
         [partial(_answers, client(service), ask) for service, ask in _SERVICES.values()]
     )
-    if silent := [name for name, there in zip(_SERVICES, answering, strict=True) if not there]:
-        listed = "docs/deploy.md lists the regions that have all"
-        return bad(f"{where} has no {', no '.join(silent)}; {listed}", CHOOSE_REGION)
+    if missing := [name for name, ok in zip(_SERVICES, answering, strict=True) if not ok]:
+        where_to = "docs/deploy.md lists the regions with all of them"
+        return failed(f"{where} has no {', no '.join(missing)}; {where_to}", CHOOSE_REGION)
     if where not in REGIONS:
-        return warning(f"{where} answers, but is none of those known to have all (docs/deploy.md)")
-    return good(f"{where} has {', '.join(_SERVICES)}")
+        return warning(
+            f"{where} is not known to have everything (docs/deploy.md lists the regions)"
+        )
+    return passed(f"{where} has {', '.join(_SERVICES)}")
 
 
-# As of November 2026; the price is that of the first million pages a month.
+# As of November 2026; the price is for the first million pages a month.
 # https://docs.aws.amazon.com/textract/latest/dg/limits-document.html
 # https://aws.amazon.com/textract/pricing/
 _OCR = (
@@ -57,16 +59,16 @@ _OCR = (
 
 
 def ocr(client: Client, where: str) -> Result:
-    """One byte is no document, and costs nothing."""
+    """Check Textract with an invalid document of one byte, which costs nothing."""
     textract = client("textract")
     if not _answers(textract, lambda c: c.detect_document_text(Document={"Bytes": b"?"})):
         listed = ", ".join(sorted(Session().get_available_regions("textract")))
-        return bad(
+        return failed(
             f"{where} has no Textract, which ocr=textract needs; it is in {listed}",
             'make deploy ARGS="-c ocr=none"',
             CHOOSE_REGION,
         )
-    return good(_OCR)
+    return passed(_OCR)
 
 
 def _answers(client: Any, ask: Callable[[Any], object]) -> bool:
@@ -79,7 +81,7 @@ def _answers(client: Any, ask: Callable[[Any], object]) -> bool:
     return True
 
 
-# What `query_catalog` asks at least, so that a model which refuses it is no answering model.
+# The minimal question of `query_catalog`: a model that refuses it can't answer questions.
 QUESTION: Mapping[str, Any] = {
     "system": [{"text": "Answer in one word."}],
     "messages": [{"role": "user", "content": [{"text": "hello"}]}],
@@ -89,11 +91,11 @@ QUESTION: Mapping[str, Any] = {
 
 def model(client: Client, model: Model, where: str) -> Result:
     """
-    Check that the model can be called; a model that writes text is asked a question, too.
+    Check that the model can be called, and ask a question if it writes text.
 
-    The first call of a model may sign its agreement, so only one whose agreement is there is asked.
-    `authorizationStatus` is not looked at: users saw NOT_AUTHORIZED of models that answer, and
-    AUTHORIZED of some that refuse.
+    The first call of a model may accept its agreement, so only a model whose agreement exists is
+    called. `authorizationStatus` is ignored: users saw NOT_AUTHORIZED for models that answer, and
+    AUTHORIZED for some that refuse.
     https://docs.aws.amazon.com/bedrock/latest/APIReference/API_GetFoundationModelAvailability.html
     """
     aws = f"aws --region {where}"
@@ -108,48 +110,50 @@ def model(client: Client, model: Model, where: str) -> Result:
         ask = f"{aws} bedrock-runtime invoke-model --model-id {model.id} --body"
         ask += """ '{"inputText":"hello"}' --cli-binary-format raw-in-base64-out /dev/stdout"""
         elsewhere = (CHOOSE_REGION,)
-    found = _found(client("bedrock"), model, where, ask, elsewhere)
-    if "embed" in model.id or found.mark != "ok":
-        return found
+    access = _access(client("bedrock"), model, where, ask, elsewhere)
+    if "embed" in model.id or access.mark != "ok":
+        return access
     try:
         client("bedrock-runtime").converse(**question)
     except ClientError as error:
         if error.response["Error"]["Code"] != "ValidationException":
             raise
-        return bad(f"refuses the question: {error.response['Error']['Message']}", *elsewhere)
-    return good("answers")
+        return failed(f"refuses a question: {error.response['Error']['Message']}", *elsewhere)
+    return passed("answers")
 
 
-def _found(bedrock: Any, model: Model, where: str, ask: str, elsewhere: tuple[str, ...]) -> Result:
-    """Return what can be read of the model without a call of it."""
-    has_profile, asked = model.id != model.foundation, "profile"
+def _access(bedrock: Any, model: Model, where: str, ask: str, elsewhere: tuple[str, ...]) -> Result:
+    """Check what AWS says about the model without calling it."""
+    has_profile, requested = model.id != model.foundation, "profile"
     try:
         if has_profile:
             bedrock.get_inference_profile(inferenceProfileIdentifier=model.id)
-        asked = "model"
+        requested = "model"
         found = bedrock.get_foundation_model_availability(modelId=model.foundation)
     except ClientError as error:
-        if not (is_gone(error) or error.response["Error"]["Code"] == "ValidationException"):
+        if not (is_not_found(error) or error.response["Error"]["Code"] == "ValidationException"):
             raise
-        told = f"not in {where}: {error.response['Error']['Message']}"
-        if has_profile and asked == "model":  # it need not be here itself
-            return warning(f"its profile is here, the model itself {told}", ask)
-        return bad(told, *elsewhere)
-    # Behind a profile, it need not be in this region itself.
+        problem = f"not in {where}: {error.response['Error']['Message']}"
+        if has_profile and requested == "model":  # the model itself may be in other regions
+            return warning(f"its profile is available; the model itself is {problem}", ask)
+        return failed(problem, *elsewhere)
+    # Behind a profile, the model itself may be in other regions.
     if not has_profile and found["regionAvailability"] != "AVAILABLE":
-        return bad(f"not in {where}", *elsewhere)
+        return failed(f"not in {where}", *elsewhere)
     if found["entitlementAvailability"] != "AVAILABLE":
-        # Not `bad`: nobody has told what it says of accounts that have called no model yet.
+        # Not `failed`: it is unknown what AWS says for accounts that have called no model yet.
         return warning("not available to this account yet; a first call may change that", ask)
     if (agreement := found["agreementAvailability"]["status"]) != "AVAILABLE":
-        return warning(f"its agreement is {agreement}; the first call signs most of them", ask)
-    return good("available")
+        return warning(f"its agreement is {agreement}; the first call accepts most agreements", ask)
+    return passed("available")
 
 
 def quotas(client: Client, models: tuple[Model, ...], where: str) -> Result:
-    """Of ingestion, and of models: users have seen new accounts in which these are 0."""
+    """
+    Check the quotas of ingestion and models: users have seen new accounts in which these are 0.
+    """
     service, bedrock = client("service-quotas"), client("bedrock")
-    found = {limit: quota_of(service, limit.quota) for limit in LIMITS}
+    found = {limit: get_quota(service, limit.quota) for limit in LIMITS}
     pages = service.get_paginator("list_service_quotas").paginate(ServiceCode="bedrock")
     minutes = [
         each for page in pages for each in page["Quotas"] if "per minute" in each["QuotaName"]
@@ -161,7 +165,7 @@ def quotas(client: Client, models: tuple[Model, ...], where: str) -> Result:
         if own and not any(quota["Value"] for quota in own):
             zero += own
     if zero:
-        return bad(
+        return failed(
             f"0 of {', '.join(repr(each['QuotaName']) for each in zero)}",
             *(
                 f"aws --region {where} service-quotas request-service-quota-increase"
@@ -169,7 +173,7 @@ def quotas(client: Client, models: tuple[Model, ...], where: str) -> Result:
                 for each in zero
                 if each.get("Adjustable")
             ),
-            "https://console.aws.amazon.com/support/home, an account's quotas are free to ask for",
+            "https://console.aws.amazon.com/support/home: request the quotas, free of charge",
         )
-    told = (f"{limit.context}={limit.of(each['Value']):g}" for limit, each in found.items())
-    return good(", ".join(told))
+    values = (f"{limit.context}={limit.convert(each['Value']):g}" for limit, each in found.items())
+    return passed(", ".join(values))

@@ -1,4 +1,4 @@
-"""A schedule that asks the knowledge bases of the pool; none unless the deployment wants one."""
+"""A scheduled function that queries the pool's knowledge bases; off unless configured."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_events as events
@@ -7,13 +7,13 @@ from aws_cdk import aws_events_targets as targets
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
-from infra.search_rights import may_search
+from infra.search_rights import grant_search
 
 
 def prewarm_function(
     stack: cdk.Stack, *, deployment: Deployment, knowledge_base: KnowledgeBaseStack
 ) -> HandlerFunction | None:
-    """The scheduled function, which may search the pool and nothing else."""
+    """Create the scheduled function, which may search the pool and nothing else."""
     minutes = deployment.prewarm_minutes
     if not minutes:
         return None
@@ -22,11 +22,11 @@ def prewarm_function(
         "Prewarm",
         deployment=deployment,
         package="prewarm",
-        timeout=cdk.Duration.minutes(4),  # less than the shortest interval
+        timeout=cdk.Duration.minutes(4),  # shorter than the shortest interval
         memory_size=512,
         environment={"KB_POOL": knowledge_base.pool_json},
     )
-    may_search(handler, deployment=deployment, knowledge_base=knowledge_base)
+    grant_search(handler, deployment=deployment, knowledge_base=knowledge_base)
     events.Rule(
         handler,
         "Schedule",

@@ -1,10 +1,10 @@
 """
-The tables, protected from being deleted once they are deployed.
+Protects the tables from deletion once they are deployed.
 
-    python infra/protect.py cdk.out/outputs.json      what `cdk deploy --outputs-file` wrote
+    python infra/protect.py cdk.out/outputs.json      the file of `cdk deploy --outputs-file`
 
-Run by `make deploy` at its end. Not by the template: a table that is protected from the start can't
-be taken back where the first deployment fails, and would stand in the way of the next one.
+`make deploy` runs it at its end. The template doesn't do it: CloudFormation can't roll back a table
+that is protected from the start if the first deployment fails, and it would block the next one.
 """
 
 import json
@@ -20,10 +20,10 @@ _TABLES = ("CatalogTableName", "ControlTableName")
 
 
 def protect(outputs: Mapping[str, Mapping[str, str]], dynamodb: Any) -> None:
-    """What is protected already is left as it is."""
+    """Turn on deletion protection where it is off."""
     for stack in outputs.values():
         for table in (stack[name] for name in _TABLES if name in stack):
-            dynamodb.get_waiter("table_exists").wait(TableName=table)  # no change beside another
+            dynamodb.get_waiter("table_exists").wait(TableName=table)  # no concurrent change
             if not dynamodb.describe_table(TableName=table)["Table"]["DeletionProtectionEnabled"]:
                 dynamodb.update_table(TableName=table, DeletionProtectionEnabled=True)
 

@@ -1,11 +1,12 @@
 """
-Empties the account of one project: every document, record, vector and user. There is no way back.
+Deletes every document, record, vector and user of a project from the account, for good.
 
     python infra/purge.py --project stackroom      asks for the project's name before it starts
 
-Run by `make destroy PURGE=yes` after the stacks that could make new things are gone. The order is
-the one that works: a knowledge base needs its index and role to the end, a bucket must be empty.
-Everything is found by its name, so that it may run again after it broke, or after the stacks went.
+`make destroy PURGE=yes` runs it after the stacks that could create new things are gone. The order
+matters: a knowledge base needs its index and role to the end, and a bucket must be empty.
+Everything is found by its name, so that it can run again after a failure, or after the stacks are
+gone.
 """
 
 import argparse
@@ -28,7 +29,7 @@ if __package__ in (None, ""):  # run as a script
 from infra.purge_knowledge_bases import KnowledgeBases
 
 # Days. https://docs.aws.amazon.com/kms/latest/APIReference/API_ScheduleKeyDeletion.html
-_LONGEST_WAIT = 30
+_PENDING_DAYS = 30
 
 
 def _write_line(text: str) -> object:
@@ -41,7 +42,7 @@ class Purge:
     region: str
     client: Callable[[str], Any]
     knowledge_bases: KnowledgeBases
-    say: Callable[[str], object]
+    write_line: Callable[[str], object]
 
     def run(self) -> None:
         self.knowledge_bases.purge(self.project)
@@ -59,27 +60,27 @@ class Purge:
 
     def _delete_vectors(self) -> None:
         s3vectors, bucket = self.client("s3vectors"), self._bucket_name("vectors")
-        with _passing_over("NotFoundException"):
+        with _ignore_error("NotFoundException"):
             for page in s3vectors.get_paginator("list_indexes").paginate(vectorBucketName=bucket):
                 for index in page["indexes"]:
-                    self.say(f"deleting index {index['indexName']}")
+                    self.write_line(f"deleting index {index['indexName']}")
                     s3vectors.delete_index(vectorBucketName=bucket, indexName=index["indexName"])
             s3vectors.delete_vector_bucket(vectorBucketName=bucket)
-            self.say(f"deleted vector bucket {bucket}")
+            self.write_line(f"deleted vector bucket {bucket}")
 
     def _delete_documents(self) -> None:
         s3, bucket = self.client("s3"), self._bucket_name("kb-docs")
-        with _passing_over("NoSuchBucket"):
-            # The policy keeps everyone from deleting sidecars, this program too.
+        with _ignore_error("NoSuchBucket"):
+            # The policy denies everyone to delete sidecars, including this program.
             s3.delete_bucket_policy(Bucket=bucket)
             for objects in _versions(s3, bucket):
                 answer = s3.delete_objects(Bucket=bucket, Delete={"Objects": objects})
                 if errors := answer.get("Errors"):
-                    raise RuntimeError(f"{errors[0]['Key']!r} stays: {errors[0]['Code']}")
-                self.say(f"deleted {len(objects)} object versions")
+                    raise RuntimeError(f"{errors[0]['Key']!r} is not deleted: {errors[0]['Code']}")
+                self.write_line(f"deleted {len(objects)} object versions")
             self._abort_uploads(s3, bucket)
             s3.delete_bucket(Bucket=bucket)
-            self.say(f"deleted bucket {bucket}")
+            self.write_line(f"deleted bucket {bucket}")
 
     def _abort_uploads(self, s3: Any, bucket: str) -> None:
         for page in s3.get_paginator("list_multipart_uploads").paginate(Bucket=bucket):
@@ -91,31 +92,33 @@ class Purge:
     def _delete_tables(self) -> None:
         dynamodb = self.client("dynamodb")
         for table in (f"{self.project}-kb-catalog", f"{self.project}-kb-control"):
-            with _passing_over("ResourceNotFoundException"):
+            with _ignore_error("ResourceNotFoundException"):
                 dynamodb.update_table(TableName=table, DeletionProtectionEnabled=False)
-                dynamodb.get_waiter("table_exists").wait(TableName=table)  # and is ACTIVE
+                dynamodb.get_waiter("table_exists").wait(TableName=table)  # until it is ACTIVE
                 dynamodb.delete_table(TableName=table)
-                self.say(f"deleted table {table}")
+                self.write_line(f"deleted table {table}")
 
     def _delete_webhook_key(self) -> None:
         key = f"{self.project}-webhook-key"
-        with _passing_over("ResourceNotFoundException"):
-            # Else its name would be taken for a week or longer.
+        with _ignore_error("ResourceNotFoundException"):
+            # Otherwise its name would stay taken for a week or longer.
             self.client("secretsmanager").delete_secret(
                 SecretId=key, ForceDeleteWithoutRecovery=True
             )
-            self.say(f"deleted secret {key}")
+            self.write_line(f"deleted secret {key}")
 
     def _delete_key(self) -> None:
-        """As late as can be: backups that are kept can't be restored without it."""
+        """
+        Schedule the key's deletion, as late as possible: kept backups can't be restored without it.
+        """
         kms, alias = self.client("kms"), f"alias/{self.project}"
-        with _passing_over("NotFoundException"):
+        with _ignore_error("NotFoundException"):
             key = kms.describe_key(KeyId=alias)["KeyMetadata"]["KeyId"]
-            kms.schedule_key_deletion(KeyId=key, PendingWindowInDays=_LONGEST_WAIT)
-            # After that, so that it is found where this breaks off; and its name is free.
+            kms.schedule_key_deletion(KeyId=key, PendingWindowInDays=_PENDING_DAYS)
+            # Last, so that an interrupted purge finds the key again; this frees the name.
             kms.delete_alias(AliasName=alias)
-            self.say(
-                f"key {key} goes in {_LONGEST_WAIT} days; kept backups need it:"
+            self.write_line(
+                f"key {key} will be deleted in {_PENDING_DAYS} days; to keep it for backups:"
                 f" aws kms cancel-key-deletion --key-id {key}"
             )
 
@@ -126,29 +129,29 @@ class Purge:
                 if pool["Name"] == f"{self.project}-users":
                     cognito.update_user_pool(UserPoolId=pool["Id"], DeletionProtection="INACTIVE")
                     cognito.delete_user_pool(UserPoolId=pool["Id"])
-                    self.say(f"deleted user pool {pool['Id']}")
+                    self.write_line(f"deleted user pool {pool['Id']}")
 
     def _delete_stacks(self) -> None:
-        """Last: while they stand, the templates say what there was."""
+        """Delete the stacks last: until then, their templates document what existed."""
         cloudformation = self.client("cloudformation")
         for kind in ("knowledge-base", "data"):
             stack = f"{self.project}-{kind}"
             cloudformation.delete_stack(StackName=stack)
             cloudformation.get_waiter("stack_delete_complete").wait(StackName=stack)
-            self.say(f"deleted stack {stack}")
+            self.write_line(f"deleted stack {stack}")
 
 
 def _versions(s3: Any, bucket: str) -> Iterator[list[dict[str, str]]]:
-    """All versions and delete markers, as many at a time as one DeleteObjects takes (1,000)."""
+    """Yield all versions and delete markers, in batches that one DeleteObjects takes (1,000)."""
     for page in s3.get_paginator("list_object_versions").paginate(Bucket=bucket):
-        found = [*page.get("Versions", []), *page.get("DeleteMarkers", [])]
-        if found:
-            yield [{"Key": each["Key"], "VersionId": each["VersionId"]} for each in found]
+        versions = [*page.get("Versions", []), *page.get("DeleteMarkers", [])]
+        if versions:
+            yield [{"Key": each["Key"], "VersionId": each["VersionId"]} for each in versions]
 
 
 @contextmanager
-def _passing_over(code: str) -> Iterator[None]:
-    """Ends quietly at the one error that says that the thing is gone already."""
+def _ignore_error(code: str) -> Iterator[None]:
+    """Ignore the one error that says that the resource doesn't exist any more."""
     try:
         yield
     except ClientError as error:
@@ -160,33 +163,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Delete everything that a project keeps on AWS.")
     parser.add_argument("--project", required=True)
     project = parser.parse_args().project
-    # boto3 itself reads AWS_DEFAULT_REGION only, and might then purge another region.
+    # boto3 itself reads AWS_DEFAULT_REGION only, and might then purge the wrong region.
     session = boto3.session.Session(region_name=os.environ.get("AWS_REGION"))
     if session.region_name is None:
-        sys.exit("No region: export AWS_REGION, as for `make deploy`.")
+        sys.exit("No region is set: export AWS_REGION, as for `make deploy`.")
     account = session.client("sts").get_caller_identity()["Account"]
     _write_line(
         f"This deletes every document, record, vector and user of {project!r} in account"
         f" {account}, {session.region_name}. It can't be undone."
     )
-    if input("Type the project's name to go on: ").strip() != project:
+    if input("Type the project's name to continue: ").strip() != project:
         sys.exit("Nothing was deleted.")
 
     @cache
     def client(service: str) -> Any:
-        # Bedrock takes two deletions a second; nobody waits for this program.
-        patient = Config(retries={"mode": "adaptive", "total_max_attempts": 10})
-        # The service is known here only, so that types-boto3 has no type to offer.
-        return session.client(service, config=patient)  # type: ignore[call-overload]
+        # Bedrock allows two deletions a second; nobody is waiting for this program.
+        config = Config(retries={"mode": "adaptive", "total_max_attempts": 10})
+        # The service is known at run time only, so that types-boto3 has no type for it.
+        return session.client(service, config=config)  # type: ignore[call-overload]
 
     Purge(
         project=project,
         region=session.region_name,
         client=client,
         knowledge_bases=KnowledgeBases(
-            bedrock=client("bedrock-agent"), iam=client("iam"), say=_write_line
+            bedrock=client("bedrock-agent"), iam=client("iam"), write_line=_write_line
         ),
-        say=_write_line,
+        write_line=_write_line,
     ).run()
 
 

@@ -1,4 +1,4 @@
-"""Taking knowledge bases away: jobs, data sources, knowledge bases, roles, in that order."""
+"""Deletes knowledge bases: first jobs, then data sources, knowledge bases, and roles."""
 
 import re
 import time
@@ -9,7 +9,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 _RUNNING = ("STARTING", "IN_PROGRESS", "STOPPING")
-# Of a data source, as both GetDataSource and UpdateDataSource know it [API model bedrock-agent].
+# The fields that GetDataSource and UpdateDataSource share [API model bedrock-agent].
 _CONFIGURATION = (
     "name",
     "description",
@@ -17,23 +17,23 @@ _CONFIGURATION = (
     "serverSideEncryptionConfiguration",
     "vectorIngestionConfiguration",
 )
-_OF_MANAGED = "MANAGED_KNOWLEDGE_BASE_CONNECTOR"  # whose only policy is DELETE [API model]
-_PATIENCE_SECONDS = 30 * 60.0
+_MANAGED_CONNECTOR = "MANAGED_KNOWLEDGE_BASE_CONNECTOR"  # its only policy is DELETE [API model]
+_TIMEOUT_SECONDS = 30 * 60.0
 _PAUSE_SECONDS = 5.0
 
 
-class StillThere(Exception):
+class DeletionTimeout(Exception):
     def __init__(self, what: str) -> None:
-        super().__init__(f"{what} is still there after {_PATIENCE_SECONDS:.0f} seconds")
+        super().__init__(f"{what} still exists after {_TIMEOUT_SECONDS:.0f} seconds")
 
 
 @dataclass(frozen=True, kw_only=True)
 class KnowledgeBases:
-    """The pool of one project, found by its names. Every step passes over what is gone already."""
+    """The pool of a project, found by its names. Every step skips what doesn't exist any more."""
 
     bedrock: Any
     iam: Any
-    say: Callable[[str], object]
+    write_line: Callable[[str], object]
     sleep: Callable[[float], None] = time.sleep
 
     def purge(self, project: str) -> None:
@@ -62,11 +62,11 @@ class KnowledgeBases:
                 yield summary["dataSourceId"]
 
     def _stop_jobs(self, knowledge_base_id: str, data_source_id: str) -> None:
-        """A data source can't be deleted while a job runs on it, or is only just stopping."""
+        """Stop the jobs: a data source can't be deleted while a job is running or stopping."""
         source = {"knowledgeBaseId": knowledge_base_id, "dataSourceId": data_source_id}
         for job in self._jobs(source):
             if job["status"] != "STOPPING":
-                self.say(f"stopping ingestion job {job['ingestionJobId']}")
+                self.write_line(f"stopping ingestion job {job['ingestionJobId']}")
                 self.bedrock.stop_ingestion_job(**source, ingestionJobId=job["ingestionJobId"])
         self._until(lambda: not self._jobs(source), f"a job of data source {data_source_id}")
 
@@ -81,42 +81,45 @@ class KnowledgeBases:
 
     def _delete_data_source(self, knowledge_base_id: str, data_source_id: str) -> None:
         """
-        With its vectors, or without them where the vector store refuses: the index goes anyway.
-        One of a MANAGED knowledge base knows no such way, and is deleted once more.
-        https://docs.aws.amazon.com/bedrock/latest/userguide/kb-ds-delete.html
+        Delete a data source and its vectors, or only the data source if the vector store refuses.
+
+        The index is deleted anyway. A MANAGED data source can't retain its vectors; deleting it is
+        tried again. https://docs.aws.amazon.com/bedrock/latest/userguide/kb-ds-delete.html
         """
-        self.say(f"deleting data source {data_source_id}")
+        self.write_line(f"deleting data source {data_source_id}")
         source = {"knowledgeBaseId": knowledge_base_id, "dataSourceId": data_source_id}
         self.bedrock.delete_data_source(**source)
         self._until(lambda: self._state(source) != "DELETING", f"data source {data_source_id}")
         if self._state(source) != "GONE":
-            self._give_up_vectors(source)
+            self._retain_vectors(source)
             self.bedrock.delete_data_source(**source)
             self._until(lambda: self._state(source) == "GONE", f"data source {data_source_id}")
 
     def _state(self, source: dict[str, str]) -> str:
-        answer = _unless_gone(lambda: self.bedrock.get_data_source(**source))
-        return "GONE" if answer is None else str(answer["dataSource"]["status"])
+        response = _get_or_none(lambda: self.bedrock.get_data_source(**source))
+        return "GONE" if response is None else str(response["dataSource"]["status"])
 
-    def _give_up_vectors(self, source: dict[str, str]) -> None:
-        """An update replaces everything, so all that can be said is said again."""
+    def _retain_vectors(self, source: dict[str, str]) -> None:
+        """Set the data source to retain its vectors. An update must repeat all other settings."""
         current = self.bedrock.get_data_source(**source)["dataSource"]
-        if current["dataSourceConfiguration"]["type"] == _OF_MANAGED:
+        if current["dataSourceConfiguration"]["type"] == _MANAGED_CONNECTOR:
             return
-        again = {key: current[key] for key in _CONFIGURATION if key in current}
-        self.bedrock.update_data_source(**source, **again, dataDeletionPolicy="RETAIN")
+        settings = {key: current[key] for key in _CONFIGURATION if key in current}
+        self.bedrock.update_data_source(**source, **settings, dataDeletionPolicy="RETAIN")
 
     def _delete_knowledge_base(self, knowledge_base_id: str) -> None:
-        self.say(f"deleting knowledge base {knowledge_base_id}")
+        self.write_line(f"deleting knowledge base {knowledge_base_id}")
         found = self.bedrock.get_knowledge_base(knowledgeBaseId=knowledge_base_id)
         self.bedrock.delete_knowledge_base(knowledgeBaseId=knowledge_base_id)
-        self._until(lambda: self._is_gone(knowledge_base_id), f"knowledge base {knowledge_base_id}")
+        self._until(
+            lambda: self._is_deleted(knowledge_base_id), f"knowledge base {knowledge_base_id}"
+        )
         # Last, because the knowledge base deletes its vectors with this role.
         self._delete_role(found["knowledgeBase"]["roleArn"].rpartition("/")[2])
 
-    def _is_gone(self, knowledge_base_id: str) -> bool:
+    def _is_deleted(self, knowledge_base_id: str) -> bool:
         get = self.bedrock.get_knowledge_base
-        return _unless_gone(lambda: get(knowledgeBaseId=knowledge_base_id)) is None
+        return _get_or_none(lambda: get(knowledgeBaseId=knowledge_base_id)) is None
 
     def _delete_role(self, name: str) -> None:
         try:
@@ -130,13 +133,13 @@ class KnowledgeBases:
     def _until(self, is_over: Callable[[], bool], what: str) -> None:
         waited = 0.0
         while not is_over():
-            if waited >= _PATIENCE_SECONDS:
-                raise StillThere(what)
+            if waited >= _TIMEOUT_SECONDS:
+                raise DeletionTimeout(what)
             self.sleep(_PAUSE_SECONDS)
             waited += _PAUSE_SECONDS
 
 
-def _unless_gone(call: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
+def _get_or_none(call: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
     try:
         return call()
     except ClientError as error:

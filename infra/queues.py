@@ -1,4 +1,4 @@
-"""Queues that functions consume, and dead-letter queues for what no retry can help."""
+"""Queues that functions consume, with dead-letter queues for messages that keep failing."""
 
 import json
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _FIFO = ".fifo"
 
 
 class DeadLetters(sqs.Queue):
-    """Kept as long as SQS can, so that a weekend doesn't lose them."""
+    """A dead-letter queue with SQS's longest retention, so that messages survive a weekend."""
 
     def __init__(self, scope: Construct, construct_id: str, *, queue_name: str) -> None:
         self.name = queue_name
@@ -33,9 +33,10 @@ class DeadLetters(sqs.Queue):
 
     def keep_failures_of(self, handler: HandlerFunction) -> None:
         """
-        Keep each event, with the error, that `handler` has failed at as often as Lambda invokes a
-        function asynchronously: three times by default. Lambda drops it otherwise, and a rule's
-        dead-letter queue gets only what Lambda did not accept.
+        Keep each event, with its error, that `handler` fails at in all asynchronous invocations.
+
+        Lambda invokes a function three times by default and drops the event otherwise; a rule's
+        dead-letter queue gets only events that Lambda did not accept.
         https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-retain-records.html
         """
         handler.allow("sqs:SendMessage", on=self.queue_arn)
@@ -49,7 +50,7 @@ class DeadLetters(sqs.Queue):
                 on_failure=of.OnFailureProperty(destination=self.queue_arn)
             ),
         )
-        # Lambda looks at the rights when it makes the configuration.
+        # Lambda checks the rights when it creates the configuration.
         config.node.add_dependency(handler.role)
 
 
@@ -68,11 +69,11 @@ class ConsumedQueue(Construct):
         visibility: cdk.Duration | None = None,
     ) -> None:
         """
-        At most so many `batches` at a time, and each message so many times.
+        Create the queue, with at most `batches` in parallel and `receives` attempts per message.
 
-        A name that ends in `.fifo` is of a queue that keeps the order in each group of messages;
-        it takes no window. A message that is not done comes again after its `visibility`, by
-        default long enough for Lambda to have been throttled for several batches.
+        A name that ends in `.fifo` makes a queue that keeps the order in each message group; it
+        takes no window. A message that is not done returns after its `visibility`, by default long
+        enough for Lambda to be throttled for several batches.
         """
         super().__init__(scope, construct_id)
         self.name = queue_name
@@ -84,7 +85,7 @@ class ConsumedQueue(Construct):
             self,
             "Queue",
             queue_name=queue_name,
-            # Each group by itself: so it takes thousands a second, and not three hundred.
+            # A limit per group allows thousands of messages a second instead of three hundred.
             # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/high-throughput-fifo.html
             deduplication_scope=sqs.DeduplicationScope.MESSAGE_GROUP if is_fifo else None,
             fifo_throughput_limit=(
@@ -92,7 +93,8 @@ class ConsumedQueue(Construct):
             ),
             encryption=sqs.QueueEncryption.SQS_MANAGED,
             enforce_ssl=True,
-            # Six times the function's timeout plus the window, or a slow batch comes twice.
+            # Six times the function's timeout plus the window; otherwise a slow batch is delivered
+            # twice.
             # https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
             visibility_timeout=visibility
             or cdk.Duration.seconds(
@@ -114,15 +116,17 @@ class ConsumedQueue(Construct):
             )
         )
 
-    def let_send(self, handler: HandlerFunction, variable: str) -> None:
-        """By the URL in that variable of its environment."""
-        handler.tell(variable, self.queue.queue_url)
+    def grant_send(self, handler: HandlerFunction, variable: str) -> None:
+        """Let a function send to the queue, whose URL the variable holds."""
+        handler.set_variable(variable, self.queue.queue_url)
         handler.allow("sqs:SendMessage", on=self.queue.queue_arn)
 
 
-def take_turns(consumer: HandlerFunction, queues: Sequence[ConsumedQueue], *, batch: int) -> None:
-    """Let the consumer name each message's user (functions/fair_turns.py)."""
-    consumer.tell("QUEUE_URLS", json.dumps([each.queue.queue_url for each in queues]))
-    consumer.tell("QUEUE_BATCH", str(batch))
+def enable_fair_turns(
+    consumer: HandlerFunction, queues: Sequence[ConsumedQueue], *, batch: int
+) -> None:
+    """Let the consumer resend messages by user (functions/fair_turns.py)."""
+    consumer.set_variable("QUEUE_URLS", json.dumps([each.queue.queue_url for each in queues]))
+    consumer.set_variable("QUEUE_BATCH", str(batch))
     for each in queues:
         consumer.allow("sqs:SendMessage", on=each.queue.queue_arn)

@@ -1,4 +1,4 @@
-"""What several functions read and may do alike."""
+"""The variables and rights that several functions share."""
 
 from dataclasses import dataclass
 
@@ -24,11 +24,13 @@ class Rights:
         }
 
     def state_machine_arn(self) -> str:
-        """By its name, since the machine itself needs these functions first."""
+        """
+        Return the ARN by its name, since the state machine itself needs these functions first.
+        """
         return self.deployment.state_machine_arn(self.scope)
 
     def settle(self, handler: HandlerFunction) -> None:
-        """Read records, and write down what became of documents."""
+        """Allow to read records, and to settle documents."""
         handler.allow(
             "dynamodb:GetItem",
             "dynamodb:BatchGetItem",
@@ -42,14 +44,14 @@ class Rights:
         handler.allow("dynamodb:Query", on=self.data.catalog_table.open_arn)
 
     def list_documents(self, handler: HandlerFunction) -> None:
-        """All of a catalog, in whatever state they are."""
+        """Allow to list a catalog's documents, whatever their state."""
         handler.allow("dynamodb:Query", on=self.data.catalog_table.table_arn)
 
     def list_failed(self, handler: HandlerFunction) -> None:
         handler.allow("dynamodb:Query", on=self.data.catalog_table.failed_arn)
 
     def coordinate(self, handler: HandlerFunction) -> None:
-        """Leases, slots, the queue for Bedrock with its ledger, receipts."""
+        """Allow the use of leases, slots, receipts, and Bedrock's queue with its ledger."""
         handler.allow(
             "dynamodb:GetItem",
             "dynamodb:Query",
@@ -59,11 +61,11 @@ class Rights:
             on=self.data.control_table.table_arn,
         )
 
-    def look_for_silent_runs(self, handler: HandlerFunction) -> None:
+    def list_live_runs(self, handler: HandlerFunction) -> None:
         handler.allow("dynamodb:Query", on=self.data.control_table.live_arn)
 
     def list_bucket(self, handler: HandlerFunction) -> None:
-        """Also for who reads single objects: without it what is gone answers 403, not 404."""
+        """Allow ListBucket, without which reading a missing object responds with 403, not 404."""
         handler.allow("s3:ListBucket", on=self.data.bucket.bucket_arn)
 
     def read_documents(self, handler: HandlerFunction) -> None:
@@ -85,7 +87,7 @@ class Rights:
         return self.deployment.document_arns(self.scope, TEXTS)
 
     def remove_texts(self, handler: HandlerFunction) -> None:
-        """Those that no version of their document needs any more, which a listing tells."""
+        """Allow to delete texts that no version of their document needs, as a listing shows."""
         self.list_bucket(handler)
         handler.allow("s3:ListBucketVersions", on=self.data.bucket.bucket_arn)
         handler.allow("s3:DeleteObject", on=self.texts(), because="One text per version.")
@@ -97,7 +99,9 @@ class Rights:
 
     def wake(self, handler: HandlerFunction) -> None:
         """
-        Tell a parked run that it is admitted. The action has no resource type, so AWS wants a *.
+        Allow to tell a parked run that it is admitted; the action has no resource type, so AWS
+        requires *.
+
         https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsstepfunctions.html
         """
         handler.allow(

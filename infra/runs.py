@@ -1,4 +1,4 @@
-"""The state machine that brings a catalog up to date, and who looks after a run that broke."""
+"""The state machine that brings a catalog up to date, and the recovery of runs that failed."""
 
 import json
 from collections.abc import Mapping
@@ -62,7 +62,7 @@ class Runs(Construct):
             "IngestCatalog",
             state_machine_name=self._deployment.state_machine_name(),
             state_machine_type=sfn.StateMachineType.STANDARD,
-            # As a string, not as an asset, so that the template says what runs.
+            # As a string, not as an asset, so that the template shows the definition.
             definition_body=sfn.DefinitionBody.from_string(_compact(definition)),
             definition_substitutions={
                 "IngestFunctionArn": self._ingest.function.function_arn,
@@ -85,7 +85,8 @@ class Runs(Construct):
 
     def _state_machine_role(self) -> iam.Role:
         """
-        For state machines of this account alone:
+        Create a role for state machines of this account only.
+
         https://docs.aws.amazon.com/step-functions/latest/dg/procedure-create-iam-role.html
         """
         stack = cdk.Stack.of(self)
@@ -120,7 +121,7 @@ class Runs(Construct):
         return role
 
     def _recover_broken_runs(self) -> None:
-        """An execution that timed out or was aborted can't record its own end."""
+        """Recover executions that timed out or were aborted, which can't record their own end."""
         events.Rule(
             self,
             "Broken",
@@ -158,7 +159,7 @@ class Runs(Construct):
             self,
             "Reconcile",
             description="Compares bucket, records and index, and mends what disagrees.",
-            # As long as an invocation may take: a round that needs many goes on without a pause.
+            # An invocation's longest time: a round that takes several continues without a pause.
             schedule=events.Schedule.rate(cdk.Duration.minutes(15)),
             targets=[self._invoking(reconciler, {"action": "reconcile", "when_due": True})],
         )

@@ -1,27 +1,27 @@
-"""What the dashboard shows of searches, and what calls a person about them."""
+"""The searches' widgets on the dashboard, and their alarms."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 
 from infra.alarms import Alarms
-from infra.measurements import FIVE_MINUTES, found, graph, ours, total
+from infra.measurements import FIVE_MINUTES, graph, own_metric, search_metric, total
 
-_OF_A_CALL = ("tool", "outcome")
+_DIMENSIONS = ("tool", "outcome")
 
-# Nobody has told how long it takes; a person should look at what takes longer.
-_HOURS_OF_BUILDING = 6
+# AWS documents no duration; a person should look at an index that takes longer.
+_BUILDING_HOURS = 6
 
 
-def what_agents_get() -> list[cloudwatch.IWidget]:
+def search_widgets() -> list[cloudwatch.IWidget]:
     return [
-        graph("Tool latency, p50 (ms)", [_answered("p50")]),
-        graph("Tool latency, p99 (ms)", [_answered("p99")]),
+        graph("Tool latency, p50 (ms)", [_tool_latency("p50")]),
+        graph("Tool latency, p99 (ms)", [_tool_latency("p99")]),
         graph(
             "Tool calls refused or failed",
             [
-                found(
+                search_metric(
                     "ToolLatency",
-                    *_OF_A_CALL,
+                    *_DIMENSIONS,
                     statistic="SampleCount",
                     where='NOT outcome="success"',
                     label="${PROP('Dim.tool')} ${PROP('Dim.outcome')}",
@@ -35,28 +35,28 @@ def what_agents_get() -> list[cloudwatch.IWidget]:
 
 
 def withheld_passages_alarm(alarms: Alarms) -> cloudwatch.Alarm:
-    figure = ours("PassagesWithheld", "retrieve", statistic="Sum")
-    what = "Passages bore the attributes of a user whose documents they are not from."
-    return alarms.on("WithheldPassages", figure, threshold=1, description=what)
+    metric = own_metric("PassagesWithheld", "retrieve", statistic="Sum")
+    description = "Passages bore the attributes of a user whose documents they are not from."
+    return alarms.on("WithheldPassages", metric, threshold=1, description=description)
 
 
 def unready_indexes_alarm(alarms: Alarms) -> cloudwatch.Alarm:
-    """Hours, because what is in an index already may take some to be read for its words."""
-    figure = ours("SearchIndexesNotReady", "reconciler", statistic="Minimum")
+    """Create the alarm after hours: building an index's text search may take some."""
+    metric = own_metric("SearchIndexesNotReady", "reconciler", statistic="Minimum")
     return alarms.on(
         "SearchIndexesNotReady",
-        figure.with_(period=cdk.Duration.hours(1)),
+        metric.with_(period=cdk.Duration.hours(1)),
         threshold=1,
-        periods=_HOURS_OF_BUILDING,
+        periods=_BUILDING_HOURS,
         description="An index can't be searched by words for hours: searches go through"
         " Retrieve, by meaning alone. The log of the reconciler names it.",
     )
 
 
-def _answered(statistic: str) -> cloudwatch.MathExpression:
-    return found(
+def _tool_latency(statistic: str) -> cloudwatch.MathExpression:
+    return search_metric(
         "ToolLatency",
-        *_OF_A_CALL,
+        *_DIMENSIONS,
         statistic=statistic,
         where='outcome="success"',
         label="${PROP('Dim.tool')}",
@@ -64,9 +64,9 @@ def _answered(statistic: str) -> cloudwatch.MathExpression:
 
 
 def _embedding_cache() -> list[cloudwatch.IMetric]:
-    """Of questions whose vector was there already, and of those that had to be embedded."""
-    hits = total(_of_searches("EmbeddingCacheHits"), label="asked before")
-    misses = total(_of_searches("EmbeddingCacheMisses"), label="embedded")
+    """Return the questions whose vector was cached, those that were embedded, and their rate."""
+    hits = total(_search_metrics("EmbeddingCacheHits"), label="asked before")
+    misses = total(_search_metrics("EmbeddingCacheMisses"), label="embedded")
     rate = cloudwatch.MathExpression(
         expression="100 * hits / (hits + misses)",
         using_metrics={"hits": hits, "misses": misses},
@@ -77,18 +77,18 @@ def _embedding_cache() -> list[cloudwatch.IMetric]:
 
 
 def _search_indexes() -> list[cloudwatch.IMetric]:
-    """By state, and how often agents' questions were searched in another way than is configured."""
-    notices = ours("SearchNotices", "retrieve", label="searched in another way")
-    return [found("SearchIndexes", "state"), notices]
+    """Return the indexes by state, and the searches that ran in another way than configured."""
+    notices = own_metric("SearchNotices", "retrieve", label="searched in another way")
+    return [search_metric("SearchIndexes", "state"), notices]
 
 
 def _passages() -> list[cloudwatch.IMetric]:
     return [
-        ours("RetrieveResults", "retrieve", statistic="Average", label="average"),
-        ours("PassagesWithoutPage", "retrieve", label="of PDFs, found on no page"),
+        own_metric("RetrieveResults", "retrieve", statistic="Average", label="average"),
+        own_metric("PassagesWithoutPage", "retrieve", label="of PDFs, found on no page"),
     ]
 
 
-def _of_searches(name: str) -> list[cloudwatch.Metric]:
-    """Of both functions that embed what somebody asks."""
-    return [ours(name, service) for service in ("retrieve", "catalog_tools")]
+def _search_metrics(name: str) -> list[cloudwatch.Metric]:
+    """Return the metrics of both functions that embed questions."""
+    return [own_metric(name, service) for service in ("retrieve", "catalog_tools")]

@@ -1,11 +1,11 @@
 """
-The indexes of the pool, made for search by words by a function of ours, as a custom resource.
+Text search of the pool's indexes, which a custom resource of ours sets up.
 
-It may go once `AWS::S3Vectors::Index` has all that it sees to in CloudFormation's registry, in each
-region on our list: the text search and `IndexMode`. By November 2026 the template reference has the
-first (`TextSearchConfiguration`, changed without interruption) and not the second. `make preflight`
-asks the registry. What remains then is to keep the indexes that are deployed: a property that the
-template states of an index that has it already must change nothing.
+It can be removed once `AWS::S3Vectors::Index` supports all that it sets in CloudFormation's
+registry, in each region on our list: the text search and `IndexMode`. By November 2026 the template
+reference has the first (`TextSearchConfiguration`, updated without interruption) but not the
+second. `make preflight` reads the registry. Then the deployed indexes must be kept: stating a
+property that an index has already must change nothing.
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-s3vectors-index.html
 """
 
@@ -18,14 +18,14 @@ from constructs import Construct
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
 
-# For as long an index may be busy with another change. CloudFormation waits longer, for a function
-# that Lambda begins anew; an hour, its default, it would wait for one that died.
+# As long as an index may be busy with another change. CloudFormation waits longer, for a function
+# that Lambda invokes again; by default it would wait an hour for one that failed.
 _TIMEOUT = cdk.Duration.minutes(5)
 _SERVICE_TIMEOUT = cdk.Duration.minutes(10)
 
 
 class SearchIndexes(Construct):
-    """A function that may change these indexes and nothing else, and is asked to."""
+    """The custom resource of each index, and its function, which may change only these indexes."""
 
     def __init__(
         self,
@@ -64,18 +64,19 @@ class SearchIndexes(Construct):
                 resource_type="Custom::SearchIndex",
                 service_token=handler.function.function_arn,
                 service_timeout=_SERVICE_TIMEOUT,
-                # CloudFormation asks again when one of them changes.
+                # CloudFormation invokes the function again when one of them changes.
                 properties={
                     "IndexArn": index_arn,
                     "VectorBucketArn": bucket_arn,
                     "Language": deployment.search_language,
-                    # A resource of before it had one is asked for it.
+                    # Makes CloudFormation invoke the function for resources created before it
+                    # returned State.
                     "Attributes": ["State"],
                 },
-                # The index stays as it is, so nobody need be asked.
+                # The index stays as it is, so no deletion is needed.
                 removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
             ).get_att_string("State")
             for number, index_arn in enumerate(index_arns.values(), 1)
         ]
-        # Known to whoever deploys; `stackroom doctor` and an alarm say how they stand later.
+        # For the deployer; `stackroom doctor` and an alarm report the state later.
         cdk.CfnOutput(cdk.Stack.of(self), "SearchByWords", value="; ".join(states))

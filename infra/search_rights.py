@@ -1,7 +1,4 @@
-"""
-What a function may do that searches for somebody, keeps ready what they will search, or has a model
-answer.
-"""
+"""The variables and rights to search, to rerank, to cache questions' vectors, and to answer."""
 
 from collections.abc import Sequence
 
@@ -15,13 +12,14 @@ from infra.knowledge_base import KnowledgeBaseStack
 from stackroom_constructs.agent_network import AgentNetwork
 
 
-def may_search(
+def grant_search(
     handler: HandlerFunction, *, deployment: Deployment, knowledge_base: KnowledgeBaseStack
 ) -> None:
     """
-    Variables and rights for the way that the deployment searches.
+    Set the variables and grant the rights for the deployment's way of searching.
 
-    Retrieve stays allowed beside an index that is searched itself: it answers while that can't be.
+    Retrieve stays allowed besides an index that is queried itself: it answers while the index can't
+    be.
     """
     environment = {
         "RETRIEVE_VIA": deployment.retrieve_via,
@@ -30,11 +28,11 @@ def may_search(
     if deployment.retrieve_least_score:
         environment["RETRIEVE_LEAST_SCORE"] = deployment.retrieve_least_score
     for name, value in environment.items():
-        handler.tell(name, value)
+        handler.set_variable(name, value)
     handler.allow("bedrock:Retrieve", on=knowledge_base.knowledge_base_arns)
     if deployment.retrieve_via != "s3vectors":
         return
-    # GetVectors, because a query by words, behind a filter or for metadata needs it beside its own.
+    # A query with text, a filter or metadata requires GetVectors in addition.
     # https://docs.aws.amazon.com/AmazonS3/latest/API/API_S3VectorBuckets_QueryVectors.html
     handler.allow(
         "s3vectors:QueryVectors",
@@ -45,12 +43,14 @@ def may_search(
     handler.allow("bedrock:InvokeModel", on=knowledge_base.embedding_model_arn)
 
 
-def may_look(handler: HandlerFunction, *, knowledge_base: KnowledgeBaseStack) -> None:
-    """See whether documents are found: in an index itself, which leaves Retrieve to people."""
+def grant_index_lookup(handler: HandlerFunction, *, knowledge_base: KnowledgeBaseStack) -> None:
+    """
+    Allow to check whether documents are found: in the index itself, to leave Retrieve to people.
+    """
     if not knowledge_base.index_arns:
         handler.allow("bedrock:Retrieve", on=knowledge_base.knowledge_base_arns)
         return
-    # GetVectors as below.
+    # GetVectors as above.
     handler.allow(
         "s3vectors:QueryVectors",
         "s3vectors:GetVectors",
@@ -59,8 +59,8 @@ def may_look(handler: HandlerFunction, *, knowledge_base: KnowledgeBaseStack) ->
     )
 
 
-def may_rerank(handler: HandlerFunction, *, deployment: Deployment) -> None:
-    """Nothing, if the deployment has no model for it."""
+def grant_rerank(handler: HandlerFunction, *, deployment: Deployment) -> None:
+    """Allow reranking, if the deployment has a model for it."""
     if not deployment.rerank_model:
         return
     model_arn = cdk.Stack.of(handler).format_arn(
@@ -69,7 +69,7 @@ def may_rerank(handler: HandlerFunction, *, deployment: Deployment) -> None:
         resource="foundation-model",
         resource_name=deployment.rerank_model,
     )
-    handler.tell("RERANK_MODEL_ARN", model_arn)
+    handler.set_variable("RERANK_MODEL_ARN", model_arn)
     # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonbedrock.html
     handler.allow(
         "bedrock:Rerank", on="*", because="The action has no resource type; the model has, below."
@@ -77,8 +77,10 @@ def may_rerank(handler: HandlerFunction, *, deployment: Deployment) -> None:
     handler.allow("bedrock:InvokeModel", on=model_arn)
 
 
-def bundle_of_search(deployment: Deployment) -> Group:
-    """With Redis where it is used: docs/embedding-cache.md tells its price at a cold start."""
+def search_bundle(deployment: Deployment) -> Group:
+    """
+    Return the zip, with Redis only if it is used: docs/embedding-cache.md has its cold-start cost.
+    """
     return CORE if deployment.vector_cache is None else CACHED
 
 
@@ -86,42 +88,44 @@ def bundle_of_search(deployment: Deployment) -> Group:
 ASKS, STREAMS = "bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"
 
 
-def may_answer(
+def grant_answering(
     handler: HandlerFunction, *, deployment: Deployment, by: Sequence[str] = (ASKS,)
 ) -> None:
     """
-    Variables and rights to ask the model about what was found, guarded.
+    Set the variables and grant the rights to generate answers with the model and the guardrail.
 
     A model may take long to write: such a function needs a minute (stackroom.aws.session).
     """
     for name, value in deployment.answer_model.environment(handler).items():
-        handler.tell(name, value)
+        handler.set_variable(name, value)
     for right in deployment.answer_model.model.rights(handler, by=by):
         handler.allow(*right.actions, on=right.resources, where=right.where, because=right.because)
-    may_guard(handler, deployment=deployment)
+    grant_guardrail(handler, deployment=deployment)
 
 
-def may_guard(handler: HandlerFunction, *, deployment: Deployment) -> None:
-    """Nothing, if the deployment has no guardrail."""
+def grant_guardrail(handler: HandlerFunction, *, deployment: Deployment) -> None:
+    """Allow the use of the guardrail, if the deployment has one."""
     guardrail = deployment.guardrail
     if guardrail is None:
         return
     for name, value in guardrail.environment.items():
-        handler.tell(name, value)
+        handler.set_variable(name, value)
     handler.allow("bedrock:ApplyGuardrail", on=guardrail.arn(handler))
 
 
-def may_keep_vectors(handler: HandlerFunction, *, deployment: Deployment) -> None:
-    """Nothing, if the deployment has no cache; in its VPC, if it is in one."""
+def grant_vector_cache(handler: HandlerFunction, *, deployment: Deployment) -> None:
+    """
+    Allow the use of the vector cache, if the deployment has one, and join its VPC if it has one.
+    """
     cache = deployment.vector_cache
     if cache is None:
         return
     for name, value in cache.environment.items():
-        handler.tell(name, value)
+        handler.set_variable(name, value)
     if cache.subnet_ids:
-        made = handler.function.node.default_child
-        assert isinstance(made, lambda_.CfnFunction), "a Function is one of these"
-        made.vpc_config = lambda_.CfnFunction.VpcConfigProperty(
+        resource = handler.function.node.default_child
+        assert isinstance(resource, lambda_.CfnFunction), "a Function's child is its CfnFunction"
+        resource.vpc_config = lambda_.CfnFunction.VpcConfigProperty(
             subnet_ids=list(cache.subnet_ids), security_group_ids=list(cache.security_group_ids)
         )
         AgentNetwork.allow(handler.role)

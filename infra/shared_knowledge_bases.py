@@ -1,6 +1,7 @@
 """
-Knowledge bases that a deployment shares: everybody's agents may be linked to them, and search them
-in runs. A file that the context names says which.
+Knowledge bases that a deployment shares with the agents of all users.
+
+A file that the context names describes them.
 """
 
 import json
@@ -12,17 +13,21 @@ from typing import Any, Self
 import aws_cdk as cdk
 from constructs import Construct
 
-from stackroom_constructs.agent_knowledge_bases import GivenKnowledgeBases
+from stackroom_constructs.agent_knowledge_bases import AgentKnowledgeBases
 
 _ROOT = Path(__file__).parents[1]
 _SETTING = "shared_knowledge_bases_file"
-# Of `BedrockKnowledgeBase`: what is there already is shared, and no tool of ours generates.
-_NOT_HERE = ("create", "generation")
+# Arguments of `BedrockKnowledgeBase` that don't apply: shared knowledge bases exist already, and no
+# tool of ours generates.
+_NOT_ALLOWED = ("create", "generation")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SharedKnowledgeBases:
-    """`described` as the arguments of a `BedrockKnowledgeBase` of stackroom_constructs, each."""
+    """
+    Shared knowledge bases, each described by arguments of stackroom_constructs'
+    `BedrockKnowledgeBase`.
+    """
 
     described: tuple[Mapping[str, Any], ...]
 
@@ -35,28 +40,28 @@ class SharedKnowledgeBases:
             described = json.loads((_ROOT / name).read_text("utf-8"))
         except (OSError, ValueError) as error:
             raise ValueError(f"context {_SETTING} {name!r} must be a file of JSON") from error
-        if not isinstance(described, list) or not all(map(_is_of_one, described)):
+        if not isinstance(described, list) or not all(map(_is_description, described)):
             raise ValueError(
                 f"context {_SETTING} {name!r} must be a JSON list of objects, each with name,"
-                f" description and knowledge_base_id, and without {' and '.join(_NOT_HERE)}"
+                f" description and knowledge_base_id, and without {' and '.join(_NOT_ALLOWED)}"
             )
         return cls(described=tuple(described))
 
-    def given(self, scope: Construct) -> GivenKnowledgeBases:
-        """Raises ValueError for what no knowledge base can be."""
+    def resolve(self, scope: Construct) -> AgentKnowledgeBases:
+        """Return the knowledge bases. Raises ValueError for an invalid description."""
         described = [{**each, "generation": False} for each in self.described]
-        return GivenKnowledgeBases.of(scope, described)
+        return AgentKnowledgeBases.of(scope, described)
 
 
-def environment_of_shared(given: GivenKnowledgeBases) -> dict[str, str]:
-    """Nothing, if none are shared."""
+def shared_environment(given: AgentKnowledgeBases) -> dict[str, str]:
+    """Return the variable that describes the shared knowledge bases, if there are any."""
     if not given.entries:
         return {}
     return {"KNOWLEDGE_BASES_CONFIG": json.dumps(given.entries, separators=(",", ":"))}
 
 
-def _is_of_one(described: object) -> bool:
-    if not isinstance(described, dict) or any(each in described for each in _NOT_HERE):
+def _is_description(described: object) -> bool:
+    if not isinstance(described, dict) or any(each in described for each in _NOT_ALLOWED):
         return False
     needed = ("name", "description", "knowledge_base_id")
     return all(isinstance(described.get(each), str) for each in needed)

@@ -1,4 +1,4 @@
-"""How people sign in, and how a signed-in person writes to the bucket without us in between."""
+"""The sign-in of people, and their AWS credentials to write to the bucket directly."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_cognito as cognito
@@ -8,19 +8,22 @@ from constructs import Construct
 from infra.deployment import Deployment
 
 
-def provider_of(user_pool: cognito.UserPool) -> str:
+def identity_provider(user_pool: cognito.UserPool) -> str:
     """
-    The `iss` of the pool's tokens, without the scheme. Put together, because not every
-    CloudFormation knows the pool's attribute that says the same: the local one does not.
+    Return the `iss` of the pool's tokens, without the scheme.
+
+    It is composed, because not every CloudFormation supports the pool's attribute with this value:
+    the local one does not.
     """
     return f"cognito-idp.{cdk.Aws.REGION}.amazonaws.com/{user_pool.user_pool_id}"
 
 
 class SignIn(Construct):
     """
-    One public app client for the pool with the pages on which people sign in, and an identity pool
-    that turns its tokens into AWS credentials whose tag `user_id` is the token's `sub`: the
-    uploader policy opens just that prefix.
+    A public app client with Cognito's sign-in pages, and an identity pool for AWS credentials.
+
+    The identity pool turns the client's tokens into credentials whose tag `user_id` is the token's
+    `sub`: the uploader policy allows just that prefix.
 
     A program signs a person in by authorization code with PKCE and finds all addresses at
     `{issuer}/.well-known/openid-configuration`. Cognito can't require PKCE of a public client.
@@ -36,18 +39,20 @@ class SignIn(Construct):
         uploader_policy: iam.ManagedPolicy,
     ) -> None:
         super().__init__(scope, construct_id)
-        provider = provider_of(user_pool)
+        provider = identity_provider(user_pool)
         self.issuer = f"https://{provider}"
         self.client = cognito.UserPoolClient(
             self,
             "Client",
             user_pool=user_pool,
-            # The second for operators, who get a user's token with their own AWS credentials.
-            **deployment.sign_in.of_client(user_srp=True, admin_user_password=True),
+            # The second flow is for operators, who get a user's token with their own AWS
+            # credentials.
+            **deployment.sign_in.client_arguments(user_srp=True, admin_user_password=True),
             o_auth=cognito.OAuthSettings(
                 flows=cognito.OAuthFlows(authorization_code_grant=True),
-                # A client that is told no scope asks for all that the issuer's discovery lists,
-                # which is these, and is refused where the app client hasn't each.
+                # A client without configured scopes requests all that the issuer's discovery lists,
+                # which
+                # are these, and is refused if the app client lacks one.
                 scopes=[
                     cognito.OAuthScope.OPENID,
                     cognito.OAuthScope.EMAIL,
@@ -92,7 +97,7 @@ class SignIn(Construct):
         )
 
     def _pages(self, deployment: Deployment, user_pool: cognito.UserPool) -> None:
-        """Managed login; it shows nothing to a client without a style."""
+        """Set up managed login, which shows nothing to a client without a style."""
         cognito.UserPoolDomain(
             self,
             "Domain",

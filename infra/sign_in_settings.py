@@ -1,4 +1,6 @@
-"""How people prove who they are, and how long a refresh token holds: from the context."""
+"""
+The settings of sign-in: refresh tokens, second factor and threat protection, from the CDK context.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -6,7 +8,7 @@ from typing import Any, Self
 import aws_cdk as cdk
 from aws_cdk import aws_cognito as cognito
 
-# As long as Cognito allows: an answer that got lost can be asked for once more.
+# The longest that Cognito allows: a response that got lost can be requested again.
 # https://docs.aws.amazon.com/cognito-user-identity-pools/latest/APIReference/API_RefreshTokenRotationType.html
 _GRACE = cdk.Duration.seconds(60)
 
@@ -26,37 +28,41 @@ _THREATS = {
 class SignInSettings:
     rotates_refresh_tokens: bool
     mfa: cognito.Mfa
-    threat_protection: cognito.StandardThreatProtectionMode | None  # None: there is none
+    threat_protection: cognito.StandardThreatProtectionMode | None  # None: off
 
     @classmethod
     def from_context(cls, app: cdk.App) -> Self:
         return cls(
-            rotates_refresh_tokens=_chosen(
+            rotates_refresh_tokens=_choice(
                 app, "refresh_token_rotation", {"on": True, "off": False}
             ),
-            mfa=_chosen(app, "mfa", _MFA),
-            threat_protection=_chosen(app, "threat_protection", _THREATS),
+            mfa=_choice(app, "mfa", _MFA),
+            threat_protection=_choice(app, "threat_protection", _THREATS),
         )
 
     @property
-    def of_pool(self) -> dict[str, Any]:
+    def pool_arguments(self) -> dict[str, Any]:
         """
-        Arguments of the user pool. A second factor is an app's code: text messages cost, and need
-        an identity of their own. Threat protection is of the Plus plan.
+        The arguments of the user pool.
+
+        The second factor is an authenticator app: text messages cost money and need an identity of
+        their own. Threat protection requires the Plus plan.
         https://docs.aws.amazon.com/cognito/latest/developerguide/cognito-sign-in-feature-plans.html
         """
-        found: dict[str, Any] = {"mfa": self.mfa}
+        arguments: dict[str, Any] = {"mfa": self.mfa}
         if self.mfa is not cognito.Mfa.OFF:
-            found["mfa_second_factor"] = cognito.MfaSecondFactor(sms=False, otp=True)
+            arguments["mfa_second_factor"] = cognito.MfaSecondFactor(sms=False, otp=True)
         if self.threat_protection is not None:
-            found["feature_plan"] = cognito.FeaturePlan.PLUS
-            found["standard_threat_protection_mode"] = self.threat_protection
-        return found
+            arguments["feature_plan"] = cognito.FeaturePlan.PLUS
+            arguments["standard_threat_protection_mode"] = self.threat_protection
+        return arguments
 
-    def of_client(self, **flows: bool) -> dict[str, Any]:
+    def client_arguments(self, **flows: bool) -> dict[str, Any]:
         """
-        Arguments of an app client that takes these flows. Cognito has no rotation beside its flow
-        REFRESH_TOKEN_AUTH, which a client that names no flow has, too.
+        Return the arguments of an app client with these flows.
+
+        Cognito rotates refresh tokens only without its flow REFRESH_TOKEN_AUTH, which is also in
+        the default flows.
         https://docs.aws.amazon.com/cognito/latest/developerguide/amazon-cognito-user-pools-using-the-refresh-token.html
         """
         grace = _GRACE if self.rotates_refresh_tokens else None
@@ -66,9 +72,9 @@ class SignInSettings:
         }
 
 
-def _chosen(app: cdk.App, name: str, choices: dict[str, Any]) -> Any:
-    told = app.node.get_context(name)
-    if told not in choices:
+def _choice(app: cdk.App, name: str, choices: dict[str, Any]) -> Any:
+    value = app.node.get_context(name)
+    if value not in choices:
         allowed = ", ".join(map(repr, choices))
-        raise ValueError(f"context {name} {told!r} must be one of {allowed}")
-    return choices[told]
+        raise ValueError(f"context {name} {value!r} must be one of {allowed}")
+    return choices[value]

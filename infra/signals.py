@@ -1,17 +1,17 @@
 """
 Four signals for the first look at an incident: ask, chat, ingestion, and model.
 
-The console shows them of the last quarter of an hour. It knows lines by how their labels begin:
-what was done, what failed for a reason of ours, and how long it took (p90).
+The console shows their last 15 minutes. It identifies lines by how their labels begin: what was
+done, what failed through our fault, and the latency (p90).
 """
 
 from collections.abc import Iterator, Sequence
 
 from aws_cdk import aws_cloudwatch as cloudwatch
 
-from infra.measurements import FIVE_MINUTES, found, graph, ours
+from infra.measurements import FIVE_MINUTES, graph, own_metric, search_metric
 
-# Tools that search, and how each says that it failed for a reason of ours; `ask` is the console's.
+# Tools that search, with the outcomes that are our faults; `ask` is the console's.
 _FAULTS = {
     "ask": ("UNAVAILABLE", "INTERNAL_ERROR", "TOOK_TOO_LONG", "THROTTLED"),
     "query_catalog": ("UNAVAILABLE", "THROTTLED"),
@@ -27,10 +27,10 @@ def signals(*, with_chat: bool) -> list[cloudwatch.IWidget]:
 
 
 def _ask() -> list[cloudwatch.IMetric]:
-    return [line for tool, faults in _FAULTS.items() for line in _of_tool(tool, faults)]
+    return [line for tool, faults in _FAULTS.items() for line in _tool_lines(tool, faults)]
 
 
-def _of_tool(tool: str, faults: Sequence[str]) -> Iterator[cloudwatch.IMetric]:
+def _tool_lines(tool: str, faults: Sequence[str]) -> Iterator[cloudwatch.IMetric]:
     yield _latency(tool, "SampleCount", "done")
     for fault in faults:
         yield _latency(tool, "SampleCount", "failed", outcome=fault)
@@ -41,7 +41,7 @@ def _latency(
     tool: str, statistic: str, label: str, *, outcome: str = ""
 ) -> cloudwatch.MathExpression:
     where = f'tool="{tool}"' + (f' outcome="{outcome}"' if outcome else "")
-    return found(
+    return search_metric(
         "ToolLatency",
         "tool",
         "outcome",
@@ -53,31 +53,33 @@ def _latency(
 
 def _chat() -> list[cloudwatch.IMetric]:
     return [
-        ours("AgentRunSeconds", "agent_runner", statistic="SampleCount", label="done"),
-        ours("AgentRunsFailed", "agent_runner", label="failed"),
-        ours("AgentRunSeconds", "agent_runner", statistic="p90", label="p90 (s)"),
+        own_metric("AgentRunSeconds", "agent_runner", statistic="SampleCount", label="done"),
+        own_metric("AgentRunsFailed", "agent_runner", label="failed"),
+        own_metric("AgentRunSeconds", "agent_runner", statistic="p90", label="p90 (s)"),
     ]
 
 
 def _ingestion() -> list[cloudwatch.IMetric]:
-    """Users' broken files are done with, and no fault."""
+    """Return the signal of ingestion. Users' defective files count as done, not as faults."""
     faults = ("BrokenRuns", "CatalogsSetAside", "UnexplainedFailures")
     return [
-        found("DocumentsSettled", "outcome", label="done ${PROP('Dim.outcome')}"),
-        *(found(each, label=f"failed {each}") for each in faults),
-        found("UploadToIndexedSeconds", statistic="p90", label="p90 (s) ${PROP('Dim.service')}"),
+        search_metric("DocumentsSettled", "outcome", label="done ${PROP('Dim.outcome')}"),
+        *(search_metric(each, label=f"failed {each}") for each in faults),
+        search_metric(
+            "UploadToIndexedSeconds", statistic="p90", label="p90 (s) ${PROP('Dim.service')}"
+        ),
     ]
 
 
 def _model() -> list[cloudwatch.IMetric]:
     return [
-        _of_models("Invocations", "Sum", "done"),
-        *(_of_models(each, "Sum", "failed") for each in _MODEL_FAULTS),
-        _of_models("InvocationLatency", "p90", "p90 (ms)"),
+        _model_lines("Invocations", "Sum", "done"),
+        *(_model_lines(each, "Sum", "failed") for each in _MODEL_FAULTS),
+        _model_lines("InvocationLatency", "p90", "p90 (ms)"),
     ]
 
 
-def _of_models(name: str, statistic: str, label: str) -> cloudwatch.MathExpression:
+def _model_lines(name: str, statistic: str, label: str) -> cloudwatch.MathExpression:
     """Return a line for each metric, over every model that the account invokes."""
     return cloudwatch.MathExpression(
         expression=f"SEARCH('{{AWS/Bedrock,ModelId}} MetricName=\"{name}\"', '{statistic}', 300)",

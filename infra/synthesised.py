@@ -1,4 +1,4 @@
-"""What the CDK writes of a deployment, and the names in it as they are in an account and region."""
+"""The synthesised templates of a deployment, with its names resolved for an account and region."""
 
 import io
 import json
@@ -18,15 +18,15 @@ class Account:
     def arn(self, service: str, resource: str) -> str:
         return f"arn:aws:{service}:{self.region}:{self.id}:{resource}"
 
-    def filled(self, pattern: str) -> str:
-        """A text of the assembly's manifest, with what it holds places for."""
-        places = {"Partition": "aws", "AccountId": self.id, "Region": self.region}
-        for name, value in places.items():
+    def fill(self, pattern: str) -> str:
+        """Return a text of the assembly's manifest with its placeholders filled."""
+        values = {"Partition": "aws", "AccountId": self.id, "Region": self.region}
+        for name, value in values.items():
             pattern = pattern.replace(f"${{AWS::{name}}}", value)
         return pattern
 
-    def resolved(self, name: Any) -> str | None:
-        """A name of a template; None where it refers to another resource."""
+    def resolve(self, name: Any) -> str | None:
+        """Return a name of a template; None if it refers to another resource."""
         if isinstance(name, str):
             return name
         pseudo = {"AWS::AccountId": self.id, "AWS::Region": self.region}
@@ -39,26 +39,26 @@ class Account:
 
 @dataclass(frozen=True)
 class Model:
-    """`id` is what it is called by: `foundation`, or an inference profile of that."""
+    """A model; `id` is the id to call it by: `foundation`, or an inference profile of it."""
 
     id: str
     foundation: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """A deployment as its settings have it."""
+class PlannedDeployment:
+    """The deployment that the settings describe."""
 
     project: str
     models: tuple[Model, ...]
-    stacks: Mapping[str, Mapping[str, Any]]  # the template of each
-    bootstrap_parameter: str  # of SSM, which has the version of what `cdk bootstrap` made
-    bootstrap_version: int  # that the stacks need at least
-    execution_role: str  # of CloudFormation, by its ARN with `${AWS::AccountId}` and the like
+    stacks: Mapping[str, Mapping[str, Any]]  # templates by stack
+    bootstrap_parameter: str  # of SSM, with the version of the bootstrap stack
+    bootstrap_version: int  # the minimum that the stacks need
+    execution_role: str  # of CloudFormation, an ARN with `${AWS::AccountId}` and the like
 
     @property
     def ocr(self) -> bool:
-        """True where a function asks Textract to read pages."""
+        """True if a function uses Textract to read pages."""
         return any(
             "OCR" in resource["Properties"].get("Environment", {}).get("Variables", {})
             for _, _, resource in self.resources()
@@ -66,24 +66,24 @@ class Wanted:
         )
 
     def resources(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-        """Stack, logical id, and resource."""
+        """Yield stack, logical id, and resource."""
         for stack, template in self.stacks.items():
             for logical_id, resource in template["Resources"].items():
                 yield stack, logical_id, resource
 
 
-def wanted(context: Mapping[str, str]) -> Wanted:
+def plan_deployment(context: Mapping[str, str]) -> PlannedDeployment:
     """
-    By cdk.json and this context, without the functions' packages; takes seconds.
+    Synthesise cdk.json with this context, without the functions' packages; takes seconds.
 
-    Raises ValueError for a setting that is wrong, naming it.
+    Raises ValueError that names a setting that is wrong.
     """
-    # Imported here: it starts Node, which whoever has no credentials need not wait for.
+    # Imported here, because it starts Node, for which a caller without credentials need not wait.
     from infra.app import build_app  # noqa: PLC0415 - see above
     from infra.deployment import Deployment  # noqa: PLC0415 - see above
     from stackroom_constructs.bedrock_model import TITAN  # noqa: PLC0415 - see above
 
-    # The CDK tells of each function's folder, which is about nothing here.
+    # The CDK prints a line for each function's folder, which means nothing here.
     quiet = redirect_stderr(io.TextIOWrapper(io.BytesIO()))
     with tempfile.TemporaryDirectory() as folder, quiet:
         app = build_app(folder, {**context, "bundling": "none"})
@@ -95,11 +95,11 @@ def wanted(context: Mapping[str, str]) -> Wanted:
         )
         embedding = () if deployment.is_managed else (Model(TITAN, TITAN),)
         models = dict.fromkeys((*embedding, *(Model(each.id, each.model) for each in answering)))
-        return read(Path(folder), project=deployment.project, models=tuple(models))
+        return read_assembly(Path(folder), project=deployment.project, models=tuple(models))
 
 
-def read(folder: Path, *, project: str, models: tuple[Model, ...]) -> Wanted:
-    """A cloud assembly."""
+def read_assembly(folder: Path, *, project: str, models: tuple[Model, ...]) -> PlannedDeployment:
+    """Read a cloud assembly."""
     artifacts = json.loads((folder / "manifest.json").read_text("utf-8"))["artifacts"]
     stacks = {
         name: each["properties"]
@@ -108,7 +108,7 @@ def read(folder: Path, *, project: str, models: tuple[Model, ...]) -> Wanted:
     }
     [parameter] = {each["bootstrapStackVersionSsmParameter"] for each in stacks.values()}
     [role] = {each["cloudFormationExecutionRoleArn"] for each in stacks.values()}
-    return Wanted(
+    return PlannedDeployment(
         project=project,
         models=models,
         stacks={

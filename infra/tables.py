@@ -1,4 +1,4 @@
-"""The two tables: catalogs with their documents, and what coordinates the pipeline."""
+"""The two tables: one for catalogs with their documents, one that coordinates the pipeline."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,9 @@ _LIVE = "live-index"
 
 
 class _Table(dynamodb.TableV2):
-    """The house defaults: on demand, encrypted, recoverable, kept, its changes told."""
+    """
+    A table with the project's defaults: on demand, encrypted, recoverable, retained, with a stream.
+    """
 
     def __init__(
         self,
@@ -49,14 +51,14 @@ class _Table(dynamodb.TableV2):
 
 class CatalogTable(_Table):
     def __init__(self, scope: Construct, construct_id: str, *, table_name: str) -> None:
-        # Only a catalog's METADATA item carries user_id; BatchGetItem reads the rest.
+        # Only a catalog's METADATA item has a user_id; BatchGetItem reads the rest.
         by_user = dynamodb.GlobalSecondaryIndexPropsV2(
             index_name=_BY_USER,
             partition_key=_string("user_id"),
             projection_type=dynamodb.ProjectionType.KEYS_ONLY,
         )
-        # Only documents carry a filename. Nothing that changes while one is indexed is in it, so
-        # that no state costs a write here.
+        # Only documents have a filename. No projected attribute changes during ingestion, so that
+        # changes of state cost no write here.
         by_name = dynamodb.GlobalSecondaryIndexPropsV2(
             index_name=_BY_NAME,
             partition_key=_string("catalog_id"),
@@ -64,10 +66,11 @@ class CatalogTable(_Table):
             projection_type=dynamodb.ProjectionType.INCLUDE,
             non_key_attributes=["size", "uploaded_at", "gaps"],
         )
-        # Sparse: what is open, waits over a cap or failed carries these keys, and nothing else.
-        # Local, for a decision to write follows what they answer, and no global index is read
-        # consistently. They are made with the table or never, and limit what lies under one
-        # catalog_id to 10 GB [DynamoDB developer guide: Local secondary indexes].
+        # Sparse: only open, postponed and failed documents have these keys. Local, because
+        # decisions
+        # to write depend on the results, and a global index can't be read consistently. Local
+        # indexes must be created with the table, and limit the items of a catalog_id
+        # to 10 GB [DynamoDB developer guide: Local secondary indexes].
         listings = [
             dynamodb.LocalSecondaryIndexProps(
                 index_name=name,
@@ -83,7 +86,7 @@ class CatalogTable(_Table):
             keys=("catalog_id", "sk"),
             indexes=[by_user, by_name],
             local_indexes=listings,
-            time_to_live_attribute="expires_at",  # of files that were announced and never came
+            time_to_live_attribute="expires_at",  # of files that were announced and never uploaded
         )
 
     @property
@@ -105,7 +108,7 @@ class CatalogTable(_Table):
 
 class ControlTable(_Table):
     def __init__(self, scope: Construct, construct_id: str, *, table_name: str) -> None:
-        # Sparse: only what is held carries `live`, so that a sweep reads what expired and no more.
+        # Sparse: only held items have `live`, so that a sweep reads just what expired.
         live = dynamodb.GlobalSecondaryIndexPropsV2(
             index_name=_LIVE,
             partition_key=_string("live"),

@@ -1,8 +1,8 @@
 """
-Which names a deployment would take that something else has: creating the stack would fail there.
+Checks for names of a deployment that are taken, at which creating a stack would fail.
 
-By the synthesised templates: whatever has a name of its own in them, and isn't yet in the stacks
-that stand, is asked for, one call each.
+The synthesised templates define the names: each resource with a name of its own that isn't in the
+existing stacks yet is looked up, with one call each.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,20 +15,20 @@ from botocore.exceptions import BotoCoreError, ClientError
 from infra.asking import (
     Client,
     Result,
-    bad,
-    good,
-    is_gone,
-    side_by_side,
-    together,
+    failed,
+    is_not_found,
+    join_reasons,
+    passed,
+    reason_of,
+    run_parallel,
     warning,
-    why_not,
 )
-from infra.synthesised import Account, Wanted
+from infra.synthesised import Account, PlannedDeployment
 
 _ANOTHER = "make deploy PROJECT=another"
 _VAULT = "AWS::Backup::BackupVault"
 
-# While a stack is in one of these, the CLI changes it, or makes it anew.
+# In these states, the CLI updates a stack or creates it again.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
 _CHANGEABLE = frozenset(
     {
@@ -39,16 +39,16 @@ _CHANGEABLE = frozenset(
 )
 
 
-# By type: the property that names it, and how to look for it, which answers nothing or raises
-# where there is none.
-_Look = Callable[[Client, Account, str], Any]
+# By resource type: the property with the name, and a lookup that returns nothing or raises if no
+# such resource exists.
+_Lookup = Callable[[Client, Account, str], Any]
 
 
 def _named(listed: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
     return [each for each in listed if each["name"] == name]
 
 
-LOOKS: Mapping[str, tuple[str, _Look]] = {
+LOOKUPS: Mapping[str, tuple[str, _Lookup]] = {
     "AWS::S3::Bucket": ("BucketName", lambda c, _, n: c("s3").head_bucket(Bucket=n)),
     "AWS::DynamoDB::GlobalTable": (
         "TableName",
@@ -108,7 +108,7 @@ LOOKS: Mapping[str, tuple[str, _Look]] = {
             stateMachineArn=a.arn("states", f"stateMachine:{n}")
         ),
     ),
-    # Lambda makes one again for what a function says while its stack is being deleted.
+    # Lambda creates it again for what a function logs while its stack is being deleted.
     "AWS::Logs::LogGroup": (
         "LogGroupName",
         lambda c, _, n: [
@@ -117,8 +117,9 @@ LOOKS: Mapping[str, tuple[str, _Look]] = {
             if each["logGroupName"] == n
         ],
     ),
-    # Kept with its backups, also by PURGE and where `backup_days` goes. A look for one alone is
-    # denied where there is none.
+    # Kept with its backups, also by PURGE and when `backup_days` is reset. Looking up a single
+    # vault
+    # is denied if it doesn't exist.
     _VAULT: (
         "BackupVaultName",
         lambda c, _, n: [
@@ -146,36 +147,39 @@ LOOKS: Mapping[str, tuple[str, _Look]] = {
 
 @dataclass(frozen=True)
 class Stack:
-    """One that stands; `own` are the logical ids of what is in it."""
+    """An existing stack; `own` are the logical ids of its resources."""
 
     status: str
     own: frozenset[str]
 
 
-def names(client: Client, account: Account, wanted: Wanted) -> Result:
-    """Whether each stack can be made or changed, and what it makes has a name that is free."""
-    stacks = _standing(client("cloudformation"), list(wanted.stacks))
+def check_names(client: Client, account: Account, planned: PlannedDeployment) -> Result:
+    """Check that each stack can be created or updated, and that new resources' names are free."""
+    stacks = _existing_stacks(client("cloudformation"), list(planned.stacks))
     aws = f"aws --region {account.region}"
-    for name, stands in stacks.items():
-        if stands.own and stands.own.isdisjoint(wanted.stacks[name]["Resources"]):
-            return bad(f"stack {name} is another program's", _ANOTHER)
-        if stands.status not in _CHANGEABLE:
-            return bad(f"stack {name} is {stands.status}", f"{aws} {_next(stands.status, name)}")
-    own = {(name, each) for name, stands in stacks.items() for each in stands.own}
-    asked = [
+    for name, existing in stacks.items():
+        if existing.own and existing.own.isdisjoint(planned.stacks[name]["Resources"]):
+            return failed(f"stack {name} belongs to another program", _ANOTHER)
+        if existing.status not in _CHANGEABLE:
+            return failed(
+                f"stack {name} is {existing.status}",
+                f"{aws} {_next_command(existing.status, name)}",
+            )
+    own = {(name, each) for name, existing in stacks.items() for each in existing.own}
+    new = [
         (resource["Type"], resolved)
-        for stack, logical_id, resource in wanted.resources()
-        if resource["Type"] in LOOKS
+        for stack, logical_id, resource in planned.resources()
+        if resource["Type"] in LOOKUPS
         and (stack, logical_id) not in own
-        and (told := resource["Properties"].get(LOOKS[resource["Type"]][0])) is not None
-        and (resolved := account.resolved(told)) is not None
+        and (name := resource["Properties"].get(LOOKUPS[resource["Type"]][0])) is not None
+        and (resolved := account.resolve(name)) is not None
     ]
-    found = side_by_side([partial(_is_taken, client, account, *each) for each in asked])
-    if taken := [each for each, there in zip(asked, found, strict=True) if there is True]:
-        return _taken(taken, aws, wanted.project)
-    if unknown := [each for each in found if isinstance(each, str)]:
-        return warning(f"none is seen to be taken, but {together(unknown)}")
-    return good(f"{len(stacks)} stacks stand, {len(asked)} new names are free")
+    results = run_parallel([partial(_is_taken, client, account, *each) for each in new])
+    if taken := [each for each, result in zip(new, results, strict=True) if result is True]:
+        return _taken(taken, aws, planned.project)
+    if unknown := [each for each in results if isinstance(each, str)]:
+        return warning(f"no name is known to be taken, but {join_reasons(unknown)}")
+    return passed(f"{len(stacks)} existing stacks, {len(new)} new names are free")
 
 
 def _taken(taken: list[tuple[str, str]], aws: str, project: str) -> Result:
@@ -190,13 +194,13 @@ def _taken(taken: list[tuple[str, str]], aws: str, project: str) -> Result:
         lines += ['make deploy ARGS="-c backup_days=0"   # without daily backups']
     if len(logs) + len(vaults) < len(taken):
         lines += [f"make destroy PURGE=yes PROJECT={project}   # with all its data", _ANOTHER]
-    told = ", ".join(f"{kind.removeprefix('AWS::')} {name}" for kind, name in taken)
-    return bad(
-        f"taken, and in none of these stacks (docs/deploy.md, the last table): {told}", *lines
+    listed = ", ".join(f"{kind.removeprefix('AWS::')} {name}" for kind, name in taken)
+    return failed(
+        f"taken by others than these stacks (docs/deploy.md, the last table): {listed}", *lines
     )
 
 
-def _next(status: str, stack: str) -> str:
+def _next_command(status: str, stack: str) -> str:
     if status == "UPDATE_ROLLBACK_FAILED":
         return f"cloudformation continue-update-rollback --stack-name {stack}"
     if status in ("CREATE_FAILED", "DELETE_FAILED"):
@@ -204,8 +208,8 @@ def _next(status: str, stack: str) -> str:
     return f"cloudformation describe-stack-events --stack-name {stack}"
 
 
-def _standing(cloudformation: Any, names: list[str]) -> dict[str, Stack]:
-    found = side_by_side([partial(_stack, cloudformation, name) for name in names])
+def _existing_stacks(cloudformation: Any, names: list[str]) -> dict[str, Stack]:
+    found = run_parallel([partial(_stack, cloudformation, name) for name in names])
     return {name: each for name, each in zip(names, found, strict=True) if each is not None}
 
 
@@ -215,7 +219,7 @@ def _stack(cloudformation: Any, name: str) -> Stack | None:
         pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=name)
         listed = [each for page in pages for each in page["StackResourceSummaries"]]
     except ClientError as error:
-        if is_gone(error):
+        if is_not_found(error):
             return None
         raise
     own = {
@@ -225,12 +229,12 @@ def _stack(cloudformation: Any, name: str) -> Stack | None:
 
 
 def _is_taken(client: Client, account: Account, kind: str, name: str) -> bool | str:
-    """Whether it is there; or why that can't be told."""
+    """Return True if the resource exists, or the reason why that is unknown."""
     try:
-        return bool(LOOKS[kind][1](client, account, name))
+        return bool(LOOKUPS[kind][1](client, account, name))
     except ClientError as error:
-        if is_gone(error):
+        if is_not_found(error):
             return False
-        return why_not(error)
+        return reason_of(error)
     except BotoCoreError as error:
         return str(error)

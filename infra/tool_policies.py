@@ -1,6 +1,7 @@
 """
-Cedar's fence before the tools: who may call which. What no policy permits is denied, and the tool
-list shows a caller nothing else.
+Cedar policies for the tools: who may call which.
+
+What no policy permits is denied, and the tool list shows a caller only permitted tools.
 https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/example-policies.html
 """
 
@@ -11,19 +12,18 @@ from aws_cdk import aws_bedrockagentcore as agentcore
 
 from infra.tool_target import tools
 
-# Letters, digits and underscores, at most so many: API reference, CreatePolicy.
-_LONGEST_NAME = 48
+# Letters, digits and underscores [API reference: CreatePolicy].
+_MAX_NAME = 48
 
 
 def permit_people(
     engine: agentcore.PolicyEngine, target: str, *, project: str, gateway_arn: str
 ) -> list[agentcore.Policy]:
     """
-    One policy per tool, so that an operator can narrow or take away one tool alone.
+    Add one policy per tool, so that an operator can narrow or remove a single tool.
 
-    A user's access token carries a user name, a program's doesn't. Action names take no wildcards,
-    and with a specific action the service wants the specific gateway.
-    [assumed: policy.username-tag]
+    A user's access token has a user name, a program's doesn't. Action names take no wildcards, and
+    with a specific action the service requires the specific gateway. [assumed: policy.username-tag]
     """
     return [
         _permit(engine, target, tool["name"], project=project, gateway_arn=gateway_arn)
@@ -32,21 +32,21 @@ def permit_people(
 
 
 def policy_name(project: str, tool: str) -> str:
-    """Unique in an account, so with the project in it."""
+    """Return a name that is unique in the account, by the project in it."""
     name = f"{project}_{tool}".replace("-", "_")
-    if len(name) > _LONGEST_NAME:
+    if len(name) > _MAX_NAME:
         raise ValueError(
-            f"the policy of tool {tool!r} would be named {name!r}, longer than {_LONGEST_NAME} "
+            f"the policy of tool {tool!r} would be named {name!r}, longer than {_MAX_NAME} "
             "characters: give the tool or the project a shorter name"
         )
     return name
 
 
-def checked(statement: str, *, action: str, gateway_arn: str) -> str:
+def check_statement(statement: str, *, action: str, gateway_arn: str) -> str:
     """
-    The statement, if it permits this action alone, and to people alone; else raises ValueError.
+    Return the statement. Raises ValueError unless it permits this action alone, to people alone.
 
-    Instead of the service's own look for what is too wide or without effect: that one refuses
+    This replaces the service's own validation for permissive or ineffective policies, which refuses
     policies that are neither (awslabs/nx-plugin-for-aws 660, awslabs/agentcore-samples 1342). Its
     checks of names and types run in any case.
     https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/policy-validation-overview.html
@@ -62,11 +62,11 @@ def checked(statement: str, *, action: str, gateway_arn: str) -> str:
         ("resource", {"op": "==", "entity": gateway}),
     ):
         if policy[part] != scope:
-            raise ValueError(f"the policy of {action} is not of one {part}: {policy[part]}")
+            raise ValueError(f"the policy of {action} must name one {part}: {policy[part]}")
     request = {"principal": user, "action": tool, "resource": gateway, "context": {"input": {}}}
     program = {"uid": user, "attrs": {}, "parents": [], "tags": {}}
     if cedarpy.is_authorized(request, statement, [program]).allowed:
-        raise ValueError(f"the policy of {action} permits programs, too: name what a user's tag is")
+        raise ValueError(f"the policy of {action} must not permit programs: require a user's tag")
     return statement
 
 
@@ -84,7 +84,7 @@ def _permit(
         policy_name=policy_name(project, tool),
         description=f"People who signed in may use {tool}; on whose documents, we decide.",
         statement=agentcore.PolicyStatement.from_cedar(
-            checked(statement, action=action, gateway_arn=gateway_arn)
+            check_statement(statement, action=action, gateway_arn=gateway_arn)
         ),
         validation_mode=agentcore.PolicyValidationMode.IGNORE_ALL_FINDINGS,
     )

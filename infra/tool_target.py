@@ -1,4 +1,4 @@
-"""The tools of a gateway target, as the gateway takes them."""
+"""The tools of a gateway target, in the gateway's format."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 from aws_cdk import aws_bedrockagentcore as agentcore
 from constructs import Construct
 
-# Written by the interceptor, whatever the caller sent under these names.
+# The interceptor sets these headers, whatever the caller sent.
 _IDENTITY_HEADERS = ("x-user-sub", "x-user-groups", "x-session-id")
 
 _Schema = agentcore.CfnGatewayTarget.SchemaDefinitionProperty
@@ -19,7 +19,7 @@ def schema_file(target: str) -> Path:
 
 
 def tools(target: str) -> list[dict[str, Any]]:
-    """The target's tools, as functions/tool_targets.py has written them."""
+    """Return the target's tools, which functions/tool_targets.py generates."""
     definitions: list[dict[str, Any]] = json.loads(schema_file(target).read_text("utf-8"))
     return definitions
 
@@ -34,9 +34,10 @@ def tool_target(
     headers: Sequence[str] = _IDENTITY_HEADERS,
 ) -> agentcore.CfnGatewayTarget:
     """
-    The plain resource: the construct can't allow headers (aws-cdk pull request 37184).
+    Create the target as a plain resource: the construct can't allow headers (aws-cdk pull request
+    37184).
 
-    `headers` are those that the function is handed; without any, none.
+    `headers` are those that the function receives; if empty, it receives none.
     """
     of = agentcore.CfnGatewayTarget
     functions_tools = of.McpLambdaTargetConfigurationProperty(
@@ -74,7 +75,7 @@ def _definition(tool: Mapping[str, Any]) -> agentcore.CfnGatewayTarget.ToolDefin
 
 
 def _schema(schema: Mapping[str, Any]) -> _Schema:
-    """A tool's JSON schema; unknown keys fail, since the gateway refuses them."""
+    """Return a tool's JSON schema; unknown keys fail, since the gateway refuses them."""
     nested = {
         name: _schema(member) for name, member in schema.get("properties", {}).items()
     } or None

@@ -1,17 +1,17 @@
 """
-Who may read and change the vectors of the pool, whatever else a role of the account allows.
+The policy for who may read and change the vectors of the pool, whatever else a role may.
 
-Whoever reads an index reads everybody's text, since users share it. The policy closes the indexes;
-who may call bedrock:Retrieve on a knowledge base still searches it as its role, and no policy of a
-resource can prevent that.
+Reading an index means reading everybody's text, since users share it. The policy closes the
+indexes. Callers of bedrock:Retrieve on a knowledge base still search with its role, which no
+resource policy can prevent.
 
     Get and Query         the functions below, with the rights of infra/search_rights.py
-    Get, Query, List,     the knowledge bases' roles, as which Bedrock ingests, searches and deletes
+    Get, Query, List,     the knowledge bases' roles, with which Bedrock ingests, searches, deletes
     Put, Delete
-    nothing of these      search-index, which sets indexes up; infra/purge.py, which deletes them
+    none of these         search-index, which sets indexes up; infra/purge.py, which deletes them
 
-Nobody is denied to change this policy or to delete indexes and the bucket, so no mistake here locks
-an account out of its own data.
+Nobody is denied to change this policy or to delete indexes and the bucket, so that no mistake here
+can lock an account out of its own data.
 """
 
 import aws_cdk as cdk
@@ -23,18 +23,18 @@ from infra.deployment import Deployment
 _READ = ("s3vectors:GetVectors", "s3vectors:QueryVectors")
 _CHANGE = ("s3vectors:ListVectors", "s3vectors:PutVectors", "s3vectors:DeleteVectors")
 
-_LOOKING = ("ingest", "status-poller", "reconciler")
+_CHECKING = ("ingest", "status-poller", "reconciler")
 _SEARCHING = ("retrieve", "catalog-tools")
 _SEARCHING_IN_CONSOLE = ("console", "agent-runner")
 
 
 def readers(deployment: Deployment) -> tuple[str, ...]:
-    """The functions that ask an index itself; tests/infra holds them against what roles allow."""
+    """Return the functions that query an index itself; tests/infra compares them with the roles."""
     if deployment.retrieve_via != "s3vectors":
-        return _LOOKING
+        return _CHECKING
     in_console = _SEARCHING_IN_CONSOLE if deployment.console else ()
     prewarming = ("prewarm",) if deployment.prewarm_minutes else ()
-    return (*_LOOKING, *_SEARCHING, *in_console, *prewarming)
+    return (*_CHECKING, *_SEARCHING, *in_console, *prewarming)
 
 
 def guard_vectors(
@@ -44,9 +44,10 @@ def guard_vectors(
     service_roles: list[iam.Role],
 ) -> None:
     """
-    The functions' roles are in later stacks, so they are told by their names, which are fixed and
-    without wildcards. Until a stack is deployed, whoever may create roles could take its name;
-    then that stack fails, and preflight tells of it.
+    Add the policy. It names the functions' roles, because these are in later stacks.
+
+    The names are fixed and without wildcards. Until a stack is deployed, anyone who may create
+    roles could take such a name; then that stack fails, and preflight reports it.
     """
     stack = cdk.Stack.of(bucket)
     bedrock = [role.role_arn for role in service_roles]
@@ -65,7 +66,7 @@ def guard_vectors(
             ]
         ),
     )
-    # Else a bucket that outlives its stack would lie open.
+    # Otherwise a bucket that outlives its stack would be unprotected.
     policy.apply_removal_policy(cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
 
 

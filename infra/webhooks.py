@@ -1,4 +1,4 @@
-"""What tells webhooks of changes: a queue that keeps the order of each record, and its function."""
+"""The queue and the function that call webhooks, in the order of each record's changes."""
 
 import aws_cdk as cdk
 from constructs import Construct
@@ -7,10 +7,10 @@ from infra.function import HandlerFunction
 from infra.queues import ConsumedQueue
 from infra.rights import Rights
 
-# The last about a day after the first [stackroom.catalogs.webhook_calls].
-_TRIES = 33
+# The last attempt is about a day after the first [stackroom.catalogs.webhook_calls].
+_ATTEMPTS = 33
 # Each call may take ten seconds.
-_CALLS_AT_ONCE = 10
+_CONCURRENT_CALLS = 10
 
 
 class Webhooks(Construct):
@@ -31,13 +31,13 @@ class Webhooks(Construct):
             "Queue",
             queue_name=f"{rights.deployment.project}-webhooks.fifo",
             consumer=self.sender,
-            batch_size=1,  # its group waits for the one, and nobody waits for another's
-            batches=rights.deployment.concurrency.batches(_CALLS_AT_ONCE),
-            receives=_TRIES,
+            batch_size=1,  # a failed message blocks its own group only
+            batches=rights.deployment.concurrency.batches(_CONCURRENT_CALLS),
+            receives=_ATTEMPTS,
         )
         self.dead_letters = self._queue.dead_letters
-        # Who takes from a queue may put messages off, too.
-        self.sender.tell("WEBHOOKS_QUEUE_URL", self._queue.queue.queue_url)
+        # The consumer may delay messages of its queue, too.
+        self.sender.set_variable("WEBHOOKS_QUEUE_URL", self._queue.queue.queue_url)
         self.sender.allow(
             "dynamodb:Query",
             on=control.table_arn,
@@ -45,5 +45,5 @@ class Webhooks(Construct):
         )
         self.sender.allow("secretsmanager:GetSecretValue", on=key.secret_arn)
 
-    def let_send(self, handler: HandlerFunction) -> None:
-        self._queue.let_send(handler, "WEBHOOKS_QUEUE_URL")
+    def grant_send(self, handler: HandlerFunction) -> None:
+        self._queue.grant_send(handler, "WEBHOOKS_QUEUE_URL")

@@ -1,23 +1,23 @@
 """
-Agents and their knowledge bases, as CDK constructs for anyone's app.
+CDK constructs for agents and their knowledge bases, for any app.
 
 - batch_agent: a function that runs an agent on each event
-- interactive_agent: a process in AgentCore Runtime, which streams its answers to people
-- base_agent, agent_definition, agent_network: what every agent has, is told, and runs in
-- agent_knowledge_bases, environment: held together, within the 4 KB of a function's variables
-- bedrock_model: a model that may be asked
+- interactive_agent: a process in AgentCore Runtime that streams answers to people
+- base_agent, agent_definition, agent_network: what all agents share, their definition and VPC
+- agent_knowledge_bases, environment: an agent's knowledge bases, within a function's 4 KB
+- bedrock_model: a model, and the rights to invoke it
 - bundling: the zip of a function
-- base_knowledge_base: what an agent needs to know of a knowledge base, whoever makes it
-- bedrock_knowledge_base: one of Amazon Bedrock, that exists or is made
-- own_store_knowledge_base: what all have that Stackroom searches in their stores itself
+- base_knowledge_base: what an agent needs to know about any knowledge base
+- bedrock_knowledge_base: a knowledge base of Amazon Bedrock, existing or created
+- own_store_knowledge_base: the base of knowledge bases that Stackroom searches in their stores
 - vector_index_knowledge_base: an index of S3 Vectors, searched without Bedrock's Retrieve
 - pgvector_knowledge_base: tables in PostgreSQL with pgvector
-- opensearch_knowledge_base: an index of OpenSearch Serverless, searched without Bedrock, too
-- search_options, retrieval_filters: how it is searched, and what that takes
-- knowledge_base_creation, chunking, parsing, vector_stores: what is to be made
-- created_knowledge_base, ingestion_on_upload: its making, and what starts its ingestion jobs
-- acknowledgments: findings of cdk-nag that are right as they are
-- argument_checks: what is wrong with an argument
+- opensearch_knowledge_base: an index of OpenSearch Serverless, also searched without Retrieve
+- search_options, retrieval_filters: options of searches, and the rights that they need
+- knowledge_base_creation, chunking, parsing, vector_stores: what to create
+- created_knowledge_base, ingestion_on_upload: the created resources, and their ingestion jobs
+- acknowledgments: accepted findings of cdk-nag
+- argument_checks: validation of arguments
 
     from stackroom_constructs import AgentDefinitionProps, BatchAgent, BedrockKnowledgeBase
 
@@ -33,7 +33,7 @@ Agents and their knowledge bases, as CDK constructs for anyone's app.
         stack, "Answers", agent_name="answers", agent_definition=definition, prompt="Answer this."
     )
 
-Imports the CDK, and nothing of Stackroom's other packages. Needs the extra `infra`.
+The package imports the CDK, and nothing of Stackroom's other packages. It needs the extra `infra`.
 """
 
 from stackroom_constructs.agent_definition import AgentDefinitionProps

@@ -1,4 +1,4 @@
-"""What an agent is told and may use: its model, prompt, tools and knowledge bases."""
+"""The definition of an agent: its model, prompt, tools and knowledge bases."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ from stackroom_constructs.argument_checks import (
 from stackroom_constructs.base_knowledge_base import IKnowledgeBase
 from stackroom_constructs.bedrock_model import BedrockModel
 
-# What an agent takes [src/stackroom/search/search_arguments.py].
-MOST_TOKENS = 100_000
+# The limits of an agent's search [src/stackroom/search/search_arguments.py].
+MAX_TOKENS = 100_000
 PRIORITIES = ("similarity", "recency", "balanced")
 
 _ASSET = "an Asset of aws_cdk.aws_s3_assets"
@@ -61,16 +61,16 @@ class AgentDefinitionProps:
             raise ValueError(f"{scope.node.path}: bedrock_model {error}") from error
 
     def budget(self, scope: Construct) -> dict[str, str]:
-        """What the agent has to be told of it: what it wouldn't do anyway."""
-        usual, told = AgentDefinitionProps, {}
+        """Return the variables of the retrieval budget that differ from the agent's defaults."""
+        defaults, variables = AgentDefinitionProps, {}
         tokens, first = self.retrieve_max_tokens, self.retrieve_prioritize_by
-        check_range(scope, "retrieve_max_tokens", tokens, 1, MOST_TOKENS)
+        check_range(scope, "retrieve_max_tokens", tokens, 1, MAX_TOKENS)
         check_choice(scope, "retrieve_prioritize_by", first, PRIORITIES)
-        if tokens != usual.retrieve_max_tokens:
-            told["RETRIEVE_MAX_TOKENS"] = str(tokens)
-        if first != usual.retrieve_prioritize_by:
-            told["RETRIEVE_PRIORITIZE_BY"] = str(first)
-        return told
+        if tokens != defaults.retrieve_max_tokens:
+            variables["RETRIEVE_MAX_TOKENS"] = str(tokens)
+        if first != defaults.retrieve_prioritize_by:
+            variables["RETRIEVE_PRIORITIZE_BY"] = str(first)
+        return variables
 
     def check_assets(self, scope: Construct) -> None:
         prompt = self.system_prompt

@@ -1,4 +1,4 @@
-"""The knowledge bases that an agent is given, and what they mean for its function."""
+"""The knowledge bases of an agent, with the configuration and the rights to search them."""
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,13 +22,13 @@ from stackroom_constructs.own_store_knowledge_base import TENANCIES
 from stackroom_constructs.retrieval_filters import check_filter, check_types
 from stackroom_constructs.search_options import STORES
 
-# What Stackroom's own tool reads of an entry, held to while the app is synthesised: any class may
-# write one, and an entry that the agent refuses when it starts answers no event.
+# The members of an entry that Stackroom's own tool reads. They are checked during synthesis,
+# because any class may write an entry, and an agent with an invalid one answers no event.
 #
-# What reads it holds it to the same rules (stackroom.stores.entries, and
+# The reader applies the same rules (stackroom.stores.entries, and
 # the settings of each store).
 
-_OF_ALL = (
+_COMMON_MEMBERS = (
     "knowledgeBaseId",
     "name",
     "description",
@@ -45,20 +45,26 @@ _OF_ALL = (
     "retrievalTool",
 )
 MEMBERS = (
-    *_OF_ALL,
+    *_COMMON_MEMBERS,
     "implicitFilter",
     "managedReranking",
     "embeddingModel",
     "embeddingDimensions",
 )
-OF_OWN_STORES = (*_OF_ALL, "tenancy", "tenantKey", "embeddingModel", "embeddingDimensions")
-# What a store that Stackroom searches itself is told beside these.
-OF_STORES: Mapping[str, tuple[str, ...]] = {
+OWN_STORE_MEMBERS = (
+    *_COMMON_MEMBERS,
+    "tenancy",
+    "tenantKey",
+    "embeddingModel",
+    "embeddingDimensions",
+)
+# Further members of the stores that Stackroom searches itself.
+STORE_MEMBERS: Mapping[str, tuple[str, ...]] = {
     "PGVECTOR": ("host", "port", "database", "user", "schema", "sslRootCert", "isLocal"),
     "S3_VECTORS_DIRECT": ("indexArn", "textKey", "sourceKey"),
 }
-# Of OPENSEARCH_SERVERLESS with a collectionEndpoint; without one, Bedrock's Retrieve searches it.
-OF_COLLECTIONS = (
+# For OPENSEARCH_SERVERLESS with a collectionEndpoint; without one, Bedrock's Retrieve searches it.
+COLLECTION_MEMBERS = (
     "collectionEndpoint",
     "indexName",
     "vectorField",
@@ -69,33 +75,33 @@ OF_COLLECTIONS = (
 
 
 def check_entry(scope: Construct, entry: Mapping[str, Any]) -> None:
-    """Of a knowledge base without a tool of its own. Raises InvalidArgument."""
+    """Check an entry of a knowledge base without a tool of its own. Raises InvalidArgument."""
     owner = f"{scope.node.path}: configuration of {entry['name']!r}"
     store = entry.get("vectorStoreType", "S3_VECTORS")
-    check_choice(owner, "vectorStoreType", store, (*STORES, *OF_STORES))
+    check_choice(owner, "vectorStoreType", store, (*STORES, *STORE_MEMBERS))
     members = members_of(entry)
     if unknown := [member for member in entry if member not in members]:
-        told = ", ".join(members)
-        allowed = f"left out without a tool of its own, which alone reads others than {told}"
+        known = ", ".join(members)
+        allowed = f"omitted without a tool of its own, since Stackroom's reads only {known}"
         raise InvalidArgument(owner, "members", unknown, allowed)
     if "tenancy" in members:
         check_choice(owner, "tenancy", entry.get("tenancy"), TENANCIES)
-    narrowed = entry.get("enableAcl", False)
-    check_flag(owner, "enableAcl", narrowed)
+    is_narrowed = entry.get("enableAcl", False)
+    check_flag(owner, "enableAcl", is_narrowed)
     check_attribute(owner, "aclMetadataField", entry.get("aclMetadataField", "allowed_groups"))
     check_range(owner, "numberOfResults", entry.get("numberOfResults", 5), 1, 100)
     condition = entry.get("retrievalFilter")
-    check_filter(owner, condition, store=store, is_narrowed=narrowed)
+    check_filter(owner, condition, store=store, is_narrowed=is_narrowed)
     if _is_collection(entry):
         check_types(owner, condition)
 
 
 def members_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    """Those that the tool reads of an entry for this store."""
-    own = OF_STORES.get(entry.get("vectorStoreType", ""))
+    """Return the members that the tool reads in an entry of this store."""
+    own = STORE_MEMBERS.get(entry.get("vectorStoreType", ""))
     if _is_collection(entry):
-        own = OF_COLLECTIONS
-    return MEMBERS if own is None else (*OF_OWN_STORES, *own)
+        own = COLLECTION_MEMBERS
+    return MEMBERS if own is None else (*OWN_STORE_MEMBERS, *own)
 
 
 def _is_collection(entry: Mapping[str, Any]) -> bool:
@@ -103,15 +109,17 @@ def _is_collection(entry: Mapping[str, Any]) -> bool:
 
 
 _KEY = "knowledgeBaseId"
-# But for scope and id, which it is given here.
+# The arguments besides scope and id, which are set here.
 _ARGUMENTS = tuple(inspect.signature(BedrockKnowledgeBase.__init__).parameters)[3:]
 
 
 @dataclass(frozen=True, kw_only=True)
-class GivenKnowledgeBases:
+class AgentKnowledgeBases:
     """
-    `entries` of KNOWLEDGE_BASES_CONFIG, the `statements` that searching them takes, and the `tools`
-    that search them, one for each.
+    Knowledge bases with what an agent's function needs to search them.
+
+    `entries` are those of KNOWLEDGE_BASES_CONFIG, `statements` the rights to search, and `tools`
+    the retrieval tools, one per knowledge base.
     """
 
     entries: tuple[dict[str, Any], ...]
@@ -120,12 +128,12 @@ class GivenKnowledgeBases:
 
     @property
     def own_tools(self) -> tuple[RetrievalTool, ...]:
-        """Each once, however many knowledge bases it searches."""
+        """The tools other than Stackroom's own, each once."""
         return tuple({tool.name: tool for tool in self.tools if not tool.is_default}.values())
 
     @property
-    def telling_groups_apart(self) -> list[str]:
-        """Names of those that Stackroom's own tool searches for nobody who isn't told of."""
+    def with_access_control(self) -> list[str]:
+        """The names of knowledge bases with enable_acl that Stackroom's own tool searches."""
         return [
             str(entry["name"])
             for entry, tool in zip(self.entries, self.tools, strict=True)
@@ -142,15 +150,17 @@ class GivenKnowledgeBases:
 
     @classmethod
     def of(cls, scope: Construct, given: Sequence[IKnowledgeBase | Mapping[str, Any]]) -> Self:
-        """Raises InvalidArgument for what can't stand side by side, or is no knowledge base."""
+        """Return the knowledge bases. Raises InvalidArgument for invalid or conflicting ones."""
         if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
-            allowed = "a list of knowledge bases, even of one"
+            allowed = "a list of knowledge bases, even if there is only one"
             raise InvalidArgument(scope, "knowledge_bases", given, allowed)
-        known = [_made(scope, number, each) for number, each in enumerate(given, start=1)]
+        known = [
+            _to_knowledge_base(scope, number, each) for number, each in enumerate(given, start=1)
+        ]
         tools = [each.retrieval_tool() for each in known]
-        _held_together(scope, tools)
+        _check_tools(scope, tools)
         entries = [_entry(scope, each, tool) for each, tool in zip(known, tools, strict=True)]
-        _held_apart(scope, entries)
+        _check_ids(scope, entries)
         return cls(
             entries=tuple(entries),
             statements=tuple(
@@ -160,13 +170,13 @@ class GivenKnowledgeBases:
         )
 
 
-def _made(
+def _to_knowledge_base(
     scope: Construct, number: int, given: IKnowledgeBase | Mapping[str, Any]
 ) -> IKnowledgeBase:
-    """Plain props are those of a BedrockKnowledgeBase."""
+    """Return a knowledge base; plain props are those of a BedrockKnowledgeBase."""
     if isinstance(given, Mapping):
         if unknown := [name for name in given if name not in _ARGUMENTS]:
-            allowed = f"among the arguments of BedrockKnowledgeBase: {', '.join(_ARGUMENTS)}"
+            allowed = f"arguments of BedrockKnowledgeBase: {', '.join(_ARGUMENTS)}"
             raise InvalidArgument(scope, f"knowledge_bases[{number - 1}]", unknown, allowed)
         return BedrockKnowledgeBase(scope, f"KnowledgeBase{number}", **given)
     if not isinstance(given, IKnowledgeBase):
@@ -183,32 +193,33 @@ def _entry(scope: Construct, knowledge_base: IKnowledgeBase, tool: RetrievalTool
         value = entry.get(member)
         if not isinstance(value, str) or not value.strip():
             argument = f"{member} of {knowledge_base.name!r}"
-            raise InvalidArgument(scope, argument, value, "a text that is not blank")
+            raise InvalidArgument(scope, argument, value, "non-blank text")
     if tool.is_default:
         check_entry(scope, entry)
         return entry
     return {**entry, "retrievalTool": tool.name}
 
 
-def _held_apart(scope: Construct, entries: Sequence[Mapping[str, Any]]) -> None:
-    """The id of one that is made here is known to CloudFormation alone, so names are told, too."""
+def _check_ids(scope: Construct, entries: Sequence[Mapping[str, Any]]) -> None:
+    """Check that ids are unique; errors show names, since the id of a created one is a token."""
     ids = [str(cdk.Stack.of(scope).resolve(entry[_KEY])) for entry in entries]
-    twice = [entry for entry, id_ in zip(entries, ids, strict=True) if ids.count(id_) > 1]
-    if twice:
-        names = [str(entry["name"]) for entry in twice]
-        told = names if cdk.Token.is_unresolved(twice[0][_KEY]) else twice[0][_KEY]
-        allowed = f"in one of the agent's knowledge bases, not in {len(twice)}: {', '.join(names)}"
-        raise InvalidArgument(scope, _KEY, told, allowed)
+    duplicates = [entry for entry, id_ in zip(entries, ids, strict=True) if ids.count(id_) > 1]
+    if duplicates:
+        names = [str(entry["name"]) for entry in duplicates]
+        first = duplicates[0][_KEY]
+        value = names if cdk.Token.is_unresolved(first) else first
+        allowed = f"unique, but {len(duplicates)} knowledge bases have it: {', '.join(names)}"
+        raise InvalidArgument(scope, _KEY, value, allowed)
 
 
-def _held_together(scope: Construct, tools: Sequence[RetrievalTool]) -> None:
+def _check_tools(scope: Construct, tools: Sequence[RetrievalTool]) -> None:
     found: dict[str, RetrievalTool] = {}
     for tool in tools:
         if tool.is_default and _implementation(tool) != (None, None):
-            allowed = "another name, since this one is Stackroom's own tool"
+            allowed = "another name, since Stackroom's own tool has this one"
             raise InvalidArgument(scope, "name of a retrieval tool", tool.name, allowed)
         if _implementation(found.setdefault(tool.name, tool)) != _implementation(tool):
-            allowed = "the name of one tool, and knowledge bases of this agent bring two of it"
+            allowed = "unique, but two tools of the agent's knowledge bases have it"
             raise InvalidArgument(scope, "name of a retrieval tool", tool.name, allowed)
 
 

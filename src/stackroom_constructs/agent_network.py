@@ -1,4 +1,4 @@
-"""An agent's function inside a VPC: where it stands, and what that takes."""
+"""The VPC of an agent, and the rights that it needs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -30,13 +30,15 @@ class AgentNetwork:
         if self.security_groups == ():
             raise ValueError("security_groups of an agent's network must be one or more, or None")
 
-    def of_function(self) -> dict[str, Any]:
-        """The arguments of `aws_lambda.Function`."""
+    def function_arguments(self) -> dict[str, Any]:
+        """Return the arguments of `aws_lambda.Function`."""
         groups = list(self.security_groups) if self.security_groups is not None else None
         return {"vpc": self.vpc, "vpc_subnets": self.subnets, "security_groups": groups}
 
-    def of_runtime(self, scope: Construct) -> agentcore.CfnRuntime.NetworkConfigurationProperty:
-        """Its interfaces are made by a role of AgentCore's own, so the agent's needs no right."""
+    def runtime_configuration(
+        self, scope: Construct
+    ) -> agentcore.CfnRuntime.NetworkConfigurationProperty:
+        """Return the network of a runtime, whose interfaces a role of AgentCore's own creates."""
         chosen = self.subnets._values if self.subnets is not None else {}
         groups = self.security_groups or (ec2.SecurityGroup(scope, "SecurityGroup", vpc=self.vpc),)
         return agentcore.CfnRuntime.NetworkConfigurationProperty(
@@ -50,10 +52,10 @@ class AgentNetwork:
     @staticmethod
     def allow(role: iam.Role) -> None:
         """
-        What Lambda needs of the function's role to make and to remove network interfaces.
+        Let Lambda create and delete network interfaces with the function's role.
 
-        The describing actions know no resources, and to remove an interface Lambda asks for all.
-        https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html
+        The describing actions have no resource types, and deleting an interface requires all
+        resources. https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html
         https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AWSLambdaVPCAccessExecutionRole.html
         """
         here = cdk.Stack.of(role).format_arn(service="ec2", resource="*", resource_name="*")

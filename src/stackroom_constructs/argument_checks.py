@@ -1,4 +1,4 @@
-"""What is wrong with an argument of a construct, found while the app is synthesised."""
+"""Validation of constructs' arguments during synthesis."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -13,32 +13,36 @@ _NAME = re.compile(r"([0-9a-zA-Z][_-]?){1,100}")
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-indexes.html
 _INDEX = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
-# Characters of a wrong value that an error shows.
+# Characters of an invalid value that an error shows.
 _SHOWN = 200
 
-# What an error says of: a construct, by its path, or what it is handed, by its name.
+# The subject of an error: a construct, by its path, or an argument object, by its name.
 Owner = Construct | str
 
 
 class InvalidArgument(ValueError):
     """
-    An argument that can't be right. The text names the construct, the argument, what it was and
-    what is allowed, so that the app can be mended from it alone.
+    An argument is invalid.
+
+    The text names the construct, the argument, its value and what is allowed, so that it is enough
+    to correct the app.
     """
 
     def __init__(self, owner: Owner, argument: str, value: Any, allowed: str) -> None:
         place = owner if isinstance(owner, str) else owner.node.path
-        told = repr(value)
-        if len(told) > _SHOWN:
-            told = f"{told[:_SHOWN]}..."
-        super().__init__(f"{place}: {argument} {told} must be {allowed}")
+        shown = repr(value)
+        if len(shown) > _SHOWN:
+            shown = f"{shown[:_SHOWN]}..."
+        super().__init__(f"{place}: {argument} {shown} must be {allowed}")
         self.argument = argument
         self.value = value
         self.allowed = allowed
 
 
 class TooLarge(ValueError):
-    """More bytes than Lambda takes. The text names the limit, and the longest parts to shorten."""
+    """
+    The environment is larger than Lambda allows; the text names the limit and the longest parts.
+    """
 
     def __init__(
         self,
@@ -51,15 +55,15 @@ class TooLarge(ValueError):
         advice: str,
     ) -> None:
         longest = sorted(parts.items(), key=lambda part: -part[1])[:3]
-        told = ", ".join(f"{name!r} with {length:,}" for name, length in longest)
+        parts_text = ", ".join(f"{name!r} with {length:,}" for name, length in longest)
         super().__init__(
             f"{construct.node.path}: {what} has {size:,} bytes and may have {limit:,}, since Lambda"
-            f" takes 4 KB of environment variables. {advice}; the longest: {told}"
+            f" allows 4 KB of environment variables. {advice}; the longest: {parts_text}"
         )
 
 
 def check_range(owner: Owner, argument: str, value: Any, least: int, most: int) -> None:
-    """A whole number from `least` to `most`; one that is known only on deployment passes."""
+    """Check for a whole number from `least` to `most`; a token passes."""
     if isinstance(value, bool) or not isinstance(value, int) or _is_outside(value, least, most):
         raise InvalidArgument(owner, argument, value, f"a whole number of {least:,} to {most:,}")
 
@@ -69,34 +73,36 @@ def check_choice(owner: Owner, argument: str, value: Any, choices: Collection[st
         raise InvalidArgument(owner, argument, value, f"one of {', '.join(choices)}")
 
 
-def check_said(owner: Owner, argument: str, value: Any, longest: int | None = None) -> None:
-    """A text with something in it, of at most `longest` characters."""
+def check_text(owner: Owner, argument: str, value: Any, longest: int | None = None) -> None:
+    """Check for a text that is not blank, of at most `longest` characters."""
     if not isinstance(value, str) or not value.strip():
-        raise InvalidArgument(owner, argument, value, "a text that is not blank")
+        raise InvalidArgument(owner, argument, value, "non-blank text")
     if longest is not None and len(value) > longest and not cdk.Token.is_unresolved(value):
         raise InvalidArgument(owner, argument, value, f"a text of at most {longest:,} characters")
 
 
 def check_name(owner: Owner, argument: str, value: Any) -> None:
-    """A name that Bedrock gives a knowledge base or a data source."""
+    """Check a name of a knowledge base or a data source in Bedrock."""
     if not cdk.Token.is_unresolved(value) and not _NAME.fullmatch(str(value)):
-        allowed = "letters and digits, at most 100, each with one - or _ behind it at most"
+        allowed = "at most 100 letters and digits, each followed by at most one - or _"
         raise InvalidArgument(owner, argument, value, allowed)
 
 
 def check_index_name(owner: Owner, value: Any) -> None:
     if not cdk.Token.is_unresolved(value) and not _INDEX.fullmatch(str(value)):
-        allowed = "3 to 63 lower-case letters, digits, . and -, a letter or digit first and last"
+        allowed = (
+            "3 to 63 lower-case letters, digits, . and -, with a letter or digit first and last"
+        )
         raise InvalidArgument(owner, "index_name", value, allowed)
 
 
 def check_kind(owner: Owner, argument: str, value: Any, kind: type, allowed: str) -> None:
-    """Python takes anything for an argument; what comes of it later says nothing to its user."""
+    """Check a type, which Python doesn't do: later errors would mean nothing to the user."""
     if not isinstance(value, kind):
         raise InvalidArgument(owner, argument, value, allowed)
 
 
-def check_share(owner: Owner, argument: str, value: Any) -> None:
+def check_fraction(owner: Owner, argument: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InvalidArgument(owner, argument, value, "a number of 0 to 1")
 

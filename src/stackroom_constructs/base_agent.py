@@ -1,4 +1,4 @@
-"""What every agent has: a role, a key, a log group, and what its definition says."""
+"""The base of all agents: a role, a key, a log group, and the agent's definition."""
 
 import json
 import re
@@ -16,15 +16,16 @@ from constructs import Construct, IConstruct
 from stackroom_constructs import environment
 from stackroom_constructs.acknowledgments import accept_wildcard
 from stackroom_constructs.agent_definition import AgentDefinitionProps
-from stackroom_constructs.agent_knowledge_bases import GivenKnowledgeBases
+from stackroom_constructs.agent_knowledge_bases import AgentKnowledgeBases
 from stackroom_constructs.agent_network import AgentNetwork
 from stackroom_constructs.argument_checks import InvalidArgument, check_flag, check_kind
 from stackroom_constructs.bundling import BASE_SERVICES, Bundle, source_of
 
-# Where an agent's function logs: a group of its own, under the agent's key.
+# The log group of an agent's function, encrypted with the agent's key.
 
-# What may stand in a question and is nobody's business: email and postal addresses, credentials,
-# numbers of cards. https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/protect-sensitive-log-data-types.html
+# Personal data that a question may contain: email and postal addresses, credentials,
+# card numbers.
+# https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/protect-sensitive-log-data-types.html
 _PROTECTED = (
     logs.DataIdentifier.EMAILADDRESS,
     logs.DataIdentifier.ADDRESS,
@@ -41,11 +42,11 @@ _PROTECTED = (
 
 class AgentLogs(logs.LogGroup):
     """
-    Encrypted with the agent's key, since with observability on it holds what people asked; then
-    CloudWatch Logs also finds, counts and masks personal data and credentials in it.
+    A log group that is encrypted with the agent's key.
 
-    A key that is only referred to can't be changed here: the app is warned that the key's own
-    policy must let CloudWatch Logs use it.
+    With observability on, it contains people's questions; then CloudWatch Logs also finds, counts
+    and masks personal data and credentials in it. An imported key can't be changed here: the app
+    gets a warning that the key's own policy must let CloudWatch Logs use it.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class AgentLogs(logs.LogGroup):
         is_observed: bool,
         removal_policy: cdk.RemovalPolicy,
     ) -> None:
-        # A name that is known before the group is: the key's policy has it, and the group the key.
+        # The name is fixed, because the key's policy names the group and the group the key.
         name = f"/aws/lambda/{cdk.Names.unique_resource_name(scope, separator='-')}"
         super().__init__(
             scope,
@@ -70,7 +71,7 @@ class AgentLogs(logs.LogGroup):
                 logs.DataProtectionPolicy(identifiers=list(_PROTECTED)) if is_observed else None
             ),
         )
-        allowed = key.add_to_resource_policy(_may_be_used_for(self, name))
+        allowed = key.add_to_resource_policy(_log_encryption(self, name))
         if not allowed.statement_added:
             cdk.Annotations.of(self).add_warning_v2(
                 "stackroom:key-of-logs",
@@ -80,8 +81,12 @@ class AgentLogs(logs.LogGroup):
             )
 
 
-def _may_be_used_for(scope: Construct, log_group_name: str) -> iam.PolicyStatement:
-    """https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html"""
+def _log_encryption(scope: Construct, log_group_name: str) -> iam.PolicyStatement:
+    """
+    Return the statement of the key's policy for the log group.
+
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
+    """
     arn = cdk.Stack.of(scope).format_arn(
         service="logs",
         resource="log-group",
@@ -104,17 +109,17 @@ def _may_be_used_for(scope: Construct, log_group_name: str) -> iam.PolicyStateme
     )
 
 
-# Wildcards in what knowledge bases state, where IAM leaves no choice.
+# Wildcards in the statements of knowledge bases that IAM requires.
 
 # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonbedrock.html
-_OF_NO_RESOURCE = {"bedrock:RetrieveAndGenerate", "bedrock:Rerank"}
+_WITHOUT_RESOURCE = {"bedrock:RetrieveAndGenerate", "bedrock:Rerank"}
 _ANY_REGION = ":bedrock:*::foundation-model/"
 
 
-def accept_stated(construct: IConstruct, statements: Sequence[iam.PolicyStatement]) -> None:
-    """Accepts these alone: whoever states another wildcard has to say why it is right."""
+def accept_statements(construct: IConstruct, statements: Sequence[iam.PolicyStatement]) -> None:
+    """Accept the wildcards that IAM requires; any other needs a reason of its own."""
     everywhere = [each for each in statements if "*" in each.resources]
-    if everywhere and all(set(each.actions) <= _OF_NO_RESOURCE for each in everywhere):
+    if everywhere and all(set(each.actions) <= _WITHOUT_RESOURCE for each in everywhere):
         names = sorted({action for each in everywhere for action in each.actions})
         because = f"{' and '.join(names)} have no resource type in IAM."
         accept_wildcard(construct, "*", because=because)
@@ -145,8 +150,8 @@ class BaseAgent(Construct):
     on it. Raises InvalidArgument, and TooLarge for more than a function's environment holds.
     """
 
-    # How it asks its model: Converse takes this right, ConverseStream another.
-    ASKS = "bedrock:InvokeModel"
+    # The action for Converse; ConverseStream takes another one.
+    MODEL_ACTION = "bedrock:InvokeModel"
 
     def __init__(
         self,
@@ -175,18 +180,19 @@ class BaseAgent(Construct):
         self.bedrock_model = agent_definition.model(self)
         agent_definition.check_assets(self)
         self._budget = agent_definition.budget(self)
-        self.knowledge_bases = GivenKnowledgeBases.of(self, agent_definition.knowledge_bases or ())
-        brought = [each.asset for each in self.knowledge_bases.own_tools]
-        assets = [*agent_definition.tools, *(each for each in brought if each is not None)]
-        # Once, since the tool of a knowledge base may be among the agent's others.
+        self.knowledge_bases = AgentKnowledgeBases.of(self, agent_definition.knowledge_bases or ())
+        own_assets = [each.asset for each in self.knowledge_bases.own_tools]
+        assets = [*agent_definition.tools, *(each for each in own_assets if each is not None)]
+        # Without duplicates, since the tool of a knowledge base may also be among the agent's
+        # tools.
         self._tools = list({each.asset_hash: each for each in assets}.values())
         self.encryption_key = encryption_key or kms.Key(
             self, "Key", enable_key_rotation=True, removal_policy=removal_policy
         )
         self.removal_policy = removal_policy
         self.agent_role = self._role()
-        self._allow_what_every_agent_does()
-        self._allow_what_its_host_takes()
+        self._allow_model_and_assets()
+        self._allow_host()
         self.variables = self._variables()
 
     def _role(self) -> iam.Role:
@@ -203,21 +209,23 @@ class BaseAgent(Construct):
             "Role",
             assumed_by=self._host(),
             inline_policies={
-                # Not minimised: what others state is not merged with anything, so it can be found.
+                # Not minimised, so that others' statements are not merged and can be found.
                 name: iam.PolicyDocument(statements=list(statements), minimize=False)
                 for name, statements in stated.items()
                 if statements
             },
         )
         if linked.statements:
-            # Of all that stands in the role itself: what is accepted there is so for each of them.
+            # The acknowledgment covers the whole role: it applies to each of its inline policies.
             itself = role.node.default_child
             assert itself is not None, "a role is a resource"
-            accept_stated(itself, [each for statements in stated.values() for each in statements])
+            accept_statements(
+                itself, [each for statements in stated.values() for each in statements]
+            )
         return role
 
-    def _allow_what_every_agent_does(self) -> None:
-        for right in self.bedrock_model.rights(self, by=(self.ASKS,)):
+    def _allow_model_and_assets(self) -> None:
+        for right in self.bedrock_model.rights(self, by=(self.MODEL_ACTION,)):
             self.agent_role.add_to_principal_policy(right.statement())
             for arn in right.resources:
                 if "*" in arn:
@@ -229,10 +237,10 @@ class BaseAgent(Construct):
         self.allow("s3:GetObject", *read)
 
     def _host(self) -> iam.IPrincipal:
-        """Who runs it, and takes its role."""
+        """Return the principal that runs the agent and assumes its role."""
         return iam.ServicePrincipal("lambda.amazonaws.com")
 
-    def _allow_what_its_host_takes(self) -> None:
+    def _allow_host(self) -> None:
         self.log_group = AgentLogs(
             self,
             "Logs",
@@ -245,14 +253,14 @@ class BaseAgent(Construct):
         accept_wildcard(
             self.agent_role, streams, because="Streams are named when an environment starts."
         )
-        # Lambda reads the environment as the role, by a grant that a role made anew has lost.
+        # Lambda decrypts the environment with the role, by a grant that a recreated role has lost.
         # https://repost.aws/knowledge-center/lambda-kmsaccessdeniedexception-errors
         self.allow("kms:Decrypt", self.encryption_key.key_arn)
         if self.network is not None:
             self.network.allow(self.agent_role)
 
     def allow(self, actions: str, *resources: str) -> None:
-        """`actions` have spaces between."""
+        """Allow `actions`, separated by spaces."""
         self.agent_role.add_to_principal_policy(
             iam.PolicyStatement(actions=actions.split(), resources=list(resources))
         )
@@ -284,16 +292,16 @@ def _location(tool: s3_assets.Asset) -> dict[str, Any]:
     return {
         "bucketName": tool.s3_bucket_name,
         "key": tool.s3_object_key,
-        # The CDK says both of a zip that is given as a file; the handler wants one of them.
+        # The CDK sets both for a zip that is given as a file; the handler accepts only one of them.
         "isFile": tool.is_file and not tool.is_zip_archive,
         "isZipArchive": tool.is_zip_archive,
     }
 
 
-# What an agent's zip holds: Stackroom's code, and the packages of the agent and its tools.
+# The content of an agent's zip: Stackroom's code, and the packages of the agent and its tools.
 
 _CONTEXT = "stackroom:bundling"
-# What the code calls of an agent that runs nobody's but Stackroom's.
+# The services that an agent calls if it runs only Stackroom's own code.
 SERVICES = BASE_SERVICES | {
     "bedrock-agent-runtime",
     "bedrock-runtime",
@@ -304,7 +312,7 @@ SERVICES = BASE_SERVICES | {
 }
 
 
-def bundle_of(
+def agent_bundle(
     agent: BaseAgent,
     *,
     extras: tuple[str, ...] = ("agents",),
@@ -323,16 +331,18 @@ def bundle_of(
         files=files or {},
         extras=extras,
         packages=linked.packages,
-        # What others' code calls isn't known, so then every service is kept.
+        # The calls of others' code are unknown, so that every service must remain.
         services=None if runs_others_code else SERVICES,
         architecture=agent.architecture,
     )
 
 
-def with_dependencies(agent: BaseAgent) -> bool:
+def has_dependencies(agent: BaseAgent) -> bool:
     for name in agent.node.get_all_context():
         if name.startswith("stackroom:") and name != _CONTEXT:
-            raise InvalidArgument(agent, "context", name, f"{_CONTEXT!r}, our only one")
+            raise InvalidArgument(
+                agent, "context", name, f"{_CONTEXT!r}, the only one of Stackroom"
+            )
     chosen = agent.node.try_get_context(_CONTEXT) or "full"
     if chosen not in ("full", "none"):
         raise InvalidArgument(agent, f"context {_CONTEXT}", chosen, "'full' or 'none'")

@@ -1,7 +1,7 @@
 """
-What an agent needs to know of a knowledge base, whoever makes it.
+The base of knowledge bases: what an agent needs to know about them.
 
-A class of one's own derives from `BaseKnowledgeBase`, or has what `IKnowledgeBase` asks for.
+A custom class derives from `BaseKnowledgeBase`, or implements `IKnowledgeBase`.
 """
 
 import re
@@ -21,15 +21,15 @@ from stackroom_constructs.argument_checks import (
     Owner,
     check_flag,
     check_range,
-    check_said,
+    check_text,
 )
 from stackroom_constructs.retrieval_filters import check_filter
 
-# Attributes that Bedrock, or Stackroom's pool, writes itself.
+# Attributes that Bedrock or Stackroom's pool sets itself.
 # https://docs.aws.amazon.com/bedrock/latest/userguide/kb-metadata.html
 _RESERVED = "x-amz-bedrock"
-_OF_THE_POOL = ("user_id", "catalog_id")
-_LONGEST_KEY = 100  # FilterKey in the API model of bedrock-agent-runtime, botocore 1.44.5
+_POOL_ATTRIBUTES = ("user_id", "catalog_id")
+_MAX_KEY = 100  # FilterKey in the API model of bedrock-agent-runtime, botocore 1.44.5
 
 # ToolName in the API model of bedrock-runtime, botocore 1.44.5.
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -57,13 +57,15 @@ class RetrievalTool:
     packages: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        own = self.name != DEFAULT_TOOL
+        has_own_name = self.name != DEFAULT_TOOL
         if not _TOOL_NAME.fullmatch(self.name):
             allowed = "1 to 64 letters, digits, _ and -"
             raise InvalidArgument(type(self).__name__, "name", self.name, allowed)
         if self.asset is not None and self.module is not None:
-            raise ValueError(f"retrieval tool {self.name!r} has an asset and a module: leave one")
-        if own and self.asset is None and self.module is None:
+            raise ValueError(
+                f"retrieval tool {self.name!r} must have an asset or a module, not both"
+            )
+        if has_own_name and self.asset is None and self.module is None:
             raise ValueError(f"retrieval tool {self.name!r} needs an asset or a module")
 
     @property
@@ -73,33 +75,34 @@ class RetrievalTool:
 
 @runtime_checkable
 class IKnowledgeBase(Protocol):
-    """What `knowledge_bases=[...]` of an agent takes."""
+    """A knowledge base that an agent's `knowledge_bases=[...]` accepts."""
 
     @property
     def name(self) -> str:
-        """What people and the model call it; not blank."""
+        """The name for people and the model; not blank."""
 
     @property
     def description(self) -> str:
-        """What is to be found there; a model decides by it whether to ask. Not blank."""
+        """The content, by which a model decides whether to search; not blank."""
 
     def generate_iam_permissions(self) -> list[iam.PolicyStatement]:
-        """Everything that searching it takes. It goes into the agent's role word for word."""
+        """Return all statements that searching requires, for the agent's role."""
 
     def export_configuration(self) -> dict[str, Any]:
         """
-        Its entry in KNOWLEDGE_BASES_CONFIG: what the tool is to know, ready for JSON. CDK tokens
-        may stand in it. A knowledge base that the default tool serves has all members that
-        `BedrockKnowledgeBase` exports; one with a tool of its own may have others.
+        Return the entry in KNOWLEDGE_BASES_CONFIG, ready for JSON; it may contain CDK tokens.
+
+        A knowledge base that the default tool searches has all members that `BedrockKnowledgeBase`
+        exports; one with a tool of its own may have others.
         """
 
     def retrieval_tool(self) -> RetrievalTool:
-        """What searches it."""
+        """Return the tool that searches the knowledge base."""
 
 
 class BaseKnowledgeBase(Construct, metaclass=jsii.JSIIAbstractClass):
     """
-    The half that knowledge bases share: the name, and how results are chosen.
+    The base of knowledge bases: their name, and how results are selected.
 
     name: Shown to people and the model.
     description: What it contains, for the model.
@@ -125,8 +128,8 @@ class BaseKnowledgeBase(Construct, metaclass=jsii.JSIIAbstractClass):
         acl_metadata_field: str = "allowed_groups",
     ) -> None:
         super().__init__(scope, construct_id)
-        check_said(self, "name", name)
-        check_said(self, "description", description)
+        check_text(self, "name", name)
+        check_text(self, "description", description)
         check_range(self, "number_of_results", number_of_results, 1, 100)
         check_flag(self, "enable_acl", enable_acl)
         check_attribute(self, "acl_metadata_field", acl_metadata_field)
@@ -152,20 +155,22 @@ class BaseKnowledgeBase(Construct, metaclass=jsii.JSIIAbstractClass):
 
     @abstractmethod
     def generate_iam_permissions(self) -> list[iam.PolicyStatement]:
-        """Everything that searching it takes. It goes into the agent's role word for word."""
+        """Return all statements that searching requires, for the agent's role."""
 
     def export_configuration(self) -> dict[str, Any]:
-        """The shared half of the entry in KNOWLEDGE_BASES_CONFIG; add to it what is your own."""
+        """
+        Return the common part of the entry in KNOWLEDGE_BASES_CONFIG, to which subclasses add.
+        """
         return dict(self._shared)
 
     def retrieval_tool(self) -> RetrievalTool:
-        """Stackroom's own."""
+        """Return Stackroom's own tool."""
         return RetrievalTool()
 
 
 def check_attribute(owner: Owner, argument: str, name: Any) -> None:
-    """The name of an attribute that nobody but its maker writes. Raises InvalidArgument."""
-    check_said(owner, argument, name, _LONGEST_KEY)
-    if name.strip().casefold().startswith(_RESERVED) or name in _OF_THE_POOL:
-        allowed = f"an attribute of your own, not {_RESERVED}... or {' or '.join(_OF_THE_POOL)}"
+    """Check the name of an attribute that only its author writes. Raises InvalidArgument."""
+    check_text(owner, argument, name, _MAX_KEY)
+    if name.strip().casefold().startswith(_RESERVED) or name in _POOL_ATTRIBUTES:
+        allowed = f"an attribute of your own, not {_RESERVED}... or {' or '.join(_POOL_ATTRIBUTES)}"
         raise InvalidArgument(owner, argument, name, allowed)

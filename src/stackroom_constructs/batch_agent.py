@@ -1,4 +1,4 @@
-"""An agent that does one thing for each event: a function, fed directly or from a queue."""
+"""An agent that runs once per event: a function, invoked directly or from a queue."""
 
 from enum import StrEnum
 
@@ -15,14 +15,14 @@ from stackroom_constructs.acknowledgments import accept, accept_wildcard
 from stackroom_constructs.agent_definition import AgentDefinitionProps
 from stackroom_constructs.agent_network import AgentNetwork
 from stackroom_constructs.argument_checks import InvalidArgument, check_flag
-from stackroom_constructs.base_agent import BaseAgent, bundle_of, with_dependencies
+from stackroom_constructs.base_agent import BaseAgent, agent_bundle, has_dependencies
 
 TIMEOUT = cdk.Duration.minutes(10)
 MEMORY_MB = 1024
 
 
 class InvokeType(StrEnum):
-    """How the text of an event stands behind the prompt."""
+    """How the text of an event follows the prompt."""
 
     BATCH = "batch"
     ATTACH_DIRECTLY = "attach-directly"
@@ -75,7 +75,7 @@ class BatchAgent(BaseAgent):
             agent_architecture=agent_architecture,
         )
         if not prompt.strip():
-            raise InvalidArgument(self, "prompt", prompt, "a text that is not blank")
+            raise InvalidArgument(self, "prompt", prompt, "non-blank text")
         if invoke_type not in list(InvokeType):
             allowed = " or ".join(repr(each.value) for each in InvokeType)
             raise InvalidArgument(self, "invoke_type", invoke_type, allowed)
@@ -89,18 +89,18 @@ class BatchAgent(BaseAgent):
         }
         if identity_from_event:
             variables["IDENTITY_FROM_EVENT"] = "true"
-        elif told_apart := self.knowledge_bases.telling_groups_apart:
+        elif unsearchable := self.knowledge_bases.with_access_control:
             cdk.Annotations.of(self).add_warning_v2(
                 "stackroom:nobody",
-                f"without identity_from_event every search in {', '.join(told_apart)} fails, since"
-                " enable_acl takes somebody to search for",
+                f"without identity_from_event every search in {', '.join(unsearchable)} fails,"
+                " because enable_acl requires a user",
             )
         if answers_queue is not None:
             variables["ANSWERS_QUEUE_URL"] = answers_queue.queue_url
-            may_send(self.agent_role, answers_queue)
+            grant_send(self.agent_role, answers_queue)
         environment.check(self, variables)
         self.agent_function = self._function(variables)
-        # In the default policy, and not in what others state.
+        # In the default policy, not in the statements of others.
         accept_wildcard(
             self.agent_role.node.find_child("DefaultPolicy"),
             "*",
@@ -116,13 +116,14 @@ class BatchAgent(BaseAgent):
         self, queue: sqs.IQueue, *, batch_size: int = 1, max_concurrency: int | None = None
     ) -> None:
         """
-        Has the agent run on each message of a queue; only messages that failed come again.
+        Run the agent on each message of a queue; only failed messages are delivered again.
 
         batch_size: messages of one invocation, which share its 10 minutes. 1 to 10. Default: 1.
-        max_concurrency: invocations side by side, 2 to 1,000. Default: Lambda's own.
+
+        max_concurrency: parallel invocations, 2 to 1,000. Default: Lambda's own.
 
         Raises InvalidArgument for a queue whose visibility timeout is shorter than the function's,
-        which Lambda refuses; six times it, an hour, is what AWS advises.
+        which Lambda refuses; AWS advises six times it, an hour.
         """
         if not 1 <= batch_size <= 10:
             raise InvalidArgument(self, "batch_size", batch_size, "1 to 10")
@@ -139,11 +140,11 @@ class BatchAgent(BaseAgent):
         )
 
     def _function(self, variables: dict[str, str]) -> lambda_.Function:
-        network = self.network.of_function() if self.network is not None else {}
+        network = self.network.function_arguments() if self.network is not None else {}
         return lambda_.Function(
             self,
             "Function",
-            code=bundle_of(self).code(with_dependencies=with_dependencies(self)),
+            code=agent_bundle(self).code(with_dependencies=has_dependencies(self)),
             handler="stackroom_agents.batch_handler.handler",
             runtime=lambda_.Runtime.PYTHON_3_13,
             architecture=self.architecture,
@@ -159,30 +160,32 @@ class BatchAgent(BaseAgent):
         )
 
 
-# The queues of a batch agent: one that it takes messages from, one for its answers.
+# The queues of a batch agent: for its messages and for its answers.
 
 # SQS's own default [API reference: CreateQueue, VisibilityTimeout].
-_SECONDS_HIDDEN = 30
+_DEFAULT_SECONDS = 30
 
 
 def check_visibility(agent: Construct, queue: sqs.IQueue, timeout: cdk.Duration) -> None:
     """
-    Raises InvalidArgument for a queue that shows a message again before the function's timeout,
-    which Lambda refuses; six times it is what AWS advises. Of a queue that is only referred to,
-    it isn't known here.
+    Raise InvalidArgument for a queue with a visibility timeout below the function's.
+
+    Lambda refuses such a queue; AWS advises six times the function's timeout. The timeout of an
+    imported queue isn't known here.
     https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
     """
-    made = queue.node.default_child
-    if not isinstance(made, sqs.CfnQueue):
+    resource = queue.node.default_child
+    if not isinstance(resource, sqs.CfnQueue):
         return
-    hidden = made.visibility_timeout if made.visibility_timeout is not None else _SECONDS_HIDDEN
+    hidden = resource.visibility_timeout
+    hidden = _DEFAULT_SECONDS if hidden is None else hidden
     seconds = timeout.to_seconds()
     if hidden < seconds:
         allowed = f"{seconds:g} seconds or more, better {6 * seconds:,g}"
         raise InvalidArgument(agent, "visibility_timeout of the queue", hidden, allowed)
 
 
-def may_send(role: iam.Role, queue: sqs.IQueue) -> None:
+def grant_send(role: iam.Role, queue: sqs.IQueue) -> None:
     queue.grant(role, "sqs:SendMessage")
     if queue.encryption_master_key is not None:
         # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-key-management.html

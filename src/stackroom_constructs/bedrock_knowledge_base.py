@@ -1,4 +1,4 @@
-"""A knowledge base of Amazon Bedrock: one that exists, or one that is made."""
+"""A knowledge base of Amazon Bedrock that exists already or is created."""
 
 import re
 from collections.abc import Mapping
@@ -8,9 +8,9 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from stackroom_constructs.argument_checks import InvalidArgument, check_kind, check_name, check_said
+from stackroom_constructs.argument_checks import InvalidArgument, check_kind, check_name, check_text
 from stackroom_constructs.base_knowledge_base import BaseKnowledgeBase
-from stackroom_constructs.created_knowledge_base import CreatedKnowledgeBase, created
+from stackroom_constructs.created_knowledge_base import CreatedKnowledgeBase, create_knowledge_base
 from stackroom_constructs.knowledge_base_creation import KnowledgeBaseCreation
 from stackroom_constructs.retrieval_filters import check_filter
 from stackroom_constructs.search_options import BedrockSearch, ImplicitFilter, Reranking
@@ -22,7 +22,7 @@ _ID = re.compile(r"[0-9a-zA-Z]{10}")
 _ARN = re.compile(
     r"arn:aws[a-z-]*:bedrock:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):knowledge-base/[0-9a-zA-Z]{10}"
 )
-_LONGEST_DESCRIPTION = 200  # of one that is made; API model of bedrock-agent, botocore 1.44.5
+_MAX_DESCRIPTION = 200  # of a created one; API model of bedrock-agent, botocore 1.44.5
 
 
 class BedrockKnowledgeBase(BaseKnowledgeBase):
@@ -83,18 +83,18 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
         managed_reranking: Literal["MANAGED", "NONE"] | None = None,
         implicit_filter: ImplicitFilter | None = None,
     ) -> None:
-        called = construct_id if name is None else name
+        label = construct_id if name is None else name
         super().__init__(
             scope,
             construct_id,
-            name=called,
-            description=f"The knowledge base {called}." if description is None else description,
+            name=label,
+            description=f"The knowledge base {label}." if description is None else description,
             number_of_results=number_of_results,
             retrieval_filter=retrieval_filter,
             enable_acl=enable_acl,
             acl_metadata_field=acl_metadata_field,
         )
-        self._searching = BedrockSearch(
+        self._search = BedrockSearch(
             store=vector_store_type,
             generation=generation,
             guardrail_id=guardrail_id,
@@ -105,12 +105,12 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
             managed_reranking=managed_reranking,
             implicit_filter=implicit_filter,
         )
-        self._searching.check(self)
+        self._search.check(self)
         check_filter(self, retrieval_filter, store=vector_store_type, is_narrowed=enable_acl)
         self._given_id = _checked_id(self, knowledge_base_id, create)
         if create is not None:
             check_kind(self, "create", create, KnowledgeBaseCreation, "a KnowledgeBaseCreation")
-        self.created = None if create is None else self._made(name, create)
+        self.created = None if create is None else self._create(name, create)
         self._embedding = {} if create is None or create.model is None else _embedding(create)
 
     @classmethod
@@ -118,9 +118,10 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
         cls, scope: Construct, construct_id: str, knowledge_base_arn: str, **arguments: Any
     ) -> Self:
         """
-        One that exists, by its ARN, which may be a token; the other arguments as above.
+        Return an existing knowledge base by its ARN, which may be a token.
 
-        Raises InvalidArgument for an ARN of something else, of another account or another region.
+        The other arguments are those of the class. Raises InvalidArgument for an ARN of another
+        resource, account or region.
         """
         stack = cdk.Stack.of(scope)
         if not cdk.Token.is_unresolved(knowledge_base_arn):
@@ -144,16 +145,19 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
 
     @property
     def data_source_id(self) -> str:
-        """Of a knowledge base that is made. Raises InvalidArgument for one that exists."""
+        """
+        The data source of a created knowledge base. Raises InvalidArgument for an existing one.
+        """
         if self.created is None:
-            allowed = "known by its id; only what `create` makes has a data source here"
+            allowed = "of a created knowledge base; existing ones have no data source here"
             raise InvalidArgument(self, "data_source_id", None, allowed)
         return self.created.data_source.attr_data_source_id
 
     def grant_retrieve(self, grantee: iam.IGrantable) -> iam.Grant:
         """
-        Lets a function or a role of one's own call Retrieve: `bedrock:Retrieve` on this knowledge
-        base alone. An agent that is given it needs no such call.
+        Grant `bedrock:Retrieve` on this knowledge base to a function or a role of yours.
+
+        An agent that has the knowledge base doesn't need it.
         """
         return iam.Grant.add_to_principal(
             grantee=grantee,
@@ -162,34 +166,34 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
         )
 
     def generate_iam_permissions(self) -> list[iam.PolicyStatement]:
-        return self._searching.statements(self, self.knowledge_base_arn)
+        return self._search.statements(self, self.knowledge_base_arn)
 
     def export_configuration(self) -> dict[str, Any]:
         return {
             "knowledgeBaseId": self.knowledge_base_id,
             **super().export_configuration(),
-            **self._searching.exported(self),
+            **self._search.members(self),
             **self._embedding,
         }
 
-    def _made(self, name: str | None, create: KnowledgeBaseCreation) -> CreatedKnowledgeBase:
-        called = cdk.Names.unique_resource_name(self, max_length=100) if name is None else name
-        check_name(self, "name", called)
+    def _create(self, name: str | None, create: KnowledgeBaseCreation) -> CreatedKnowledgeBase:
+        label = cdk.Names.unique_resource_name(self, max_length=100) if name is None else name
+        check_name(self, "name", label)
         _check_place(self, create)
-        check_said(self, "description", self.description, _LONGEST_DESCRIPTION)
-        self._searching.check_embedding(self, is_own=create.model is not None)
-        return created(
+        check_text(self, "description", self.description, _MAX_DESCRIPTION)
+        self._search.check_embedding(self, is_own=create.model is not None)
+        return create_knowledge_base(
             self,
             create,
-            vector_store_type=self._searching.store,
-            name=called,
+            vector_store_type=self._search.store,
+            name=label,
             description=self.description,
-            rights=self._searching.service_rights(self),
+            rights=self._search.service_rights(self),
         )
 
 
 def _check_place(owner: Construct, create: KnowledgeBaseCreation) -> None:
-    """Of what is known before the deployment."""
+    """Check the bucket's account and region, as far as they are known before the deployment."""
     stack, bucket = cdk.Stack.of(owner), create.bucket.env
     for what, here, there in (
         ("account", stack.account, bucket.account),
@@ -202,12 +206,12 @@ def _check_place(owner: Construct, create: KnowledgeBaseCreation) -> None:
 
 
 def _check_arn(stack: cdk.Stack, owner: str, arn: str) -> None:
-    found = _ARN.fullmatch(str(arn))
-    if found is None:
+    match = _ARN.fullmatch(str(arn))
+    if match is None:
         allowed = "an ARN like arn:aws:bedrock:{region}:{account}:knowledge-base/ABCDE12345"
         raise InvalidArgument(owner, "knowledge_base_arn", arn, allowed)
     for what, here in (("region", stack.region), ("account", stack.account)):
-        if not cdk.Token.is_unresolved(here) and found[what] != here:
+        if not cdk.Token.is_unresolved(here) and match[what] != here:
             allowed = f"of the {what} {here!r}, that of the stack"
             raise InvalidArgument(owner, "knowledge_base_arn", arn, allowed)
 
@@ -216,12 +220,12 @@ def _checked_id(
     owner: Construct, knowledge_base_id: str | None, create: KnowledgeBaseCreation | None
 ) -> str | None:
     if knowledge_base_id is None and create is None:
-        allowed = "given, or `create` must be: the id of one that exists, or what is to be made"
+        allowed = "the id of an existing knowledge base, unless `create` is given"
         raise InvalidArgument(owner, "knowledge_base_id", None, allowed)
     if knowledge_base_id is None:
         return None
     if create is not None:
-        allowed = "left out beside `create`: a knowledge base exists, or is to be made"
+        allowed = "omitted with `create`: a knowledge base either exists or is created"
         raise InvalidArgument(owner, "knowledge_base_id", knowledge_base_id, allowed)
     if not cdk.Token.is_unresolved(knowledge_base_id) and not _ID.fullmatch(str(knowledge_base_id)):
         allowed = "10 letters and digits, or a token"
@@ -230,5 +234,7 @@ def _checked_id(
 
 
 def _embedding(create: KnowledgeBaseCreation) -> dict[str, Any]:
-    """What passages of several knowledge bases are compared by, if it is the same."""
+    """
+    Return the embedding of passages, which are comparable across knowledge bases with the same one.
+    """
     return {"embeddingModel": create.embedding_model, "embeddingDimensions": create.dimensions}

@@ -1,4 +1,4 @@
-"""A model of Bedrock by its id: its ARNs, and exactly the rights to ask it."""
+"""A model of Bedrock by its id: its ARNs, and exactly the rights to invoke it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from constructs import IConstruct
 
 from stackroom_constructs.argument_checks import InvalidArgument, Owner, check_range
 
-# Where a system-defined inference profile may send a question begins its id.
+# The id of a system-defined inference profile starts with the geography of its regions.
 # https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html
 GLOBAL = "global"
 PROFILES = (GLOBAL, "us", "eu", "apac", "jp", "au", "us-gov")
@@ -22,7 +22,7 @@ _MODEL = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Right:
-    """Actions on resources; `because` says why a resource has a wildcard."""
+    """Actions on resources; `because` is the reason for a wildcard."""
 
     actions: tuple[str, ...]
     resources: tuple[str, ...]
@@ -38,7 +38,10 @@ class Right:
 @dataclass(frozen=True, kw_only=True)
 class BedrockModel:
     """
-    `model` is a foundation model; `profile` where it may run, None for this region alone.
+    A model of Bedrock by its id.
+
+    `model` is a foundation model; `profile` the geography in which it may run, None for this region
+    only.
 
         BedrockModel.of("global.amazon.nova-2-lite-v1:0").arn(stack)
     """
@@ -48,22 +51,24 @@ class BedrockModel:
 
     @classmethod
     def of(cls, model_id: str) -> Self:
-        """Raises ValueError for what is no id of a foundation model, alone or behind a profile."""
-        found = _MODEL.fullmatch(model_id)
-        if found is None:
+        """
+        Return the model. Raises ValueError for other ids than of a foundation model or its profile.
+        """
+        match = _MODEL.fullmatch(model_id)
+        if match is None:
             raise ValueError(
                 f"{model_id!r} must be the id of a foundation model, alone or"
                 f" behind {', '.join(PROFILES)} and a dot"
             )
-        return cls(model=found["model"], profile=found["profile"])
+        return cls(model=match["model"], profile=match["profile"])
 
     @property
     def id(self) -> str:
-        """What Converse is called with."""
+        """The id for Converse."""
         return self.model if self.profile is None else f"{self.profile}.{self.model}"
 
     def arn(self, scope: IConstruct) -> str:
-        """Of the inference profile, if there is one."""
+        """Return the ARN of the inference profile, or else of the foundation model."""
         if self.profile is None:
             return self.foundation_model_arn(scope)
         return cdk.Stack.of(scope).format_arn(
@@ -83,12 +88,14 @@ class BedrockModel:
         self, scope: IConstruct, *, by: Sequence[str] = ("bedrock:InvokeModel",)
     ) -> tuple[Right, ...]:
         """
-        To ask it by Converse or InvokeModel, or `by` the action of their streams: exactly the
-        model; behind an inference profile wherever that sends a question, and only by it. Converse
-        has no action of its own in IAM: it takes InvokeModel, and ConverseStream takes
-        InvokeModelWithResponseStream [API reference: Converse, ConverseStream].
+        Return the rights to invoke exactly this model.
 
-        A global profile asks for the model here, and for the model without a region.
+        `by` are the actions: those of Converse and InvokeModel, or of their streams. Behind an
+        inference profile, the model may run wherever the profile sends a request, but only through
+        it. Converse has no action of its own in IAM: it requires InvokeModel, and ConverseStream
+        requires InvokeModelWithResponseStream [API reference: Converse, ConverseStream].
+
+        A global profile requires the model here, and the model without a region.
         https://docs.aws.amazon.com/bedrock/latest/userguide/global-cross-region-inference.html
         https://docs.aws.amazon.com/bedrock/latest/userguide/geographic-cross-region-inference.html
         """
@@ -108,18 +115,18 @@ class BedrockModel:
         )
 
 
-# The model that makes vectors of chunks and of questions, and how long these are.
+# The embedding model of chunks and questions, and its dimensions.
 
 TITAN = "amazon.titan-embed-text-v2:0"
 # https://docs.aws.amazon.com/bedrock/latest/userguide/titan-embedding-models.html
 _TITAN_DIMENSIONS = (256, 512, 1024)
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-limitations.html
-_MOST_DIMENSIONS = 4096
+_MAX_DIMENSIONS = 4096
 
 
 def check_dimensions(owner: Owner, argument: str, value: Any, *, model: str) -> None:
-    """Of vectors that a model makes. Raises InvalidArgument."""
-    check_range(owner, argument, value, 1, _MOST_DIMENSIONS)
+    """Check the dimensions of a model's vectors. Raises InvalidArgument."""
+    check_range(owner, argument, value, 1, _MAX_DIMENSIONS)
     if model == TITAN and value not in _TITAN_DIMENSIONS:
         allowed = f"one of {', '.join(map(str, _TITAN_DIMENSIONS))} with {TITAN}"
         raise InvalidArgument(owner, argument, value, allowed)

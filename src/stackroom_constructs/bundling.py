@@ -1,4 +1,4 @@
-"""The zip of a function: folders of our code, and beside them the packages that they import."""
+"""The zip of a function: folders of our code, and the packages that they import."""
 
 import os
 import re
@@ -18,73 +18,73 @@ import jsii
 from aws_cdk import aws_lambda as lambda_
 from uv import find_uv_bin
 
-# The packages beside our code in a function's zip, without docker: uv takes the wheels that
-# Lambda needs, and refuses to build from source.
+# The packages of a function's zip are installed without docker: uv downloads the wheels for
+# Lambda, and refuses to build from source.
 #
-# Versions and hashes are those of requirements.lock, which a wheel of Stackroom holds, too. What
-# no function uses is left out (most of botocore is the descriptions of services nobody calls),
+# Versions and hashes are those of requirements.lock, which Stackroom's wheel contains, too. Files
+# that no function uses are removed (most of botocore describes services that nobody calls),
 # since a smaller zip starts faster.
 
 PYTHON_VERSION = "3.13"
 
-# As uv names the platforms of Lambda's architectures; its Python 3.13 runs on Amazon Linux 2023.
+# uv's names for the platforms of Lambda's architectures; Python 3.13 runs on Amazon Linux 2023.
 # https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html
 PLATFORMS = {"arm64": "aarch64-manylinux2014", "x86_64": "x86_64-manylinux2014"}
 
-_NEVER_SHIPPED = ("bin", "*.dist-info/RECORD", "*.dist-info/INSTALLER", "*.dist-info/REQUESTED")
-_OF_AN_EXTRA = re.compile(
+_EXCLUDED = ("bin", "*.dist-info/RECORD", "*.dist-info/INSTALLER", "*.dist-info/REQUESTED")
+_EXTRA_REQUIREMENT = re.compile(
     r"""(?P<requirement>[^;]+?)\s*;\s*extra\s*==\s*['"](?P<extra>[\w-]+)['"]"""
 )
 
-# What is stated bare is what the local mode needs, which is far more.
-_OF_EVERY_FUNCTION = "functions"
+# The requirements without an extra are those of the local mode, which needs far more.
+_FUNCTIONS_EXTRA = "functions"
 
 
 def install(
     target: Path, *, extras: Collection[str] = (), packages: Sequence[str] = (), machine: str
 ) -> None:
     """
-    Puts into `target` what Stackroom needs with these extras, and `packages` (as for pip).
+    Install Stackroom's requirements with these extras, and `packages` (as for pip), into `target`.
 
-    `machine` is a key of PLATFORMS. Raises RuntimeError with uv's words where there is no answer,
-    as for a package that has no wheel for Lambda, or that contradicts a pinned one.
+    `machine` is a key of PLATFORMS. Raises RuntimeError with uv's message if there is no solution,
+    such as for a package without a wheel for Lambda, or one that contradicts a pinned one.
     """
     for_lambda = ["--python-platform", PLATFORMS[machine], "--python-version", PYTHON_VERSION]
-    wanted = target.parent / f"{target.name}.in"
+    requested = target.parent / f"{target.name}.in"
     pinned = target.parent / f"{target.name}.txt"
-    hashed = ["--generate-hashes", "--constraint", str(shipped("requirements.lock"))]
+    hashed = ["--generate-hashes", "--constraint", str(project_file("requirements.lock"))]
     into = ["--target", str(target), "--only-binary", ":all:", "--require-hashes"]
-    wanted.write_text("\n".join([*requirements(extras), *packages]) + "\n", "utf-8")
+    requested.write_text("\n".join([*requirements(extras), *packages]) + "\n", "utf-8")
     try:
-        _uv("compile", str(wanted), *hashed, *for_lambda, "-o", str(pinned))
+        _uv("compile", str(requested), *hashed, *for_lambda, "-o", str(pinned))
         _uv("install", *into, *for_lambda, "-r", str(pinned))
     finally:
-        wanted.unlink()
+        requested.unlink()
         pinned.unlink(missing_ok=True)
 
 
 def requirements(extras: Collection[str]) -> list[str]:
-    """What Stackroom, as it is installed here, says that functions need, and these extras."""
+    """Return the requirements of functions and of these extras, from Stackroom's metadata."""
     stated = metadata.requires("stackroom") or []
-    found = [_OF_AN_EXTRA.fullmatch(each) for each in stated]
-    wanted = {_OF_EVERY_FUNCTION, *extras}
-    return [each["requirement"] for each in found if each and each["extra"] in wanted]
+    found = [_EXTRA_REQUIREMENT.fullmatch(each) for each in stated]
+    requested = {_FUNCTIONS_EXTRA, *extras}
+    return [each["requirement"] for each in found if each and each["extra"] in requested]
 
 
-def shipped(name: str) -> Path:
-    """A file of the project, of the checkout or as its wheel holds it."""
+def project_file(name: str) -> Path:
+    """Return the path of a project file, in the checkout or in the wheel."""
     sources = Path(__file__).parents[1]
-    held = sources / "stackroom_local" / "shipped" / name
-    return held if held.exists() else sources.parent / name
+    packaged = sources / "stackroom_local" / "shipped" / name
+    return packaged if packaged.exists() else sources.parent / name
 
 
-# By opensearch-py's way over gRPC, which nobody takes: 17 MB that are never imported.
+# opensearch-py's gRPC transport, which nobody uses: 17 MB that are never imported.
 _OTHER_TRANSPORT = ("opensearchpy", "grpc")
 
 
 def prune(target: Path, services: Collection[str] | None) -> None:
-    """Leaves out what nobody reads, and of botocore all but `services`; None keeps every one."""
-    for pattern in _NEVER_SHIPPED:
+    """Remove unused files, and all of botocore's services but `services`; None keeps them all."""
+    for pattern in _EXCLUDED:
         for path in target.glob(pattern):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     if services is None:
@@ -98,11 +98,11 @@ def prune(target: Path, services: Collection[str] | None) -> None:
 
 
 def compile_all(target: Path) -> None:
-    """Byte code for the runtime's Python where one is here: a cold start halves with it."""
+    """Compile byte code if the runtime's Python is available: it halves a cold start."""
     python = _interpreter()
     if python is None:
         return
-    # Unchecked, because file times in a zip say nothing; a fixed hash seed keeps bytes the same.
+    # Unchecked, because file times in a zip mean nothing; a fixed hash seed keeps bytes the same.
     command = [python, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"]
     paths = ["-s", str(target), "-p", "/var/task", str(target)]
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
@@ -128,11 +128,11 @@ def _interpreter() -> str | None:
 
 
 def _environment() -> dict[str, str]:
-    # uv would otherwise fetch a Python 3.13 only to know its version.
+    # Otherwise uv would download Python 3.13 just to know its version.
     return {**os.environ, "UV_PYTHON_DOWNLOADS": "never"}
 
 
-# The services that every bundle keeps of botocore/data, beside what resolves their endpoints.
+# The services in botocore/data that every bundle keeps, besides those for endpoints.
 BASE_SERVICES = frozenset(
     {
         "sso-oidc",  # imported by botocore's credential chain
@@ -144,11 +144,11 @@ BASE_SERVICES = frozenset(
 @dataclass(frozen=True, kw_only=True)
 class Bundle:
     """
-    `folders` are our code, by their names in the zip, and `files` texts beside them; `extras` are
-    Stackroom's, `packages` others'.
+    The content of a zip.
 
-    `services` are those of AWS that the code calls, as botocore names them; None keeps all that
-    there are, since it isn't known what the code calls.
+    `folders` are our code, by their names in the zip, and `files` further texts; `extras` are
+    Stackroom's, `packages` others'. `services` are the AWS services that the code calls, by
+    botocore's names; None keeps all of them, for code whose calls are unknown.
     """
 
     folders: Mapping[str, Path]
@@ -159,17 +159,17 @@ class Bundle:
     architecture: lambda_.Architecture
 
     def code(self, *, with_dependencies: bool) -> lambda_.Code:
-        """The code asset of a function."""
+        """Return the code asset of a function."""
         return lambda_.Code.from_asset(**self.asset(with_dependencies=with_dependencies))
 
     def asset(self, *, with_dependencies: bool) -> dict[str, Any]:
         """
-        The arguments of any asset; without dependencies it needs no network and costs nothing.
+        Return the arguments of any asset; without dependencies it takes no network and no time.
         """
-        known = "all" if self.services is None else " ".join(sorted(self.services))
+        services = "all" if self.services is None else " ".join(sorted(self.services))
         return {
             "path": str(next(iter(self.folders.values()))),
-            # Hashed by the output: the same sources with other packages are another asset.
+            # Hashed by the output: the same sources with other packages make another asset.
             "asset_hash_type": cdk.AssetHashType.OUTPUT,
             "bundling": cdk.BundlingOptions(
                 image=cdk.DockerImage.from_registry("no-docker-needed"),
@@ -180,7 +180,7 @@ class Bundle:
                     *self.files,
                     *self.extras,
                     *self.packages,
-                    known,
+                    services,
                     self.architecture.name,
                     str(with_dependencies),
                 ],
@@ -213,8 +213,8 @@ class _Bundler:
 
 
 def source_of(package: str) -> Path:
-    """The folder of an installed package, found without importing it."""
+    """Return the folder of an installed package, without importing it."""
     found = find_spec(package)
     assert found is not None, f"{package} is part of Stackroom"
-    assert found.submodule_search_locations, f"{package} is a package, no module"
+    assert found.submodule_search_locations, f"{package} is a package, not a module"
     return Path(found.submodule_search_locations[0])

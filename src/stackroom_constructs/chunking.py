@@ -1,6 +1,5 @@
 """
-How Bedrock cuts documents into the chunks that are embedded and found. It can't be changed after
-the data source was made.
+How Bedrock cuts documents into chunks, which can't be changed after the data source's creation.
 
 Ranges: API model of bedrock-agent (botocore 1.44.5).
 https://docs.aws.amazon.com/bedrock/latest/userguide/kb-chunking.html
@@ -13,19 +12,19 @@ from stackroom_constructs.argument_checks import InvalidArgument, check_choice, 
 
 Strategy = Literal["default", "fixed", "hierarchical", "semantic", "none"]
 STRATEGIES = ("default", "fixed", "hierarchical", "semantic", "none")
-_OF_MANAGED = ("default", "fixed", "none")
-_MOST_TOKENS = 8192
+_MANAGED_STRATEGIES = ("default", "fixed", "none")
+_MAX_TOKENS = 8192
 
 # "Hierarchical chunking is not recommended when using S3 vector bucket as your vector store. When
 # using high number of tokens for chunking (over 8000 tokens combined), you may run into metadata
 # size limitations." What is combined isn't said: the two sizes, as we read it.
 # https://docs.aws.amazon.com/bedrock/latest/userguide/kb-chunking.html, "Hierarchical chunking"
-MOST_COMBINED_TOKENS = 8000
+MAX_COMBINED_TOKENS = 8000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chunking:
-    """Fields as in KnowledgeBaseCreation, where they are described. Raises InvalidArgument."""
+    """A chunking strategy with the fields of KnowledgeBaseCreation. Raises InvalidArgument."""
 
     strategy: Strategy = "default"
     max_tokens: int = 300
@@ -35,29 +34,30 @@ class Chunking:
     overlap_tokens: int = 60
     buffer_size: int = 0
     breakpoint_percentile: int = 95
-    owner: str = "Chunking"  # whose arguments they were
+    owner: str = "Chunking"  # the subject of errors
 
     def __post_init__(self) -> None:
         check_choice(self.owner, "chunking", self.strategy, STRATEGIES)
         for argument, least, most in (
-            ("max_tokens", 1, _MOST_TOKENS),
+            ("max_tokens", 1, _MAX_TOKENS),
             ("overlap_percentage", 1, 99),
-            ("parent_tokens", 1, _MOST_TOKENS),
-            ("child_tokens", 1, _MOST_TOKENS),
-            ("overlap_tokens", 1, _MOST_TOKENS),
+            ("parent_tokens", 1, _MAX_TOKENS),
+            ("child_tokens", 1, _MAX_TOKENS),
+            ("overlap_tokens", 1, _MAX_TOKENS),
             ("buffer_size", 0, 1),
             ("breakpoint_percentile", 50, 99),
         ):
             check_range(self.owner, argument, getattr(self, argument), least, most)
-        # Bedrock states no rule for the two levels; a child that is larger is no child.
+        # Bedrock states no rule for the two levels; a child must not be larger than its parent.
         if self.child_tokens > self.parent_tokens:
             allowed = f"at most the parent_tokens, {self.parent_tokens:,}"
             raise InvalidArgument(self.owner, "child_tokens", self.child_tokens, allowed)
 
     @property
-    def is_bedrocks_own(self) -> bool:
+    def is_default(self) -> bool:
         """
-        Whether it is what Bedrock does where nothing is said.
+        True if the strategy is Bedrock's default.
+
         https://docs.aws.amazon.com/bedrock/latest/userguide/kb-managed-customize-ingestion.html
         """
         sizes = (self.max_tokens, self.overlap_percentage)
@@ -101,29 +101,29 @@ class Chunking:
                 }
 
     def check_store(self, vector_store_type: str) -> None:
-        """Raises InvalidArgument for what such a store can't keep."""
-        if vector_store_type == "MANAGED" and self.strategy not in _OF_MANAGED:
-            allowed = f"one of {', '.join(_OF_MANAGED)} in a MANAGED knowledge base"
+        """Raise InvalidArgument for a strategy that the store doesn't support."""
+        if vector_store_type == "MANAGED" and self.strategy not in _MANAGED_STRATEGIES:
+            allowed = f"one of {', '.join(_MANAGED_STRATEGIES)} in a MANAGED knowledge base"
             raise InvalidArgument(self.owner, "chunking", self.strategy, allowed)
         combined = self.parent_tokens + self.child_tokens
-        if self._strains(vector_store_type) and combined > MOST_COMBINED_TOKENS:
+        if self._fills_metadata(vector_store_type) and combined > MAX_COMBINED_TOKENS:
             allowed = (
-                f"at most {MOST_COMBINED_TOKENS - self.child_tokens:,} beside child_tokens"
-                f" {self.child_tokens:,} on S3 Vectors, whose metadata they may outgrow above"
-                f" {MOST_COMBINED_TOKENS:,} combined"
+                f"at most {MAX_COMBINED_TOKENS - self.child_tokens:,} with child_tokens"
+                f" {self.child_tokens:,} on S3 Vectors, whose metadata limit they may exceed above"
+                f" {MAX_COMBINED_TOKENS:,} combined"
             )
             raise InvalidArgument(self.owner, "parent_tokens", self.parent_tokens, allowed)
 
     def warning(self, vector_store_type: str) -> str | None:
-        """What to know of such a store that is no error."""
-        if not self._strains(vector_store_type):
+        """Return a warning about the strategy in such a store, if there is one."""
+        if not self._fills_metadata(vector_store_type):
             return None
         return (
-            "AWS doesn't recommend hierarchical chunking on S3 Vectors: parents are kept in the"
-            f" metadata of each child, and may outgrow it above {MOST_COMBINED_TOKENS:,} tokens"
-            f" combined; here it is {self.parent_tokens + self.child_tokens:,}."
+            "AWS doesn't recommend hierarchical chunking on S3 Vectors: each child stores its"
+            f" parent in its metadata, which more than {MAX_COMBINED_TOKENS:,} tokens combined may"
+            f" exceed; here it is {self.parent_tokens + self.child_tokens:,}."
             " https://docs.aws.amazon.com/bedrock/latest/userguide/kb-chunking.html"
         )
 
-    def _strains(self, vector_store_type: str) -> bool:
+    def _fills_metadata(self, vector_store_type: str) -> bool:
         return self.strategy == "hierarchical" and vector_store_type == "S3_VECTORS"

@@ -1,4 +1,4 @@
-"""The resources of a knowledge base that is made: its index, its role, itself, a data source."""
+"""The resources of a created knowledge base: index, role, knowledge base, and data source."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from stackroom_constructs.ingestion_on_upload import IngestionOnUpload
 from stackroom_constructs.knowledge_base_creation import KnowledgeBaseCreation
 from stackroom_constructs.parsing import Parsing
 
-# The knowledge base itself, as CloudFormation makes it.
+# The knowledge base itself, as CloudFormation creates it.
 
 _Kb = bedrock.CfnKnowledgeBase
-# By which awslabs.bedrock-kb-retrieval-mcp-server finds the knowledge bases that it may search:
+# The tag by which awslabs.bedrock-kb-retrieval-mcp-server finds knowledge bases:
 # https://awslabs.github.io/mcp/servers/bedrock-kb-retrieval-mcp-server
-_FOUND_BY_MCP_SERVER = {"mcp-multirag-kb": "true"}
+_MCP_SERVER_TAG = {"mcp-multirag-kb": "true"}
 
 
 def knowledge_base_resource(
@@ -36,8 +36,10 @@ def knowledge_base_resource(
     role_arn: str,
     index: s3vectors.CfnIndex | None,
 ) -> bedrock.CfnKnowledgeBase:
-    """It keeps vectors in the index, in the store of `creation`, or, MANAGED, where it likes."""
-    made = bedrock.CfnKnowledgeBase(
+    """
+    Create the knowledge base; vectors are in the index, in the store of `creation`, or managed.
+    """
+    resource = bedrock.CfnKnowledgeBase(
         scope,
         "KnowledgeBase",
         name=name,
@@ -45,12 +47,12 @@ def knowledge_base_resource(
         role_arn=role_arn,
         knowledge_base_configuration=_configuration(scope, creation, vector_store_type),
         storage_configuration=None if index is None else _in_index(index),
-        tags=_FOUND_BY_MCP_SERVER,
+        tags=_MCP_SERVER_TAG,
     )
     if creation.store is not None:
-        kept = in_cloudformation(creation.store.configuration)
-        made.add_property_override("StorageConfiguration", kept)
-    return made
+        storage = in_cloudformation(creation.store.configuration)
+        resource.add_property_override("StorageConfiguration", storage)
+    return resource
 
 
 def _configuration(
@@ -93,12 +95,12 @@ def _managed(
 def _in_index(index: s3vectors.CfnIndex) -> _Kb.StorageConfigurationProperty:
     return _Kb.StorageConfigurationProperty(
         type="S3_VECTORS",
-        # The ARN alone: with bucket and name beside it CloudFormation refuses.
+        # The ARN alone: CloudFormation refuses it together with bucket and name.
         s3_vectors_configuration=_Kb.S3VectorsConfigurationProperty(index_arn=index.attr_index_arn),
     )
 
 
-# Where a knowledge base's documents come from, and how they become chunks.
+# The documents of a knowledge base, and how they become chunks.
 
 _Source = bedrock.CfnDataSource.DataSourceConfigurationProperty
 
@@ -117,20 +119,20 @@ def data_source(
         knowledge_base_id=knowledge_base_id,
         name=creation.data_source_name,
         description=creation.data_source_description,
-        # Vectors that outlived their data source would still be found.
+        # Vectors that outlive their data source would still be found.
         data_deletion_policy="DELETE",
         data_source_configuration=(
-            _by_connector(scope, creation) if managed else _by_type(creation)
+            _connector_source(scope, creation) if managed else _plain_source(creation)
         ),
     )
     chosen = vector_ingestion(scope, creation.chunks, creation.parser)
-    # The service's own model is told nothing of chunks, and needn't be: they are its own.
+    # The service's own model takes no chunking settings, since it chunks by itself.
     if chosen is not None and creation.model is not None:
         source.add_property_override("VectorIngestionConfiguration", in_cloudformation(chosen))
     return source
 
 
-def _by_type(creation: KnowledgeBaseCreation) -> _Source:
+def _plain_source(creation: KnowledgeBaseCreation) -> _Source:
     if creation.data_source_type == "CUSTOM":
         return _Source(type="CUSTOM")
     return _Source(
@@ -142,9 +144,10 @@ def _by_type(creation: KnowledgeBaseCreation) -> _Source:
     )
 
 
-def _by_connector(scope: Construct, creation: KnowledgeBaseCreation) -> _Source:
+def _connector_source(scope: Construct, creation: KnowledgeBaseCreation) -> _Source:
     """
-    Of a MANAGED knowledge base, which takes no other.
+    Return the source of a MANAGED knowledge base, which accepts only a connector.
+
     https://docs.aws.amazon.com/bedrock/latest/userguide/kb-managed-ds-s3.html
     """
     parameters: dict[str, object] = {"type": creation.data_source_type, "version": "1"}
@@ -169,20 +172,21 @@ def _by_connector(scope: Construct, creation: KnowledgeBaseCreation) -> _Source:
 def _protection(
     most_deleted: int | None,
 ) -> bedrock.CfnDataSource.DeletionProtectionConfigurationProperty:
-    """Said either way: AWS doesn't say what holds where it is left out."""
+    """Return the protection explicitly, since AWS documents no default."""
     return bedrock.CfnDataSource.DeletionProtectionConfigurationProperty(
         deletion_protection_status="DISABLED" if most_deleted is None else "ENABLED",
         deletion_protection_threshold=most_deleted,
     )
 
 
-# As whom Bedrock works for a knowledge base.
+# The role with which Bedrock works for a knowledge base.
 
 
 class ServiceRole(iam.Role):
     """
-    Taken by Bedrock alone, for knowledge bases of this account and region, with exactly these
-    rights. A right with a wildcard says why.
+    A role that only Bedrock may assume, for knowledge bases of this account and region.
+
+    It has exactly these rights; a right with a wildcard has a reason.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, rights: Iterable[Right]) -> None:
@@ -199,7 +203,7 @@ class ServiceRole(iam.Role):
         for right in rights:
             for arn in right.resources:
                 if "*" in arn:
-                    assert right.because, f"{arn} has a wildcard and no reason for it"
+                    assert right.because, f"{arn} has a wildcard and needs a reason"
                     accept_wildcard(self, arn, because=right.because)
 
 
@@ -215,11 +219,15 @@ def _bedrock_in(stack: cdk.Stack) -> iam.ServicePrincipal:
     return iam.ServicePrincipal("bedrock.amazonaws.com", conditions=caller)
 
 
-# What a knowledge base's service role needs to read documents.
+# The rights of a service role to read documents.
 
 
-def rights_to_read(scope: Construct, creation: KnowledgeBaseCreation) -> list[Right]:
-    """https://docs.aws.amazon.com/bedrock/latest/userguide/kb-permissions.html"""
+def read_rights(scope: Construct, creation: KnowledgeBaseCreation) -> list[Right]:
+    """
+    Return the rights to read documents.
+
+    https://docs.aws.amazon.com/bedrock/latest/userguide/kb-permissions.html
+    """
     stack = cdk.Stack.of(scope)
     in_account = {"StringEquals": {"aws:ResourceAccount": stack.account}}
     rights = [
@@ -241,20 +249,20 @@ def rights_to_read(scope: Construct, creation: KnowledgeBaseCreation) -> list[Ri
     return rights
 
 
-# An S3 Vectors index that Bedrock can fill, and the right to.
+# The S3 Vectors index of a knowledge base, and the right to write it.
 
-# Of ten that may be, and for good: another list is another index. A vector has 2 KB of filterable
-# metadata; a document whose vectors have more is lost, and reads INDEXED. So what Bedrock writes of
-# its own accord is not filterable, whatever its size: nobody filters by it here. The 2 KB are for
-# what documents bring, which is 1 KB at most, and for x-amz-bedrock-kb-data-source-id: that is 44
-# bytes, and Bedrock's one key by which others do filter.
+# At most ten, and final: another list makes another index. A vector has 2 KB of filterable
+# metadata; a document whose vectors have more is lost, though its status says INDEXED. So the keys
+# that Bedrock writes by itself are not filterable, whatever their size: nobody filters by them. The
+# 2 KB are for documents' own metadata, which is 1 KB at most, and for
+# x-amz-bedrock-kb-data-source-id, of 44 bytes, the one key of Bedrock's by which others filter.
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-bedrock-kb.html (the first two)
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-limitations.html
-# The others but the last, seen live in such a list (2026-03), by the guide that is named below.
+# The others but the last were seen in such a list (2026-03), in the guide that is named below.
 _NOT_FILTERABLE = [
     "AMAZON_BEDROCK_TEXT",
-    "AMAZON_BEDROCK_METADATA",  # with the parent's text, where chunks have one
-    "x-amz-bedrock-kb-source-uri",  # of a key of up to 1,024 bytes
+    "AMAZON_BEDROCK_METADATA",  # with the parent's text, if chunks have one
+    "x-amz-bedrock-kb-source-uri",  # a key of up to 1,024 bytes
     "x-amz-bedrock-kb-document-page-number",
     "x-amz-bedrock-kb-chunk-id",
     "x-amz-bedrock-kb-source-file-modality",
@@ -284,9 +292,10 @@ def vector_index(
     )
 
 
-def right_to_fill(index: s3vectors.CfnIndex) -> Right:
+def index_right(index: s3vectors.CfnIndex) -> Right:
     """
-    What Bedrock needs of an index that it fills, searches and cleans up.
+    Return Bedrock's right to fill, search and clean up an index.
+
     https://docs.aws.amazon.com/bedrock/latest/userguide/kb-permissions.html
 
     That page doesn't name ListVectors; without it a deployment in Tokyo had 403 (2026-03):
@@ -305,10 +314,10 @@ def right_to_fill(index: s3vectors.CfnIndex) -> Right:
     )
 
 
-def rights_to_fill(
+def index_rights(
     scope: Construct, creation: KnowledgeBaseCreation, index: s3vectors.CfnIndex
 ) -> list[Right]:
-    rights, key = [right_to_fill(index)], creation.vector_key
+    rights, key = [index_right(index)], creation.vector_key
     if key is not None:
         stack = cdk.Stack.of(scope)
         by_s3vectors = {
@@ -318,13 +327,13 @@ def rights_to_fill(
     return rights
 
 
-# How documents become chunks, in the words of Bedrock's API and of CloudFormation.
+# The ingestion settings of a data source, for Bedrock's API and for CloudFormation.
 
 
 def vector_ingestion(
     scope: IConstruct, chunking: Chunking, parsing: Parsing
 ) -> dict[str, Any] | None:
-    """`vectorIngestionConfiguration` of CreateDataSource; None if all is Bedrock's default."""
+    """Return `vectorIngestionConfiguration` of CreateDataSource; None for Bedrock's defaults."""
     chosen = {
         "chunkingConfiguration": chunking.configuration,
         "parsingConfiguration": parsing.configuration(scope),
@@ -333,7 +342,7 @@ def vector_ingestion(
 
 
 def in_cloudformation(value: Any) -> Any:
-    """The same in a template, where members are called as in the API but for a capital letter."""
+    """Return an API value for a template, in which members start with a capital letter."""
     match value:
         case Mapping():
             return {
@@ -348,7 +357,7 @@ def in_cloudformation(value: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class CreatedKnowledgeBase:
-    """`index` is None where vectors are kept elsewhere. `creation` is what it was made by."""
+    """The created resources; `index` is None for other stores than S3 Vectors."""
 
     creation: KnowledgeBaseCreation
     role: ServiceRole
@@ -357,7 +366,7 @@ class CreatedKnowledgeBase:
     data_source: bedrock.CfnDataSource
 
 
-def created(
+def create_knowledge_base(
     scope: Construct,
     creation: KnowledgeBaseCreation,
     *,
@@ -367,9 +376,9 @@ def created(
     rights: Iterable[Right],
 ) -> CreatedKnowledgeBase:
     """
-    Made in `scope`, with these `rights` beside those that follow from what it is.
+    Create the resources in `scope`, with further `rights` for the role.
 
-    Raises InvalidArgument for what that store doesn't take.
+    Raises InvalidArgument for settings that the store doesn't support.
     """
     _check_store(scope, creation, vector_store_type)
     index = _index(scope, creation) if vector_store_type == "S3_VECTORS" else None
@@ -391,8 +400,8 @@ def created(
     )
     needed = [role] if index is None else [role, index]
     for each in needed:
-        # A knowledge base without its role's rights or its index can't delete its vectors any
-        # more, and the deletion of its data source ends in DELETE_UNSUCCESSFUL.
+        # Without its role's rights or its index, a knowledge base can't delete its vectors, and
+        # the deletion of its data source ends in DELETE_UNSUCCESSFUL.
         # https://docs.aws.amazon.com/bedrock/latest/userguide/kb-ds-delete.html
         knowledge_base.node.add_dependency(each)
         source.node.add_dependency(each)
@@ -422,13 +431,13 @@ def _check_store(scope: Construct, creation: KnowledgeBaseCreation, store_type: 
     creation.chunks.check_store(store_type)
     creation.parser.check_store(store_type)
     store = creation.store
-    kept_in = getattr(store, "vector_store_type", None)
+    own_type = getattr(store, "vector_store_type", None)
     if store_type in ("OPENSEARCH_SERVERLESS", "RDS"):
-        if kept_in != store_type:
+        if own_type != store_type:
             needed = "OpenSearchServerlessStore" if store_type != "RDS" else "RdsStore"
             raise InvalidArgument(scope, "create.store", store, f"an {needed}, for {store_type}")
     elif store is not None:
-        allowed = f"left out, since vector_store_type is {store_type!r} and not {kept_in!r}"
+        allowed = f"omitted, since vector_store_type is {store_type!r} and not {own_type!r}"
         raise InvalidArgument(scope, "create.store", store, allowed)
     if creation.model is None and store_type != "MANAGED":
         allowed = "the id of a model, since only a MANAGED knowledge base chooses one"
@@ -436,11 +445,11 @@ def _check_store(scope: Construct, creation: KnowledgeBaseCreation, store_type: 
     if creation.most_deleted is not None and (
         store_type != "MANAGED" or creation.data_source_type != "S3"
     ):
-        allowed = "left out but for a MANAGED knowledge base with the data source type 'S3'"
+        allowed = "omitted, except for a MANAGED knowledge base with the data source type 'S3'"
         raise InvalidArgument(scope, "create.most_deleted", creation.most_deleted, allowed)
-    if creation.model is None and not creation.chunks.is_bedrocks_own:
-        # Users report that it is refused, though the guide has it configurable.
-        allowed = "default, or fixed with 300 tokens and 20 %, where the service's model embeds"
+    if creation.model is None and not creation.chunks.is_default:
+        # Users report that it is refused, though the guide says that it is configurable.
+        allowed = "default, or fixed with 300 tokens and 20 %, if the service's model embeds"
         raise InvalidArgument(scope, "create.chunking", creation.chunking, allowed)
 
 
@@ -469,11 +478,11 @@ def _rights(
     scope: Construct, creation: KnowledgeBaseCreation, index: s3vectors.CfnIndex | None
 ) -> list[Right]:
     embedding = () if creation.model is None else creation.model.rights(scope)
-    kept = () if creation.store is None else creation.store.rights
+    store_rights = () if creation.store is None else creation.store.rights
     return [
         *embedding,
-        *rights_to_read(scope, creation),
-        *kept,
-        *(() if index is None else rights_to_fill(scope, creation, index)),
+        *read_rights(scope, creation),
+        *store_rights,
+        *(() if index is None else index_rights(scope, creation, index)),
         *creation.parser.rights(scope),
     ]

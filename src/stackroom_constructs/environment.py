@@ -1,8 +1,8 @@
 """
-What a function's environment variables may hold together: 4 KB, held to here and not at deploy.
+Checks that a function's environment variables fit into 4 KB, before the deployment.
 
 Lambda measures them as one JSON object, names and marks included: a quotation mark within a value
-counts twice. That is seen from its refusal ("String measured: {...}"), its guide says just 4 KB:
+counts twice. Its error shows that ("String measured: {...}"), while its guide just says 4 KB:
 https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 https://github.com/github-aws-runners/terraform-aws-github-runner/issues/3594
 """
@@ -19,21 +19,25 @@ from stackroom_constructs.argument_checks import InvalidArgument, TooLarge
 
 KNOWLEDGE_BASES_CONFIG = "KNOWLEDGE_BASES_CONFIG"
 ALL_VARIABLES = 4096
-# One variable's value in AgentCore Runtime, "per CloudFormation specification" [aws-cdk-lib 2.275:
+# The limit of one variable in AgentCore Runtime, "per CloudFormation specification" [aws-cdk-lib
+# 2.275:
 # aws_bedrockagentcore.RuntimeProps]; the API takes 5,000 [API model of bedrock-agentcore-control].
-OF_A_RUNTIME = 2048
-# What leaves room for the other variables.
+RUNTIME_VARIABLE = 2048
+# Leaves room for the other variables.
 KNOWLEDGE_BASES = 3500
 
-# Characters of what is known only at deploy: at most these, or what a name of AWS usually has.
+# Lengths of tokens, which are known only at deployment: their maximum, or what AWS's names usually
+# have.
 _PSEUDO = {"AWS::AccountId": 12, "AWS::Region": 14, "AWS::Partition": 3, "AWS::URLSuffix": 13}
 _IDS = (("KnowledgeBaseId", 10), ("GuardrailId", 12))
-_OTHERWISE = 64
+_OTHER = 64
 _IN_A_SUB = re.compile(r"\$\{([^}!]+)\}")
 
 
 def knowledge_bases_config(scope: Construct, entries: Sequence[Mapping[str, Any]]) -> str:
-    """The value. Raises InvalidArgument for what is no JSON, TooLarge over 3,500 bytes."""
+    """
+    Return the variable's value. Raises InvalidArgument for invalid JSON, TooLarge over 3,500 bytes.
+    """
     texts = [_as_json(scope, entry) for entry in entries]
     text = f"[{','.join(texts)}]"
     size = length(scope, text)
@@ -52,7 +56,7 @@ def knowledge_bases_config(scope: Construct, entries: Sequence[Mapping[str, Any]
 
 
 def check(scope: Construct, variables: Mapping[str, str]) -> None:
-    """Raises TooLarge for variables that Lambda would refuse."""
+    """Raise TooLarge for variables that Lambda would refuse."""
     size = length(scope, json.dumps(variables, ensure_ascii=False, separators=(",", ":")))
     if size > ALL_VARIABLES:
         raise TooLarge(
@@ -67,20 +71,20 @@ def check(scope: Construct, variables: Mapping[str, str]) -> None:
 
 
 def check_each(scope: Construct, variables: Mapping[str, str]) -> None:
-    """Raises InvalidArgument for a variable that is longer than a runtime's may be."""
+    """Raise InvalidArgument for a variable that is longer than a runtime allows."""
     for name, value in variables.items():
-        if length(scope, value) > OF_A_RUNTIME:
-            told = f"at most {OF_A_RUNTIME:,} bytes, as all variables of a runtime"
-            raise InvalidArgument(scope, name, value, told)
+        if length(scope, value) > RUNTIME_VARIABLE:
+            allowed = f"at most {RUNTIME_VARIABLE:,} bytes, like all variables of a runtime"
+            raise InvalidArgument(scope, name, value, allowed)
 
 
 def length(scope: Construct, text: str) -> int:
     """
-    Bytes of a text in UTF-8.
+    Return the bytes of a text in UTF-8.
 
-    What is known only at deploy is estimated: an account has 12, a region at most 14, the id of a
-    knowledge base 10, any other reference 64. So an environment with such references that comes
-    close to the limit may still be refused by Lambda, and one refused here may have fitted.
+    Tokens are estimated: an account has 12 bytes, a region at most 14, the id of a knowledge base
+    10, any other reference 64. So Lambda may still refuse an environment with such references that
+    comes close to the limit, and one that is refused here might have fitted.
     """
     return _length(cdk.Stack.of(scope).resolve(text))
 
@@ -102,11 +106,11 @@ def _length(value: Any) -> int:  # noqa: PLR0911 - one per intrinsic
         case {"Fn::ImportValue": name}:
             return _reference(str(name))
         case _:
-            return _OTHERWISE
+            return _OTHER
 
 
 def _reference(name: str) -> int:
-    return next((size for part, size in _IDS if part in name), _OTHERWISE)
+    return next((size for part, size in _IDS if part in name), _OTHER)
 
 
 def _as_json(scope: Construct, entry: Mapping[str, Any]) -> str:
@@ -114,9 +118,9 @@ def _as_json(scope: Construct, entry: Mapping[str, Any]) -> str:
     try:
         text = json.dumps(entry, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError) as error:
-        allowed = f"what JSON can say ({error})"
+        allowed = f"serializable as JSON ({error})"
         raise InvalidArgument(scope, f"configuration of {name!r}", entry, allowed) from error
     if "#{Token[" in text:
-        allowed = "free of lists that are known only at deploy"
+        allowed = "free of lists that are known only at deployment"
         raise InvalidArgument(scope, f"configuration of {name!r}", entry, allowed)
     return text

@@ -1,4 +1,4 @@
-"""What starts an ingestion job when files come: a rule, a queue and a function."""
+"""Starts ingestion jobs when files change: a rule, a queue and a function."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_events as events
@@ -14,8 +14,8 @@ from constructs import Construct
 from stackroom_constructs.acknowledgments import accept, accept_wildcard
 from stackroom_constructs.knowledge_base_creation import KnowledgeBaseCreation
 
-# A job reads all that lies there when it starts, so one is enough for all messages of a call, and
-# for those that wait until Bedrock takes another: one at a time, and few in an account
+# A job reads all files that exist when it starts, so one is enough for all messages of a batch, and
+# for those that wait until Bedrock accepts another: one at a time, and few in an account
 # [https://docs.aws.amazon.com/general/latest/gr/bedrock.html].
 _CODE = """\
 import os
@@ -44,20 +44,21 @@ def handler(event, context):
     return {"batchItemFailures": []}
 """
 _TIMEOUT = cdk.Duration.seconds(30)
-# Files that are dropped together are one job's.
+# Files that are uploaded together share a job.
 _WINDOW = cdk.Duration.seconds(10)
-_BATCH = 1_000  # messages of a call; each is an event of some 700 bytes, and a call has 6 MB
-# How often a message comes again, the most that SQS takes: some days, while jobs take hours.
+_BATCH = 1_000  # messages; each is an event of some 700 bytes, and an invocation has 6 MB
+# The most receives that SQS allows: some days, while jobs take hours.
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html
-_TRIES = 1_000
+_MAX_RECEIVES = 1_000
 
 
 class IngestionOnUpload(Construct):
     """
-    For one data source of type S3. The bucket's events reach EventBridge: of a bucket that the app
-    makes this sees to it itself.
+    A rule, a queue and a function for one data source of type S3.
 
-    queue: of events that wait for a job. dead_letters: those that no job was started for.
+    The bucket's events must reach EventBridge; for a bucket of the app, this construct turns it on.
+
+    `queue` holds events that wait for a job, `dead_letters` those for which no job was started.
     """
 
     def __init__(
@@ -75,14 +76,15 @@ class IngestionOnUpload(Construct):
         accept(self.dead_letters, "SQS3", because="It is a dead-letter queue.")
         self.queue = self._queue(
             "Queue",
-            # Six times the function's timeout plus the window, or a slow batch comes twice.
+            # Six times the function's timeout plus the window; otherwise a slow batch is delivered
+            # twice.
             # https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
             visibility_timeout=cdk.Duration.seconds(
                 6 * int(_TIMEOUT.to_seconds()) + int(_WINDOW.to_seconds())
             ),
             retention_period=cdk.Duration.days(14),
             dead_letter_queue=sqs.DeadLetterQueue(
-                queue=self.dead_letters, max_receive_count=_TRIES
+                queue=self.dead_letters, max_receive_count=_MAX_RECEIVES
             ),
         )
         self.function = self._function(knowledge_base_id, data_source_id)
@@ -96,11 +98,11 @@ class IngestionOnUpload(Construct):
                 self.queue,
                 batch_size=_BATCH,
                 max_batching_window=_WINDOW,
-                max_concurrency=2,  # the least that Lambda takes
+                max_concurrency=2,  # Lambda's minimum
                 report_batch_item_failures=True,
             )
         )
-        self._listen(creation)
+        self._subscribe(creation)
 
     def _queue(self, construct_id: str, **properties: object) -> sqs.Queue:
         return sqs.Queue(
@@ -147,11 +149,11 @@ class IngestionOnUpload(Construct):
         accept(function, "L1", because="Python 3.13 is what Stackroom is tested with.")
         return function
 
-    def _listen(self, creation: KnowledgeBaseCreation) -> None:
-        made = creation.bucket.node.default_child
-        if isinstance(made, s3.CfnBucket):
-            # Its own property: `event_bridge_enabled` would add a function that sets it.
-            made.add_property_override(
+    def _subscribe(self, creation: KnowledgeBaseCreation) -> None:
+        resource = creation.bucket.node.default_child
+        if isinstance(resource, s3.CfnBucket):
+            # The bucket's own property: `event_bridge_enabled` would add a function that sets it.
+            resource.add_property_override(
                 "NotificationConfiguration.EventBridgeConfiguration.EventBridgeEnabled", True
             )
         key = {"object": {"key": [{"prefix": creation.prefix}]}} if creation.prefix else {}

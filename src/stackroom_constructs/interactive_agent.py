@@ -1,4 +1,4 @@
-"""An agent that people talk to: a process in AgentCore Runtime, which streams its answers."""
+"""An agent that people talk to: a process in AgentCore Runtime that streams its answers."""
 
 import json
 
@@ -16,10 +16,10 @@ from stackroom_constructs.acknowledgments import accept, accept_wildcard
 from stackroom_constructs.agent_definition import AgentDefinitionProps
 from stackroom_constructs.agent_network import AgentNetwork
 from stackroom_constructs.argument_checks import InvalidArgument
-from stackroom_constructs.base_agent import BaseAgent, bundle_of, with_dependencies
+from stackroom_constructs.base_agent import BaseAgent, agent_bundle, has_dependencies
 
-# A file at the root of the zip, since what it imports is found beside it. The local mode knows an
-# agent of ours by its name.
+# A file at the root of the zip, next to which its imports are found. The local mode recognises our
+# agents by its name.
 ENTRY_POINT = "stackroom_interactive_agent.py"
 _ENTRY = "from stackroom_agents.interactive import serve\n\nserve()\n"
 _LOGS = "/aws/bedrock-agentcore/runtimes/"
@@ -40,7 +40,7 @@ class InteractiveAgent(BaseAgent):
     of a question is in any log.
     """
 
-    ASKS = "bedrock:InvokeModelWithResponseStream"
+    MODEL_ACTION = "bedrock:InvokeModelWithResponseStream"
 
     def __init__(
         self,
@@ -68,7 +68,9 @@ class InteractiveAgent(BaseAgent):
         if not user_pool_clients:
             raise InvalidArgument(self, "user_pool_clients", user_pool_clients, "one or more")
         if layers := [*agent_definition.lambda_layers, *self.knowledge_bases.layers]:
-            raise InvalidArgument(self, "lambda_layers", layers, "none, since a runtime has none")
+            raise InvalidArgument(
+                self, "lambda_layers", layers, "empty, since a runtime has no layers"
+            )
         self.sessions = self._sessions(session_ttl or cdk.Duration.days(1))
         issuer = (
             f"https://cognito-idp.{user_pool.env.region}.amazonaws.com/{user_pool.user_pool_id}"
@@ -95,17 +97,23 @@ class InteractiveAgent(BaseAgent):
         )
 
     def _host(self) -> iam.IPrincipal:
-        """https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/runtime-permissions.html"""
+        """
+        Return AgentCore's principal.
+
+        https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/runtime-permissions.html
+        """
         return iam.ServicePrincipal(
             "bedrock-agentcore.amazonaws.com",
             conditions={"StringEquals": {"aws:SourceAccount": cdk.Stack.of(self).account}},
         )
 
-    def _allow_what_its_host_takes(self) -> None:
+    def _allow_host(self) -> None:
         """
-        Of what AWS's page lists for a role only the logs, which the runtime writes as the role: no
-        image, trace, metric or token of a workload is asked for. The group is made by the runtime,
-        and called by the name of it, and ten characters that are drawn.
+        Allow the runtime to write logs with the role.
+
+        Of the rights on AWS's page, only these are needed: the agent uses no image, trace, metric
+        or workload token. The runtime creates the log group, and names it after itself with ten
+        random characters.
         https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/runtime-permissions.html
         """
         self.runtime_name = cdk.Names.unique_resource_name(self, max_length=48)
@@ -122,8 +130,8 @@ class InteractiveAgent(BaseAgent):
                 self.agent_role, resource, because="The runtime names its log group and streams."
             )
 
-    def _sessions(self, kept: cdk.Duration) -> s3.Bucket:
-        made = s3.Bucket(
+    def _sessions(self, retention: cdk.Duration) -> s3.Bucket:
+        bucket = s3.Bucket(
             self,
             "Sessions",
             encryption=s3.BucketEncryption.KMS,
@@ -133,24 +141,26 @@ class InteractiveAgent(BaseAgent):
             minimum_tls_version=1.2,
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
             removal_policy=self.removal_policy,
-            lifecycle_rules=[s3.LifecycleRule(expiration=kept)],
+            lifecycle_rules=[s3.LifecycleRule(expiration=retention)],
         )
-        accept(made, "S1", because="The agent alone reads it; who asks what is nobody's to log.")
-        objects = made.arn_for_objects("*")
+        accept(bucket, "S1", because="The agent alone reads it; who asks what is nobody's to log.")
+        objects = bucket.arn_for_objects("*")
         self.allow("s3:GetObject s3:PutObject", objects)
-        # With it S3 says of a session that there is none yet, and not that it is forbidden.
-        self.allow("s3:ListBucket", made.bucket_arn)
+        # With it S3 reports a missing session as not found instead of forbidden.
+        self.allow("s3:ListBucket", bucket.bucket_arn)
         self.allow("kms:Decrypt kms:GenerateDataKey", self.encryption_key.key_arn)
         accept_wildcard(self.agent_role, objects, because="Sessions are named by their users.")
-        return made
+        return bucket
 
     def _runtime(
         self, variables: dict[str, str], issuer: str, clients: list[str]
     ) -> agentcore.CfnRuntime:
-        """By L1: the L2 adds rights to the role that this process has no use for."""
-        bundle = bundle_of(self, extras=("agents", "identity"), files={ENTRY_POINT: _ENTRY})
+        """
+        Create the runtime as an L1, because the L2 adds rights to the role that it doesn't need.
+        """
+        bundle = agent_bundle(self, extras=("agents", "identity"), files={ENTRY_POINT: _ENTRY})
         code = s3_assets.Asset(
-            self, "Code", **bundle.asset(with_dependencies=with_dependencies(self))
+            self, "Code", **bundle.asset(with_dependencies=has_dependencies(self))
         )
         self.allow("s3:GetObject", code.bucket.arn_for_objects(code.s3_object_key))
         of = agentcore.CfnRuntime
@@ -171,7 +181,7 @@ class InteractiveAgent(BaseAgent):
             ),
             role_arn=self.agent_role.role_arn,
             network_configuration=(
-                self.network.of_runtime(self)
+                self.network.runtime_configuration(self)
                 if self.network is not None
                 else of.NetworkConfigurationProperty(network_mode="PUBLIC")
             ),
@@ -183,7 +193,7 @@ class InteractiveAgent(BaseAgent):
                     allowed_clients=clients,
                 )
             ),
-            # Without it the process isn't shown the token, and answers nobody.
+            # Without it the process doesn't get the token, and answers nobody.
             request_header_configuration=of.RequestHeaderConfigurationProperty(
                 request_header_allowlist=["Authorization"]
             ),

@@ -1,4 +1,4 @@
-"""A knowledge base that is to be made: of which documents, and how they are read, cut, embedded."""
+"""The description of a knowledge base to create: its documents, parsing, chunking and embedding."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,7 +14,7 @@ from stackroom_constructs.argument_checks import (
     check_index_name,
     check_name,
     check_range,
-    check_said,
+    check_text,
 )
 from stackroom_constructs.bedrock_model import TITAN, BedrockModel, check_dimensions
 from stackroom_constructs.chunking import Chunking, Strategy
@@ -23,7 +23,7 @@ from stackroom_constructs.vector_stores import VectorStore
 
 MANAGED_MODEL = "managed"
 # S3Prefix of AWS::Bedrock::DataSource in CloudFormation.
-_LONGEST_PREFIX = 300
+_MAX_PREFIX = 300
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,20 +114,20 @@ class KnowledgeBaseCreation:
         check_name(owner, "data_source_name", self.data_source_name)
         check_flag(owner, "ingest_on_upload", self.ingest_on_upload)
         if self.ingest_on_upload and self.data_source_type != "S3":
-            allowed = "left out with CUSTOM, whose documents are handed over one by one"
+            allowed = "omitted with CUSTOM, whose documents are ingested one by one"
             raise InvalidArgument(owner, "ingest_on_upload", self.ingest_on_upload, allowed)
         if self.data_source_description is not None:
-            check_said(owner, "data_source_description", self.data_source_description, 200)
+            check_text(owner, "data_source_description", self.data_source_description, 200)
         if self.most_deleted is not None:
             check_range(owner, "most_deleted", self.most_deleted, 0, 100)
         if self.prefix:
-            check_said(owner, "prefix", self.prefix, _LONGEST_PREFIX)
+            check_text(owner, "prefix", self.prefix, _MAX_PREFIX)
             self._check_prefix(owner)
         self._check_bucket(owner)
         if self.index_name is not None:
             check_index_name(owner, self.index_name)
         self._check_embedding(owner)
-        _ = self.chunks, self.parser  # which know what they may be
+        _ = self.chunks, self.parser  # validates them
 
     @property
     def chunks(self) -> Chunking:
@@ -154,7 +154,7 @@ class KnowledgeBaseCreation:
 
     @property
     def model(self) -> BedrockModel | None:
-        """None for the one that a MANAGED knowledge base chooses."""
+        """The embedding model; None for the one that a MANAGED knowledge base chooses."""
         if self.embedding_model == MANAGED_MODEL:
             return None
         return BedrockModel.of(self.embedding_model)
@@ -165,11 +165,15 @@ class KnowledgeBaseCreation:
 
     def _check_bucket(self, owner: str) -> None:
         if not hasattr(self.bucket, "bucket_arn"):
-            allowed = "a bucket; one that exists is Bucket.from_bucket_name(...)"
+            allowed = "a bucket; for an existing one use Bucket.from_bucket_name(...)"
             raise InvalidArgument(owner, "bucket", self.bucket, allowed)
 
     def _check_prefix(self, owner: str) -> None:
-        """https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_variables.html"""
+        """
+        Refuse IAM's wildcards and variables in the prefix.
+
+        https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_variables.html
+        """
         if self.readable_objects is not None or cdk.Token.is_unresolved(self.prefix):
             return
         if any(each in self.prefix for each in ("*", "?", "${")):

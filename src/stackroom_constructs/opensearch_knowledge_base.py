@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_opensearchserverless as aoss
 from constructs import Construct
 
-from stackroom_constructs.argument_checks import InvalidArgument, check_said
+from stackroom_constructs.argument_checks import InvalidArgument, check_text
 from stackroom_constructs.base_knowledge_base import RetrievalTool
 from stackroom_constructs.bedrock_model import Right
 from stackroom_constructs.own_store_knowledge_base import OwnStoreArguments, OwnStoreKnowledgeBase
@@ -18,7 +18,7 @@ from stackroom_constructs.retrieval_filters import check_types
 _COLLECTION = re.compile(r"arn:aws[-a-z0-9]*:aoss:[a-z0-9-]+:[0-9]{12}:collection/[a-z0-9]+")
 # https://docs.aws.amazon.com/opensearch-service/latest/ServerlessAPIReference/API_CreateCollection.html
 _NAME = re.compile(r"[a-z][a-z0-9-]{2,31}")
-# Some of what OpenSearch takes, and nothing that would name several indexes.
+# A subset of OpenSearch's index names, without patterns for several indexes.
 _INDEX = re.compile(r"[a-z0-9][a-z0-9._-]{0,254}")
 _PACKAGES = ("opensearch-py>=3.2",)
 _READING = ("aoss:DescribeIndex", "aoss:ReadDocument")
@@ -34,9 +34,9 @@ class OpenSearchKnowledgeBase(OwnStoreKnowledgeBase):
         )
         ledgers.allow_reading(agent.role)
 
-    A collection has its own word of who may read an index, beside IAM's: `allow_reading` says it
-    for a role. The index may be anybody's, with vectors of length one, exact values of its
-    attributes, and Faiss, whose search a filter is a part of (docs/opensearch.md).
+    The collection has its own access policies besides IAM: `allow_reading` adds one for a role. The
+    index may be anybody's, with vectors of length one, exact values of its attributes, and Faiss,
+    which applies filters during the search (docs/opensearch.md).
 
     collection_arn, collection_name, collection_endpoint: In the same account and region.
     index_name, vector_field, text_field, metadata_field, source_key: Index and fields;
@@ -78,7 +78,7 @@ class OpenSearchKnowledgeBase(OwnStoreKnowledgeBase):
         self._check("collection_arn", collection_arn, _COLLECTION, "an ARN of a collection")
         self._check("collection_name", collection_name, _NAME, "3 to 32 small letters, digits, -")
         self._check("index_name", index_name, _INDEX, "small letters, digits, . _ and -")
-        check_said(self, "collection_endpoint", collection_endpoint)
+        check_text(self, "collection_endpoint", collection_endpoint)
         is_known = not cdk.Token.is_unresolved(collection_endpoint)
         if is_known and not collection_endpoint.startswith("https://"):
             allowed = "an address that begins with https://"
@@ -93,12 +93,12 @@ class OpenSearchKnowledgeBase(OwnStoreKnowledgeBase):
             "sourceKey": source_key,
         }
         for member, value in self._fields.items():
-            check_said(self, member, value)
+            check_text(self, member, value)
         self._endpoint = collection_endpoint
-        self._told_score = min_score
+        self._min_score = min_score
 
     def allow_reading(self, role: iam.IRole) -> aoss.CfnAccessPolicy:
-        """A data access policy by which the role may read the index, and nothing else."""
+        """Add a data access policy that lets the role read the index, and nothing else."""
         rule = {"ResourceType": "index", "Resource": [self._index], "Permission": list(_READING)}
         statement = {"Rules": [rule], "Principal": [role.role_arn]}
         scope = Construct(self, f"ReadBy{role.node.addr[-8:]}")
@@ -115,7 +115,7 @@ class OpenSearchKnowledgeBase(OwnStoreKnowledgeBase):
         return RetrievalTool(packages=_PACKAGES)
 
     def store_rights(self) -> Sequence[Right]:
-        """IAM's half; what a role may do in the collection, `allow_reading` says."""
+        """Return IAM's part; `allow_reading` grants the rights in the collection."""
         return (Right(actions=("aoss:APIAccessAll",), resources=(self._collection_arn,)),)
 
     def export_configuration(self) -> dict[str, Any]:
@@ -123,11 +123,11 @@ class OpenSearchKnowledgeBase(OwnStoreKnowledgeBase):
             **super().export_configuration(),
             "collectionEndpoint": self._endpoint,
             **self._fields,
-            # Unsaid, the agent would take its own default.
-            "minScore": self._told_score,
+            # Explicit, because the agent has another default.
+            "minScore": self._min_score,
         }
 
     def _check(self, argument: str, value: Any, pattern: re.Pattern[str], allowed: str) -> None:
-        check_said(self, argument, value)
+        check_text(self, argument, value)
         if not cdk.Token.is_unresolved(value) and not pattern.fullmatch(value):
             raise InvalidArgument(self, argument, value, allowed)

@@ -1,9 +1,9 @@
 """
-A knowledge base in a store that Stackroom searches itself: the half that is the same for all.
+The base of knowledge bases in stores that Stackroom searches itself.
 
-Bedrock embeds a question, ranks again and asks a guardrail on the way to Retrieve. Here the agent
-does, so its role has these rights. A class for a store derives from `OwnStoreKnowledgeBase`: it
-takes what that store alone needs, hands on the rest, and says what searching the store takes.
+For Retrieve, Bedrock embeds the question, reranks, and applies the guardrail. Here the agent does,
+so its role has these rights. A class for a store derives from `OwnStoreKnowledgeBase`: it takes the
+store's own arguments, passes on the others, and returns the rights to search the store.
 
     class ShelfKnowledgeBase(OwnStoreKnowledgeBase):
         def __init__(
@@ -19,8 +19,8 @@ takes what that store alone needs, hands on the rest, and says what searching th
         def export_configuration(self) -> dict[str, Any]:
             return {**super().export_configuration(), "shelfArn": self._shelf_arn}
 
-Its docstring tells of the arguments that it declares itself; the page of arguments takes the others
-from here. Members of its entry stand in `served.OF_STORES`.
+Its docstring describes its own arguments; the page of arguments takes the others from here.
+`agent_knowledge_bases.STORE_MEMBERS` lists the members of its entry.
 """
 
 from abc import abstractmethod
@@ -33,30 +33,32 @@ from constructs import Construct
 from stackroom_constructs.argument_checks import (
     InvalidArgument,
     check_choice,
+    check_fraction,
     check_kind,
-    check_said,
-    check_share,
+    check_text,
 )
 from stackroom_constructs.base_knowledge_base import BaseKnowledgeBase
 from stackroom_constructs.bedrock_model import TITAN, BedrockModel, Right, check_dimensions
 from stackroom_constructs.retrieval_filters import check_filter
-from stackroom_constructs.search_options import Guarding, Reranking
+from stackroom_constructs.search_options import GuardrailSettings, Reranking
 
 Tenancy = Literal["shared", "user"]
 SearchType = Literal["HYBRID", "SEMANTIC"]
 
 TENANCIES = ("shared", "user")
 _SEARCH_TYPES = ("HYBRID", "SEMANTIC")
-# What questions are embedded with: their vectors must be of the model that the store was filled by.
+# The model of questions, which must be the one that embedded the documents.
 EMBEDDING_MODELS = (TITAN,)
-_LONGEST_KEY = 100  # FilterKey in the API model of bedrock-agent-runtime, botocore 1.44.5
+_MAX_KEY = 100  # FilterKey in the API model of bedrock-agent-runtime, botocore 1.44.5
 _RESERVED = "x-amz-bedrock"
-# Of a Reranking, what Bedrock's own Retrieve alone is told.
+# Arguments of Reranking that only Bedrock's own Retrieve uses.
 _ONLY_IN_RETRIEVE = ("reads_attributes", "fields_to_include", "fields_to_exclude", "model_fields")
 
 
 class OwnStoreArguments(TypedDict, total=False):
-    """What a class for any store hands on; `OwnStoreKnowledgeBase` describes it."""
+    """
+    The arguments that a class for any store passes on; `OwnStoreKnowledgeBase` describes them.
+    """
 
     tenancy: Required[Tenancy]
     tenant_key: str
@@ -75,7 +77,7 @@ class OwnStoreArguments(TypedDict, total=False):
 
 class OwnStoreKnowledgeBase(BaseKnowledgeBase):
     """
-    What every knowledge base has that is searched in its store.
+    The base of knowledge bases that are searched in their own store.
 
     tenancy: `shared`: callers find everything; `user`: only documents whose `tenant_key` is their
         user id.
@@ -116,12 +118,12 @@ class OwnStoreKnowledgeBase(BaseKnowledgeBase):
         guardrail_id: str | None = None,
         guardrail_version: str = "DRAFT",
     ) -> None:
-        called = construct_id if name is None else name
+        label = construct_id if name is None else name
         super().__init__(
             scope,
             construct_id,
-            name=called,
-            description=f"The knowledge base {called}." if description is None else description,
+            name=label,
+            description=f"The knowledge base {label}." if description is None else description,
             number_of_results=number_of_results,
             retrieval_filter=retrieval_filter,
             enable_acl=enable_acl,
@@ -135,13 +137,13 @@ class OwnStoreKnowledgeBase(BaseKnowledgeBase):
         if override_search_type is not None:
             check_choice(self, "override_search_type", override_search_type, _SEARCH_TYPES)
         if min_score is not None:
-            check_share(self, "min_score", min_score)
+            check_fraction(self, "min_score", min_score)
         if reranking is not None:
             _check_reranking(self, reranking)
-        self._guarding = Guarding(id=guardrail_id, version=guardrail_version)
-        self._guarding.check(self)
-        self._id = called if knowledge_base_id is None else knowledge_base_id
-        check_said(self, "knowledge_base_id", self._id)
+        self._guardrail = GuardrailSettings(id=guardrail_id, version=guardrail_version)
+        self._guardrail.check(self)
+        self._id = label if knowledge_base_id is None else knowledge_base_id
+        check_text(self, "knowledge_base_id", self._id)
         self._embedding_model = embedding_model
         self._reranking = reranking
         self._own: dict[str, Any] = {
@@ -160,26 +162,26 @@ class OwnStoreKnowledgeBase(BaseKnowledgeBase):
 
     @abstractmethod
     def store_rights(self) -> Sequence[Right]:
-        """What searching the store takes, and nothing of the models on the way to it."""
+        """Return the rights to search the store, without those to models and guardrails."""
 
     def generate_iam_permissions(self) -> list[iam.PolicyStatement]:
         rights = [*self.store_rights(), *BedrockModel.of(self._embedding_model).rights(self)]
-        rights += self._guarding.rights(self)
+        rights += self._guardrail.rights(self)
         rights += () if self._reranking is None else self._reranking.rights(self)
         return [each.statement() for each in rights]
 
     def export_configuration(self) -> dict[str, Any]:
         entry = {"knowledgeBaseId": self._id, **super().export_configuration()}
-        entry |= {**self._guarding.exported(), **self._own}
+        entry |= {**self._guardrail.members(), **self._own}
         if self._reranking is not None:
             entry["reranking"] = self._reranking.configuration(self)
         return entry
 
 
 def _check_tenant_key(owner: Construct, name: Any) -> None:
-    check_said(owner, "tenant_key", name, _LONGEST_KEY)
+    check_text(owner, "tenant_key", name, _MAX_KEY)
     if name.strip().casefold().startswith(_RESERVED):
-        allowed = f"an attribute that a document's owner stands in, not {_RESERVED}..."
+        allowed = f"an attribute with the document's owner, not {_RESERVED}..."
         raise InvalidArgument(owner, "tenant_key", name, allowed)
 
 
@@ -187,5 +189,5 @@ def _check_reranking(owner: Construct, reranking: Any) -> None:
     check_kind(owner, "reranking", reranking, Reranking, "a Reranking")
     for name in _ONLY_IN_RETRIEVE:
         if getattr(reranking, name):
-            allowed = "left out: the model reads the question and the text of passages alone"
+            allowed = "omitted: the model reads only the question and the text of passages"
             raise InvalidArgument(owner, f"reranking.{name}", getattr(reranking, name), allowed)

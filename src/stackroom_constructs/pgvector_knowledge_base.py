@@ -11,22 +11,22 @@ import aws_cdk as cdk
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from stackroom_constructs.argument_checks import InvalidArgument, check_range, check_said
+from stackroom_constructs.argument_checks import InvalidArgument, check_range, check_text
 from stackroom_constructs.base_knowledge_base import RetrievalTool
 from stackroom_constructs.bedrock_model import Right
 from stackroom_constructs.own_store_knowledge_base import OwnStoreArguments, OwnStoreKnowledgeBase
 
-# What the tool imports to search it: of Stackroom's extra `pgvector`.
+# The packages that the tool imports, from Stackroom's extra `pgvector`.
 PACKAGES = ("pgvector>=0.5", "psycopg[binary,pool]>=3.3")
-# Where a layer's files lie is /opt.
+# A layer's files are in /opt.
 # https://docs.aws.amazon.com/lambda/latest/dg/packaging-layers.html
 _FOLDER, _BUNDLE = "rds", "global-bundle.pem"
-_LONGEST_NAME = 63  # of an identifier [PostgreSQL: Identifiers and Key Words]
+_MAX_NAME = 63  # of an identifier [PostgreSQL: Identifiers and Key Words]
 _HOST = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*")
-# Of an instance, a cluster, a proxy.
+# The resource ids of instances, clusters and proxies.
 # https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/UsingWithRDS.IAMDBAuth.IAMPolicy.html
 _RESOURCE = re.compile(r"(db|cluster|prx)-[A-Za-z0-9]+")
-# It stands in an ARN, where a sign of more would name more users.
+# Part of an ARN, in which a wildcard would match more users.
 _USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,62}")
 
 
@@ -40,9 +40,9 @@ class PgvectorKnowledgeBase(OwnStoreKnowledgeBase):
             database="knowledge", user="agent", certificates="global-bundle.pem",
         )
 
-    `stackroom load` makes the tables and fills them; docs/pgvector.md tells how. The database must
-    have IAM authentication, and the agent's function must reach it: give the agent the `network` of
-    the database. Meaning and words both count, unless override_search_type is SEMANTIC.
+    `stackroom load` creates and fills the tables (docs/pgvector.md). The database must have IAM
+    authentication, and the agent's function must reach it: give the agent the database's `network`.
+    Searches combine meaning and text, unless override_search_type is SEMANTIC.
 
     host, resource_id: Endpoint of instance, cluster or proxy; its id: `db-...`, `cluster-...` or
         `prx-...`.
@@ -81,17 +81,17 @@ class PgvectorKnowledgeBase(OwnStoreKnowledgeBase):
             min_score=min_score,
             **shared,
         )
-        self._check_form("host", host, _HOST, "the name of one host, as RDS tells an endpoint's")
+        self._check_form("host", host, _HOST, "the host name of an RDS endpoint")
         self._check_form("resource_id", resource_id, _RESOURCE, "db-..., cluster-... or prx-...")
         self._check_form(
             "user", user, _USER, "1 to 63 letters, digits and _ . -, beginning with a letter or _"
         )
-        check_said(self, "database", database, _LONGEST_NAME)
-        check_said(self, "schema", schema, _LONGEST_NAME)
+        check_text(self, "database", database, _MAX_NAME)
+        check_text(self, "schema", schema, _MAX_NAME)
         if not cdk.Token.is_unresolved(port):
             check_range(self, "port", port, 1, 65535)
         self._database_user = f"{resource_id}/{user}"
-        self._layer = self._layer_of(certificates)
+        self._layer = self._certificates_layer(certificates)
         self._connection = {
             "host": host,
             "port": port,
@@ -102,7 +102,7 @@ class PgvectorKnowledgeBase(OwnStoreKnowledgeBase):
         }
 
     def store_rights(self) -> Sequence[Right]:
-        """To connect as this one user; what they may read is the database's to say."""
+        """Return the right to connect as this user; the database decides what the user may read."""
         user = cdk.Stack.of(self).format_arn(
             service="rds-db",
             resource="dbuser",
@@ -115,24 +115,24 @@ class PgvectorKnowledgeBase(OwnStoreKnowledgeBase):
         return {**super().export_configuration(), **self._connection}
 
     def retrieval_tool(self) -> RetrievalTool:
-        """Stackroom's own, with what it reaches PostgreSQL by."""
+        """Return Stackroom's own tool with the packages and certificates for PostgreSQL."""
         return RetrievalTool(packages=PACKAGES, layers=(self._layer,))
 
     def _check_form(self, argument: str, value: Any, form: re.Pattern[str], allowed: str) -> None:
-        check_said(self, argument, value)
+        check_text(self, argument, value)
         if not cdk.Token.is_unresolved(value) and not form.fullmatch(value):
             raise InvalidArgument(self, argument, value, allowed)
 
-    def _layer_of(self, certificates: Any) -> lambda_.LayerVersion:
-        check_said(self, "certificates", certificates)
+    def _certificates_layer(self, certificates: Any) -> lambda_.LayerVersion:
+        check_text(self, "certificates", certificates)
         path = Path(certificates)
         if not path.is_file() or b"BEGIN CERTIFICATE" not in path.read_bytes():
-            allowed = "a file of certificates in PEM, as AWS publishes for RDS"
+            allowed = "a PEM file of certificates, such as AWS publishes for RDS"
             raise InvalidArgument(self, "certificates", certificates, allowed)
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / _FOLDER).mkdir()
             shutil.copyfile(path, Path(folder) / _FOLDER / _BUNDLE)
-            # Staged while it is made, so that the folder may go.
+            # The asset is staged here, so that the folder can be deleted.
             return lambda_.LayerVersion(
                 self,
                 "Certificates",

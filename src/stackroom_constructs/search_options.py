@@ -1,5 +1,5 @@
 """
-How a knowledge base of Bedrock is searched, beyond how many passages are asked for.
+Options of searches in Bedrock knowledge bases.
 
 Ranges are those of `Retrieve` [API model of bedrock-agent-runtime, botocore 1.44.5].
 """
@@ -17,16 +17,16 @@ from stackroom_constructs.argument_checks import (
     InvalidArgument,
     check_choice,
     check_flag,
+    check_fraction,
     check_kind,
     check_range,
-    check_said,
-    check_share,
+    check_text,
 )
 from stackroom_constructs.bedrock_model import BedrockModel, Right
 
 _TYPES = ("STRING", "NUMBER", "BOOLEAN", "STRING_LIST")
-_MOST_ATTRIBUTES = 25
-_MOST_FIELDS = 100  # FieldsForReranking
+_MAX_ATTRIBUTES = 25
+_MAX_FIELDS = 100  # FieldsForReranking
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,13 +34,13 @@ class Reranking:
     """
     A model that reorders results by how well they answer the question.
 
-    At Retrieve it is the knowledge base's service role that asks the model, not the agent: with
-    `knowledge_base_id` see to it that the role may `bedrock:Rerank` on `*` and
-    `bedrock:InvokeModel` on the model; with `create` it may.
+    For Retrieve, the knowledge base's service role calls the model, not the agent: with
+    `knowledge_base_id`, grant the role `bedrock:Rerank` on `*` and `bedrock:InvokeModel` on the
+    model; with `create`, it has these rights.
     https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-prereq.html
 
-    For a store that the agent searches itself it asks the model itself, and may. All but `model`
-    and `number_of_results` are for Retrieve.
+    For a store that the agent searches itself, the agent calls the model, and has the rights. All
+    arguments but `model` and `number_of_results` are for Retrieve.
 
     model: Such as `amazon.rerank-v1:0` or `cohere.rerank-v3-5:0`.
     number_of_results: How many to keep, 1 to 100.
@@ -59,17 +59,17 @@ class Reranking:
     model_fields: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        _model("Reranking", self.model)
+        _check_model("Reranking", self.model)
         check_flag("Reranking", "reads_attributes", self.reads_attributes)
         for name in ("fields_to_include", "fields_to_exclude"):
             fields = getattr(self, name)
-            if isinstance(fields, str) or len(fields) > _MOST_FIELDS:
-                allowed = f"a tuple of at most {_MOST_FIELDS} names"
+            if isinstance(fields, str) or len(fields) > _MAX_FIELDS:
+                allowed = f"a tuple of at most {_MAX_FIELDS} names"
                 raise InvalidArgument("Reranking", name, fields, allowed)
             for each in fields:
-                check_said("Reranking", name, each)
+                check_text("Reranking", name, each)
         if self.fields_to_include and self.fields_to_exclude:
-            allowed = "left out beside fields_to_include"
+            allowed = "omitted with fields_to_include"
             raise InvalidArgument("Reranking", "fields_to_exclude", self.fields_to_exclude, allowed)
         if self.number_of_results is not None:
             check_range("Reranking", "number_of_results", self.number_of_results, 1, 100)
@@ -79,18 +79,20 @@ class Reranking:
         return BedrockModel.of(self.model)
 
     def configuration(self, scope: IConstruct) -> dict[str, Any]:
-        chosen = {
+        options = {
             "numberOfRerankedResults": self.number_of_results,
             "readsAttributes": self.reads_attributes or None,
             "fieldsToInclude": list(self.fields_to_include) or None,
             "fieldsToExclude": list(self.fields_to_exclude) or None,
             "additionalModelRequestFields": dict(self.model_fields) if self.model_fields else None,
         }
-        told = {name: each for name, each in chosen.items() if each is not None}
-        return {"modelArn": self.bedrock_model.arn(scope), **told}
+        options = {name: each for name, each in options.items() if each is not None}
+        return {"modelArn": self.bedrock_model.arn(scope), **options}
 
     def rights(self, scope: IConstruct) -> tuple[Right, ...]:
         """
+        Return the rights to rerank.
+
         https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonbedrock.html
         """
         because = "The action has no resource type; the model has, beside it."
@@ -111,9 +113,9 @@ class MetadataAttribute:
     description: str
 
     def __post_init__(self) -> None:
-        check_said("MetadataAttribute", "key", self.key, 256)
+        check_text("MetadataAttribute", "key", self.key, 256)
         check_choice("MetadataAttribute", "type", self.type, _TYPES)
-        check_said("MetadataAttribute", "description", self.description, 1024)
+        check_text("MetadataAttribute", "description", self.description, 1024)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,8 +123,8 @@ class ImplicitFilter:
     """
     A model that derives a filter from each question. Not for MANAGED knowledge bases.
 
-    AWS doesn't say whether the caller asks the model or the knowledge base's service role: the
-    agent may, and so may the role of a knowledge base made by `create`.
+    AWS doesn't say whether the caller or the knowledge base's service role calls the model: the
+    agent has the right, and so has the role of a knowledge base made by `create`.
     https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
 
     model: A Claude model of Anthropic's.
@@ -135,9 +137,9 @@ class ImplicitFilter:
     attributes: tuple[MetadataAttribute, ...]
 
     def __post_init__(self) -> None:
-        _model("ImplicitFilter", self.model)
-        if not 1 <= len(self.attributes) <= _MOST_ATTRIBUTES:
-            allowed = f"1 to {_MOST_ATTRIBUTES} attributes"
+        _check_model("ImplicitFilter", self.model)
+        if not 1 <= len(self.attributes) <= _MAX_ATTRIBUTES:
+            allowed = f"1 to {_MAX_ATTRIBUTES} attributes"
             raise InvalidArgument("ImplicitFilter", "attributes", self.attributes, allowed)
 
     @property
@@ -154,7 +156,7 @@ class ImplicitFilter:
         }
 
 
-def _model(owner: str, model: str) -> None:
+def _check_model(owner: str, model: str) -> None:
     try:
         BedrockModel.of(model)
     except ValueError as error:
@@ -162,7 +164,7 @@ def _model(owner: str, model: str) -> None:
         raise InvalidArgument(owner, "model", model, allowed) from error
 
 
-# The guardrail that the questions of a knowledge base go through.
+# The guardrail of a knowledge base's questions.
 
 # GuardrailConfiguration in the API model of bedrock-agent-runtime, botocore 1.44.5.
 _GUARDRAIL = re.compile(r"[a-z0-9]{1,64}")
@@ -170,24 +172,24 @@ _VERSION = re.compile(r"[1-9][0-9]{0,4}|DRAFT")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Guarding:
-    """`id` None for no guardrail; `version` is a number, as text, or DRAFT."""
+class GuardrailSettings:
+    """A guardrail, or none if `id` is None; `version` is a number as text, or DRAFT."""
 
     id: str | None
     version: str
 
     def check(self, owner: Construct) -> None:
-        """Raises InvalidArgument, which names guardrail_id or guardrail_version."""
+        """Raise InvalidArgument that names guardrail_id or guardrail_version."""
         if self.id is not None:
             _check_pattern(owner, "guardrail_id", self.id, _GUARDRAIL)
         _check_pattern(owner, "guardrail_version", self.version, _VERSION)
 
-    def exported(self) -> dict[str, Any]:
-        """Members of the entry in KNOWLEDGE_BASES_CONFIG."""
+    def members(self) -> dict[str, Any]:
+        """Return the members of the entry in KNOWLEDGE_BASES_CONFIG."""
         return {"guardrailId": self.id, "guardrailVersion": self.version}
 
     def rights(self, scope: IConstruct) -> tuple[Right, ...]:
-        """To ask exactly this guardrail."""
+        """Return the right to apply exactly this guardrail."""
         if self.id is None:
             return ()
         arn = cdk.Stack.of(scope).format_arn(
@@ -199,23 +201,23 @@ class Guarding:
 def _check_pattern(owner: Construct, argument: str, value: Any, pattern: re.Pattern[str]) -> None:
     if cdk.Token.is_unresolved(value):
         return
-    # A version is a number, and yet a text.
+    # A version is a number in a string.
     if not isinstance(value, str) or not pattern.fullmatch(value):
         raise InvalidArgument(owner, argument, value, f"a text like {pattern.pattern}")
 
 
-# How one knowledge base of Bedrock is searched: checked, exported, and what that takes.
+# The search options of a Bedrock knowledge base: validated, exported, and their rights.
 
-# What Bedrock's Retrieve searches, whatever it stands on.
+# The stores that Bedrock's Retrieve searches.
 STORES = ("S3_VECTORS", "OPENSEARCH_SERVERLESS", "RDS", "MANAGED")
-# Hybrid search needs a filterable text field, and MANAGED chooses for itself.
+# Hybrid search needs a filterable text field, and MANAGED chooses by itself.
 # https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
 _HYBRID_STORES = ("OPENSEARCH_SERVERLESS", "RDS")
 
 
 @dataclass(frozen=True, kw_only=True)
 class BedrockSearch:
-    """Fields as in BedrockKnowledgeBase, where they are described."""
+    """The search options of BedrockKnowledgeBase, which describes them."""
 
     store: str
     generation: bool
@@ -228,13 +230,13 @@ class BedrockSearch:
     managed_reranking: str | None = None
 
     def check(self, owner: Construct) -> None:
-        """Raises InvalidArgument."""
+        """Raise InvalidArgument for invalid options."""
         check_choice(owner, "vector_store_type", self.store, STORES)
         check_flag(owner, "generation", self.generation)
-        self._guarding.check(owner)
+        self._guardrail.check(owner)
         self._check_search_type(owner)
         if self.min_score is not None:
-            check_share(owner, "min_score", self.min_score)
+            check_fraction(owner, "min_score", self.min_score)
         if self.reranking is not None:
             check_kind(owner, "reranking", self.reranking, Reranking, "a Reranking")
         if self.implicit_filter is not None:
@@ -243,20 +245,22 @@ class BedrockSearch:
         if self.managed_reranking is not None:
             self._check_managed_reranking(owner)
         if self.implicit_filter is not None and self.store == "MANAGED":
-            allowed = "left out with MANAGED, which makes no filters of questions"
+            allowed = "omitted with MANAGED, which derives no filters from questions"
             raise InvalidArgument(owner, "implicit_filter", self.implicit_filter, allowed)
 
     def check_embedding(self, owner: Construct, *, is_own: bool) -> None:
         """
-        `is_own` where whoever makes the knowledge base chooses what embeds. Raises InvalidArgument.
+        Check the options against the embedding model of a created knowledge base.
+
+        `is_own` if the creator chooses the model. Raises InvalidArgument.
         """
         if is_own and self.managed_reranking == "MANAGED":
-            allowed = "NONE or left out, unless create.embedding_model is 'managed', too"
+            allowed = "NONE or omitted, unless create.embedding_model is 'managed', too"
             raise InvalidArgument(owner, "managed_reranking", self.managed_reranking, allowed)
 
-    def exported(self, scope: Construct) -> dict[str, Any]:
-        """Members of the entry in KNOWLEDGE_BASES_CONFIG."""
-        chosen = {
+    def members(self, scope: Construct) -> dict[str, Any]:
+        """Return the members of the entry in KNOWLEDGE_BASES_CONFIG."""
+        options = {
             "overrideSearchType": self.search_type,
             "minScore": self.min_score,
             "reranking": self.reranking and self.reranking.configuration(scope),
@@ -264,20 +268,22 @@ class BedrockSearch:
             "implicitFilter": self.implicit_filter and self.implicit_filter.configuration(scope),
         }
         return {
-            **self._guarding.exported(),
+            **self._guardrail.members(),
             "vectorStoreType": self.store,
-            **{name: each for name, each in chosen.items() if each is not None},
+            **{name: each for name, each in options.items() if each is not None},
         }
 
     def statements(self, scope: Construct, knowledge_base_arn: str) -> list[iam.PolicyStatement]:
         """
-        What the agent needs. RetrieveAndGenerate has no resource type, so it stands by itself, and
-        who calls it asks the reranking model, which at Retrieve is the service role's affair.
+        Return the agent's rights.
+
+        RetrieveAndGenerate has no resource type, so it has a statement of its own, and its caller
+        calls the reranking model, which for Retrieve is the service role.
         https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonbedrock.html
         https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-prereq.html
         """
         rights = [Right(actions=("bedrock:Retrieve",), resources=(knowledge_base_arn,))]
-        rights += self._guarding.rights(scope)
+        rights += self._guardrail.rights(scope)
         if self.implicit_filter is not None:
             rights += self.implicit_filter.bedrock_model.rights(scope)
         if self.generation and self.store != "MANAGED":
@@ -286,7 +292,7 @@ class BedrockSearch:
         return [each.statement() for each in rights]
 
     def service_rights(self, scope: Construct) -> list[Right]:
-        """What the service role of a knowledge base that is made needs for it."""
+        """Return the rights that a created knowledge base's service role needs."""
         return [
             *(() if self.reranking is None else self.reranking.rights(scope)),
             *(
@@ -297,17 +303,17 @@ class BedrockSearch:
         ]
 
     @property
-    def _guarding(self) -> Guarding:
-        return Guarding(id=self.guardrail_id, version=self.guardrail_version)
+    def _guardrail(self) -> GuardrailSettings:
+        return GuardrailSettings(id=self.guardrail_id, version=self.guardrail_version)
 
     def _check_managed_reranking(self, owner: Construct) -> None:
         chosen = self.managed_reranking
         check_choice(owner, "managed_reranking", chosen, ("MANAGED", "NONE"))
         if self.store != "MANAGED":
-            allowed = f"left out with {self.store}, which has no model of its own for it"
+            allowed = f"omitted with {self.store}, which has no reranking model of its own"
             raise InvalidArgument(owner, "managed_reranking", chosen, allowed)
         if self.reranking is not None:
-            allowed = "left out beside reranking: one of the two reranks"
+            allowed = "omitted with reranking: only one of the two reranks"
             raise InvalidArgument(owner, "managed_reranking", chosen, allowed)
 
     def _check_search_type(self, owner: Construct) -> None:
@@ -315,7 +321,7 @@ class BedrockSearch:
             return
         check_choice(owner, "override_search_type", self.search_type, ("HYBRID", "SEMANTIC"))
         if self.store == "MANAGED":
-            allowed = "left out with MANAGED, which chooses for itself"
+            allowed = "omitted with MANAGED, which chooses by itself"
             raise InvalidArgument(owner, "override_search_type", self.search_type, allowed)
         if self.search_type == "HYBRID" and self.store not in _HYBRID_STORES:
             allowed = f"SEMANTIC with {self.store}; HYBRID is for {' and '.join(_HYBRID_STORES)}"

@@ -1,5 +1,5 @@
 """
-What keeps a knowledge base's vectors, where that isn't an S3 Vectors index made with it.
+Existing stores for the vectors of a created knowledge base, other than S3 Vectors.
 
 Patterns: API model of bedrock-agent (botocore 1.44.5). Rights:
 https://docs.aws.amazon.com/bedrock/latest/userguide/kb-permissions.html
@@ -8,7 +8,7 @@ https://docs.aws.amazon.com/bedrock/latest/userguide/kb-permissions.html
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from stackroom_constructs.argument_checks import check_said
+from stackroom_constructs.argument_checks import check_text
 from stackroom_constructs.bedrock_model import Right
 
 
@@ -53,7 +53,7 @@ class OpenSearchServerlessStore:
 
     @property
     def rights(self) -> tuple[Right, ...]:
-        """What the service role needs; the rest is in the collection's data access policy."""
+        """The service role's rights; the collection's data access policy grants the rest."""
         return (Right(actions=("aoss:APIAccessAll",), resources=(self.collection_arn,)),)
 
 
@@ -131,4 +131,4 @@ VectorStore = OpenSearchServerlessStore | RdsStore
 
 def _check(store: VectorStore, *arguments: str, longest: int) -> None:
     for argument in arguments:
-        check_said(type(store).__name__, argument, getattr(store, argument), longest)
+        check_text(type(store).__name__, argument, getattr(store, argument), longest)

@@ -1,4 +1,4 @@
-"""Agents to synthesise, and their templates with references spelled out."""
+"""Synthesised agents, and their templates with references resolved."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from cdk_nag import AwsSolutionsChecks
 from stackroom_constructs import AgentDefinitionProps, BatchAgent, IKnowledgeBase, RetrievalTool
 
 MODEL = "amazon.nova-lite-v1:0"
-# Of the account that a stack of these tests is in, so that ARNs can be written out.
+# The environment of the tests' stacks, so that ARNs can be written out.
 HERE = cdk.Environment(account="123456789012", region="us-east-1")
 _FLAGS = {"@aws-cdk/core:enablePartitionLiterals": True, "stackroom:bundling": "none"}
 
@@ -36,7 +36,9 @@ def an_agent(stack: cdk.Stack, folder: Path, **given: Any) -> BatchAgent:
 
 
 def arguments(stack: cdk.Stack, folder: Path, **given: Any) -> dict[str, Any]:
-    """An agent with what must be said; `given` are arguments of it or of its definition."""
+    """
+    Return the minimal arguments of an agent; `given` adds arguments of it or of its definition.
+    """
     prompt = a_file(folder, "system_prompt.txt", "You are a librarian.\n")
     of_definition = {
         name: given.pop(name) for name in AgentDefinitionProps.__annotations__ if name in given
@@ -53,7 +55,7 @@ def resources(stack: cdk.Stack) -> dict[str, dict[str, Any]]:
 
 
 def properties(stack: cdk.Stack, type_: str) -> dict[str, Any]:
-    """Of the only resource of a type."""
+    """Return the properties of the only resource of a type."""
     [found] = [each for each in resources(stack).values() if each["Type"] == type_]
     properties: dict[str, Any] = found["Properties"]
     return properties
@@ -70,7 +72,7 @@ def entries(stack: cdk.Stack) -> list[dict[str, Any]]:
 
 
 def granted(stack: cdk.Stack, policy: str = "") -> set[tuple[str, str]]:
-    """Action and resource of every statement; `policy` is one stated by others, by its name."""
+    """Return action and resource of every statement; `policy` is the name of an inline policy."""
     role = properties(stack, "AWS::IAM::Role")
     documents = {each["PolicyName"]: each["PolicyDocument"] for each in role.get("Policies", ())}
     if policy:
@@ -92,8 +94,8 @@ def app_of(stack: cdk.Stack) -> cdk.App:
     return app
 
 
-def nothing_found(stack: cdk.Stack) -> None:
-    """Synthesises; fails for a finding of cdk-nag that nobody has accepted with a reason."""
+def synthesise_with_cdk_nag(stack: cdk.Stack) -> None:
+    """Synthesise the app; unaccepted findings of cdk-nag fail."""
     app = app_of(stack)
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     app.synth()
@@ -114,7 +116,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 class Wiki:
-    """A knowledge base of somebody else, who knows nothing but the interface."""
+    """A third party's knowledge base, which only implements the interface."""
 
     def __init__(self, wiki_id: str = "wiki", tool: RetrievalTool | None = None) -> None:
         self.name = f"The {wiki_id}"
@@ -134,7 +136,7 @@ class Wiki:
 
 
 def statements(stack: cdk.Stack, knowledge_base: IKnowledgeBase) -> list[dict[str, Any]]:
-    """As IAM would read them, with pseudo parameters in braces."""
+    """Return the statements as IAM reads them, with pseudo parameters in braces."""
     found = [each.to_statement_json() for each in knowledge_base.generate_iam_permissions()]
     return [
         {

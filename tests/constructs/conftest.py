@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.infra.assembly import Assembly
-from tests.infra.synthesis import kept
+from tests.infra.synthesis import synthesise_once
 
 if TYPE_CHECKING:
     import aws_cdk as cdk
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whichever test comes first starts the CDK's process."""
+    """Mark all tests here `processes`, because the first one starts the CDK's process."""
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker("processes")
@@ -19,7 +19,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def stack() -> "cdk.Stack":
-    """To make something in that is not synthesised."""
+    """A stack that is not synthesised."""
     import aws_cdk as cdk  # noqa: PLC0415 - starts a Node process
 
     return cdk.Stack(cdk.App(analytics_reporting=False), "Stack")
@@ -27,7 +27,7 @@ def stack() -> "cdk.Stack":
 
 @pytest.fixture(scope="session")
 def created() -> Assembly:
-    """Knowledge bases made in every way, synthesised once per content, with cdk-nag watching."""
+    """Knowledge bases created in every way, synthesised with cdk-nag, and cached."""
 
     def make(directory: Path) -> None:
         import aws_cdk as cdk  # noqa: PLC0415 - starts a Node process
@@ -40,4 +40,6 @@ def created() -> Assembly:
         cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
         app.synth()
 
-    return Assembly(kept("constructs", make, files=[Path(__file__).with_name("made.py")]), "made")
+    return Assembly(
+        synthesise_once("constructs", make, files=[Path(__file__).with_name("made.py")]), "made"
+    )

@@ -1,4 +1,4 @@
-"""An app with a stack for each way in which a knowledge base can be made."""
+"""An app with a stack for each way to create a knowledge base."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_kms as kms
@@ -48,7 +48,7 @@ def documents(stack: cdk.Stack) -> s3.IBucket:
 
 
 def of_defaults(stack: cdk.Stack, *, reader: cdk.Stack) -> None:
-    """`reader` is another stack, which may read what is made in this one."""
+    """Create the defaults; `reader` is another stack that refers to them."""
     made = BedrockKnowledgeBase(
         stack,
         "Handbook",

@@ -1,4 +1,4 @@
-"""Classes for stores that are searched in themselves, and what is the least that each is told."""
+"""Classes for stores that are searched directly, with their required arguments."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What changes in an agent's template with the knowledge bases that it is given."""
+"""The effects of knowledge bases on an agent's template."""
 
 import json
 from pathlib import Path
@@ -50,7 +50,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
 
 
 @pytest.mark.parametrize("none", [None, ()])
-def test_no_knowledge_bases_are_as_if_nothing_was_said_of_them(
+def test_empty_knowledge_bases_change_nothing(
     stack: cdk.Stack, tmp_path: Path, plain: dict[str, dict[str, Any]], none: Any
 ) -> None:
     an_agent(stack, tmp_path, knowledge_bases=none)
@@ -60,7 +60,7 @@ def test_no_knowledge_bases_are_as_if_nothing_was_said_of_them(
     assert "bedrock:Retrieve" not in json.dumps(plain)
 
 
-def test_two_knowledge_bases_add_two_entries_and_grants_and_nothing_else(
+def test_two_knowledge_bases_add_only_their_entries_and_grants(
     stack: cdk.Stack,
     tmp_path: Path,
     two: list[BedrockKnowledgeBase],
@@ -83,7 +83,7 @@ def test_two_knowledge_bases_add_two_entries_and_grants_and_nothing_else(
     assert after == plain
 
 
-def test_what_they_state_stays_apart_whatever_the_app_minimises(tmp_path: Path) -> None:
+def test_statements_of_knowledge_bases_are_never_merged(tmp_path: Path) -> None:
     stack = a_stack(**{"@aws-cdk/aws-iam:minimizePolicies": True})
     stated = iam.PolicyStatement(
         sid="Theirs",
@@ -107,22 +107,19 @@ def test_what_they_state_stays_apart_whatever_the_app_minimises(tmp_path: Path) 
     ]
 
 
-def test_plain_props_make_bedrock_knowledge_bases_even_of_the_same_name(
-    stack: cdk.Stack, tmp_path: Path
-) -> None:
+def test_plain_props_create_bedrock_knowledge_bases(stack: cdk.Stack, tmp_path: Path) -> None:
     props = [
         {"knowledge_base_id": each * 10, "name": "Handbook", "number_of_results": 3}
         for each in "AB"
     ]
     an_agent(stack, tmp_path, knowledge_bases=props)
 
-    told = [(each["knowledgeBaseId"], each["numberOfResults"]) for each in entries(stack)]
-
-    assert told == [("AAAAAAAAAA", 3), ("BBBBBBBBBB", 3)]
+    settings = [(each["knowledgeBaseId"], each["numberOfResults"]) for each in entries(stack)]
+    assert settings == [("AAAAAAAAAA", 3), ("BBBBBBBBBB", 3)]
     assert ("bedrock:Retrieve", f"{HERE}:knowledge-base/AAAAAAAAAA") in granted(stack)
 
 
-def test_custom_knowledge_base_brings_its_own_tool_layers_and_grants(
+def test_custom_knowledge_base_adds_its_tool_layers_and_grants(
     stack: cdk.Stack, tmp_path: Path
 ) -> None:
     asset = Asset(stack, "Tool", path=a_file(tmp_path, "search_wiki.py", "TOOL = 1\n"))
@@ -158,10 +155,10 @@ def test_retrieval_tool_is_configured_once_and_a_module_by_its_name(
     tool = RetrievalTool(name="search_parts", asset=asset)
     an_agent(stack, tmp_path, tools=[asset], knowledge_bases=[Wiki("one", tool), Wiki()])
 
-    told = json.loads(variables(stack)["TOOLS_CONFIG"])
+    tools = json.loads(variables(stack)["TOOLS_CONFIG"])
     read = linked_settings(variables(stack)["KNOWLEDGE_BASES_CONFIG"])
 
-    assert (len(told), told[1]) == (2, {"module": "their_wiki.tool"})
+    assert (len(tools), tools[1]) == (2, {"module": "their_wiki.tool"})
     assert [each.name for each in read] == ["The one", "The wiki"]
 
 
@@ -173,12 +170,12 @@ def with_a_configuration_of(bytes_: int, stack: cdk.Stack) -> list[BedrockKnowle
 
     short = described(a_stack(), "x").export_configuration()
     rest = len(json.dumps([short], separators=(",", ":"))) - 1
-    # Letters of two bytes, which are not spelled with six, and one more where it is odd.
+    # Letters of two bytes, which JSON doesn't escape, and one more if the size is odd.
     two, one = divmod(bytes_ - rest, 2)
     return [described(stack, "ä" * two + "x" * one)]
 
 
-def test_configuration_over_3500_bytes_is_refused_naming_what_to_shorten(
+def test_configuration_over_3500_bytes_is_refused_with_the_longest_parts(
     stack: cdk.Stack, tmp_path: Path
 ) -> None:
     an_agent(stack, tmp_path, knowledge_bases=with_a_configuration_of(3500, stack))
@@ -192,12 +189,12 @@ def test_configuration_over_3500_bytes_is_refused_naming_what_to_shorten(
     assert "'Long' with 3,499" in str(refused.value)
 
 
-def test_environment_over_4096_bytes_is_refused_naming_the_variable(
+def test_environment_over_4096_bytes_is_refused_with_the_longest_parts(
     stack: cdk.Stack, tmp_path: Path
 ) -> None:
     probe = a_stack()
     an_agent(probe, tmp_path, prompt="x")
-    # As Lambda spells it when it refuses: one JSON object, in which a quote has a backslash.
+    # As in Lambda's error message: one JSON object, in which a quote has a backslash.
     measured = len(json.dumps(variables(probe), separators=(",", ":")).encode())
     room = 4096 - measured + 1
 
@@ -220,10 +217,10 @@ def test_environment_over_4096_bytes_is_refused_naming_the_variable(
         (cdk.Fn.get_att("Made", "Name").to_string(), 64),
         (cdk.Fn.select(0, ["a"]), 1),
     ],
-    # A token's text is another one in each process.
+    # A token's text differs between processes.
     ids=["text", "account", "two", "substituted", "id", "imported", "other", "chosen"],
 )
-def test_what_is_known_only_at_deploy_is_estimated(value: str, expected: int) -> None:
+def test_length_of_tokens_is_estimated(value: str, expected: int) -> None:
     app = cdk.App(analytics_reporting=False)
 
     assert length(cdk.Stack(app, "Anywhere"), value) == expected

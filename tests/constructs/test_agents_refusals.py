@@ -1,4 +1,4 @@
-"""Mistakes in an agent's arguments, and rights too many that are stated: told at synthesis."""
+"""Invalid arguments of an agent, and excessive statements, which fail the synthesis."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from stackroom_constructs import (
     InvalidArgument,
     RetrievalTool,
 )
-from tests.constructs.agents import Wiki, a_stack, an_agent, nothing_found
+from tests.constructs.agents import Wiki, a_stack, an_agent, synthesise_with_cdk_nag
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def stack() -> cdk.Stack:
 
 
 class Wrong(Wiki):
-    """Somebody else's, which exports these members, or has that name."""
+    """A third party's knowledge base with these members or this name."""
 
     def __init__(self, name: str = "The wiki", **members: Any) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class Wrong(Wiki):
 
 
 class Served(Wiki):
-    """Searched by Stackroom's own tool, and configured by somebody else."""
+    """A third party's knowledge base that Stackroom's own tool searches."""
 
     def __init__(self, **members: Any) -> None:
         super().__init__(tool=RetrievalTool())
@@ -44,25 +44,25 @@ class Served(Wiki):
 
 
 @pytest.mark.parametrize(
-    ("members", "told"),
+    ("members", "message"),
     [
-        ({"url": "https://a"}, r"members \['url'\] must be left out without a tool of its own"),
+        ({"url": "https://a"}, r"members \['url'\] must be omitted without a tool of its own"),
         ({"vectorStoreType": "PINECONE"}, "vectorStoreType 'PINECONE' must be one of S3_VECTORS"),
         ({"retrievalFilter": {"like": 1}}, "retrieval_filter .* must be made of the operators"),
     ],
 )
 def test_invalid_configuration_of_a_custom_knowledge_base_is_refused(
-    stack: cdk.Stack, tmp_path: Path, members: dict[str, Any], told: str
+    stack: cdk.Stack, tmp_path: Path, members: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(ValueError, match=f"Stack/Agent: configuration of 'The wiki': {told}"):
+    with pytest.raises(ValueError, match=f"Stack/Agent: configuration of 'The wiki': {message}"):
         an_agent(stack, tmp_path, knowledge_bases=[Served(**members)])
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ({"agent_name": " "}, r"Stack/Agent: agent_name ' ' must be text like"),
-        ({"prompt": "\n"}, r"prompt '\\n' must be a text that is not blank"),
+        ({"prompt": "\n"}, r"prompt '\\n' must be non-blank text"),
         ({"enable_observability": 1}, "enable_observability 1 must be True or False"),
         (
             {"retrieve_max_tokens": 0},
@@ -71,16 +71,16 @@ def test_invalid_configuration_of_a_custom_knowledge_base_is_refused(
         ({"system_prompt": "You are"}, "Stack/Agent: system_prompt 'You are' must be an Asset of"),
         ({"tools": ["tool.py"]}, r"Stack/Agent: tools\[0\] 'tool.py' must be an Asset of"),
         ({"bedrock_model": "Nova"}, "Stack/Agent: bedrock_model 'Nova' must be the id of a"),
-        ({"knowledge_bases": [Wiki("a"), Wiki("a")]}, "knowledgeBaseId 'a' must be in one of"),
+        ({"knowledge_bases": [Wiki("a"), Wiki("a")]}, "knowledgeBaseId 'a' must be unique, but 2"),
         ({"knowledge_bases": ["ABCDE12345"]}, r"knowledge_bases\[0\] 'ABCDE12345' must be a kn"),
         ({"knowledge_bases": Wiki()}, "Stack/Agent: knowledge_bases .* must be a list of know"),
         (
             {"knowledge_bases": [Wrong(knowledgeBaseId=None)]},
-            "knowledgeBaseId of 'The wiki' None must be a text",
+            "knowledgeBaseId of 'The wiki' None must be non-blank text",
         ),
         (
             {"knowledge_bases": [Wrong(since={1, 2})]},
-            "configuration of 'The wiki' .* must be what JSON",
+            "configuration of 'The wiki' .* must be serializable as JSON",
         ),
         (
             {"knowledge_bases": [Wrong(zones=cdk.Fn.get_azs())]},
@@ -93,7 +93,7 @@ def test_invalid_configuration_of_a_custom_knowledge_base_is_refused(
                     Wiki("b", RetrievalTool(name="search_wiki", module="another.tool")),
                 ]
             },
-            "name of a retrieval tool 'search_wiki' must be the name of one tool",
+            "name of a retrieval tool 'search_wiki' must be unique, but two tools",
         ),
         (
             {
@@ -105,10 +105,10 @@ def test_invalid_configuration_of_a_custom_knowledge_base_is_refused(
         ),
     ],
 )
-def test_a_mistake_is_told_with_what_is_allowed(
-    stack: cdk.Stack, tmp_path: Path, given: dict[str, Any], told: str
+def test_invalid_argument_is_refused_with_what_is_allowed(
+    stack: cdk.Stack, tmp_path: Path, given: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         an_agent(stack, tmp_path, **given)
 
 
@@ -120,7 +120,7 @@ def test_a_mistake_is_told_with_what_is_allowed(
         ({"knowledge_bases": [Wiki()]}, 0),
     ],
 )
-def test_groups_without_an_identity_are_warned_of(
+def test_access_control_without_an_identity_adds_a_warning(
     stack: cdk.Stack, tmp_path: Path, given: dict[str, Any], warnings: int
 ) -> None:
     handbook = {"name": "Rules", "knowledge_base_id": "ABCDE12345", "enable_acl": True}
@@ -133,7 +133,7 @@ def test_groups_without_an_identity_are_warned_of(
 
 
 @pytest.mark.parametrize(
-    ("seconds", "given", "told"),
+    ("seconds", "given", "message"),
     [
         (None, {}, "visibility_timeout of the queue 30 must be 600"),
         (600, {"batch_size": 11}, "batch_size 11 must be"),
@@ -141,12 +141,12 @@ def test_groups_without_an_identity_are_warned_of(
     ],
 )
 def test_too_short_visibility_timeout_or_invalid_batch_is_refused(
-    stack: cdk.Stack, tmp_path: Path, seconds: int | None, given: dict[str, int], told: str
+    stack: cdk.Stack, tmp_path: Path, seconds: int | None, given: dict[str, int], message: str
 ) -> None:
     timeout = cdk.Duration.seconds(seconds) if seconds is not None else None
     queue = sqs.Queue(stack, "Queue", visibility_timeout=timeout)
 
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         an_agent(stack, tmp_path).consume(queue, **given)
 
 
@@ -154,7 +154,7 @@ ID = "ABCDE12345"
 
 
 class Everywhere(Wiki):
-    """Its maker took a star where there are resources to name."""
+    """A knowledge base whose author used * although there are resources to name."""
 
     def generate_iam_permissions(self) -> list[iam.PolicyStatement]:
         return [iam.PolicyStatement(actions=["secretsmanager:GetSecretValue"], resources=["*"])]
@@ -172,26 +172,27 @@ LISTING = iam.PolicyStatement(actions=["s3:ListAllMyBuckets"], resources=["*"])
     ],
     ids=["of a knowledge base", "for tools", "for knowledge bases"],
 )
-def test_a_star_of_somebody_else_is_for_them_to_explain(
-    tmp_path: Path, given: dict[str, Any]
-) -> None:
+def test_unexplained_wildcard_of_others_is_a_finding(tmp_path: Path, given: dict[str, Any]) -> None:
     stack = a_stack()
     an_agent(stack, tmp_path, **{"knowledge_bases": [{"knowledge_base_id": ID}], **given})
 
     with pytest.raises(RuntimeError, match=r"AwsSolutions-IAM5\[Resource::\*\]"):
-        nothing_found(stack)
+        synthesise_with_cdk_nag(stack)
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
-        ({"id": ID}, r"knowledge_bases\[0\] \['id'\] must be among the arguments of BedrockKn"),
-        ({"knowledge_base_id": ID, "acl": True}, r"knowledge_bases\[0\] \['acl'\] must be among"),
-        ({"name": "Rules"}, "knowledge_base_id None must be given"),
+        ({"id": ID}, r"knowledge_bases\[0\] \['id'\] must be arguments of BedrockKn"),
+        (
+            {"knowledge_base_id": ID, "acl": True},
+            r"knowledge_bases\[0\] \['acl'\] must be arguments",
+        ),
+        ({"name": "Rules"}, "knowledge_base_id None must be the id of an existing knowledge base"),
     ],
 )
-def test_plain_props_that_are_none_are_named(
-    tmp_path: Path, given: dict[str, Any], told: str
+def test_unknown_plain_props_are_refused_by_name(
+    tmp_path: Path, given: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(InvalidArgument, match=told):
+    with pytest.raises(InvalidArgument, match=message):
         an_agent(a_stack(), tmp_path, knowledge_bases=[given])

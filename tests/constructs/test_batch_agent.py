@@ -1,4 +1,4 @@
-"""What an agent is deployed with, and what it may do."""
+"""The resources and rights of a batch agent."""
 
 import json
 import zipfile
@@ -32,10 +32,10 @@ from tests.constructs.agents import (
     a_stack,
     an_agent,
     granted,
-    nothing_found,
     properties,
     resources,
     spelled,
+    synthesise_with_cdk_nag,
     variables,
 )
 
@@ -50,20 +50,20 @@ def stack() -> cdk.Stack:
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> cdk.Stack:
-    """With an agent of which nothing is said but what must be."""
+    """An agent with required arguments only."""
     stack = a_stack()
     an_agent(stack, tmp_path_factory.mktemp("plain"))
     return stack
 
 
-def test_the_function_is_told_what_the_handler_reads_and_of_an_agents_size(
+def test_function_has_the_handlers_variables_and_an_agents_size(
     plain: cdk.Stack,
 ) -> None:
-    told = variables(plain)
+    environment = variables(plain)
     function = properties(plain, "AWS::Lambda::Function")
 
-    assert told.pop("SYSTEM_PROMPT_S3_KEY").endswith(".txt")
-    assert told == {
+    assert environment.pop("SYSTEM_PROMPT_S3_KEY").endswith(".txt")
+    assert environment == {
         "SYSTEM_PROMPT_S3_BUCKET_NAME": ASSETS,
         "TOOLS_CONFIG": "[]",
         "MODEL_ID": MODEL,
@@ -115,23 +115,23 @@ def test_log_is_encrypted_with_its_own_key_and_follows_removal_policy(
         assert policies == {"AWS::KMS::Key": policy, "AWS::Logs::LogGroup": policy}
 
 
-def test_a_model_behind_a_profile_is_named_by_it_and_invoked_only_by_it(
+def test_model_behind_a_profile_is_invoked_only_through_it(
     stack: cdk.Stack, tmp_path: Path
 ) -> None:
     an_agent(stack, tmp_path, bedrock_model=BedrockModel.of(f"eu.{MODEL}"))
 
-    asked = {each for each in granted(stack) if each[0].startswith("bedrock:")}
+    model_rights = {each for each in granted(stack) if each[0].startswith("bedrock:")}
 
     profile = f"arn:aws:bedrock:us-east-1:123456789012:inference-profile/eu.{MODEL}"
     assert variables(stack)["MODEL_ID"] == f"eu.{MODEL}"
-    assert asked == {
+    assert model_rights == {
         ("bedrock:InvokeModel", profile),
         ("bedrock:GetInferenceProfile", profile),
         ("bedrock:InvokeModel", f"arn:aws:bedrock:*::foundation-model/{MODEL}"),
     }
 
 
-def test_tools_are_told_and_may_be_read_by_their_exact_keys(
+def test_tools_are_configured_and_readable_by_their_exact_keys(
     stack: cdk.Stack, tmp_path: Path
 ) -> None:
     (tmp_path / "tools").mkdir()
@@ -162,7 +162,7 @@ def test_tools_are_told_and_may_be_read_by_their_exact_keys(
     assert read == {f"arn:aws:s3:::{ASSETS}/{key}" for key in (prompt, *keys)}
 
 
-def test_the_handler_reads_all_that_it_is_told(stack: cdk.Stack, tmp_path: Path) -> None:
+def test_handler_reads_all_variables(stack: cdk.Stack, tmp_path: Path) -> None:
     url = "https://sqs.us-east-1.amazonaws.com/123456789012/answers"
     arn = "arn:aws:sqs:us-east-1:123456789012:answers"
     tool = Asset(stack, "Tool", path=a_file(tmp_path, "tool.py", ""))
@@ -192,9 +192,7 @@ def test_the_handler_reads_all_that_it_is_told(stack: cdk.Stack, tmp_path: Path)
     assert read.budget == Budget(max_tokens=1200, prioritize_by=Priority.BALANCED)
 
 
-def test_personal_data_is_masked_in_the_log_of_an_agent_that_is_observed(
-    stack: cdk.Stack, tmp_path: Path
-) -> None:
+def test_log_of_an_observed_agent_masks_personal_data(stack: cdk.Stack, tmp_path: Path) -> None:
     an_agent(stack, tmp_path, enable_observability=True)
 
     audited, masked = properties(stack, "AWS::Logs::LogGroup")["DataProtectionPolicy"]["Statement"]
@@ -206,7 +204,7 @@ def test_personal_data_is_masked_in_the_log_of_an_agent_that_is_observed(
     assert "Audit" in audited["Operation"]
 
 
-def test_a_key_of_ones_own_takes_the_place_of_the_new_one(stack: cdk.Stack, tmp_path: Path) -> None:
+def test_given_encryption_key_replaces_the_new_one(stack: cdk.Stack, tmp_path: Path) -> None:
     arn = "arn:aws:kms:us-east-1:123456789012:key/1234"
     an_agent(stack, tmp_path, encryption_key=kms.Key.from_key_arn(stack, "Theirs", arn))
 
@@ -218,7 +216,7 @@ def test_a_key_of_ones_own_takes_the_place_of_the_new_one(stack: cdk.Stack, tmp_
     )
 
 
-def test_inside_a_vpc_it_may_have_network_interfaces(stack: cdk.Stack, tmp_path: Path) -> None:
+def test_agent_in_a_vpc_may_manage_network_interfaces(stack: cdk.Stack, tmp_path: Path) -> None:
     vpc = ec2.Vpc(stack, "Vpc", max_azs=1, restrict_default_security_group=False)
     group = ec2.SecurityGroup(stack, "Group", vpc=vpc)
     an_agent(stack, tmp_path, network=AgentNetwork(vpc=vpc, security_groups=(group,)))
@@ -268,10 +266,8 @@ def test_agent_consumes_a_queue_and_answers_to_an_encrypted_one(
     }
 
 
-def test_cdk_nag_finds_nothing_in_an_agent_with_everything(
-    stack: cdk.Stack, tmp_path: Path
-) -> None:
-    told: dict[str, Any] = {
+def test_agent_with_all_options_has_no_cdk_nag_findings(stack: cdk.Stack, tmp_path: Path) -> None:
+    options: dict[str, Any] = {
         "guardrail_id": "gr123",
         "reranking": Reranking(model="amazon.rerank-v1:0"),
     }
@@ -282,12 +278,12 @@ def test_cdk_nag_finds_nothing_in_an_agent_with_everything(
             f"Handbook{number}",
             knowledge_base_id=f"ABCDE1234{number}",
             implicit_filter=ImplicitFilter(model=f"{profile}{MODEL}", attributes=(year,)),
-            **told,
+            **options,
         )
         for number, profile in enumerate(("", "eu.", "global."))
     ]
     index = "arn:aws:s3vectors:us-east-1:123456789012:bucket/parts/index/chunks"
-    parts = VectorIndexKnowledgeBase(stack, "Parts", index_arn=index, tenancy="shared", **told)
+    parts = VectorIndexKnowledgeBase(stack, "Parts", index_arn=index, tenancy="shared", **options)
     vpc = ec2.Vpc.from_vpc_attributes(
         stack,
         "Vpc",
@@ -304,4 +300,4 @@ def test_cdk_nag_finds_nothing_in_an_agent_with_everything(
         enable_observability=True,
     )
 
-    nothing_found(stack)
+    synthesise_with_cdk_nag(stack)

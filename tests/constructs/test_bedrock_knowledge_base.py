@@ -46,7 +46,7 @@ def test_generation_is_granted_in_its_own_statement_unless_turned_off(stack: cdk
     assert statements(cdk.Stack(), existing(cdk.Stack(), generation=False)) == [retrieve]
 
 
-def test_one_is_known_by_its_arn_and_granted_as_aws_s_own_constructs_do() -> None:
+def test_existing_knowledge_base_is_imported_by_arn_and_granted() -> None:
     stack = cdk.Stack(env=cdk.Environment(account="111122223333", region="eu-central-1"))
     arn = "arn:aws:bedrock:eu-central-1:111122223333:knowledge-base/ABCDE12345"
     role = iam.Role(stack, "Reader", assumed_by=iam.AccountRootPrincipal())
@@ -63,7 +63,7 @@ def test_one_is_known_by_its_arn_and_granted_as_aws_s_own_constructs_do() -> Non
         "AWS::IAM::Policy",
         {"PolicyDocument": {"Statement": [{**granted, "Resource": resource}]}},
     )
-    # Only on deployment is it known which one an imported value means.
+    # Which knowledge base an imported value means is known only at deployment.
     imported = BedrockKnowledgeBase.from_knowledge_base_arn(
         stack, "Imported", cdk.Fn.import_value("laws")
     )
@@ -80,25 +80,25 @@ def test_one_is_known_by_its_arn_and_granted_as_aws_s_own_constructs_do() -> Non
 
 
 def _leaves(value: Any) -> list[Any]:
-    """Of intrinsic functions, the innermost."""
+    """Return the innermost values of intrinsic functions."""
     inside = list(value.values()) if isinstance(value, dict) else value
     found = [leaf for each in inside if isinstance(each, dict | list) for leaf in _leaves(each)]
     return found or [value]
 
 
-def test_a_managed_one_is_searched_and_never_has_a_model_answer(stack: cdk.Stack) -> None:
+def test_managed_knowledge_base_grants_retrieve_only(stack: cdk.Stack) -> None:
     managed = existing(stack, vector_store_type="MANAGED", managed_reranking="NONE")
     reranked: dict[str, Any] = {"vector_store_type": "MANAGED", "managed_reranking": "MANAGED"}
 
     assert [each["Action"] for each in statements(stack, managed)] == ["bedrock:Retrieve"]
     assert managed.export_configuration()["managedReranking"] == "NONE"
-    # The service's own model does not rerank after another's embedding.
-    with pytest.raises(InvalidArgument, match="managed_reranking 'MANAGED' must be NONE or left"):
+    # The service's own model doesn't rerank after another model's embedding.
+    with pytest.raises(InvalidArgument, match="managed_reranking 'MANAGED' must be NONE or omit"):
         BedrockKnowledgeBase(stack, "Made", create=to_create(stack), **reranked)
 
 
 def test_guardrail_and_models_are_granted_by_exact_resource() -> None:
-    """One that ranks is asked by who generates, and otherwise by the service."""
+    """A reranking model is called by who generates, and otherwise by the service."""
     models = "arn:{partition}:bedrock:{region}::foundation-model"
     ranked = {"reranking": Reranking(model="amazon.rerank-v1:0")}
     filtered = {"implicit_filter": ImplicitFilter(model=CLAUDE, attributes=(YEAR,))}
@@ -119,7 +119,7 @@ def test_guardrail_and_models_are_granted_by_exact_resource() -> None:
     assert added(**filtered, generation=False) == [{**invoking, "Resource": f"{models}/{CLAUDE}"}]
 
 
-def test_an_id_may_be_known_only_on_deployment(stack: cdk.Stack) -> None:
+def test_knowledge_base_id_may_be_a_token(stack: cdk.Stack) -> None:
     parameter = cdk.CfnParameter(stack, "Which")
 
     given = existing(stack, knowledge_base_id=parameter.value_as_string, generation=False)
@@ -132,64 +132,64 @@ def test_an_id_may_be_known_only_on_deployment(stack: cdk.Stack) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
-        ({"knowledge_base_id": None}, "knowledge_base_id None must be given, or `create`"),
+        ({"knowledge_base_id": None}, "knowledge_base_id None must be the id of an existing"),
         ({"knowledge_base_id": "kb-handbook"}, "knowledge_base_id 'kb-handbook' must be 10"),
         ({"guardrail_version": None}, "guardrail_version None must be a text like"),
         ({"reranking": "amazon.rerank-v1:0"}, "reranking 'amazon.* must be a Reranking"),
         ({"generation": None}, "generation None must be True or False"),
         (
             {"override_search_type": "SEMANTIC", "vector_store_type": "MANAGED"},
-            "override_search_type 'SEMANTIC' must be left out with MANAGED",
+            "override_search_type 'SEMANTIC' must be omitted with MANAGED",
         ),
         (
             {"managed_reranking": "CUSTOM", "vector_store_type": "MANAGED"},
             "managed_reranking 'CUSTOM' must be one of MANAGED, NONE",
         ),
-        ({"managed_reranking": "NONE"}, "managed_reranking 'NONE' must be left out with S3_VEC"),
+        ({"managed_reranking": "NONE"}, "managed_reranking 'NONE' must be omitted with S3_VEC"),
         (
             {
                 "managed_reranking": "NONE",
                 "vector_store_type": "MANAGED",
                 "reranking": Reranking(model="amazon.rerank-v1:0"),
             },
-            "managed_reranking 'NONE' must be left out beside reranking",
+            "managed_reranking 'NONE' must be omitted with reranking",
         ),
         ({"min_score": float("nan")}, "min_score nan must"),
     ],
 )
-# What the agent that reads the entry refuses, too, is in test_what_agents_read.py.
+# Arguments that the reader of the entry also refuses are in test_what_agents_read.py.
 def test_contradicting_arguments_are_refused_by_name(
-    stack: cdk.Stack, arguments: dict[str, Any], says: str
+    stack: cdk.Stack, arguments: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(InvalidArgument, match=f"^Stack/Handbook: .*{says}"):
+    with pytest.raises(InvalidArgument, match=f"^Stack/Handbook: .*{message}"):
         existing(stack, **arguments)
 
 
-def test_a_bucket_that_is_elsewhere_is_refused() -> None:
-    stack, told = a_stack(), "of the bucket in `create`"
+def test_bucket_in_another_account_or_region_is_refused() -> None:
+    stack, where = a_stack(), "of the bucket in `create`"
     elsewhere: list[tuple[dict[str, Any], str]] = [
-        ({"account": "210987654321"}, f"account {told} '210987654321' must be"),
-        ({"region": "eu-west-1"}, f"region {told} 'eu-west-1' must be 'us-east-"),
+        ({"account": "210987654321"}, f"account {where} '210987654321' must be"),
+        ({"region": "eu-west-1"}, f"region {where} 'eu-west-1' must be 'us-east-"),
     ]
-    for place, says in elsewhere:
+    for place, message in elsewhere:
         [name] = place
         bucket = s3.Bucket.from_bucket_attributes(stack, name, bucket_name="elsewhere", **place)
 
-        with pytest.raises(InvalidArgument, match=says):
+        with pytest.raises(InvalidArgument, match=message):
             BedrockKnowledgeBase(stack, f"Of{name}", create=KnowledgeBaseCreation(bucket=bucket))
 
 
-def test_one_that_exists_is_not_made_and_has_no_data_source_here(stack: cdk.Stack) -> None:
+def test_existing_knowledge_base_has_no_data_source_and_no_create(stack: cdk.Stack) -> None:
     with pytest.raises(InvalidArgument, match="data_source_id"):
         _ = existing(cdk.Stack()).data_source_id
-    with pytest.raises(InvalidArgument, match="knowledge_base_id 'ABCDE12345' must be left out"):
+    with pytest.raises(InvalidArgument, match="knowledge_base_id 'ABCDE12345' must be omitted"):
         existing(stack, create=to_create(stack))
 
 
 @pytest.mark.parametrize(
-    ("store", "create", "says"),
+    ("store", "create", "message"),
     [
         ("OPENSEARCH_SERVERLESS", {}, "store None must be an OpenSearchServerlessStore"),
         (
@@ -203,42 +203,42 @@ def test_one_that_exists_is_not_made_and_has_no_data_source_here(stack: cdk.Stac
             {"embedding_model": "managed", "max_tokens": 400},
             "create.chunking 'fixed' must be default, or fixed with 300 tokens",
         ),
-        ("S3_VECTORS", {"most_deleted": 10}, "create.most_deleted 10 must be left out but for"),
+        ("S3_VECTORS", {"most_deleted": 10}, "create.most_deleted 10 must be omitted, except for"),
         (
             "MANAGED",
             {"most_deleted": 10, "data_source_type": "CUSTOM"},
-            "create.most_deleted 10 must be left out but for",
+            "create.most_deleted 10 must be omitted, except for",
         ),
         ("MANAGED", {"chunking": "hierarchical"}, "chunking 'hierarchical' must be one of"),
         ("MANAGED", {"parsing": "bedrock_data_automation"}, "parsing .* must be default"),
         (
             "S3_VECTORS",
             {"chunking": "hierarchical", "parent_tokens": 7701},
-            "parent_tokens 7701 must be at most 7,700 beside child_tokens 300 on S3 Vectors",
+            "parent_tokens 7701 must be at most 7,700 with child_tokens 300 on S3 Vectors",
         ),
     ],
 )
 def test_creation_option_that_the_store_lacks_is_refused_by_name(
-    stack: cdk.Stack, store: Any, create: dict[str, Any], says: str
+    stack: cdk.Stack, store: Any, create: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(InvalidArgument, match=says):
+    with pytest.raises(InvalidArgument, match=message):
         BedrockKnowledgeBase(
             stack, "Made", vector_store_type=store, create=to_create(stack, **create)
         )
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
-        ({"name": "Hand book"}, "name 'Hand book' must be letters and digits"),
+        ({"name": "Hand book"}, "name 'Hand book' must be at most 100 letters and digits"),
         ({"create": "yes"}, "Stack/Made: create 'yes' must be a KnowledgeBaseCreation"),
         ({"description": "d" * 201}, "description .* must be a text of at most 200 characters"),
     ],
 )
-def test_what_bedrock_calls_it_is_checked_if_it_is_made(
-    stack: cdk.Stack, arguments: dict[str, Any], says: str
+def test_name_and_description_of_a_created_knowledge_base_are_checked(
+    stack: cdk.Stack, arguments: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(InvalidArgument, match=says):
+    with pytest.raises(InvalidArgument, match=message):
         BedrockKnowledgeBase(stack, "Made", **{"create": to_create(stack), **arguments})
 
 
@@ -260,13 +260,13 @@ def test_invalid_part_of_a_knowledge_base_is_refused_by_name(wrong: Callable[[],
 
 
 def one_in(stack: cdk.Stack, type_: str) -> dict[str, Any]:
-    """The properties of the only resource of a type."""
+    """Return the properties of the only resource of a type."""
     [found] = assertions.Template.from_stack(stack).find_resources(type_).values()
     properties: dict[str, Any] = found["Properties"]
     return properties
 
 
-def test_a_job_of_a_managed_one_may_delete_no_more_than_is_said(stack: cdk.Stack) -> None:
+def test_most_deleted_sets_the_deletion_protection_of_a_managed_source(stack: cdk.Stack) -> None:
     create = to_create(stack, most_deleted=30)
     BedrockKnowledgeBase(stack, "Made", vector_store_type="MANAGED", create=create)
 
@@ -279,7 +279,7 @@ def test_a_job_of_a_managed_one_may_delete_no_more_than_is_said(stack: cdk.Stack
     }
 
 
-def test_a_stack_may_take_the_tag_away_by_which_an_mcp_server_finds_it(stack: cdk.Stack) -> None:
+def test_stack_can_remove_the_tag_for_the_mcp_server(stack: cdk.Stack) -> None:
     hidden = BedrockKnowledgeBase(stack, "Hidden", create=to_create(stack))
 
     cdk.Tags.of(hidden).remove("mcp-multirag-kb")
@@ -291,9 +291,9 @@ HIERARCHICAL = {"chunking": "hierarchical"}
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
-        ({"bucket": "documents"}, "bucket 'documents' must be a bucket; one that"),
+        ({"bucket": "documents"}, "bucket 'documents' must be a bucket; for an existing one"),
         ({"chunking": "recursive"}, "chunking 'recursive' must be one of default, fixed, hier"),
         ({"max_tokens": 0}, "max_tokens 0 must be a whole number of 1 to 8,192"),
         ({"overlap_percentage": 0}, "overlap_percentage 0 must be a whole number of 1 to 99"),
@@ -302,7 +302,7 @@ HIERARCHICAL = {"chunking": "hierarchical"}
         ({"chunking": "semantic", "breakpoint_percentile": 49}, "breakpoint_percentile 49 must"),
         ({"parsing": "ocr"}, "parsing 'ocr' must be one of default, bedrock_data_automation"),
         ({"parsing": "foundation_model"}, "parsing_model None must be the id"),
-        ({"parsing_model": "amazon.nova-lite-v1:0"}, "parsing_model .* must be left out"),
+        ({"parsing_model": "amazon.nova-lite-v1:0"}, "parsing_model .* must be omitted"),
         ({"embedding_model": "titan"}, "embedding_model 'titan' must be the id of a model"),
         ({"dimensions": 1000}, "dimensions 1000 must be one of 256, 512, 1024"),
         ({"prefix": "p" * 301}, "prefix .* must be a text of at most 300 characters"),
@@ -312,14 +312,14 @@ HIERARCHICAL = {"chunking": "hierarchical"}
         ({"data_source_type": "WEB"}, "data_source_type 'WEB' must be one of S3, CUSTOM"),
         (
             {"data_source_type": "CUSTOM", "ingest_on_upload": True},
-            "ingest_on_upload True must be left out with CUSTOM",
+            "ingest_on_upload True must be omitted with CUSTOM",
         ),
     ],
 )
 def test_knowledge_base_that_cannot_be_created_is_refused_by_name(
-    stack: cdk.Stack, arguments: dict[str, Any], says: str
+    stack: cdk.Stack, arguments: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(InvalidArgument, match=f"^KnowledgeBaseCreation: {says}"):
+    with pytest.raises(InvalidArgument, match=f"^KnowledgeBaseCreation: {message}"):
         KnowledgeBaseCreation(**{"bucket": documents(stack), **arguments})
 
 
@@ -333,7 +333,7 @@ def test_prefix_with_wildcard_needs_stated_objects_or_a_deploy_time_value(
     assert KnowledgeBaseCreation(bucket=bucket, prefix=prefix).prefix == prefix
 
 
-def test_parents_near_token_limit_are_warned_of_and_over_it_refused() -> None:
+def test_parents_near_the_token_limit_warn_and_over_it_are_refused() -> None:
     most = Chunking(strategy="hierarchical", parent_tokens=7700, child_tokens=300)
     largest = Chunking(strategy="hierarchical", parent_tokens=8192, child_tokens=8192)
 

@@ -1,4 +1,4 @@
-"""What the zip of an agent's function holds, without a network: our code, and which packages."""
+"""The zip of an agent's function: our code, and the packages that it installs."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ from stackroom_constructs.bundling import install, prune, requirements, source_o
 from tests.constructs.agents import Wiki, a_file, a_stack, an_agent, app_of, properties
 
 
-def test_the_function_holds_our_own_code_and_no_construct_of_it(tmp_path: Path) -> None:
+def test_function_contains_our_code_without_constructs(tmp_path: Path) -> None:
     stack = a_stack()
     an_agent(stack, tmp_path)
 
@@ -35,7 +35,7 @@ def test_the_function_holds_our_own_code_and_no_construct_of_it(tmp_path: Path) 
     [({}, False), ({"knowledge_bases": [Wiki()]}, True)],
     ids=["only ours", "a tool of somebody else"],
 )
-def test_every_service_is_kept_where_code_of_others_may_call_it(
+def test_code_of_others_keeps_every_botocore_service(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, object], keeps_all: bool
 ) -> None:
     made = _as_if_bundled(monkeypatch)
@@ -45,7 +45,7 @@ def test_every_service_is_kept_where_code_of_others_may_call_it(
     assert made["extras"] == ("agents",)
 
 
-def test_every_service_that_the_handler_makes_a_client_of_is_kept() -> None:
+def test_bundle_keeps_every_botocore_service_that_the_handler_calls() -> None:
     sources = [
         *source_of("stackroom_agents").joinpath("batch").rglob("*.py"),
         *source_of("stackroom").joinpath("stores").rglob("*.py"),
@@ -81,11 +81,11 @@ def test_packages_of_a_tool_are_bundled_for_the_functions_architecture(
 
 
 def _as_if_bundled(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
-    """What is asked of uv and of the pruning, neither of which happens."""
+    """Return what uv and pruning are called with, while neither runs."""
     made: dict[str, object] = {}
 
-    def install(_: Path, **asked: object) -> None:
-        made.update(asked)
+    def install(_: Path, **arguments: object) -> None:
+        made.update(arguments)
 
     def prune(_: Path, services: object) -> None:
         made["services"] = services
@@ -105,12 +105,12 @@ def test_zip_requires_function_packages_and_the_named_extras() -> None:
 
     assert sorted(requirements(())) == sorted(stated["functions"])
     assert sorted(requirements(("agents",))) == sorted(stated["functions"] + stated["agents"])
-    # With extras of its own.
+    # An extra that has extras of its own.
     assert "pyjwt[crypto]>=2.10" in requirements(("identity",))
 
 
 @pytest.mark.parametrize("package", ["stackroom", "stackroom_agents", "stackroom_constructs"])
-def test_the_types_of_what_anyone_imports_are_told(package: str) -> None:
+def test_importable_package_has_type_information(package: str) -> None:
     assert (source_of(package) / "py.typed").is_file()
 
 
@@ -129,7 +129,7 @@ def test_packages_that_contradict_the_project_are_refused_by_uv(
 
 @pytest.fixture
 def unpacked(tmp_path: Path) -> Path:
-    """As uv leaves it: packages, their records, and every service that botocore knows."""
+    """A folder as uv leaves it: packages, their records, and every service of botocore."""
     for name in (
         "bin/jp.py",
         "boto3-1.0.dist-info/RECORD",
@@ -151,7 +151,7 @@ def test_uncalled_botocore_services_and_install_records_are_pruned(
     every = {path.name for path in (unpacked / "botocore" / "data").iterdir()}
     prune(unpacked, {"s3"})
 
-    # Where it is not known what the code calls, every service is kept.
+    # If the code's calls are unknown, every service remains.
     assert every == {"s3", "ec2", "endpoints.json"}
     kept = {path.name for path in (unpacked / "botocore" / "data").iterdir()}
     assert kept == {"s3", "endpoints.json"}
@@ -171,10 +171,10 @@ def test_grpc_is_pruned_only_from_bundles_with_opensearch_py(unpacked: Path) -> 
 
 
 def test_opensearch_py_speaks_http_without_grpc() -> None:
-    told = (
+    code = (
         "import sys; sys.modules['grpc'] = None; import opensearchpy; print(opensearchpy.VERSION)"
     )
 
-    run = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=False)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
     assert (run.returncode, run.stderr) == (0, "")

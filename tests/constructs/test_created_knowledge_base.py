@@ -1,4 +1,4 @@
-"""Knowledge bases that are made: their index, data source and role, in every store."""
+"""Created knowledge bases: their index, data source and role, in every store."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -8,8 +8,8 @@ from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from simulator.tests.world import NON_FILTERABLE
-from tests.infra.assembly import KEPT, Assembly, listed
-from tests.infra.rules import broken, unknown
+from tests.infra.assembly import KEPT, Assembly, as_list
+from tests.infra.rules import rule_violations, unknown_values
 
 BUCKET = "arn:aws:s3:::documents-of-somebody"
 TITAN = "arn:aws:bedrock:{region}::foundation-model/amazon.titan-embed-text-v2:0"
@@ -20,13 +20,13 @@ def source(created: Assembly, stack: str, name: str) -> dict[str, Any]:
 
 
 def rights(created: Assembly, stack: str, name: str) -> dict[str, Any]:
-    """What the service role may, by action; a list of ARNs each, or one."""
+    """Return the service role's rights: ARNs by action."""
     role = created.one(stack, "AWS::IAM::Role", f"{name}Role").properties
     [policy] = role["Policies"]
     return {
         action: each["Resource"]
         for each in policy["PolicyDocument"]["Statement"]
-        for action in listed(each["Action"])
+        for action in as_list(each["Action"])
     }
 
 
@@ -35,23 +35,23 @@ def chunking(created: Assembly, name: str) -> dict[str, Any]:
     return found["ChunkingConfiguration"]  # type: ignore[no-any-return]
 
 
-def test_by_default_it_has_an_index_in_a_bucket_of_its_own(created: Assembly) -> None:
+def test_created_knowledge_base_has_an_index_in_its_own_bucket(created: Assembly) -> None:
     index = created.one("defaults", "AWS::S3Vectors::Index")
     bucket = created.one("defaults", "AWS::S3Vectors::VectorBucket").logical_id
     made = created.one("defaults", "AWS::Bedrock::KnowledgeBase").properties
 
-    told = index.properties
+    properties = index.properties
     stored = made["StorageConfiguration"]["S3VectorsConfiguration"]
 
-    assert told["VectorBucketArn"].endswith(f":bucket/{bucket}")
-    assert (told["Dimension"], told["DistanceMetric"]) == (1024, "cosine")
-    # Bedrock's own, which it fills with more than a filter may hold.
-    assert told["MetadataConfiguration"] == {"NonFilterableMetadataKeys": NON_FILTERABLE}
+    assert properties["VectorBucketArn"].endswith(f":bucket/{bucket}")
+    assert (properties["Dimension"], properties["DistanceMetric"]) == (1024, "cosine")
+    # Bedrock's own keys, which may hold more than filterable metadata allows.
+    assert properties["MetadataConfiguration"] == {"NonFilterableMetadataKeys": NON_FILTERABLE}
     assert stored["IndexArn"].endswith(f":bucket/{bucket}/index/{index.logical_id}")
     assert made["Description"] == "The knowledge base Handbook."
 
 
-def test_every_one_carries_the_tag_by_which_an_mcp_server_finds_it(created: Assembly) -> None:
+def test_created_knowledge_bases_have_the_tag_for_the_mcp_server(created: Assembly) -> None:
     tags = [
         base.properties["Tags"]
         for stack in ("defaults", "others", "stores")
@@ -93,7 +93,7 @@ def test_created_base_reads_below_its_prefix_and_may_fill_its_index(
 def test_created_base_is_retained_by_default_and_depends_on_role_and_index(
     created: Assembly,
 ) -> None:
-    kept = {each.raw["DeletionPolicy"] for each in created.all("defaults")}
+    synthesise_once = {each.raw["DeletionPolicy"] for each in created.all("defaults")}
     gone = [
         each.raw["DeletionPolicy"]
         for each in created.all("stores")
@@ -102,13 +102,13 @@ def test_created_base_is_retained_by_default_and_depends_on_role_and_index(
     role = created.one("defaults", "AWS::IAM::Role")
     index = created.one("defaults", "AWS::S3Vectors::Index")
 
-    assert (kept, gone) == ({KEPT}, ["Delete"] * 3)
+    assert (synthesise_once, gone) == ({KEPT}, ["Delete"] * 3)
     for each in ("AWS::Bedrock::KnowledgeBase", "AWS::Bedrock::DataSource"):
         needed = created.one("defaults", each).raw["DependsOn"]
         assert {role.logical_id, index.logical_id} <= set(needed)
 
 
-def test_another_stack_reads_its_arn(created: Assembly) -> None:
+def test_another_stack_can_refer_to_the_arn(created: Assembly) -> None:
     made = created.one("defaults", "AWS::Bedrock::KnowledgeBase").logical_id
 
     read = created.one("reader", "AWS::SSM::Parameter").properties["Value"]
@@ -117,7 +117,7 @@ def test_another_stack_reads_its_arn(created: Assembly) -> None:
     assert read == created.outputs("defaults")["Arn"]
 
 
-def test_chunks_are_cut_as_was_said_and_two_levels_warned_of(
+def test_chunking_is_configured_and_hierarchical_adds_a_warning(
     created: Assembly,
 ) -> None:
     assert chunking(created, "Hierarchical") == {
@@ -138,29 +138,31 @@ def test_chunks_are_cut_as_was_said_and_two_levels_warned_of(
     assert chunking(created, "Whole") == {"ChunkingStrategy": "NONE"}
     assert "VectorIngestionConfiguration" not in source(created, "others", "Plain")
     assert source(created, "others", "Whole")["DataSourceConfiguration"] == {"Type": "CUSTOM"}
-    told = "".join(path.read_text("utf-8") for path in created.directory.glob("*.metadata.json"))
-    assert told.count("stackroom:hierarchical-chunks") == 1  # and none of the RDS table's
+    warnings = "".join(
+        path.read_text("utf-8") for path in created.directory.glob("*.metadata.json")
+    )
+    assert warnings.count("stackroom:hierarchical-chunks") == 1  # none for the RDS table
 
 
 def test_data_automation_needs_its_project_and_profile(created: Assembly) -> None:
     found = source(created, "others", "Automated")["VectorIngestionConfiguration"]
-    may = rights(created, "others", "Automated")
+    allowed = rights(created, "others", "Automated")
 
     assert found["ParsingConfiguration"] == {"ParsingStrategy": "BEDROCK_DATA_AUTOMATION"}
-    assert may["bedrock:InvokeDataAutomationAsync"] == [
+    assert allowed["bedrock:InvokeDataAutomationAsync"] == [
         "arn:aws:bedrock:{region}:aws:data-automation-project/public-rag-default",
         "arn:aws:bedrock:*:{account}:data-automation-profile/*.data-automation-v1",
     ]
-    assert may["bedrock:GetDataAutomationStatus"] == (
+    assert allowed["bedrock:GetDataAutomationStatus"] == (
         "arn:aws:bedrock:{region}:{account}:data-automation-invocation/*"
     )
 
 
-def test_a_parsing_model_is_asked_by_its_profile(created: Assembly) -> None:
+def test_parsing_model_is_invoked_through_its_profile(created: Assembly) -> None:
     found = source(created, "others", "Read")["VectorIngestionConfiguration"][
         "ParsingConfiguration"
     ]
-    may = rights(created, "others", "Read")
+    allowed = rights(created, "others", "Read")
 
     profile = (
         "arn:aws:bedrock:{region}:{account}:inference-profile/"
@@ -173,7 +175,7 @@ def test_a_parsing_model_is_asked_by_its_profile(created: Assembly) -> None:
             "ParsingPrompt": {"ParsingPromptText": "Write down everything."},
         },
     }
-    assert may["bedrock:GetInferenceProfile"] == profile
+    assert allowed["bedrock:GetInferenceProfile"] == profile
 
 
 def test_created_knowledge_bases_use_the_named_collection_and_table(created: Assembly) -> None:
@@ -207,7 +209,7 @@ def test_created_knowledge_bases_use_the_named_collection_and_table(created: Ass
     assert of_table["secretsmanager:GetSecretValue"] == rds["CredentialsSecretArn"]
 
 
-def test_a_managed_one_has_no_store_and_reads_by_a_connector(created: Assembly) -> None:
+def test_managed_knowledge_base_has_a_connector_and_no_store(created: Assembly) -> None:
     made = created.one("stores", "AWS::Bedrock::KnowledgeBase", "ManagedOfTitan").properties
     found = source(created, "stores", "ManagedOfTitan")
 
@@ -243,7 +245,7 @@ def test_a_managed_one_has_no_store_and_reads_by_a_connector(created: Assembly) 
     assert found["VectorIngestionConfiguration"]["ChunkingConfiguration"]
 
 
-def test_a_managed_one_may_choose_what_embeds(created: Assembly) -> None:
+def test_managed_knowledge_base_may_choose_its_embedding_model(created: Assembly) -> None:
     made = created.one("stores", "AWS::Bedrock::KnowledgeBase", "ManagedKnowledge").properties
     role = created.one("stores", "AWS::IAM::Role", "ManagedRole").properties
     found = source(created, "stores", "Managed")
@@ -258,8 +260,8 @@ def test_a_managed_one_may_choose_what_embeds(created: Assembly) -> None:
     assert "VectorIngestionConfiguration" not in found
 
 
-def test_the_role_may_what_searches_have_it_do(created: Assembly) -> None:
-    may = rights(created, "models", "Ranked")
+def test_service_role_may_rerank_and_derive_filters(created: Assembly) -> None:
+    allowed = rights(created, "models", "Ranked")
     role = created.one("models", "AWS::IAM::Role", "RankedRole").properties
 
     [policy] = role["Policies"]
@@ -269,8 +271,8 @@ def test_the_role_may_what_searches_have_it_do(created: Assembly) -> None:
         if each["Action"] == "bedrock:InvokeModel"
     ]
 
-    assert may["bedrock:Rerank"] == "*"
-    assert may["kms:Decrypt"].endswith(".Arn")
+    assert allowed["bedrock:Rerank"] == "*"
+    assert allowed["kms:Decrypt"].endswith(".Arn")
     assert str(invoked).count("foundation-model/") == 3  # embeds, ranks, filters
     assert "amazon.rerank-v1:0" in str(invoked)
 
@@ -278,10 +280,10 @@ def test_the_role_may_what_searches_have_it_do(created: Assembly) -> None:
 def test_created_templates_break_no_rule_and_name_no_unknown_action(
     created: Assembly,
 ) -> None:
-    assert (broken(created), unknown(created)) == ([], [])
+    assert (rule_violations(created), unknown_values(created)) == ([], [])
 
 
-def test_files_that_come_or_go_below_the_prefix_wait_in_a_queue_for_a_job(
+def test_changed_files_below_the_prefix_wait_in_a_queue_for_a_job(
     created: Assembly,
 ) -> None:
     bucket = created.one("uploads", "AWS::S3::Bucket").properties
@@ -303,14 +305,14 @@ def test_files_that_come_or_go_below_the_prefix_wait_in_a_queue_for_a_job(
         action: each["Resource"]
         for policy in created.all("uploads", "AWS::IAM::Policy")
         for each in policy.properties["PolicyDocument"]["Statement"]
-        for action in listed(each["Action"])
+        for action in as_list(each["Action"])
     }
     bedrocks = {each: on for each, on in granted.items() if each.startswith("bedrock:")}
     assert list(bedrocks) == ["bedrock:StartIngestionJob"]
     assert str(bedrocks["bedrock:StartIngestionJob"]).endswith(f"knowledge-base/{base}")
 
 
-def test_a_job_that_bedrock_does_not_take_yet_is_asked_for_again(
+def test_ingestion_job_that_bedrock_refuses_is_retried(
     created: Assembly, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     function = created.one("uploads", "AWS::Lambda::Function", "HandbookOnUpload").properties
@@ -320,14 +322,14 @@ def test_a_job_that_bedrock_does_not_take_yet_is_asked_for_again(
     code: dict[str, Any] = {}
     exec(function["Code"]["ZipFile"], code)
     event = {"Records": [{"messageId": "1"}, {"messageId": "2"}]}
-    asked = {"knowledgeBaseId": "ABCDE12345", "dataSourceId": "FGHIJ67890"}
+    request = {"knowledgeBaseId": "ABCDE12345", "dataSourceId": "FGHIJ67890"}
     at = datetime(2026, 2, 3, tzinfo=UTC)
     job = {"ingestionJobId": "JOB0000001", "status": "STARTING", "startedAt": at, "updatedAt": at}
 
     with Stubber(code["bedrock"]) as bedrock:
         for refusal in ("ConflictException", "ThrottlingException"):
-            bedrock.add_client_error("start_ingestion_job", refusal, expected_params=asked)
-        bedrock.add_response("start_ingestion_job", {"ingestionJob": {**asked, **job}}, asked)
+            bedrock.add_client_error("start_ingestion_job", refusal, expected_params=request)
+        bedrock.add_response("start_ingestion_job", {"ingestionJob": {**request, **job}}, request)
         bedrock.add_client_error("start_ingestion_job", "AccessDeniedException")
         waiting = [code["handler"](event, None) for _ in range(3)]
         with pytest.raises(ClientError, match="AccessDenied"):

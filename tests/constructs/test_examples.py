@@ -1,4 +1,4 @@
-"""The examples: short, synthesised as they stand, nothing for cdk-nag to find; and the page."""
+"""The examples synthesise without findings of cdk-nag, and the page lists the arguments."""
 
 import importlib
 import json
@@ -28,9 +28,7 @@ def _as_a_script_finds_its_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", APPS)
-def test_an_example_deploys_a_function_in_which_cdk_nag_finds_nothing(
-    name: str, tmp_path: Path
-) -> None:
+def test_example_deploys_a_function_without_cdk_nag_findings(name: str, tmp_path: Path) -> None:
     app = cdk.App(analytics_reporting=False, outdir=str(tmp_path), context=OFFLINE)
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
 
@@ -41,8 +39,8 @@ def test_an_example_deploys_a_function_in_which_cdk_nag_finds_nothing(
     assert "AWS::Lambda::Function" in kinds
 
 
-def test_one_runs_as_a_script(tmp_path: Path) -> None:
-    # As the CDK's CLI runs an app: https://docs.aws.amazon.com/cdk/v2/guide/context.html
+def test_example_runs_as_a_script(tmp_path: Path) -> None:
+    # The CDK's CLI runs an app like this: https://docs.aws.amazon.com/cdk/v2/guide/context.html
     cli = {"CDK_OUTDIR": str(tmp_path), "CDK_CONTEXT_JSON": json.dumps(OFFLINE)}
     command = [sys.executable, str(EXAMPLES / f"{APPS[-1]}.py")]
 
@@ -51,7 +49,7 @@ def test_one_runs_as_a_script(tmp_path: Path) -> None:
     assert list(tmp_path.glob("*.template.json"))
 
 
-def test_the_glossarys_tool_finds_a_term_in_the_table_that_it_is_told(
+def test_glossary_tool_finds_a_term_in_its_table(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     entry = {"knowledgeBaseId": "glossary", "table": "terms", "retrievalTool": "look_up_term"}
@@ -72,7 +70,7 @@ def test_the_glossarys_tool_finds_a_term_in_the_table_that_it_is_told(
     assert answers == ["What all catalogs share.", "The glossary has no 'lake'."]
 
 
-def test_the_page_tells_of_arguments_as_they_are() -> None:
+def test_page_lists_the_arguments() -> None:
     text = PAGE.read_text("utf-8")
 
     assert with_arguments(text) == text, "run: make docs"

@@ -1,4 +1,4 @@
-"""What an interactive agent is deployed with, and what it may do."""
+"""The resources and rights of an interactive agent."""
 
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,9 @@ from tests.constructs.agents import (
     a_stack,
     arguments,
     granted,
-    nothing_found,
     properties,
     spelled,
+    synthesise_with_cdk_nag,
 )
 
 ASSETS = "arn:aws:s3:::cdk-hnb659fds-assets-123456789012-us-east-1"
@@ -31,8 +31,8 @@ LAYER = "arn:aws:lambda:us-east-1:123456789012:layer:somebodys:1"
 def an_agent(stack: cdk.Stack, folder: Path, **given: Any) -> InteractiveAgent:
     pool = cognito.UserPool.from_user_pool_id(stack, "Pool", "us-east-1_pool")
     clients = [cognito.UserPoolClient.from_user_pool_client_id(stack, "Client", "pages")]
-    said = {"user_pool": pool, "user_pool_clients": clients, **given}
-    return InteractiveAgent(stack, "Agent", **arguments(stack, folder, **said))
+    required = {"user_pool": pool, "user_pool_clients": clients, **given}
+    return InteractiveAgent(stack, "Agent", **arguments(stack, folder, **required))
 
 
 def test_runtime_validates_tokens_and_has_exactly_the_needed_grants(
@@ -41,8 +41,8 @@ def test_runtime_validates_tokens_and_has_exactly_the_needed_grants(
     stack = a_stack()
     an_agent(stack, tmp_path)
     runtime = properties(stack, RUNTIME)
-    told = {name: spelled(value) for name, value in runtime["EnvironmentVariables"].items()}
-    settings = InteractiveSettings.from_env(told)
+    values = {name: spelled(value) for name, value in runtime["EnvironmentVariables"].items()}
+    settings = InteractiveSettings.from_env(values)
     code = runtime["AgentRuntimeArtifact"]["CodeConfiguration"]
     own = f"{LOGS}/aws/bedrock-agentcore/runtimes/{runtime['AgentRuntimeName']}-*"
     [trust] = properties(stack, "AWS::IAM::Role")["AssumeRolePolicyDocument"]["Statement"]
@@ -73,7 +73,7 @@ def test_runtime_validates_tokens_and_has_exactly_the_needed_grants(
     }
 
 
-def test_sessions_are_encrypted_and_forgotten_and_cdk_nag_finds_nothing(tmp_path: Path) -> None:
+def test_sessions_are_encrypted_and_expire_without_cdk_nag_findings(tmp_path: Path) -> None:
     stack = a_stack()
     vpc = ec2.Vpc.from_vpc_attributes(
         stack, "Vpc", vpc_id="vpc-1", availability_zones=["a"], private_subnet_ids=["subnet-1"]
@@ -81,7 +81,7 @@ def test_sessions_are_encrypted_and_forgotten_and_cdk_nag_finds_nothing(tmp_path
     network = AgentNetwork(vpc=vpc)
     an_agent(stack, tmp_path, session_ttl=cdk.Duration.days(7), network=network)
 
-    nothing_found(stack)
+    synthesise_with_cdk_nag(stack)
     bucket = properties(stack, "AWS::S3::Bucket")
     [rule] = bucket["LifecycleConfiguration"]["Rules"]
     [encryption] = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
@@ -94,7 +94,7 @@ def test_sessions_are_encrypted_and_forgotten_and_cdk_nag_finds_nothing(tmp_path
 def test_options_that_the_runtime_lacks_are_refused(tmp_path: Path) -> None:
     stack = a_stack()
     layer = lambda_.LayerVersion.from_layer_version_arn(stack, "Layer", LAYER)
-    said = [
+    large = [
         {"knowledge_base_id": f"ABCDE1234{n}", "name": f"N{n}", "description": "x" * 700}
         for n in range(3)
     ]
@@ -102,8 +102,8 @@ def test_options_that_the_runtime_lacks_are_refused(tmp_path: Path) -> None:
     for name, given, argument in (
         ("lambda_layers", [layer], "lambda_layers"),
         ("user_pool_clients", [], "user_pool_clients"),
-        ("knowledge_bases", said, "KNOWLEDGE_BASES_CONFIG"),
+        ("knowledge_bases", large, "KNOWLEDGE_BASES_CONFIG"),
     ):
-        with pytest.raises(InvalidArgument) as told:
+        with pytest.raises(InvalidArgument) as refused:
             an_agent(cdk.Stack(stack, name.replace("_", "-")), tmp_path, **{name: given})
-        assert told.value.argument == argument
+        assert refused.value.argument == argument

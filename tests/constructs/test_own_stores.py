@@ -1,4 +1,4 @@
-"""Stores that are searched in themselves: what each takes in rights, and what it refuses."""
+"""Knowledge bases in stores that are searched directly: their rights and validation."""
 
 import json
 import tomllib
@@ -21,7 +21,7 @@ from stackroom_constructs import (
     Reranking,
     VectorIndexKnowledgeBase,
 )
-from stackroom_constructs.agent_knowledge_bases import GivenKnowledgeBases
+from stackroom_constructs.agent_knowledge_bases import AgentKnowledgeBases
 from stackroom_constructs.own_store_knowledge_base import OwnStoreKnowledgeBase
 from stackroom_constructs.pgvector_knowledge_base import PACKAGES
 from tests.constructs.agents import readable, statements
@@ -63,23 +63,28 @@ def test_own_store_grants_exactly_its_store_models_and_guardrail(
     ]
 
 
-# What the agent that reads the entry can't refuse, too: of that tells test_what_agents_read.py.
+# Arguments that the reader of the entry also refuses are in test_what_agents_read.py.
 @pytest.mark.parametrize(
     ("made", "argument", "value", "allowed"),
     [
         (OpenSearchKnowledgeBase, "collection_arn", f"{COLLECTION}*", "an ARN of a collection"),
         (OpenSearchKnowledgeBase, "collection_name", "Finance", "small letters"),
         (OpenSearchKnowledgeBase, "collection_endpoint", "http://elsewhere", "https://"),
-        (PgvectorKnowledgeBase, "host", "https://db.example.com", "the name of one host"),
+        (
+            PgvectorKnowledgeBase,
+            "host",
+            "https://db.example.com",
+            "the host name of an RDS endpoint",
+        ),
         (PgvectorKnowledgeBase, "resource_id", "*", "db-..., cluster-... or prx-..."),
         (PgvectorKnowledgeBase, "user", "agent*", "1 to 63 letters"),
-        (PgvectorKnowledgeBase, "certificates", "/nowhere.pem", "a file of certificates in PEM"),
-        (PgvectorKnowledgeBase, "certificates", MADE, "a file of certificates in PEM"),
+        (PgvectorKnowledgeBase, "certificates", "/nowhere.pem", "a PEM file of certificates"),
+        (PgvectorKnowledgeBase, "certificates", MADE, "a PEM file of certificates"),
         (VectorIndexKnowledgeBase, "index_arn", f"{INDEX}*", "arn:aws:s3vectors:"),
         (VectorIndexKnowledgeBase, "reranking", "amazon.rerank-v1:0", "a Reranking"),
     ],
 )
-def test_an_error_names_the_argument_and_what_is_allowed(
+def test_invalid_store_argument_is_refused_with_what_is_allowed(
     stack: cdk.Stack, made: type[OwnStoreKnowledgeBase], argument: str, value: Any, allowed: str
 ) -> None:
     with pytest.raises(InvalidArgument) as raised:
@@ -96,11 +101,11 @@ def test_reranking_fields_and_blank_field_name_are_refused_for_own_store(
 
     with pytest.raises(InvalidArgument, match=r"reranking\.fields_to_include \('title',\)"):
         in_its_store(stack, VectorIndexKnowledgeBase, reranking=chosen)
-    with pytest.raises(InvalidArgument, match="vectorField ' ' must be a text that is not blank"):
+    with pytest.raises(InvalidArgument, match="vectorField ' ' must be non-blank text"):
         in_its_store(cdk.Stack(), OpenSearchKnowledgeBase, vector_field=" ")
 
 
-def test_the_package_of_a_collection_is_in_the_bundle_of_whoever_uses_it(stack: cdk.Stack) -> None:
+def test_tool_of_a_collection_brings_opensearch_py(stack: cdk.Stack) -> None:
     tool = in_its_store(stack, OpenSearchKnowledgeBase).retrieval_tool()
 
     assert tool.is_default
@@ -122,22 +127,22 @@ def test_collection_policy_allows_a_role_only_to_read_the_index(
     names = {each["Name"] for each in policies}
     assert len(names) == 2
     assert all(3 <= len(name) <= 32 and name[0].isalpha() for name in names)
-    told = [json.loads("".join(map(_text, each["Policy"]["Fn::Join"][1]))) for each in policies]
-    assert [rule for [each] in told for rule in each["Rules"]] == [
+    rules = [json.loads("".join(map(_text, each["Policy"]["Fn::Join"][1]))) for each in policies]
+    assert [rule for [each] in rules for rule in each["Rules"]] == [
         {
             "ResourceType": "index",
             "Resource": ["index/finance/knowledge-base"],
             "Permission": ["aoss:DescribeIndex", "aoss:ReadDocument"],
         }
     ] * 2
-    assert len({each["Principal"][0] for [each] in told}) == 2
+    assert len({each["Principal"][0] for [each] in rules}) == 2
 
 
 def _text(part: Any) -> str:
     return part if isinstance(part, str) else str(part["Fn::GetAtt"][0])
 
 
-def test_what_another_stack_knows_of_a_database_may_be_handed_on(stack: cdk.Stack) -> None:
+def test_host_and_port_of_a_database_may_be_tokens(stack: cdk.Stack) -> None:
     endpoint = cdk.CfnParameter(stack, "Endpoint").value_as_string
     port = cdk.Token.as_number(cdk.Fn.import_value("port"))
 
@@ -177,7 +182,7 @@ def made_by_bedrock(stack: cdk.Stack, name: str, **arguments: Any) -> BedrockKno
     return BedrockKnowledgeBase(stack, name, create=create, **arguments)
 
 
-def test_the_index_of_a_knowledge_base_that_is_made_is_searched_as_that_is(
+def test_index_of_a_created_knowledge_base_has_its_search_options(
     stack: cdk.Stack,
 ) -> None:
     handbook = made_by_bedrock(
@@ -193,10 +198,10 @@ def test_the_index_of_a_knowledge_base_that_is_made_is_searched_as_that_is(
 
     exported = VectorIndexKnowledgeBase.of(handbook, tenancy="user").export_configuration()
 
-    told = {**handbook.export_configuration(), "vectorStoreType": "S3_VECTORS_DIRECT"}
+    own = {**handbook.export_configuration(), "vectorStoreType": "S3_VECTORS_DIRECT"}
     assert handbook.created is not None
     assert handbook.created.index is not None
-    assert {name: exported.get(name) for name in told} == told
+    assert {name: exported.get(name) for name in own} == own
     assert (exported["tenancy"], exported["embeddingDimensions"]) == ("user", 256)
     assert exported["indexArn"] == handbook.created.index.attr_index_arn
     assert exported["textKey"] == "AMAZON_BEDROCK_TEXT"
@@ -212,7 +217,7 @@ def test_index_is_searchable_only_if_its_base_was_created_with_s3_vectors(stack:
     foreign = made_by_bedrock(stack, "Foreign", creation=cohere)
 
     for each in (existing, managed, "Handbook"):
-        with pytest.raises(InvalidArgument, match="made with S3_VECTORS, by `create`"):
+        with pytest.raises(InvalidArgument, match="that `create` makes with S3_VECTORS"):
             VectorIndexKnowledgeBase.of(each, tenancy="shared")  # type: ignore[arg-type]  # one is none
     with pytest.raises(InvalidArgument, match=r"embedding_model 'cohere\.embed-v4:0' must be"):
         VectorIndexKnowledgeBase.of(foreign, tenancy="shared")
@@ -224,16 +229,19 @@ def test_index_given_along_with_its_knowledge_base_is_refused_by_name(
     handbook = made_by_bedrock(stack, "Handbook")
     index = VectorIndexKnowledgeBase.of(handbook, tenancy="shared")
 
-    with pytest.raises(InvalidArgument, match="not in 2: Handbook, Handbook") as refused:
-        GivenKnowledgeBases.of(stack, [handbook, index])
+    with pytest.raises(InvalidArgument, match=r"unique, but 2 .* Handbook, Handbook") as refused:
+        AgentKnowledgeBases.of(stack, [handbook, index])
 
     assert "Fn::GetAtt" not in str(refused.value)
 
 
-def test_what_is_made_tells_by_which_model_its_passages_compare(stack: cdk.Stack) -> None:
+def test_created_knowledge_base_exports_its_embedding(stack: cdk.Stack) -> None:
     made = made_by_bedrock(stack, "Handbook").export_configuration()
     known = BedrockKnowledgeBase(stack, "Known", knowledge_base_id="ABCDE12345")
-    entry = {**made, "knowledgeBaseId": "ABCDE12346"}  # CloudFormation alone knows its own
+    entry = {
+        **made,
+        "knowledgeBaseId": "ABCDE12346",
+    }  # the real one is known to CloudFormation only
 
     read = BedrockSettings.model_validate(entry)
     unknown = BedrockSettings.model_validate(known.export_configuration())

@@ -1,4 +1,4 @@
-"""What is refused at synthesis is what an agent refuses when it starts, and the other way round."""
+"""Constructs refuse during synthesis what an agent refuses when it starts, and nothing else."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -30,8 +30,13 @@ from stackroom_constructs import (
     Reranking,
     VectorIndexKnowledgeBase,
 )
-from stackroom_constructs.agent_definition import MOST_TOKENS, PRIORITIES
-from stackroom_constructs.agent_knowledge_bases import MEMBERS, OF_STORES, check_entry, members_of
+from stackroom_constructs.agent_definition import MAX_TOKENS, PRIORITIES
+from stackroom_constructs.agent_knowledge_bases import (
+    MEMBERS,
+    STORE_MEMBERS,
+    check_entry,
+    members_of,
+)
 from stackroom_constructs.own_store_knowledge_base import OwnStoreKnowledgeBase
 from stackroom_constructs.retrieval_filters import check_filter
 from stackroom_constructs.search_options import STORES
@@ -45,24 +50,24 @@ def of_bedrock(stack: cdk.Stack, **arguments: Any) -> BedrockKnowledgeBase:
     return BedrockKnowledgeBase(stack, "Handbook", knowledge_base_id="ABCDE12345", **arguments)
 
 
-def test_every_store_is_known_to_both() -> None:
+def test_constructs_and_settings_know_the_same_stores() -> None:
     assert STORES == STANDS_ON
-    assert set(OF_STORES) <= set(store_registry.STORES)
+    assert set(STORE_MEMBERS) <= set(store_registry.STORES)
 
 
-def test_a_budget_is_the_same_to_both() -> None:
-    unsaid = {field.name: field.default for field in fields(AgentDefinitionProps)}
+def test_constructs_and_settings_have_the_same_budget() -> None:
+    defaults = {field.name: field.default for field in fields(AgentDefinitionProps)}
 
     assert tuple(Priority) == PRIORITIES
-    assert MOST_TOKENS == search_arguments.MOST_TOKENS
-    assert unsaid["retrieve_max_tokens"] == DEFAULT_BUDGET.max_tokens
-    assert unsaid["retrieve_prioritize_by"] == DEFAULT_BUDGET.prioritize_by
+    assert MAX_TOKENS == search_arguments.MOST_TOKENS
+    assert defaults["retrieve_max_tokens"] == DEFAULT_BUDGET.max_tokens
+    assert defaults["retrieve_prioritize_by"] == DEFAULT_BUDGET.prioritize_by
 
 
-def test_every_member_is_known_to_both() -> None:
+def test_constructs_and_settings_know_the_same_members() -> None:
     assert set(MEMBERS) == {each.alias for each in BedrockSettings.model_fields.values()}
-    assert OF_STORES
-    for store in OF_STORES:
+    assert STORE_MEMBERS
+    for store in STORE_MEMBERS:
         settings = store_registry.STORES[store]()
         members = members_of({"vectorStoreType": store})
         assert set(members) == {each.alias for each in settings.model_fields.values()}
@@ -75,8 +80,8 @@ RANKED = Reranking(
     model_fields={"top": 1},
 )
 YEAR = MetadataAttribute(key="year", type="NUMBER", description="Of issue.")
-# All that each can be told beside the least.
-TOLD: list[tuple[Callable[..., BaseKnowledgeBase], dict[str, Any]]] = [
+# All optional arguments of each class.
+ALL_OPTIONS: list[tuple[Callable[..., BaseKnowledgeBase], dict[str, Any]]] = [
     (
         of_bedrock,
         {
@@ -132,8 +137,8 @@ TOLD: list[tuple[Callable[..., BaseKnowledgeBase], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("make", "arguments"), TOLD)
-def test_an_agent_reads_each_member_that_is_exported(
+@pytest.mark.parametrize(("make", "arguments"), ALL_OPTIONS)
+def test_settings_read_each_exported_member(
     stack: cdk.Stack, make: Callable[..., BaseKnowledgeBase], arguments: dict[str, Any]
 ) -> None:
     entry = make(stack, **arguments).export_configuration()
@@ -169,24 +174,24 @@ def test_reranking_and_filter_models_are_exported_in_retrieve_syntax(
         "additionalModelRequestFields": {"top": 1},
     }
     assert filters["modelArn"].endswith(f"::foundation-model/{CLAUDE}")
-    told = {"key": "year", "type": "NUMBER", "description": "Of issue."}
-    assert filters["metadataAttributes"] == [told]
+    attribute = {"key": "year", "type": "NUMBER", "description": "Of issue."}
+    assert filters["metadataAttributes"] == [attribute]
 
 
-# What must be said of each, and what has other defaults where it is in an agent's environment.
-SAID = {"knowledgeBaseId", "name", "description", "vectorStoreType", "tenancy", "indexArn"} | {
+# Required members, and those with other defaults in an agent's environment.
+REQUIRED = {"knowledgeBaseId", "name", "description", "vectorStoreType", "tenancy", "indexArn"} | {
     *("collectionEndpoint", "host", "database", "user", "sslRootCert", "port"),
 }
 
 
 @pytest.mark.parametrize("made", OWN_STORES)
-def test_a_store_has_the_same_defaults_for_both(
+def test_constructs_and_settings_have_the_same_store_defaults(
     stack: cdk.Stack, made: type[OwnStoreKnowledgeBase]
 ) -> None:
-    told = in_its_store(stack, made).export_configuration()
-    least = {name: value for name, value in told.items() if name in SAID}
+    entry = in_its_store(stack, made).export_configuration()
+    least = {name: value for name, value in entry.items() if name in REQUIRED}
 
-    assert linked_settings(json.dumps([told])) == linked_settings(json.dumps([least]))
+    assert linked_settings(json.dumps([entry])) == linked_settings(json.dumps([least]))
 
 
 OF_ANY_STORE: list[tuple[str, str, Any]] = [
@@ -233,9 +238,9 @@ def test_construct_and_settings_refuse_the_same_store_options(
             in_its_store(cdk.Stack(), made, **{argument: value})
 
 
-def test_nobody_is_told_apart_by_what_an_index_can_not_be_asked(stack: cdk.Stack) -> None:
-    told: dict[str, Any] = {"tenancy": "user", "enable_acl": True, "text_key": "body"}
-    right = in_its_store(stack, VectorIndexKnowledgeBase, **told).export_configuration()
+def test_access_attributes_must_be_filterable_in_the_index(stack: cdk.Stack) -> None:
+    options: dict[str, Any] = {"tenancy": "user", "enable_acl": True, "text_key": "body"}
+    right = in_its_store(stack, VectorIndexKnowledgeBase, **options).export_configuration()
 
     for argument, member in (
         ("tenant_key", "tenantKey"),
@@ -245,7 +250,7 @@ def test_nobody_is_told_apart_by_what_an_index_can_not_be_asked(stack: cdk.Stack
             with pytest.raises(LinkedKnowledgeBasesInvalid, match=member):
                 linked_settings(json.dumps([{**right, member: name}]))
             with pytest.raises(InvalidArgument, match=argument):
-                in_its_store(cdk.Stack(), VectorIndexKnowledgeBase, **told, **{argument: name})
+                in_its_store(cdk.Stack(), VectorIndexKnowledgeBase, **options, **{argument: name})
 
 
 @pytest.mark.parametrize("made", OWN_STORES)
@@ -294,7 +299,7 @@ def test_construct_and_settings_refuse_the_same_bedrock_options(stack: cdk.Stack
 
 
 def filters() -> Iterator[Any]:
-    """Of every operator; groups of every width, one in another, and one too deep."""
+    """Yield filters with every operator, groups of every width, nested groups, and one too deep."""
     values: list[Any] = ["en", 7, True, ["en"], [], None, {}]
     for operator in ("equals", "in", "startsWith", "stringContains", "listContains", "like"):
         for value in values:
@@ -328,7 +333,7 @@ def is_refused(condition: Any, store: str, *, narrowed: bool) -> bool:
 
 @pytest.mark.parametrize("store", STORES)
 @pytest.mark.parametrize("narrowed", [False, True])
-def test_a_filter_is_refused_by_both_or_neither(store: str, narrowed: bool) -> None:
+def test_construct_and_settings_refuse_the_same_filters(store: str, narrowed: bool) -> None:
     verdicts = {
         json.dumps(each): (
             is_refused(each, store, narrowed=narrowed),
@@ -342,7 +347,7 @@ def test_a_filter_is_refused_by_both_or_neither(store: str, narrowed: bool) -> N
 
 
 def of_stores() -> Iterator[Any]:
-    """Beside those: values that a store doesn't order, keys that it doesn't take, too many."""
+    """Yield further filters: values without an order, unsupported keys, too many values."""
     yield from filters()
     for value in ("2026", 2026, 20.5, True, ["2026"]):
         for operator in (
@@ -365,7 +370,7 @@ def of_stores() -> Iterator[Any]:
 
 @pytest.mark.parametrize("narrowed", [False, True])
 @pytest.mark.parametrize("made", OWN_STORES)
-def test_a_filter_of_a_store_is_refused_by_both_or_neither(
+def test_construct_and_settings_refuse_the_same_store_filters(
     stack: cdk.Stack, made: type[OwnStoreKnowledgeBase], narrowed: bool
 ) -> None:
     entry = in_its_store(stack, made, enable_acl=narrowed).export_configuration()
@@ -391,6 +396,6 @@ def test_filter_with_no_room_for_a_readers_group_is_refused() -> None:
     wide: Mapping[str, Any] = {"andAll": [LEAF, LEAF, LEAF, LEAF, {"orAll": [LEAF, LEAF]}]}
     choice = {"orAll": [LEAF, {"andAll": [LEAF, LEAF]}]}
 
-    assert not is_refused(wide, "RDS", narrowed=True)  # the four go into a group of their own
+    assert not is_refused(wide, "RDS", narrowed=True)  # the four are packed into a group
     assert is_refused(choice, "RDS", narrowed=True)
     assert not is_refused(choice, "RDS", narrowed=False)

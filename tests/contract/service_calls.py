@@ -149,7 +149,7 @@ def _converse_stream(client: Any) -> None:
 def _put_off(client: Any) -> None:
     settings = SimpleNamespace(ingest_speed=1.0, webhooks_queue_url=QUEUE)
     with mock.patch.multiple(webhook_sender, client=lambda _: client, settings=lambda: settings):
-        webhook_sender.put_off(MESSAGE)
+        webhook_sender.delay(MESSAGE)
 
 
 CALLS: dict[str, tuple[Call, ...]] = {

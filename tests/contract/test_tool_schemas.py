@@ -11,7 +11,7 @@ from botocore.stub import Stubber
 from docs.tools import TOOLS as PAGE
 from docs.tools import tools
 from functions.tool_targets import (
-    ALONE,
+    STANDALONE,
     STRICT_TOOLS,
     TARGETS,
     TOOLS_CONFIG,
@@ -21,7 +21,7 @@ from functions.tool_targets import (
 from stackroom.access.tool import Arguments, Tool
 from stackroom.tools.tools import tools_config
 
-EVERY = {**TARGETS, **ALONE}
+EVERY = {**TARGETS, **STANDALONE}
 TOOLS = [(target, tool) for target, tools in EVERY.items() for tool in tools]
 STRICT = {each["name"]: each for each in json.loads(strict_tools())}
 KEYWORDS = ("type", "description", "anyOf", "items")

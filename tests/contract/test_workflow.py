@@ -121,7 +121,7 @@ def test_the_machine_asks_a_function_for_just_the_actions_that_it_has(function: 
 
     known = set(get_args(module.Step.model_fields["action"].annotation))
     if module is tasks:
-        for task in (tasks.Admittance, recovery.Breakdown):
+        for task in (tasks.AdmissionRequest, recovery.Breakdown):
             known |= set(get_args(task.model_fields["action"].annotation))
     assert asked == known
 

@@ -9,7 +9,7 @@ from botocore.config import Config
 
 from infra import preflight
 from infra.asking import Client, Result
-from infra.synthesised import Account, Model, Wanted, read
+from infra.synthesised import Account, Model, PlannedDeployment, read_assembly
 from stackroom_local.state import ACCOUNT, REGION, Instance
 from tests.infra.synthesis import deployment
 
@@ -19,9 +19,9 @@ PATIENT = 300.0  # seconds, on a busy machine
 
 
 @pytest.fixture(scope="module")
-def wanted() -> Wanted:
+def planned() -> PlannedDeployment:
     models = (Model(TITAN, TITAN), Model(NOVA, NOVA.removeprefix("eu.")))
-    return read(deployment("otherwise").directory, project="docs", models=models)
+    return read_assembly(deployment("customised").directory, project="docs", models=models)
 
 
 @pytest.fixture
@@ -39,16 +39,18 @@ def client(instance: Instance) -> Client:
     return make
 
 
-def marks(client: Client, wanted: Wanted) -> dict[str, Result]:
+def marks(client: Client, planned: PlannedDeployment) -> dict[str, Result]:
     """Service Quotas left out, which the local cloud hasn't."""
     clients = {each: client(each) for each in preflight.SERVICES}
     here = Account(id=ACCOUNT, region=REGION)
-    found = preflight.results(preflight.checks(clients.__getitem__, wanted, here), PATIENT)
+    found = preflight.run_checks(preflight.checks(clients.__getitem__, planned, here), PATIENT)
     return {name: each for name, each in found if name != "Service Quotas"}
 
 
-def test_the_local_cloud_is_ready_for_a_second_project(client: Client, wanted: Wanted) -> None:
-    found = marks(client, wanted)
+def test_the_local_cloud_is_ready_for_a_second_project(
+    client: Client, planned: PlannedDeployment
+) -> None:
+    found = marks(client, planned)
 
     # Whether a gateway or a registry has one of the names, and what CloudFormation's registry says
     # of a type, nobody there can tell.
@@ -60,7 +62,7 @@ def test_the_local_cloud_is_ready_for_a_second_project(client: Client, wanted: W
 
 
 def test_preflight_reports_each_problem_of_the_local_cloud(
-    aws: Callable[[str], Any], wanted: Wanted
+    aws: Callable[[str], Any], planned: PlannedDeployment
 ) -> None:
     ssm, s3, bucket = aws("ssm"), aws("s3"), f"docs-kb-docs-{ACCOUNT}-{REGION}"
     once = Config(retries={"total_max_attempts": 1})
@@ -70,7 +72,7 @@ def test_preflight_reports_each_problem_of_the_local_cloud(
     ssm.put_parameter(Name=VERSION, Value="5", Type="String", Overwrite=True)
     s3.create_bucket(Bucket=bucket)
     try:
-        found = marks(lambda each: nowhere if each == "s3vectors" else aws(each), wanted)
+        found = marks(lambda each: nowhere if each == "s3vectors" else aws(each), planned)
     finally:
         s3.delete_bucket(Bucket=bucket)
         ssm.put_parameter(Name=VERSION, Value=version, Type="String", Overwrite=True)

@@ -29,17 +29,17 @@ def test_a_reconciliation_makes_restored_tables_true_again(tmp_path: Path) -> No
             events = Agent(instance, "otto")("list_events", limit=100)["metadata"]["events"]
             return {each["detail"].get("filename") for each in events}
 
-        restoration = Restoration(dynamodb=dynamodb, say=print)
+        restoration = Restoration(dynamodb=dynamodb, write_line=print)
         for table in tables:
-            restoration.beside(table, utc_now())
+            restoration.restore_copy(table, utc_now())
         otto.settle([otto.put("letters/new.txt", "From Antwerp.")])
         otto.remove("letters/torn.txt")
         otto.await_absence("letters/torn.txt")
 
         for table in tables:
-            restoration.put_back(table)
+            restoration.copy_back(table)
         for table in tables:
-            restoration.tidy(table)
+            restoration.delete_copy(table)
         known = set(otto.records())
 
         def reconciled() -> bool:

@@ -19,7 +19,7 @@ from bedrock_kb_simulator.server import Configuration, Simulator
 from tests.gateway.mcp_client import call_tool, list_tools
 from tests.gateway.serving import RunningGateway, serving
 from tests.infra.assembly import Assembly
-from tests.infra.opensearch import ROLE, kept
+from tests.infra.opensearch import ROLE, cached_assembly
 from tests.opensearch.collection import PRINCIPALS, Collection, mounted
 from tests.opensearch.stand_in import REGION, Principal
 
@@ -30,7 +30,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "opensearch" / "fill.py"
 
 @pytest.fixture(scope="module")
 def stack() -> Assembly:
-    return kept()
+    return cached_assembly()
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,9 @@ from pydantic import BaseModel
 from typer.core import TyperArgument, TyperGroup, TyperOption
 from typer.main import get_command
 
-from functions.event_publisher.schemas import file_of, schema_file
+from functions.event_publisher.schemas import schema_file, schema_path
 from functions.telemetry import NAMESPACE
-from functions.tool_targets import ALONE, SCHEMAS, TARGETS
+from functions.tool_targets import SCHEMAS, STANDALONE, TARGETS
 from functions.tool_targets import schema_file as tools_of
 from stackroom.catalogs.changes import DETAIL_TYPES, Stated, change_of
 from stackroom.model.records import DocumentStatus
@@ -113,8 +113,8 @@ def _json(made: Callable[[], Any]) -> Callable[[], str]:
 
 # Tools and events have theirs where they are deployed from.
 FILES: Mapping[Path, Callable[[], str]] = {
-    **{SCHEMAS / f"{each}.json": partial(tools_of, each) for each in (*TARGETS, *ALONE)},
-    **{file_of(each): partial(schema_file, each) for each in DETAIL_TYPES},
+    **{SCHEMAS / f"{each}.json": partial(tools_of, each) for each in (*TARGETS, *STANDALONE)},
+    **{schema_path(each): partial(schema_file, each) for each in DETAIL_TYPES},
     FOLDER / "event_examples.json": _json(event_examples),
     FOLDER / "verbs.json": _json(verbs),
     FOLDER / "answers.json": _json(answers),

@@ -1,4 +1,4 @@
-"""The synthesised templates, readable: references resolved to the names that AWS will show."""
+"""Synthesised templates with references resolved to the names that AWS will show."""
 
 import json
 import re
@@ -45,7 +45,7 @@ _ARNS = {
     "AWS::StepFunctions::StateMachine": (
         "arn:aws:states:{{region}}:{{account}}:stateMachine:{name}"
     ),
-    # With six characters of AWS's own behind the name.
+    # AWS appends six characters to the name.
     "AWS::SecretsManager::Secret": "arn:aws:secretsmanager:{{region}}:{{account}}:secret:{name}",
 }
 _REFERRED_BY_ARN = (
@@ -55,8 +55,8 @@ _REFERRED_BY_ARN = (
 )
 
 
-# What outlives its stack, unless it was made by the very operation that is rolled back: else it
-# would stand in the way of the next try.
+# Retained when its stack is deleted, unless it was created by the operation that is rolled back:
+# otherwise it would block the next attempt.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
 KEPT = "RetainExceptOnCreate"
 
@@ -71,7 +71,7 @@ class Resource:
 
 class Assembly:
     """
-    Stacks by purpose: `data`, `knowledge-base`, `pipeline`, `gateway`, `console`, `operations`.
+    A deployment's stacks: `data`, `knowledge-base`, `pipeline`, `gateway`, `console`, `operations`.
     """
 
     def __init__(self, directory: Path, project: str = "stackroom") -> None:
@@ -96,7 +96,7 @@ class Assembly:
         return set(self._templates)
 
     def template(self, stack: str) -> dict[str, Any]:
-        """As it was synthesised."""
+        """Return the template as it was synthesised."""
         template: dict[str, Any] = self._templates[stack]
         return template
 
@@ -108,12 +108,12 @@ class Assembly:
         ]
 
     def one(self, stack: str, type_: str, name: str = "") -> Resource:
-        """The only resource of a type, or the one whose logical id starts with `name`."""
+        """Return the only resource of a type, or the one whose logical id starts with `name`."""
         [found] = [each for each in self.all(stack, type_) if each.logical_id.startswith(name)]
         return found
 
     def function(self, name: str) -> dict[str, Any]:
-        """The properties of a function, by its name behind the project's."""
+        """Return the properties of a function, by its name without the project's."""
         [found] = [
             each.properties
             for stack in self.stacks
@@ -123,12 +123,15 @@ class Assembly:
         return found
 
     def variables(self, name: str) -> dict[str, str]:
-        """Of a function's environment."""
+        """Return the environment variables of a function."""
         found: dict[str, str] = self.function(name)["Environment"]["Variables"]
         return found
 
     def granted(self, name: str) -> set[tuple[str, str]]:
-        """What a function's role may: actions, and ARNs from behind the account on."""
+        """
+        Return the rights of a function's role: actions, and ARNs without service, region and
+        account.
+        """
         role = f"{self.project}-{name}-{{region}}"
         return {
             (action, resource if resource == "*" else resource.split(":", 5)[5])
@@ -136,12 +139,12 @@ class Assembly:
             for policy in self.all(stack, "AWS::IAM::Policy")
             if role in policy.properties["Roles"]
             for statement in policy.properties["PolicyDocument"]["Statement"]
-            for action in listed(statement["Action"])
-            for resource in listed(statement["Resource"])
+            for action in as_list(statement["Action"])
+            for resource in as_list(statement["Resource"])
         }
 
     def outputs(self, stack: str) -> dict[str, Any]:
-        """What a person reads; exports are CloudFormation's own affair."""
+        """Return the outputs for people, without CloudFormation's exports."""
         return {
             name: self.readable(stack, output["Value"])
             for name, output in self._templates[stack].get("Outputs", {}).items()
@@ -189,6 +192,6 @@ class Assembly:
         return f"{name}.{attribute}"
 
 
-def listed(value: Any) -> list[Any]:
-    """Of one, or of many, as IAM has either."""
+def as_list(value: Any) -> list[Any]:
+    """Return a list of one or many values, as IAM has either."""
     return value if isinstance(value, list) else [value]

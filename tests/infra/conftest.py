@@ -10,7 +10,7 @@ __all__ = ["strict_requests"]  # a fixture of all tests here
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whichever test comes first synthesises, for which the CDK starts a process."""
+    """Mark all tests here `processes`, because the first one starts the CDK's process."""
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker("processes")
@@ -18,11 +18,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def assembly() -> Assembly:
-    """The deployment as cdk.json has it."""
+    """The deployment with the settings of cdk.json."""
     return deployment()
 
 
 @pytest.fixture(scope="session")
-def otherwise() -> Assembly:
-    """One whose context says something else of nearly everything."""
-    return deployment("otherwise")
+def customised() -> Assembly:
+    """A deployment with other settings for nearly everything."""
+    return deployment("customised")

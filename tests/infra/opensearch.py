@@ -1,4 +1,4 @@
-"""The stack of a collection and a gateway that are there already, synthesised."""
+"""The synthesised stack of an existing collection and gateway."""
 
 import json
 from pathlib import Path
@@ -17,13 +17,13 @@ EXISTING = {
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/stackroom-opensearch-retrieve-us-east-1"
 
 
-def kept(name: str = "opensearch", **context: object) -> Assembly:
-    """Synthesised, or found as it was."""
-    told = {**EXISTING, **context}
-    made = synthesis.kept(
-        name, lambda directory: _synthesise(directory, told), told=json.dumps(told)
+def cached_assembly(name: str = "opensearch", **context: object) -> Assembly:
+    """Return the assembly, synthesised unless it is cached."""
+    merged = {**EXISTING, **context}
+    directory = synthesis.synthesise_once(
+        name, lambda draft: _synthesise(draft, merged), inputs=json.dumps(merged)
     )
-    return Assembly(made)
+    return Assembly(directory)
 
 
 def synthesised(directory: Path, **context: object) -> Assembly:
@@ -32,8 +32,8 @@ def synthesised(directory: Path, **context: object) -> Assembly:
 
 
 def _synthesise(directory: Path, context: dict[str, object]) -> None:
-    """A finding of cdk-nag without acknowledgment fails it."""
-    # Importing the CDK starts a Node process, which no other test has a use for.
+    """Synthesise the stack; a finding of cdk-nag without acknowledgment fails it."""
+    # Importing the CDK starts a Node process, which no other test needs.
     import aws_cdk as cdk  # noqa: PLC0415
     from cdk_nag import AwsSolutionsChecks  # noqa: PLC0415
 

@@ -1,10 +1,10 @@
-"""What CloudFormation would refuse in templates, found before it is asked."""
+"""Finds what CloudFormation would refuse in templates."""
 
 import subprocess
 import sys
 from pathlib import Path
 
-# It publishes no types.
+# cfn-lint's engine publishes no types.
 from cloudformation_validate import (  # type: ignore[import-untyped]
     CompositeEngine,
     Severity,
@@ -14,12 +14,13 @@ from tests.infra.assembly import Assembly
 
 # "DependsOn is already implied": the CDK writes both, which changes nothing.
 REDUNDANT = "W3005"
-# The linter's list of actions is of before 2026-09-30; API reference: UpdateMetadataConfiguration.
+# The linter's list of actions is from before 2026-09-30; API reference:
+# UpdateMetadataConfiguration.
 NEWER = "W3037:'updatemetadataconfiguration' is not one of"
 
 
-def broken(assembly: Assembly) -> list[str]:
-    """Rules of resources."""
+def rule_violations(assembly: Assembly) -> list[str]:
+    """Return the violations of the rules of resources."""
     engine = CompositeEngine()
     return [
         f"{path.name}: {each.rule_id} {each.message}"
@@ -29,8 +30,8 @@ def broken(assembly: Assembly) -> list[str]:
     ]
 
 
-def unknown(*assemblies: Assembly) -> list[str]:
-    """Actions and values that there are none of; takes seconds."""
+def unknown_values(*assemblies: Assembly) -> list[str]:
+    """Return actions and values that don't exist; takes seconds."""
     linter = Path(sys.executable).with_name("cfn-lint")
     files = [str(path) for assembly in assemblies for path in assembly.files]
     run = subprocess.run(

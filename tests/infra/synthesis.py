@@ -1,8 +1,8 @@
 """
-Deployments by what the context says, synthesised once for each content of their sources.
+Deployments by context, synthesised once for each state of their sources.
 
-All workers and later runs find them in .cache. cdk-nag looks at each while it is made: a finding
-without acknowledgment fails that.
+All workers and later runs share them in .cache. cdk-nag checks each synthesis: a finding without
+acknowledgment fails it.
 """
 
 import fcntl
@@ -17,13 +17,13 @@ from pathlib import Path
 
 from tests.infra.assembly import Assembly
 
-# Before the CDK is imported: it reads both once.
+# Set before the CDK is imported, which reads both once.
 os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
 os.environ["CDK_VALIDATION"] = "false"
 
 ROOT = Path(__file__).parents[2]
 _PACKAGES = ("stackroom", "stackroom_agents", "stackroom_console", "stackroom_constructs")
-_KEPT = 3  # of other contents, so that switching branches to and fro stays quick
+_CACHED = 3  # per context, so that switching branches stays quick
 
 DOMAIN = "console.example.com"
 CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/0123abcd-0000-0000-0000-000000000000"
@@ -43,14 +43,15 @@ CONTEXTS: Mapping[str, Mapping[str, object]] = {
     "by Retrieve": {"retrieve_via": "bedrock"},
     "managed": {"knowledge_base_type": "managed"},
     "prewarmed": {"prewarm_minutes": 15, "ocr": "textract"},
-    # A cache in a VPC, and knowledge bases of others: each adds rights of its own.
+    # A cache in a VPC and linked knowledge bases, each of which adds rights.
     "cached and sharing": {
         "redis_url": REDIS,
         "redis_subnet_ids": "subnet-0123456789abcdef0,subnet-0123456789abcdef1",
         "redis_security_group_ids": "sg-0123456789abcdef0",
         "shared_knowledge_bases_file": "tests/infra/shared_knowledge_bases.json",
     },
-    # Two levels of chunks, a model that reads pictures, one that answers in the region; no console.
+    # Two levels of chunks, a model that parses images, and one that answers in its region; no
+    # console.
     "hierarchical": {
         "console": "off",
         "mfa": "optional",
@@ -65,8 +66,8 @@ CONTEXTS: Mapping[str, Mapping[str, object]] = {
         "prewarm_minutes": "60",
     },
     "encrypted": {"customer_managed_key": "on", "ocr": "textract"},
-    # All that can be said without excluding one another; numbers as text are the CLI's.
-    "otherwise": {
+    # All settings that don't exclude one another; numbers as text come from the CLI.
+    "customised": {
         "project": "docs",
         "knowledge_base_pool_size": 2,
         "catalog_data_sources": "s3",
@@ -102,7 +103,7 @@ CONTEXTS: Mapping[str, Mapping[str, object]] = {
         "upload_origins": "https://app.example.com",
     },
 }
-# What a deployment is changed to by tests/infra/test_rehearsal_changes.py.
+# Changes to a deployment, for tests/infra/test_rehearsal_changes.py.
 CHANGES: Mapping[str, Mapping[str, object]] = {
     "console off": {"console": "off"},
     "pool of 3": {"knowledge_base_pool_size": 3},
@@ -118,11 +119,11 @@ CHANGES: Mapping[str, Mapping[str, object]] = {
 
 @cache
 def deployment(name: str = "as in cdk.json") -> Assembly:
-    """The stacks under a context of CONTEXTS or CHANGES."""
+    """Return the stacks for a context of CONTEXTS or CHANGES."""
     context = {**CONTEXTS, **CHANGES}[name]
 
     def make(directory: Path) -> None:
-        # Importing the CDK starts a Node process, which nobody needs who finds it made.
+        # Importing the CDK starts a Node process, which a cached assembly doesn't need.
         import aws_cdk as cdk  # noqa: PLC0415
         from cdk_nag import AwsSolutionsChecks  # noqa: PLC0415
 
@@ -131,41 +132,41 @@ def deployment(name: str = "as in cdk.json") -> Assembly:
         app = build_app(str(directory), context)
         cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
         app.synth()
-        if context:  # what functions hold is the same, and is looked at once
+        if context:  # the functions' code is the same everywhere, and checked once
             for asset in directory.glob("asset.*/"):
                 shutil.rmtree(asset)
 
     files = [ROOT / str(context[each]) for each in context if each.endswith("_file")]
-    made = kept(name, make, told=json.dumps(context), files=files)
+    made = synthesise_once(name, make, inputs=json.dumps(context), files=files)
     return Assembly(made, str(context.get("project", "stackroom")))
 
 
-def kept(
-    name: str, make: Callable[[Path], None], *, told: str = "", files: list[Path] | None = None
+def synthesise_once(
+    name: str, make: Callable[[Path], None], *, inputs: str = "", files: list[Path] | None = None
 ) -> Path:
     """
-    The assembly that `make` writes into a folder, or wrote before from the same sources.
+    Return the folder of the assembly that `make` writes, or wrote before from the same sources.
 
-    told, files: what it is made of beside the project's own sources.
+    `inputs` and `files` are its inputs other than the project's own sources.
     """
     folder = ROOT / ".cache" / "tests" / "synth" / name.replace(" ", "-")
     folder.mkdir(parents=True, exist_ok=True)
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        outcome = folder / _fingerprint(told, files or [])
+        outcome = folder / _fingerprint(inputs, files or [])
         if not (outcome / "manifest.json").exists():
             draft = folder / "draft"
             shutil.rmtree(draft, ignore_errors=True)
             make(draft)
             by_age = sorted(folder.iterdir(), key=lambda each: each.stat().st_mtime, reverse=True)
-            for old in by_age[_KEPT:]:
+            for old in by_age[_CACHED:]:
                 shutil.rmtree(old)
             draft.rename(outcome)
     return outcome
 
 
-def _fingerprint(told: str, files: list[Path]) -> str:
-    digest = hashlib.sha256(told.encode())
+def _fingerprint(inputs: str, files: list[Path]) -> str:
+    digest = hashlib.sha256(inputs.encode())
     for path in [*files, *_sources()]:
         digest.update(f"{path}\0".encode())
         digest.update(path.read_bytes())
@@ -174,7 +175,7 @@ def _fingerprint(told: str, files: list[Path]) -> str:
 
 @cache
 def _sources() -> tuple[Path, ...]:
-    """Of templates, and of what functions hold."""
+    """Return the sources of templates and of the functions' code."""
 
     def within(folder: Path) -> Iterator[Path]:
         for path in sorted(folder.rglob("*")):

@@ -1,4 +1,4 @@
-"""Who may ask which model and apply which guardrail, by what the context says."""
+"""Who may call which model and apply which guardrail, depending on the context."""
 
 from pathlib import Path
 
@@ -16,8 +16,8 @@ PROFILES = "arn:aws:bedrock:{region}:{account}:inference-profile"
 Right = tuple[str, str, str]
 
 
-def invoked(assembly: Assembly) -> set[Right]:
-    """Action, model or profile, and the profile that it must go by, of who answers."""
+def granted_model_rights(assembly: Assembly) -> set[Right]:
+    """Return action, model or profile, and the required profile, of the function that answers."""
     found: set[Right] = set()
     for policy in assembly.all("gateway", "AWS::IAM::Policy"):
         if not policy.properties["Roles"][0].endswith("-catalog-tools-{region}"):
@@ -37,11 +37,11 @@ INVOKE = "bedrock:InvokeModel"
 
 
 @pytest.mark.parametrize(
-    ("name", "asked", "where"),
+    ("name", "profile_arn", "where"),
     [
         ("hierarchical", "", {f"arn:aws:bedrock:{{region}}::foundation-model/{NOVA}"}),
         (
-            "otherwise",
+            "customised",
             f"{PROFILES}/eu.{NOVA}",
             {f"arn:aws:bedrock:*::foundation-model/{NOVA}"},
         ),
@@ -56,37 +56,45 @@ INVOKE = "bedrock:InvokeModel"
     ],
     ids=["here", "in a continent", "anywhere"],
 )
-def test_one_model_may_be_asked_and_where_it_runs_and_only_by_its_profile(
-    name: str, asked: str, where: set[str]
+def test_answering_function_may_invoke_one_model_through_its_profile_only(
+    name: str, profile_arn: str, where: set[str]
 ) -> None:
     assembly = deployment(name)
-    profile = {(INVOKE, asked, ""), ("bedrock:GetInferenceProfile", asked, "")} if asked else set()
+    profile = (
+        {(INVOKE, profile_arn, ""), ("bedrock:GetInferenceProfile", profile_arn, "")}
+        if profile_arn
+        else set()
+    )
 
-    told = AnswerSettings.from_env(assembly.variables("catalog-tools"))
+    settings = AnswerSettings.from_env(assembly.variables("catalog-tools"))
 
-    assert invoked(assembly) == profile | {(INVOKE, each, asked) for each in where}
-    assert told.answer_model_arn == (asked or next(iter(where)))
+    assert granted_model_rights(assembly) == profile | {
+        (INVOKE, each, profile_arn) for each in where
+    }
+    assert settings.answer_model_arn == (profile_arn or next(iter(where)))
 
 
-def test_what_a_model_is_told_reaches_the_function(assembly: Assembly, otherwise: Assembly) -> None:
+def test_answer_prompt_of_the_context_reaches_the_function(
+    assembly: Assembly, customised: Assembly
+) -> None:
     own = (ROOT / "tests" / "infra" / "prompt.txt").read_text("utf-8")
-    for each, prompt in ((assembly, None), (otherwise, own)):
-        told = AnswerSettings.from_env(each.variables("catalog-tools"))
+    for each, prompt in ((assembly, None), (customised, own)):
+        settings = AnswerSettings.from_env(each.variables("catalog-tools"))
 
-        assert told.answer_prompt == prompt
-        # Which has no resource type; answers are written from what a search found.
+        assert settings.answer_prompt == prompt
+        # It has no resource type; answers are generated from what a search found.
         assert ("bedrock:RetrieveAndGenerate", "*") not in each.granted("catalog-tools")
 
 
-def test_a_guardrail_is_applied_by_who_answers_and_by_who_searches(
-    assembly: Assembly, otherwise: Assembly
+def test_guardrail_is_granted_to_answering_and_searching_functions(
+    assembly: Assembly, customised: Assembly
 ) -> None:
-    may = ("bedrock:ApplyGuardrail", "guardrail/gr123")
+    right = ("bedrock:ApplyGuardrail", "guardrail/gr123")
 
     for function in ("retrieve", "catalog-tools", "console", "agent-runner"):
-        variables = otherwise.variables(function)
+        variables = customised.variables(function)
         assert (variables["GUARDRAIL_ID"], variables["GUARDRAIL_VERSION"]) == ("gr123", "DRAFT")
-        assert may in otherwise.granted(function)
+        assert right in customised.granted(function)
         assert not {"GUARDRAIL_ID", "GUARDRAIL_VERSION"} & assembly.variables(function).keys()
 
 

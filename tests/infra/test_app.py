@@ -1,11 +1,11 @@
-"""Settings that are none are refused by name, and names that are made of them fit AWS."""
+"""Validation of settings, and of the names that are derived from them."""
 
 import aws_cdk as cdk
 import pytest
 
-from infra.contexts import app_of
+from infra.contexts import create_app
 from infra.deployment import Deployment
-from infra.fitting import MOST_TOKENS, PRIORITIES, Fitting
+from infra.fitting import MAX_TOKENS, PRIORITIES, Fitting
 from stackroom.app.function_settings import FittingSettings
 from stackroom.search import search_arguments
 from stackroom.search.search_arguments import Priority
@@ -67,24 +67,24 @@ GROUPS = ",".join(f"sg-0000000{number}" for number in range(6))
         ("answer_prompt_file", "cdk.json"),  # which has no placeholders
         ("guardrail_id", "arn:aws:bedrock:us-east-1:123456789012:guardrail/gr123"),
         ("guardrail_id", "gr123"),  # without a version
-        ("guardrail_version", "2"),  # of no guardrail
+        ("guardrail_version", "2"),  # without a guardrail
     ],
 )
-def test_a_wrong_setting_is_named(name: str, value: object) -> None:
+def test_invalid_setting_is_refused_by_name(name: str, value: object) -> None:
     app = cdk.App(context={**RIGHT, name: value})
 
-    with pytest.raises(ValueError, match=f"context {name} .* (must|is not)"):
+    with pytest.raises(ValueError, match=f"context {name} (.* )?(must|is not)"):
         Deployment.from_context(app)
 
 
 def test_unknown_setting_is_refused_by_name_and_cdk_context_is_accepted() -> None:
     with pytest.raises(ValueError, match=r"'answer_via', 'pool_size' is no setting .*admission"):
-        app_of(None, {"answer_via": "converse", "pool_size": 2, "retrieve_via": "bedrock"})
+        create_app(None, {"answer_via": "converse", "pool_size": 2, "retrieve_via": "bedrock"})
 
     of_cdk = {"aws:cdk:enable-path-metadata": True, "@aws-cdk/core:some-flag": True}
-    told = app_of(None, {**of_cdk, "cli-telemetry": False}).node.get_all_context()
+    values = create_app(None, {**of_cdk, "cli-telemetry": False}).node.get_all_context()
 
-    assert of_cdk == {name: told[name] for name in of_cdk}
+    assert of_cdk == {name: values[name] for name in of_cdk}
 
 
 MANAGED = {"knowledge_base_type": "managed"}
@@ -105,16 +105,14 @@ MANAGED = {"knowledge_base_type": "managed"}
         ({"ocr": "textract", **MANAGED}, "ocr 'textract' "),
     ],
 )
-def test_settings_that_do_not_go_together_are_named_as_they_were_set(
-    context: dict[str, object], named: str
-) -> None:
+def test_conflicting_settings_are_refused_by_name(context: dict[str, object], named: str) -> None:
     app = cdk.App(context={**RIGHT, **context})
 
     with pytest.raises(ValueError, match=f"^context {named}.*must be"):
         Deployment.from_context(app)
 
 
-def test_the_longest_names_of_a_role_and_a_bucket_are_legal() -> None:
+def test_longest_role_and_bucket_names_are_within_limits() -> None:
     deployment = Deployment.from_context(cdk.App(context={**RIGHT, "project": "a" * 20}))
 
     role = deployment.role_name("identity-interceptor")
@@ -124,9 +122,9 @@ def test_the_longest_names_of_a_role_and_a_bucket_are_legal() -> None:
     assert len(bucket.replace(cdk.Aws.REGION, "ap-southeast-2")) <= 63
 
 
-def test_priorities_and_budgets_are_those_of_the_functions() -> None:
+def test_fitting_settings_match_the_functions() -> None:
     variables = Fitting.from_context(cdk.App(context=RIGHT)).environment
 
     assert tuple(Priority) == PRIORITIES
-    assert MOST_TOKENS == search_arguments.MOST_TOKENS
+    assert MAX_TOKENS == search_arguments.MOST_TOKENS
     assert FittingSettings.from_env(variables) == FittingSettings.from_env({})

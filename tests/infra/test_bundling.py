@@ -1,4 +1,4 @@
-"""What is zipped for the functions, and that what make runs of infra/ starts by its path."""
+"""The zips of the functions, and the scripts of infra/ that make runs by their paths."""
 
 import json
 import re
@@ -26,8 +26,8 @@ def test_asset_holds_functions_and_product_without_local_mode(
         assert not list(asset.rglob("__pycache__"))
 
 
-def test_every_service_that_the_product_makes_a_client_of_is_kept() -> None:
-    """But for PostgreSQL's: agents alone ask it, and bring what they reach it by."""
+def test_bundle_has_every_botocore_service_that_the_product_calls() -> None:
+    """Except PostgreSQL's driver: only agents use it, and bring it themselves."""
     sources = [
         path.read_text("utf-8")
         for folder in ("functions", "src/stackroom")
@@ -41,7 +41,7 @@ def test_every_service_that_the_product_makes_a_client_of_is_kept() -> None:
     assert {ALIASES.get(name, name) for name in called} <= bundling.SERVICES
 
 
-def test_the_cli_bundles_and_everything_else_does_not() -> None:
+def test_cdk_json_bundles_for_the_cli() -> None:
     shared = json.loads((bundling.ROOT / "cdk.json").read_text("utf-8"))
 
     assert shared["context"]["bundling"] == "full"
@@ -49,7 +49,7 @@ def test_the_cli_bundles_and_everything_else_does_not() -> None:
 
 
 @pytest.mark.parametrize("script", ["purge.py", "limits.py"])
-def test_a_script_starts_by_its_path(script: str) -> None:
+def test_script_starts_by_its_path(script: str) -> None:
     command = [sys.executable, f"infra/{script}", "--help"]
 
     run = subprocess.run(command, cwd=bundling.ROOT, capture_output=True, text=True, check=False)
@@ -57,7 +57,7 @@ def test_a_script_starts_by_its_path(script: str) -> None:
     assert (run.returncode, run.stderr) == (0, "")
 
 
-def test_no_module_hides_one_of_pythons_own() -> None:
+def test_no_module_shadows_the_standard_library() -> None:
     modules = {path.stem for path in (bundling.ROOT / "infra").glob("*.py")}
 
     assert modules & sys.stdlib_module_names == set()

@@ -1,4 +1,4 @@
-"""The console's stack: who gets in, by which address, and that a deployment does without it."""
+"""The console's stack: access, addresses, and deployments without a console."""
 
 import json
 
@@ -10,7 +10,7 @@ from tests.infra.assembly import KEPT, Assembly
 from tests.infra.synthesis import CERTIFICATE, DOMAIN, deployment
 
 
-def test_every_path_is_the_apps_own_throttled_and_reached_by_its_api_alone(
+def test_console_api_routes_all_paths_throttled_without_logging_secrets(
     assembly: Assembly,
 ) -> None:
     route = assembly.one("console", "AWS::ApiGatewayV2::Route").properties
@@ -29,16 +29,16 @@ def test_every_path_is_the_apps_own_throttled_and_reached_by_its_api_alone(
     api = assembly.one("data", "AWS::ApiGatewayV2::Api").logical_id
     assert permission["Principal"] == "apigateway.amazonaws.com"
     assert permission["SourceArn"] == f"arn:aws:execute-api:{{region}}:{{account}}:{api}/*/*"
-    # What could hold a token or a code: headers, the query, and the whole request line.
+    # Headers, the query and the whole request line could contain a token or a code.
     assert not {each for each in logged if "header" in each.lower() or "query" in each.lower()}
     assert "$context.protocol" not in logged
     assert {"$context.path", "$context.status", "$context.requestId"} <= logged
     # https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html
     seconds = assembly.function("console")["Timeout"]
-    assert ANSWERED_WITHIN + FOR_A_START < seconds < 30  # so that it ends with words of ours
+    assert ANSWERED_WITHIN + FOR_A_START < seconds < 30  # so that the error is our own
 
 
-def test_people_sign_in_by_a_code_that_is_no_use_to_others(assembly: Assembly) -> None:
+def test_console_client_uses_authorization_code_without_a_secret(assembly: Assembly) -> None:
     client = assembly.one("console", "AWS::Cognito::UserPoolClient").properties
     address = _address(assembly)
 
@@ -48,7 +48,7 @@ def test_people_sign_in_by_a_code_that_is_no_use_to_others(assembly: Assembly) -
     assert client["CallbackURLs"] == [address + CALLBACK]
     assert client["LogoutURLs"] == [f"{address}/sign-in"]
     assert CALLBACK == SIGNED_IN
-    # The pool's pages have a look for this client, too, and Cognito takes no second domain.
+    # The pool's pages need a style for this client, too, and Cognito takes no second domain.
     branding = assembly.one("console", "AWS::Cognito::ManagedLoginBranding").properties
     assert (
         branding["ClientId"] == assembly.one("console", "AWS::Cognito::UserPoolClient").logical_id
@@ -56,7 +56,9 @@ def test_people_sign_in_by_a_code_that_is_no_use_to_others(assembly: Assembly) -
     assert assembly.all("console", "AWS::Cognito::UserPoolDomain") == []
 
 
-def test_tokens_of_both_clients_open_the_api_and_the_first_signs_in(assembly: Assembly) -> None:
+def test_console_accepts_tokens_of_both_clients_and_signs_in_with_its_own(
+    assembly: Assembly,
+) -> None:
     variables = assembly.variables("console")
     own = assembly.one("console", "AWS::Cognito::UserPoolClient").logical_id
     agents = assembly.one("gateway", "AWS::Cognito::UserPoolClient").logical_id
@@ -67,7 +69,7 @@ def test_tokens_of_both_clients_open_the_api_and_the_first_signs_in(assembly: As
     assert variables["MCP_URL"] == assembly.outputs("gateway")["McpUrl"]
 
 
-def test_session_key_is_generated_and_operators_group_is_the_apps(
+def test_session_key_is_generated_and_operators_group_matches_the_app(
     assembly: Assembly,
 ) -> None:
     secret = assembly.one("console", "AWS::SecretsManager::Secret")
@@ -75,28 +77,28 @@ def test_session_key_is_generated_and_operators_group_is_the_apps(
 
     generated = {"PasswordLength": 64, "ExcludePunctuation": True}
     assert secret.properties["GenerateSecretString"] == generated
-    assert "SecretString" not in secret.properties  # so that it stands nowhere
+    assert "SecretString" not in secret.properties  # so that it is written nowhere
     assert assembly.variables("console")["CONSOLE_KEY_ARN"].endswith(secret.logical_id)
     assert group.properties["GroupName"] == OPERATORS
     assert group.raw["DeletionPolicy"] == KEPT
 
 
-def test_agents_are_offered_the_models_that_their_runner_may_ask(
-    assembly: Assembly, otherwise: Assembly
+def test_agents_are_offered_the_models_that_their_runner_may_invoke(
+    assembly: Assembly, customised: Assembly
 ) -> None:
     models = ["eu.amazon.nova-lite-v1:0", "amazon.nova-micro-v1:0"]
-    invoked = {arn for action, arn in otherwise.granted("agent-runner") if "InvokeModel" in action}
+    invoked = {arn for action, arn in customised.granted("agent-runner") if "InvokeModel" in action}
 
-    assert json.loads(otherwise.variables("console")["AGENT_MODELS"]) == models
+    assert json.loads(customised.variables("console")["AGENT_MODELS"]) == models
     assert {f"inference-profile/{models[0]}", f"foundation-model/{models[1]}"} <= invoked
     by_default = json.loads(assembly.variables("console")["AGENT_MODELS"])
     assert by_default == ["global.amazon.nova-2-lite-v1:0"]
 
 
-def test_with_a_domain_there_is_no_other_way_in(otherwise: Assembly) -> None:
-    api = otherwise.one("data", "AWS::ApiGatewayV2::Api").properties
-    domain = otherwise.one("console", "AWS::ApiGatewayV2::DomainName").properties
-    client = otherwise.one("console", "AWS::Cognito::UserPoolClient").properties
+def test_custom_domain_disables_the_default_endpoint(customised: Assembly) -> None:
+    api = customised.one("data", "AWS::ApiGatewayV2::Api").properties
+    domain = customised.one("console", "AWS::ApiGatewayV2::DomainName").properties
+    client = customised.one("console", "AWS::Cognito::UserPoolClient").properties
 
     assert api["DisableExecuteApiEndpoint"] is True
     assert domain["DomainName"] == DOMAIN
@@ -104,12 +106,12 @@ def test_with_a_domain_there_is_no_other_way_in(otherwise: Assembly) -> None:
     assert configuration["CertificateArn"] == CERTIFICATE
     assert configuration["SecurityPolicy"] == "TLS_1_2"
     assert client["CallbackURLs"] == [f"https://{DOMAIN}{CALLBACK}"]
-    assert otherwise.variables("console")["CONSOLE_URL"] == f"https://{DOMAIN}"
-    assert set(otherwise.outputs("console")) == {"ConsoleDomainTarget"}
-    assert otherwise.outputs("data")["ConsoleUrl"] == f"https://{DOMAIN}/"
+    assert customised.variables("console")["CONSOLE_URL"] == f"https://{DOMAIN}"
+    assert set(customised.outputs("console")) == {"ConsoleDomainTarget"}
+    assert customised.outputs("data")["ConsoleUrl"] == f"https://{DOMAIN}/"
 
 
-def test_a_run_of_an_agent_has_its_time_and_is_handed_on_only_afterwards(
+def test_agent_run_is_redelivered_only_after_its_timeout(
     assembly: Assembly,
 ) -> None:
     queue = assembly.one("console", "AWS::SQS::Queue", "AgentRunsQueueF").properties
@@ -124,7 +126,7 @@ def test_a_run_of_an_agent_has_its_time_and_is_handed_on_only_afterwards(
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
-def test_a_deployment_does_without(assembly: Assembly) -> None:
+def test_deployment_without_console_has_no_console_resources(assembly: Assembly) -> None:
     without = deployment("hierarchical")
 
     assert without.stacks == assembly.stacks - {"console"}
@@ -134,7 +136,7 @@ def test_a_deployment_does_without(assembly: Assembly) -> None:
     policy = without.one("data", "AWS::S3::BucketPolicy").properties["PolicyDocument"]
     assert "stackroom-console" not in json.dumps(policy)
     assert "CorsConfiguration" not in without.one("data", "AWS::S3::Bucket").properties
-    # What an older console's stack still imports stays, and answers nobody.
+    # What an older console's stack still imports stays, with its endpoint disabled.
     api = without.one("data", "AWS::ApiGatewayV2::Api")
     assert api.properties["DisableExecuteApiEndpoint"] is True
     exported = [each["Value"] for each in without.template("data")["Outputs"].values()]

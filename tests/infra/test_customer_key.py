@@ -1,4 +1,4 @@
-"""A key of the account's own: what it encrypts, who may use it, and how long it is kept."""
+"""The customer managed key: what it encrypts, who may use it, and its retention."""
 
 import json
 from collections.abc import Iterator
@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.infra.assembly import KEPT, Assembly, Resource, listed
-from tests.infra.rehearsal.cloud import Failed, rehearsed
+from tests.infra.assembly import KEPT, Assembly, Resource, as_list
+from tests.infra.rehearsal.cloud import DeploymentFailed, empty_cloud
 from tests.infra.synthesis import deployment
 
-# The API reference and guide of each, as infra/customer_key.py names them.
+# From the API reference and guide of each service, as infra/customer_key.py names them.
 READ = {"kms:Decrypt", "kms:DescribeKey"}
 WRITE = READ | {"kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom", "kms:ReEncryptTo"}
 
@@ -51,7 +51,7 @@ def test_one_rotated_key_encrypts_all_but_documents(encrypted: Assembly) -> None
     assert rule["ServerSideEncryptionByDefault"] == {"SSEAlgorithm": "AES256"}
 
 
-def test_services_use_the_key_for_what_is_ours(encrypted: Assembly) -> None:
+def test_key_policy_lets_services_use_the_key_for_this_project_only(encrypted: Assembly) -> None:
     policy = encrypted.one("data", "AWS::KMS::Key").properties["KeyPolicy"]["Statement"]
     by_sid = {each.get("Sid"): each for each in policy}
 
@@ -75,7 +75,7 @@ def test_services_use_the_key_for_what_is_ours(encrypted: Assembly) -> None:
 
 
 def rights(assembly: Assembly) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Of each role, by what names its policy."""
+    """Yield each role's statements with the name of its policy."""
     for policy in every(assembly, "AWS::IAM::Policy"):
         yield policy.logical_id, policy.properties["PolicyDocument"]["Statement"]
     for role in every(assembly, "AWS::IAM::Role"):
@@ -98,13 +98,13 @@ def needed(action: str) -> tuple[str, set[str]]:
     return service, set()
 
 
-def test_roles_use_the_key_for_what_they_may_use(encrypted: Assembly) -> None:
+def test_roles_may_use_the_key_for_the_resources_they_may_use(encrypted: Assembly) -> None:
     with_key = 0
     for role, statements in rights(encrypted):
-        wanted: dict[str, set[str]] = {}
+        required: dict[str, set[str]] = {}
         allowed: dict[str, set[str]] = {}
         for statement in statements:
-            actions = set(listed(statement["Action"]))
+            actions = set(as_list(statement["Action"]))
             if any(each.startswith("kms:") for each in actions):
                 via = statement["Condition"]["StringEquals"]["kms:ViaService"]
                 allowed.setdefault(via.partition(".")[0], set()).update(actions)
@@ -112,26 +112,28 @@ def test_roles_use_the_key_for_what_they_may_use(encrypted: Assembly) -> None:
                 continue
             for service, key_actions in map(needed, actions):
                 if key_actions:
-                    wanted.setdefault(service, set()).update(key_actions)
-        assert allowed == wanted, role
-        with_key += bool(wanted)
+                    required.setdefault(service, set()).update(key_actions)
+        assert allowed == required, role
+        with_key += bool(required)
 
     assert with_key > 10
 
 
-def test_without_the_setting_no_key_is_named(assembly: Assembly) -> None:
+def test_deployment_without_the_setting_has_no_key(assembly: Assembly) -> None:
     assert list(every(assembly, "AWS::KMS::Key", "AWS::KMS::Alias")) == []
     assert "kms:" not in json.dumps([statements for _, statements in rights(assembly)])
 
 
-def test_key_is_neither_turned_on_nor_off_over_a_deployment(
+def test_key_can_not_be_turned_on_or_off_in_a_deployment(
     assembly: Assembly, encrypted: Assembly
 ) -> None:
-    with rehearsed() as cloud:
+    with empty_cloud() as cloud:
         cloud.deploy(assembly)
-        with pytest.raises(Failed, match=r"knowledge-base UPDATE_ROLLBACK_COMPLETE.*exists"):
+        with pytest.raises(
+            DeploymentFailed, match=r"knowledge-base UPDATE_ROLLBACK_COMPLETE.*exists"
+        ):
             cloud.deploy(encrypted)
-    with rehearsed() as cloud:
+    with empty_cloud() as cloud:
         cloud.deploy(encrypted)
-        with pytest.raises(Failed, match=r"data UPDATE_ROLLBACK_COMPLETE.*in use by"):
+        with pytest.raises(DeploymentFailed, match=r"data UPDATE_ROLLBACK_COMPLETE.*in use by"):
             cloud.deploy(assembly)

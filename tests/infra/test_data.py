@@ -1,4 +1,4 @@
-"""What is kept: documents, catalogs, what is live; and that it outlives its stacks."""
+"""Stored data: documents, catalogs and records, which outlive their stacks."""
 
 import pytest
 
@@ -8,10 +8,10 @@ from tests.infra.assembly import KEPT, Assembly
 from tests.infra.synthesis import DOMAIN, deployment
 
 
-def test_the_bucket_is_private_encrypted_versioned_and_tells_eventbridge(
+def test_bucket_is_private_encrypted_versioned_and_notifies_eventbridge(
     assembly: Assembly,
 ) -> None:
-    """And forgets old versions and half uploads, and no document."""
+    """Old versions and incomplete uploads expire; documents don't."""
     bucket = assembly.one("data", "AWS::S3::Bucket").properties
 
     assert bucket["BucketName"] == "stackroom-kb-docs-{account}-{region}"
@@ -23,8 +23,8 @@ def test_the_bucket_is_private_encrypted_versioned_and_tells_eventbridge(
         "BlockedEncryptionTypes": {"EncryptionType": ["SSE-C"]},
     }
     assert bucket["OwnershipControls"] == {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]}
-    told = bucket["NotificationConfiguration"]
-    assert told == {"EventBridgeConfiguration": {"EventBridgeEnabled": True}}
+    notifications = bucket["NotificationConfiguration"]
+    assert notifications == {"EventBridgeConfiguration": {"EventBridgeEnabled": True}}
     [rule] = bucket["LifecycleConfiguration"]["Rules"]
     assert rule["NoncurrentVersionExpiration"] == {"NoncurrentDays": 30}
     assert rule["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 7}
@@ -55,18 +55,18 @@ def test_foreign_encryption_keys_and_unencrypted_transport_are_refused(
     assert {"NumericLessThan": {"s3:TlsVersion": 1.2}} in conditions
 
 
-def test_a_browser_may_upload_from_the_consoles_pages_and_those_named(
-    assembly: Assembly, otherwise: Assembly
+def test_browser_uploads_are_allowed_from_the_console_and_named_origins(
+    assembly: Assembly, customised: Assembly
 ) -> None:
-    [rule], [told] = (
+    [rule], [custom] = (
         each.one("data", "AWS::S3::Bucket").properties["CorsConfiguration"]["CorsRules"]
-        for each in (assembly, otherwise)
+        for each in (assembly, customised)
     )
 
     assert {"PUT", "POST"} <= set(rule["AllowedMethods"])
     api = assembly.one("data", "AWS::ApiGatewayV2::Api").logical_id
     assert rule["AllowedOrigins"] == [f"https://{api}.execute-api.{{region}}.amazonaws.com"]
-    assert told["AllowedOrigins"] == [f"https://{DOMAIN}", "https://app.example.com"]
+    assert custom["AllowedOrigins"] == [f"https://{DOMAIN}", "https://app.example.com"]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_browser_may_upload_from_the_consoles_pages_and_those_named(
         ("Control", ["pk", "sk"], ("live-index", "live", "until"), "ALL"),
     ],
 )
-def test_a_table_is_on_demand_encrypted_and_recoverable_and_has_its_index(
+def test_table_is_on_demand_encrypted_recoverable_and_indexed(
     assembly: Assembly,
     name: str,
     keys: list[str],
@@ -102,7 +102,7 @@ def test_a_table_is_on_demand_encrypted_and_recoverable_and_has_its_index(
 def test_name_index_projects_nothing_that_changes_during_ingestion(
     assembly: Assembly,
 ) -> None:
-    """Each write of what is projected costs one of the index, too."""
+    """Each write of a projected attribute also costs a write of the index."""
     table = assembly.one("data", "AWS::DynamoDB::GlobalTable", "Catalogs").properties
 
     [_by_user, by_name] = table["GlobalSecondaryIndexes"]
@@ -114,7 +114,7 @@ def test_name_index_projects_nothing_that_changes_during_ingestion(
     assert set(by_name["Projection"]["NonKeyAttributes"]) == {"size", "uploaded_at", "gaps"}
 
 
-def test_local_indexes_of_documents_are_sparse_and_hold_keys_alone(assembly: Assembly) -> None:
+def test_local_indexes_of_documents_project_keys_only(assembly: Assembly) -> None:
     table = assembly.one("data", "AWS::DynamoDB::GlobalTable", "Catalogs").properties
 
     found = {each["IndexName"]: each for each in table["LocalSecondaryIndexes"]}
@@ -135,17 +135,17 @@ def test_resources_with_data_are_retained_when_their_stack_is_deleted(
 
     others = [each for each in assembly.all(stack) if each.type not in kept]
 
-    # Of what is deployed with an index, a function of its own makes it, and keeps nothing.
+    # The search index's function is deployed with the index, and retains nothing.
     kinds = {each.type for each in others if not each.logical_id.startswith("SearchIndexFunction")}
-    # The console's API holds nothing, and has its address again only while the stack stands.
+    # The console's API holds nothing, and keeps its address only while the stack exists.
     api = "AWS::ApiGatewayV2::Api"
     assert kinds <= {"AWS::S3::BucketPolicy", "AWS::IAM::ManagedPolicy", api}
 
 
 def test_user_pool_is_created_last_and_tables_are_not_yet_protected(
-    assembly: Assembly, otherwise: Assembly
+    assembly: Assembly, customised: Assembly
 ) -> None:
-    for made in (assembly, otherwise):  # the other one keeps backups
+    for made in (assembly, customised):  # the second one has backups
         pool = made.one("data", "AWS::Cognito::UserPool")
         in_it = "AWS::Cognito::UserPoolGroup"
 
@@ -157,12 +157,12 @@ def test_user_pool_is_created_last_and_tables_are_not_yet_protected(
             assert "DeletionProtectionEnabled" not in table.properties["Replicas"][0]
 
 
-def test_backups_are_of_documents_and_records_and_outlive_their_stack(
-    assembly: Assembly, otherwise: Assembly
+def test_backups_cover_documents_and_records_and_outlive_the_stack(
+    assembly: Assembly, customised: Assembly
 ) -> None:
-    vault = otherwise.one("data", "AWS::Backup::BackupVault")
-    plan = otherwise.one("data", "AWS::Backup::BackupPlan").properties["BackupPlan"]
-    chosen = otherwise.one("data", "AWS::Backup::BackupSelection").properties["BackupSelection"]
+    vault = customised.one("data", "AWS::Backup::BackupVault")
+    plan = customised.one("data", "AWS::Backup::BackupPlan").properties["BackupPlan"]
+    chosen = customised.one("data", "AWS::Backup::BackupSelection").properties["BackupSelection"]
 
     [rule] = plan["BackupPlanRule"]
 
@@ -176,7 +176,7 @@ def test_backups_are_of_documents_and_records_and_outlive_their_stack(
     assert assembly.all("data", "AWS::Backup::BackupVault") == []
 
 
-def test_users_are_kept_with_the_documents_that_bear_their_ids(assembly: Assembly) -> None:
+def test_user_pool_is_retained_with_the_documents(assembly: Assembly) -> None:
     pool = assembly.one("data", "AWS::Cognito::UserPool")
 
     assert pool.properties["DeletionProtection"] == "ACTIVE"
@@ -184,10 +184,10 @@ def test_users_are_kept_with_the_documents_that_bear_their_ids(assembly: Assembl
     assert assembly.all("gateway", "AWS::Cognito::UserPool") == []
 
 
-def test_second_factor_and_threat_protection_are_as_the_context_says(
-    assembly: Assembly, otherwise: Assembly
+def test_second_factor_and_threat_protection_follow_the_context(
+    assembly: Assembly, customised: Assembly
 ) -> None:
-    made = (assembly, deployment("hierarchical"), otherwise)
+    made = (assembly, deployment("hierarchical"), customised)
     off, optional, required = (
         each.one("data", "AWS::Cognito::UserPool").properties for each in made
     )
@@ -200,7 +200,7 @@ def test_second_factor_and_threat_protection_are_as_the_context_says(
         assert pool["UserPoolAddOns"] == {"AdvancedSecurityMode": mode}
 
 
-def test_the_uploader_policy_keeps_the_description_that_goes_with_its_name(
+def test_uploader_policy_keeps_its_description(
     assembly: Assembly,
 ) -> None:
     # CloudFormation replaces a policy whose description changes, and can't under a fixed name.

@@ -1,4 +1,4 @@
-"""What the pages tell of a deployment is what the templates have."""
+"""The pages agree with the templates."""
 
 import re
 
@@ -9,7 +9,7 @@ from stackroom_cli.deployments import NAMES, STACKS
 from tests.campaigns.permissions.report import DOCUMENT
 from tests.campaigns.permissions.roles import roles
 from tests.infra.assembly import Assembly
-from tests.infra.opensearch import kept
+from tests.infra.opensearch import cached_assembly
 
 
 def test_idle_monthly_cost_table_matches_the_templates(
@@ -28,14 +28,13 @@ def test_small_document_written_alone_is_billed_for_128_kb_of_vectors() -> None:
 
 
 def test_page_names_exactly_the_rights_granted_to_opensearch_retrieve() -> None:
-    told = re.search(r"`opensearch-retrieve`[^;]*? may ([^;.]*)", DOCUMENT.read_text("utf-8"))
+    sentence = re.search(r"`opensearch-retrieve`[^;]*? may ([^;.]*)", DOCUMENT.read_text("utf-8"))
+    granted = {each.action for each in roles(cached_assembly())["opensearch-retrieve"].used_by_code}
+    assert sentence is not None
+    assert set(re.findall(r"`([a-z0-9]+:\w+)`", sentence[1])) == granted
 
-    granted = {each.action for each in roles(kept())["opensearch-retrieve"].used_by_code}
-    assert told is not None
-    assert set(re.findall(r"`([a-z0-9]+:\w+)`", told[1])) == granted
 
+def test_stacks_have_every_output_that_the_command_line_reads(assembly: Assembly) -> None:
+    outputs = {name for stack in STACKS for name in assembly.outputs(stack)}
 
-def test_every_output_that_the_command_line_reads_is_one_of_the_stacks(assembly: Assembly) -> None:
-    told = {name for stack in STACKS for name in assembly.outputs(stack)}
-
-    assert set(NAMES.values()) <= told
+    assert set(NAMES.values()) <= outputs

@@ -7,7 +7,7 @@ import pytest
 from functions.identity_interceptor.handler import InterceptorSettings
 from functions.tool_targets import TARGETS
 from infra.gateway import KNOWLEDGE
-from infra.tool_policies import checked, policy_name
+from infra.tool_policies import check_statement, policy_name
 from infra.tool_target import schema_file, tools
 from stackroom_local.gateway.session_store import GRACE_SECONDS
 from tests.gateway.serving import GATEWAY_ARN, a_permit
@@ -33,7 +33,7 @@ def test_gateway_and_interceptor_accept_access_tokens_of_our_client(
     assert read.identity_jwks_url == f"{issuer}/.well-known/jwks.json"
 
 
-def test_a_client_may_name_the_gateway_s_url_as_its_resource(assembly: Assembly) -> None:
+def test_client_may_name_the_gateway_url_as_its_resource(assembly: Assembly) -> None:
     gateway = assembly.one("gateway", "AWS::BedrockAgentCore::Gateway")
     server = assembly.one("gateway", "AWS::Cognito::UserPoolResourceServer").properties
     [accepted] = InterceptorSettings.from_env(
@@ -47,7 +47,7 @@ def test_a_client_may_name_the_gateway_s_url_as_its_resource(assembly: Assembly)
     assert accepted == f"https://stackroom-*{suffix}"
 
 
-def test_people_sign_in_by_code_and_a_program_without_a_secret(assembly: Assembly) -> None:
+def test_gateway_client_uses_authorization_code_without_a_secret(assembly: Assembly) -> None:
     client = assembly.one("gateway", "AWS::Cognito::UserPoolClient").properties
     domain = assembly.one("gateway", "AWS::Cognito::UserPoolDomain").properties
     style = assembly.one("gateway", "AWS::Cognito::ManagedLoginBranding").properties
@@ -64,17 +64,17 @@ def test_people_sign_in_by_code_and_a_program_without_a_secret(assembly: Assembl
     assert domain["ManagedLoginVersion"] == 2
 
 
-def test_rotating_clients_lack_the_flow_that_knows_no_rotation(
-    assembly: Assembly, otherwise: Assembly
+def test_rotating_clients_lack_the_refresh_token_flow(
+    assembly: Assembly, customised: Assembly
 ) -> None:
     kind = "AWS::Cognito::UserPoolClient"
     rotating = [assembly.one(stack, kind).properties for stack in ("gateway", "console")]
-    others = [otherwise.one(stack, kind).properties for stack in ("gateway", "console")]
+    others = [customised.one(stack, kind).properties for stack in ("gateway", "console")]
 
     for client in rotating:
         rotation = {"Feature": "ENABLED", "RetryGracePeriodSeconds": GRACE_SECONDS}
         assert client["RefreshTokenRotation"] == rotation
-        # Left out, Cognito's default holds, which has that flow.
+        # Without a list of flows, Cognito's default applies, which has that flow.
         assert "ALLOW_USER_SRP_AUTH" in client["ExplicitAuthFlows"]
         assert "ALLOW_REFRESH_TOKEN_AUTH" not in client["ExplicitAuthFlows"]
     for client in others:
@@ -95,7 +95,7 @@ def test_every_request_passes_the_interceptor_with_its_headers(assembly: Assembl
     }
 
 
-def test_every_target_lets_only_the_identity_headers_through(assembly: Assembly) -> None:
+def test_every_target_passes_only_the_identity_headers(assembly: Assembly) -> None:
     targets = assembly.all("gateway", TARGET)
 
     assert targets
@@ -114,14 +114,14 @@ def test_every_target_offers_the_tools_of_its_file(assembly: Assembly) -> None:
     assert targets.keys() == TARGETS.keys()
     for name, target in targets.items():
         offered = target["TargetConfiguration"]["Mcp"]["Lambda"]["ToolSchema"]["InlinePayload"]
-        # Answers have no structured content.
+        # Responses have no structured content.
         assert not any("OutputSchema" in tool for tool in offered)
         assert _keys_lowered(offered) == json.loads(schema_file(name).read_text("utf-8"))
     searches = targets[KNOWLEDGE]["TargetConfiguration"]["Mcp"]["Lambda"]["LambdaArn"]
     assert searches.endswith(":function:stackroom-retrieve")
 
 
-def test_cedar_permits_people_each_tool_by_a_policy_of_its_own(assembly: Assembly) -> None:
+def test_each_tool_has_a_cedar_policy_that_permits_people(assembly: Assembly) -> None:
     targets = [each.properties["Name"] for each in assembly.all("gateway", TARGET)]
     gateway = assembly.one("gateway", "AWS::BedrockAgentCore::Gateway")
     arn = f"arn:aws:bedrock-agentcore:{{region}}:{{account}}:gateway/{gateway.logical_id}"
@@ -157,16 +157,16 @@ def test_cedar_permits_people_each_tool_by_a_policy_of_its_own(assembly: Assembl
         ("when", "wen", "invalid policy condition"),
     ],
 )
-def test_policy_for_several_tools_or_for_programs_is_not_synthesised(
+def test_policy_for_several_tools_or_for_programs_is_refused(
     before: str, after: str, reason: str | None
 ) -> None:
     statement = a_permit("a___b").replace(before, after)
 
     with pytest.raises(ValueError, match=reason) if reason else nullcontext():
-        checked(statement, action="a___b", gateway_arn=GATEWAY_ARN)
+        check_statement(statement, action="a___b", gateway_arn=GATEWAY_ARN)
 
 
-def test_a_policy_waits_for_its_tool_and_a_tool_for_its_rights(assembly: Assembly) -> None:
+def test_policy_depends_on_its_target_and_target_on_its_rights(assembly: Assembly) -> None:
     targets = {each.properties["Name"]: each for each in assembly.all("gateway", TARGET)}
     policies = assembly.all("gateway", "AWS::BedrockAgentCore::Policy")
     rights = {each.logical_id for each in assembly.all("gateway", "AWS::Lambda::ResourcePolicy")}
@@ -178,7 +178,7 @@ def test_a_policy_waits_for_its_tool_and_a_tool_for_its_rights(assembly: Assembl
         assert targets[name].logical_id in policy.raw["DependsOn"]
 
 
-def test_the_role_that_is_tried_at_once_waits_for_nothing(assembly: Assembly) -> None:
+def test_gateway_role_depends_on_nothing(assembly: Assembly) -> None:
     role = assembly.one("gateway", "AWS::IAM::Role", "GatewayRole")
 
     referred = re.findall(r"'(?:Ref|Fn::GetAtt|Fn::ImportValue)': \W*([\w:]+)", str(role.raw))
@@ -188,7 +188,7 @@ def test_the_role_that_is_tried_at_once_waits_for_nothing(assembly: Assembly) ->
 
 
 def _keys_lowered(schema: object, *, is_names: bool = False) -> object:
-    """CloudFormation's spelling of a schema back to JSON's; argument names stay as they are."""
+    """Convert CloudFormation's spelling of a schema back to JSON's, except argument names."""
     if isinstance(schema, list):
         return [_keys_lowered(member) for member in schema]
     if not isinstance(schema, dict):

@@ -1,6 +1,5 @@
 """
-The pool of knowledge bases, their indexes, and how documents are cut and read there; how one is
-made at all is shown by tests/constructs.
+The pool of knowledge bases: indexes, chunking and parsing; tests/constructs covers their creation.
 """
 
 import json
@@ -50,7 +49,7 @@ def test_knowledge_base_has_one_embedding_model_and_custom_data_source(
     }
 
 
-def test_ingestion_role_embeds_reads_documents_and_fills_the_index(
+def test_ingestion_role_may_embed_read_documents_and_write_the_index(
     assembly: Assembly,
 ) -> None:
     role = assembly.one(STACK, "AWS::IAM::Role", "Role1").properties
@@ -65,7 +64,7 @@ def test_ingestion_role_embeds_reads_documents_and_fills_the_index(
         "StringEquals": {"aws:SourceAccount": "{account}"},
         "ArnLike": {"aws:SourceArn": "arn:aws:bedrock:{region}:{account}:knowledge-base/*"},
     }
-    # Another name is another policy to CloudFormation, beside the one that is deployed.
+    # With another name, CloudFormation would create a second policy besides the deployed one.
     assert policy["PolicyName"] == "Ingestion"
     *others, of_index = policy["PolicyDocument"]["Statement"]
     assert [(each["Action"], each["Resource"], each.get("Condition")) for each in others] == [
@@ -81,23 +80,24 @@ def test_ingestion_role_embeds_reads_documents_and_fills_the_index(
     }
 
 
-def test_the_pool_says_what_catalogs_get_there_where_that_is_no_default(
-    assembly: Assembly, otherwise: Assembly
+def test_pool_names_the_catalogs_data_sources_unless_default(
+    assembly: Assembly, customised: Assembly
 ) -> None:
     of_default = assembly.variables("ingest")["KB_POOL"]
 
-    members = TypeAdapter(Pool).validate_python(otherwise.variables("ingest")["KB_POOL"])
+    members = TypeAdapter(Pool).validate_python(customised.variables("ingest")["KB_POOL"])
 
     assert [each.catalog_data_sources for each in members] == [CatalogDataSources.S3] * 2
     assert "catalog_data_sources" not in of_default
 
 
-def test_retained_resources_keep_the_ids_that_deployed_stacks_know(otherwise: Assembly) -> None:
-    # Another id is another resource to CloudFormation: it would make a new knowledge base, and fail
-    # on its name. Whoever changes these ids breaks every deployed stack.
+def test_retained_resources_keep_their_logical_ids(customised: Assembly) -> None:
+    # CloudFormation treats another id as another resource: it would create a new knowledge base,
+    # and
+    # fail on its name. Changing these ids breaks every deployed stack.
     retained = {
         each.logical_id: each.type
-        for each in otherwise.all(STACK)
+        for each in customised.all(STACK)
         if each.raw.get("DeletionPolicy") == KEPT and not each.type.startswith("Custom::")
     }
 
@@ -115,9 +115,9 @@ def test_retained_resources_keep_the_ids_that_deployed_stacks_know(otherwise: As
     }
 
 
-def test_a_larger_pool_has_an_index_and_a_name_each(otherwise: Assembly) -> None:
-    pool = otherwise.all(STACK, "AWS::Bedrock::KnowledgeBase")
-    shared = otherwise.all(STACK, "AWS::Bedrock::DataSource")
+def test_members_of_a_larger_pool_have_their_own_index_and_name(customised: Assembly) -> None:
+    pool = customised.all(STACK, "AWS::Bedrock::KnowledgeBase")
+    shared = customised.all(STACK, "AWS::Bedrock::DataSource")
 
     stores = [each.properties["StorageConfiguration"]["S3VectorsConfiguration"] for each in pool]
 
@@ -126,31 +126,31 @@ def test_a_larger_pool_has_an_index_and_a_name_each(otherwise: Assembly) -> None
     assert len({each.properties["KnowledgeBaseId"] for each in shared}) == 2
 
 
-def test_each_index_is_made_for_words_by_the_function_that_may(
-    assembly: Assembly, otherwise: Assembly
+def test_search_index_function_prepares_each_index_of_the_pool(
+    assembly: Assembly, customised: Assembly
 ) -> None:
     made = assembly.one(STACK, SEARCH_INDEX)
     function = assembly.one(STACK, "AWS::Lambda::Function")
     policy = assembly.one(STACK, "AWS::IAM::Policy", "SearchIndexFunction")
-    of_others = [each.properties for each in otherwise.all(STACK, SEARCH_INDEX)]
+    of_others = [each.properties for each in customised.all(STACK, SEARCH_INDEX)]
 
     assert made.properties["ServiceToken"].endswith(":function:stackroom-search-index")
     assert made.properties["IndexArn"].endswith("/index/Index1")
     assert made.properties["Language"] == "en"
     assert made.raw["DeletionPolicy"] == KEPT
     assert assembly.outputs(STACK)["SearchByWords"] == f"{made.logical_id}.State"
-    assert policy.logical_id in function.raw["DependsOn"]  # its rights are there before it is asked
-    # CloudFormation invokes it asynchronously, and Lambda a second time if it died.
+    assert policy.logical_id in function.raw["DependsOn"]  # the rights exist before the first call
+    # CloudFormation invokes it asynchronously, and Lambda invokes it again if it failed.
     assert 2 * function.properties["Timeout"] <= int(made.properties["ServiceTimeout"])
     assert [(each["IndexArn"].rpartition("/")[2], each["Language"]) for each in of_others] == [
         ("Index1", "none"),
         ("Index2", "none"),
     ]
-    text = json.dumps(otherwise.template(STACK))
+    text = json.dumps(customised.template(STACK))
     assert text.count("s3vectors:UpdateMetadataConfiguration") == 1  # one statement, both indexes
 
 
-def test_the_languages_are_those_that_s3_vectors_knows() -> None:
+def test_languages_are_those_of_s3_vectors() -> None:
     client: Any = boto3.client(
         "s3vectors",
         region_name="us-east-1",
@@ -164,35 +164,35 @@ def test_the_languages_are_those_that_s3_vectors_knows() -> None:
     assert "s3vectors" in SERVICES
 
 
-def test_by_default_nothing_is_said_of_chunks(assembly: Assembly) -> None:
+def test_default_chunking_is_left_to_bedrock(assembly: Assembly) -> None:
     source = assembly.one(STACK, "AWS::Bedrock::DataSource").properties
 
     assert "VectorIngestionConfiguration" not in source
     assert "VECTOR_INGESTION" not in assembly.variables("ingest")
 
 
-def test_catalogs_own_data_sources_are_as_the_shared_one(
-    hierarchical: Assembly, otherwise: Assembly
+def test_catalogs_data_sources_ingest_like_the_shared_one(
+    hierarchical: Assembly, customised: Assembly
 ) -> None:
-    for each, strategy in ((hierarchical, "HIERARCHICAL"), (otherwise, "FIXED_SIZE")):
+    for each, strategy in ((hierarchical, "HIERARCHICAL"), (customised, "FIXED_SIZE")):
         source = each.all(STACK, "AWS::Bedrock::DataSource")[0].properties
-        told = json.loads(each.variables("ingest")["VECTOR_INGESTION"])
+        ingestion = json.loads(each.variables("ingest")["VECTOR_INGESTION"])
 
-        assert told["chunkingConfiguration"]["chunkingStrategy"] == strategy
-        assert in_cloudformation(told) == source["VectorIngestionConfiguration"]
+        assert ingestion["chunkingConfiguration"]["chunkingStrategy"] == strategy
+        assert in_cloudformation(ingestion) == source["VectorIngestionConfiguration"]
 
-    told = json.loads(hierarchical.variables("ingest")["VECTOR_INGESTION"])
-    assert told["chunkingConfiguration"]["hierarchicalChunkingConfiguration"] == {
+    ingestion = json.loads(hierarchical.variables("ingest")["VECTOR_INGESTION"])
+    assert ingestion["chunkingConfiguration"]["hierarchicalChunkingConfiguration"] == {
         "levelConfigurations": [{"maxTokens": 2000}, {"maxTokens": 200}],
         "overlapTokens": 40,
     }
 
 
-def test_parsing_model_is_granted_and_then_pdfs_need_no_text(
-    assembly: Assembly, otherwise: Assembly, hierarchical: Assembly
+def test_parsing_model_is_granted_and_allows_pdfs_without_text(
+    assembly: Assembly, customised: Assembly, hierarchical: Assembly
 ) -> None:
     role = hierarchical.one(STACK, "AWS::IAM::Role", "Role1").properties
-    told = json.loads(hierarchical.variables("ingest")["VECTOR_INGESTION"])
+    ingestion = json.loads(hierarchical.variables("ingest")["VECTOR_INGESTION"])
 
     [policy] = role["Policies"]
     [invoke] = [
@@ -202,9 +202,9 @@ def test_parsing_model_is_granted_and_then_pdfs_need_no_text(
     ]
 
     reads = f"arn:aws:bedrock:{{region}}::foundation-model/{NOVA}"
-    parsing = told["parsingConfiguration"]["bedrockFoundationModelConfiguration"]
+    parsing = ingestion["parsingConfiguration"]["bedrockFoundationModelConfiguration"]
     assert parsing == {"modelArn": reads}
     assert set(invoke["Resource"]) == {reads, TITAN}
     assert hierarchical.variables("inspect")["PARSES_IMAGES"] == "true"
-    for each in (assembly, otherwise):
+    for each in (assembly, customised):
         assert "PARSES_IMAGES" not in each.variables("inspect")

@@ -19,7 +19,7 @@ class NoSuchResource(ClientError):
 
 @dataclass
 class FakeQuotas:
-    """Service Quotas: the account's own values, and the defaults of AWS."""
+    """Service Quotas: the account's own values, and AWS's defaults."""
 
     applied: dict[str, float] = field(default_factory=dict)
     defaults: dict[str, float] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class FakeQuotas:
 
     # The arguments are spelled as boto3 spells them.
     def _quota(self, values: dict[str, float], ServiceCode: str, QuotaCode: str) -> dict[str, Any]:  # noqa: N803
-        assert ServiceCode == "bedrock", "knowledge bases are counted there"
+        assert ServiceCode == "bedrock", "the quotas of knowledge bases are Bedrock's"
         if self.failure:
             raise self.failure
         if QuotaCode not in values:
@@ -48,40 +48,40 @@ class FakeQuotas:
     ("quotas", "values"),
     [
         (FakeQuotas(applied={JOBS: 5.0, DIRECT_CALLS: 10.0, STARTS: 0.1}), ("5", "10", "10")),
-        # An account without a value of its own has the default.
+        # An account without a value of its own has AWS's default.
         (
             FakeQuotas(applied={STARTS: 0.4}, defaults={JOBS: 6.0, DIRECT_CALLS: 12.0}),
             ("6", "12", "2.5"),
         ),
-        # What nobody knows is left to the documented value.
+        # Unknown quotas keep the documented value.
         (FakeQuotas(applied={JOBS: 5.0, STARTS: 0.0}), ("5", None, None)),
         (FakeQuotas(failure=NoCredentialsError()), (None, None, None)),
     ],
 )
-def test_what_the_account_has_becomes_context(
+def test_quotas_of_the_account_become_context(
     quotas: FakeQuotas, values: tuple[str | None, ...]
 ) -> None:
-    said: list[str] = []
+    lines: list[str] = []
 
-    found = list(options(quotas, said.append))
+    found = list(options(quotas, lines.append))
 
     known = [(name, value) for name, value in zip(NAMES, values, strict=True) if value]
     assert found == [part for name, value in known for part in ("-c", f"{name}={value}")]
-    assert [line.partition(":")[0] for line in said] == list(NAMES)
-    assert ["as in cdk.json" in line for line in said] == [value is None for value in values]
+    assert [line.partition(":")[0] for line in lines] == list(NAMES)
+    assert ["from cdk.json" in line for line in lines] == [value is None for value in values]
     if values[0]:
-        assert said[0] == f"admission_jobs: {values[0]}, by 'quota L-795A8608'"
+        assert lines[0] == f"admission_jobs: {values[0]}, from 'quota L-795A8608'"
 
 
-def test_how_many_functions_run_at_a_time_is_asked_of_lambda() -> None:
+def test_unreserved_concurrency_becomes_context() -> None:
     client: Any = boto3.client("lambda", region_name="us-east-1")
-    said: list[str] = []
+    lines: list[str] = []
     with Stubber(client) as stub:
         limit = {"ConcurrentExecutions": 110, "UnreservedConcurrentExecutions": 10}
         stub.add_response("get_account_settings", {"AccountLimit": limit})
         stub.add_client_error("get_account_settings", "AccessDeniedException")
 
-        found = [[*concurrency(client, said.append)] for _ in range(2)]
+        found = [[*concurrency(client, lines.append)] for _ in range(2)]
 
     assert found == [["-c", "lambda_concurrency=10"], []]
-    assert ["as in cdk.json" in line for line in said] == [False, True]
+    assert ["from cdk.json" in line for line in lines] == [False, True]

@@ -1,4 +1,4 @@
-"""A pool of MANAGED knowledge bases: what is made for it, and what no longer is."""
+"""A pool of MANAGED knowledge bases: its resources, and those that it doesn't need."""
 
 import json
 from typing import Any
@@ -7,20 +7,20 @@ import aws_cdk as cdk
 import pytest
 from pydantic import TypeAdapter
 
-from infra.pool_type import REGIONS, only_where_there_are_managed_ones
+from infra.pool_type import REGIONS, require_managed_region
 from stackroom.app.function_settings import Pool
 from stackroom.runs.capacity import CAPACITIES
-from tests.infra.assembly import KEPT, Assembly, listed
+from tests.infra.assembly import KEPT, Assembly, as_list
 from tests.infra.synthesis import deployment
 
 
 @pytest.fixture
 def managed() -> Assembly:
-    """With all that searches."""
+    """A deployment with a MANAGED pool."""
     return deployment("managed")
 
 
-def test_bedrock_keeps_what_it_makes_and_chooses_how_to_embed(managed: Assembly) -> None:
+def test_managed_knowledge_base_stores_and_embeds_by_itself(managed: Assembly) -> None:
     knowledge_base = managed.one("knowledge-base", "AWS::Bedrock::KnowledgeBase").properties
 
     assert knowledge_base["KnowledgeBaseConfiguration"] == {
@@ -32,7 +32,7 @@ def test_bedrock_keeps_what_it_makes_and_chooses_how_to_embed(managed: Assembly)
     assert source["DataSourceConfiguration"]["Type"] == "MANAGED_KNOWLEDGE_BASE_CONNECTOR"
 
 
-def test_there_are_no_vectors_of_ours_and_nobody_may_touch_any(managed: Assembly) -> None:
+def test_managed_pool_has_no_s3_vectors_resources_or_rights(managed: Assembly) -> None:
     whole = {stack: json.dumps(managed.template(stack)) for stack in managed.stacks}
 
     assert [stack for stack, text in whole.items() if "s3vectors:" in text] == []
@@ -58,29 +58,32 @@ def test_managed_role_only_reads_documents_and_ids_match_a_vector_pool(
     assert retained == {"Role13A5C70C1", "KnowledgeBase1", "SharedDataSource1"}
 
 
-def test_the_pool_says_of_which_type_it_is_and_a_scan_is_no_defect(managed: Assembly) -> None:
-    told = [
+def test_managed_pool_names_its_type_and_parses_images(managed: Assembly) -> None:
+    variables = [
         each.properties["Environment"]["Variables"]
         for stack in ("pipeline", "gateway")
         for each in managed.all(stack, "AWS::Lambda::Function")
     ]
 
     pools = {
-        TypeAdapter(Pool).validate_python(each["KB_POOL"]) for each in told if "KB_POOL" in each
+        TypeAdapter(Pool).validate_python(each["KB_POOL"])
+        for each in variables
+        if "KB_POOL" in each
     }
     [[member]] = pools
     assert member.is_managed
     assert member.type in CAPACITIES
     assert member.index is None
-    # Only who makes data sources is told whose the bucket is; pages of a scan are read.
-    owners = {each["POWERTOOLS_SERVICE_NAME"] for each in told if "KB_DOCS_OWNER" in each}
+    # Only the function that creates data sources knows the bucket's owner; scans are parsed.
+    owners = {each["POWERTOOLS_SERVICE_NAME"] for each in variables if "KB_DOCS_OWNER" in each}
     assert owners == {"ingest"}
     assert managed.variables("ingest")["KB_DOCS_OWNER"] == "{account}"
     assert managed.variables("inspect")["PARSES_IMAGES"] == "true"
 
 
-# What nobody needs where Bedrock keeps vectors itself: the index, the model of its vectors, and how
-# a data source is told to retain them.
+# Rights that are unnecessary where Bedrock stores the vectors itself: to the index, to the
+# embedding
+# model, and to make a data source retain its vectors.
 GONE = {
     ("ingest", "bedrock:UpdateDataSource"),
     *(
@@ -90,7 +93,7 @@ GONE = {
     ),
     *((function, "bedrock:InvokeModel titan") for function in ("retrieve", "catalog-tools")),
 }
-# Whoever looks whether documents are found asks Retrieve where there is no index.
+# Functions that check whether documents are found call Retrieve if there is no index.
 NEW = {(function, "bedrock:Retrieve") for function in ("ingest", "status-poller", "reconciler")}
 
 
@@ -104,14 +107,14 @@ def test_functions_over_managed_pool_differ_only_in_the_listed_rights(
 
 
 def rights(assembly: Assembly) -> set[tuple[str, str]]:
-    """Actions by function; a model's with its name, if it embeds."""
+    """Return actions by function; a model's with its name, if it embeds."""
     return {
         (role.removeprefix("stackroom-").removesuffix("-{region}"), _named(action, statement))
         for stack in ("pipeline", "gateway")
         for policy in assembly.all(stack, "AWS::IAM::Policy")
         for role in policy.properties["Roles"]
         for statement in policy.properties["PolicyDocument"]["Statement"]
-        for action in listed(statement["Action"])
+        for action in as_list(statement["Action"])
     }
 
 
@@ -120,27 +123,27 @@ def _named(action: str, statement: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("function", ["retrieve", "catalog-tools"])
-def test_whoever_searches_asks_retrieve(managed: Assembly, function: str) -> None:
-    variables = managed.variables(function)
+def test_searches_of_a_managed_pool_use_retrieve(managed: Assembly, function: str) -> None:
+    values = managed.variables(function)
 
-    assert variables["RETRIEVE_VIA"] == "bedrock"
-    assert not any(name.startswith("EMBEDDING_") for name in variables)
+    assert values["RETRIEVE_VIA"] == "bedrock"
+    assert not any(name.startswith("EMBEDDING_") for name in values)
 
 
-def test_cloudformation_refuses_it_where_there_are_none(managed: Assembly) -> None:
+def test_managed_pool_has_a_rule_for_its_regions(managed: Assembly) -> None:
     [assertion] = managed.template("knowledge-base")["Rules"]["Region"]["Assertions"]
 
     assert assertion["Assert"] == {"Fn::Contains": [list(REGIONS), {"Ref": "AWS::Region"}]}
     assert "ap-northeast-2" not in REGIONS
 
 
-def test_a_region_that_is_known_is_refused_or_needs_no_rule() -> None:
+def test_known_region_without_managed_knowledge_bases_is_refused() -> None:
     def a_stack_in(region: str) -> cdk.Stack:
         return cdk.Stack(cdk.App(), "Stack", env=cdk.Environment(region=region))
 
     with pytest.raises(ValueError, match="region 'ap-northeast-2' must be a region with MANAGED"):
-        only_where_there_are_managed_ones(a_stack_in("ap-northeast-2"))
+        require_managed_region(a_stack_in("ap-northeast-2"))
 
     stack = a_stack_in("eu-west-1")
-    only_where_there_are_managed_ones(stack)
+    require_managed_region(stack)
     assert stack.node.children == []

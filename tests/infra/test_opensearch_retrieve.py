@@ -11,18 +11,18 @@ from botocore.stub import Stubber
 
 from functions.opensearch_retrieve.handler import OpenSearchRetrieveSettings
 from infra import opensearch_facts
-from infra.opensearch_facts import NotThere, facts
+from infra.opensearch_facts import ResourceMissing, look_up
 from stackroom.stores.linked_knowledge_bases import linked_settings
 from stackroom.stores.opensearch.opensearch_entry import OpenSearchSettings
-from tests.infra.assembly import Assembly, listed
-from tests.infra.opensearch import EXISTING, ROLE, kept, synthesised
+from tests.infra.assembly import Assembly, as_list
+from tests.infra.opensearch import EXISTING, ROLE, cached_assembly, synthesised
 
 STACK = "opensearch"
 
 
 @pytest.fixture
 def stack() -> Assembly:
-    return kept()
+    return cached_assembly()
 
 
 def _only(assembly: Assembly, kind: str) -> dict[str, Any]:
@@ -30,14 +30,14 @@ def _only(assembly: Assembly, kind: str) -> dict[str, Any]:
     return found.properties
 
 
-def _told(value: Any) -> Any:
-    """As it will read in the account and region of the collection."""
+def _resolved(value: Any) -> Any:
+    """Return a value as it reads in the collection's account and region."""
     text = json.dumps(value).replace("{account}", "000000000000").replace("{region}", "us-east-1")
     return json.loads(text)
 
 
 def entry_of(stack: Assembly) -> OpenSearchSettings:
-    """As the function reads it."""
+    """Return the entry as the function reads it."""
     function = _only(stack, "AWS::Lambda::Function")
     text = function["Environment"]["Variables"]["KNOWLEDGE_BASES_CONFIG"]
     OpenSearchRetrieveSettings(knowledge_bases_config=text)
@@ -46,7 +46,7 @@ def entry_of(stack: Assembly) -> OpenSearchSettings:
     return entry
 
 
-def test_each_default_of_the_stack_is_that_of_the_settings(stack: Assembly) -> None:
+def test_defaults_of_the_stack_match_the_functions_settings(stack: Assembly) -> None:
     by_stack = entry_of(stack)
     needed = ("knowledge_base_id", "name", "description", "collection_endpoint", "tenancy")
 
@@ -56,14 +56,14 @@ def test_each_default_of_the_stack_is_that_of_the_settings(stack: Assembly) -> N
     assert by_stack == by_default.model_copy(update={"override_search_type": "SEMANTIC"})
 
 
-def test_the_role_may_embed_and_speak_to_the_collection_and_nothing_else(stack: Assembly) -> None:
+def test_role_may_embed_and_call_the_collection_only(stack: Assembly) -> None:
     statements = _only(stack, "AWS::IAM::Policy")["PolicyDocument"]["Statement"]
     log_group = "log-group:/aws/lambda/stackroom-opensearch-retrieve:*"
 
     granted = {
-        (action, _told(each["Resource"]))
+        (action, _resolved(each["Resource"]))
         for each in statements
-        for action in listed(each["Action"])
+        for action in as_list(each["Action"])
     }
 
     titan = "arn:aws:bedrock:us-east-1::foundation-model/amazon.titan-embed-text-v2:0"
@@ -77,11 +77,11 @@ def test_the_role_may_embed_and_speak_to_the_collection_and_nothing_else(stack: 
     }
 
 
-def test_the_data_access_policy_is_to_read_this_index(stack: Assembly) -> None:
+def test_data_access_policy_allows_reading_one_index(stack: Assembly) -> None:
     policy = _only(stack, "AWS::OpenSearchServerless::AccessPolicy")
 
     assert (policy["Type"], policy["Name"]) == ("data", "stackroom-retrieve")
-    assert _told(json.loads(policy["Policy"])) == [
+    assert _resolved(json.loads(policy["Policy"])) == [
         {
             "Rules": [
                 {
@@ -95,8 +95,8 @@ def test_the_data_access_policy_is_to_read_this_index(stack: Assembly) -> None:
     ]
 
 
-def test_the_gateways_role_alone_may_invoke_the_function(stack: Assembly) -> None:
-    policy = _told(_only(stack, "AWS::Lambda::ResourcePolicy")["PolicyDocument"])
+def test_only_the_gateways_role_may_invoke_the_function(stack: Assembly) -> None:
+    policy = _resolved(_only(stack, "AWS::Lambda::ResourcePolicy")["PolicyDocument"])
     allow, deny = policy["Statement"]
 
     gateway = EXISTING["gateway_role_arn"]
@@ -110,9 +110,9 @@ def test_the_gateways_role_alone_may_invoke_the_function(stack: Assembly) -> Non
     assert {allow["Action"], deny["Action"]} == {"lambda:InvokeFunction"}
 
 
-def test_every_default_can_be_told_otherwise() -> None:
-    told = kept(
-        "opensearch-otherwise",
+def test_every_default_can_be_overridden() -> None:
+    context = cached_assembly(
+        "opensearch-customised",
         index_name="ledgers",
         vector_field="v",
         text_field="t",
@@ -127,15 +127,15 @@ def test_every_default_can_be_told_otherwise() -> None:
         collection_endpoint="https://finance.example.com",
     )
 
-    entry = entry_of(told)
+    entry = entry_of(context)
     assert (entry.index_name, entry.fields.vector, entry.fields.text) == ("ledgers", "v", "t")
     assert (entry.fields.metadata, entry.fields.source) == ("m", "s")
     assert (entry.embedding_dimensions, entry.number_of_results) == (1024, 9)
     assert (entry.min_score, entry.override_search_type) == (0.7, "HYBRID")
     assert entry.collection_endpoint == "https://finance.example.com"
-    function = _only(told, "AWS::Lambda::Function")
+    function = _only(context, "AWS::Lambda::Function")
     assert (function["MemorySize"], function["Timeout"]) == (1024, 30)
-    policy = _only(told, "AWS::OpenSearchServerless::AccessPolicy")
+    policy = _only(context, "AWS::OpenSearchServerless::AccessPolicy")
     assert "index/finance-docs/ledgers" in json.dumps(policy["Policy"])
 
 
@@ -156,9 +156,9 @@ def test_every_default_can_be_told_otherwise() -> None:
         ({"timeout": "901"}, "timeout 901 must be 2 to 900"),
         (
             {"dimensions": "512"},
-            "context 'dimensions' is no setting of this app; allowed: bundling, ",
+            "context 'dimensions' is no setting of this app; use one of bundling, ",
         ),
-        # Of the other app, which takes the same cdk.json.
+        # A setting of the other app, which shares cdk.json.
         ({"retrieve_via": "bedrock"}, "context 'retrieve_via' is no setting of this app"),
         ({"text_field": " "}, "text_field must not be blank"),
     ],
@@ -177,7 +177,7 @@ def test_omitted_collection_and_gateway_facts_are_looked_up() -> None:
         "name": "finance-docs",
         "collectionEndpoint": "https://x.us-east-1.aoss.amazonaws.com",
     }
-    told = {name: EXISTING[name] for name in ("collection_arn", "gateway_id")}
+    context = {name: EXISTING[name] for name in ("collection_arn", "gateway_id")}
     role = EXISTING["gateway_role_arn"]
     with Stubber(collections) as of_collections, Stubber(gateways) as of_gateways:
         of_collections.add_response(
@@ -190,18 +190,18 @@ def test_omitted_collection_and_gateway_facts_are_looked_up() -> None:
         )
         clients = {"opensearchserverless": collections, "bedrock-agentcore-control": gateways}
 
-        found = facts(told, clients.__getitem__)
+        found = look_up(context, clients.__getitem__)
         of_collections.add_response("batch_get_collection", {"collectionDetails": []})
-        with pytest.raises(NotThere, match="abcdefghij0123456789"):
-            facts(told, clients.__getitem__)
+        with pytest.raises(ResourceMissing, match="abcdefghij0123456789"):
+            look_up(context, clients.__getitem__)
 
     assert found == {
         "collection_name": "finance-docs",
         "collection_endpoint": "https://x.us-east-1.aoss.amazonaws.com",
         "gateway_role_arn": role,
     }
-    told_all = {**EXISTING, "collection_endpoint": "https://x"}
-    assert facts(told_all, lambda name: pytest.fail(f"{name} was asked")) == {}
+    all_facts = {**EXISTING, "collection_endpoint": "https://x"}
+    assert look_up(all_facts, lambda name: pytest.fail(f"{name} was called")) == {}
 
 
 def _gateway(role: str) -> dict[str, Any]:
@@ -220,13 +220,13 @@ def _gateway(role: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("wrong", "named"), [("tenancy", "tenancy=shared"), ("collection_arn", "must be like arn:aws")]
 )
-def test_what_is_told_is_looked_at_before_aws_is_asked(
+def test_wrong_argument_is_refused_before_aws_is_called(
     wrong: str, named: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = {**EXISTING, wrong: "nonsense"}
-    context = [part for name, value in told.items() for part in ("-c", f"{name}={value}")]
+    context = {**EXISTING, wrong: "nonsense"}
+    context = [part for name, value in context.items() for part in ("-c", f"{name}={value}")]
     monkeypatch.setattr(sys, "argv", ["opensearch_facts.py", *context])
-    monkeypatch.setattr(boto3.session, "Session", lambda **_: pytest.fail("AWS was asked"))
+    monkeypatch.setattr(boto3.session, "Session", lambda **_: pytest.fail("AWS was called"))
 
     with pytest.raises(SystemExit, match=named):
         opensearch_facts.main()

@@ -5,7 +5,7 @@ from typing import Any
 from tests.infra.assembly import Assembly
 
 
-def test_an_alarm_stands_on_everything_that_needs_a_person(assembly: Assembly) -> None:
+def test_alarms_cover_everything_that_needs_a_person(assembly: Assembly) -> None:
     alarms = assembly.all("operations", "AWS::CloudWatch::Alarm")
 
     names = {each.properties["AlarmName"].removeprefix("stackroom-") for each in alarms}
@@ -39,7 +39,7 @@ def test_an_alarm_stands_on_everything_that_needs_a_person(assembly: Assembly) -
     }
 
 
-def test_every_alarm_reaches_the_topic_and_silence_is_no_alarm(assembly: Assembly) -> None:
+def test_alarms_notify_the_topic_and_ignore_missing_data(assembly: Assembly) -> None:
     alarms = [each.properties for each in assembly.all("operations", "AWS::CloudWatch::Alarm")]
     policy = assembly.one("operations", "AWS::SNS::TopicPolicy").properties["PolicyDocument"]
 
@@ -49,12 +49,12 @@ def test_every_alarm_reaches_the_topic_and_silence_is_no_alarm(assembly: Assembl
     assert all(alarm["AlarmDescription"] for alarm in alarms)
     # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Create-alarm-on-metric-math-expression.html
     assert all(len(alarm.get("Metrics", [])) <= 11 for alarm in alarms)
-    # The reconciler looks every hour; at the first look that finds an index ready, all is well.
+    # The reconciler reports every hour; the first report of a ready index ends the alarm.
     [patient] = [each for each in alarms if each["EvaluationPeriods"] != 1]
     assert patient["AlarmName"] == "stackroom-SearchIndexesNotReady"
     assert (patient["Period"], patient["EvaluationPeriods"]) == (3600, 6)
     assert (patient["Statistic"], patient["Threshold"]) == ("Minimum", 1)
-    # Alarms may publish, and nobody without TLS.
+    # Alarms may publish, but nobody without TLS.
     by_sid = {statement["Sid"]: statement for statement in policy["Statement"]}
     deny = by_sid.pop("AllowPublishThroughSSLOnly")
     assert by_sid["AlarmsMayPublish"]["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
@@ -63,28 +63,28 @@ def test_every_alarm_reaches_the_topic_and_silence_is_no_alarm(assembly: Assembl
     assert deny["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
 
 
-def test_alarms_and_a_budget_reach_an_address_where_the_context_names_them(
-    assembly: Assembly, otherwise: Assembly
+def test_alarms_and_budget_notify_the_configured_address(
+    assembly: Assembly, customised: Assembly
 ) -> None:
-    subscription = otherwise.one("operations", "AWS::SNS::Subscription").properties
-    budget = otherwise.one("operations", "AWS::Budgets::Budget").properties
-    policy = otherwise.one("operations", "AWS::SNS::TopicPolicy").properties["PolicyDocument"]
+    subscription = customised.one("operations", "AWS::SNS::Subscription").properties
+    budget = customised.one("operations", "AWS::Budgets::Budget").properties
+    policy = customised.one("operations", "AWS::SNS::TopicPolicy").properties["PolicyDocument"]
 
     topic = "arn:aws:sns:{region}:{account}:docs-alarms"
     assert subscription == {"Protocol": "email", "TopicArn": topic, "Endpoint": "ops@example.com"}
     assert budget["Budget"]["BudgetLimit"] == {"Amount": 50, "Unit": "USD"}
     # Budgets are global to an account.
     assert budget["Budget"]["BudgetName"] == "docs-{region}"
-    for told in budget["NotificationsWithSubscribers"]:
-        assert told["Subscribers"] == [{"SubscriptionType": "SNS", "Address": topic}]
+    for notification in budget["NotificationsWithSubscribers"]:
+        assert notification["Subscribers"] == [{"SubscriptionType": "SNS", "Address": topic}]
     allowed = [each["Principal"] for each in policy["Statement"] if each["Effect"] == "Allow"]
     assert {"Service": "budgets.amazonaws.com"} in allowed
     chosen = ("AWS::SNS::Subscription", "AWS::Budgets::Budget")
     assert assembly.all("operations", *chosen) == []
 
 
-def test_every_stack_bears_the_tag_by_which_its_costs_are_told(otherwise: Assembly) -> None:
-    manifest = json.loads((otherwise.directory / "manifest.json").read_text("utf-8"))
+def test_every_stack_has_the_cost_tag(customised: Assembly) -> None:
+    manifest = json.loads((customised.directory / "manifest.json").read_text("utf-8"))
 
     tags = {
         name: each["properties"].get("tags")
@@ -92,11 +92,11 @@ def test_every_stack_bears_the_tag_by_which_its_costs_are_told(otherwise: Assemb
         if each["type"] == "aws:cloudformation:stack"
     }
 
-    assert tags == {f"docs-{stack}": {"stackroom-project": "docs"} for stack in otherwise.stacks}
+    assert tags == {f"docs-{stack}": {"stackroom-project": "docs"} for stack in customised.stacks}
 
 
-def test_formulas_use_only_what_they_define(assembly: Assembly) -> None:
-    # CloudWatch takes 2.5e-05 for a metric named e, and says so on the dashboard only.
+def test_dashboard_formulas_have_no_exponents(assembly: Assembly) -> None:
+    # CloudWatch reads 2.5e-05 as a metric named e, and reports it on the dashboard only.
     lines = [
         line
         for widget in _widgets(assembly)
@@ -108,7 +108,7 @@ def test_formulas_use_only_what_they_define(assembly: Assembly) -> None:
     assert not any(re.search(r"\d[eE][-+]?\d", line[-1]["expression"]) for line in lines)
 
 
-def test_dashboard_shows_what_waits_in_each_queue_and_what_was_given_up(
+def test_dashboard_shows_messages_of_every_queue(
     assembly: Assembly,
 ) -> None:
     queues = {

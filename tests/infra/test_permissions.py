@@ -1,4 +1,4 @@
-"""Who may do what: a right of a function that docs/permissions.md does not list is one too many."""
+"""The rights of roles: a function must have no right that docs/permissions.md doesn't list."""
 
 from collections import defaultdict
 from typing import Any
@@ -8,13 +8,13 @@ import pytest
 from tests.campaigns.permissions.needs import Names, needs
 from tests.campaigns.permissions.report import DOCUMENT, documented
 from tests.campaigns.permissions.roles import roles
-from tests.infra.assembly import Assembly, listed
+from tests.infra.assembly import Assembly, as_list
 from tests.infra.synthesis import deployment
 
 DOCUMENTS = "stackroom-kb-docs-{account}-{region}"
 
 
-def test_the_page_of_recorded_use_lists_these_rights_and_a_use_of_each() -> None:
+def test_permissions_page_lists_every_right_with_a_use() -> None:
     recorded = roles(deployment("prewarmed"))  # as tests/campaigns/permissions deploys it
     granted = {each for role in recorded.values() for each in role.used_by_code}
     text = DOCUMENT.read_text("utf-8")
@@ -42,7 +42,7 @@ def test_functions_that_ingest_or_delete_documents_have_both_rights(
     assert {each for each, allowed in doing.items() if allowed != [True, True]} == set()
 
 
-def test_state_machine_and_gateway_invoke_their_functions_and_nothing_else(
+def test_state_machine_and_gateway_invoke_their_functions_only(
     assembly: Assembly,
 ) -> None:
     machine, gateway = (
@@ -70,8 +70,8 @@ def test_state_machine_and_gateway_invoke_their_functions_and_nothing_else(
     }
 
 
-def test_a_service_takes_a_role_for_this_account_alone(assembly: Assembly) -> None:
-    """But Lambda, which tells nothing of the kind when it takes a function's role."""
+def test_services_assume_roles_for_this_account_only(assembly: Assembly) -> None:
+    """Except Lambda, which sends no source when it assumes a function's role."""
     trusts = [
         statement
         for stack in assembly.stacks
@@ -87,25 +87,25 @@ def test_a_service_takes_a_role_for_this_account_alone(assembly: Assembly) -> No
         assert ":{account}:" in each["Condition"]["ArnLike"]["aws:SourceArn"]
 
 
-def test_uploaders_work_below_the_prefix_that_their_tag_names(assembly: Assembly) -> None:
+def test_uploaders_may_only_use_the_prefix_of_their_tag(assembly: Assembly) -> None:
     policy = assembly.one("data", "AWS::IAM::ManagedPolicy")
 
     statements = policy.properties["PolicyDocument"]["Statement"]
 
     own_keys = "${aws:PrincipalTag/user_id}/*"
-    [(_, listed), (objects, changed)] = sorted(_flattened(statements).items())
+    [(_, as_list), (objects, changed)] = sorted(_flattened(statements).items())
     assert (objects, changed) == (
         f"{DOCUMENTS}/{own_keys}",
         _actions(
             "s3: PutObject GetObject DeleteObject AbortMultipartUpload ListMultipartUploadParts"
         ),
     )
-    assert listed == {"s3:ListBucket"}
+    assert as_list == {"s3:ListBucket"}
     [listing] = [each for each in statements if each["Action"] == "s3:ListBucket"]
     assert listing["Condition"] == {"StringLike": {"s3:prefix": own_keys}}
 
 
-def test_only_a_signed_in_user_of_this_pool_becomes_an_uploader(assembly: Assembly) -> None:
+def test_only_signed_in_users_of_the_pool_become_uploaders(assembly: Assembly) -> None:
     role = assembly.one("gateway", "AWS::IAM::Role", "SignInUploader")
     tag = assembly.one("gateway", "AWS::Cognito::IdentityPoolPrincipalTag")
 
@@ -139,7 +139,7 @@ OURS = {
 
 
 @pytest.mark.parametrize("sid", OURS)
-def test_the_bucket_denies_what_is_ours_to_everyone_else(assembly: Assembly, sid: str) -> None:
+def test_bucket_denies_sidecars_and_texts_to_other_roles(assembly: Assembly, sid: str) -> None:
     policy = assembly.one("data", "AWS::S3::BucketPolicy").properties["PolicyDocument"]
     actions, keys, functions = OURS[sid]
 
@@ -147,7 +147,7 @@ def test_the_bucket_denies_what_is_ours_to_everyone_else(assembly: Assembly, sid
 
     others = [arn for each in functions for arn in _as(f"stackroom-{each}-{{region}}")]
     assert (statement["Effect"], statement["Principal"]) == ("Deny", {"AWS": "*"})
-    assert set(listed(statement["Action"])) == _actions(actions)
+    assert set(as_list(statement["Action"])) == _actions(actions)
     assert statement["Resource"] == f"arn:aws:s3:::{DOCUMENTS}/{keys}"
     assert statement["Condition"] == {"ArnNotLike": {"aws:PrincipalArn": others}}
 
@@ -166,12 +166,12 @@ def test_only_the_gateway_can_invoke_a_tool(assembly: Assembly, function: str) -
     assert allow["Action"] == deny["Action"] == "lambda:InvokeFunction"
     assert allow["Resource"] == deny["Resource"] == arn
     assert deny["Condition"] == {"ArnNotLike": {"aws:PrincipalArn": principals}}
-    # One beside its policy would open it.
+    # A Permission besides the policy would undo it.
     assert assembly.all("gateway", "AWS::Lambda::Permission") == []
 
 
 def _as(role: str) -> list[str]:
-    """The principals of a role: itself, and its sessions."""
+    """Return the principals of a role: itself and its sessions."""
     return [
         f"arn:aws:iam::{{account}}:role/{role}",
         f"arn:aws:sts::{{account}}:assumed-role/{role}/*",
@@ -182,8 +182,8 @@ def _flattened(statements: list[dict[str, Any]]) -> dict[str, set[str]]:
     granted: dict[str, set[str]] = defaultdict(set)
     for statement in statements:
         assert statement["Effect"] == "Allow"
-        for resource in listed(statement["Resource"]):
-            granted[_short(resource)] |= set(listed(statement["Action"]))
+        for resource in as_list(statement["Resource"]):
+            granted[_short(resource)] |= set(as_list(statement["Action"]))
     return dict(granted)
 
 

@@ -1,4 +1,4 @@
-"""What setting up and deploying install is held to the hashes of lock files."""
+"""Set-up and deployment install only what the hashes of lock files allow."""
 
 import hashlib
 import re
@@ -18,7 +18,7 @@ METADATA = "Metadata-Version: 2.1\nName: tiny\nVersion: 1\n"
 WHEEL = "Wheel-Version: 1.0\nGenerator: a test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
-def test_the_makefile_installs_nothing_but_what_a_lock_file_names() -> None:
+def test_makefile_installs_only_locked_packages() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
     lines = re.sub(r"\s*\\\n\s*", " ", makefile).split("\n")
 
@@ -28,7 +28,7 @@ def test_the_makefile_installs_nothing_but_what_a_lock_file_names() -> None:
     assert [each for each in installing if not LOCKED.search(each)] == []
 
 
-def test_the_lock_of_the_cdks_cli_has_a_hash_and_no_address() -> None:
+def test_lock_of_the_cdk_cli_has_hashes_and_no_addresses() -> None:
     text = (ROOT / "infra" / "cdk_cli" / "package-lock.json").read_text("utf-8")
 
     assert text.count('"integrity": "sha512-') == text.count('"node_modules/')
@@ -47,10 +47,12 @@ def wheel(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("changed", "refused"), [("", False), ("another", True)])
-def test_a_package_that_is_not_that_of_a_constraint_is_refused(
+def test_package_with_another_hash_is_refused(
     wheel: Path, tmp_path: Path, changed: str, refused: bool
 ) -> None:
-    """As the Makefile's first step installs what the project depends on."""
+    """
+    The command is that of the Makefile's first step, which installs the project's dependencies.
+    """
     digest = hashlib.sha256(wheel.read_bytes() + changed.encode()).hexdigest()
     lock = tmp_path / "requirements.lock"
     lock.write_text(f"tiny==1 \\\n    --hash=sha256:{digest}\n", "utf-8")

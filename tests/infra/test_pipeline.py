@@ -1,4 +1,4 @@
-"""Functions, queues, schedules and the state machine, with what they are told and for how long."""
+"""Functions, queues, schedules and the state machine, with their settings and timeouts."""
 
 import json
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from functions.event_publisher.handler import PublisherSettings
-from functions.event_publisher.schemas import file_of, schema_file
+from functions.event_publisher.schemas import schema_file, schema_path
 from functions.identity_interceptor.handler import InterceptorSettings
 from functions.ingest.deployed import IngestSettings
 from functions.inspect.handler import InspectSettings
@@ -24,11 +24,11 @@ from stackroom.aws.dynamodb.receipt_records import RECEIPTS
 from stackroom.catalogs.changes import DETAIL_TYPES
 from stackroom.catalogs.webhook_calls import pause_after
 from stackroom.search.search_arguments import Budget, Priority
-from tests.infra.assembly import Assembly, listed
+from tests.infra.assembly import Assembly, as_list
 from tests.infra.synthesis import deployment
 
 MACHINE = "arn:aws:states:{region}:{account}:stateMachine:stackroom-ingest-catalog"
-# What is told to more than one function, to each the same.
+# Variables of several functions, the same for each.
 SHARED = {
     "KB_CATALOG_TABLE": "stackroom-kb-catalog",
     "KB_CONTROL_TABLE": "stackroom-kb-control",
@@ -72,11 +72,11 @@ SIZES = {
 
 
 @pytest.mark.parametrize("package", SETTINGS)
-def test_a_function_is_told_what_it_reads_and_has_the_house_defaults(
+def test_function_has_its_variables_and_the_default_configuration(
     assembly: Assembly, package: str
 ) -> None:
     name = package.replace("_", "-")
-    function, told = assembly.function(name), assembly.variables(name)
+    function, variables = assembly.function(name), assembly.variables(name)
     logs = f"/aws/lambda/stackroom-{name}"
 
     [retention] = [
@@ -86,11 +86,13 @@ def test_a_function_is_told_what_it_reads_and_has_the_house_defaults(
         if each.properties["LogGroupName"] == logs
     ]
 
-    SETTINGS[package].from_env(told)  # raises for what is missing
+    SETTINGS[package].from_env(variables)  # raises for what is missing
     read = {each.upper() for each in SETTINGS[package].model_fields} | OF_EVERY_FUNCTION
-    assert told.keys() - read == set()
-    assert told["POWERTOOLS_SERVICE_NAME"] == package
-    assert {each: told[each] for each in told.keys() & SHARED.keys()}.items() <= SHARED.items()
+    assert variables.keys() - read == set()
+    assert variables["POWERTOOLS_SERVICE_NAME"] == package
+    assert {
+        each: variables[each] for each in variables.keys() & SHARED.keys()
+    }.items() <= SHARED.items()
     assert function["Handler"] == f"functions.{package}.handler.handler"
     assert (function["Runtime"], function["Architectures"]) == ("python3.13", ["arm64"])
     assert function["TracingConfig"] == {"Mode": "Active"}
@@ -98,10 +100,10 @@ def test_a_function_is_told_what_it_reads_and_has_the_house_defaults(
     assert (function["LoggingConfig"], retention) == ({"LogGroup": logs}, 30)
 
 
-def test_context_overrides_reach_the_functions_settings(otherwise: Assembly) -> None:
-    ingest = IngestSettings.from_env(otherwise.variables("ingest"))
-    retrieve = RetrieveSettings.from_env(otherwise.variables("retrieve"))
-    tools = CatalogToolsSettings.from_env(otherwise.variables("catalog-tools"))
+def test_context_overrides_reach_the_functions_settings(customised: Assembly) -> None:
+    ingest = IngestSettings.from_env(customised.variables("ingest"))
+    retrieve = RetrieveSettings.from_env(customised.variables("retrieve"))
+    tools = CatalogToolsSettings.from_env(customised.variables("catalog-tools"))
 
     assert (ingest.admission_jobs, ingest.admission_direct_calls) == (7, 20)
     assert ingest.admission_seconds_between_starts == 2.5
@@ -115,9 +117,9 @@ def test_context_overrides_reach_the_functions_settings(otherwise: Assembly) -> 
     ("name", "tries", "spare"),
     [
         # Six times the timeout, as AWS advises, for a function that may be throttled.
-        # https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
+        # Six times the timeout, as AWS advises, for a function that may be throttled.
         ("uploads", 6, 0),
-        # Once, for what a killed function has left should not wait for an hour.
+        # Only once, because the messages of a killed function should not wait for an hour.
         ("inspections", 1, 60),
         ("large-inspections", 1, 60),
     ],
@@ -142,7 +144,7 @@ def test_queue_hides_messages_in_work_and_gives_up_after_five_failures(
 
 
 def test_queues_leave_most_lambda_concurrency_to_synchronous_callers(
-    assembly: Assembly, otherwise: Assembly
+    assembly: Assembly, customised: Assembly
 ) -> None:
     shares = [
         [
@@ -151,14 +153,14 @@ def test_queues_leave_most_lambda_concurrency_to_synchronous_callers(
             for mapping in each.all(stack, "AWS::Lambda::EventSourceMapping")
             if ":sqs:" in mapping.properties["EventSourceArn"]
         ]
-        for each in (assembly, otherwise)
+        for each in (assembly, customised)
     ]
 
-    # Of a thousand functions, and of ten: in an account that is new.
+    # For a thousand functions, and for ten, in a new account.
     assert [sorted(each) for each in shares] == [[10, 10, 10, 50, 100], [2, 2, 2, 2, 2]]
 
 
-def test_a_webhook_is_tried_for_a_day_in_the_order_of_each_record(assembly: Assembly) -> None:
+def test_webhook_calls_are_retried_for_a_day_in_order(assembly: Assembly) -> None:
     queue, dead = _queue(assembly, "webhooks.fifo"), _queue(assembly, "webhooks-dead.fifo")
 
     tries = queue["RedrivePolicy"]["maxReceiveCount"]
@@ -168,7 +170,7 @@ def test_a_webhook_is_tried_for_a_day_in_the_order_of_each_record(assembly: Asse
     assert queue["FifoQueue"] is dead["FifoQueue"] is True
     assert queue["MessageRetentionPeriod"] == dead["MessageRetentionPeriod"] == 14 * 86_400
     assert _mapping(assembly, "webhooks.fifo")["BatchSize"] == 1
-    # Of its group alone, a copy is told from another message, and a message waits for another.
+    # Deduplication and order apply within a message group only.
     assert queue["DeduplicationScope"] == "messageGroup"
     assert queue["FifoThroughputLimit"] == "perMessageGroupId"
 
@@ -203,11 +205,11 @@ def test_streams_of_both_tables_reach_the_publisher_for_nearly_a_day(
         assert destination.endswith(":stackroom-events-dead")
 
 
-def test_the_schemas_of_events_are_registered(assembly: Assembly) -> None:
+def test_event_schemas_are_registered(assembly: Assembly) -> None:
     schemas = [each.properties for each in assembly.all("pipeline", "AWS::EventSchemas::Schema")]
 
     assert {each["SchemaName"]: each["Content"] for each in schemas} == {
-        f"stackroom@{file_of(each).stem}": schema_file(each) for each in DETAIL_TYPES
+        f"stackroom@{schema_path(each).stem}": schema_file(each) for each in DETAIL_TYPES
     }
     assert {each["Type"] for each in schemas} == {"JSONSchemaDraft4"}
 
@@ -224,7 +226,7 @@ def test_the_schemas_of_events_are_registered(assembly: Assembly) -> None:
         ("LargeFiles", "large-inspections", {"size": [{"numeric": [">", 5_000_000]}]}),
     ],
 )
-def test_documents_reach_the_queues_of_both_readers_and_our_own_files_none(
+def test_events_of_documents_reach_both_queues_and_others_none(
     assembly: Assembly, rule: str, queue: str, size: dict[str, Any]
 ) -> None:
     found = assembly.one("pipeline", "AWS::Events::Rule", rule).properties
@@ -243,22 +245,22 @@ def test_documents_reach_the_queues_of_both_readers_and_our_own_files_none(
     }
 
 
-def test_inspect_takes_a_file_alone_and_sends_it_back_to_its_own_queue(
+def test_inspect_takes_one_file_and_may_resend_to_its_queues(
     assembly: Assembly,
 ) -> None:
-    told = InspectSettings.from_env(assembly.variables("inspect"))
+    settings = InspectSettings.from_env(assembly.variables("inspect"))
 
     queues = ("inspections", "large-inspections")
-    assert [each.rpartition("/")[2] for each in told.queue_urls] == [
+    assert [each.rpartition("/")[2] for each in settings.queue_urls] == [
         f"stackroom-{each}" for each in queues
     ]
-    assert told.queue_batch == 1
+    assert settings.queue_batch == 1
     assert [_mapping(assembly, each)["BatchSize"] for each in queues] == [1, 1]
     for each in queues:
         assert ("sqs:SendMessage", f"stackroom-{each}") in assembly.granted("inspect")
 
 
-def test_inspect_alone_may_ask_textract_and_only_where_ocr_is_on(assembly: Assembly) -> None:
+def test_textract_is_granted_to_inspect_only_and_only_with_ocr(assembly: Assembly) -> None:
     encrypted = deployment("encrypted")
 
     assert _textract_rights(encrypted) == [
@@ -270,18 +272,18 @@ def test_inspect_alone_may_ask_textract_and_only_where_ocr_is_on(assembly: Assem
 
 
 def _textract_rights(assembly: Assembly) -> list[tuple[list[str], str, str]]:
-    """The roles, the action and the resource, of statements that the CDK has merged."""
+    """Return roles, action and resource of statements that the CDK has merged."""
     return [
         (policy.properties["Roles"], action, statement["Resource"])
         for stack in assembly.stacks
         for policy in assembly.all(stack, "AWS::IAM::Policy")
         for statement in policy.properties["PolicyDocument"]["Statement"]
-        for action in listed(statement["Action"])
+        for action in as_list(statement["Action"])
         if action.startswith("textract:")
     ]
 
 
-def test_broken_runs_are_recovered_and_sweep_and_reconcile_are_scheduled(
+def test_rules_recover_failed_runs_and_schedule_sweep_and_reconciler(
     assembly: Assembly,
 ) -> None:
     broke, swept, reconciled = (
@@ -304,11 +306,11 @@ def test_broken_runs_are_recovered_and_sweep_and_reconcile_are_scheduled(
     assert json.loads(of_sweep["Input"]) == {"action": "sweep"}
     assert reconciled["ScheduleExpression"] == "rate(15 minutes)"
     assert json.loads(of_reconcile["Input"]) == {"action": "reconcile", "when_due": True}
-    asked = [each["Arn"].rpartition(":")[2] for each in (of_broken, of_sweep, of_reconcile)]
-    assert asked == ["stackroom-ingest", "stackroom-ingest", "stackroom-reconciler"]
+    functions = [each["Arn"].rpartition(":")[2] for each in (of_broken, of_sweep, of_reconcile)]
+    assert functions == ["stackroom-ingest", "stackroom-ingest", "stackroom-reconciler"]
 
 
-def test_no_event_is_lost_when_its_target_refuses_it(assembly: Assembly) -> None:
+def test_every_rule_target_has_a_dead_letter_queue(assembly: Assembly) -> None:
     rules = assembly.all("pipeline", "AWS::Events::Rule")
 
     dead = [
@@ -327,7 +329,7 @@ def test_no_event_is_lost_when_its_target_refuses_it(assembly: Assembly) -> None
     ]
 
 
-def test_what_a_function_that_a_rule_invokes_fails_at_is_kept(assembly: Assembly) -> None:
+def test_failed_events_of_scheduled_functions_are_retained(assembly: Assembly) -> None:
     invoked = {
         target["Arn"].rpartition(":")[2]
         for stack in assembly.stacks
@@ -350,7 +352,7 @@ def test_what_a_function_that_a_rule_invokes_fails_at_is_kept(assembly: Assembly
         assert any("RoleDefaultPolicy" in each for each in each.raw["DependsOn"])
 
 
-def test_no_queue_counts_events_that_no_alarm_reads(assembly: Assembly) -> None:
+def test_event_source_mappings_have_no_paid_metrics(assembly: Assembly) -> None:
     mappings = [
         each.properties
         for stack in assembly.stacks
@@ -361,7 +363,7 @@ def test_no_queue_counts_events_that_no_alarm_reads(assembly: Assembly) -> None:
     assert [each for each in mappings if "MetricsConfig" in each] == []
 
 
-def test_the_state_machine_is_the_file_and_logs_its_errors(assembly: Assembly) -> None:
+def test_state_machine_is_defined_by_the_file_and_logs_errors(assembly: Assembly) -> None:
     machine = assembly.one("pipeline", "AWS::StepFunctions::StateMachine").properties
     definition = ROOT / "statemachines" / "ingest_catalog.asl.json"
 

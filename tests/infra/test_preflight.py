@@ -1,4 +1,4 @@
-"""Each check of the preflight with its fault, in moto's AWS and by answers where that has none."""
+"""The checks of the preflight, against moto and against fake responses where moto has none."""
 
 import json
 import os
@@ -19,10 +19,10 @@ from moto import mock_aws
 
 from bedrock_kb_simulator.service_errors import ServiceError
 from infra import preflight
-from infra.asking import Client, Result, good
+from infra.asking import Client, Result, passed
 from infra.preflight_bedrock import QUESTION, REGIONS
-from infra.synthesised import Account, Model, Wanted, read
-from infra.taken_names import LOOKS
+from infra.synthesised import Account, Model, PlannedDeployment, read_assembly
+from infra.taken_names import LOOKUPS
 from stackroom.aws.bedrock.converse import ConverseWriter
 from tests.infra.assembly import Assembly
 from tests.infra.synthesis import deployment
@@ -49,14 +49,14 @@ def denied(right: str) -> ServiceError:
 
 
 def available(**but: Any) -> dict[str, Any]:
-    told = {
+    texts = {
         "agreementAvailability": {"status": "AVAILABLE"},
-        # What a user's account says of each of Amazon's models, which answer.
+        # As users report for Amazon's models, which answer nevertheless.
         "authorizationStatus": "NOT_AUTHORIZED",
         "entitlementAvailability": "AVAILABLE",
         "regionAvailability": "AVAILABLE",
     }
-    return {"GetFoundationModelAvailability": {**told, **but}}
+    return {"GetFoundationModelAvailability": {**texts, **but}}
 
 
 def per_minute(value: float) -> dict[str, Any]:
@@ -110,20 +110,20 @@ WELL: dict[str, Any] = {
 
 @dataclass
 class World:
-    """An account in which all is well, but for what is put into `answers`, by operation."""
+    """An account without problems, except what is put into `answers`, by operation."""
 
     client: Client
-    wanted: Wanted
+    planned: PlannedDeployment
     answers: dict[str, Any] = field(default_factory=lambda: dict(WELL))
 
-    def answer(self, operation: Any, _asked: dict[str, Any]) -> dict[str, Any]:
-        told = self.answers[operation.name]
-        if isinstance(told, Exception):
-            raise told
-        return dict(told)
+    def answer(self, operation: Any, _request: dict[str, Any]) -> dict[str, Any]:
+        response = self.answers[operation.name]
+        if isinstance(response, Exception):
+            raise response
+        return dict(response)
 
-    def results(self) -> dict[str, Result]:
-        return dict(preflight.results(preflight.checks(self.client, self.wanted, HERE)))
+    def run_checks(self) -> dict[str, Result]:
+        return dict(preflight.run_checks(preflight.checks(self.client, self.planned, HERE)))
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def world(assembly: Assembly, monkeypatch: pytest.MonkeyPatch) -> Iterator[World
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     with mock_aws():
         client = preflight.clients(boto3.session.Session(region_name=HERE.region))
-        made = World(client, read(assembly.directory, project="stackroom", models=MODELS))
+        made = World(client, read_assembly(assembly.directory, project="stackroom", models=MODELS))
         unknown = (
             "bedrock",
             "bedrock-agentcore-control",
@@ -148,11 +148,11 @@ def world(assembly: Assembly, monkeypatch: pytest.MonkeyPatch) -> Iterator[World
             yield made
 
 
-def test_an_account_in_which_all_is_well_passes(world: World) -> None:
-    found = world.results()
+def test_account_without_problems_passes(world: World) -> None:
+    found = world.run_checks()
 
     assert {each.mark for each in found.values()} == {"ok"}, found
-    assert re.match("0 stacks stand, [6-9][0-9] new names are free", found["names"].text)
+    assert re.match("0 existing stacks, [6-9][0-9] new names are free", found["names"].text)
     assert "admission_seconds_between_starts=0.2" in found["Service Quotas"].text
 
 
@@ -184,17 +184,17 @@ def test_an_account_in_which_all_is_well_passes(world: World) -> None:
         ("names", stack("CREATE_COMPLETE", "Blog"), "bad", "make deploy PROJECT=another"),
     ],
 )
-def test_what_is_amiss_is_told_with_what_to_type(
+def test_problem_is_reported_with_a_command_to_type(
     world: World, check: str, answers: dict[str, Any], mark: str, line: str
 ) -> None:
     world.answers |= answers
 
-    found = world.results()[check]
+    found = world.run_checks()[check]
 
     assert (found.mark, found.lines[0][: len(line)]) == (mark, line), found
 
 
-def test_preflight_asks_a_model_what_query_catalog_asks_at_least(world: World) -> None:
+def test_preflight_asks_the_minimal_question_of_query_catalog(world: World) -> None:
     usage = {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}
     world.answers["Converse"] = {"output": {}, "stopReason": "end_turn", "usage": usage}
     asked: list[dict[str, Any]] = []
@@ -203,20 +203,20 @@ def test_preflight_asks_a_model_what_query_catalog_asks_at_least(world: World) -
     ConverseWriter(runtime, model_arn=NOVA).write("hello", ["passage"])
 
     [product] = asked
-    del product["inferenceConfig"]["temperature"]  # the product goes without where it is refused
+    del product["inferenceConfig"]["temperature"]  # the product omits it where it is refused
     assert product.keys() == {"modelId", *QUESTION}
     assert product["inferenceConfig"] == QUESTION["inferenceConfig"]
 
 
-def test_names_that_others_have_are_told_and_those_of_our_stacks_are_not(world: World) -> None:
+def test_names_taken_by_others_are_reported(world: World) -> None:
     bucket, log = f"stackroom-kb-docs-{HERE.id}-{HERE.region}", "/aws/lambda/stackroom-retrieve"
     where = {"LocationConstraint": HERE.region}
     world.client("s3").create_bucket(Bucket=bucket, CreateBucketConfiguration=where)
     world.client("logs").create_log_group(logGroupName=log)
 
-    others = world.results()["names"]
-    world.answers |= stack("CREATE_COMPLETE", *(each for _, each, _ in world.wanted.resources()))
-    ours = world.results()["names"]
+    others = world.run_checks()["names"]
+    world.answers |= stack("CREATE_COMPLETE", *(each for _, each, _ in world.planned.resources()))
+    ours = world.run_checks()["names"]
 
     assert others.text.endswith(f": S3::Bucket {bucket}, Logs::LogGroup {log}"), others
     assert others.lines == (
@@ -224,11 +224,11 @@ def test_names_that_others_have_are_told_and_those_of_our_stacks_are_not(world: 
         "make destroy PURGE=yes PROJECT=stackroom   # with all its data",
         "make deploy PROJECT=another",
     )
-    assert ours == good("6 stacks stand, 0 new names are free")
+    assert ours == passed("6 existing stacks, 0 new names are free")
 
 
 @pytest.mark.parametrize(("by", "mark"), [("AES256", "ok"), ("aws:kms", "bad")])
-def test_vectors_encrypted_otherwise_are_told_before_a_deployment(
+def test_vector_bucket_with_another_encryption_is_reported(
     world: World, by: str, mark: str
 ) -> None:
     bucket, kms = f"stackroom-vectors-{HERE.id}-{HERE.region}", by == "aws:kms"
@@ -237,22 +237,22 @@ def test_vectors_encrypted_otherwise_are_told_before_a_deployment(
         vectorBucketName=bucket, encryptionConfiguration={"sseType": by, **key}
     )
 
-    found = world.results()["encryption"]
+    found = world.run_checks()["encryption"]
 
     assert found.mark == mark, found
     assert found.lines[:1] == (('make deploy ARGS="-c customer_managed_key=on"',) if kms else ())
 
 
-def test_a_vault_of_backups_that_was_kept_is_told_and_no_purge_is_advised(world: World) -> None:
+def test_retained_backup_vault_is_reported_without_advice_to_purge(world: World) -> None:
     name, vault = "stackroom", "AWS::Backup::BackupVault"
     made = {"Type": vault, "Properties": {"BackupVaultName": name}}
-    data = world.wanted.stacks["stackroom-data"]
+    data = world.planned.stacks["stackroom-data"]
     more = {"stackroom-data": {**data, "Resources": {**data["Resources"], "Backups": made}}}
-    world.wanted = replace(world.wanted, stacks={**world.wanted.stacks, **more})
-    free = world.results()["names"]
+    world.planned = replace(world.planned, stacks={**world.planned.stacks, **more})
+    free = world.run_checks()["names"]
     world.client("backup").create_backup_vault(BackupVaultName=name)
 
-    taken = world.results()["names"]
+    taken = world.run_checks()["names"]
 
     assert (free.mark, taken.mark) == ("ok", "bad"), (free, taken)
     assert taken.text.endswith(": Backup::BackupVault stackroom")
@@ -262,11 +262,11 @@ def test_a_vault_of_backups_that_was_kept_is_told_and_no_purge_is_advised(world:
     )
 
 
-def test_an_account_without_bootstrap_or_with_an_old_one_is_told_how(world: World) -> None:
+def test_missing_or_old_bootstrap_is_reported_with_commands(world: World) -> None:
     world.client("ssm").put_parameter(Name=VERSION, Value="5", Type="String", Overwrite=True)
-    old = world.results()["bootstrap"]
+    old = world.run_checks()["bootstrap"]
     world.client("ssm").delete_parameter(Name=VERSION)
-    none = world.results()["bootstrap"]
+    none = world.run_checks()["bootstrap"]
 
     line = f".venv/bin/cdk bootstrap aws://{HERE.id}/{HERE.region}"
     assert (old.mark, none.mark) == ("bad", "bad")
@@ -276,50 +276,52 @@ def test_an_account_without_bootstrap_or_with_an_old_one_is_told_how(world: Worl
 def test_cloudformation_index_properties_decide_if_function_is_needed(
     world: World,
 ) -> None:
-    told = {}
+    texts = {}
     for properties in ((), ("TextSearchConfiguration",), ("IndexMode", "TextSearchConfiguration")):
         world.answers |= index_type(*properties)
-        told[properties] = world.results()["search by words"].text.partition(" has ")[2]
+        texts[properties] = world.run_checks()["search by words"].text.partition(" has ")[2]
 
-    assert list(told.values()) == [
-        "no IndexMode and no TextSearchConfiguration yet: search-index sees to it",
-        "no IndexMode yet: search-index sees to it",
-        "all that search-index sees to: that function may go",
+    assert list(texts.values()) == [
+        "no IndexMode and no TextSearchConfiguration yet: search-index sets it",
+        "no IndexMode yet: search-index sets it",
+        "all that search-index sets: that function can be removed",
     ]
 
 
 @pytest.mark.parametrize(
-    ("answer", "mark", "told"),
+    ("answer", "mark", "texts"),
     [
         (ServiceError("UnsupportedDocumentException", "no picture"), "ok", "$1.50 per 1,000 pages"),
         (denied("textract:DetectDocumentText"), "ok", "English, French, German, Italian"),
         (NOWHERE, "bad", "eu-central-1 has no Textract, which ocr=textract needs; it is in ap-"),
     ],
 )
-def test_ocr_needs_a_region_with_textract_and_its_price_is_told(
-    world: World, answer: Exception, mark: str, told: str
+def test_ocr_needs_a_region_with_textract_and_shows_its_price(
+    world: World, answer: Exception, mark: str, texts: str
 ) -> None:
-    assert "OCR" not in world.results(), "nobody asks for it"
-    world.wanted = read(deployment("encrypted").directory, project="stackroom", models=MODELS)
+    assert "OCR" not in world.run_checks(), "OCR is off"
+    world.planned = read_assembly(
+        deployment("encrypted").directory, project="stackroom", models=MODELS
+    )
     world.answers["DetectDocumentText"] = answer
 
     with answered(world.answer, world.client("textract")):
-        found = world.results()["OCR"]
+        found = world.run_checks()["OCR"]
 
-    assert (found.mark, told in found.text) == (mark, True), found
+    assert (found.mark, texts in found.text) == (mark, True), found
 
 
 def test_new_account_with_ten_concurrent_functions_gets_a_warning(
-    world: World, otherwise: Assembly
+    world: World, customised: Assembly
 ) -> None:
-    """Its queues and streams are made for as few."""
-    world.wanted = read(otherwise.directory, project="docs", models=MODELS)
+    """Its queues and streams are configured for as few."""
+    world.planned = read_assembly(customised.directory, project="docs", models=MODELS)
     world.answers |= concurrency(10)
 
-    found = world.results()["Lambda concurrency"]
+    found = world.run_checks()["Lambda concurrency"]
 
-    told = "10 functions at once, of which queues and streams may take 12"
-    assert (found.mark, found.text) == ("warn", f"{told}: questions may find no place")
+    text = "10 concurrent functions, of which queues and streams may take 12"
+    assert (found.mark, found.text) == ("warn", f"{text}: questions may be throttled")
 
 
 def test_check_that_is_denied_becomes_a_warning_naming_the_right(world: World) -> None:
@@ -331,24 +333,24 @@ def test_check_that_is_denied_becomes_a_warning_naming_the_right(world: World) -
     ):
         world.answers[right.partition(":")[2]] = denied(right)
 
-    found = world.results()
+    found = world.run_checks()
 
-    told = {name: each.text for name, each in found.items() if each.mark == "warn"}
-    assert told == {
-        NOVA: "can't be asked: these credentials lack bedrock:Converse",
-        "Lambda concurrency": "can't be asked: these credentials lack lambda:GetAccountSettings",
-        "names": "none is seen to be taken, but these credentials lack any:ListGateways,"
+    texts = {name: each.text for name, each in found.items() if each.mark == "warn"}
+    assert texts == {
+        NOVA: "can't be checked: these credentials lack bedrock:Converse",
+        "Lambda concurrency": "can't be checked: these credentials lack lambda:GetAccountSettings",
+        "names": "no name is known to be taken, but these credentials lack any:ListGateways,"
         " lambda:GetFunctionConfiguration",
     }
 
 
-def test_a_check_that_hangs_holds_nothing_up() -> None:
+def test_hanging_check_becomes_a_warning() -> None:
     never = Event()
 
-    [(_, hung)] = preflight.results([("it", lambda: good(str(never.wait())))], seconds=0.0)
+    [(_, hung)] = preflight.run_checks([("it", lambda: passed(str(never.wait())))], seconds=0.0)
     never.set()
 
-    assert (hung.mark, hung.text) == ("warn", "no answer within 0 seconds")
+    assert (hung.mark, hung.text) == ("warn", "no response within 0 seconds")
 
 
 @pytest.mark.parametrize(
@@ -361,20 +363,20 @@ def test_a_check_that_hangs_holds_nothing_up() -> None:
         ("eu-central-1", ServiceError("ExpiredToken", "it is over"), "aws configure"),
     ],
 )
-def test_without_credentials_or_region_nothing_else_is_asked(
+def test_missing_credentials_or_region_end_the_preflight(
     world: World, where: str | None, error: Exception | None, line: str
 ) -> None:
     world.answers["GetCallerIdentity"] = error
-    said: list[str] = []
+    lines: list[str] = []
 
     with answered(world.answer, world.client("sts")):
-        failed = preflight.preflight(where, world.client, {}, said.append)
+        failed = preflight.preflight(where, world.client, {}, lines.append)
 
-    assert (failed, len(said), said[0].split()[:2]) == (1, 1, ["bad", "credentials"])
-    assert f"type: {line}" in said[0]
+    assert (failed, len(lines), lines[0].split()[:2]) == (1, 1, ["bad", "credentials"])
+    assert f"type: {line}" in lines[0]
 
 
-def test_the_program_ends_with_1_where_a_check_failed() -> None:
+def test_preflight_exits_with_1_if_a_check_failed() -> None:
     run = subprocess.run(
         [sys.executable, "infra/preflight.py", "-c", "project=docs"],
         cwd=ROOT,
@@ -385,10 +387,10 @@ def test_the_program_ends_with_1_where_a_check_failed() -> None:
     )
 
     assert (run.returncode, run.stdout[:18]) == (1, "bad  credentials  "), run.stderr
-    assert run.stderr == "nothing is deployed: 1 failed, and above is what to type\n"
+    assert run.stderr == "nothing is deployed: 1 failed; type what is shown above\n"
 
 
-def test_a_projects_name_that_is_too_long_is_refused() -> None:
+def test_too_long_project_name_is_refused() -> None:
     found, _ = preflight.settings({"project": "a-name-of-21-letters-x"})
 
     assert (found.mark, found.lines) == ("bad", ("make deploy PROJECT=another",))
@@ -397,14 +399,14 @@ def test_a_projects_name_that_is_too_long_is_refused() -> None:
 def test_preflight_looks_up_every_name_in_the_templates(world: World) -> None:
     named = {
         resource["Type"]
-        for _, _, resource in world.wanted.resources()
+        for _, _, resource in world.planned.resources()
         for name, value in resource.get("Properties", {}).items()
         if name in ("Name", f"{resource['Type'].rpartition('::')[2]}Name")
-        and HERE.resolved(value) is not None
+        and HERE.resolve(value) is not None
     }
 
-    # But for what is named inside another resource, or may have one name several times.
-    assert named - set(LOOKS) == {
+    # Except names inside another resource, and names that several resources may have.
+    assert named - set(LOOKUPS) == {
         *("AWS::ApiGatewayV2::Api", "AWS::ApiGatewayV2::Stage", "AWS::Bedrock::DataSource"),
         *(
             "AWS::BedrockAgentCore::Policy",
@@ -417,8 +419,8 @@ def test_preflight_looks_up_every_name_in_the_templates(world: World) -> None:
     }
 
 
-def test_the_regions_have_every_type_and_are_those_of_the_page(world: World) -> None:
-    types = {resource["Type"] for _, _, resource in world.wanted.resources()}
+def test_regions_have_every_type_and_match_the_page(world: World) -> None:
+    types = {resource["Type"] for _, _, resource in world.planned.resources()}
     schemas = files("cfnlint") / "data" / "schemas" / "providers"
     page = (ROOT / "docs" / "deploy.md").read_text("utf-8")
     [listed] = re.findall(r"^(`.*`) have all of them", page, re.MULTILINE)

@@ -1,5 +1,5 @@
 # ruff: noqa: N803 - arguments are spelled as boto3 spells them
-"""Emptying an account: Bedrock by the simulator, the rest by moto."""
+"""Purging an account: Bedrock is the simulator, the rest is moto."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -26,8 +26,9 @@ BUCKET = f"stackroom-kb-docs-{ACCOUNT}-{REGION}"
 
 class Bedrock:
     """
-    The simulator; a second passes with each call, and `calls` are what was asked to go. The first
-    deletion of a data source does not come about where `fails`, which is one of MANAGED's then.
+    The simulator, with `calls` for deletions and stops; each call takes a second.
+
+    If `fails`, the first deletion of a data source, a MANAGED one, is not successful.
     """
 
     def __init__(self, s3: Any) -> None:
@@ -35,34 +36,34 @@ class Bedrock:
         self.calls: list[tuple[str, str]] = []
         self.fails = False
 
-    def answer(self, operation: Any, asked: dict[str, Any]) -> dict[str, Any]:
+    def answer(self, operation: Any, request: dict[str, Any]) -> dict[str, Any]:
         if operation.name.startswith(("Delete", "Stop")):
-            self.calls.append((operation.name, [*asked.values()][-1]))
+            self.calls.append((operation.name, [*request.values()][-1]))
         deletions = [name for name, _ in self.calls].count("DeleteDataSource")
         if self.fails and deletions == 1 and operation.name == "DeleteDataSource":
-            return {**asked, "status": "DELETING"}
+            return {**request, "status": "DELETING"}
         if self.fails and deletions == 1 and operation.name == "GetDataSource":
             managed = {"type": "MANAGED_KNOWLEDGE_BASE_CONNECTOR"}
             source = {"status": "DELETE_UNSUCCESSFUL", "dataSourceConfiguration": managed}
             return {"dataSource": source}
-        told = self.simulator.call(operation, asked, after=1.0)
-        # The wire leaves out what is None.
+        response = self.simulator.call(operation, request, after=1.0)
+        # The service omits fields that are None.
         return {
             name: {key: each for key, each in value.items() if each is not None}
             if isinstance(value, dict)
             else value
-            for name, value in told.items()
+            for name, value in response.items()
         }
 
     def add(self, name: str) -> str:
-        """A knowledge base with a data source that crawls the bucket; answers its id."""
+        """Create a knowledge base with a data source that crawls the bucket; return its id."""
         ask, of_it = self.simulator.ask, {"vectorBucketName": name, "indexName": name}
         ask("CreateVectorBucket", service="s3vectors", vectorBucketName=name)
         shape = {"dataType": "float32", "dimension": 1024, "distanceMetric": "cosine"}
         index = ask("CreateIndex", service="s3vectors", **of_it, **shape)["indexArn"]
         role = f"arn:aws:iam::{ACCOUNT}:role/role-of-{name}"
-        asked = {**knowledge_base_request(index, name), "roleArn": role}
-        made = str(ask("CreateKnowledgeBase", **asked)["knowledgeBase"]["knowledgeBaseId"])
+        request = {**knowledge_base_request(index, name), "roleArn": role}
+        made = str(ask("CreateKnowledgeBase", **request)["knowledgeBase"]["knowledgeBaseId"])
         self.simulator.pass_time(10)
         crawled = {"type": "S3", "s3Configuration": {"bucketArn": f"arn:aws:s3:::{BUCKET}"}}
         ask("CreateDataSource", knowledgeBaseId=made, name=name, dataSourceConfiguration=crawled)
@@ -88,7 +89,7 @@ class Pages:
 
 @dataclass
 class FakeUserPools:
-    """User pools by name, which is their id too, and whether deletion protection is on."""
+    """User pools by name, which is also their id, with their deletion protection."""
 
     protected: dict[str, bool] = field(default_factory=dict)
 
@@ -107,22 +108,22 @@ class FakeUserPools:
 
 @dataclass
 class FakeStacks:
-    """CloudFormation: a stack is refused while another still imports what it exports."""
+    """CloudFormation, which refuses to delete a stack while another imports its exports."""
 
-    standing: list[str] = field(default_factory=list)
+    existing: list[str] = field(default_factory=list)
 
     def delete_stack(self, *, StackName: str) -> None:
-        kept = [name for name in self.standing if name != StackName]
+        kept = [name for name in self.existing if name != StackName]
         if StackName.endswith("-data") and any(name.endswith("-base") for name in kept):
             raise _error("ValidationError", "DeleteStack")
-        self.standing = kept
+        self.existing = kept
 
     def get_waiter(self, name: str) -> "FakeStacks":
-        assert name == "stack_delete_complete", "nothing else is waited for"
+        assert name == "stack_delete_complete", "the purge waits for nothing else"
         return self
 
     def wait(self, *, StackName: str) -> None:
-        assert StackName not in self.standing, "deleting is at once here"
+        assert StackName not in self.existing, "the fake deletes at once"
 
 
 def _error(code: str, operation: str) -> ClientError:
@@ -135,7 +136,7 @@ class Account:
     users: FakeUserPools
     stacks: FakeStacks
     client: Callable[[str], Any]
-    said: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
 
     def purge(self, project: str = "stackroom") -> None:
         Purge(
@@ -145,10 +146,10 @@ class Account:
             knowledge_bases=KnowledgeBases(
                 bedrock=self.client("bedrock-agent"),
                 iam=self.client("iam"),
-                say=self.said.append,
+                write_line=self.lines.append,
                 sleep=self.bedrock.simulator.pass_time,
             ),
-            say=self.said.append,
+            write_line=self.lines.append,
         ).run()
 
 
@@ -158,7 +159,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     with mock_aws():
-        # moto's own need packages that nothing else here does.
+        # moto's own versions need packages that nothing else here does.
         users, stacks = FakeUserPools(), FakeStacks()
         fakes: dict[str, Any] = {"cognito-idp": users, "cloudformation": stacks}
         session: Any = boto3.session.Session(region_name=REGION)  # its stubs want literal names
@@ -179,7 +180,7 @@ def a_bucket(account: Account) -> Any:
     return s3
 
 
-def test_jobs_stop_before_their_data_source_goes_and_a_role_goes_last(account: Account) -> None:
+def test_purge_stops_jobs_first_and_deletes_the_role_last(account: Account) -> None:
     a_bucket(account).put_object(Bucket=BUCKET, Key="alice/research/report.txt", Body=b"text")
     made = account.bedrock.add("stackroom-1")
     iam = account.client("iam")
@@ -202,7 +203,7 @@ def test_jobs_stop_before_their_data_source_goes_and_a_role_goes_last(account: A
     assert (iam.list_roles()["Roles"], account.bedrock.names()) == ([], [])
 
 
-def test_purge_gives_up_on_vectors_that_cannot_be_deleted_and_goes_on(
+def test_purge_retains_vectors_that_can_not_be_deleted(
     account: Account,
 ) -> None:
     account.bedrock.add("stackroom-1")
@@ -215,7 +216,7 @@ def test_purge_gives_up_on_vectors_that_cannot_be_deleted_and_goes_on(
     assert [name for name, _ in account.bedrock.calls].count("DeleteDataSource") == 2
 
 
-def test_a_managed_one_that_was_not_deleted_is_deleted_once_more(account: Account) -> None:
+def test_failed_deletion_of_a_managed_data_source_is_repeated(account: Account) -> None:
     account.bedrock.add("stackroom-1")
     account.bedrock.fails = True
 
@@ -225,7 +226,7 @@ def test_a_managed_one_that_was_not_deleted_is_deleted_once_more(account: Accoun
     assert [name for name, _ in account.bedrock.calls].count("DeleteDataSource") == 2
 
 
-def test_every_version_of_every_document_goes(account: Account) -> None:
+def test_purge_deletes_every_version_of_every_document(account: Account) -> None:
     s3 = a_bucket(account)
     s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
     for body in (b"first", b"second"):
@@ -236,7 +237,7 @@ def test_every_version_of_every_document_goes(account: Account) -> None:
     account.purge()
 
     assert s3.list_buckets()["Buckets"] == []
-    assert "deleted 3 object versions" in account.said
+    assert "deleted 3 object versions" in account.lines
 
 
 def test_purge_removes_tables_users_and_kept_stacks_of_its_project_only(
@@ -250,15 +251,18 @@ def test_purge_removes_tables_users_and_kept_stacks_of_its_project_only(
             AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
             BillingMode="PAY_PER_REQUEST",
         )
-    told = {"CatalogTableName": "stackroom-kb-catalog", "ControlTableName": "stackroom-kb-control"}
-    protect({"stackroom-data": told, "stackroom-gateway": {}}, dynamodb)
+    outputs = {
+        "CatalogTableName": "stackroom-kb-catalog",
+        "ControlTableName": "stackroom-kb-control",
+    }
+    protect({"stackroom-data": outputs, "stackroom-gateway": {}}, dynamodb)
     with pytest.raises(ClientError, match="DeletionProtection"):
         dynamodb.delete_table(TableName="stackroom-kb-control")
     secrets = account.client("secretsmanager")
     for name in ("stackroom-webhook-key", "other-webhook-key"):
         secrets.create_secret(Name=name, SecretString="key")
     account.users.protected = {"stackroom-users": True, "other-users": True}
-    account.stacks.standing = ["stackroom-data", "stackroom-knowledge-base", "other-data"]
+    account.stacks.existing = ["stackroom-data", "stackroom-knowledge-base", "other-data"]
     for name in ("stackroom-two-1", "stackroom-2-1"):
         account.bedrock.add(name)
 
@@ -267,14 +271,14 @@ def test_purge_removes_tables_users_and_kept_stacks_of_its_project_only(
     assert dynamodb.list_tables()["TableNames"] == ["other-kb-catalog"]
     assert [each["Name"] for each in secrets.list_secrets()["SecretList"]] == ["other-webhook-key"]
     assert account.users.protected == {"other-users": True}
-    assert account.stacks.standing == ["other-data"]
-    assert account.said[-1] == "deleted stack stackroom-data"
+    assert account.stacks.existing == ["other-data"]
+    assert account.lines[-1] == "deleted stack stackroom-data"
     assert account.bedrock.names() == ["stackroom-2-1", "stackroom-two-1"]
-    account.purge()  # of what is left there is nothing of this project
+    account.purge()  # nothing of this project is left
     assert account.bedrock.calls == []
 
 
-def test_key_is_scheduled_for_deletion_and_its_name_is_free(account: Account) -> None:
+def test_purge_schedules_key_deletion_and_frees_its_alias(account: Account) -> None:
     kms = account.client("kms")
     keys = {}
     for project in ("stackroom", "other"):
@@ -293,7 +297,7 @@ def test_key_is_scheduled_for_deletion_and_its_name_is_free(account: Account) ->
     assert ("alias/stackroom" in names, "alias/other" in names) == (False, True)
 
 
-def test_indexes_go_before_their_bucket(account: Account) -> None:
+def test_purge_deletes_indexes_before_their_bucket(account: Account) -> None:
     s3vectors = account.client("s3vectors")
     bucket = f"stackroom-vectors-{ACCOUNT}-{REGION}"
     s3vectors.create_vector_bucket(vectorBucketName=bucket)

@@ -1,4 +1,4 @@
-"""The restoration of tables, broken off in between and run again, in moto's DynamoDB."""
+"""Restoring tables, interrupted and repeated, in moto's DynamoDB."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -48,24 +48,24 @@ def texts(dynamodb: Any, table: str) -> dict[str, str]:
 
 
 def test_restored_table_keeps_its_identity_and_has_the_earlier_items(dynamodb: Any) -> None:
-    restoration, moment = Restoration(dynamodb=dynamodb, say=print), utc_now()
+    restoration, moment = Restoration(dynamodb=dynamodb, write_line=print), utc_now()
     for table in TABLES:
         put(dynamodb, table, range(60), "then")
-        restoration.beside(table, moment)
+        restoration.restore_copy(table, moment)
         put(dynamodb, table, range(30, 90), "since")
         dynamodb.delete_item(TableName=table, Key={"pk": {"S": "p"}, "sk": {"S": "000"}})
     before = [dynamodb.describe_table(TableName=each)["Table"] for each in TABLES]
-    restoration.put_back(TABLES[0])
+    restoration.copy_back(TABLES[0])
 
-    for table in TABLES:  # once more, from the beginning
-        restoration.beside(table, moment)
-        restoration.put_back(table)
+    for table in TABLES:  # repeated from the beginning
+        restoration.restore_copy(table, moment)
+        restoration.copy_back(table)
     for table in TABLES:
-        restoration.tidy(table)
+        restoration.delete_copy(table)
 
-    for table, was in zip(TABLES, before, strict=True):
+    for table, previous in zip(TABLES, before, strict=True):
         assert texts(dynamodb, table) == {f"{number:03}": "then" for number in range(60)}
         found = dynamodb.describe_table(TableName=table)["Table"]
         for name in ("CreationDateTime", "LatestStreamArn"):
-            assert found[name] == was[name]
+            assert found[name] == previous[name]
     assert dynamodb.list_tables()["TableNames"] == list(TABLES)

@@ -1,4 +1,4 @@
-"""What searching costs in rights and variables, and where questions' vectors are kept."""
+"""The rights and variables that searching needs, and the cache of questions' vectors."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 
 from functions.prewarm.handler import PrewarmSettings
 from infra.deployment import Deployment
-from infra.search_rights import bundle_of_search
+from infra.search_rights import search_bundle
 from infra.shared_knowledge_bases import SharedKnowledgeBases
 from stackroom.app.function_settings import SearchSettings
 from stackroom.aws.redis.redis_url import redis_url
@@ -37,11 +37,11 @@ def by_retrieve() -> Assembly:
 
 @pytest.fixture
 def cached() -> Assembly:
-    """Everything, with a cache in a VPC."""
+    """A deployment with a cache in a VPC."""
     return deployment("cached and sharing")
 
 
-def test_searching_functions_may_query_index_and_model_beside_retrieve(
+def test_searching_functions_may_query_the_index_and_call_retrieve(
     by_retrieve: Assembly, assembly: Assembly
 ) -> None:
     for function in SEARCHING:
@@ -73,7 +73,7 @@ def test_vector_search_changes_rights_and_settings_of_searchers_only(
             assert MODEL.endswith(f"/{read.embedding_model}")
 
 
-def test_cache_appears_only_if_configured_and_where_questions_are_embedded(
+def test_cache_changes_only_functions_that_embed_questions(
     assembly: Assembly, cached: Assembly
 ) -> None:
     for stack in assembly.stacks:
@@ -90,7 +90,7 @@ def test_cache_appears_only_if_configured_and_where_questions_are_embedded(
     [
         *dict.fromkeys(("retrieve", "catalog-tools", "agent-runner"), True).items(),
         ("identity-interceptor", False),
-        ("console", False),  # it needs Cognito, which is outside
+        ("console", False),  # it needs Cognito, which the VPC can't reach
     ],
 )
 def test_only_embedding_functions_have_the_cache_url_and_join_its_vpc(
@@ -111,16 +111,16 @@ def test_only_embedding_functions_have_the_cache_url_and_join_its_vpc(
     }
     looking = {("ec2:DescribeNetworkInterfaces", "*"), ("ec2:DescribeSubnets", "*")}
 
-    told = redis_url(cached.variables(function))
+    url = redis_url(cached.variables(function))
     inside = cached.function(function).get("VpcConfig")
 
     where = {"SubnetIds": subnets.split(","), "SecurityGroupIds": [groups]}
-    assert (told, inside) == ((REDIS, where) if embeds else (None, None))
+    assert (url, inside) == ((REDIS, where) if embeds else (None, None))
     assert of_ec2(cached, function) == (interfaces | looking if embeds else set())
 
 
-def test_rights_of_a_vpc_are_there_before_their_functions_and_as_long(cached: Assembly) -> None:
-    # Lambda makes the interfaces with the function's role, and removes them with it.
+def test_functions_in_a_vpc_depend_on_their_rights(cached: Assembly) -> None:
+    # Lambda creates the interfaces with the function's role, and deletes them with it.
     policies = {each.logical_id for each in cached.all("gateway", "AWS::IAM::Policy")}
     for function in ("Retrieve", "CatalogTools"):
         made = cached.one("gateway", "AWS::Lambda::Function", function)
@@ -131,10 +131,10 @@ def of_ec2(assembly: Assembly, function: str) -> set[tuple[str, str]]:
     return {each for each in assembly.granted(function) if each[0].startswith("ec2:")}
 
 
-def test_a_password_is_refused_and_not_repeated() -> None:
+def test_redis_url_with_a_password_is_refused_without_repeating_it() -> None:
     url = "rediss://app:correct-horse@cache.example.com:6379"
 
-    with pytest.raises(ValueError, match=r"^context redis_url .* must be without") as refused:
+    with pytest.raises(ValueError, match=r"^context redis_url must have no user") as refused:
         Deployment.from_context(cdk.App(context={**RIGHT, "redis_url": url}))
 
     assert "correct-horse" not in str(refused.value)
@@ -142,20 +142,20 @@ def test_a_password_is_refused_and_not_repeated() -> None:
 
 
 @pytest.mark.parametrize("left_out", ["redis_subnet_ids", "redis_security_group_ids"])
-def test_subnets_and_security_groups_go_together(left_out: str) -> None:
+def test_subnets_without_security_groups_are_refused(left_out: str) -> None:
     context = {**RIGHT, **CONTEXTS["cached and sharing"], left_out: ""}
 
-    with pytest.raises(ValueError, match="must stand with the other of two"):
+    with pytest.raises(ValueError, match="must be set with the other list"):
         Deployment.from_context(cdk.App(context=context))
 
 
-def test_redis_is_in_the_zip_where_it_is_used() -> None:
-    def shipped(**context: object) -> list[str]:
-        group = bundle_of_search(Deployment.from_context(cdk.App(context={**RIGHT, **context})))
+def test_zip_contains_redis_only_with_a_cache() -> None:
+    def redis_requirements(**context: object) -> list[str]:
+        group = search_bundle(Deployment.from_context(cdk.App(context={**RIGHT, **context})))
         return [each for each in bundling.requirements(group.extras) if each.startswith("redis")]
 
-    assert shipped() == []
-    assert len(shipped(redis_url=REDIS)) == 1
+    assert redis_requirements() == []
+    assert len(redis_requirements(redis_url=REDIS)) == 1
 
 
 @pytest.fixture
@@ -189,16 +189,16 @@ def test_prewarm_errors_raise_an_alarm_of_their_own(
 
     assert added == {"stackroom-PrewarmErrors"}
     alarm = alarms(prewarmed)["stackroom-PrewarmErrors"]
-    [figure] = [each["MetricStat"]["Metric"] for each in alarm["Metrics"]]
-    assert (figure["MetricName"], alarm["Threshold"]) == ("Errors", 2)
-    assert figure["Dimensions"] == [{"Name": "FunctionName", "Value": "stackroom-prewarm"}]
+    [metric] = [each["MetricStat"]["Metric"] for each in alarm["Metrics"]]
+    assert (metric["MetricName"], alarm["Threshold"]) == ("Errors", 2)
+    assert metric["Dimensions"] == [{"Name": "FunctionName", "Value": "stackroom-prewarm"}]
 
 
 LAWS = {"name": "Laws", "description": "All laws in force", "knowledge_base_id": "ABCDE12345"}
 
 
 @pytest.mark.parametrize("function", ["console", "agent-runner"])
-def test_console_and_runner_are_told_of_them(
+def test_console_and_runner_get_the_shared_knowledge_bases(
     assembly: Assembly, cached: Assembly, function: str
 ) -> None:
     variables = cached.variables(function)
@@ -211,7 +211,9 @@ def test_console_and_runner_are_told_of_them(
     assert "KNOWLEDGE_BASES_CONFIG" not in assembly.variables(function)
 
 
-def test_the_runner_may_search_them_and_nobody_else(cached: Assembly, assembly: Assembly) -> None:
+def test_only_the_runner_may_search_shared_knowledge_bases(
+    cached: Assembly, assembly: Assembly
+) -> None:
     added = cached.granted("agent-runner") - assembly.granted("agent-runner")
 
     assert {each for each in added if not each[0].startswith("ec2:")} == {  # of its cache
@@ -224,7 +226,7 @@ def test_the_runner_may_search_them_and_nobody_else(cached: Assembly, assembly: 
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reason"),
     [
         ("[", "must be a file of JSON"),
         ('["ABCDE12345"]', "must be a JSON list of objects"),
@@ -234,13 +236,13 @@ def test_the_runner_may_search_them_and_nobody_else(cached: Assembly, assembly: 
         (json.dumps([LAWS, LAWS]), "ABCDE12345"),
     ],
 )
-def test_a_file_that_describes_none_is_refused_in_words_that_name_it(
-    tmp_path: Path, text: str, told: str
+def test_invalid_file_of_shared_knowledge_bases_is_refused(
+    tmp_path: Path, text: str, reason: str
 ) -> None:
     file = tmp_path / "shared.json"
     file.write_text(text)
 
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=reason):
         described(str(file))
     with pytest.raises(ValueError, match=r"'nowhere\.json' must be a file of JSON"):
         described("nowhere.json")
@@ -248,4 +250,4 @@ def test_a_file_that_describes_none_is_refused_in_words_that_name_it(
 
 def described(name: str) -> None:
     app = cdk.App(context={"shared_knowledge_bases_file": name})
-    SharedKnowledgeBases.from_context(app).given(cdk.Stack(app, "Stack"))
+    SharedKnowledgeBases.from_context(app).resolve(cdk.Stack(app, "Stack"))

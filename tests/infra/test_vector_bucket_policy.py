@@ -1,4 +1,4 @@
-"""Who may read and change vectors: those who must, whatever the roles of others allow."""
+"""Who may read and change vectors: the roles that must, whatever other roles allow."""
 
 from dataclasses import replace
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from infra.app import build_app
 from tests.campaigns.permissions.needs import Names, needs
 from tests.campaigns.permissions.roles import roles
-from tests.infra.assembly import KEPT, Assembly, listed
+from tests.infra.assembly import KEPT, Assembly, as_list
 from tests.infra.synthesis import BREAK_GLASS, VECTORS, deployment
 
 STACK = "knowledge-base"
@@ -22,60 +22,60 @@ def each_deployment(request: pytest.FixtureRequest) -> Assembly:
     return deployment(request.param)
 
 
-def refusals(assembly: Assembly) -> list[dict[str, Any]]:
+def denials(assembly: Assembly) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = assembly.one(STACK, POLICY).properties["Policy"]["Statement"]
     return found
 
 
-def spared(statement: dict[str, Any]) -> set[str]:
-    return set(listed(statement["Condition"]["ArnNotLike"]["aws:PrincipalArn"]))
+def exempt(statement: dict[str, Any]) -> set[str]:
+    return set(as_list(statement["Condition"]["ArnNotLike"]["aws:PrincipalArn"]))
 
 
 def roles_that_may(assembly: Assembly, actions: list[str]) -> set[str]:
-    """ARNs of the roles of functions and of knowledge bases that are allowed one of these."""
+    """Return the ARNs of functions' and knowledge bases' roles that have one of these rights."""
     functions = {
         f"arn:aws:iam::{{account}}:role/{role}"
         for stack in assembly.stacks
         for policy in assembly.all(stack, "AWS::IAM::Policy")
         for statement in policy.properties["PolicyDocument"]["Statement"]
-        if set(actions) & set(listed(statement["Action"]))
+        if set(actions) & set(as_list(statement["Action"]))
         for role in policy.properties["Roles"]
     }
-    return functions | of_bedrock(assembly)
+    return functions | knowledge_base_roles(assembly)
 
 
-def of_bedrock(assembly: Assembly) -> set[str]:
+def knowledge_base_roles(assembly: Assembly) -> set[str]:
     bases = assembly.all(STACK, "AWS::Bedrock::KnowledgeBase")
     return {each.properties["RoleArn"] for each in bases}
 
 
 def test_vectors_are_denied_to_all_but_roles_that_need_them(each_deployment: Assembly) -> None:
-    read, changed = refusals(each_deployment)
+    read, changed = denials(each_deployment)
 
-    roles = {each for each in spared(read) if ":assumed-role/" not in each}
-    sessions = spared(read) - roles
+    roles = {each for each in exempt(read) if ":assumed-role/" not in each}
+    sessions = exempt(read) - roles
     assert roles == roles_that_may(each_deployment, READING)
-    assert spared(changed) == roles_that_may(each_deployment, CHANGING)
-    assert spared(changed) == of_bedrock(each_deployment)
+    assert exempt(changed) == roles_that_may(each_deployment, CHANGING)
+    assert exempt(changed) == knowledge_base_roles(each_deployment)
     assert sessions == {
         f"{each.replace(':iam:', ':sts:').replace(':role/', ':assumed-role/')}/*"
-        for each in roles - of_bedrock(each_deployment)
+        for each in roles - knowledge_base_roles(each_deployment)
     }
     assert "*" not in "".join(roles)
 
 
-def test_policy_denies_use_of_vectors_and_no_administration(assembly: Assembly) -> None:
-    made = assembly.one(STACK, POLICY)
+def test_policy_denies_use_of_vectors_but_not_administration(assembly: Assembly) -> None:
+    policy = assembly.one(STACK, POLICY)
 
-    assert made.raw["DeletionPolicy"] == KEPT
-    assert made.properties["VectorBucketArn"] == VECTORS
-    assert [each["Action"] for each in refusals(assembly)] == [READING, CHANGING]
-    for each in refusals(assembly):
+    assert policy.raw["DeletionPolicy"] == KEPT
+    assert policy.properties["VectorBucketArn"] == VECTORS
+    assert [each["Action"] for each in denials(assembly)] == [READING, CHANGING]
+    for each in denials(assembly):
         assert (each["Effect"], each["Principal"]) == ("Deny", {"AWS": "*"})
         assert each["Resource"] == f"{VECTORS}/index/*"
 
 
-def test_campaign_denies_a_role_that_the_policy_does_not_spare(assembly: Assembly) -> None:
+def test_campaign_denies_a_role_that_the_policy_does_not_exempt(assembly: Assembly) -> None:
     parameters = {"indexArn": f"{VECTORS}/index/Index1", "returnMetadata": True}
     called = {"service": "s3vectors", "operation": "QueryVectors", "parameters": parameters}
     names = Names(account="0" * 12, region="us-east-1")
@@ -87,12 +87,12 @@ def test_campaign_denies_a_role_that_the_policy_does_not_spare(assembly: Assembl
     assert not any(replace(role, arn=f"{role.arn}-too").allows(each) for each in needed)
 
 
-def test_break_glass_role_and_each_knowledge_base_of_a_pool_are_spared() -> None:
-    otherwise = deployment("otherwise")
+def test_break_glass_role_and_knowledge_bases_are_exempt() -> None:
+    customised = deployment("customised")
 
-    assert len(of_bedrock(otherwise)) == 2
-    for each in refusals(otherwise):
-        assert {BREAK_GLASS, *of_bedrock(otherwise)} <= spared(each)
+    assert len(knowledge_base_roles(customised)) == 2
+    for each in denials(customised):
+        assert {BREAK_GLASS, *knowledge_base_roles(customised)} <= exempt(each)
 
 
 @pytest.mark.parametrize("wrong", ["Auditors", "arn:aws:iam::123456789012:role/*", "*"])

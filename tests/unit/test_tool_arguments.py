@@ -4,14 +4,18 @@ from typing import Any
 
 import pytest
 
-from functions.tool_targets import ALONE, TARGETS
+from functions.tool_targets import STANDALONE, TARGETS
 from stackroom.access.tool import Arguments, Tool
 from stackroom.errors import ValidationError
 from stackroom.search.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 
 TOOLS = [
     (target, tool)
-    for target, tools in {**TARGETS, **ALONE, "agents": (RETRIEVE_FROM_KNOWLEDGE_BASE,)}.items()
+    for target, tools in {
+        **TARGETS,
+        **STANDALONE,
+        "agents": (RETRIEVE_FROM_KNOWLEDGE_BASE,),
+    }.items()
     for tool in tools
 ]
 NAMED: dict[str, Tool[Any]] = {tool.name: tool for _, tool in TOOLS if _ in TARGETS}

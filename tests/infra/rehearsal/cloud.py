@@ -1,10 +1,10 @@
 """
-Deployments as the CDK's CLI makes them, through ministack's CloudFormation in this process: stacks
-in their order, each created, updated, or rolled back, with exports that others hold on to.
+Deployments as the CDK's CLI makes them, by ministack's CloudFormation in this process.
 
-What the engine knows by itself is not repeated here: intrinsic functions, the order of resources,
-rollbacks, what DeletionPolicy and UpdateReplacePolicy keep, quotas of a template, and that a stack
-isn't deleted while its exports are imported.
+Stacks are created, updated or rolled back in order, and exports in use are protected. The engine
+itself covers intrinsic functions, the order of resources, rollbacks, DeletionPolicy and
+UpdateReplacePolicy, a template's quotas, and that a stack isn't deleted while its exports are
+imported.
 """
 
 import asyncio
@@ -21,20 +21,20 @@ from ministack.services import cloudformation, s3, ssm
 from ministack.services.cloudformation import handlers, provisioners, stacks
 
 from tests.infra.assembly import Assembly
-from tests.infra.rehearsal.stand_ins import NOBODY, Standing, StandIns
+from tests.infra.rehearsal.stand_ins import NOBODY, ExistingResource, StandIns
 
-# As the CDK deploys them: what exports before what imports.
+# The CDK's order of deployment: exporting stacks before importing ones.
 ORDER = ("data", "knowledge-base", "pipeline", "gateway", "console", "operations")
-_ENDS_WELL = {"CREATE_COMPLETE", "UPDATE_COMPLETE", "DELETE_COMPLETE"}
+_SUCCESS = {"CREATE_COMPLETE", "UPDATE_COMPLETE", "DELETE_COMPLETE"}
 
 
-class Failed(Exception):
-    """A stack's operation, with its reasons."""
+class DeploymentFailed(Exception):
+    """A stack's operation failed, for these reasons."""
 
 
 @dataclass(frozen=True)
 class Cloud:
-    """One account in one region; `elsewhere` is another beside it."""
+    """An account in a region; `elsewhere` returns another one."""
 
     account: str = "123456789012"
     region: str = "us-east-1"
@@ -45,9 +45,9 @@ class Cloud:
 
     def deploy(self, assembly: Assembly, *, failing: str = NOBODY) -> None:
         """
-        As `cdk deploy --all`: raises Failed at the first stack that fails, and makes no other then.
+        Deploy like `cdk deploy --all`; raise DeploymentFailed at the first stack that fails.
 
-        failing: the logical id of a resource that AWS refuses.
+        `failing` is the logical id of a resource that AWS refuses.
         """
         self.types.failing = failing
         try:
@@ -58,44 +58,44 @@ class Cloud:
 
     def destroy(self, *stacks: str) -> None:
         for stack in stacks:
-            self._ask("DeleteStack", stack)
+            self._request("DeleteStack", stack)
 
     def status(self, stack: str) -> str | None:
         with request_scope(self.account, self.region):
             found = cloudformation._stacks.get(stack)
             return str(found["StackStatus"]) if found else None
 
-    def standing(self, stack: str = "") -> dict[tuple[str, str], Standing]:
-        """By type and Ref, in the order they were made: all here, or one stack's."""
+    def resources(self, stack: str = "") -> dict[tuple[str, str], ExistingResource]:
+        """Return the resources by type and Ref, in order of creation: all, or one stack's."""
         return {
             (type_, ref): each
-            for (account, region, type_, ref), each in self.types.standing.items()
+            for (account, region, type_, ref), each in self.types.resources.items()
             if (account, region) == (self.account, self.region) and stack in ("", each.stack)
         }
 
     def deploy_stack(self, stack: str, template: dict[str, Any]) -> None:
         status = self.status(stack)
-        # What failed to be created can't be updated; the CLI deletes it first.
+        # A stack whose creation failed can't be updated; the CLI deletes it first.
         # https://github.com/aws/aws-cdk-cli/blob/main/packages/%40aws-cdk/toolkit-lib/lib/api/deployments/deploy-stack.ts
         if status == "ROLLBACK_COMPLETE":
-            self._ask("DeleteStack", stack)
+            self._request("DeleteStack", stack)
         is_new = status in {None, "ROLLBACK_COMPLETE", "DELETE_COMPLETE"}
         try:
-            self._ask("CreateStack" if is_new else "UpdateStack", stack, template)
-        except Failed as error:
+            self._request("CreateStack" if is_new else "UpdateStack", stack, template)
+        except DeploymentFailed as error:
             if "No updates are to be performed" not in str(error):
                 raise
 
-    def _ask(self, action: str, stack: str, template: dict[str, Any] | None = None) -> None:
-        asked = {"StackName": stack, "Capabilities.member.1": "CAPABILITY_NAMED_IAM"}
+    def _request(self, action: str, stack: str, template: dict[str, Any] | None = None) -> None:
+        request = {"StackName": stack, "Capabilities.member.1": "CAPABILITY_NAMED_IAM"}
         if template is not None:
-            asked["TemplateURL"] = f"https://s3/assets/{stack}"
+            request["TemplateURL"] = f"https://s3/assets/{stack}"
             for each in template["Resources"].values():
                 type_ = each["Type"]
                 provisioners._RESOURCE_HANDLERS[type_] = self.types.handlers(type_)
 
-        async def until_over() -> tuple[int, bytes]:
-            status, _, body = handlers._ACTION_HANDLERS[action](asked)
+        async def run_to_end() -> tuple[int, bytes]:
+            status, _, body = handlers._ACTION_HANDLERS[action](request)
             await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}))
             return status, body
 
@@ -104,12 +104,14 @@ class Cloud:
             request_scope(self.account, self.region),
             patch.object(s3, "_get_object_data", lambda *_: body),
         ):
-            code, answer = asyncio.run(until_over())
+            code, answer = asyncio.run(run_to_end())
             if code != 200:
-                raise Failed(re.sub("<[^>]+>", " ", str(answer)))
+                raise DeploymentFailed(re.sub("<[^>]+>", " ", str(answer)))
             found = cloudformation._stacks[stack]
-            if found["StackStatus"] not in _ENDS_WELL:
-                raise Failed(f"{stack} {found['StackStatus']}: {self._reasons(found['StackId'])}")
+            if found["StackStatus"] not in _SUCCESS:
+                raise DeploymentFailed(
+                    f"{stack} {found['StackStatus']}: {self._reasons(found['StackId'])}"
+                )
 
     @staticmethod
     def _reasons(stack_id: str) -> str:
@@ -121,8 +123,10 @@ class Cloud:
 
 
 @contextmanager
-def rehearsed() -> Iterator[Cloud]:
-    """With nothing in it; one at a time, for ministack keeps what it knows in its modules."""
+def empty_cloud() -> Iterator[Cloud]:
+    """
+    Yield an empty cloud; only one at a time, because ministack keeps its state in its modules.
+    """
     with ExitStack() as stack:
         for rules in (
             provisioners._RESOURCE_HANDLERS,
@@ -134,7 +138,7 @@ def rehearsed() -> Iterator[Cloud]:
         for module, name, instead in (
             (stacks, "_runs_on_worker_thread", lambda _: False),
             (stacks, "_resolve_stack_outputs", _with_exports_in_use(stacks._resolve_stack_outputs)),
-            # The version of the bootstrap stack, which the CDK's templates ask for.
+            # The version of the bootstrap stack, which the CDK's templates require.
             (ssm, "resolve_parameter_value", lambda _: "32"),
         ):
             stack.enter_context(patch.object(module, name, instead))
@@ -144,8 +148,10 @@ def rehearsed() -> Iterator[Cloud]:
 
 def _with_exports_in_use(resolve: Any) -> Any:
     """
-    What ministack's updates leave out: an export that another stack imports can be neither removed
-    nor changed, and no two stacks export the same name.
+    Return a resolver that protects exports, which ministack's updates don't.
+
+    An export that another stack imports can be neither removed nor changed, and no two stacks
+    export the same name.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-exports.html
     """
 
@@ -157,9 +163,9 @@ def _with_exports_in_use(resolve: Any) -> Any:
                 if name in exports:
                     raise ValueError(f"Export {name} is exported by {known['StackId']} already")
             elif exports.get(name) != known:
-                for other, its in cloudformation._stacks.items():
-                    if its["StackStatus"] != "DELETE_COMPLETE" and (
-                        name in handlers._imported_export_names(its, other)
+                for other, its_stack in cloudformation._stacks.items():
+                    if its_stack["StackStatus"] != "DELETE_COMPLETE" and (
+                        name in handlers._imported_export_names(its_stack, other)
                     ):
                         raise ValueError(f"Export {name} can't go: it is in use by {other}")
                 del cloudformation._exports[name]

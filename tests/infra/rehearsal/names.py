@@ -1,16 +1,13 @@
-"""
-What AWS's schemas don't say: whose names collide, what Ref and Fn::GetAtt answer, and how much
-something may hold.
-"""
+"""What AWS's schemas don't say: unique names, the values of Ref and Fn::GetAtt, and size limits."""
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
-# Of which resources there can't be two with the same of these properties, and where: "account" and
-# "region", or one of them alone, or nowhere in the partition. As the API reference of each has it,
-# under the request that makes one, unless something else is named.
-ONE_OF_ITS_NAME: Mapping[str, tuple[str, ...]] = {
+# Resource types whose instances can't share these properties, and the scope of that: "account" and
+# "region", one of them, or "" for the whole partition. The source is the API reference of each
+# type's create request, unless another one is named.
+UNIQUE_NAMES: Mapping[str, tuple[str, ...]] = {
     "AWS::ApiGatewayV2::DomainName": ("account region", "DomainName"),
     "AWS::Bedrock::DataSource": ("account region", "KnowledgeBaseId", "Name"),
     "AWS::Bedrock::KnowledgeBase": ("account region", "Name"),
@@ -45,8 +42,8 @@ ONE_OF_ITS_NAME: Mapping[str, tuple[str, ...]] = {
     "AWS::StepFunctions::StateMachine": ("account region", "StateMachineName"),
 }
 
-# What Ref answers where that is no name: "Return values" in each type's reference. `id` are ten
-# characters that AWS makes.
+# The values of Ref other than names: "Return values" in each type's reference. `id` stands for ten
+# characters that AWS generates.
 REFS: Mapping[str, str] = {
     "AWS::ApiGatewayV2::Api": "{id}",
     "AWS::ApiGatewayV2::Integration": "{id}",
@@ -67,7 +64,7 @@ REFS: Mapping[str, str] = {
     "AWS::SecretsManager::Secret": "arn:aws:secretsmanager:{region}:{account}:secret:{name}-{id}",
     "AWS::StepFunctions::StateMachine": "arn:aws:states:{region}:{account}:stateMachine:{name}",
 }
-# And Fn::GetAtt, where that isn't an ARN like "arn:aws:sqs:{region}:{account}:{name}".
+# The values of Fn::GetAtt other than ARNs like "arn:aws:sqs:{region}:{account}:{name}".
 ATTRIBUTES: Mapping[str, Mapping[str, str]] = {
     "AWS::ApiGatewayV2::DomainName": {"RegionalDomainName": "d-{id}.execute-api.amazonaws.com"},
     "AWS::Bedrock::DataSource": {"DataSourceId": "{id}"},
@@ -95,18 +92,18 @@ ATTRIBUTES: Mapping[str, Mapping[str, str]] = {
 
 
 def own_name(type_: str, properties: Mapping[str, Any]) -> str | None:
-    """That the template gives a resource, and Ref answers; None if AWS makes one."""
-    _, *named = ONE_OF_ITS_NAME.get(type_, ("", "Name"))
+    """Return the name that a template gives a resource; None if AWS generates one."""
+    _, *named = UNIQUE_NAMES.get(type_, ("", "Name"))
     return properties.get(*named) if len(named) == 1 else None
 
 
 def name_of(type_: str, properties: Mapping[str, Any], **place: str) -> tuple[str, ...] | None:
     """
-    That no other resource may have; None if there may be any number like it.
+    Return the key that must be unique, or None if there may be any number of such resources.
 
-    place: its account and region.
+    `place` is the resource's account and region.
     """
-    where, *named = ONE_OF_ITS_NAME.get(type_, ("",))
+    where, *named = UNIQUE_NAMES.get(type_, ("",))
     own = [properties.get(each, "") for each in named]
     if not own or not all(own):
         return None
@@ -114,7 +111,9 @@ def name_of(type_: str, properties: Mapping[str, Any], **place: str) -> tuple[st
 
 
 def too_large(type_: str, properties: Mapping[str, Any]) -> list[str]:
-    """What AWS would refuse for its size, which no schema says."""
+    """
+    Return the reasons for which AWS would refuse a resource as too large, which no schema has.
+    """
     if type_ == "AWS::Lambda::Function":  # infra/variables.py has the sources
         size = len(_compact(properties.get("Environment", {}).get("Variables", {})))
         return [f"variables exceeded the 4KB limit: {size} bytes"] if size > 4096 else []

@@ -1,10 +1,10 @@
 """
-All types of resources in ministack's CloudFormation, as AWS's own schemas describe them: what is
-required, what a value looks like, and what can't be changed but by a new resource.
+Fake resource types for ministack's CloudFormation that follow AWS's own schemas.
 
-Nothing is made but a note of what there would be. So all types are equal: those that nothing here
-knows (Bedrock's, AgentCore's), and those that ministack would make more kindly than AWS does.
-https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-schema.html
+The schemas define required properties, valid values, and properties whose change needs a new
+resource. Each type only records what would exist. So all types are treated alike: those that
+ministack doesn't know (Bedrock's, AgentCore's), and those that it would accept more leniently than
+AWS. https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-schema.html
 """
 
 from dataclasses import dataclass, field, replace
@@ -18,39 +18,39 @@ from ministack.core.responses import get_account_id, get_region
 from tests.infra.rehearsal.names import ATTRIBUTES, REFS, name_of, own_name, too_large
 
 Properties = dict[str, Any]
-Answers = tuple[str, dict[str, str]]  # what Ref answers, and what Fn::GetAtt does
+Answers = tuple[str, dict[str, str]]  # the values of Ref and of Fn::GetAtt
 Key = tuple[str, str, str, str]  # account, region, type, Ref
 
 NOBODY = ""
 
 
 class Refused(Exception):
-    """What the handler of a type says."""
+    """A type's handler refused a request."""
 
 
 @dataclass(frozen=True)
-class Standing:
+class ExistingResource:
     stack: str
     logical_id: str
     properties: Properties
     attributes: dict[str, str]
-    name: tuple[str, ...] | None  # that no other may have
+    name: tuple[str, ...] | None  # unique key
 
 
 @dataclass
 class StandIns:
     """
-    What stands, of all accounts and regions.
+    The existing resources of all accounts and regions.
 
-    failing: the logical id of a resource that is refused, whatever it is.
+    `failing` is the logical id of a resource that is refused, whatever its type.
     """
 
-    standing: dict[Key, Standing] = field(default_factory=dict)
+    resources: dict[Key, ExistingResource] = field(default_factory=dict)
     failing: str = NOBODY
     _made: int = 0
 
     def handlers(self, type_: str) -> dict[str, object]:
-        """As ministack calls them."""
+        """Return a type's handlers for ministack."""
 
         def create(logical_id: str, properties: Properties, stack: str) -> Answers:
             return self._make(type_, logical_id, properties, stack)
@@ -63,7 +63,7 @@ class StandIns:
             return self._change(type_, ref, new)
 
         def delete(ref: str, _properties: Properties) -> None:
-            del self.standing[_key(type_, ref)]
+            del self.resources[_key(type_, ref)]
 
         return {
             "create": create,
@@ -74,7 +74,7 @@ class StandIns:
 
     def _make(self, type_: str, logical_id: str, properties: Properties, stack: str) -> Answers:
         self._made += 1
-        made = f"{self._made:010d}"  # AWS's own part of a name or id
+        made = f"{self._made:010d}"  # the generated part of a name or id
         known = {
             "name": own_name(type_, properties) or f"{stack}-{logical_id}-{made}",
             "id": made,
@@ -83,35 +83,37 @@ class StandIns:
         }
         known["ref"] = ref = REFS.get(type_, "{name}").format(**properties, **known)
         arn = "arn:aws:{}:{region}:{account}:{name}".format(type_.split("::")[1].lower(), **known)
-        told = dict.fromkeys(_attributes(type_), arn)
-        told |= {name: text.format(**known) for name, text in ATTRIBUTES.get(type_, {}).items()}
+        attributes = dict.fromkeys(_attributes(type_), arn)
+        attributes |= {
+            name: text.format(**known) for name, text in ATTRIBUTES.get(type_, {}).items()
+        }
         key = _key(type_, ref)
-        if key in self.standing:
+        if key in self.resources:
             raise Refused(f"{ref} already exists (HandlerErrorCode: AlreadyExists)")
-        self._put(key, Standing(stack, logical_id, properties, told, None))
-        return ref, told
+        self._put(key, ExistingResource(stack, logical_id, properties, attributes, None))
+        return ref, attributes
 
     def _change(self, type_: str, ref: str, properties: Properties) -> Answers:
         key = _key(type_, ref)
-        self._put(key, replace(self.standing[key], properties=properties))
-        return ref, self.standing[key].attributes
+        self._put(key, replace(self.resources[key], properties=properties))
+        return ref, self.resources[key].attributes
 
-    def _put(self, key: Key, wanted: Standing) -> None:
+    def _put(self, key: Key, resource: ExistingResource) -> None:
         account, region, type_, _ = key
-        if wanted.logical_id == self.failing:
+        if resource.logical_id == self.failing:
             raise Refused("the rehearsal has it fail")
         validator = _validator(region, type_)
         problems = [
             f"{'/'.join(map(str, each.path))}: {each.message}"
-            for each in (validator.iter_errors(wanted.properties) if validator else ())
+            for each in (validator.iter_errors(resource.properties) if validator else ())
         ]
-        if problems or (problems := too_large(type_, wanted.properties)):
+        if problems or (problems := too_large(type_, resource.properties)):
             raise Refused(f"Properties validation failed: {'; '.join(problems)}")
-        name = name_of(type_, wanted.properties, account=account, region=region)
-        others = {each.name for other, each in self.standing.items() if other != key}
+        name = name_of(type_, resource.properties, account=account, region=region)
+        others = {each.name for other, each in self.resources.items() if other != key}
         if name is not None and name in others:
             raise Refused(f"{name} already exists (HandlerErrorCode: AlreadyExists)")
-        self.standing[key] = replace(wanted, name=name)
+        self.resources[key] = replace(resource, name=name)
 
 
 def _key(type_: str, ref: str) -> Key:
@@ -121,7 +123,7 @@ def _key(type_: str, ref: str) -> Key:
 def _at(properties: Any, path: tuple[str, ...]) -> Any:
     for name in path:
         if not isinstance(properties, dict):
-            return properties  # a list, of which all counts, or nothing
+            return properties  # a list, which counts as a whole, or nothing
         properties = properties.get(name)
     return properties
 
@@ -134,7 +136,9 @@ def _schema(region: str, type_: str) -> dict[str, Any]:
 
 @cache
 def _validator(region: str, type_: str) -> StandardValidator | None:
-    """None of a custom resource, which has none. Raises for a type that the region has not."""
+    """
+    Return a type's validator; None for a custom resource. Raises if the region lacks the type.
+    """
     if type_.startswith("Custom::"):
         return None
     return StandardValidator(_schema(region, type_))
