@@ -99,8 +99,8 @@ def client_of(site: Site, token: str | Callable[[], str]) -> Client:
 def sign_in_of(site: AwsSite) -> SignIn:
     from stackroom_client.sign_in import SignIn  # noqa: PLC0415 - takes its time
 
-    kept = SignInFile(KnownDeployments().sign_in_of(site.name))
-    return SignIn(site.issuer, site.client_id, kept=kept, name=site.told)
+    store = SignInFile(KnownDeployments().sign_in_of(site.name))
+    return SignIn(site.issuer, site.client_id, store=store, name=site.told)
 
 
 @dataclass(frozen=True)

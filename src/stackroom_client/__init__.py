@@ -1,5 +1,5 @@
 """
-Stackroom's client: a person's catalogs, documents and answers, from any Python program.
+A client for Stackroom: a user's catalogs, documents and answers, from any Python program.
 
     from stackroom_client import Client
 

@@ -1,4 +1,4 @@
-"""What the tools answer (docs/tools.md), by the names that it has there."""
+"""The results of the tools (docs/tools.md), with the tools' field names."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -22,8 +22,10 @@ class Catalog:
 @dataclass(frozen=True, kw_only=True)
 class Document:
     """
-    `indexing_status` is uploading, pending, indexing, indexed, failed or deleting; `gaps` say what
-    of an indexed document can't be found.
+    A document of a catalog.
+
+    `indexing_status` is uploading, pending, indexing, indexed, failed or deleting; `gaps` say which
+    parts of an indexed document can't be found.
     """
 
     catalog_id: str
@@ -33,23 +35,26 @@ class Document:
     indexing_status: str
     status_reason: str | None
     uploaded_at: datetime
-    etag: str = ""  # a deployment of an earlier version tells none
+    etag: str = ""  # earlier versions of a deployment return none
     gaps: tuple[str, ...] = ()
 
     @property
     def waits_for_cap(self) -> bool:
-        """Over a cap of its user, as `status_reason` says; no other has one while pending."""
+        """
+        True if a cap of the user holds the document back, which only then has a reason while
+        pending.
+        """
         return self.indexing_status == "pending" and self.status_reason is not None
 
     @property
     def is_settled(self) -> bool:
-        """Whether no more comes of it by itself."""
+        """True if the document is indexed, failed, or held back by a cap."""
         return self.indexing_status in ("indexed", "failed") or self.waits_for_cap
 
 
 @dataclass(frozen=True, kw_only=True)
 class Upload:
-    """A file that lies in the bucket since `at`, by the bucket's clock."""
+    """An uploaded file, which is in the bucket since `at`, by the bucket's clock."""
 
     catalog_id: str
     document_id: str
@@ -59,8 +64,10 @@ class Upload:
 
     def is_settled_in(self, document: Document) -> bool:
         """
-        Whether the document is indexed or failed as it was sent. What is indexed already is left
-        as it is if it comes again; what has failed is tried anew.
+        Return True if the document is indexed or failed in this version.
+
+        An indexed document stays as it is if the same file is uploaded again; a failed one is tried
+        again.
         """
         if not document.is_settled or document.etag not in (self.etag, ""):
             return False
@@ -71,8 +78,10 @@ class Upload:
 @dataclass(frozen=True, kw_only=True)
 class IndexingStatus:
     """
-    `documents` are how many are indexed, indexing, pending and failed; `failures` have document_id,
-    filename and reason.
+    The progress of a catalog.
+
+    `documents` has the number of indexed, indexing, pending and failed ones; `failures` have
+    document_id, filename and reason.
     """
 
     catalog_id: str
@@ -85,8 +94,9 @@ class IndexingStatus:
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """
-    Where a passage stands; what is not known is None. `version_id` is that of the file's version,
-    in S3, where a newer one lies there by now.
+    The source of a passage, with None for what is unknown.
+
+    `version_id` is the file's version in S3, if a newer one exists by now.
     """
 
     document_id: str | None
@@ -102,7 +112,9 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Passage:
-    """`other_sources` say exactly the same; `gaps` say what of its document can't be found."""
+    """
+    A passage; `other_sources` have exactly the same text, and `gaps` are those of its document.
+    """
 
     content: str
     source: Source
@@ -120,7 +132,7 @@ class SearchResults:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """`[1]` in `text` is a mark for the first of `sources`."""
+    """An answer; `[1]` in `text` refers to the first of `sources`."""
 
     text: str
     query: str
@@ -131,7 +143,9 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True)
 class Receipt:
-    """Of a document's deletion; `vectors_removed` is true only where a search proved it."""
+    """
+    The receipt of a document's deletion; `vectors_removed` is true only if a search proved it.
+    """
 
     receipt_id: str
     document_id: str
@@ -165,10 +179,12 @@ class Feedback:
 @dataclass(frozen=True, kw_only=True)
 class Usage:
     """
-    What there is now (`documents`, `bytes`, of them `waiting` over a cap), and what a month has
-    `used` and costs, by the price list as it was then (`prices_of`). `caps` has documents, bytes
-    and dollars, None where there is no cap; those of dollars begin anew on `month_ends`. `catalogs`
-    are told likewise, one by one.
+    A user's usage and caps.
+
+    `documents` and `bytes` are the current numbers, with `waiting` documents over a cap; `used` and
+    `dollars` are those of a month, by the price list of that time (`prices_of`). `caps` has
+    documents, bytes and dollars, None if there is no cap; caps of dollars start again on
+    `month_ends`. `catalogs` have the same fields, one by one.
     """
 
     month: str
@@ -185,7 +201,7 @@ class Usage:
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """A change of state, as docs/events.md has it; a webhook's has no `sequence`."""
+    """A change of state, as docs/events.md describes it; a webhook's event has no `sequence`."""
 
     id: str
     source: str
@@ -195,31 +211,31 @@ class Event:
     sequence: int | None = None
 
 
-def made(kind: type[T], told: Mapping[str, Any], **others: Any) -> T:
-    """What a later version tells beside is left out."""
-    given = {name.replace("-", "_"): each for name, each in told.items()} | others
+def from_fields(kind: type[T], data: Mapping[str, Any], **others: Any) -> T:
+    """Create a `kind`, without the fields that a later version may add."""
+    values = {name.replace("-", "_"): each for name, each in data.items()} | others
     names = {each.name for each in fields(kind)}  # type: ignore[arg-type]
-    return kind(**{name: _read(name, each) for name, each in given.items() if name in names})
+    return kind(**{name: _parse(name, each) for name, each in values.items() if name in names})
 
 
-def _read(name: str, value: Any) -> Any:
+def _parse(name: str, value: Any) -> Any:
     return datetime.fromisoformat(value) if name in _TIMES and isinstance(value, str) else value
 
 
-def passage_of(told: Mapping[str, Any]) -> Passage:
-    """Of the search, or of an answer, which has the source's fields beside the text."""
-    others = tuple(made(Source, each) for each in told.get("other_sources", ()))
-    if "chunk_text" in told:
-        content, score, source = told["chunk_text"], told["relevance_score"], told
-        gaps = told.get("gaps", ())
+def parse_passage(data: Mapping[str, Any]) -> Passage:
+    """Return a passage of a search, or of an answer, where the source's fields are at the top."""
+    others = tuple(from_fields(Source, each) for each in data.get("other_sources", ()))
+    if "chunk_text" in data:
+        content, score, source = data["chunk_text"], data["relevance_score"], data
+        gaps = data.get("gaps", ())
     else:
-        content, score, source = told["content"], told["score"], told["source"]
-        gaps = told.get("metadata", {}).get("gaps", ())
+        content, score, source = data["content"], data["score"], data["source"]
+        gaps = data.get("metadata", {}).get("gaps", ())
     return Passage(
         content=content,
-        source=made(Source, source),
+        source=from_fields(Source, source),
         score=score,
-        metadata=told.get("metadata", {}),
+        metadata=data.get("metadata", {}),
         other_sources=others,
         gaps=tuple(gaps),
     )

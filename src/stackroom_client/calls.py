@@ -1,7 +1,4 @@
-"""
-What each method asks of the gateway and the bucket: steps, so that the sync and the async client
-say nothing twice.
-"""
+"""The client's methods as steps, which the sync and the async client both perform."""
 
 import io
 import json
@@ -21,27 +18,35 @@ from typing import IO, Any, TypeAlias, TypeVar, cast
 import httpx
 
 from stackroom_client import answers, errors
-from stackroom_client.answers import Catalog, Document, Event, Feedback, Upload, made, passage_of
+from stackroom_client.answers import (
+    Catalog,
+    Document,
+    Event,
+    Feedback,
+    Upload,
+    from_fields,
+    parse_passage,
+)
 from stackroom_client.steps import (
     Exchange,
     Pages,
     Send,
     Sink,
     Steps,
-    collected,
-    looks,
+    collect,
+    polling_pauses,
+    require_success,
     response_of,
-    sent,
-    taken,
+    send_with_retries,
 )
 
 T = TypeVar("T")
 Progress: TypeAlias = Callable[[int, int], object]
-Value: TypeAlias = str | float | bool | date | list[str]  # of an attribute
+Value: TypeAlias = str | float | bool | date | list[str]  # of a metadata attribute
 
-_CATALOGS = "catalogs___"  # what the gateway puts before the tools of a target
+_CATALOGS = "catalogs___"  # the gateway prefixes tools with their target
 SEARCH = "knowledge___knowledge_base_retrieve"
-# Twice would be two, or would find nothing. These are repeated only if they cannot have arrived.
+# Repeating these might create two, or find nothing: they are retried only if they never arrived.
 _ONCE = {"create_catalog", "delete_catalog", "delete_catalog_document", "feedback"}
 _EVENTS_EVERY = 2.0
 
@@ -52,9 +57,10 @@ class Calls:
 
     def call(self, tool: str, arguments: Mapping[str, Any] | None = None) -> Steps[Any]:
         """
-        What any tool of the gateway answers, as it is: `catalogs___list_catalogs`, with its target.
+        Call any tool of the gateway, by its name with the target: `catalogs___list_catalogs`.
 
-        Raises NotSignedIn, Unavailable or GatewayError; what a tool refuses stands in its answer.
+        Returns the tool's answer, which also contains its refusals. Raises NotSignedIn, Unavailable
+        or GatewayError.
         """
         params = {"name": tool, "arguments": dict(arguments or {})}
         repeats = tool.removeprefix(_CATALOGS) not in _ONCE
@@ -66,7 +72,7 @@ class Calls:
             raise errors.GatewayError(text) from error
 
     def tools(self) -> Pages[Mapping[str, Any]]:
-        """Every tool that the caller may use: name, description and inputSchema."""
+        """List the tools that the caller may use: name, description and inputSchema."""
         cursor: dict[str, str] = {}
         while True:
             result = yield from self.exchange.result("tools/list", cursor)
@@ -76,13 +82,15 @@ class Calls:
             cursor = {"cursor": result["nextCursor"]}
 
     def catalogs(self) -> Pages[Catalog]:
-        """The caller's catalogs, by name."""
-        return self._pages("list_catalogs", "catalogs", partial(made, Catalog))
+        """List the caller's catalogs by name."""
+        return self._pages("list_catalogs", "catalogs", partial(from_fields, Catalog))
 
     def create_catalog(self, name: str, description: str = "") -> Steps[Catalog]:
-        """Raises DuplicateName, InvalidArgument or LimitExceeded."""
-        told = yield from self._told("create_catalog", catalog_name=name, description=description)
-        return made(Catalog, told)
+        """Create a catalog. Raises DuplicateName, InvalidArgument or LimitExceeded."""
+        data = yield from self._metadata(
+            "create_catalog", catalog_name=name, description=description
+        )
+        return from_fields(Catalog, data)
 
     def update_catalog(
         self, catalog: str, *, name: str | None = None, description: str | None = None
@@ -96,34 +104,36 @@ class Calls:
         return made(Catalog, (yield from self._told("update_catalog", catalog_id=catalog, **given)))
 
     def open_catalog(self, name: str) -> Steps[Catalog]:
-        """The caller's catalog of that name or id; made if there is none."""
+        """Return the caller's catalog with that name or id; create it if it doesn't exist."""
         for is_last in (False, True):
-            for each in (yield from collected(self.catalogs())):
+            for each in (yield from collect(self.catalogs())):
                 if each.catalog_id == name or _is_same(each.catalog_name, name):
                     return each
             try:
                 return (yield from self.create_catalog(name))
-            except errors.DuplicateName:  # somebody else has just made it
+            except errors.DuplicateName:  # another program has just created it
                 if is_last:
                     raise
-        raise AssertionError("the second look returns or raises")
+        raise AssertionError("the second attempt returns or raises")
 
     def delete_catalog(
         self, catalog: str, *, timeout: float | None = None
     ) -> Steps[answers.CatalogDeletion]:
         """
-        With every document in it, for good. With a timeout, in seconds, it returns once nothing is
-        left of it, or raises TimeoutError; without, once it is asked for.
+        Delete a catalog with all its documents, for good.
+
+        With a timeout, in seconds, it returns once nothing is left, or raises TimeoutError;
+        without, it returns once the deletion is requested.
         """
-        asked = partial(self._told, "delete_catalog", catalog_id=catalog, confirm=True)
-        deletion = made(answers.CatalogDeletion, (yield from asked()))
-        for pause in looks(timeout) if timeout is not None else ():
+        request = partial(self._metadata, "delete_catalog", catalog_id=catalog, confirm=True)
+        deletion = from_fields(answers.CatalogDeletion, (yield from request()))
+        for pause in polling_pauses(timeout) if timeout is not None else ():
             yield pause
             try:
-                yield from asked()  # of a large one, each asks for more
+                yield from request()  # each call continues the deletion of a large catalog
             except errors.CatalogNotFound:
                 break
-            except errors.Unavailable:  # it goes on all the same
+            except errors.Unavailable:  # the deletion continues
                 continue
         return deletion
 
@@ -138,45 +148,45 @@ class Calls:
         progress: Progress | None = None,
     ) -> Steps[Upload]:
         """
-        Up to 50 MB, read as they are sent; `progress` is called with the bytes sent and all bytes.
+        Upload a file of up to 50 MB, streamed; `progress` gets the bytes sent and all bytes.
 
-        A text is a path; `name` is the file's own by default. A date in `metadata`, as such or as a
-        text in ISO 8601, can be asked for in ranges, as numbers can. Raises DuplicateFile without
+        A string is a path; `name` is the file's own by default. Dates in `metadata`, as such or as
+        text in ISO 8601, can be filtered by ranges, as numbers can. Raises DuplicateFile without
         `replace`, InvalidArgument, CatalogNotFound or CatalogDeleting.
         """
         path = Path(file) if isinstance(file, str) else file
         name = name or Path(getattr(path, "name", "")).name
         with path.open("rb") if isinstance(path, Path) else nullcontext(path) as body:
             counted = _Counted(io.BytesIO(body) if isinstance(body, bytes) else body, progress)
-            told = yield from self._told(
+            data = yield from self._metadata(
                 "upload_to_catalog",
                 catalog_id=catalog,
                 filename=name,
                 replace=replace,
-                metadata={key: _written(each) for key, each in (metadata or {}).items()},
+                metadata={key: _to_json(each) for key, each in (metadata or {}).items()},
             )
             form = httpx.Request(
                 "POST",
-                told["upload_url"],
-                data=told["upload_fields"],
+                data["upload_url"],
+                data=data["upload_fields"],
                 files={"file": (name, cast(IO[bytes], counted))},
             )
-            began = time.monotonic()
-            answer = taken((yield from sent(Send(form), repeats=True)))
-        # As the document's `uploaded_at` will be: in whole seconds.
+            started = time.monotonic()
+            answer = require_success((yield from send_with_retries(Send(form), repeats=True)))
+        # In whole seconds, like the document's `uploaded_at`.
         ended = parsedate_to_datetime(answer.headers["Date"])
-        at = ended - timedelta(seconds=time.monotonic() - began + 1)
-        return made(Upload, told, etag=answer.headers["ETag"].strip('"'), at=at)
+        at = ended - timedelta(seconds=time.monotonic() - started + 1)
+        return from_fields(Upload, data, etag=answer.headers["ETag"].strip('"'), at=at)
 
     def documents(self, catalog: str) -> Pages[Document]:
-        """Of a catalog, by its id."""
-        of = partial(made, Document, catalog_id=catalog)
+        """List the documents of a catalog, by its id."""
+        of = partial(from_fields, Document, catalog_id=catalog)
         return self._pages("list_catalog_documents", "documents", of, catalog_id=catalog)
 
     def status(self, catalog: str) -> Steps[answers.IndexingStatus]:
-        """How far a catalog's documents are, and which failed why."""
-        told = yield from self._told("get_indexing_status", catalog_id=catalog)
-        return made(answers.IndexingStatus, told)
+        """Return the progress of a catalog's documents, and the reasons of failures."""
+        data = yield from self._metadata("get_indexing_status", catalog_id=catalog)
+        return from_fields(answers.IndexingStatus, data)
 
     def wait(
         self,
@@ -186,25 +196,25 @@ class Calls:
         timeout: float = inf,
     ) -> Steps[list[Document]]:
         """
-        The catalog's documents, or the one or those that are named, once each is indexed or failed.
+        Wait until the catalog's documents, or the given ones, are indexed or failed; return them.
 
-        Raises TimeoutError after so many seconds, and DocumentNotFound for one that is gone.
+        Raises TimeoutError after `timeout` seconds, and DocumentNotFound for a deleted document.
         """
         if isinstance(documents, (Upload, Document, str)):
             documents = [documents]
-        asked = None if documents is None else {_id(each): each for each in documents}
-        for pause in looks(timeout):
-            found = yield from collected(self.documents(catalog))
-            chosen = [each for each in found if asked is None or each.document_id in asked]
-            if asked is not None and len(chosen) < len(asked):
-                gone = asked.keys() - {each.document_id for each in chosen}
+        expected = None if documents is None else {_id(each): each for each in documents}
+        for pause in polling_pauses(timeout):
+            found = yield from collect(self.documents(catalog))
+            chosen = [each for each in found if expected is None or each.document_id in expected]
+            if expected is not None and len(chosen) < len(expected):
+                gone = expected.keys() - {each.document_id for each in chosen}
                 raise errors.DocumentNotFound(
                     f"Document '{min(gone)}' not found in catalog", "DOCUMENT_NOT_FOUND"
                 )
-            if all(_is_over(each, (asked or {}).get(each.document_id)) for each in chosen):
+            if all(_is_settled(each, (expected or {}).get(each.document_id)) for each in chosen):
                 return chosen
             yield pause
-        raise AssertionError("looks end with TimeoutError")
+        raise AssertionError("the pauses end with TimeoutError")
 
     def search(
         self,
@@ -218,65 +228,67 @@ class Calls:
         prioritize_by: str | None = None,
     ) -> Steps[answers.SearchResults]:
         """
-        The nearest passages, best first, of all catalogs by default. `metadata["relevance"]` is
-        "weak" where they may not answer the question.
+        Search for the nearest passages, best first, in all catalogs by default.
+
+        `metadata["relevance"]` is "weak" if they may not answer the question.
         """
         given = {"catalog_id": catalog, "top_k": top_k, "min_score": min_score, "filter": filter}
         given |= {"query": query, "max_tokens": max_tokens, "prioritize_by": prioritize_by}
-        told = yield from self.call(SEARCH, given)
-        if not told["success"]:
-            raise errors.refusal(told["errorType"], told["error"], told["metadata"])
-        results = tuple(map(passage_of, told["results"]))
-        return answers.SearchResults(results=results, metadata=told["metadata"])
+        data = yield from self.call(SEARCH, given)
+        if not data["success"]:
+            raise errors.refusal(data["errorType"], data["error"], data["metadata"])
+        results = tuple(map(parse_passage, data["results"]))
+        return answers.SearchResults(results=results, metadata=data["metadata"])
 
     def ask(
         self, query: str, *, catalog: str | None = None, num_results: int = 5
     ) -> Steps[answers.Answer]:
         """
-        What a model writes from a catalog's passages; by default of the one that is selected.
+        Let a model answer from a catalog's passages; by default from the selected catalog.
 
         Raises NoResults or CatalogEmpty.
         """
         answer = yield from self._answer(
             "query_catalog", query=query, catalog_id=catalog, num_results=num_results
         )
-        told = answer["metadata"]
-        sources = tuple(map(passage_of, told["sources"]))
-        return made(answers.Answer, told, text=answer["content"][0]["text"], sources=sources)
+        data = answer["metadata"]
+        sources = tuple(map(parse_passage, data["sources"]))
+        return from_fields(answers.Answer, data, text=answer["content"][0]["text"], sources=sources)
 
     def download(self, document: Document, to: Path | str | Sink) -> Steps[None]:
         """
-        The document's file, piece by piece: into what is open, or over what a file has, which stays
-        as it is until all has come.
+        Download a document's file, streamed, into an open file or to a path.
+
+        An existing file stays unchanged until the download is complete.
         """
-        told = yield from self._told("download_from_catalog", **_place(document))
+        data = yield from self._metadata("download_from_catalog", **_place(document))
         if not isinstance(to, (Path, str)):
-            return (yield from _fetched(told["download_url"], to))
+            return (yield from _fetch(data["download_url"], to))
         draft = Path(to).with_name(f".stackroom-{secrets.token_hex(8)}.part")
         try:
             with draft.open("xb") as sink:
-                yield from _fetched(told["download_url"], sink)
+                yield from _fetch(data["download_url"], sink)
             draft.replace(to)
         finally:
             draft.unlink(missing_ok=True)
 
     def delete(self, document: Document | Upload) -> Steps[answers.Receipt]:
-        """Its file at once, its passages as soon as the index lets go of them."""
-        told = yield from self._told("delete_catalog_document", **_place(document))
-        return made(answers.Receipt, told)
+        """Delete a document: its file immediately, its passages once the index has removed them."""
+        data = yield from self._metadata("delete_catalog_document", **_place(document))
+        return from_fields(answers.Receipt, data)
 
     def wait_deleted(
         self, documents: Iterable[Document | Upload], *, timeout: float = inf
     ) -> Steps[None]:
-        """Returns once none of them is listed any more. Raises TimeoutError."""
+        """Wait until none of the documents is listed any more. Raises TimeoutError."""
         left = {each.document_id: each.catalog_id for each in documents}
-        for pause in looks(timeout):
-            there = set()
+        for pause in polling_pauses(timeout):
+            existing = set()
             for catalog in set(left.values()):
-                with suppress(errors.CatalogNotFound):  # and all that was in it
-                    found = yield from collected(self.documents(catalog))
-                    there |= {each.document_id for each in found}
-            left = {each: catalog for each, catalog in left.items() if each in there}
+                with suppress(errors.CatalogNotFound):  # its documents are gone with it
+                    found = yield from collect(self.documents(catalog))
+                    existing |= {each.document_id for each in found}
+            left = {each: catalog for each, catalog in left.items() if each in existing}
             if not left:
                 return
             yield pause
@@ -291,55 +303,57 @@ class Calls:
         page: int | None = None,
         note: str = "",
     ) -> Steps[Feedback]:
-        """Kept for the caller to judge; `file` and `page` are where the answer stood."""
+        """Rate an answer, for the caller's own evaluation; `file` and `page` are its source."""
         given = {"catalog_id": catalog, "file": file, "page": page, "note": note}
-        told = yield from self._told("feedback", question=question, helpful=helpful, **given)
-        return made(Feedback, told)
+        data = yield from self._metadata("feedback", question=question, helpful=helpful, **given)
+        return from_fields(Feedback, data)
 
     def list_feedback(self, catalog: str | None = None) -> Steps[list[Feedback]]:
-        """What the caller and their agents said of answers, the newest first."""
-        told = yield from self._told("list_feedback", catalog_id=catalog)
-        return [made(Feedback, each) for each in told["feedback"]]
+        """List the ratings of answers by the caller and their agents, newest first."""
+        data = yield from self._metadata("list_feedback", catalog_id=catalog)
+        return [from_fields(Feedback, each) for each in data["feedback"]]
 
     def usage(self, month: str | None = None) -> Steps[answers.Usage]:
-        """What the caller has, what they used in a month (`2026-11`, say), and their caps."""
-        told = yield from self._told("get_usage", month=month)
-        return made(answers.Usage, told)
+        """Return the caller's data, their usage in a month (such as `2026-11`), and their caps."""
+        data = yield from self._metadata("get_usage", month=month)
+        return from_fields(answers.Usage, data)
 
     def events(
         self, after: int = 0, *, catalog: str | None = None, follow: bool = False
     ) -> Pages[Event]:
         """
-        Changes of the caller's documents, catalogs and deletions in their order, from the
-        `sequence` after this; `follow` goes on for ever, also once the gateway is back.
+        List changes of the caller's documents, catalogs and deletions, after a `sequence`, in
+        order.
+
+        `follow` never ends, and continues after the gateway was unavailable.
         """
-        told = None
+        data = None
         while True:
             try:
-                told = yield from self._told("list_events", after=after, catalog_id=catalog)
+                data = yield from self._metadata("list_events", after=after, catalog_id=catalog)
             except errors.Unavailable:
-                if told is None or not follow:
+                if data is None or not follow:
                     raise
                 yield _EVENTS_EVERY
                 continue
-            yield [made(Event, each) for each in told["events"]]
-            if told["next_after"] == after:
+            yield [from_fields(Event, each) for each in data["events"]]
+            if data["next_after"] == after:
                 if not follow:
                     return
                 yield _EVENTS_EVERY
-            after = told["next_after"]
+            after = data["next_after"]
 
     def _pages(
         self, tool: str, key: str, make: Callable[[Mapping[str, Any]], T], **arguments: Any
     ) -> Pages[T]:
         token: str | None = ""
         while token is not None:
-            told = yield from self._told(tool, next_token=token, **arguments)
-            yield [make(each) for each in told[key]]
-            token = told["next_token"]
+            data = yield from self._metadata(tool, next_token=token, **arguments)
+            yield [make(each) for each in data[key]]
+            token = data["next_token"]
 
-    def _told(self, tool: str, **arguments: Any) -> Steps[Any]:
-        """A catalog tool's metadata. Raises the error that it answers with."""
+    def _metadata(self, tool: str, **arguments: Any) -> Steps[Any]:
+        """Return the metadata of a catalog tool's answer. Raises the tool's error."""
         answer = yield from self._answer(tool, **arguments)
         return answer["metadata"]
 
@@ -352,17 +366,19 @@ class Calls:
 
 
 def _is_same(name: str, other: str) -> bool:
-    """Whether the gateway takes both for the name of one catalog; macOS decomposes letters."""
+    """Return True if the gateway treats both as the same catalog name; macOS decomposes letters."""
     one, two = (unicodedata.normalize("NFC", each).casefold().split() for each in (name, other))
     return one == two
 
 
-def _is_over(document: Document, asked: object) -> bool:
-    return asked.is_settled_in(document) if isinstance(asked, Upload) else document.is_settled
+def _is_settled(document: Document, expected: object) -> bool:
+    if isinstance(expected, Upload):
+        return expected.is_settled_in(document)
+    return document.is_settled
 
 
-def _written(value: Value) -> Value:
-    """Dates as JSON has them; the tool takes whole seconds."""
+def _to_json(value: Value) -> Value:
+    """Return a value for JSON, with dates in whole seconds, as the tool requires."""
     if isinstance(value, datetime):
         return value.isoformat(timespec="seconds")
     return value.isoformat() if isinstance(value, date) else value
@@ -372,9 +388,9 @@ def _id(document: Upload | Document | str) -> str:
     return document if isinstance(document, str) else document.document_id
 
 
-def _fetched(url: str, sink: Sink) -> Steps[None]:
-    # Not repeated: a part of it may have been written.
-    taken(response_of((yield Send(httpx.Request("GET", url), to=sink))))
+def _fetch(url: str, sink: Sink) -> Steps[None]:
+    # Not retried: part of it may have been written.
+    require_success(response_of((yield Send(httpx.Request("GET", url), to=sink))))
 
 
 def _place(document: Document | Upload) -> dict[str, str]:
@@ -382,7 +398,7 @@ def _place(document: Document | Upload) -> dict[str, str]:
 
 
 class _Counted:
-    """A file that tells how far it has been read; httpx reads it by pieces of 64 KB."""
+    """A file that reports how far it has been read; httpx reads it in pieces of 64 KB."""
 
     def __init__(self, file: IO[bytes], progress: Progress | None) -> None:
         self._file = file

@@ -1,4 +1,4 @@
-"""The sync and the async client: each performs the steps of `calls`, and adds nothing to them."""
+"""The sync and the async client, which perform the steps of `calls`."""
 
 import asyncio
 import functools
@@ -19,12 +19,12 @@ T = TypeVar("T")
 _Single: TypeAlias = Callable[Concatenate[Calls, P], Steps[T]]
 _Paged: TypeAlias = Callable[Concatenate[Calls, P], Pages[T]]
 AccessToken: TypeAlias = str | Callable[[], str]
-# A model may write for a while; connecting takes none.
+# A model may take a while to write; connecting doesn't.
 _TIMEOUT = httpx.Timeout(120.0, connect=10.0)
-# Whatever an `http` of one's own would add, or follow: the token is for the gateway alone.
-_AS_IT_IS: Mapping[str, Any] = {"auth": None, "follow_redirects": False, "stream": True}
+# Overrides what a custom `http` would add or follow: the token is for the gateway only.
+_PLAIN: Mapping[str, Any] = {"auth": None, "follow_redirects": False, "stream": True}
 
-# A method of `Client` or of `AsyncClient`, made of one of `Calls`: with one result, or with many.
+# Wrappers that turn a method of `Calls` into one of a client, with one result or many.
 
 
 def _one(call: _Single[P, T]) -> Callable[Concatenate["Client", P], T]:
@@ -67,27 +67,27 @@ def _async_many(
 
 
 def _page(steps: Steps[T]) -> Pages[T]:
-    """A result as the only one of its page."""
+    """Yield a result as the only one of its page."""
     result = yield from steps
     yield [result]
 
 
 class Client:
     """
-    The gateway's tools as whoever the token speaks for.
+    A client of the gateway's tools, on behalf of the token's user.
 
-    `token` is a text, or what gives one: it is asked before each call, and once more after a 401.
-    `http` is for proxies, certificates and time limits of your own.
+    `token` is a string, or a function that returns one: it is called before each request, and once
+    more after a 401. Pass `http` for your own proxies, certificates and timeouts.
     """
 
     def __init__(
         self, gateway_url: str, *, token: AccessToken, http: httpx.Client | None = None
     ) -> None:
-        self.calls = Calls(Exchange(gateway_url, renews=callable(token)))
+        self.calls = Calls(Exchange(gateway_url, can_renew=callable(token)))
         self._token = token
         self._http = http or httpx.Client(timeout=_TIMEOUT)
         if http is None:
-            weakref.finalize(self, self._http.close)  # where nobody closes it
+            weakref.finalize(self, self._http.close)  # in case nobody closes it
 
     call = _one(Calls.call)
     tools = _many(Calls.tools)
@@ -111,22 +111,22 @@ class Client:
     events = _many(Calls.events)
 
     def results(self, pages: Pages[T]) -> Generator[T]:
-        came = None
+        result = None
         with closing(pages):
-            while (step := _next(pages, came)) is not None:
-                came = None
+            while (step := _next(pages, result)) is not None:
+                result = None
                 if isinstance(step, list):
                     yield from step
                 else:
-                    came = self._came_of(step)
+                    result = self._perform(step)
 
-    def _came_of(self, step: Step) -> Any:
+    def _perform(self, step: Step) -> Any:
         if isinstance(step, float):
             return time.sleep(step)
         try:
             if isinstance(step, Token):
                 return self._token() if callable(self._token) else self._token
-            with closing(self._http.send(step.request, **_AS_IT_IS)) as response:
+            with closing(self._http.send(step.request, **_PLAIN)) as response:
                 if step.to is None or not response.is_success:
                     response.read()
                 else:
@@ -147,12 +147,12 @@ class Client:
 
 
 class AsyncClient:
-    """The same for asyncio; a `token` that is called is called in a thread."""
+    """The same client for asyncio; a `token` function is called in a thread."""
 
     def __init__(
         self, gateway_url: str, *, token: AccessToken, http: httpx.AsyncClient | None = None
     ) -> None:
-        self.calls = Calls(Exchange(gateway_url, renews=callable(token)))
+        self.calls = Calls(Exchange(gateway_url, can_renew=callable(token)))
         self._token = token
         self._http = http or httpx.AsyncClient(timeout=_TIMEOUT)
 
@@ -178,24 +178,24 @@ class AsyncClient:
     events = _async_many(Calls.events)
 
     async def results(self, pages: Pages[T]) -> AsyncGenerator[T]:
-        came = None
+        result = None
         with closing(pages):
-            while (step := _next(pages, came)) is not None:
-                came = None
+            while (step := _next(pages, result)) is not None:
+                result = None
                 if isinstance(step, list):
                     for each in step:
                         yield each
                 else:
-                    came = await self._came_of(step)
+                    result = await self._perform(step)
 
-    async def _came_of(self, step: Step) -> Any:
+    async def _perform(self, step: Step) -> Any:
         if isinstance(step, float):
             return await asyncio.sleep(step)
         try:
             if isinstance(step, Token):
                 token = self._token
                 return await asyncio.to_thread(token) if callable(token) else token
-            response = await self._http.send(step.request, **_AS_IT_IS)
+            response = await self._http.send(step.request, **_PLAIN)
             async with aclosing(response):
                 if step.to is None or not response.is_success:
                     await response.aread()
@@ -216,9 +216,9 @@ class AsyncClient:
         await self.close()
 
 
-def _next(pages: Pages[T], came: object) -> Step | list[T] | None:
-    """None once there is no more."""
+def _next(pages: Pages[T], result: object) -> Step | list[T] | None:
+    """Return the next step or page; None at the end."""
     try:
-        return pages.send(came)
+        return pages.send(result)
     except StopIteration:
         return None

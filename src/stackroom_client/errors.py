@@ -1,33 +1,33 @@
 """
-What can go wrong, sorted by what a program should do about it.
+The client's errors, by what a program should do about them.
 
 StackroomError
-├── Refused                change the call; `code` is the tool's own word
-│   ├── CatalogNotFound    there is none of that id, or it is somebody else's
+├── Refused                change the call; `code` is the tool's error code
+│   ├── CatalogNotFound    it doesn't exist, or belongs to somebody else
 │   ├── DocumentNotFound
-│   ├── DuplicateName      a catalog has that name
-│   ├── DuplicateFile      upload it with replace=True, or under another name
-│   ├── InvalidArgument    a name, type, size or value that is not taken; the text says what is
+│   ├── DuplicateName      a catalog with that name exists
+│   ├── DuplicateFile      upload with replace=True, or under another name
+│   ├── InvalidArgument    a name, type, size or value is invalid; the text says what is allowed
 │   ├── LimitExceeded
-│   ├── CatalogEmpty       nothing in it is indexed yet
+│   ├── CatalogEmpty       none of its documents is indexed yet
 │   ├── CatalogDeleting
-│   └── NoResults          the documents don't answer the question; `nearest` is what was found
+│   └── NoResults          the documents don't answer the question; `nearest` are close sources
 ├── NotSignedIn            the token is missing, expired, or not for this gateway
-│   └── SignInFailed       nobody came back from the browser, or the issuer refused
+│   └── SignInFailed       the browser did not return, or the issuer refused
 ├── Unavailable            make the same call later
-│   └── Throttled          in `retry_after` seconds, where that is known
-├── GatewayError           the gateway, or the bucket, answered with what is no tool's answer
-└── WebhookNotVerified     a delivery is not signed with the secret, or not now
+│   └── Throttled          after `retry_after` seconds, if known
+├── GatewayError           the gateway or the bucket responded, but not with a tool's answer
+└── WebhookNotVerified     a delivery is not signed with the secret, or too old or too new
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from stackroom_client.answers import Source, made
+from stackroom_client.answers import Source, from_fields
 
 
 class StackroomError(Exception):
-    """Anything this package raises on purpose; `str()` of it is the tool's own text."""
+    """The base of all errors that this package raises; `str()` is the tool's own text."""
 
 
 class Refused(StackroomError):
@@ -61,7 +61,7 @@ class CatalogDeleting(Refused): ...
 
 
 class NoResults(Refused):
-    """`nearest` are the sources of up to three passages that were found and don't answer."""
+    """The documents don't answer; `nearest` are the sources of up to three passages found."""
 
     def __init__(self, text: str, code: str, nearest: tuple[Source, ...] = ()) -> None:
         super().__init__(text, code)
@@ -89,7 +89,7 @@ class GatewayError(StackroomError): ...
 class WebhookNotVerified(StackroomError): ...
 
 
-# Of an `error_code` or `errorType` (docs/tools.md); others are called as their class is.
+# By `error_code` or `errorType` (docs/tools.md); other codes are named like their class.
 _REFUSALS: Mapping[str, type[Refused]] = {
     **{each.__name__: each for each in Refused.__subclasses__()},
     **dict.fromkeys(("ValidationError", "InvalidName", "InvalidFileType"), InvalidArgument),
@@ -99,7 +99,7 @@ _REFUSALS: Mapping[str, type[Refused]] = {
 
 
 def refusal(code: str, text: str, metadata: Mapping[str, Any]) -> StackroomError:
-    """The error that a tool's answer stands for; `Refused` for a code of a later version."""
+    """Return the error for a tool's answer; `Refused` for a code of a later version."""
     name = "".join(map(str.capitalize, code.split("_"))) if code.isupper() else code
     if name == "MissingIdentity":
         return NotSignedIn(text)
@@ -109,6 +109,6 @@ def refusal(code: str, text: str, metadata: Mapping[str, Any]) -> StackroomError
         return Unavailable(text)
     if name == "NoResults":
         return NoResults(
-            text, code, tuple(made(Source, each) for each in metadata.get("nearest", ()))
+            text, code, tuple(from_fields(Source, each) for each in metadata.get("nearest", ()))
         )
     return _REFUSALS.get(name, Refused)(text, code)

@@ -1,7 +1,7 @@
 """
-A person's sign-in to a deployment: authorization code with PKCE, as a public client.
+Sign-in of a user to a deployment: authorization code with PKCE, as a public client.
 
-    sign_in = SignIn(issuer, client_id)     # the outputs IssuerUrl and ClientId of a deployment
+    sign_in = SignIn(issuer, client_id)  # the outputs IssuerUrl and ClientId of a deployment
     sign_in.begin(webbrowser.open)
     Client(gateway_url, token=sign_in.token)
 """
@@ -26,22 +26,23 @@ from stackroom_client.steps import response_of
 
 # Every deployment's public client allows a redirect to this one (infra/callback_urls.py).
 PORT = 8976
-_BACK_WITHIN = 300.0
+_BROWSER_SECONDS = 300.0
 _DONE = b"<!doctype html><title>Stackroom</title><p>You can close this window and go back."
-_SECONDS = 20.0
-_EARLY = 60.0  # a token that ends this soon is renewed before it is used
-# An issuer that rotates refresh tokens may have exchanged one whose answer was lost, and takes it
-# for a minute more (infra/sign_in_settings.py). Three attempts are over by then, each in its time.
+_TIMEOUT = 20.0
+_EARLY = 60.0  # a token that expires within this time is renewed before its use
+# An issuer that rotates refresh tokens may have exchanged one whose response was lost. It accepts
+# it
+# for another minute (infra/sign_in_settings.py), within which three attempts fit.
 _ATTEMPTS = 3
 _PAUSE = 0.5
-_VERIFIER_BYTES = 48  # 64 characters of 43 to 128 [RFC 7636, section 4.1]
+_VERIFIER_BYTES = 48  # 64 characters; allowed are 43 to 128 [RFC 7636, section 4.1]
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tokens:
-    """As they are kept; `expires_at` in seconds since 1970."""
+    """The stored tokens; `expires_at` is in seconds since 1970."""
 
     issuer: str
     client_id: str
@@ -50,15 +51,15 @@ class Tokens:
     expires_at: float
 
 
-class Kept(Protocol):
-    """Where tokens are kept, as a text; None is none."""
+class TokenStore(Protocol):
+    """A store for tokens as text; None means no tokens."""
 
     def read(self) -> str | None: ...
 
     def write(self, text: str | None) -> None: ...
 
 
-class Memory:
+class MemoryStore:
     _text: str | None = None
 
     def read(self) -> str | None:
@@ -70,28 +71,30 @@ class Memory:
 
 @dataclass(frozen=True)
 class SignIn:
-    """`name` is what messages call the deployment."""
+    """The sign-in of a user; `name` is the deployment's name in messages."""
 
     issuer: str
     client_id: str
-    kept: Kept = field(default_factory=Memory)
+    store: TokenStore = field(default_factory=MemoryStore)
     name: str = ""
-    _renewing: Any = field(default_factory=threading.Lock, repr=False)
+    _lock: Any = field(default_factory=threading.Lock, repr=False)
 
     def begin(
         self, show: Callable[[str], object], *, port: int = PORT, resource: str | None = None
     ) -> Tokens:
         """
-        Whoever signs in in the browser that `show` takes there. With `resource`, the tokens are for
-        the server of that URL alone [RFC 8707]. Raises SignInFailed or Unavailable.
+        Sign in the user of the browser in which `show` opens an address.
+
+        With `resource`, the tokens are only for the server at that URL [RFC 8707]. Raises
+        SignInFailed or Unavailable.
         """
         metadata = self.metadata()
         verifier, state = secrets.token_urlsafe(_VERIFIER_BYTES), secrets.token_urlsafe()
         digest = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest())
-        bound = {} if resource is None else {"resource": resource}
+        audience = {} if resource is None else {"resource": resource}
         with _listening(port) as listener:
             redirect = f"http://localhost:{port}/callback"
-            asked = {
+            query = {
                 "response_type": "code",
                 "client_id": self.client_id,
                 "redirect_uri": redirect,
@@ -99,38 +102,42 @@ class SignIn:
                 "state": state,
                 "code_challenge": digest.decode().rstrip("="),
                 "code_challenge_method": "S256",
-                **bound,
+                **audience,
             }
-            show(f"{metadata['authorization_endpoint']}?{urlencode(asked)}")
-            if not listener.came.wait(_BACK_WITHIN):
-                raise _failed(f"no browser came back within {_BACK_WITHIN:.0f} s; try again")
-        came = listener.came_with
-        if not secrets.compare_digest(came.get("state", "").encode(), state.encode()):
-            raise _failed("the browser came back from another sign-in; try again")
-        if "code" not in came:
-            raise _failed(f"{came.get('error_description') or came.get('error')}; try again")
-        code = {"code": came["code"], "redirect_uri": redirect, "code_verifier": verifier}
+            show(f"{metadata['authorization_endpoint']}?{urlencode(query)}")
+            if not listener.returned.wait(_BROWSER_SECONDS):
+                raise _failed(
+                    f"the browser did not return within {_BROWSER_SECONDS:.0f} seconds; try again"
+                )
+        response = listener.query
+        if not secrets.compare_digest(response.get("state", "").encode(), state.encode()):
+            raise _failed("the browser returned from another sign-in; try again")
+        if "code" not in response:
+            raise _failed(
+                f"{response.get('error_description') or response.get('error')}; try again"
+            )
+        code = {"code": response["code"], "redirect_uri": redirect, "code_verifier": verifier}
         answer = self._post(
-            metadata["token_endpoint"], grant_type="authorization_code", **code, **bound
+            metadata["token_endpoint"], grant_type="authorization_code", **code, **audience
         )
-        return self._keep(answer, None)
+        return self._save(answer, None)
 
     def token(self) -> str:
-        """One that is valid for a minute at least. Raises NotSignedIn, or Unavailable."""
-        with self._renewing:  # each refresh token is exchanged for the next one
-            kept = self._kept()
-            if kept.expires_at - time.time() > _EARLY:
-                return kept.access_token
-            if kept.refresh_token is None:
+        """Return a token that is valid for a minute at least. Raises NotSignedIn or Unavailable."""
+        with self._lock:  # each refresh token is exchanged for the next one
+            tokens = self._load()
+            if tokens.expires_at - time.time() > _EARLY:
+                return tokens.access_token
+            if tokens.refresh_token is None:
                 raise NotSignedIn("your sign-in has expired")
-            endpoint, token = self.metadata()["token_endpoint"], kept.refresh_token
+            endpoint, token = self.metadata()["token_endpoint"], tokens.refresh_token
             try:
-                answer = self._renewed(endpoint, token)
+                answer = self._renew(endpoint, token)
             except _Refused as error:
                 raise NotSignedIn(f"your sign-in has expired ({error})") from error
-            return self._keep(answer, token).access_token
+            return self._save(answer, token).access_token
 
-    def _renewed(self, endpoint: str, token: str) -> Any:
+    def _renew(self, endpoint: str, token: str) -> Any:
         for _ in range(_ATTEMPTS - 1):
             with suppress(Unavailable):
                 return self._post(endpoint, grant_type="refresh_token", refresh_token=token)
@@ -139,96 +146,100 @@ class SignIn:
 
     def end(self) -> bool:
         """
-        Forgets the tokens, and has them revoked where the issuer can; whether anybody was signed
-        in. Raises Unavailable if the issuer did not answer: they are forgotten all the same.
+        Delete the tokens, and revoke them if the issuer supports it; return True if there were any.
+
+        Raises Unavailable if the issuer did not respond: the tokens are deleted nevertheless.
         """
-        was = self.kept.read() is not None
+        was_signed_in = self.store.read() is not None
         try:
-            token = self._kept().refresh_token
+            token = self._load().refresh_token
         except NotSignedIn:  # of another client or issuer
             token = None
-        self.kept.write(None)
+        self.store.write(None)
         if token is not None and (endpoint := self.metadata().get("revocation_endpoint")):
             self._post(endpoint, token=token)
-        return was
+        return was_signed_in
 
     def metadata(self) -> Mapping[str, str]:
         """
-        What the issuer tells of itself [OpenID Connect Discovery 1.0, section 4]. Raises
-        Unavailable, or SignInFailed if it tells nothing, or another's.
+        Return the issuer's metadata [OpenID Connect Discovery 1.0, section 4].
+
+        Raises Unavailable, or SignInFailed if the metadata is missing or another issuer's.
         """
         url = f"{self.issuer.rstrip('/')}/.well-known/openid-configuration"
         found: Mapping[str, str] = self._answer(httpx.Request("GET", url))
         if found.get("issuer") != self.issuer:
-            raise _failed(f"{url} speaks for another issuer, {found.get('issuer')!r}")
+            raise _failed(f"{url} describes another issuer, {found.get('issuer')!r}")
         for name in _ENDPOINTS:
             parts = urlsplit(str(found.get(name)))
             if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
-                raise _failed(f"{url} names {found.get(name)!r}, which is not https")
+                raise _failed(f"{url} names {found.get(name)!r}, which is not an https URL")
         return found
 
-    def _kept(self) -> Tokens:
-        text = self.kept.read()
+    def _load(self) -> Tokens:
+        text = self.store.read()
         if text is None:
             raise NotSignedIn(f"nobody is signed in to {self.name or self.issuer}")
         try:
-            kept = Tokens(**json.loads(text))
+            tokens = Tokens(**json.loads(text))
         except (ValueError, TypeError) as error:
-            raise NotSignedIn("what was kept of your sign-in can't be read") from error
-        if (kept.issuer, kept.client_id) != (self.issuer, self.client_id):
-            raise NotSignedIn(f"{self.name or self.issuer} was added anew since you signed in")
-        return kept
+            raise NotSignedIn("your stored sign-in can't be read") from error
+        if (tokens.issuer, tokens.client_id) != (self.issuer, self.client_id):
+            raise NotSignedIn(f"{self.name or self.issuer} was added again since you signed in")
+        return tokens
 
-    def _keep(self, answer: Mapping[str, Any], before: str | None) -> Tokens:
+    def _save(self, answer: Mapping[str, Any], previous: str | None) -> Tokens:
         if "access_token" not in answer:
-            raise _failed(f"the issuer {self.issuer} gave no access token")
+            raise _failed(f"the issuer {self.issuer} returned no access token")
         tokens = Tokens(
             issuer=self.issuer,
             client_id=self.client_id,
             access_token=answer["access_token"],
-            # Whoever does not rotate it answers none [RFC 6749, section 6].
-            refresh_token=answer.get("refresh_token") or before,
+            # An issuer that doesn't rotate it returns none [RFC 6749, section 6].
+            refresh_token=answer.get("refresh_token") or previous,
             expires_at=time.time() + float(answer.get("expires_in", 0)),
         )
-        self.kept.write(json.dumps(asdict(tokens), indent=2))
+        self.store.write(json.dumps(asdict(tokens), indent=2))
         return tokens
 
     def _post(self, url: str, **form: str) -> Any:
         return self._answer(httpx.Request("POST", url, data={"client_id": self.client_id, **form}))
 
     def _answer(self, request: httpx.Request) -> Any:
-        """Raises Unavailable, or SignInFailed, of which _Refused is the issuer's own word."""
-        came: httpx.Response | httpx.TransportError
+        """
+        Return the response's JSON. Raises Unavailable, SignInFailed, or _Refused for OAuth errors.
+        """
+        result: httpx.Response | httpx.TransportError
         try:
-            with httpx.Client(timeout=_SECONDS) as http:
-                came = http.send(request)
+            with httpx.Client(timeout=_TIMEOUT) as http:
+                result = http.send(request)
         except httpx.TransportError as error:
-            came = error
-        answer = response_of(came)
+            result = error
+        answer = response_of(result)
         try:
             if answer.status_code in (400, 401):  # RFC 6749, section 5.2
-                told = answer.json()
-                raise _Refused(str(told.get("error_description") or told["error"]))
+                refusal = answer.json()
+                raise _Refused(str(refusal.get("error_description") or refusal["error"]))
             answer.raise_for_status()
             return answer.json() if answer.content else {}
         except (httpx.HTTPError, ValueError, KeyError, AttributeError) as error:
-            told = str(error).splitlines()[0]
-            raise _failed(f"the issuer {self.issuer} does not answer as one ({told})") from error
+            problem = str(error).splitlines()[0]
+            raise _failed(f"the issuer {self.issuer} responded unexpectedly ({problem})") from error
 
 
 class _Refused(SignInFailed):
     pass
 
 
-def _failed(why: str) -> SignInFailed:
-    return SignInFailed(f"nobody was signed in: {why}")
+def _failed(reason: str) -> SignInFailed:
+    return SignInFailed(f"sign-in failed: {reason}")
 
 
-# The address of this machine to which a browser comes back from signing in, once.
+# The local address to which the browser is redirected after the sign-in, once.
 
 
 class _Handler(BaseHTTPRequestHandler):
-    timeout = 10  # of one connection, which a browser may open and not use
+    timeout = 10  # for one connection, which a browser may open without using it
     server: "_Listener"
 
     def do_GET(self) -> None:
@@ -240,11 +251,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if is_ours:
             self.wfile.write(_DONE)
-            self.server.came_with = dict(parse_qsl(address.query))
-            self.server.came.set()
+            self.server.query = dict(parse_qsl(address.query))
+            self.server.returned.set()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's name
-        """Nothing: what it would tell holds the code."""
+        """Log nothing: the request contains the code."""
 
 
 class _Listener(ThreadingHTTPServer):
@@ -252,11 +263,11 @@ class _Listener(ThreadingHTTPServer):
 
     def __init__(self, port: int) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
-        self.came = threading.Event()
-        self.came_with: dict[str, str] = {}
+        self.returned = threading.Event()
+        self.query: dict[str, str] = {}
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that went away is no matter of ours."""
+        """Ignore errors of connections that a browser closed."""
 
 
 @contextmanager
@@ -265,9 +276,9 @@ def _listening(port: int) -> Iterator[_Listener]:
         listener = _Listener(port)
     except OSError as error:
         raise _failed(
-            f"port {port} on 127.0.0.1 can't be listened on ({error.strerror}), and the browser "
-            "must come back there; end the program that has it, another login for one, or name "
-            "another port, if the deployment's callback URLs have it"
+            f"the browser must return to port {port} on 127.0.0.1, which is in use "
+            f"({error.strerror}); end the program that uses it, such as another login, or choose "
+            "another port that the deployment's callback URLs contain"
         ) from error
     threading.Thread(target=listener.serve_forever, daemon=True).start()
     try:

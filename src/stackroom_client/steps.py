@@ -1,11 +1,10 @@
 """
-What a client performs, without doing it: generators of steps, each answered with what came of it.
+Generators of the steps of a call, which a client performs and answers.
 
-    Send     -> the httpx.Response, or the httpx.TransportError that came in its place
-    Token    -> a text: the access token that is right now; or what came in its place, as above
-             or errors.Unavailable
-    float    -> nothing, that many seconds later
-    list     -> nothing: items for whoever iterates
+    Send     -> the httpx.Response, or the httpx.TransportError instead
+    Token    -> the current access token; or an httpx.TransportError or errors.Unavailable instead
+    float    -> nothing, after that many seconds
+    list     -> nothing: items for the caller's iteration
 """
 
 import json
@@ -27,7 +26,7 @@ class Sink(Protocol):
 
 @dataclass(frozen=True)
 class Send:
-    """The body of a success goes `to` there, piece by piece, where that is given."""
+    """A request; with `to`, the body of a successful response is written there, piece by piece."""
 
     request: httpx.Request
     to: Sink | None = None
@@ -41,8 +40,8 @@ Step: TypeAlias = Send | Token | float
 Steps: TypeAlias = Generator[Step, Any, T]
 Pages: TypeAlias = Generator[Step | list[T], Any, None]
 
-# https://modelcontextprotocol.io/specification/2026-07-28/basic: no handshake, each request says
-# its version. The gateway takes those in its `supportedVersions` (infra/gateway.py):
+# https://modelcontextprotocol.io/specification/2026-07-28/basic: no handshake, each request names
+# its version. The gateway accepts its `supportedVersions` (infra/gateway.py):
 # https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-using-mcp-call.html
 _MCP = "2026-07-28"
 _META = {
@@ -55,8 +54,8 @@ _LATER = {429, 502, 503, 504}
 _LONGEST_PAUSE = 20.0
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
-# Of a catalog's documents, between two looks: the first, and the longest.
-_LOOKS = (1.0, 10.0)
+# Pauses between polls of a catalog's documents: the first, and the longest.
+_PAUSES = (1.0, 10.0)
 _TEXT_SHOWN = 500
 _TOKEN = re.compile("[!-~]+")
 
@@ -64,21 +63,20 @@ _TOKEN = re.compile("[!-~]+")
 @dataclass(frozen=True)
 class Exchange:
     """
-    With the gateway, in MCP's JSON-RPC; `renews` says whether its token may be another later.
+    The exchange with the gateway in MCP's JSON-RPC; `can_renew` if its token may change.
 
-    Raises ValueError for what is no address of one.
+    Raises ValueError for an invalid address.
     """
 
     gateway_url: str
-    renews: bool
+    can_renew: bool
 
     def __post_init__(self) -> None:
         if not re.match("https?://[^/]", self.gateway_url):
-            told = f"{self.gateway_url!r} is no gateway's address: that begins with https:// or http://"
-            raise ValueError(told)
+            raise ValueError(f"{self.gateway_url!r} must be an address with https:// or http://")
 
     def result(self, method: str, params: Mapping[str, Any], *, repeats: bool = True) -> Steps[Any]:
-        """Raises NotSignedIn, Unavailable or GatewayError."""
+        """Return a method's result. Raises NotSignedIn, Unavailable or GatewayError."""
         name = params.get("name", "")
         request = httpx.Request(
             "POST",
@@ -96,80 +94,86 @@ class Exchange:
                 "params": {**params, "_meta": _META},
             },
         )
-        for _ in range(2 if self.renews else 1):
+        for _ in range(2 if self.can_renew else 1):
             token = yield Token()
             if isinstance(token, Exception):
                 raise token
             if not _TOKEN.fullmatch(token):
                 raise errors.NotSignedIn(
-                    "the access token is empty, or has a blank or a line break in it"
+                    "the access token is empty, or contains white space or a line break"
                 )
             request.headers["Authorization"] = f"Bearer {token}"
-            response = yield from sent(Send(request), repeats=repeats)
+            response = yield from send_with_retries(Send(request), repeats=repeats)
             if response.status_code != httpx.codes.UNAUTHORIZED:
                 break
         if response.status_code in (401, 403):
-            raise errors.NotSignedIn(_said(response))
+            raise errors.NotSignedIn(_describe(response))
         return _result(response)
 
 
-def sent(send: Send, *, repeats: bool) -> Steps[httpx.Response]:
-    """The answer, after some attempts where it was none. Raises Unavailable or Throttled."""
+def send_with_retries(send: Send, *, repeats: bool) -> Steps[httpx.Response]:
+    """Return the response, after retries if necessary. Raises Unavailable or Throttled."""
     attempt = 0
     while True:
-        came: httpx.Response | httpx.TransportError = yield send
+        result: httpx.Response | httpx.TransportError = yield send
         attempt += 1
-        if isinstance(came, httpx.Response):
-            if came.status_code not in _LATER:
-                return came
-            was_begun = came.status_code != httpx.codes.TOO_MANY_REQUESTS  # RFC 6585, section 4
+        if isinstance(result, httpx.Response):
+            if result.status_code not in _LATER:
+                return result
+            has_started = result.status_code != httpx.codes.TOO_MANY_REQUESTS  # RFC 6585, section 4
         else:
-            was_begun = not isinstance(came, _NEVER_SENT)
-        if attempt == _ATTEMPTS or (was_begun and not repeats):
-            return response_of(came)
-        yield _pause(came, attempt)
+            has_started = not isinstance(result, _NEVER_SENT)
+        if attempt == _ATTEMPTS or (has_started and not repeats):
+            return response_of(result)
+        yield _pause(result, attempt)
 
 
-def response_of(came: httpx.Response | httpx.TransportError) -> httpx.Response:
-    if isinstance(came, httpx.TransportError):
-        where = came.request.url.copy_with(query=None)  # which may hold a signature
-        told = str(came) or type(came).__name__
-        raise errors.Unavailable(f"{where} does not answer ({told})") from came
+def response_of(result: httpx.Response | httpx.TransportError) -> httpx.Response:
+    if isinstance(result, httpx.TransportError):
+        url = result.request.url.copy_with(query=None)  # the query may contain a signature
+        problem = str(result) or type(result).__name__
+        raise errors.Unavailable(f"{url} does not respond ({problem})") from result
 
-    if came.status_code == httpx.codes.TOO_MANY_REQUESTS:
-        raise errors.Throttled(_said(came, came.url.host), _retry_after(came))
-    if came.status_code in _LATER:
-        raise errors.Unavailable(_said(came, came.url.host))
-    return came
+    if result.status_code == httpx.codes.TOO_MANY_REQUESTS:
+        raise errors.Throttled(_describe(result, result.url.host), _retry_after(result))
+    if result.status_code in _LATER:
+        raise errors.Unavailable(_describe(result, result.url.host))
+    return result
 
 
-def _pause(came: httpx.Response | httpx.TransportError, attempt: int) -> float:
-    """What is asked for, or some of an ever longer time, so that many don't come at once."""
-    wanted = _retry_after(came) if isinstance(came, httpx.Response) else None
-    if wanted is not None:
-        return min(wanted, _LONGEST_PAUSE)
+def _pause(result: httpx.Response | httpx.TransportError, attempt: int) -> float:
+    """Return the requested pause, or a random part of an ever longer one, to spread clients."""
+    requested = _retry_after(result) if isinstance(result, httpx.Response) else None
+    if requested is not None:
+        return min(requested, _LONGEST_PAUSE)
     return random.uniform(0.1, 0.5 * 2.0**attempt)  # noqa: S311 - no secret
 
 
 def _retry_after(response: httpx.Response) -> float | None:
-    """In seconds; the header's other form, a date, is not looked at [RFC 9110, section 10.2.3]."""
-    told = response.headers.get("Retry-After", "")
-    return float(told) if told.isdecimal() else None
+    """
+    Return the header's seconds; its other form, a date, is ignored [RFC 9110, section 10.2.3].
+    """
+    seconds = response.headers.get("Retry-After", "")
+    return float(seconds) if seconds.isdecimal() else None
 
 
-def taken(response: httpx.Response) -> httpx.Response:
-    """Raises InvalidArgument for a file of a size that the form doesn't take, else GatewayError."""
+def require_success(response: httpx.Response) -> httpx.Response:
+    """
+    Return a successful response. Raises InvalidArgument for a wrong file size, else GatewayError.
+    """
     if response.is_success:
         return response
     # https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html#ErrorCodeList
     refusal = re.search(r"<Code>(EntityToo\w+)</Code>\s*<Message>([^<]+)", response.text)
     if refusal:
         raise errors.InvalidArgument(refusal[2], refusal[1])
-    raise errors.GatewayError(_said(response, "the bucket"))
+    raise errors.GatewayError(_describe(response, "the bucket"))
 
 
 def _result(response: httpx.Response) -> Any:
-    """Of JSON-RPC, as JSON or as an event stream. Raises GatewayError with the gateway's text."""
+    """
+    Return the JSON-RPC result, from JSON or an event stream. Raises GatewayError with its text.
+    """
     text = response.text
     if response.headers.get("Content-Type", "").startswith("text/event-stream"):
         datas = [line[5:] for line in text.splitlines() if line.startswith("data:")]
@@ -177,48 +181,49 @@ def _result(response: httpx.Response) -> Any:
     try:
         message = json.loads(text)
         if error := message.get("error"):
-            told = str(error["message"])
+            text = str(error["message"])
         elif (result := message["result"]).get("isError"):
-            told = "\n".join(each.get("text", "") for each in result["content"])
+            text = "\n".join(each.get("text", "") for each in result["content"])
         else:
             return result
     except (ValueError, AttributeError, LookupError, TypeError):
-        told = _said(response)
-    raise errors.GatewayError(told)
+        text = _describe(response)
+    raise errors.GatewayError(text)
 
 
-def _said(response: httpx.Response, who: str = "the gateway") -> str:
+def _describe(response: httpx.Response, source: str = "the gateway") -> str:
     """
-    With the reason, where one is given.
+    Return a text for an error response, with the reason if there is one.
+
     [assumed: gateway.unauthorized-body]
     """
     challenge = response.headers.get("WWW-Authenticate", "")
-    told = re.search(r'error_description="([^"]*)"', challenge)
-    reason = told[1] if told else response.text[:_TEXT_SHOWN]
-    return f"{who} answered {response.status_code}: {reason}"
+    description = re.search(r'error_description="([^"]*)"', challenge)
+    reason = description[1] if description else response.text[:_TEXT_SHOWN]
+    return f"{source} responded with {response.status_code}: {reason}"
 
 
-def collected(pages: Pages[T]) -> Steps[list[T]]:
+def collect(pages: Pages[T]) -> Steps[list[T]]:
     found: list[T] = []
-    came = None
+    result = None
     while True:
         try:
-            step = pages.send(came)
+            step = pages.send(result)
         except StopIteration:
             return found
-        came = None
+        result = None
         if isinstance(step, list):
             found += step
         else:
-            came = yield step
+            result = yield step
 
 
-def looks(timeout: float) -> Iterator[float]:
-    """The pauses between looks, ever longer; after the last look, at the end, TimeoutError."""
+def polling_pauses(timeout: float) -> Iterator[float]:
+    """Yield the pauses between polls, ever longer; after the last poll, raise TimeoutError."""
     ends = time.monotonic() + timeout
-    pause, longest = _LOOKS
+    pause, longest = _PAUSES
     while (left := ends - time.monotonic()) > 0:
         yield min(pause, left)
         pause = min(pause * 1.5, longest)
     yield 0.0
-    raise TimeoutError(f"not within {timeout:g} s")
+    raise TimeoutError(f"not finished within {timeout:g} s")

@@ -1,4 +1,4 @@
-"""Whether a delivery of a webhook is Stackroom's, by https://www.standardwebhooks.com."""
+"""Verification of webhook deliveries, by https://www.standardwebhooks.com."""
 
 import base64
 import hashlib
@@ -7,10 +7,10 @@ import json
 import time
 from collections.abc import Callable, Mapping
 
-from stackroom_client.answers import Event, made
+from stackroom_client.answers import Event, from_fields
 from stackroom_client.errors import WebhookNotVerified
 
-_WITHIN = 300.0  # seconds, before and after
+_TOLERANCE = 300.0  # seconds, before and after
 
 
 def verify_webhook(
@@ -21,30 +21,30 @@ def verify_webhook(
     now: Callable[[], float] = time.time,
 ) -> Event:
     """
-    The event; `body` is what came, byte for byte. Raises WebhookNotVerified.
+    Return the event of a delivery with this unchanged `body`. Raises WebhookNotVerified.
 
-    A delivery comes at least once: whoever keeps the `id` of what came knows it again.
+    A delivery may arrive more than once: compare the event's `id` to recognise it.
     """
     given = {name.lower(): value for name, value in headers.items()}
     try:
         id_, at, signed = (
-            given[f"webhook-{each}"].encode(errors="surrogatepass")  # some servers hand on such
+            given[f"webhook-{each}"].encode(errors="surrogatepass")  # which some servers pass on
             for each in ("id", "timestamp", "signature")
         )
         signed_at = int(at)
         key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
     except (KeyError, ValueError) as error:  # binascii.Error is one
-        raise WebhookNotVerified(f"no delivery, or no secret, of a webhook: {error}") from error
-    if not key:  # with which anybody could sign
+        raise WebhookNotVerified(f"the delivery or the secret is invalid: {error}") from error
+    if not key:  # anybody could sign with it
         raise WebhookNotVerified("the secret is empty")
-    if abs(now() - signed_at) > _WITHIN:
-        raise WebhookNotVerified(f"it was signed at {signed_at}, which is not now")
+    if abs(now() - signed_at) > _TOLERANCE:
+        raise WebhookNotVerified(f"the delivery was signed at {signed_at}, too long ago or ahead")
     digest = hmac.digest(key, b".".join((id_, at, body)), hashlib.sha256)
-    wanted = b"v1," + base64.b64encode(digest)
-    # While a secret is being changed there is a signature by each.
-    if not any(hmac.compare_digest(wanted, each) for each in signed.split()):
-        raise WebhookNotVerified("it is not signed with this secret")
+    expected = b"v1," + base64.b64encode(digest)
+    # While a secret is being replaced, there is a signature by each.
+    if not any(hmac.compare_digest(expected, each) for each in signed.split()):
+        raise WebhookNotVerified("the delivery is not signed with this secret")
     try:
-        return made(Event, json.loads(body))
+        return from_fields(Event, json.loads(body))
     except (ValueError, TypeError, AttributeError) as error:
-        raise WebhookNotVerified(f"what is signed is no event: {error}") from error
+        raise WebhookNotVerified(f"the delivery is not an event: {error}") from error

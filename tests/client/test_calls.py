@@ -1,4 +1,4 @@
-"""What the client makes of answers, and of none, from a transport in the place of a gateway."""
+"""The client's handling of responses and errors, with a mock transport as the gateway."""
 
 import asyncio
 import inspect
@@ -18,15 +18,15 @@ import pytest
 
 from stackroom.tools.calls import REFUSALS
 from stackroom_client import AsyncClient, Client, calls, errors
-from stackroom_client.answers import Document, Source, passage_of
+from stackroom_client.answers import Document, Source, parse_passage
 
 URL = "https://gateway.example/mcp"
 BUCKET = "https://bucket.example"
-Answering = Callable[[httpx.Request], httpx.Response]
+Responder = Callable[[httpx.Request], httpx.Response]
 
 
-def told(metadata: dict[str, Any] | None = None, **answer: Any) -> httpx.Response:
-    """What a catalog tool answers, as the gateway hands it on."""
+def tool_answer(metadata: dict[str, Any] | None = None, **answer: Any) -> httpx.Response:
+    """Return a catalog tool's answer, as the gateway passes it on."""
     whole = {"content": [{"text": "done"}], "status": "success", "metadata": metadata or {}}
     text = json.dumps(whole | answer)
     return httpx.Response(
@@ -36,13 +36,13 @@ def told(metadata: dict[str, Any] | None = None, **answer: Any) -> httpx.Respons
 
 def refused(code: str, **metadata: Any) -> httpx.Response:
     metadata |= {"error_code": code}
-    return told(metadata, status="error", content=[{"text": "Error: no"}])
+    return tool_answer(metadata, status="error", content=[{"text": "Error: no"}])
 
 
 class Gateway:
-    """Answers in turn, the last one for ever; an error is raised as a transport would."""
+    """Return the answers in turn, and the last one from then on; an error is raised."""
 
-    def __init__(self, *answers: httpx.Response | type[httpx.TransportError] | Answering) -> None:
+    def __init__(self, *answers: httpx.Response | type[httpx.TransportError] | Responder) -> None:
         self.answers = list(answers)
         self.requests: list[httpx.Request] = []
         self.tokens: list[str | None] = []
@@ -61,20 +61,20 @@ class Gateway:
         return Client(URL, token=token, http=httpx.Client(transport=httpx.MockTransport(self)))
 
     @property
-    def asked(self) -> list[dict[str, Any]]:
+    def params(self) -> list[dict[str, Any]]:
         return [json.loads(each.content)["params"] for each in self.requests]
 
 
 @pytest.fixture(autouse=True)
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long it would have slept; threads of others sleep as they do."""
+    """The pauses of the client, which doesn't sleep; other threads do."""
     slept: list[float] = []
     monkeypatch.setattr("stackroom_client.client.time", SimpleNamespace(sleep=slept.append))
     return slept
 
 
 UNAVAILABLE = httpx.Response(503, text="later")
-STATUS = told(
+STATUS = tool_answer(
     {
         "catalog_id": "c",
         "overall_status": "ready",
@@ -87,7 +87,7 @@ STATUS = told(
 
 @pytest.mark.parametrize("url", ["127.0.0.1:4568/mcp", "https:///mcp", ""])
 def test_invalid_gateway_address_is_refused_immediately(url: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(f"{url!r} is no gateway's address")):
+    with pytest.raises(ValueError, match=re.escape(f"{url!r} must be an address with https://")):
         Client(url, token="t")
 
 
@@ -99,7 +99,7 @@ def test_idempotent_call_is_retried_and_then_given_up(
 
     assert once.client().status("c").overall_status == "ready"
     with pytest.raises(
-        errors.Unavailable, match=r"answered 503: later|mcp does not answer \(gone\)"
+        errors.Unavailable, match=r"responded with 503: later|mcp does not respond \(gone\)"
     ):
         always.client().status("c")
     assert (len(once.requests), len(always.requests)) == (2, 4)
@@ -107,7 +107,7 @@ def test_idempotent_call_is_retried_and_then_given_up(
 
 
 def test_creating_call_is_repeated_only_if_it_had_not_begun() -> None:
-    made = told({"catalog_id": "cat-1", "catalog_name": "N"})
+    made = tool_answer({"catalog_id": "cat-1", "catalog_name": "N"})
 
     for trouble in (httpx.Response(429), httpx.ConnectError):
         assert Gateway(trouble, made).client().create_catalog("N").catalog_id == "cat-1"
@@ -127,7 +127,7 @@ def test_update_sends_only_what_is_to_change() -> None:
     assert gateway.asked[0]["arguments"] == {"catalog_id": "cat-1", "catalog_name": "N"}
 
 
-def test_the_gateway_says_how_long_to_wait(pauses: list[float]) -> None:
+def test_retry_after_of_the_gateway_is_respected(pauses: list[float]) -> None:
     busy = httpx.Response(429, headers={"Retry-After": "7"})
 
     Gateway(busy, STATUS).client().status("c")
@@ -143,7 +143,7 @@ def test_new_token_is_requested_once_after_a_401() -> None:
     late, never = Gateway(httpx.Response(401), STATUS), Gateway(httpx.Response(401, text="who?"))
 
     late.client(token=lambda: next(tokens)).status("c")
-    with pytest.raises(errors.NotSignedIn, match="the gateway answered 401: who"):
+    with pytest.raises(errors.NotSignedIn, match="the gateway responded with 401: who"):
         never.client(token=lambda: "old").status("c")
     with pytest.raises(errors.NotSignedIn):
         Gateway(httpx.Response(403)).client(token=lambda: "of another gateway").status("c")
@@ -155,7 +155,7 @@ def test_new_token_is_requested_once_after_a_401() -> None:
 @pytest.mark.parametrize(
     "code", sorted({each.code for each in REFUSALS.values()} | {"UNAVAILABLE"})
 )
-def test_every_code_of_the_tools_is_an_error_of_its_own(code: str) -> None:
+def test_every_error_code_of_the_tools_has_an_error_class(code: str) -> None:
     with pytest.raises(errors.StackroomError, match=r"^no$") as raised:
         Gateway(refused(code, retry_after_seconds=3)).client().status("c")
 
@@ -189,7 +189,7 @@ def test_no_results_has_the_nearest_sources() -> None:
     assert (raised.value.code, without.value.nearest) == ("NO_RESULTS", ())
 
 
-def test_a_code_of_a_later_version_is_a_refusal_all_the_same() -> None:
+def test_unknown_error_code_raises_refused() -> None:
     with pytest.raises(errors.Refused) as raised:
         Gateway(refused("TOO_FULL")).client().status("c")
 
@@ -224,7 +224,7 @@ def test_malformed_tool_answer_is_reported_as_received(answer: httpx.Response, t
         Gateway(answer).client().status("c")
 
 
-def test_an_answer_may_come_as_an_event_stream() -> None:
+def test_answer_is_read_from_an_event_stream() -> None:
     notice = 'data: {"method": "notifications/message"}\n\n'
     stream = f"{notice}event: message\ndata: {STATUS.text}\n\n"
     headers = {"Content-Type": "text/event-stream"}
@@ -234,8 +234,8 @@ def test_an_answer_may_come_as_an_event_stream() -> None:
     assert client.status("c").overall_status == "ready"
 
 
-class Told(io.BytesIO):
-    """A file that tells the most that was read of it at once."""
+class MeteredFile(io.BytesIO):
+    """A file that records the largest piece that was read from it."""
 
     most = 0
 
@@ -249,12 +249,12 @@ def uploading(request: httpx.Request) -> httpx.Response:
     if request.url.host == "gateway.example":
         fields = {"key": "alice/n/a.txt", "policy": "p"}
         whole = {"catalog_id": "c", "document_id": "doc-1", "filename": "a.txt"}
-        return told({**whole, "upload_url": BUCKET, "upload_fields": fields})
+        return tool_answer({**whole, "upload_url": BUCKET, "upload_fields": fields})
     return httpx.Response(204, headers={"ETag": '"e1"', "Date": "Thu, 26 Nov 2026 08:00:00 GMT"})
 
 
 def test_upload_streams_the_file_by_the_link_alone_without_the_token() -> None:
-    gateway, file, seen = Gateway(uploading), Told(b"x" * 200_000), list[tuple[int, int]]()
+    gateway, file, seen = Gateway(uploading), MeteredFile(b"x" * 200_000), list[tuple[int, int]]()
 
     sent = gateway.client().upload(
         "c", file, name="a.txt", progress=lambda done, total: seen.append((done, total))
@@ -276,12 +276,12 @@ def test_typed_metadata_is_sent_as_json_with_dates_in_iso_8601() -> None:
 
     gateway.client().upload("c", b"x", name="a.txt", metadata=metadata)
 
-    asked = json.loads(gateway.requests[0].content)["params"]["arguments"]["metadata"]
+    sent = json.loads(gateway.requests[0].content)["params"]["arguments"]["metadata"]
     dates = {"signed": "2026-03-01", "sent": "2026-03-01T10:30:05+00:00"}
-    assert asked == {"year": 2026, "public": True, "tags": ["a"], **dates}
+    assert sent == {"year": 2026, "public": True, "tags": ["a"], **dates}
 
 
-def test_a_bucket_that_fails_once_gets_the_whole_file_again(tmp_path: Path) -> None:
+def test_failed_upload_is_retried_with_the_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"all of it")
     gateway = Gateway(uploading, UNAVAILABLE, uploading)
@@ -304,7 +304,7 @@ def test_unreadable_file_requests_no_upload_link() -> None:
     assert gateway.requests == []
 
 
-def test_a_file_that_is_too_small_or_large_is_refused_in_a_sentence() -> None:
+def test_file_of_a_wrong_size_is_refused_with_the_buckets_message() -> None:
     text = "Your proposed upload is smaller than the minimum allowed object size."
     body = f"<Error><Code>EntityTooSmall</Code>\n<Message>{text}</Message></Error>"
     gateway = Gateway(uploading, httpx.Response(400, text=body))
@@ -315,9 +315,9 @@ def test_a_file_that_is_too_small_or_large_is_refused_in_a_sentence() -> None:
     assert (str(refused.value), refused.value.code) == (text, "EntityTooSmall")
 
 
-def test_a_file_is_written_piece_by_piece_and_a_refusal_is_told(tmp_path: Path) -> None:
+def test_download_is_streamed_and_a_failed_one_keeps_the_file(tmp_path: Path) -> None:
     pieces = httpx.Response(200, content=iter([b"Ebb is ", b"at four."]))
-    link = told({"download_url": f"{BUCKET}/a.txt?signature=hidden"})
+    link = tool_answer({"download_url": f"{BUCKET}/a.txt?signature=hidden"})
     [document] = Gateway(listed(a_document())).client().wait("c")
     copy = tmp_path / "copy.txt"
 
@@ -340,7 +340,7 @@ def _breaks_off() -> Iterator[bytes]:
 
 
 def listed(*documents: dict[str, Any]) -> httpx.Response:
-    return told({"documents": list(documents), "next_token": None})
+    return tool_answer({"documents": list(documents), "next_token": None})
 
 
 def a_document(
@@ -386,22 +386,22 @@ def test_wait_skips_unchanged_document_and_raises_for_a_missing_one() -> None:
         Gateway(listed(a_document("pending"))).client().wait("c", timeout=-1)
 
 
-def test_a_timeout_is_over_when_it_says_and_looks_once_more_then(
+def test_wait_polls_once_more_at_its_timeout(
     monkeypatch: pytest.MonkeyPatch, pauses: list[float]
 ) -> None:
     monotonic = SimpleNamespace(monotonic=lambda: sum(pauses))
     monkeypatch.setattr("stackroom_client.steps.time", monotonic)
     gateway = Gateway(listed(a_document("pending")))
 
-    with pytest.raises(TimeoutError, match="not within 5 s"):
+    with pytest.raises(TimeoutError, match="not finished within 5 s"):
         gateway.client().wait("c", timeout=5)
 
     assert sum(pauses) == 5
     assert len(gateway.requests) == 5  # at 0, 1, 2.5, 4.75 and 5 seconds
 
 
-def test_a_catalog_is_asked_for_again_until_nothing_is_left_of_it(pauses: list[float]) -> None:
-    deleted = told(
+def test_catalog_deletion_is_repeated_until_nothing_is_left(pauses: list[float]) -> None:
+    deleted = tool_answer(
         {
             "catalog_id": "c",
             "documents_deleted": 3,
@@ -415,10 +415,10 @@ def test_a_catalog_is_asked_for_again_until_nothing_is_left_of_it(pauses: list[f
 
     assert gateway.client().delete_catalog("c", timeout=60).documents_deleted == 3
 
-    assert [each["arguments"]["confirm"] for each in gateway.asked] == [True] * 4
+    assert [each["arguments"]["confirm"] for each in gateway.params] == [True] * 4
 
 
-def test_what_is_gone_with_its_catalog_is_waited_for_no_more() -> None:
+def test_wait_deleted_ends_if_the_catalog_is_gone() -> None:
     document = Gateway(listed(a_document())).client().wait("c")
 
     Gateway(refused("CATALOG_NOT_FOUND")).client().wait_deleted(document)
@@ -426,16 +426,16 @@ def test_what_is_gone_with_its_catalog_is_waited_for_no_more() -> None:
 
 def catalogs(*names: str) -> httpx.Response:
     found = [{"catalog_id": f"cat-{each}", "catalog_name": each} for each in names]
-    return told({"catalogs": found, "next_token": None})
+    return tool_answer({"catalogs": found, "next_token": None})
 
 
-def test_a_catalog_is_opened_by_its_name_however_that_is_encoded() -> None:
+def test_catalog_is_opened_by_name_in_any_unicode_form() -> None:
     for name in ("Bu\u0308ro 1", "b\u00fcro\u00a01"):
         opened = Gateway(catalogs("B\u00fcro 1")).client().open_catalog(name)
         assert opened.catalog_id == "cat-B\u00fcro 1"
 
 
-def test_a_catalog_that_another_program_opened_meanwhile_is_the_one() -> None:
+def test_catalog_that_another_program_just_created_is_opened() -> None:
     duplicate = refused("DUPLICATE_NAME")
     gateway = Gateway(catalogs(), duplicate, catalogs("Notes"))
 
@@ -444,18 +444,18 @@ def test_a_catalog_that_another_program_opened_meanwhile_is_the_one() -> None:
         Gateway(catalogs(), duplicate, catalogs(), duplicate).client().open_catalog("notes")
 
 
-def test_pages_follow_each_other_and_each_is_asked_for_when_it_is_wanted() -> None:
-    first = told({"documents": [a_document()], "next_token": "more"})
+def test_pages_are_requested_lazily() -> None:
+    first = tool_answer({"documents": [a_document()], "next_token": "more"})
     gateway = Gateway(first, listed(a_document()))
     found = gateway.client().documents("c")
 
     next(found)
     assert len(gateway.requests) == 1
     assert len(list(found)) == 1
-    assert [each["arguments"]["next_token"] for each in gateway.asked] == ["", "more"]
+    assert [each["arguments"]["next_token"] for each in gateway.params] == ["", "more"]
 
 
-def test_the_two_clients_have_the_same_methods_and_answers() -> None:
+def test_both_clients_have_the_same_methods_and_results() -> None:
     def methods(kind: type) -> dict[str, str]:
         found = {name: each for name, each in vars(kind).items() if inspect.isfunction(each)}
         return {name: str(each.__doc__) for name, each in found.items() if name[0] != "_"}
@@ -465,18 +465,18 @@ def test_the_two_clients_have_the_same_methods_and_answers() -> None:
         async with AsyncClient(URL, token=lambda: "t", http=http) as client:
             return [each async for each in client.documents("c")] + await client.wait("c")
 
-    there = asyncio.run(listing())
-    wanted = {name for name, each in vars(calls.Calls).items() if inspect.isfunction(each)}
+    found = asyncio.run(listing())
+    expected = {name for name, each in vars(calls.Calls).items() if inspect.isfunction(each)}
 
     assert methods(Client).keys() - {"results", "close"} == {
-        each for each in wanted if each[0] != "_"
+        each for each in expected if each[0] != "_"
     }
     assert methods(Client).keys() == methods(AsyncClient).keys()
-    assert [each.document_id for each in there] == ["doc-1", "doc-1"]
+    assert [each.document_id for each in found] == ["doc-1", "doc-1"]
 
 
-def test_a_call_may_be_a_task_and_whoever_follows_may_stop_in_between() -> None:
-    """By their types, too: a program like this one is to pass `mypy --strict`."""
+def test_call_may_be_a_task_and_an_iteration_may_be_closed() -> None:
+    """The types are right, too: a program like this one passes `mypy --strict`."""
 
     async def both() -> list[Document]:
         http = httpx.AsyncClient(transport=httpx.MockTransport(Gateway(listed(a_document()))))
@@ -500,17 +500,17 @@ def test_document_waiting_over_a_cap_is_settled_and_usage_shows_the_cap() -> Non
         "used": {},
         "catalogs": [],
     }
-    gateway = Gateway(listed(waits), told({**month, "of_a_later_version": 1}))
+    gateway = Gateway(listed(waits), tool_answer({**month, "of_a_later_version": 1}))
     client = gateway.client()
 
     [waiting] = client.wait("c")
 
     assert waiting.waits_for_cap
     assert client.usage("2026-11").caps == {"documents": 3}
-    assert gateway.asked[-1]["arguments"] == {"month": "2026-11"}
+    assert gateway.params[-1]["arguments"] == {"month": "2026-11"}
 
 
-def test_events_go_on_until_there_is_no_more_and_then_wait_for_more(pauses: list[float]) -> None:
+def test_events_are_paged_to_the_end_and_then_polled(pauses: list[float]) -> None:
     event = {
         "id": "e1",
         "source": "stackroom",
@@ -519,27 +519,30 @@ def test_events_go_on_until_there_is_no_more_and_then_wait_for_more(pauses: list
         "detail": {"state": "indexed"},
         "sequence": 1500,
     }
-    # Of one catalog: many of others' may have been looked through in vain.
+    # For one catalog, a page may contain only events of other catalogs.
     nothing, one = (
-        told({"events": [], "next_after": 1000}),
-        told({"events": [event], "next_after": 1500}),
+        tool_answer({"events": [], "next_after": 1000}),
+        tool_answer({"events": [event], "next_after": 1500}),
     )
-    end = told({"events": [], "next_after": 1500})
+    end = tool_answer({"events": [], "next_after": 1500})
     gateway, later = Gateway(nothing, one, end), Gateway(end, one)
 
     found = list(gateway.client().events(catalog="c"))
 
     assert [(each.sequence, each.detail_type) for each in found] == [(1500, event["detail-type"])]
-    assert [each["arguments"]["after"] for each in gateway.asked] == [0, 1000, 1500]
+    assert [each["arguments"]["after"] for each in gateway.params] == [0, 1000, 1500]
     assert next(later.client().events(after=1500, follow=True)).id == "e1"
     assert len(pauses) == 1
 
 
-def test_whoever_follows_goes_on_once_the_gateway_is_back() -> None:
+def test_following_events_resumes_once_the_gateway_is_back() -> None:
     event = {"id": "e1", "source": "stackroom", "detail-type": "D", "detail": {}, "sequence": 8}
     event["time"] = "2026-11-26T08:00:00Z"
-    begun, end = told({"events": [], "next_after": 7}), told({"events": [], "next_after": 8})
-    back = told({"events": [event], "next_after": 8})
+    begun, end = (
+        tool_answer({"events": [], "next_after": 7}),
+        tool_answer({"events": [], "next_after": 8}),
+    )
+    back = tool_answer({"events": [event], "next_after": 8})
     away = [httpx.ConnectError] * 9
 
     found = Gateway(begun, *away, back).client().events(after=7, follow=True)
@@ -552,7 +555,10 @@ def test_whoever_follows_goes_on_once_the_gateway_is_back() -> None:
 
 
 def test_following_events_resumes_once_the_token_issuer_is_back() -> None:
-    begun, back = told({"events": [], "next_after": 7}), told({"events": [], "next_after": 8})
+    begun, back = (
+        tool_answer({"events": [], "next_after": 7}),
+        tool_answer({"events": [], "next_after": 8}),
+    )
     tokens = iter(["t", "away", "t", "over"])
 
     def token() -> str:
@@ -577,7 +583,7 @@ def test_following_events_resumes_once_the_token_issuer_is_back() -> None:
         asyncio.run(follow(AsyncClient(URL, token=token, http=transport)))
 
 
-def test_what_a_callers_own_token_breaks_at_is_told_as_it_is() -> None:
+def test_error_of_the_callers_token_function_is_raised_unchanged() -> None:
     def token() -> str:
         raise httpx.ConnectTimeout("their issuer")
 
@@ -589,7 +595,9 @@ def test_what_a_callers_own_token_breaks_at_is_told_as_it_is() -> None:
 def test_token_unfit_for_a_header_is_refused_without_showing_it(token: str) -> None:
     gateway = Gateway(STATUS)
 
-    with pytest.raises(errors.NotSignedIn, match="the access token is empty, or has") as raised:
+    with pytest.raises(
+        errors.NotSignedIn, match="the access token is empty, or contains"
+    ) as raised:
         gateway.client(token=token).status("c")
 
     assert gateway.requests == []
@@ -603,7 +611,7 @@ def test_custom_transport_adds_no_credentials_and_follows_no_redirect() -> None:
     http = [httpx.Client(transport=httpx.MockTransport(each), **own) for each in (transport, away)]
 
     Client(URL, token="t", http=http[0]).upload("c", b"b", name="a.txt")
-    with pytest.raises(errors.GatewayError, match="answered 307"):
+    with pytest.raises(errors.GatewayError, match="responded with 307"):
         Client(URL, token="t", http=http[1]).status("c")
 
     assert transport.tokens == ["Bearer t", None]
@@ -620,7 +628,7 @@ def test_custom_transport_adds_no_credentials_and_follows_no_redirect() -> None:
         ("Throttled", errors.Throttled),
     ],
 )
-def test_a_search_that_fails_is_told_by_the_same_errors(
+def test_failed_search_raises_the_same_errors(
     kind: str, error: type[errors.StackroomError]
 ) -> None:
     failed = {"success": False, "results": [], "error": "no", "errorType": kind, "metadata": {}}
@@ -638,4 +646,4 @@ def test_passage_and_source_have_the_gaps_of_their_document() -> None:
     cited = {**source, "chunk_text": "c", "relevance_score": 0.5, "gaps": gaps}
 
     for passage in (result, cited):
-        assert passage_of(passage).gaps == (gaps[0],)
+        assert parse_passage(passage).gaps == (gaps[0],)

@@ -1,4 +1,4 @@
-"""A person's sign-in: tokens are kept, renewed, and never sent to anybody but their issuer."""
+"""Sign-in: tokens are stored, renewed, and sent only to their issuer."""
 
 import json
 import time
@@ -12,7 +12,7 @@ import pytest
 
 from stackroom_client import SignIn
 from stackroom_client.errors import NotSignedIn, SignInFailed, Unavailable
-from stackroom_client.sign_in import Memory
+from stackroom_client.sign_in import MemoryStore
 from stackroom_local.processes import free_ports
 
 ISSUER = "https://issuer.example/pool"
@@ -27,7 +27,7 @@ Change = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class Issuer:
-    """Answers at its addresses, and remembers what it was sent."""
+    """An issuer that records what it is sent."""
 
     def __init__(self) -> None:
         self.metadata: dict[str, Any] = dict(METADATA)
@@ -53,47 +53,47 @@ def issuer(monkeypatch: pytest.MonkeyPatch) -> Issuer:
     return found
 
 
-def kept(**changes: Any) -> Memory:
+def stored(**changes: Any) -> MemoryStore:
     whole = {"issuer": ISSUER, "client_id": "c", "access_token": "a0", "refresh_token": "r0"}
-    memory = Memory()
+    memory = MemoryStore()
     memory.write(json.dumps({**whole, "expires_at": time.time() + 3600, **changes}))
     return memory
 
 
-def test_a_token_is_renewed_before_it_ends_and_the_refresh_token_is_kept(issuer: Issuer) -> None:
-    fresh = SignIn(ISSUER, "c", kept=kept())
-    ending = SignIn(ISSUER, "c", kept=kept(expires_at=time.time() + 59))
-    issuer.tokens = issuer.giving(expires_in=3600)  # Cognito rotates none unless it is told to
+def test_token_is_renewed_early_and_an_unrotated_refresh_token_kept(issuer: Issuer) -> None:
+    fresh = SignIn(ISSUER, "c", store=stored())
+    ending = SignIn(ISSUER, "c", store=stored(expires_at=time.time() + 59))
+    issuer.tokens = issuer.giving(expires_in=3600)  # Cognito doesn't rotate by default
 
     assert (fresh.token(), ending.token(), ending.token()) == ("a0", "a1", "a1")
 
-    wanted = {"client_id": "c", "grant_type": "refresh_token", "refresh_token": "r0"}
-    assert issuer.posted == [wanted]
-    assert json.loads(str(ending.kept.read()))["refresh_token"] == "r0"
+    expected = {"client_id": "c", "grant_type": "refresh_token", "refresh_token": "r0"}
+    assert issuer.posted == [expected]
+    assert json.loads(str(ending.store.read()))["refresh_token"] == "r0"
 
 
 @pytest.mark.parametrize(
-    ("memory", "told"),
+    ("memory", "reason"),
     [
-        (Memory(), "nobody is signed in to prod"),
-        (kept(client_id="another"), "prod was added anew"),
-        (kept(issuer="https://another.example"), "prod was added anew"),
-        (kept(expires_at=0, refresh_token=None), "your sign-in has expired"),
-        (kept(expires_at=0), "your sign-in has expired .*it was used"),
-        (kept(nonsense=1), "can't be read"),
+        (MemoryStore(), "nobody is signed in to prod"),
+        (stored(client_id="another"), "prod was added again"),
+        (stored(issuer="https://another.example"), "prod was added again"),
+        (stored(expires_at=0, refresh_token=None), "your sign-in has expired"),
+        (stored(expires_at=0), "your sign-in has expired .*it was used"),
+        (stored(nonsense=1), "can't be read"),
     ],
     ids=["nobody", "client", "issuer", "ended", "refused", "unreadable"],
 )
-def test_ended_sign_in_raises_its_reason(issuer: Issuer, memory: Memory, told: str) -> None:
+def test_ended_sign_in_raises_its_reason(issuer: Issuer, memory: MemoryStore, reason: str) -> None:
     answer = {"error": "invalid_grant", "error_description": "it was used"}
     issuer.tokens = httpx.Response(400, json=answer)
 
-    with pytest.raises(NotSignedIn, match=told):
-        SignIn(ISSUER, "c", kept=memory, name="prod").token()
+    with pytest.raises(NotSignedIn, match=reason):
+        SignIn(ISSUER, "c", store=memory, name="prod").token()
 
 
 @pytest.mark.parametrize("trouble", [httpx.ConnectError, httpx.ReadTimeout, 503, 429])
-def test_an_issuer_that_is_away_for_a_while_signs_nobody_out(
+def test_unavailable_issuer_does_not_end_the_sign_in(
     issuer: Issuer, trouble: type[httpx.TransportError] | int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away(_: Issuer, request: httpx.Request) -> httpx.Response:
@@ -101,7 +101,7 @@ def test_an_issuer_that_is_away_for_a_while_signs_nobody_out(
             return httpx.Response(trouble)
         raise trouble("no route", request=request)
 
-    ending = SignIn(ISSUER, "c", kept=kept(expires_at=0))
+    ending = SignIn(ISSUER, "c", store=stored(expires_at=0))
     monkeypatch.setattr("stackroom_client.sign_in._PAUSE", 0)
     with monkeypatch.context() as meanwhile:
         meanwhile.setattr(Issuer, "__call__", away)
@@ -126,12 +126,12 @@ def test_rotated_refresh_token_whose_answer_was_lost_is_renewed_at_once(
 
     monkeypatch.setattr(Issuer, "__call__", losing)
     monkeypatch.setattr("stackroom_client.sign_in._PAUSE", 0)
-    ending = SignIn(ISSUER, "c", kept=kept(expires_at=0))
+    ending = SignIn(ISSUER, "c", store=stored(expires_at=0))
 
     assert ending.token() == "a1"
 
     assert [each["refresh_token"] for each in issuer.posted] == ["r0", "r0", "r0"]
-    assert json.loads(str(ending.kept.read()))["refresh_token"] == "r1"
+    assert json.loads(str(ending.store.read()))["refresh_token"] == "r1"
 
 
 @pytest.mark.parametrize(
@@ -144,45 +144,43 @@ def test_rotated_refresh_token_whose_answer_was_lost_is_renewed_at_once(
     ],
     ids=str,
 )
-def test_an_issuer_that_speaks_for_another_or_in_the_clear_gets_no_token(
-    issuer: Issuer, wrong: dict[str, Any]
-) -> None:
+def test_issuer_with_wrong_metadata_gets_no_token(issuer: Issuer, wrong: dict[str, Any]) -> None:
     issuer.metadata |= wrong
 
     with pytest.raises(SignInFailed):
-        SignIn(ISSUER, "c", kept=kept(expires_at=0)).token()
+        SignIn(ISSUER, "c", store=stored(expires_at=0)).token()
     assert issuer.posted == []
 
 
 def test_sign_out_revokes_and_forgets_tokens_even_without_an_answer(issuer: Issuer) -> None:
-    there, gone = SignIn(ISSUER, "c", kept=kept()), SignIn(ISSUER, "c", kept=kept())
+    signed_in, failing = SignIn(ISSUER, "c", store=stored()), SignIn(ISSUER, "c", store=stored())
 
-    assert (there.end(), there.end(), issuer.posted[0]["token"]) == (True, False, "r0")
+    assert (signed_in.end(), signed_in.end(), issuer.posted[0]["token"]) == (True, False, "r0")
     issuer.metadata = {}
     with pytest.raises(SignInFailed):
-        gone.end()
+        failing.end()
 
-    assert gone.kept.read() is None
+    assert failing.store.read() is None
 
 
 def coming_back(change: Change, found: list[dict[str, str]]) -> Callable[[str], None]:
-    """A browser that is sent back with what the issuer answers."""
+    """Return a browser that is redirected with what the issuer returns."""
 
     def show(address: str) -> None:
-        asked = {name: each[0] for name, each in parse_qs(urlsplit(address).query).items()}
-        found.append(asked)
-        port = urlsplit(asked["redirect_uri"]).port
+        query_fields = {name: each[0] for name, each in parse_qs(urlsplit(address).query).items()}
+        found.append(query_fields)
+        port = urlsplit(query_fields["redirect_uri"]).port
         with httpx.Client(transport=httpx.HTTPTransport()) as http:
             base = f"http://127.0.0.1:{port}"
             assert http.get(f"{base}/favicon.ico").status_code == 404
-            query = change({"code": "the code", "state": asked["state"]})
+            query = change({"code": "the code", "state": query_fields["state"]})
             assert http.get(f"{base}/callback", params=query).status_code == 200
 
     return show
 
 
 @pytest.mark.processes
-def test_a_sign_in_proves_that_it_is_the_one_that_was_begun(issuer: Issuer) -> None:
+def test_sign_in_sends_the_verifier_of_its_challenge(issuer: Issuer) -> None:
     seen: list[dict[str, str]] = []
     sign_in, port = SignIn(ISSUER, "c"), free_ports(1)
 
@@ -193,12 +191,12 @@ def test_a_sign_in_proves_that_it_is_the_one_that_was_begun(issuer: Issuer) -> N
     assert len(posted["code_verifier"]) == 64
     assert posted["code_verifier"] not in json.dumps(seen)
     assert sign_in.token() == "a1"
-    assert "a1" not in repr(sign_in).replace(hex(id(sign_in.kept)), "")  # which may say it, too
+    assert "a1" not in repr(sign_in).replace(hex(id(sign_in.store)), "")  # which may contain it
 
 
 @pytest.mark.processes
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "reason"),
     [
         (lambda query: {**query, "state": "another"}, "from another sign-in"),
         (lambda query: {"code": query["code"]}, "from another sign-in"),
@@ -206,16 +204,16 @@ def test_a_sign_in_proves_that_it_is_the_one_that_was_begun(issuer: Issuer) -> N
     ],
     ids=["forged", "bare", "denied"],
 )
-def test_a_browser_that_comes_with_something_else_signs_nobody_in(
-    issuer: Issuer, change: Change, told: str
+def test_forged_or_denied_redirect_fails_the_sign_in(
+    issuer: Issuer, change: Change, reason: str
 ) -> None:
-    with pytest.raises(SignInFailed, match=told):
+    with pytest.raises(SignInFailed, match=reason):
         SignIn(ISSUER, "c").begin(coming_back(change, []), port=free_ports(1))
     assert issuer.posted == []
 
 
-def test_an_issuer_that_gives_no_token_signs_nobody_in(issuer: Issuer) -> None:
+def test_issuer_without_an_access_token_fails_the_sign_in(issuer: Issuer) -> None:
     issuer.tokens = httpx.Response(200, json={})
 
-    with pytest.raises(SignInFailed, match="gave no access token"):
-        SignIn(ISSUER, "c", kept=kept(expires_at=0)).token()
+    with pytest.raises(SignInFailed, match="returned no access token"):
+        SignIn(ISSUER, "c", store=stored(expires_at=0)).token()
