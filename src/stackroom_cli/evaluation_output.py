@@ -16,9 +16,9 @@ from stackroom_cli.json_output import (
 )
 from stackroom_cli.output import TerminalConsole
 from stackroom_cli.untrusted_text import one_line
-from stackroom_evaluation.comparing import PairedDifference, RunsCompared
+from stackroom_evaluation.comparing import PairedDifference, RunComparison
 from stackroom_evaluation.evaluation import MEASURES, Evaluation, QuestionOutcome
-from stackroom_evaluation.least_score import MOST_LOST, BestScores, sure
+from stackroom_evaluation.least_score import MOST_LOST, BestScores, confidence_interval
 
 _INSTEAD = 3  # passages told of a miss
 _LETTERS = 90  # of each of them
@@ -48,13 +48,13 @@ def print_evaluation(
     )
     if left_out:
         out.print(f"left out: {left_out} that nobody has accepted; --unaccepted asks them, too")
-    width = max(len(each.told) for each in MEASURES.values())
+    width = max(len(each.title) for each in MEASURES.values())
     plain = {each.measure: f"  plain Retrieve {_beside(each)}" for each in beside}
     for name, measure in MEASURES.items():
         figure = _figure(name, figures[name])
         of = f"  {sum(values[name].values()):.0f} of {len(values[name])}"
         of = of if measure.is_percent else ""
-        out.print(f"  {measure.told:{width}}  {figure:>7}{of}{plain.get(name, '')}")
+        out.print(f"  {measure.title:{width}}  {figure:>7}{of}{plain.get(name, '')}")
     if why_not is not None:
         out.print(f"not compared with plain Retrieve: {why_not}", markup=False)
 
@@ -102,7 +102,7 @@ def _expected(outcome: QuestionOutcome) -> str:
     return one_line(f"answered in {place.file}{page}{words}; {came.format(rank=outcome.rank)}")
 
 
-def print_compared(out: TerminalConsole, compares: RunsCompared, before: Evaluation) -> None:
+def print_compared(out: TerminalConsole, compares: RunComparison, before: Evaluation) -> None:
     told = f"\nagainst the run of {before.began.date()}, {_where(before)}, in pairs:"
     out.print(told, markup=False)
     for each in compares.differences:
@@ -116,7 +116,7 @@ def _compared_line(each: PairedDifference) -> str:
     scale, unit = (100, " points") if MEASURES[each.measure].is_percent else (1, "")
     digits = 1 if unit else 3
     low, high = (f"{scale * value:+.{digits}f}" for value in (each.low, each.high))
-    told = f"{MEASURES[each.measure].told}: {before} -> {after}"
+    told = f"{MEASURES[each.measure].title}: {before} -> {after}"
     if not each.difference and each.low == each.high:
         return f"{told}: the same for each question"
     verdict = (
@@ -135,7 +135,7 @@ def print_bar(out: TerminalConsole, found: BestScores, *, is_far: bool = False) 
         ("unanswerable that get nothing", found.emptied, found.unanswerable),
         ("answerable that lose every right passage", found.lost, found.right),
     ):
-        low, high = sure(count, len(those))
+        low, high = confidence_interval(count, len(those))
         others = f"of others like them {low:.0%} to {high:.0%}"
         out.print(f"  {told}: {count} of {len(those)}, {count / len(those):.0%}; {others}")
     out.print(f'  deploy it:  make deploy ARGS="-c retrieve_least_score={found.least:g}"')
@@ -158,7 +158,7 @@ def evaluate_answer(
     *,
     beside: Sequence[PairedDifference],
     why_not: str | None,
-    compares: RunsCompared | None,
+    compares: RunComparison | None,
     bar: BestScores | None,
     gates: list[GateTold],
 ) -> EvaluateAnswer:
@@ -213,5 +213,5 @@ def _bar(found: BestScores) -> BarTold:
 
 def standing_of(gate: GateTold) -> str:
     measured = "not measured" if gate.measured is None else f"{gate.measured:.4g}"
-    than = "at least" if MEASURES[gate.measure].is_least else "at most"
+    than = "at least" if MEASURES[gate.measure].is_minimum else "at most"
     return f"{gate.measure} is {measured}, {than} {gate.threshold:g} was wanted"

@@ -50,18 +50,18 @@ from stackroom_cli.untrusted_text import one_line
 from stackroom_client.answers import Document as FoundDocument
 from stackroom_client.calls import SEARCH
 from stackroom_client.errors import StackroomError as ClientError
-from stackroom_evaluation.comparing import compared, compared_with_plain
-from stackroom_evaluation.drafting import FAR, Model, drafted
+from stackroom_evaluation.comparing import compare, compare_with_plain
+from stackroom_evaluation.drafting import GENERAL_QUESTIONS, Model, draft_questions
 from stackroom_evaluation.evaluation import MEASURES, Evaluation, Retrieve
-from stackroom_evaluation.least_score import calibrated
+from stackroom_evaluation.least_score import calibrate
 from stackroom_evaluation.plain_retrieve import PlainRetrieve
 from stackroom_evaluation.question_file import (
-    TOLD,
+    SHOWN_LINES,
     EvaluationError,
     KnownQuestion,
     QuestionsWrong,
     read,
-    unwritten,
+    write_error,
 )
 from stackroom_evaluation.spending import spending
 from stackroom_local.servers import MODEL_PREFIX
@@ -86,7 +86,11 @@ class Gate:
         name, _, number = typed.partition("=")
         with suppress(ValueError):
             if name in MEASURES and math.isfinite(float(number)):
-                if MEASURES[name].is_percent and MEASURES[name].is_least and 0 < float(number) < 1:
+                if (
+                    MEASURES[name].is_percent
+                    and MEASURES[name].is_minimum
+                    and 0 < float(number) < 1
+                ):
                     percent = f"{100 * float(number):g}"
                     raise WrongUsage(f"--gate {typed!r}: in percent: --gate {name}={percent}")
                 return cls(name, float(number))
@@ -98,7 +102,7 @@ class Gate:
         scale = 100 if measure.is_percent else 1
         value = None if figure is None else round(figure * scale, 9)  # 0.29 is 29 %, and no less
         passed = value is not None and (
-            value >= self.threshold if measure.is_least else value <= self.threshold
+            value >= self.threshold if measure.is_minimum else value <= self.threshold
         )
         return GateTold(
             measure=self.measure, threshold=self.threshold, measured=value, passed=passed
@@ -155,25 +159,25 @@ def evaluate(
             catalog=catalog,
             site=asker.site.told,
             options=order.options,
-            told=progress,
+            report_progress=progress,
         )
     evaluation, why_not = _beside_plain(asker, catalog, evaluation)
     unkept = _kept(evaluation, order.out)
     bar = None
     if order.calibrates:
         with counting(told.people, "without a least score", len(questions)) as progress:
-            bar = calibrated(questions, retrieve, order.options, told=progress)
+            bar = calibrate(questions, retrieve, order.options, report_progress=progress)
     figures = evaluation.figures()
-    compares = None if before is None else compared(before, evaluation)
+    compares = None if before is None else compare(before, evaluation)
     gates = [each.told(figures) for each in order.gates]
     left_out = len(read_questions) - len(chosen)
-    beside = compared_with_plain(evaluation)
+    beside = compare_with_plain(evaluation)
     print_evaluation(told.people, evaluation, left_out, beside=beside, why_not=why_not)
     if compares is not None:
         assert before is not None, "it is compared with"
         print_compared(told.people, compares, before)
     if bar is not None:
-        is_far = {each.question for each in questions if each.nothing} <= set(FAR)
+        is_far = {each.question for each in questions if each.nothing} <= set(GENERAL_QUESTIONS)
         print_bar(told.people, bar, is_far=is_far)
     for gate in gates:
         told.people.print(f"gate {'passed' if gate.passed else 'missed'}: {standing_of(gate)}")
@@ -214,7 +218,7 @@ def draft(asker: Asker, path: Path, *, catalog: str, count: int, told: Output) -
             documents[each.filename] = _read(asker, each)
         except (StackroomError, ClientError) as error:
             told.people.print(f"left out: {one_line(f'{each.filename}: {error}')}", markup=False)
-    found = drafted(documents, count=count, model=_model(asker))
+    found = draft_questions(documents, count=count, model=_model(asker))
     if not found:
         raise EvaluationError(f"no sentence of {catalog!r} could be asked for")
     write_new(path, found)
@@ -265,7 +269,7 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=folder).close()
     except OSError as error:
-        raise unwritten(folder, error) from error
+        raise write_error(folder, error) from error
     if there := [name for name in Evaluation.FILES if os.path.lexists(folder / name)]:
         raise EvaluationError(f"{folder} has {', '.join(there)} already; name another folder")
 
@@ -312,7 +316,7 @@ def _require_indexed(
     ]
     if wrong:
         # To look for a name that is alike takes its time: only of those that are told.
-        told = [f"line {line}: {_not_there(file, files)}" for line, file in wrong[:TOLD]]
+        told = [f"line {line}: {_not_there(file, files)}" for line, file in wrong[:SHOWN_LINES]]
         raise QuestionsWrong(path, told, len(wrong))
 
 
@@ -342,7 +346,7 @@ def _beside_plain(
 ) -> tuple[Evaluation, str | None]:
     """With plain Retrieve's ranks, which an operator's rights are needed for; or why without."""
     try:
-        return evaluation.beside(_plain(asker, catalog)), None
+        return evaluation.with_plain_ranks(_plain(asker, catalog)), None
     except (AWSError, BotoCoreError, StackroomError) as error:
         return evaluation, one_line(sentence(error) or str(error))
 

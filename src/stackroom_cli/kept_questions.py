@@ -16,7 +16,7 @@ from stackroom_evaluation.question_file import (
     MOST_QUESTIONS,
     EvaluationError,
     KnownQuestion,
-    alone_beside,
+    folder_lock,
     read,
     replace,
 )
@@ -48,7 +48,7 @@ def append(path: Path, questions: Sequence[KnownQuestion]) -> list[KnownQuestion
     Raises EvaluationError if it can't be read as a file of questions: nothing is written then.
     """
     path = Path(os.path.realpath(path))  # what is a link stays one
-    with alone_beside(path):
+    with folder_lock(path):
         if path.exists() and not path.is_file():
             raise EvaluationError(f"{path} can't be written: it is no file")
         is_begun = path.is_file() and path.stat().st_size > 0
@@ -70,7 +70,7 @@ def append(path: Path, questions: Sequence[KnownQuestion]) -> list[KnownQuestion
 
 def write_new(path: Path, questions: Sequence[KnownQuestion]) -> None:
     """Raises WrongUsage, or EvaluationError if it can't be written."""
-    with alone_beside(path):
+    with folder_lock(path):
         require_new(path)
         replace(path, _lines_of(questions))
 

@@ -1,9 +1,10 @@
 """
-Two runs in pairs, question by question: what differs, and whether that is more than chance.
+Paired comparison of two runs, question by question, with the significance of differences.
 
-With thirty questions most differences are noise, and it is said of each. `chance` is how often a
-difference as large would come of tossing a coin for each question: a paired permutation test,
-which for right and wrong alone is McNemar's. The interval is the bootstrap's over the questions.
+With thirty questions most differences are noise, so each has a p value (`chance`): the probability
+of a difference as large if the sign of each question's difference were random. It is that of a
+paired permutation test, which for binary outcomes is McNemar's. The confidence interval is a
+bootstrap over the questions.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,10 +16,10 @@ import numpy.typing as npt
 from stackroom_evaluation.evaluation import MEASURES, Evaluation
 from stackroom_evaluation.question_file import EvaluationError
 
-NOISE = 0.05  # a difference that chance makes more often than this is called noise
+NOISE = 0.05  # differences with a larger p value are called noise
 _DRAWS, _AT_ONCE = 10_000, 500
-_ALL_SIGNS = 13  # questions that differ, up to which every toss is tried
-_SEED = 1  # the same runs differ by the same figures, whenever they are compared
+_ALL_SIGNS = 13  # with up to so many differing questions, all sign combinations are tried
+_SEED = 1  # makes the figures of a comparison reproducible
 
 _Numbers = npt.NDArray[np.float64]
 _Values = Mapping[str, Mapping[str, float]]  # by measure and question
@@ -26,7 +27,9 @@ _Values = Mapping[str, Mapping[str, float]]  # by measure and question
 
 @dataclass(frozen=True, kw_only=True)
 class PairedDifference:
-    """Of one measure, over the `questions` that both runs have; `low` to `high` with 95 %."""
+    """
+    The difference in one measure over `questions` of both runs, with its 95 % confidence interval.
+    """
 
     measure: str
     questions: int
@@ -46,47 +49,50 @@ class PairedDifference:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunsCompared:
-    """`alone` are questions that only one of the runs has, with that answer."""
+class RunComparison:
+    """The differences between two runs; `alone` counts questions that only one of them has."""
 
     differences: tuple[PairedDifference, ...]
     alone: int
 
 
-def compared(before: Evaluation, after: Evaluation) -> RunsCompared:
-    """All measures but the time, which a machine's other work decides."""
+def compare(before: Evaluation, after: Evaluation) -> RunComparison:
+    """Compare all measures but the time, which depends on the machine's other work."""
     one, other = ({each.id for each in run.outcomes} for run in (before, after))
     if not one & other:
         raise EvaluationError("the two runs have no question in common, asked for the same answer")
-    return RunsCompared(
-        differences=tuple(_paired(before.values(), after.values())), alone=len(one ^ other)
+    return RunComparison(
+        differences=tuple(_paired_differences(before.values(), after.values())),
+        alone=len(one ^ other),
     )
 
 
-def compared_with_plain(evaluation: Evaluation) -> tuple[PairedDifference, ...]:
-    """Of one run: `before` is plain Retrieve, `after` the tool; nothing if it was not asked."""
-    if not evaluation.is_beside_plain:
+def compare_with_plain(evaluation: Evaluation) -> tuple[PairedDifference, ...]:
+    """
+    Compare plain Retrieve (`before`) with the tool (`after`) in one run; empty without Retrieve.
+    """
+    if not evaluation.has_plain_ranks:
         return ()
-    return tuple(_paired(evaluation.plain_values(), evaluation.values()))
+    return tuple(_paired_differences(evaluation.plain_values(), evaluation.values()))
 
 
-def _paired(before: _Values, after: _Values) -> Iterator[PairedDifference]:
+def _paired_differences(before: _Values, after: _Values) -> Iterator[PairedDifference]:
     for measure in MEASURES:
         ours, theirs = after.get(measure, {}), before.get(measure, {})
         both = sorted(ours.keys() & theirs.keys())
         if measure == "p50" or not both:
             continue
-        now = np.array([ours[each] for each in both])
-        then = np.array([theirs[each] for each in both])
-        low, high = _interval(now - then)
+        new = np.array([ours[each] for each in both])
+        old = np.array([theirs[each] for each in both])
+        low, high = _interval(new - old)
         yield PairedDifference(
             measure=measure,
             questions=len(both),
-            before=float(then.mean()),
-            after=float(now.mean()),
+            before=float(old.mean()),
+            after=float(new.mean()),
             low=low,
             high=high,
-            chance=chance(now - then),
+            chance=chance(new - old),
         )
 
 
@@ -101,7 +107,7 @@ def _interval(differences: _Numbers) -> tuple[float, float]:
 
 
 def chance(differences: Sequence[float] | _Numbers) -> float:
-    """How often tossing a coin for each question makes a sum as far from zero."""
+    """Return the p value: how often random signs make a sum as far from zero."""
     differing = np.asarray(differences, np.float64)
     differing = differing[differing != 0]
     count = len(differing)
@@ -115,6 +121,6 @@ def chance(differences: Sequence[float] | _Numbers) -> float:
 
 
 def _as_far(signs: npt.NDArray[np.int_], differing: _Numbers) -> npt.NDArray[np.bool_]:
-    """Whether the sum is as far from zero as the one that was seen."""
+    """Return True for sums that are as far from zero as the observed one."""
     seen = abs(differing.sum())
     return np.asarray(abs(signs @ differing) >= seen - 1e-9)

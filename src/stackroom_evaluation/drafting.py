@@ -1,11 +1,11 @@
 """
-Questions proposed from documents, for a person to change and accept.
+Drafts questions from documents, for a person to change and accept.
 
-Unless a model writes them, a sentence is turned into the question that it answers, where its form
-lets that be done; only if there are too few of these, others are asked for as one types into a
-search box, by the heading above and their rarest words. An answer is found too easily by its own
-words: what people ask in words of their own is worth more. Without a model, the same documents give
-the same draft.
+Unless a model writes them, a sentence becomes the question that it answers, if its form allows
+that; only if there are too few, further questions are keywords as for a search box, from the
+heading and the rarest words. Such questions are found too easily, because they share the answer's
+words: people's own questions are worth more. Without a model, the same documents give the same
+draft.
 """
 
 import re
@@ -18,27 +18,27 @@ from pydantic import ValidationError
 from stackroom.text.extraction.page import Page, readable
 from stackroom_evaluation.question_file import KnownQuestion
 
-_UNANSWERABLE = 3  # one for so many that are answered
+_UNANSWERABLE = 3  # answerable questions per unanswerable one
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n\s*\n")
-_WORDS = range(6, 41)  # of a sentence that may answer
-_UNSPACED = range(15, 121)  # characters, of one without spaces
-_QUOTED = 25  # words of it
-_RAREST = 4  # words, of a question that is made of them
+_WORDS = range(6, 41)  # in a sentence that may answer a question
+_UNSPACED = range(15, 121)  # characters in a sentence without spaces
+_QUOTED = 25  # words of the sentence that are quoted
+_RAREST = 4  # words of a keyword question
 _WORD = re.compile(r"[^\W\d_]{4,}")
-_LETTERS = 0.7  # of a sentence: a table's row has fewer
+_LETTERS = 0.7  # the minimum share in a sentence: a table's row has fewer
 _PATTERNS = (
     (re.compile(r"((?:The |An? )?(?:[\w'-]+ ){1,4})(?:is|are) (?:the|an?|called) "), "What is {}?"),
     (re.compile(r"To ((?:[\w'-]+ ){2,12}?[\w'-]+), "), "How do I {}?"),
     (re.compile(r"(?:If|When) ((?:[\w'-]+ ){2,12}?[\w'-]+), "), "What happens if {}?"),
 )
-# How nothing begins that can be asked for without what stood before it, or no subject of its own.
+# Beginnings that refer to an earlier sentence, or have no subject of their own.
 _VAGUE = re.compile(
     r"(?:it|its|this|that|these|those|there|which|he|she|they|we|others?|everything|whoever|if"
     r"|when|while|since|although|because|whether|as|for|in|on|with|after|before|also|note|\w+ly) "
     r"|.* (?:that|which|who|whose) ",
     re.IGNORECASE,
 )
-# Subject, verb and rest of a sentence in English or German, whose question begins with the verb.
+# Subject, verb and rest of an English or German sentence, whose question starts with the verb.
 _TURNED = re.compile(
     r"(?!You )((?:[\w'’-]+ ){1,6}?)(?:(can|may|must|should|is|are|was|were)|(darf|dürfen|kann"
     r"|können|muss|müssen|soll|sollen|ist|sind|wird|werden)) "
@@ -48,9 +48,9 @@ _NUMBER = re.compile(
     r"(.*?)(?:\b(for|after|within|before|by|in|to|of|until) )?(?:up to |at (?:least|most) )?"
     r"\b\d[\d.,]* ([a-z][\w-]*s|[a-z]+/[a-z]+)\b(.*)"
 )
-# Of what everybody knows. Of questions near to the documents a program can't know that they have
-# no answer there.
-FAR = (
+# General knowledge. A program can't know which questions close to the documents have no answer
+# in them.
+GENERAL_QUESTIONS = (
     "Who won the football world cup of 1998?",
     "What is the boiling point of mercury?",
     "How do I bake sourdough bread?",
@@ -62,13 +62,13 @@ FAR = (
     "Which key has Beethoven's ninth symphony?",
     "How long does a cat sleep in a day?",
 )
-_NOTE_FAR = (
-    "far from most documents; better are questions near to what yours are about that they don't"
-    " answer"
+_GENERAL_NOTE = (
+    "far from most documents; better are questions close to your documents' topics that they"
+    " don't answer"
 )
 
 
-Model = Callable[[str], str]  # a prompt, and what is said to it
+Model = Callable[[str], str]  # takes a prompt and returns the model's text
 PROMPT = (
     "Somebody looks for what the following passage says, and has not read it. Write the one"
     " question that they would ask, in the language of the passage and in other words than its own."
@@ -76,23 +76,27 @@ PROMPT = (
 )
 
 
-def drafted(
+def draft_questions(
     documents: Mapping[str, Sequence[Page]], *, count: int, model: Model | None = None
 ) -> list[KnownQuestion]:
-    """At most so many, from all the documents in turn; none is accepted."""
-    often = Counter(
+    """Draft at most `count` questions, from all documents in turn; none is accepted."""
+    word_counts = Counter(
         word for pages in documents.values() for page in pages for word in _WORD.findall(page.text)
     )
-    by_document = (_in_order(_of(name, pages, often)) for name, pages in documents.items())
+    by_document = (
+        _in_order(_document_questions(name, pages, word_counts))
+        for name, pages in documents.items()
+    )
     in_turn = (each for turn in zip_longest(*by_document) for each in turn if each is not None)
     known: dict[str, KnownQuestion] = {}
     for each in in_turn:
         if len(known) == count:
             break
         known.setdefault(each.question.casefold(), each)
-    far = islice(FAR, len(known) // _UNANSWERABLE)
+    far = islice(GENERAL_QUESTIONS, len(known) // _UNANSWERABLE)
     unanswerable = (
-        KnownQuestion(question=each, nothing=True, accepted=False, note=_NOTE_FAR) for each in far
+        KnownQuestion(question=each, nothing=True, accepted=False, note=_GENERAL_NOTE)
+        for each in far
     )
     answered = (
         known.values() if model is None else (_by_model(each, model) for each in known.values())
@@ -100,20 +104,22 @@ def drafted(
     return [*answered, *unanswerable]
 
 
-def _by_model(drafted: KnownQuestion, model: Model) -> KnownQuestion:
-    """As the model asks it; or as it was, if that is no question that a file may have."""
-    said = readable(model(f"{PROMPT}{drafted.words}"))
+def _by_model(question: KnownQuestion, model: Model) -> KnownQuestion:
+    """Return the question in the model's words, or unchanged if these are not valid in a file."""
+    text = readable(model(f"{PROMPT}{question.words}"))
     try:
-        return KnownQuestion.model_validate({**drafted.model_dump(), "question": said})
+        return KnownQuestion.model_validate({**question.model_dump(), "question": text})
     except ValidationError:
-        return drafted
+        return question
 
 
 def _in_order(found: Iterable[tuple[bool, KnownQuestion]]) -> list[KnownQuestion]:
-    """Those that read as a question first, and the first few of both from all over the document."""
+    """
+    Return well-formed questions first, and of both kinds a few from all over the document first.
+    """
     each_kind: tuple[list[KnownQuestion], list[KnownQuestion]] = ([], [])
-    for is_stiff, question in found:
-        each_kind[is_stiff].append(question)
+    for is_keywords, question in found:
+        each_kind[is_keywords].append(question)
     spread = list[KnownQuestion]()
     for left in each_kind:
         step = max(1, len(left) // 8)
@@ -122,32 +128,34 @@ def _in_order(found: Iterable[tuple[bool, KnownQuestion]]) -> list[KnownQuestion
     return spread
 
 
-def _of(
-    name: str, pages: Sequence[Page], often: Counter[str]
+def _document_questions(
+    name: str, pages: Sequence[Page], word_counts: Counter[str]
 ) -> Iterator[tuple[bool, KnownQuestion]]:
-    """Each with whether it is stiff."""
+    """Yield the questions of a document, each with True if it is made of keywords."""
     for page in pages:
         for at, sentence in _sentences(page.text):
             above = next((each for each in reversed(page.headings) if each.at <= at), None)
             heading = above.text if above else None
             begins_with_it = above is not None and above.at == at  # on a line of its own
             text = sentence.removeprefix(heading or "").strip() if begins_with_it else sentence
-            turned = _turned(text, often)
+            turned = _as_question(text, word_counts)
             try:
                 question = KnownQuestion(
-                    question=(turned or _searched(text, heading, often))[:1000],
+                    question=(turned or _as_keywords(text, heading, word_counts))[:1000],
                     file=name,
                     page=page.number,
                     words=" ".join(text.split()[:_QUOTED]),
                     accepted=False,
                 )
-            except ValidationError:  # of a name or text that no file of questions may have
+            except ValidationError:  # a name or text that a file of questions must not contain
                 continue
             yield turned is None, question
 
 
 def _sentences(text: str) -> Iterator[tuple[int, str]]:
-    """Those that may answer something, and where they begin; on one line, as a person reads it."""
+    """
+    Yield sentences that may answer a question, with their position; in one line, as people read.
+    """
     start = 0
     for end in (*(each.end() for each in _SENTENCE_END.finditer(text)), len(text)):
         raw, at = text[start:end], start
@@ -164,17 +172,21 @@ def _sentences(text: str) -> Iterator[tuple[int, str]]:
             yield at, sentence
 
 
-def _turned(sentence: str, often: Counter[str]) -> str | None:
-    """The question that a sentence answers; None for one of another form."""
+def _as_question(sentence: str, word_counts: Counter[str]) -> str | None:
+    """Return the question that a sentence answers; None for other forms."""
     for pattern, question in _PATTERNS:
-        found = pattern.match(sentence)
-        if found and not _VAGUE.match(found[1]) and found[1][-4:] != "you ":
-            return question.format(_within(found[1], often))
-    found = _TURNED.match(sentence)
-    if not found or _VAGUE.match(found[1]):
+        match = pattern.match(sentence)
+        if match and not _VAGUE.match(match[1]) and match[1][-4:] != "you ":
+            return question.format(_within(match[1], word_counts))
+    match = _TURNED.match(sentence)
+    if not match or _VAGUE.match(match[1]):
         return None
-    subject, verb, rest = _within(found[1], often), found[2] or found[3], found[4].rstrip(" .!?")
-    number = _NUMBER.fullmatch(rest) if found[2] else None
+    subject, verb, rest = (
+        _within(match[1], word_counts),
+        match[2] or match[3],
+        match[4].rstrip(" .!?"),
+    )
+    number = _NUMBER.fullmatch(rest) if match[2] else None
     if number is None:
         return f"{verb.capitalize()} {subject} {rest}?"
     before, within, noun, after = number.groups("")
@@ -182,16 +194,16 @@ def _turned(sentence: str, often: Counter[str]) -> str | None:
     return " ".join(f"{asked.capitalize()} {verb} {subject} {before}{after}".split()) + "?"
 
 
-def _within(subject: str, often: Counter[str]) -> str:
-    """As it is written within a sentence: with a small letter, unless it is a name."""
+def _within(subject: str, word_counts: Counter[str]) -> str:
+    """Return the subject as within a sentence: in lower case, unless it is a name."""
     first = subject.split(maxsplit=1)[0]
-    is_name = (len(first) > 3 and not often[first.lower()]) or first[1:].isupper()
+    is_name = (len(first) > 3 and not word_counts[first.lower()]) or first[1:].isupper()
     return (subject if is_name else subject[0].lower() + subject[1:]).strip()
 
 
-def _searched(sentence: str, heading: str | None, often: Counter[str]) -> str:
+def _as_keywords(sentence: str, heading: str | None, word_counts: Counter[str]) -> str:
     own = list(dict.fromkeys(_words(sentence)))
-    rarest = sorted(own, key=lambda word: (often[word], -len(word)))[:_RAREST]
+    rarest = sorted(own, key=lambda word: (word_counts[word], -len(word)))[:_RAREST]
     asked = " ".join(word for word in own if word in rarest) or sentence
     return f"{heading}: {asked}" if heading else asked
 

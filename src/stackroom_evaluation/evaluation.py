@@ -1,7 +1,8 @@
 """
-Every question asked through the tool that agents use, and what came of each.
+A run of all questions through the tool that agents use, with the outcome of each.
 
     evaluation = Evaluation.of(questions, tool, catalog="handbook", site="here")
+
     evaluation.figures()["top3"]
 """
 
@@ -24,39 +25,46 @@ from pydantic import (
 )
 
 from stackroom_evaluation.judging import Shown, first_right, is_page_right, is_right
-from stackroom_evaluation.measures import QRELS, Ranked, Rankings, name_of, of_each, write_runs
+from stackroom_evaluation.measures import (
+    QRELS,
+    Ranked,
+    Rankings,
+    name_of,
+    values_by_question,
+    write_runs,
+)
 from stackroom_evaluation.question_file import (
-    NAME_TOLD,
+    SHOWN_LETTERS,
     AnswerPlace,
     EvaluationError,
     KnownQuestion,
-    object_of,
     replace,
+    unique_members,
 )
 
-# The tool: its arguments, and its answer.
+# The tool: it takes its arguments and returns its answer.
 Retrieve = Callable[[dict[str, Any]], dict[str, Any]]
-# Bedrock's Retrieve: a question and how many passages, and the nearest ones.
+# Bedrock's Retrieve: it takes a question and a number, and returns the nearest passages.
 Plain = Callable[[str, int], Sequence[Shown]]
 
-MOST = 10  # passages that are asked for, unless an option says otherwise
+MOST = 10  # passages per question, unless an option changes it
 AT = (1, 3, 5, 10)
 
 RUN = "run.json"
 _LARGEST_RUN = 64_000_000  # bytes: 5,000 questions with 20 passages each
 _EXCERPT = 300  # characters
-_TRIES, _WAIT_SECONDS = 6, 2.0  # of a question that was throttled
+_TRIES, _WAIT_SECONDS = 6, 2.0  # for a throttled question
 
 _Share = Annotated[float, Field(ge=0, le=1)]
 _Name = Annotated[str, Field(pattern=r"^\S{1,4096}$")]
 
 
-class _Kept(BaseModel):
+class _Saved(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class PassageShown(_Kept):
-    """`text` is its beginning; `name` tells it from others in the run file."""
+class PassageShown(_Saved):
+    """A passage in a run; `text` is its beginning, and `name` identifies it in the run file."""
 
     name: _Name
     file: Annotated[str, Field(max_length=4096)]
@@ -82,12 +90,12 @@ class PassageShown(_Kept):
         )
 
 
-class QuestionOutcome(_Kept):
+class QuestionOutcome(_Saved):
     """
-    Of one question: what was shown, best first, after how long. No `places`: nothing answers.
+    The outcome of a question: what was shown, best first; without `places` it is unanswerable.
 
-    `plain_rank` is plain Retrieve's, 0 if the first ten have no right passage; None if it was not
-    asked, or nothing answers.
+    `plain_rank` is plain Retrieve's: 0 if its first ten passages have no right one, None if it was
+    not asked or the question is unanswerable.
     """
 
     id: Annotated[str, Field(pattern=r"^q-[0-9a-f]{12}$")]
@@ -105,17 +113,19 @@ class QuestionOutcome(_Kept):
 
     @property
     def rank(self) -> int | None:
-        """Of the first right passage, counted from 1."""
+        """The rank of the first right passage, from 1."""
         return next((at for at, each in enumerate(self.shown, 1) if each.is_right), None)
 
     @property
     def is_weak(self) -> bool:
-        """Whether whoever asked was told that what was found may not answer, or got nothing."""
+        """True if the results were marked as weak, or empty."""
         return self.relevance == "weak" or not self.shown
 
     @property
     def is_miss(self) -> bool:
-        """Answerable and not among the first three, or unanswerable and not told weak."""
+        """
+        True if answerable without a right passage in the first three, or unanswerable and not weak.
+        """
         if not self.is_answerable:
             return not self.is_weak
         return self.rank is None or self.rank > 3
@@ -123,16 +133,16 @@ class QuestionOutcome(_Kept):
 
 def _each_once(outcomes: tuple[QuestionOutcome, ...]) -> tuple[QuestionOutcome, ...]:
     if len({each.id for each in outcomes}) < len(outcomes):
-        raise ValueError("a question stands there twice")
+        raise ValueError("a question occurs twice")
     return outcomes
 
 
 class Measure(NamedTuple):
-    """`told` is what it is called for people; at a gate it is a least value, or a most one."""
+    """A measure with its `title`; a gate requires a minimum of it, or a maximum."""
 
-    told: str
+    title: str
     is_percent: bool = True
-    is_least: bool = True
+    is_minimum: bool = True
 
 
 MEASURES: Mapping[str, Measure] = {
@@ -141,16 +151,16 @@ MEASURES: Mapping[str, Measure] = {
     "top5": Measure("right passage in the first five"),
     "top10": Measure("right passage in the first ten"),
     "mrr": Measure("MRR", is_percent=False),
-    "nothing": Measure("answerable that got nothing", is_least=False),
-    "answerable_weak": Measure("answerable told weak", is_least=False),
+    "nothing": Measure("answerable that got nothing", is_minimum=False),
+    "answerable_weak": Measure("answerable told weak", is_minimum=False),
     "unanswerable_weak": Measure("unanswerable told weak"),
     "pages": Measure("page right, of right passages"),
-    "p50": Measure("p50, seconds", is_percent=False, is_least=False),
+    "p50": Measure("p50, seconds", is_percent=False, is_minimum=False),
 }
 
 
-class Evaluation(_Kept):
-    """A run: all that is needed to tell its figures again, or to compare another with it."""
+class Evaluation(_Saved):
+    """A run, with all that is needed to show its figures again or to compare it with another."""
 
     FILES: ClassVar = (RUN, "run.txt", QRELS)
 
@@ -161,7 +171,7 @@ class Evaluation(_Kept):
     began: AwareDatetime
     outcomes: Annotated[
         tuple[QuestionOutcome, ...],
-        # At the first that is wrong: a forged run may have millions, and each error takes memory.
+        # Fails at the first error: a forged run may have millions, and each error takes memory.
         Field(min_length=1, max_length=5_000, fail_fast=True),
         AfterValidator(_each_once),
     ]
@@ -176,38 +186,39 @@ class Evaluation(_Kept):
         site: str,
         options: Mapping[str, Any] | None = None,
         wait: Callable[[float], None] = time.sleep,
-        told: Callable[[int], None] = lambda _count: None,
+        report_progress: Callable[[int], None] = lambda _count: None,
     ) -> Self:
         """
-        One by one. `options` are arguments of the tool, which is asked for ten passages unless they
-        say otherwise; `told` is told how many were asked.
+        Ask all questions, one by one.
 
-        Raises EvaluationError if a question has no answer for any reason but that there is none:
-        figures of the others would say nothing true.
+        `options` are arguments of the tool, by default with ten passages; `report_progress` gets
+        the number of questions asked so far.
+
+        Raises EvaluationError if a question fails, since figures of the others would be misleading.
         """
         options = {"top_k": MOST, **(options or {})}
         began, outcomes = datetime.now(UTC), list[QuestionOutcome]()
         for question in questions:
             outcomes.append(_outcome(question, retrieve, options, wait))
-            told(len(outcomes))
+            report_progress(len(outcomes))
         return cls(
             catalog=catalog, site=site, options=options, began=began, outcomes=tuple(outcomes)
         )
 
-    def beside(self, plain: Plain) -> Self:
-        """The same run with the ranks of plain Retrieve. Raises what that raises."""
+    def with_plain_ranks(self, plain: Plain) -> Self:
+        """Return the run with the ranks of plain Retrieve. Raises Retrieve's errors."""
         return self.model_copy(
-            update={"outcomes": tuple(_beside(each, plain) for each in self.outcomes)}
+            update={"outcomes": tuple(_with_plain_rank(each, plain) for each in self.outcomes)}
         )
 
     @property
-    def is_beside_plain(self) -> bool:
-        """Whether all answerable questions were asked of plain Retrieve, too."""
+    def has_plain_ranks(self) -> bool:
+        """True if plain Retrieve was also asked all answerable questions."""
         ranks = [each.plain_rank for each in self.outcomes if each.is_answerable]
         return bool(ranks) and None not in ranks
 
     def plain_values(self) -> dict[str, dict[str, float]]:
-        """Of plain Retrieve, by `top1` to `top10` and by question, as in `values`."""
+        """Return plain Retrieve's values for `top1` to `top10`, by question, like `values`."""
         return {
             f"top{at}": {
                 each.id: float(0 < each.plain_rank <= at)
@@ -219,7 +230,7 @@ class Evaluation(_Kept):
 
     @property
     def rankings(self) -> Rankings:
-        """Of the questions that have an answer."""
+        """The ranked passages of answerable questions."""
         return {
             each.id: tuple(Ranked(one.name, one.is_right) for one in each.shown)
             for each in self.outcomes
@@ -227,9 +238,9 @@ class Evaluation(_Kept):
         }
 
     def values(self) -> dict[str, dict[str, float]]:
-        """By measure, of each question by its id; every figure but p50 is the mean of these."""
+        """Return values by measure and question id; every figure but p50 is the mean of these."""
         answerable = [each for each in self.outcomes if each.is_answerable]
-        ranks = of_each(self.rankings) if answerable else {}
+        ranks = values_by_question(self.rankings) if answerable else {}
         return {
             **{f"top{at}": ranks.get(f"at {at}", {}) for at in AT},
             "mrr": ranks.get("MRR", {}),
@@ -243,49 +254,51 @@ class Evaluation(_Kept):
         }
 
     def figures(self) -> dict[str, float | None]:
-        """By measure; None where no question tells."""
+        """Return figures by measure; None if no question has a value."""
         return {
             name: (median if name == "p50" else fmean)(values.values()) if values else None
             for name, values in self.values().items()
         }
 
     def write(self, folder: Path) -> None:
-        """`run.json`, and `run.txt` and `qrels.txt` in TREC's formats."""
+        """Write `run.json`, and `run.txt` and `qrels.txt` in TREC's formats."""
         write_runs(folder, {"run": self.rankings})
-        kept = json.dumps(self.model_dump(mode="json"), indent=1)  # ASCII: it is looked at, too
-        replace(folder / RUN, kept.encode())
+        text = json.dumps(
+            self.model_dump(mode="json"), indent=1
+        )  # ASCII, since people read it, too
+        replace(folder / RUN, text.encode())
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Of a folder, or of the file in it. Raises EvaluationError for what is no run."""
+        """Read a run from a folder or its file. Raises EvaluationError for anything else."""
         path = path / RUN if path.is_dir() else path
         try:
             with path.open("rb") as file:
                 text = file.read(_LARGEST_RUN + 1)
         except FileNotFoundError:
-            raise EvaluationError(f"{path} is not there; --out DIR keeps a run") from None
+            raise EvaluationError(f"{path} does not exist; --out DIR saves a run") from None
         except OSError as error:
             raise EvaluationError(f"{path} can't be read: {error.strerror or error}") from error
         if len(text) > _LARGEST_RUN:
-            raise EvaluationError(f"{path} is larger than any run, {_LARGEST_RUN:,} bytes")
+            raise EvaluationError(f"{path} is larger than the {_LARGEST_RUN:,} bytes of any run")
         try:
-            json.loads(text, object_pairs_hook=object_of)
+            json.loads(text, object_pairs_hook=unique_members)
             return cls.model_validate_json(text, strict=True)
         except (ValueError, RecursionError) as error:
-            told = f"{path} is no run of `stackroom evaluate --out`: {_why(error)}"
-            raise EvaluationError(told) from None
+            problem = f"{path} is not a run of `stackroom evaluate --out`: {_reason(error)}"
+            raise EvaluationError(problem) from None
 
 
-def _why(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     if not isinstance(error, ValidationError):
         return str(error)
     first = error.errors()[0]
     where = ".".join(map(str, first["loc"]))
-    return f"{where[:NAME_TOLD]!r}: {first['msg']}"
+    return f"{where[:SHOWN_LETTERS]!r}: {first['msg']}"
 
 
 def _pages(answerable: Iterable[QuestionOutcome]) -> Iterable[tuple[str, float]]:
-    """Of the first right passage whose page can be wrong."""
+    """Yield, by question, if the page of the first right passage with a known page is right."""
     for each in answerable:
         known = [one.is_page_right for one in each.shown if one.is_page_right is not None]
         if known:
@@ -298,7 +311,7 @@ def _outcome(
     options: Mapping[str, Any],
     wait: Callable[[float], None],
 ) -> QuestionOutcome:
-    answer, seconds = answered(question.question, retrieve, options, wait=wait)
+    answer, seconds = ask(question.question, retrieve, options, wait=wait)
     return QuestionOutcome(
         id=question.id,
         question=question.question,
@@ -310,7 +323,7 @@ def _outcome(
     )
 
 
-def _beside(outcome: QuestionOutcome, plain: Plain) -> QuestionOutcome:
+def _with_plain_rank(outcome: QuestionOutcome, plain: Plain) -> QuestionOutcome:
     if not outcome.is_answerable:
         return outcome
     spots = [each.spot for each in outcome.places]
@@ -318,14 +331,14 @@ def _beside(outcome: QuestionOutcome, plain: Plain) -> QuestionOutcome:
     return outcome.model_copy(update={"plain_rank": rank or 0})
 
 
-def answered(
+def ask(
     question: str,
     retrieve: Retrieve,
     options: Mapping[str, Any],
     *,
     wait: Callable[[float], None] = time.sleep,
 ) -> tuple[dict[str, Any], float]:
-    """The tool's answer, and the seconds it took. Raises EvaluationError if it is none."""
+    """Return the tool's answer and its seconds. Raises EvaluationError for a failure."""
     for left in reversed(range(_TRIES)):
         began = time.perf_counter()
         answer = retrieve({**options, "query": question})
@@ -334,15 +347,15 @@ def answered(
             break
         wait(answer["metadata"].get("retry_after_seconds", _WAIT_SECONDS))
     if not answer["success"]:
-        told = f"{answer['errorType']}: {answer['error']}"
-        raise EvaluationError(f"{question!r} was not answered: {told}")
+        problem = f"{answer['errorType']}: {answer['error']}"
+        raise EvaluationError(f"{question!r} was not answered: {problem}")
     if answer["metadata"].get("failed_knowledge_bases"):
         raise EvaluationError(f"{question!r}: not all knowledge bases could be searched")
     return answer, seconds
 
 
 def passages_of(answer: Mapping[str, Any]) -> Iterable[Shown]:
-    """Of the tool's answer, best first."""
+    """Yield the passages of a tool's answer, best first."""
     for each in answer["results"]:
         source = each["source"]
         yield Shown(

@@ -1,8 +1,8 @@
 """
-Whether a passage answers a question, and whether the page that is cited is right.
+Judges whether a passage answers a question, and whether the cited page is right.
 
-The words that a question names decide the first, or, where it names none, its file and page. Text
-is compared by its letters and digits alone.
+The words of a question's answer decide the first, or, without words, the file and page. Texts are
+compared by letters and digits only.
 """
 
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ from functools import lru_cache
 from stackroom.search.question_words import spaced
 from stackroom.text.running_lines import normalise
 
-_ENOUGH = 0.8  # of the words, in their order: a passage may end inside them
+_ENOUGH = 0.8  # the share of words, in order: a passage may end within them
 
 
 @dataclass(frozen=True)
 class Spot:
-    """Where an answer stands: in a file, on any of its `pages` if some are named, in such words."""
+    """The place of an answer: a file, any of its `pages` if there are some, and the words there."""
 
     file: str
     words: str | None = None
@@ -26,7 +26,7 @@ class Spot:
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """A passage that was shown, and what is cited of it; `others` are files that say the same."""
+    """A shown passage with its citation; `others` are files with the same text."""
 
     text: str
     file: str
@@ -39,21 +39,24 @@ class Shown:
 
 
 def first_right(spots: Sequence[Spot], shown: Sequence[Shown]) -> int | None:
-    """Counted from 1."""
+    """Return the rank of the first right passage, from 1."""
     return next((rank for rank, each in enumerate(shown, 1) if is_right(each, spots)), None)
 
 
 def is_right(shown: Shown, spots: Sequence[Spot]) -> bool:
-    """Whether it answers as any of the spots does."""
+    """Return True if the passage answers like any of the spots."""
     return any(_answers(shown, spot) for spot in spots)
 
 
 def is_page_right(shown: Shown, spots: Sequence[Spot]) -> bool | None:
-    """Of one that is right: whether it is cited by a page that its words are on; None if no page
-    is named, or nothing but the page could tell that it is right."""
-    named = [each for each in spots if each.file == shown.file and each.words and each.pages]
-    there = [each for each in named if _answers(shown, each)]
-    return any(_reaches(shown, each.pages) for each in there) if there else None
+    """
+    Return True if a right passage is cited with a page of its words.
+
+    Return None if no page is known, or if only the page could show that the passage is right.
+    """
+    known = [each for each in spots if each.file == shown.file and each.words and each.pages]
+    matching = [each for each in known if _answers(shown, each)]
+    return any(_reaches(shown, each.pages) for each in matching) if matching else None
 
 
 def _answers(shown: Shown, spot: Spot) -> bool:
@@ -61,7 +64,7 @@ def _answers(shown: Shown, spot: Spot) -> bool:
         return False
     if spot.words is not None:
         return has_words(shown.text, spot.words)
-    # The pages of a file that says the same are not told.
+    # Pages of other files with the same text are unknown.
     return not spot.pages or (spot.file == shown.file and _reaches(shown, spot.pages))
 
 
@@ -74,31 +77,31 @@ def _reaches(shown: Shown, pages: Sequence[int]) -> bool:
 
 @lru_cache(maxsize=200_000)
 def has_words(text: str, words: str) -> bool:
-    return normalise(words) in normalise(text) or _in_order(words, text) >= _ENOUGH
+    return normalise(words) in normalise(text) or _ordered_share(words, text) >= _ENOUGH
 
 
-def _in_order(quote: str, text: str) -> float:
-    """The share of the quote's words that stand in the text in this order, and close together."""
-    wanted, words = _words(quote), _words(text)
-    width = 2 * len(wanted)
+def _ordered_share(quote: str, text: str) -> float:
+    """Return the share of the quote's words that the text has in this order, and close together."""
+    expected, words = _words(quote), _words(text)
+    width = 2 * len(expected)
     best = max(
         (
-            _common(wanted, words[start : start + width])
-            for start in range(0, max(1, len(words) - len(wanted)), max(1, len(wanted) // 2))
+            _common(expected, words[start : start + width])
+            for start in range(0, max(1, len(words) - len(expected)), max(1, len(expected) // 2))
         ),
         default=0,
     )
-    return best / len(wanted)
+    return best / len(expected)
 
 
 @lru_cache(maxsize=20_000)
 def _words(text: str) -> tuple[str, ...]:
-    """Pairs of letters, where words have no spaces between them."""
+    """Return the words, or pairs of letters in scripts without spaces."""
     return tuple(word for word in map(normalise, spaced(text).split()) if word)
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many words the longest common subsequence has."""
+    """Return the number of words in the longest common subsequence."""
     lengths = [0] * (len(other) + 1)
     for word in one:
         diagonal = 0

@@ -1,8 +1,9 @@
 """
-What was said of answers, as lines of a question file that wait for a person.
+Ratings of answers as lines of a question file, for a person to accept.
 
-What was kept or found good has the file and page that were shown first, to be checked. A thumb
-down has no answer, nor has a question for which nothing was shown: the line's note says so.
+Saved and positively rated questions get the file and page that were shown first, to be checked. A
+negatively rated question has no answer, and one for which nothing was shown is marked so: the
+line's note explains it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,8 +12,8 @@ from typing import Any
 from stackroom_evaluation.question_file import KnownQuestion
 
 _FROM = {"ask": "on the Ask page", "chat": "in a chat", "tool": "by an agent"}
-_SAID = {"kept": "kept", "up": "thumb up", "down": "thumb down"}
-_LETTERS = 200  # of a file's name in a note
+_VERDICTS = {"kept": "kept", "up": "thumb up", "down": "thumb down"}
+_LETTERS = 200  # of a file name in a note
 _CHECK = 'check that it answers there, and set "accepted" to true'
 _CHECK_NOTHING = 'nothing was shown; if nothing answers it, set "accepted" to true'
 _FILL_IN = (
@@ -21,36 +22,38 @@ _FILL_IN = (
 )
 
 
-def kept_questions(said: Iterable[Mapping[str, Any]]) -> list[KnownQuestion]:
+def kept_questions(feedback: Iterable[Mapping[str, Any]]) -> list[KnownQuestion]:
     """
-    Of the tool's answer, which has the newest first: of what was said of one question more than
-    once, the last word. The oldest come first.
+    Return the questions of the tool's feedback, oldest first.
+
+    Feedback is sorted newest first; only the newest on each question counts.
     """
     newest: dict[str, KnownQuestion] = {}
-    for each in said:
+    for each in feedback:
         question = _question(each)
         newest.setdefault(question.question, question)
     return list(reversed(newest.values()))
 
 
-def _question(said: Mapping[str, Any]) -> KnownQuestion:
-    file, page = said["file"], said["page"]
-    told = f"{_SAID[said['verdict']]} {_FROM[said['origin']]}, {str(said['at'])[:10]}"
-    note = f"; {said['note']}" if said["note"] else ""
-    if file is not None and said["verdict"] != "down":
+def _question(feedback: Mapping[str, Any]) -> KnownQuestion:
+    file, page = feedback["file"], feedback["page"]
+    verdict, origin = _VERDICTS[feedback["verdict"]], _FROM[feedback["origin"]]
+    source = f"{verdict} {origin}, {str(feedback['at'])[:10]}"
+    note = f"; {feedback['note']}" if feedback["note"] else ""
+    if file is not None and feedback["verdict"] != "down":
         return KnownQuestion(
-            question=said["question"],
+            question=feedback["question"],
             file=file,
             page=page,
             accepted=False,
-            note=f"{told}: {_CHECK}{note}",
+            note=f"{source}: {_CHECK}{note}",
         )
-    if file is None and said["verdict"] == "up":
-        note = f"{told}: {_CHECK_NOTHING}{note}"
-        return KnownQuestion(question=said["question"], nothing=True, accepted=False, note=note)
+    if file is None and feedback["verdict"] == "up":
+        note = f"{source}: {_CHECK_NOTHING}{note}"
+        return KnownQuestion(question=feedback["question"], nothing=True, accepted=False, note=note)
     where = "" if page is None else f", page {page}"
-    # With the escapes that its letters may need.
+    # repr() adds escapes for some letters.
     shown = "" if file is None else f", {repr(file)[:_LETTERS]}{where} came first"
     return KnownQuestion(
-        question=said["question"], accepted=False, note=f"{told}{shown}: {_FILL_IN}{note}"
+        question=feedback["question"], accepted=False, note=f"{source}{shown}: {_FILL_IN}{note}"
     )

@@ -1,10 +1,10 @@
 """
-How high the right passage ranks: by ir-measures, over run files that anyone can score again.
+The rank of the right passage, by ir-measures, in run files that anyone can score again.
 
     cd DIR; ir_measures qrels.txt run.txt Success@3 RR
 
-Several passages may hold the answer, for they overlap, and one is enough: recall at k is the share
-of the questions with a right one among the first k, which ir-measures calls Success@k.
+Several passages may contain the answer, because they overlap, and one is enough: recall at k is the
+share of questions with a right passage among the first k, which ir-measures calls Success@k.
 """
 
 import hashlib
@@ -30,13 +30,13 @@ _MEASURES = {
 
 
 class Ranked(NamedTuple):
-    """A passage at its rank, by a name without spaces, as the formats want it."""
+    """A ranked passage, with a name without spaces, as the file formats require."""
 
     name: str
     is_right: bool
 
 
-# By the id of a question that has an answer: what was shown for it, best first.
+# The shown passages by the id of an answerable question, best first.
 Rankings = Mapping[str, Sequence[Ranked]]
 
 
@@ -45,17 +45,19 @@ def name_of(shown: Shown) -> str:
     return f"{quote(shown.file, safe='') or 'nowhere'}/{digest}"
 
 
-def of_each(rankings: Rankings) -> dict[str, dict[str, float]]:
-    """`at 1` to `at 10` and `MRR`, 0 to 1: by measure, then by the question's id."""
-    named = {measure: name for name, measure in _MEASURES.items()}
+def values_by_question(rankings: Rankings) -> dict[str, dict[str, float]]:
+    """Return `at 1` to `at 10` and `MRR`, 0 to 1, by measure and question id."""
+    names = {measure: name for name, measure in _MEASURES.items()}
     found: dict[str, dict[str, float]] = {name: {} for name in _MEASURES}
     for each in ir_measures.iter_calc(_MEASURES.values(), _qrels([rankings]), _run(rankings)):
-        found[named[each.measure]][each.query_id] = each.value
+        found[names[each.measure]][each.query_id] = each.value
     return found
 
 
 def write_runs(folder: Path, runs: Mapping[str, Rankings]) -> None:
-    """TREC's formats: a file for each run, by its name; one qrels of all that is right in any."""
+    """
+    Write TREC's formats: a file for each run by its name, and one qrels with all right passages.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     qrels = "".join(
         f"{each.query_id} 0 {each.doc_id} {each.relevance}\n" for each in _qrels(runs.values())
@@ -72,8 +74,9 @@ def write_runs(folder: Path, runs: Mapping[str, Rankings]) -> None:
 
 def _qrels(runs: Iterable[Rankings]) -> list[Qrel]:
     """
-    Every passage found that is right; and for each question one that nobody finds, so that a
-    question whose answer is never found counts, too.
+    Return every right passage, and one per question that nobody finds.
+
+    With the latter, questions whose answer is never found count, too.
     """
     runs = list(runs)
     right = {

@@ -1,4 +1,4 @@
-"""Bedrock's Retrieve as it is, to compare the tool with: by meaning, without a threshold."""
+"""Bedrock's plain Retrieve, to compare the tool with: semantic search without a threshold."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +12,9 @@ from stackroom_evaluation.judging import Shown
 @dataclass(frozen=True, kw_only=True)
 class PlainRetrieve:
     """
-    Of one catalog, behind the same filter as the tool's.
+    Retrieve in one catalog, with the tool's filter.
 
-    `client` is boto3's for bedrock-agent-runtime. Raises what that raises.
+    `client` is boto3's for bedrock-agent-runtime. Raises its errors.
     """
 
     client: Any
@@ -23,7 +23,7 @@ class PlainRetrieve:
     catalog_id: str
 
     def __call__(self, question: str, count: int) -> tuple[Shown, ...]:
-        """The `count` nearest passages, best first."""
+        """Return the `count` nearest passages, best first."""
         tenant = Tenant(self.user_id, self.catalog_id)
         answer = self.client.retrieve(
             knowledgeBaseId=self.knowledge_base_id,

@@ -1,7 +1,7 @@
 """
-What asking costs on AWS, in dollars, by the prices of model/prices.py.
+The cost of asking on AWS, in dollars, by the prices of model/prices.py.
 
-Storage and ingestion are not in it: a question doesn't change them.
+It excludes storage and ingestion, which questions don't change.
 """
 
 from collections.abc import Iterable
@@ -19,14 +19,14 @@ from stackroom.model.prices import (
 )
 from stackroom.search.excerpts import estimated_tokens
 
-# A vector of 1,024 dimensions in 4 bytes each, and its key and filterable metadata.
+# A vector of 1,024 dimensions in 4 bytes each, with its key and filterable metadata.
 VECTOR_BYTES = 4 * 1_024 + 500
-_VECTORS = 100_000  # of an index; nobody tells how many there are
+_VECTORS = 100_000  # in an index; the real number is unknown
 
 
 @dataclass(frozen=True)
 class Spending:
-    """`extra` comes to it where a model puts passages in order, or a managed one is asked."""
+    """The cost of asking; `extra` is added for a reranking model or a MANAGED knowledge base."""
 
     calls: int
     dollars: float
@@ -34,7 +34,7 @@ class Spending:
 
 
 def spending(questions: Iterable[str], *, times: int) -> Spending:
-    """Of asking each so many times, over one index."""
+    """Return the cost of asking each question `times` times, over one index."""
     asked = list(questions)
     calls = times * len(asked)
     call = PRICES[QUERY].dollars + _VECTORS * VECTOR_BYTES * PRICES[PROCESSED].dollars

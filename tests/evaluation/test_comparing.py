@@ -2,7 +2,7 @@
 
 import pytest
 
-from stackroom_evaluation.comparing import PairedDifference, compared
+from stackroom_evaluation.comparing import PairedDifference, compare
 from stackroom_evaluation.evaluation import Evaluation
 from stackroom_evaluation.question_file import EvaluationError, KnownQuestion
 from tests.evaluation.answering import evaluated, passage
@@ -21,7 +21,7 @@ def a_run(right: set[int], *, of: int, file: str = "a.md") -> Evaluation:
 
 
 def of_top1(before: Evaluation, after: Evaluation) -> PairedDifference:
-    return next(each for each in compared(before, after).differences if each.measure == "top1")
+    return next(each for each in compare(before, after).differences if each.measure == "top1")
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,6 @@ def test_what_is_won_and_what_is_lost_are_set_against_each_other() -> None:
 def test_only_questions_of_both_runs_with_the_same_answer_are_compared() -> None:
     before = a_run({0}, of=8)
 
-    assert compared(before, a_run({0, 1}, of=10)).alone == 2
+    assert compare(before, a_run({0, 1}, of=10)).alone == 2
     with pytest.raises(EvaluationError, match="no question in common"):
-        compared(before, a_run({0}, of=8, file="c.md"))
+        compare(before, a_run({0}, of=8, file="c.md"))

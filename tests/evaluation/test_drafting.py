@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from stackroom.text.extraction import Heading, Page
-from stackroom_evaluation.drafting import drafted
+from stackroom_evaluation.drafting import draft_questions
 from stackroom_evaluation.judging import Shown, is_right
 from stackroom_evaluation.question_file import read
 
@@ -25,7 +25,7 @@ PAGES = {
 
 
 def test_draft_asks_about_every_document_and_about_what_none_has() -> None:
-    found = drafted(PAGES, count=30)
+    found = draft_questions(PAGES, count=30)
 
     asked = [each.question for each in found if each.file == "guide.md"]
     assert set(asked[:-1]) == {
@@ -52,10 +52,10 @@ def test_draft_asks_about_every_document_and_about_what_none_has() -> None:
 
 def test_a_draft_is_the_same_again_and_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "questions.jsonl"
-    found = drafted(PAGES, count=3)
+    found = draft_questions(PAGES, count=3)
     path.write_text("\n".join(each.line for each in found))
 
-    assert drafted(PAGES, count=3) == found == list(read(path).values())
+    assert draft_questions(PAGES, count=3) == found == list(read(path).values())
     assert len(found) == 4
 
 
@@ -67,7 +67,7 @@ def test_model_rewrites_drafted_questions_and_invalid_ones_are_kept() -> None:
         prompts.append(prompt)
         return next(said)
 
-    plain, asked = drafted(PAGES, count=3), drafted(PAGES, count=3, model=model)
+    plain, asked = draft_questions(PAGES, count=3), draft_questions(PAGES, count=3, model=model)
 
     assert asked[0].question == "Who has the keys?"
     assert asked[0].spots == plain[0].spots

@@ -75,17 +75,17 @@ def test_plain_retrieve_is_asked_the_answerable_questions(evaluation: Evaluation
         wrong = Shown(text="Nothing.", file="b.md")
         return [*[wrong] * 3, Shown(text="Pay.", file="pay.md")]
 
-    beside = evaluation.beside(plain)
+    with_plain = evaluation.with_plain_ranks(plain)
 
     assert asked == [("leave?", 10), ("pay?", 10), ("code?", 10)]
-    assert {name: sum(each.values()) for name, each in beside.plain_values().items()} == {
+    assert {name: sum(each.values()) for name, each in with_plain.plain_values().items()} == {
         "top1": 0,
         "top3": 0,
         "top5": 1,
         "top10": 1,
     }
-    assert (evaluation.is_beside_plain, beside.is_beside_plain) == (False, True)
-    assert beside.figures() == evaluation.figures()
+    assert (evaluation.has_plain_ranks, with_plain.has_plain_ranks) == (False, True)
+    assert with_plain.figures() == evaluation.figures()
 
 
 def test_nothing_is_told_where_no_question_tells() -> None:
@@ -139,17 +139,19 @@ def test_a_forged_run_is_refused(
     within[name] = 2 * run["outcomes"] if value == "twice" else value
     (tmp_path / RUN).write_text(json.dumps(run))
 
-    with pytest.raises(EvaluationError, match="is no run of `stackroom evaluate --out`") as told:
+    with pytest.raises(
+        EvaluationError, match="is not a run of `stackroom evaluate --out`"
+    ) as error:
         Evaluation.read(tmp_path)
 
-    assert len(str(told.value)) < 500
+    assert len(str(error.value)) < 500
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"[" * 100_000, b"null"], ids=len)
 def test_what_is_no_run_at_all_is_refused(tmp_path: Path, body: bytes) -> None:
     (tmp_path / RUN).write_bytes(body)
 
-    with pytest.raises(EvaluationError, match="is no run"):
+    with pytest.raises(EvaluationError, match="is not a run"):
         Evaluation.read(tmp_path)
 
 

@@ -17,7 +17,7 @@ from stackroom_evaluation.kept import kept_questions
 from stackroom_evaluation.question_file import (
     EvaluationError,
     KnownQuestion,
-    alone_beside,
+    folder_lock,
     read,
     replace,
 )
@@ -108,7 +108,7 @@ def test_of_two_runs_at_once_both_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "questions.jsonl"
     other = Thread(target=append, args=(path, kept_questions([said("theirs?")])))
 
-    with alone_beside(path):
+    with folder_lock(path):
         other.start()
         other.join(0.2)  # without a lock it has written by now, and what follows undoes it
         replace(path, KnownQuestion(question="ours?", nothing=True).line.encode())
@@ -183,7 +183,7 @@ def test_question_without_an_answer_is_neither_measured_nor_accepted(
     with pytest.raises(EvaluationError, match="nobody has accepted any of its 1 question"):
         evaluate(Asker(site=ON_AWS, user=None), path, order, catalog="c", told=output(False))
     path.write_text(path.read_text().replace('"accepted":false', '"accepted":true'))
-    with pytest.raises(EvaluationError, match="has a file that answers it"):
+    with pytest.raises(EvaluationError, match="needs a file that answers it"):
         read(path)
 
     assert KnownQuestion(question="a", accepted=False).places == ()

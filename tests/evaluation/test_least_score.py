@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stackroom_evaluation.least_score import BestScores, calibrated, sure
+from stackroom_evaluation.least_score import BestScores, calibrate, confidence_interval
 from stackroom_evaluation.question_file import EvaluationError, KnownQuestion
 from tests.evaluation.answering import answer, passage
 
@@ -25,9 +25,9 @@ def test_least_score_is_zero_where_no_score_pays() -> None:
 
 
 def test_a_share_of_a_few_is_hardly_sure() -> None:
-    low, high = sure(8, 8)
+    low, high = confidence_interval(8, 8)
     assert (round(low, 2), high) == (0.68, 1.0)
-    low, high = sure(0, 32)
+    low, high = confidence_interval(0, 32)
     assert (low, round(high, 2)) == (0.0, 0.11)
 
 
@@ -50,7 +50,7 @@ def test_questions_are_asked_without_any_least_score() -> None:
         wrong = passage("other words", "b.md", score=0.9 if is_known else 0.2)
         return answer(wrong, passage("words", "a.md", score=0.6 if is_known else 0.1))
 
-    found = calibrated(QUESTIONS, retrieve, {"min_score": 0.5, "filter": {"year": 1}})
+    found = calibrate(QUESTIONS, retrieve, {"min_score": 0.5, "filter": {"year": 1}})
 
     assert (found.least, found.emptied, found.lost, len(found.right)) == (0.4, 5, 0, 4)
     assert {(each["min_score"], each["top_k"]) for each in asked} == {(0, 20)}
@@ -59,6 +59,6 @@ def test_questions_are_asked_without_any_least_score() -> None:
 
 def test_too_few_questions_and_a_models_scores_have_no_least_score() -> None:
     with pytest.raises(EvaluationError, match="there are 5 and 4"):
-        calibrated(QUESTIONS[:-1], lambda _: answer(), {})
-    with pytest.raises(EvaluationError, match="a reranking model scores by itself"):
-        calibrated(QUESTIONS, lambda _: answer(search="hybrid+rerank"), {})
+        calibrate(QUESTIONS[:-1], lambda _: answer(), {})
+    with pytest.raises(EvaluationError, match="a reranking model sets the scores"):
+        calibrate(QUESTIONS, lambda _: answer(search="hybrid+rerank"), {})

@@ -6,7 +6,7 @@ from io import StringIO
 
 from stackroom_cli import evaluation_output
 from stackroom_cli.output import TerminalConsole
-from stackroom_evaluation.comparing import compared, compared_with_plain
+from stackroom_evaluation.comparing import compare, compare_with_plain
 from stackroom_evaluation.evaluation import Evaluation
 from stackroom_evaluation.judging import Shown
 from stackroom_evaluation.least_score import BestScores
@@ -24,10 +24,10 @@ def printed(*evaluated_: Evaluation) -> str:
         file=StringIO(), width=200, soft_wrap=True, force_terminal=True, highlight=False
     )
     evaluation_output.print_evaluation(
-        out, evaluated_[0], 1, beside=compared_with_plain(evaluated_[0])
+        out, evaluated_[0], 1, beside=compare_with_plain(evaluated_[0])
     )
     if evaluated_[1:]:
-        evaluation_output.print_compared(out, compared(evaluated_[1], evaluated_[0]), evaluated_[1])
+        evaluation_output.print_compared(out, compare(evaluated_[1], evaluated_[0]), evaluated_[1])
     evaluation_output.print_bar(out, BestScores(right=[0.5, 0.6], unanswerable=[0.1, 0.2]))
     assert isinstance(out.file, StringIO)
     return out.file.getvalue()
@@ -62,8 +62,8 @@ def test_figures_of_plain_retrieve_stand_beside_those_of_the_tool() -> None:
         for each in range(6)
     }
     run = evaluated(questions)
-    worse = run.beside(lambda _question, _count: [Shown(text="Two.", file="b.md")])
-    same = run.beside(lambda _question, _count: [Shown(text="One.", file="a.md")])
+    worse = run.with_plain_ranks(lambda _question, _count: [Shown(text="Two.", file="b.md")])
+    same = run.with_plain_ranks(lambda _question, _count: [Shown(text="One.", file="a.md")])
 
     assert "of 6  plain Retrieve 0.0%, more than chance\n" in printed(worse)
     assert printed(same).count("of 6  plain Retrieve 100.0%, the same\n") == 4

@@ -43,15 +43,15 @@ def test_the_same_question_with_another_answer_is_another_one(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
-        ({"question": "a"}, 'has a file that answers it, or "nothing": true'),
-        ({**GOOD, "nothing": True}, '"nothing": true has no file'),
-        ({**GOOD, "pages": [3]}, "'pages' is not known; allowed: question, file, page, words"),
+        ({"question": "a"}, 'needs a file that answers it, or "nothing": true'),
+        ({**GOOD, "nothing": True}, '"nothing": true excludes file'),
+        ({**GOOD, "pages": [3]}, "'pages' is unknown; allowed: question, file, page, words"),
         ({**GOOD, "page": 0}, "page: Input should be greater than or equal to 1"),
         ({**GOOD, "page": "3"}, "page: Input should be a valid integer"),
         ({**GOOD, "accepted": "no"}, "accepted: Input should be a valid boolean"),
-        ({**GOOD, "words": "..."}, "words: without a letter or digit"),
+        ({**GOOD, "words": "..."}, "words: must contain a letter or digit"),
         ({**GOOD, "also": [{"file": "a\nb"}]}, "also.0.file: has a line break"),
         ({**GOOD, "question": "x" * 1001}, "question: has more than 1,000 characters"),
         ({**GOOD, "file": "x" * 1025}, "file: has more than 1,024 characters"),
@@ -59,30 +59,30 @@ def test_the_same_question_with_another_answer_is_another_one(tmp_path: Path) ->
         ({**GOOD, "question": "\x1b[2J"}, "question: has a control character"),
         ({**GOOD, "file": "a\u202etxt.exe"}, "file: has a line break, a control character"),
         (["How?"], "Input should be an object"),
-        (b'{"question": "half of a pair: \\ud800", "nothing": true}', "is no JSON object"),
-        (b"[" * 5_000, "is no JSON object"),
+        (b'{"question": "half of a pair: \\ud800", "nothing": true}', "is not a JSON object"),
+        (b"[" * 5_000, "is not a JSON object"),
         (b'{"question": "caf\xe9"}', "is not UTF-8; save the file in that encoding"),
         ("x" * 70_000, "longer than 65,536 bytes"),
-        (GOOD, "asks the same as line 1"),
-        (b'{"question": "a", "file": "a.md", "file": "b.md"}', "'file' stands twice in one object"),
+        (GOOD, "repeats the question of line 1"),
+        (b'{"question": "a", "file": "a.md", "file": "b.md"}', "'file' occurs twice in one object"),
         ({**GOOD, "page": 10**1000}, "page: Input should be less than or equal to 1000000"),
         ({**GOOD, "page": float("nan")}, "page: Input should be a valid integer"),
-        ({**GOOD, "also": [{"file": "a", "note": ""}]}, "is not known; allowed: file, page, words"),
+        ({**GOOD, "also": [{"file": "a", "note": ""}]}, "is unknown; allowed: file, page, words"),
         (
             {**GOOD, "\u202e" + "x" * 9_000: 1},
-            f"'\\u202e{'x' * 99}' is not known; allowed: question",
+            f"'\\u202e{'x' * 99}' is unknown; allowed: question",
         ),
     ],
     ids=lambda each: str(each)[:60],
 )
 def test_wrong_line_of_a_question_file_is_named_with_what_is_allowed(
-    tmp_path: Path, line: object, told: str
+    tmp_path: Path, line: object, message: str
 ) -> None:
     with pytest.raises(QuestionsWrong) as wrong:
         read(a_file(tmp_path, GOOD, line))
 
     assert "line 2: " in str(wrong.value)
-    assert told in str(wrong.value)
+    assert message in str(wrong.value)
 
 
 def test_every_wrong_line_is_named_as_far_as_anybody_reads(tmp_path: Path) -> None:
