@@ -96,12 +96,14 @@ class Calls:
         self, catalog: str, *, name: str | None = None, description: str | None = None
     ) -> Steps[Catalog]:
         """
-        Rename it, or change its description; what is empty or left out stays. Raises
-        CatalogNotFound, CatalogDeleting, DuplicateName or InvalidArgument.
+        Rename a catalog or change its description; an empty or omitted value stays as it is.
+
+        Raises CatalogNotFound, CatalogDeleting, DuplicateName or InvalidArgument.
         """
-        asked = {"catalog_name": name, "description": description}
-        given = {key: each for key, each in asked.items() if each}
-        return made(Catalog, (yield from self._told("update_catalog", catalog_id=catalog, **given)))
+        changes = {"catalog_name": name, "description": description}
+        arguments = {key: each for key, each in changes.items() if each}
+        data = yield from self._metadata("update_catalog", catalog_id=catalog, **arguments)
+        return from_fields(Catalog, data)
 
     def open_catalog(self, name: str) -> Steps[Catalog]:
         """Return the caller's catalog with that name or id; create it if it doesn't exist."""

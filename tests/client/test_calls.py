@@ -119,7 +119,9 @@ def test_creating_call_is_repeated_only_if_it_had_not_begun() -> None:
 
 
 def test_update_sends_only_what_is_to_change() -> None:
-    gateway = Gateway(told({"catalog_id": "cat-1", "catalog_name": "N", "document_count": 2}))
+    gateway = Gateway(
+        tool_answer({"catalog_id": "cat-1", "catalog_name": "N", "document_count": 2})
+    )
 
     changed = gateway.client().update_catalog("cat-1", name="N")
 

@@ -1,4 +1,4 @@
-"""A tool that answers as it is told to, in the shape of the gateway's."""
+"""A tool with prepared answers, in the form of the gateway's answers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,10 +21,13 @@ def evaluated(
     relevance: Mapping[KnownQuestion, str] | None = None,
     **options: object,
 ) -> Evaluation:
-    """`relevance` says how near the passages are, where that is told."""
-    said = {each.question: {"relevance": told} for each, told in (relevance or {}).items()}
+    """Return an evaluation of these passages; `relevance` is by question, where it is known."""
+    extras = {
+        each.question: {"relevance": each_relevance}
+        for each, each_relevance in (relevance or {}).items()
+    }
     by_text = {
-        each.question: answer(*results, **said.get(each.question, {}))
+        each.question: answer(*results, **extras.get(each.question, {}))
         for each, results in answers.items()
     }
 

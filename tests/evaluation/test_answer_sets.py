@@ -1,4 +1,4 @@
-"""The measures of `make bench-answers`, on sets as small as a test's."""
+"""Tests of the measures of `make bench-answers`, on very small sets."""
 
 import json
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def shown(*files: str, text: str = "") -> list[Shown]:
     ("texts", "found"),
     [
         ([LONG], 1.0),
-        ([LONG[:70].upper(), LONG[70:].replace(" ", "  ")], 1.0),  # but for one of its pieces
+        ([LONG[:70].upper(), LONG[70:].replace(" ", "  ")], 1.0),  # all but one of its pieces
         ([LONG[:90]], 0.0),  # half of its pieces
         ([], 0.0),
     ],
@@ -47,20 +47,20 @@ def test_excerpt_is_found_by_most_of_its_pieces(texts: list[str], found: float) 
     assert excerpts_found([LONG, "Something else entirely."], passages) == found / 2
 
 
-def test_required_documents_are_found_where_others_say_the_same() -> None:
+def test_required_documents_are_found_among_others_with_the_same_text() -> None:
     passage = Shown(text="", file="a.md", others=("b.md",))
 
     assert documents_found(frozenset({"a.md", "b.md", "c.md", "d.md"}), [passage]) == 0.5
 
 
-def test_words_are_found_in_their_own_file_alone() -> None:
+def test_words_are_only_found_in_their_own_file() -> None:
     spots = [Spot("a.md", "thirty days of leave")]
 
     assert words_found(spots, shown("b.md", "a.md", text="Thirty days of leave.")) == 1.0
     assert words_found(spots, shown("b.md", text="Thirty days of leave.")) == 0.0
 
 
-def test_published_sets_are_read_as_their_repositories_have_them(
+def test_published_sets_are_read_from_their_repositories_format(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for folder in ("chunks", "banking", "languages", "filings/documents"):
@@ -85,7 +85,7 @@ def test_published_sets_are_read_as_their_repositories_have_them(
     article = {"title": "Oxygen", "paragraphs": [{"context": "Text.", "qas": asked}]}
     (tmp_path / "languages/xquad.de.json").write_text(json.dumps({"data": [article]}))
 
-    # The project's own come last, and would be fetched.
+    # The project's own sets come last, and would be fetched.
     sets = dict(zip(("chunks", "filings", "banking", "languages"), sets_of(tmp_path), strict=False))
 
     [chunk], [filing], [task] = (sets[each].asked for each in ("chunks", "filings", "banking"))
@@ -105,7 +105,7 @@ def test_published_sets_are_read_as_their_repositories_have_them(
 
 
 def measured(answers: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[Outcome]:
-    """What plain Retrieve and the tool show for each question, all of which a.md answers."""
+    """Return passages of plain Retrieve and the tool by question; a.md answers them all."""
     asked = [
         Asked(
             question=f"question {number}?",
@@ -164,7 +164,7 @@ def test_each_question_is_asked_both_ways_and_without_its_sources() -> None:
             "first 1": "50.0%",
             "first 10": "50.0%",
             "got nothing": "1 of 2",
-            "answerable weak": "50.0%",  # who gets nothing is not told that it is strong
+            "answerable weak": "50.0%",  # an empty answer does not count as strong
             "weak without sources": "100.0%",
             "unanswerable weak": "100.0%",
         }.items()
@@ -172,7 +172,7 @@ def test_each_question_is_asked_both_ways_and_without_its_sources() -> None:
     assert [each[1] for each in means] == [PLAIN, TOOL]
 
 
-def test_a_loss_is_named_where_it_is_more_than_one_question() -> None:
+def test_loss_of_more_than_one_question_is_named() -> None:
     one = measured([(["a.md"], ["b.md"]), *[(["a.md"], ["a.md"])] * 9])
     six = measured([(["a.md"], ["b.md"])] * 6)
 

@@ -1,4 +1,4 @@
-"""Two runs in pairs, and what is more than chance."""
+"""Tests of the paired comparison of two runs."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.evaluation.answering import evaluated, passage
 
 
 def a_run(right: set[int], *, of: int, file: str = "a.md") -> Evaluation:
-    """Those questions are answered by the right file."""
+    """Return a run in which these questions are answered by the right file."""
     return evaluated(
         {
             KnownQuestion(question=f"question {each}?", file=file): [
@@ -30,11 +30,11 @@ def of_top1(before: Evaluation, after: Evaluation) -> PairedDifference:
         (0, 32, 1.0, True),
         (3, 32, 2 / 2**3, True),
         (5, 32, 2 / 2**5, True),
-        (6, 32, 2 / 2**6, False),  # McNemar's exact test, with none the other way
+        (6, 32, 2 / 2**6, False),  # McNemar's exact test, without a change the other way
         (20, 32, 0, False),
     ],
 )
-def test_a_few_questions_more_are_noise(more: int, of: int, chance: float, is_noise: bool) -> None:
+def test_small_differences_are_noise(more: int, of: int, chance: float, is_noise: bool) -> None:
     found = of_top1(a_run(set(range(10)), of=of), a_run(set(range(10 + more)), of=of))
 
     assert found.difference == pytest.approx(more / of)
@@ -43,15 +43,15 @@ def test_a_few_questions_more_are_noise(more: int, of: int, chance: float, is_no
     assert found.low <= found.difference <= found.high
 
 
-def test_what_is_won_and_what_is_lost_are_set_against_each_other() -> None:
+def test_gains_and_losses_are_set_against_each_other() -> None:
     found = of_top1(a_run({0, 1, 2}, of=12), a_run({2, 3, 4, 5, 6}, of=12))
 
-    # Two lost, four won: as binomtest(2, 6) of scipy has it.
+    # Two lost, four won: the value of scipy's binomtest(2, 6).
     assert found.chance == pytest.approx(0.6875)
     assert found.low < 0 < found.high
 
 
-def test_only_questions_of_both_runs_with_the_same_answer_are_compared() -> None:
+def test_only_questions_with_the_same_answer_in_both_runs_are_compared() -> None:
     before = a_run({0}, of=8)
 
     assert compare(before, a_run({0, 1}, of=10)).alone == 2

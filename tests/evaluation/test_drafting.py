@@ -1,4 +1,4 @@
-"""Questions proposed from documents."""
+"""Tests of questions drafted from documents."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ PAGES = {
 }
 
 
-def test_draft_asks_about_every_document_and_about_what_none_has() -> None:
+def test_draft_asks_about_every_document_and_about_other_topics() -> None:
     found = draft_questions(PAGES, count=30)
 
     asked = [each.question for each in found if each.file == "guide.md"]
@@ -50,7 +50,7 @@ def test_draft_asks_about_every_document_and_about_what_none_has() -> None:
         assert is_right(whole, each.spots)
 
 
-def test_a_draft_is_the_same_again_and_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_draft_is_repeatable_and_read_back_as_written(tmp_path: Path) -> None:
     path = tmp_path / "questions.jsonl"
     found = draft_questions(PAGES, count=3)
     path.write_text("\n".join(each.line for each in found))
@@ -60,12 +60,12 @@ def test_a_draft_is_the_same_again_and_is_read_as_it_was_written(tmp_path: Path)
 
 
 def test_model_rewrites_drafted_questions_and_invalid_ones_are_kept() -> None:
-    said = iter(["Who has the keys?\n", "", "\ud800"])
+    texts = iter(["Who has the keys?\n", "", "\ud800"])
     prompts: list[str] = []
 
     def model(prompt: str) -> str:
         prompts.append(prompt)
-        return next(said)
+        return next(texts)
 
     plain, asked = draft_questions(PAGES, count=3), draft_questions(PAGES, count=3, model=model)
 

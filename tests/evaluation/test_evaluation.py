@@ -1,4 +1,4 @@
-"""Questions asked through a tool, judged, told in figures, and kept as a run."""
+"""Tests of an evaluation: its questions, judgements, figures and saved run."""
 
 import json
 from pathlib import Path
@@ -36,7 +36,7 @@ def evaluation() -> Evaluation:
     )
 
 
-def test_figures_are_told_of_all_the_questions(evaluation: Evaluation) -> None:
+def test_figures_cover_all_questions(evaluation: Evaluation) -> None:
     figures = evaluation.figures()
 
     assert figures.pop("p50") is not None
@@ -54,7 +54,7 @@ def test_figures_are_told_of_all_the_questions(evaluation: Evaluation) -> None:
     assert [each.question for each in evaluation.outcomes if each.is_miss] == ["code?", "near?"]
 
 
-def test_ten_passages_are_asked_for_unless_an_option_says_otherwise() -> None:
+def test_ten_passages_are_requested_by_default() -> None:
     asked: list[dict[str, Any]] = []
 
     def retrieve(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def test_plain_retrieve_is_asked_the_answerable_questions(evaluation: Evaluation
     assert with_plain.figures() == evaluation.figures()
 
 
-def test_nothing_is_told_where_no_question_tells() -> None:
+def test_figure_without_questions_is_missing() -> None:
     figures = evaluated({FAR: []}).figures()
 
     assert figures.pop("p50") is not None
@@ -96,12 +96,12 @@ def test_nothing_is_told_where_no_question_tells() -> None:
     assert set(figures.values()) == {None}
 
 
-def test_a_run_that_is_written_is_read_again_and_scored_by_anyone(
+def test_written_run_is_read_back_and_scored_by_other_tools(
     evaluation: Evaluation, tmp_path: Path
 ) -> None:
     evaluation.write(tmp_path)
 
-    # ir-measures has types for none of its readers
+    # ir-measures has no types for its readers
     qrels = list(ir_measures.read_trec_qrels(str(tmp_path / "qrels.txt")))  # type: ignore[no-untyped-call]
     run = list(ir_measures.read_trec_run(str(tmp_path / "run.txt")))  # type: ignore[no-untyped-call]
     measure = ir_measures.Success @ 3
@@ -127,7 +127,7 @@ def test_a_run_that_is_written_is_read_again_and_scored_by_anyone(
     ],
     ids=lambda change: str(change)[:60],
 )
-def test_a_forged_run_is_refused(
+def test_forged_run_is_refused(
     evaluation: Evaluation, tmp_path: Path, change: dict[str, Any]
 ) -> None:
     evaluation.write(tmp_path)
@@ -148,14 +148,14 @@ def test_a_forged_run_is_refused(
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"[" * 100_000, b"null"], ids=len)
-def test_what_is_no_run_at_all_is_refused(tmp_path: Path, body: bytes) -> None:
+def test_file_that_is_not_a_run_is_refused(tmp_path: Path, body: bytes) -> None:
     (tmp_path / RUN).write_bytes(body)
 
     with pytest.raises(EvaluationError, match="is not a run"):
         Evaluation.read(tmp_path)
 
 
-def test_a_throttled_question_is_asked_again_when_the_tool_says() -> None:
+def test_throttled_question_is_retried_after_the_given_time() -> None:
     answers = [
         {"success": False, "errorType": "Throttled", "error": "", "metadata": wait, "results": []}
         for wait in ({"retry_after_seconds": 3}, {})
@@ -171,16 +171,16 @@ def test_a_throttled_question_is_asked_again_when_the_tool_says() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "failed_answer",
     [
         {"success": False, "errorType": "RetrievalFailed", "error": "no store", "metadata": {}},
         answer(failed_knowledge_bases=[{"knowledge_base_id": "KB1", "reason": "busy"}]),
     ],
     ids=["failed", "partly failed"],
 )
-def test_a_question_that_was_not_answered_ends_it_all(said: dict[str, Any]) -> None:
+def test_question_without_an_answer_ends_the_evaluation(failed_answer: dict[str, Any]) -> None:
     with pytest.raises(EvaluationError, match=r"pay\?"):
-        Evaluation.of([PAY], lambda _: said, catalog="c", site="s")
+        Evaluation.of([PAY], lambda _: failed_answer, catalog="c", site="s")
 
 
 PAGED = Shown(text="It is thirty days of leave.", file="a.pdf", page=2, page_first=1, page_last=3)
@@ -196,14 +196,12 @@ PAGED = Shown(text="It is thirty days of leave.", file="a.pdf", page=2, page_fir
         (Spot("a.pdf", pages=(4,)), False, None),
         (Spot("a.pdf", "THIRTY  days, of leave", (3,)), True, True),
         (Spot("a.pdf", "thirty days of leave", (4, 5)), True, False),
-        (Spot("a.pdf", "It is thirty long days of leave"), True, None),  # but for one word
+        (Spot("a.pdf", "It is thirty long days of leave"), True, None),  # one word differs
         (Spot("a.pdf", "leave of days thirty is it"), False, None),
     ],
     ids=str,
 )
-def test_a_passage_answers_by_file_page_and_words(
-    spot: Spot, right: bool, page: bool | None
-) -> None:
+def test_passage_answers_by_file_page_and_words(spot: Spot, right: bool, page: bool | None) -> None:
     shown = Shown(**{**vars(PAGED), "others": ("same.pdf",)})
 
     assert (is_right(shown, [spot]), is_page_right(shown, [spot])) == (right, page)

@@ -1,4 +1,4 @@
-"""What was said of answers becomes lines that wait for a person, each once."""
+"""Tests that feedback becomes question lines that await acceptance, each once."""
 
 import json
 import os
@@ -29,7 +29,7 @@ HOSTILE = (
 )
 
 
-def said(question: str = "How many days?", verdict: str = "up", **more: Any) -> dict[str, Any]:
+def feedback(question: str = "How many days?", verdict: str = "up", **more: Any) -> dict[str, Any]:
     given = {"file": "leave.pdf", "page": 3, "note": "", "origin": "ask"}
     return {
         "question": question,
@@ -43,10 +43,10 @@ def said(question: str = "How many days?", verdict: str = "up", **more: Any) -> 
 def test_positive_feedback_keeps_its_source_and_negative_asks_for_one() -> None:
     down, kept, nothing_shown, up = kept_questions(
         [
-            said("up?", page=None, origin="chat"),
-            said("nothing shown?", "kept", file=None, page=None),
-            said("kept?", "kept", note="good one"),
-            said("down?", "down", origin="tool", note="outdated"),
+            feedback("up?", page=None, origin="chat"),
+            feedback("nothing shown?", "kept", file=None, page=None),
+            feedback("kept?", "kept", note="good one"),
+            feedback("down?", "down", origin="tool", note="outdated"),
         ]
     )
 
@@ -64,19 +64,19 @@ def test_positive_feedback_keeps_its_source_and_negative_asks_for_one() -> None:
     assert str(down.note).endswith("; outdated")
 
 
-def test_the_last_word_on_a_question_counts() -> None:
+def test_latest_feedback_on_a_question_counts() -> None:
     [question] = kept_questions(
-        [said(verdict="down"), said(origin="chat"), said("How many days? ")]
+        [feedback(verdict="down"), feedback(origin="chat"), feedback("How many days? ")]
     )
 
     assert question.is_open
 
 
-def test_each_is_written_once_however_often_and_what_stands_there_stays(tmp_path: Path) -> None:
+def test_append_writes_each_question_once_and_keeps_existing_lines(tmp_path: Path) -> None:
     path = tmp_path / "questions.jsonl"
     mine = '{"question": "How many days?", "nothing": true}'
-    path.write_text(mine)  # without an end of its line
-    questions = kept_questions([said("Who?"), said()])
+    path.write_text(mine)  # its last line has no line break
+    questions = kept_questions([feedback("Who?"), feedback()])
 
     added = [len(append(path, questions)) for _ in range(3)]
 
@@ -87,16 +87,16 @@ def test_each_is_written_once_however_often_and_what_stands_there_stays(tmp_path
     assert len(read(path)) == 2
 
 
-def test_a_disk_that_takes_no_more_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+def test_full_disk_leaves_the_file_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "questions.jsonl"
-    append(path, kept_questions([said()]))
+    append(path, kept_questions([feedback()]))
     before = path.read_bytes()
     _, hard = limits = resource.getrlimit(resource.RLIMIT_FSIZE)
 
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 100, hard))
     try:
         with pytest.raises(EvaluationError, match="can't be written"):
-            append(path, kept_questions([said(str(each)) for each in range(100)]))
+            append(path, kept_questions([feedback(str(each)) for each in range(100)]))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
@@ -104,20 +104,20 @@ def test_a_disk_that_takes_no_more_leaves_the_file_as_it_was(tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_of_two_runs_at_once_both_are_kept(tmp_path: Path) -> None:
+def test_two_appends_at_once_are_both_saved(tmp_path: Path) -> None:
     path = tmp_path / "questions.jsonl"
-    other = Thread(target=append, args=(path, kept_questions([said("theirs?")])))
+    other = Thread(target=append, args=(path, kept_questions([feedback("theirs?")])))
 
     with folder_lock(path):
         other.start()
-        other.join(0.2)  # without a lock it has written by now, and what follows undoes it
+        other.join(0.2)  # without a lock it would have written by now
         replace(path, KnownQuestion(question="ours?", nothing=True).line.encode())
     other.join()
 
     assert [each.question for each in read(path).values()] == ["ours?", "theirs?"]
 
 
-def test_append_keeps_link_and_file_mode_and_refuses_what_is_no_file(
+def test_append_keeps_link_and_file_mode_and_refuses_a_pipe(
     tmp_path: Path,
 ) -> None:
     file, link, pipe = (tmp_path / each for each in ("file.jsonl", "link", "pipe"))
@@ -126,24 +126,26 @@ def test_append_keeps_link_and_file_mode_and_refuses_what_is_no_file(
     link.symlink_to(file)
     os.mkfifo(pipe)
 
-    append(link, kept_questions([said()]))
+    append(link, kept_questions([feedback()]))
     with pytest.raises(EvaluationError, match="it is no file"):
-        append(pipe, kept_questions([said()]))
+        append(pipe, kept_questions([feedback()]))
 
     assert (link.is_symlink(), len(read(file)), file.stat().st_mode & 0o777) == (True, 1, 0o640)
     assert pipe.is_fifo()
 
 
-def test_a_name_of_letters_that_are_told_by_their_codes_fits_into_the_note() -> None:
-    [question] = kept_questions([said(verdict="down", file="\U000e0041" * 1024, note="x" * 500)])
+def test_filename_of_escaped_letters_fits_into_the_note() -> None:
+    [question] = kept_questions(
+        [feedback(verdict="down", file="\U000e0041" * 1024, note="x" * 500)]
+    )
 
     assert str(question.note).endswith(f"; {'x' * 500}")
 
 
-def test_hostile_texts_stay_one_line_each_and_read_back_as_they_were(tmp_path: Path) -> None:
+def test_hostile_texts_stay_on_one_line_and_are_read_back_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "new.jsonl"
-    longest = said("\N{PILE OF POO}" * 1000, "down", file="\N{SNOWMAN}" * 1024, note="\n" * 500)
-    questions = kept_questions([said(HOSTILE, note=HOSTILE, file="<b>{{x}}.pdf"), longest])
+    longest = feedback("\N{PILE OF POO}" * 1000, "down", file="\N{SNOWMAN}" * 1024, note="\n" * 500)
+    questions = kept_questions([feedback(HOSTILE, note=HOSTILE, file="<b>{{x}}.pdf"), longest])
 
     append(path, questions)
 
@@ -157,27 +159,27 @@ def test_hostile_texts_stay_one_line_each_and_read_back_as_they_were(tmp_path: P
 
 
 @pytest.mark.parametrize("there", [b"no JSON", b'{"question": "a"}', b"\xff\xfe"])
-def test_nothing_is_added_to_a_file_that_is_none_of_questions(tmp_path: Path, there: bytes) -> None:
+def test_append_refuses_a_file_without_valid_questions(tmp_path: Path, there: bytes) -> None:
     path = tmp_path / "questions.jsonl"
     path.write_bytes(there)
 
     with pytest.raises(EvaluationError):
-        append(path, kept_questions([said()]))
+        append(path, kept_questions([feedback()]))
 
     assert path.read_bytes() == there
 
 
 @pytest.mark.parametrize("name", ["", "nowhere/questions.jsonl"])
-def test_where_nothing_can_be_written_it_is_said(tmp_path: Path, name: str) -> None:
+def test_append_reports_an_unwritable_path(tmp_path: Path, name: str) -> None:
     with pytest.raises(EvaluationError, match="can't be written"):
-        append(tmp_path / name, kept_questions([said()]))
+        append(tmp_path / name, kept_questions([feedback()]))
 
 
 def test_question_without_an_answer_is_neither_measured_nor_accepted(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "questions.jsonl"
-    append(path, kept_questions([said(verdict="down")]))
+    append(path, kept_questions([feedback(verdict="down")]))
     order = EvaluationOrder(options={}, takes_unaccepted=True)
 
     with pytest.raises(EvaluationError, match="nobody has accepted any of its 1 question"):

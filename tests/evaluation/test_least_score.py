@@ -1,4 +1,4 @@
-"""The least score that is found from the scores, and how sure it is."""
+"""Tests of the calibration of a least score, and of its confidence interval."""
 
 from typing import Any
 
@@ -18,13 +18,13 @@ def test_least_score_empties_what_it_can_at_the_allowed_loss() -> None:
     assert (found.lost, found.emptied) == (1, 3)
 
 
-def test_least_score_is_zero_where_no_score_pays() -> None:
+def test_least_score_is_zero_if_none_helps() -> None:
     found = BestScores(right=[0.2, 0.3, 0.4], unanswerable=[0.5, 0.2])
 
     assert (found.least, found.lost, found.emptied) == (0.0, 0, 0)
 
 
-def test_a_share_of_a_few_is_hardly_sure() -> None:
+def test_share_of_few_has_a_wide_confidence_interval() -> None:
     low, high = confidence_interval(8, 8)
     assert (round(low, 2), high) == (0.68, 1.0)
     low, high = confidence_interval(0, 32)
@@ -37,12 +37,12 @@ QUESTIONS = [
 ]
 
 
-def test_questions_are_asked_without_any_least_score() -> None:
+def test_questions_are_asked_without_a_least_score() -> None:
     asked: list[dict[str, Any]] = []
 
     def retrieve(arguments: dict[str, Any]) -> dict[str, Any]:
         asked.append(arguments)
-        if arguments["query"] == "known 4?":  # what was not found can not be lost
+        if arguments["query"] == "known 4?":  # an answer that was not found can not be lost
             return answer(passage("other words", "b.md", score=0.1))
         if arguments["query"] == "unknown 4?":
             return answer()
@@ -57,7 +57,7 @@ def test_questions_are_asked_without_any_least_score() -> None:
     assert asked[0]["filter"] == {"year": 1}
 
 
-def test_too_few_questions_and_a_models_scores_have_no_least_score() -> None:
+def test_too_few_questions_or_reranked_scores_have_no_least_score() -> None:
     with pytest.raises(EvaluationError, match="there are 5 and 4"):
         calibrate(QUESTIONS[:-1], lambda _: answer(), {})
     with pytest.raises(EvaluationError, match="a reranking model sets the scores"):

@@ -1,4 +1,4 @@
-"""What somebody may want of an evaluation, and what it costs them."""
+"""Tests of an evaluation's options, files and costs."""
 
 import io
 from pathlib import Path
@@ -24,7 +24,7 @@ from tests.local.running import ON_AWS, an_instance
 QUESTIONS = [KnownQuestion(question=f"question {each}?", nothing=True) for each in range(30)]
 
 
-def test_what_it_costs_on_aws_is_told_before_anything_is_spent(
+def test_cost_on_aws_is_printed_before_anything_is_spent(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asker = Asker(site=ON_AWS, user=None)
@@ -34,13 +34,13 @@ def test_what_it_costs_on_aws_is_told_before_anything_is_spent(
         evaluations._confirm(asker, QUESTIONS, EvaluationOrder(options={}, calibrates=True))
     evaluations._confirm(asker, QUESTIONS, EvaluationOrder(options={}, is_confirmed=True))
 
-    told = capsys.readouterr()
-    assert told.out.strip() == ""
+    printed = capsys.readouterr()
+    assert printed.out.strip() == ""
     assert (
         "30 questions, 90 calls of the tool and of Retrieve on deployment 'prod' in eu-west-1"
-        in told.err
+        in printed.err
     )
-    assert "about $0.0037; $0.09 more where a reranking model" in told.err
+    assert "about $0.0037; $0.09 more where a reranking model" in printed.err
 
 
 def test_evaluation_without_credentials_keeps_its_run_and_says_why(
@@ -52,7 +52,7 @@ def test_evaluation_without_credentials_keeps_its_run_and_says_why(
         monkeypatch.setenv(name, str(tmp_path / "none"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setattr(Asker, "catalog_id", lambda _self, _catalog: "cat-" + 24 * "0")
-    site = ON_AWS.model_copy(update={"region": "eu-north-1"})  # of which no client is kept
+    site = ON_AWS.model_copy(update={"region": "eu-north-1"})  # a Region without a cached client
     run = evaluated({KnownQuestion(question="pay?", file="pay.md"): []})
 
     beside, why_not = evaluations._beside_plain(Asker(site=site, user=None), "books", run)
@@ -62,7 +62,7 @@ def test_evaluation_without_credentials_keeps_its_run_and_says_why(
     assert "there are no AWS credentials, and this needs an operator's: get" in why_not
 
 
-def test_nothing_is_asked_where_nothing_is_spent(tmp_path: Path) -> None:
+def test_no_consent_is_asked_if_nothing_is_spent(tmp_path: Path) -> None:
     asker = Asker(site=an_instance(tmp_path), user="alice")
 
     evaluations._confirm(asker, QUESTIONS, EvaluationOrder(options={}))
@@ -88,17 +88,17 @@ def test_cost_doubles_with_the_calls_and_every_price_has_its_source() -> None:
         ("p50=2", {"p50": 2.5}, False, 2.5),
     ],
 )
-def test_a_gate_holds_a_figure_to_a_number(
+def test_gate_compares_a_figure_with_a_number(
     typed: str, figures: dict[str, float | None], passed: bool, measured: float | None
 ) -> None:
-    told = Gate.of(typed).told(figures)
+    result = Gate.of(typed).told(figures)
 
-    assert told.passed is passed
-    assert told.measured == (None if measured is None else pytest.approx(measured))
+    assert result.passed is passed
+    assert result.measured == (None if measured is None else pytest.approx(measured))
 
 
 @pytest.mark.parametrize("typed", ["top3", "top3=", "top3=many", "=3", "top4=3", "top3=nan"])
-def test_what_is_no_gate_is_refused_with_what_is_one(typed: str) -> None:
+def test_invalid_gate_is_refused_with_the_allowed_form(typed: str) -> None:
     with pytest.raises(WrongUsage, match="allowed: NUMBER behind top1=, top3=, top5="):
         Gate.of(typed)
 
@@ -114,7 +114,7 @@ def test_settings_are_arguments_of_the_tool() -> None:
 @pytest.mark.parametrize(
     "typed", ["query=x", "catalog_id=cat-1", "top_k", "top_k=99", "min_score=high", "filter=3"]
 )
-def test_what_no_tool_takes_is_refused_before_anything_is_asked(typed: str) -> None:
+def test_unknown_setting_is_refused_before_any_question(typed: str) -> None:
     with pytest.raises(StackroomError):
         evaluations.options_of([typed])
 
@@ -136,7 +136,7 @@ def test_draft_is_written_by_the_locally_configured_model_only(
 
 
 @pytest.mark.parametrize("name", ["questions.jsonl", "questions.jsonl/run"])
-def test_where_no_run_can_be_written_nothing_is_asked(tmp_path: Path, name: str) -> None:
+def test_unwritable_folder_is_refused_before_any_question(tmp_path: Path, name: str) -> None:
     path = tmp_path / "questions.jsonl"
     path.write_text(QUESTIONS[0].line)
     order = EvaluationOrder(options={}, out=tmp_path / name)
@@ -148,7 +148,7 @@ def test_where_no_run_can_be_written_nothing_is_asked(tmp_path: Path, name: str)
 
 
 @pytest.mark.parametrize("name", ["run.txt", "qrels.txt", "run.json"])
-def test_what_lies_in_a_folder_stays(tmp_path: Path, name: str) -> None:
+def test_existing_file_of_the_folder_is_not_overwritten(tmp_path: Path, name: str) -> None:
     mine = tmp_path / "mine"
     mine.write_text("mine")
     (tmp_path / name).symlink_to(mine)
@@ -156,11 +156,11 @@ def test_what_lies_in_a_folder_stays(tmp_path: Path, name: str) -> None:
     with pytest.raises(EvaluationError, match=f"has {name} already"):
         evaluations._make(tmp_path)
 
-    evaluated({QUESTIONS[0]: []}).write(tmp_path)  # as if nobody had asked
+    evaluated({QUESTIONS[0]: []}).write(tmp_path)  # a run without results
     assert mine.read_text() == "mine"
 
 
-def test_a_run_that_can_not_be_kept_is_told_and_not_lost(tmp_path: Path) -> None:
+def test_run_that_can_not_be_saved_is_reported_and_not_lost(tmp_path: Path) -> None:
     (tmp_path / "run.json").mkdir()
 
     found = evaluations._kept(evaluated({QUESTIONS[0]: []}), tmp_path)
@@ -168,7 +168,7 @@ def test_a_run_that_can_not_be_kept_is_told_and_not_lost(tmp_path: Path) -> None
     assert f"{tmp_path / 'run.json'} can't be written" in str(found)
 
 
-def test_names_alike_are_looked_for_of_the_lines_that_are_told_alone(
+def test_similar_names_are_sought_for_the_shown_lines_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Tools:
@@ -195,7 +195,7 @@ def test_names_alike_are_looked_for_of_the_lines_that_are_told_alone(
     assert len(looked) == 20
 
 
-def test_a_draft_overwrites_nothing_and_names_a_folder_that_is_there(tmp_path: Path) -> None:
+def test_draft_overwrites_nothing_and_names_an_existing_folder(tmp_path: Path) -> None:
     asker = Asker(site=ON_AWS, user=None)
 
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")

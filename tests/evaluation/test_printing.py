@@ -1,4 +1,4 @@
-"""What `stackroom evaluate` prints: figures, misses, differences, the bar; and never a control."""
+"""Tests of the output of `stackroom evaluate`: figures, misses, differences and least score."""
 
 import re
 from datetime import datetime
@@ -15,7 +15,7 @@ from tests.evaluation.answering import evaluated, passage
 
 LEAVE = KnownQuestion(question="leave?", file="[red]a.md", page=2, words="thirty days")
 FAR = KnownQuestion(question="far?", nothing=True)
-OLDEST = "0001-01-01T00:00:00+14:00"  # which is no time in UTC
+OLDEST = "0001-01-01T00:00:00+14:00"  # no valid time in UTC
 HOSTILE = "\x1b[2J\x9b31m\u202e[bold]gone[/bold]\r\x07"
 
 
@@ -33,30 +33,30 @@ def printed(*evaluated_: Evaluation) -> str:
     return out.file.getvalue()
 
 
-def test_each_miss_is_told_with_what_was_shown_instead() -> None:
-    told = printed(
+def test_each_miss_is_printed_with_the_passages_shown_instead() -> None:
+    text = printed(
         evaluated({LEAVE: [passage("Other.", "b.md", score=0.4567, page=7)], FAR: []}, top_k=3),
         evaluated({LEAVE: [passage("It is thirty days.", "[red]a.md")], FAR: []}),
     )
 
     assert (
         "answered in [red]a.md, page 2: “thirty days”; instead came:\n"
-        "  1. b.md, page 7, score 0.46: Other.\n" in told
+        "  1. b.md, page 7, score 0.46: Other.\n" in text
     )
     assert (
         "1 question with an answer, 1 without, in 'books' of here, top_k=3\nleft out: 1 that"
-        in told
+        in text
     )
-    assert re.search(r"right passage first +0.0%  0 of 1\n", told)
+    assert re.search(r"right passage first +0.0%  0 of 1\n", text)
     assert (
-        "right passage first: 100.0% -> 0.0% (-100.0 to -100.0 points with 95 %, p 1.000)" in told
+        "right passage first: 100.0% -> 0.0% (-100.0 to -100.0 points with 95 %, p 1.000)" in text
     )
-    assert "noise with 1 question" in told
-    assert 'deploy it:  make deploy ARGS="-c retrieve_least_score=0.35"' in told
-    assert "at each start: stackroom up --least-score 0.35" in " ".join(told.split())
+    assert "noise with 1 question" in text
+    assert 'deploy it:  make deploy ARGS="-c retrieve_least_score=0.35"' in text
+    assert "at each start: stackroom up --least-score 0.35" in " ".join(text.split())
 
 
-def test_figures_of_plain_retrieve_stand_beside_those_of_the_tool() -> None:
+def test_figures_of_plain_retrieve_are_printed_next_to_the_tools() -> None:
     questions = {
         KnownQuestion(question=f"{each}?", file="a.md"): [passage("One.", "a.md")]
         for each in range(6)
@@ -70,16 +70,16 @@ def test_figures_of_plain_retrieve_stand_beside_those_of_the_tool() -> None:
     assert "plain Retrieve" not in printed(run)
 
 
-def test_numbers_that_would_rise_from_one_passage_to_the_next_are_left_out() -> None:
-    told = printed(
+def test_scores_that_do_not_fall_from_passage_to_passage_are_omitted() -> None:
+    text = printed(
         evaluated({LEAVE: [passage("One.", "b.md", score=0.4), passage("Two.", "c.md", score=0.6)]})
     )
 
-    assert "  1. b.md: One.\n  2. c.md: Two.\n" in told
+    assert "  1. b.md: One.\n  2. c.md: Two.\n" in text
 
 
-def test_nothing_of_what_others_wrote_is_obeyed_by_a_terminal() -> None:
-    # A question's file is checked, but a run that somebody made, or a document, is not.
+def test_control_characters_of_others_are_escaped() -> None:
+    # A file of questions is checked; runs and documents of others are not.
     forged = KnownQuestion.model_construct(
         **{**dict(FAR), "question": HOSTILE, "nothing": True, "also": ()}
     )
@@ -87,9 +87,9 @@ def test_nothing_of_what_others_wrote_is_obeyed_by_a_terminal() -> None:
     run = evaluated({forged: [passage(HOSTILE, f"b{HOSTILE}.md")]})
     other = run.model_copy(update={"site": HOSTILE, "began": datetime.fromisoformat(OLDEST)})
 
-    told = printed(run, other)
+    text = printed(run, other)
 
-    assert "the run of 0001-01-01, in 'books' of " in told
-    assert not {"\x9b", "\u202e", "\r", "\x07"} & set(told)
-    assert "\x1b[2J" not in told
-    assert told.count(r"\x1b[2J\x9b31m\u202e[bold]gone[/bold]") == 4
+    assert "the run of 0001-01-01, in 'books' of " in text
+    assert not {"\x9b", "\u202e", "\r", "\x07"} & set(text)
+    assert "\x1b[2J" not in text
+    assert text.count(r"\x1b[2J\x9b31m\u202e[bold]gone[/bold]") == 4

@@ -1,4 +1,4 @@
-"""What people write into a file of questions, and what else may lie there."""
+"""Tests of reading a file of questions, valid or not."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ def a_file(folder: Path, *lines: object) -> Path:
     return path
 
 
-def test_a_question_has_places_or_nothing_and_may_wait_for_a_person(tmp_path: Path) -> None:
+def test_question_has_places_or_nothing_and_may_await_acceptance(tmp_path: Path) -> None:
     also = {**GOOD, "question": "And here?", "also": [{"file": "b.md"}]}
     far = {"question": "Who won?", "nothing": True, "accepted": False, "note": "far"}
 
@@ -34,7 +34,7 @@ def test_a_question_has_places_or_nothing_and_may_wait_for_a_person(tmp_path: Pa
     assert (found[4].spots, found[4].accepted) == ((), False)
 
 
-def test_the_same_question_with_another_answer_is_another_one(tmp_path: Path) -> None:
+def test_same_question_with_another_answer_has_another_id(tmp_path: Path) -> None:
     [one] = read(a_file(tmp_path, GOOD)).values()
     [noted] = read(a_file(tmp_path, {**GOOD, "note": "from Ada"})).values()
     [other] = read(a_file(tmp_path, {**GOOD, "page": 4})).values()
@@ -75,7 +75,7 @@ def test_the_same_question_with_another_answer_is_another_one(tmp_path: Path) ->
     ],
     ids=lambda each: str(each)[:60],
 )
-def test_wrong_line_of_a_question_file_is_named_with_what_is_allowed(
+def test_invalid_line_is_named_with_the_allowed_form(
     tmp_path: Path, line: object, message: str
 ) -> None:
     with pytest.raises(QuestionsWrong) as wrong:
@@ -85,7 +85,7 @@ def test_wrong_line_of_a_question_file_is_named_with_what_is_allowed(
     assert message in str(wrong.value)
 
 
-def test_every_wrong_line_is_named_as_far_as_anybody_reads(tmp_path: Path) -> None:
+def test_first_twenty_invalid_lines_are_named(tmp_path: Path) -> None:
     with pytest.raises(QuestionsWrong) as wrong:
         read(a_file(tmp_path, *[{"question": str(each)} for each in range(30)]))
 
@@ -93,12 +93,12 @@ def test_every_wrong_line_is_named_as_far_as_anybody_reads(tmp_path: Path) -> No
     assert str(wrong.value).endswith("and 10 more")
 
 
-def test_no_more_is_read_than_anybody_asks(tmp_path: Path) -> None:
+def test_too_large_question_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(QuestionsWrong, match="line 247: the file is larger than 16,000,000 bytes"):
         read(a_file(tmp_path, *[b" " * 65_000] * 300))
 
 
 @pytest.mark.parametrize("path", ["/dev/zero", ".", "nowhere.jsonl", "/dev/null"])
-def test_what_is_no_file_of_questions_is_refused_at_once(path: str) -> None:
+def test_path_that_is_not_a_question_file_is_refused(path: str) -> None:
     with pytest.raises(EvaluationError, match=path):
         read(Path(path))

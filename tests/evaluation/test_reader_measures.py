@@ -1,4 +1,4 @@
-"""The measures of `make bench-readers`, on texts as small as a test's."""
+"""Tests of the measures of `make bench-readers`, on very small texts."""
 
 import json
 from pathlib import Path
@@ -27,11 +27,11 @@ A **year** has 30 days of [leave](https://example.com/a_(b)).
 @pytest.mark.parametrize(
     ("found", "count"), [("abcd", 4), ("dcba", 1), ("xaxbxd", 3), ("bcda", 3), ("", 0)]
 )
-def test_words_count_where_they_stand_in_the_order_of_the_truth(found: str, count: int) -> None:
+def test_words_count_in_the_order_of_the_truth(found: str, count: int) -> None:
     assert in_order("abcd", found) == count
 
 
-def test_text_with_other_signs_and_merged_cells_once_has_all_of_truth() -> None:
+def test_other_markup_and_merged_cells_are_no_losses() -> None:
     text = (
         "## Leave\nA year has 30 days of leave.\n"
         "## Notice\nGrade\tWeeks\nJunior: four\nSenior\ttwelve\tnone"
@@ -42,7 +42,7 @@ def test_text_with_other_signs_and_merged_cells_once_has_all_of_truth() -> None:
     assert (measured.words, measured.headings, measured.cells) == (1, 1, 1)
 
 
-def test_text_without_a_heading_and_a_row_lacks_their_shares() -> None:
+def test_missing_heading_and_row_reduce_their_shares() -> None:
     text = "# Leave\nA year has 30 days of leave. Notice\nGrade | Weeks\nJunior | four"
 
     measured = shares(text, TRUTH, is_sheet=False)
@@ -58,7 +58,7 @@ def test_words_of_a_sheet_count_in_any_order() -> None:
     assert shares("b a", "a b", is_sheet=False).words == 0.5
 
 
-def test_files_without_their_truth_are_not_measured(tmp_path: Path) -> None:
+def test_files_without_a_truth_are_not_measured(tmp_path: Path) -> None:
     (tmp_path / "csv").mkdir()
     for name in ("a.csv", "a.csv.md", "b.csv"):
         (tmp_path / "csv" / name).write_text("a")
@@ -80,7 +80,7 @@ def test_files_without_their_truth_are_not_measured(tmp_path: Path) -> None:
         (Reading(crash="it died"), False, Verdict.WRONG),
     ],
 )
-def test_case_is_right_where_its_text_is_found_or_a_gap_says_why_not(
+def test_case_passes_if_its_text_is_found_or_a_gap_explains_it(
     reading: Reading, is_control: bool, verdict: Verdict
 ) -> None:
     case = Case(
@@ -93,7 +93,7 @@ def test_case_is_right_where_its_text_is_found_or_a_gap_says_why_not(
     assert judged(case, reading)[0] is verdict
 
 
-def test_cases_that_are_not_about_the_text_of_a_file_are_left_out(tmp_path: Path) -> None:
+def test_cases_about_other_things_than_text_are_omitted(tmp_path: Path) -> None:
     listed = [
         {"case": number, "file": name, "must_find": ["a"], "must_not_find": [], "control": False}
         for number, name in ((1, "a.txt"), (11, "missing.txt"), (12, "a.txt"))
@@ -105,7 +105,7 @@ def test_cases_that_are_not_about_the_text_of_a_file_are_left_out(tmp_path: Path
 
 
 @pytest.mark.processes
-def test_file_is_read_by_itself_with_its_time_and_memory(tmp_path: Path) -> None:
+def test_each_file_is_read_alone_with_its_time_and_memory(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("nine weeks")
     (tmp_path / "b.csv").write_bytes(b"")
     (tmp_path / "c.exe").write_bytes(b"a")

@@ -64,15 +64,15 @@ class Bad:
     arguments: Mapping[str, object]
 
     def is_named_in(self, text: str) -> bool:
-        told = text.lower()
-        return self.argument in told or _NAMED.get(self.argument, self.argument) in told
+        lowered = text.lower()
+        return self.argument in lowered or _NAMED.get(self.argument, self.argument) in lowered
 
     def __str__(self) -> str:
         return f"{self.tool}({self.argument}): {self.what}"
 
 
 def cases(tool: str, good: Mapping[str, object]) -> Iterator[Bad]:
-    """`good` are arguments that the tool takes."""
+    """Return invalid variants of `good`, which are valid arguments of the tool."""
     schema = DEFINITIONS[tool]["inputSchema"]
     for argument, described in schema["properties"].items():
         rest = {name: value for name, value in good.items() if name != argument}

@@ -1,4 +1,4 @@
-"""The functions of the pipeline in a world in memory, where no execution moves by itself."""
+"""Fixtures: the pipeline's functions on simulated AWS, where no execution moves by itself."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -36,7 +36,7 @@ ROLE = "arn:aws:iam::123456789012:role/ingest-catalog"
 
 @pytest.fixture(autouse=True, scope="module")
 def clients() -> Iterator[None]:
-    """Made once a module, for they are slow to make; none outlives the fake credentials."""
+    """Create clients once per module, as that is slow; none outlives the fake credentials."""
     forget_clients()
     yield
     forget_clients()
@@ -54,7 +54,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Printed:
-    """What any of them prints."""
+    """Record what any of the functions prints."""
     handlers = (
         *FUNCTIONS.values(),
         catalog_tools,
@@ -68,13 +68,13 @@ def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 
 @pytest.fixture
 def data_sources() -> str:
-    """What catalogs get: one each for direct calls, one each for jobs, or none of their own."""
+    """The kind of data source per catalog: for direct calls, for jobs, or a shared one."""
     return "custom"
 
 
 @pytest.fixture
 def assumptions() -> Assumptions:
-    """What is assumed of AWS where nobody knows."""
+    """The assumptions about AWS that a test may vary."""
     return Assumptions()
 
 
@@ -111,7 +111,7 @@ def pipeline(
 
 @pytest.fixture
 def tools(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tools]:
-    """The tools that agents call, with a model that writes."""
+    """The tools that agents call, with a model that writes answers."""
     monkeypatch.setenv("ANSWER_MODEL_ARN", MODEL)
     made = (catalog_tools.use_cases, retrieve.retrieval)
     for each in made:
@@ -124,7 +124,7 @@ def tools(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tools
 
 @pytest.fixture
 def knowledge_base(monkeypatch: pytest.MonkeyPatch) -> FakeKnowledgeBase:
-    """What the retrieve function searches."""
+    """The knowledge base that the retrieve function searches."""
     knowledge_base = FakeKnowledgeBase()
     retrieval = Retrieval(
         pool={"KB1": knowledge_base},

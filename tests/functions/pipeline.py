@@ -1,4 +1,4 @@
-"""A catalog's way through the functions, call by call, as the state machine makes them."""
+"""Steps of a run that call the functions one by one, as the state machine does."""
 
 import json
 import time
@@ -42,7 +42,7 @@ def place_of(key: str = KEY) -> Location:
 
 
 def body(key: str = KEY, kind: str = "Object Created", **more: object) -> str:
-    """An event as EventBridge delivers it; its id is unlike any other's."""
+    """Return an event with a unique id, as EventBridge delivers it."""
     detail = {"bucket": {"name": BUCKET}, "object": {"key": key, "sequencer": "0A1B"}}
     event = {"id": f"event-{next(_numbers)}", "detail-type": kind, "detail": detail}
     return json.dumps({**event, **more})
@@ -71,7 +71,7 @@ class Pipeline:
         session.client("s3").delete_object(Bucket=BUCKET, Key=key)
 
     def deliver(self, *bodies: str, to: str = "upload_handler") -> list[str]:
-        """Hand messages m0, m1 ... to a function that takes them; answers which failed."""
+        """Pass messages m0, m1 ... to a function, and return which failed."""
         records = [
             {
                 "messageId": f"m{each}",
@@ -85,23 +85,23 @@ class Pipeline:
         return [each["itemIdentifier"] for each in answer["batchItemFailures"]]
 
     def read(self, *bodies: str) -> list[str]:
-        """Hand messages to the reader of files; answers which failed."""
+        """Pass messages to the inspect function, and return which failed."""
         return self.deliver(*bodies, to="inspect")
 
     def drop(self, key: str = KEY, text: str = "some text") -> str:
-        """Put an object and deliver its event to both; answers the event's id."""
+        """Put an object and deliver its event to both functions; return the event's id."""
         self.put(key, text)
         return self.arrive(key)
 
     def arrive(self, key: str = KEY) -> str:
-        """Deliver the event of what lies there to both; answers the event's id."""
+        """Deliver the event of an existing object to both functions; return the event's id."""
         message = body(key)
         assert self.deliver(message) == []
         assert self.read(message) == []
         return str(json.loads(message)["id"])
 
     def live_run(self, key: str = KEY) -> Event:
-        """Of the worklist that the catalog's documents are in."""
+        """Return the event of the live run that has the catalog's documents."""
         catalog_id = place_of(key).catalog_id
         catalogs = DynamoCatalogs(client=session.client("dynamodb"), table=CATALOG_TABLE)
         catalog = catalogs.get(catalog_id)
@@ -118,24 +118,24 @@ class Pipeline:
         return self.call("status_poller", {**run, "action": "poll"})
 
     def polled(self, run: Event) -> Event:
-        """The run with nothing at work any more."""
+        """Poll until the run's work is complete, and return the run."""
         while run["progress"]["outcome"] in ("started", "running"):
             run = self.poll(run)
         return run
 
     def ensured(self, key: str = KEY) -> Event:
-        """The live run, once the catalog's data source is there or it has nothing to do."""
+        """Return the live run once its data source exists or it has nothing to do."""
         run = self.ingest("ensure", self.live_run(key))
         while run["progress"]["outcome"] == "waiting":
             run = self.ingest("ensure", run)
         return run
 
     def started(self, key: str = KEY) -> Event:
-        """The live run with something at work."""
+        """Return the live run once AWS works on documents."""
         return self._start(self.ensured(key))
 
     def settle(self, key: str = KEY) -> None:
-        """The live run, to its end."""
+        """Take the live run to its end."""
         run = self.ensured(key)
         if run["progress"]["outcome"] == "ready":
             run = self._start(run)
@@ -143,7 +143,7 @@ class Pipeline:
         assert released["progress"]["outcome"] == "released"
 
     def _start(self, run: Event) -> Event:
-        """Queued up first, where that is its way in."""
+        """Admit the run, after its turn in the queue if it needs one."""
         started = self.ingest("start", run)
         if started["progress"]["outcome"] != "queued":
             return started

@@ -1,4 +1,4 @@
-"""The audit line of both functions that agents call, and the figures beside it."""
+"""Tests of the audit line and metrics of both functions that agents call."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +19,7 @@ Ask = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def ask(knowledge_base: FakeKnowledgeBase, printed: Printed) -> Ask:
-    """Calls the tool; answers the audit line of the call."""
+    """Calls the tool and returns the audit line."""
 
     def ask(
         event: object,
@@ -32,7 +32,7 @@ def ask(knowledge_base: FakeKnowledgeBase, printed: Printed) -> Ask:
     return ask
 
 
-def test_a_search_leaves_who_asked_and_which_documents_were_shown(
+def test_search_logs_its_caller_and_the_returned_documents(
     knowledge_base: FakeKnowledgeBase, ask: Ask
 ) -> None:
     knowledge_base.put("annual leave is 30 days", filename="a.txt", score=0.9)
@@ -43,8 +43,8 @@ def test_a_search_leaves_who_asked_and_which_documents_were_shown(
 
     line = ask({"query": "annual leave", "top_k": 3, "catalog_id": None})
 
-    told = ("tool", "outcome", "user_id", "session_id", "document_ids")
-    assert [line[each] for each in told] == [
+    members = ("tool", "outcome", "user_id", "session_id", "document_ids")
+    assert [line[each] for each in members] == [
         "knowledge_base_retrieve",
         "success",
         "alice",
@@ -56,7 +56,7 @@ def test_a_search_leaves_who_asked_and_which_documents_were_shown(
 
 
 @pytest.mark.parametrize(
-    ("event", "headers", "tool", "told"),
+    ("event", "headers", "tool", "identity"),
     [
         ({"query": "x"}, None, "knowledge_base_retrieve", ("MissingIdentity", None)),
         ({"query": "x"}, OF_NOBODY, "knowledge_base_retrieve", ("MissingIdentity", None)),
@@ -78,7 +78,7 @@ def test_a_search_leaves_who_asked_and_which_documents_were_shown(
         ),
     ],
 )
-def test_refused_search_asks_no_store_and_is_logged_without_a_fault(
+def test_refused_search_asks_no_store_and_logs_no_fault(
     knowledge_base: FakeKnowledgeBase,
     ask: Ask,
     printed: Printed,
@@ -86,11 +86,11 @@ def test_refused_search_asks_no_store_and_is_logged_without_a_fault(
     headers: dict[str, str] | None,
     *,
     tool: str,
-    told: tuple[str, str | None],
+    identity: tuple[str, str | None],
 ) -> None:
     line = ask(event, headers, tool)
 
-    assert (line["outcome"], line.get("user_id")) == told
+    assert (line["outcome"], line.get("user_id")) == identity
     assert line["document_ids"] == ""
     assert line["tool"] in ("knowledge_base_retrieve", "unknown")
     assert len(printed.figures("ToolLatency")) == 1
@@ -98,14 +98,14 @@ def test_refused_search_asks_no_store_and_is_logged_without_a_fault(
     assert knowledge_base.filters == []
 
 
-def test_what_is_named_is_kept_short_and_on_its_line(ask: Ask) -> None:
+def test_logged_ids_are_shortened_and_stay_on_one_line(ask: Ask) -> None:
     line = ask({"query": "x", "catalog_id": "cat-\n\u202e1" + "x" * 500, "document_id": 5})
 
     assert line["catalog_id"] == "cat-1" + "x" * 95
     assert "document_id" not in line
 
 
-def test_a_fault_of_ours_is_counted_beside_its_latency(
+def test_internal_fault_is_counted_with_its_latency(
     knowledge_base: FakeKnowledgeBase, ask: Ask, printed: Printed
 ) -> None:
     knowledge_base.failure = KnowledgeBaseUnavailable("Retrieve", "ServiceUnavailable")

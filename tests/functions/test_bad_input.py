@@ -1,4 +1,4 @@
-"""What is wrong with an argument is told by its name, whatever it is, and nothing is stored."""
+"""Tests that tools refuse every kind of invalid argument by its name, and store nothing."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,38 +10,38 @@ from tests.functions.bad_input import DEFINITIONS, Bad, cases
 from tests.functions.tools import Answer, GatewayContext, Tools, encoded
 
 
-def test_a_wrong_argument_is_named_and_nothing_is_stored(tools: Tools) -> None:
+def test_invalid_argument_is_named_and_nothing_is_stored(tools: Tools) -> None:
     catalog_id = tools.create()
     document_id = tools.upload(catalog_id, "a.txt")
     before = everything()
 
     for tool in DEFINITIONS:
         found = list(cases(tool, good_arguments(tool, catalog_id, document_id)))
-        mistaken = {str(bad): told for bad in found if (told := answered(tools, bad))}
+        mistaken = {str(bad): problem for bad in found if (problem := answered(tools, bad))}
 
         assert mistaken == {}
         assert everything() == before, tool
         assert len(found) >= len(DEFINITIONS[tool]["inputSchema"]["properties"])
 
 
-def test_of_many_wrong_arguments_the_first_ten_are_told(tools: Tools) -> None:
+def test_error_names_the_first_ten_of_many_invalid_arguments(tools: Tools) -> None:
     many = dict.fromkeys(map(str, range(20_000)), 1)
     for tool in DEFINITIONS:
-        _, text = told_by(tools, tool, {**good_arguments(tool, "cat-1", "doc-1"), **many})
+        _, text = error_from(tools, tool, {**good_arguments(tool, "cat-1", "doc-1"), **many})
 
         assert text.count("no such argument") == 10
         assert text.endswith("; and 19990 more")
 
 
 def answered(tools: Tools, bad: Bad) -> str:
-    """What is wrong with the answer, or nothing."""
-    code, text = told_by(tools, bad.tool, bad.arguments)
+    """Return what is wrong with the answer, or an empty text."""
+    code, text = error_from(tools, bad.tool, bad.arguments)
     if code in (None, "UNAVAILABLE", "THROTTLED", "RetrievalFailed", "Throttled"):
         return f"{code}: {text}"
     return "" if bad.is_named_in(text) else f"doesn't name the argument: {text}"
 
 
-def told_by(tools: Tools, tool: str, arguments: Mapping[str, object]) -> tuple[str | None, str]:
+def error_from(tools: Tools, tool: str, arguments: Mapping[str, object]) -> tuple[str | None, str]:
     if tool == "knowledge_base_retrieve":
         context: Any = GatewayContext(headers={"x-user-sub": "alice"}, tool=f"knowledge___{tool}")
         answer: Answer = retrieve.handler(dict(arguments), context)
@@ -67,7 +67,7 @@ def good_arguments(tool: str, catalog_id: str, document_id: str) -> dict[str, ob
 
 
 def everything() -> dict[str, object]:
-    """All objects in all versions, and all items."""
+    """Return all versions of all objects, and all items."""
     dynamodb, s3 = session.client("dynamodb"), session.client("s3")
     versions = s3.list_object_versions(Bucket=BUCKET)
     return {

@@ -4,7 +4,7 @@ from functions.telemetry import logger_for
 BATCH = {"Records": [{"messageId": f"m{each}", "body": str(each)} for each in range(4)]}
 
 
-def test_messages_without_time_left_are_not_started_and_are_returned() -> None:
+def test_messages_without_time_left_are_returned_unhandled() -> None:
     left = [25_000]
     begun: list[str] = []
 

@@ -1,9 +1,9 @@
-"""What the catalog tools refuse: every row of the contract, word for word."""
+"""Tests of the catalog tools' errors: every row of the contract, word for word."""
 
 import pytest
 
 from tests.functions.printed import Printed
-from tests.functions.tools import GatewayContext, Tools, encoded, told_of
+from tests.functions.tools import GatewayContext, Tools, encoded, error_of
 
 ABSENT = "cat-000000000000000000000000"
 NOBODYS = "doc-000000000000000000000000"
@@ -14,7 +14,7 @@ LEFT_OUT = (
 )
 
 
-# By tool, with the id of a catalog in place of CAT.
+# Arguments by tool; CAT stands for the id of a catalog.
 ERRORS: list[tuple[str, dict[str, object], str, str]] = [
     (
         "get_indexing_status",
@@ -104,7 +104,9 @@ ERRORS: list[tuple[str, dict[str, object], str, str]] = [
 ]
 
 
-def test_errors_word_for_word(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_error_of_the_contract_word_for_word(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("stackroom.aws.dynamodb.catalog_records.MAX_CATALOGS", 1)
     catalog_id = tools.create("Travel notes")
     tools.upload(catalog_id, "a.txt")
@@ -117,21 +119,21 @@ def test_errors_word_for_word(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> 
         }
         answer = tools.call(tool, **given)
 
-        assert told_of(answer) == (code, f"Error: {text}")
+        assert error_of(answer) == (code, f"Error: {text}")
         assert answer["metadata"].keys() == {"tool_type", "error_code", "error_details"}
 
 
-def test_a_call_without_a_verified_user_or_for_another_tool_is_refused(tools: Tools) -> None:
+def test_call_without_a_verified_user_or_for_another_tool_is_refused(tools: Tools) -> None:
     for headers in (None, {"x-user-sub": ""}, {"x-session-id": "s"}):
         context = GatewayContext(headers=headers, tool="catalogs___list_catalogs")
-        code, text = told_of(tools.raw({}, context))
+        code, text = error_of(tools.raw({}, context))
         assert code == "MISSING_IDENTITY"
         assert "sign in" in text
 
-    assert told_of(tools.call("knowledge_base_retrieve", query="x"))[0] == "VALIDATION_ERROR"
+    assert error_of(tools.call("knowledge_base_retrieve", query="x"))[0] == "VALIDATION_ERROR"
 
 
-def test_a_fault_of_ours_is_counted_and_told_without_its_words(
+def test_internal_fault_is_counted_and_answered_without_its_details(
     tools: Tools, printed: Printed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:
@@ -139,7 +141,7 @@ def test_a_fault_of_ours_is_counted_and_told_without_its_words(
 
     monkeypatch.setattr("stackroom.catalogs.listing.Listing.catalogs_of", broken)
 
-    code, text = told_of(tools.call("list_catalogs"))
+    code, text = error_of(tools.call("list_catalogs"))
 
     assert (code, text) == (
         "UNAVAILABLE",

@@ -1,4 +1,4 @@
-"""The catalog tools as the gateway calls them: every row of the contract, word for word."""
+"""Tests of the catalog tools as the gateway calls them, including texts word for word."""
 
 import hashlib
 import re
@@ -18,18 +18,18 @@ from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.errors import StoreUnavailable
 from tests.aws.stores import BUCKET, CATALOG_TABLE
 from tests.functions.printed import Printed
-from tests.functions.tools import Answer, GatewayContext, Tools, encoded, text_of, told_of
+from tests.functions.tools import Answer, GatewayContext, Tools, encoded, error_of, text_of
 
 RETRIEVE = "knowledge___knowledge_base_retrieve"
-# What Retrieve may tell of where a document is from.
-however_told = pytest.mark.parametrize(
+# The forms in which Retrieve may name a document's source.
+all_source_forms = pytest.mark.parametrize(
     "assumptions",
     [Assumptions(custom_documents_tell=each) for each in CustomTells],
     ids=list(CustomTells),
 )
 
 
-def test_a_catalog_that_is_new_is_empty_and_says_what_to_do_next(tools: Tools) -> None:
+def test_new_catalog_is_empty_and_its_answer_names_the_next_step(tools: Tools) -> None:
     answer = tools.call("create_catalog", catalog_name="Research", description="papers")
 
     catalog_id = answer["metadata"]["catalog_id"]
@@ -67,14 +67,14 @@ def test_renamed_catalog_keeps_its_id_its_documents_and_its_first_name(tools: To
     for name, error in {"TRIPS": taken, "travel": was}.items():
         made = tools.call("create_catalog", catalog_name=name)
         renamed = tools.call("update_catalog", catalog_id=other, catalog_name=name)
-        assert told_of(made) == told_of(renamed) == ("DUPLICATE_NAME", error)
+        assert error_of(made) == error_of(renamed) == ("DUPLICATE_NAME", error)
     back = tools.call("update_catalog", catalog_id=catalog_id, catalog_name="Travel")
     assert (back["status"], back["metadata"]["description"]) == ("success", "Where we were")
 
 
 @contextmanager
 def asked_of_dynamodb() -> Iterator[list[str]]:
-    """The operations that are asked of DynamoDB meanwhile."""
+    """Record the operations on DynamoDB during the block."""
     operations: list[str] = []
     events = session.client("dynamodb").meta.events
 
@@ -88,7 +88,7 @@ def asked_of_dynamodb() -> Iterator[list[str]]:
         events.unregister("before-call.dynamodb", note)
 
 
-def test_catalogs_are_listed_in_two_round_trips_right_after_they_were_made(tools: Tools) -> None:
+def test_new_catalogs_are_listed_at_once_in_two_round_trips(tools: Tools) -> None:
     second, first = tools.create("Zoo"), tools.create("Ants")
     tools.of("bob").create("Foreign")
 
@@ -117,7 +117,7 @@ def test_catalogs_are_listed_in_two_round_trips_right_after_they_were_made(tools
     assert operations[2:] == ["BatchGetItem"]
 
 
-def test_lists_go_on_where_the_page_before_ended(
+def test_lists_continue_where_the_previous_page_ended(
     tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for limit in ("CATALOGS", "DOCUMENTS"):
@@ -138,7 +138,7 @@ def test_lists_go_on_where_the_page_before_ended(
         assert second["next_token"] is None
 
 
-def test_uploading_a_file_in_the_call(tools: Tools) -> None:
+def test_file_is_uploaded_in_the_call(tools: Tools) -> None:
     catalog_id = tools.create()
 
     answer = tools.call(
@@ -171,7 +171,7 @@ def test_uploading_a_file_in_the_call(tools: Tools) -> None:
     assert '"tags":["a","ö"]' in sidecar
 
 
-def test_a_file_is_replaced_by_its_name_however_that_is_encoded(tools: Tools) -> None:
+def test_upload_replaces_a_file_whose_name_is_encoded_differently(tools: Tools) -> None:
     decomposed, composed = "Ma\u0308rz\u00a01.txt", "M\u00e4rz 1.txt"
     catalog_id = tools.create()
     document_id = tools.upload(catalog_id, decomposed, "the first")
@@ -191,8 +191,8 @@ def test_a_file_is_replaced_by_its_name_however_that_is_encoded(tools: Tools) ->
     assert (document["filename"], document["etag"]) == (decomposed, etag)
 
 
-@however_told
-def test_asking_and_all_that_follows_from_an_indexed_document(tools: Tools) -> None:
+@all_source_forms
+def test_question_is_answered_from_an_indexed_document(tools: Tools) -> None:
     catalog_id = tools.create()
     document_id = tools.index(catalog_id, "leave.txt", "Annual leave is thirty days for everyone.")
 
@@ -329,10 +329,10 @@ def test_list_and_status_report_failed_and_waiting_in_few_round_trips(
     assert lines[2].startswith(f"- b.txt ({pending}): pending, ")
     assert lines[3].startswith("- c|d.exe (doc-")
     assert "failed: File type" in lines[3]
-    told = status["metadata"]
-    assert told["documents"] == {"indexed": 1, "indexing": 0, "pending": 1, "failed": 1}
-    assert told["eta_seconds"] > 0
-    [failure] = told["failures"]
+    metadata = status["metadata"]
+    assert metadata["documents"] == {"indexed": 1, "indexing": 0, "pending": 1, "failed": 1}
+    assert metadata["eta_seconds"] > 0
+    [failure] = metadata["failures"]
     assert (failure["filename"], failure["reason"]) == ("c|d.exe", failed["status_reason"])
     # The catalog, and then at once: documents, the queue, ledger, lease.
     assert operations[0] == "GetItem"
@@ -348,16 +348,16 @@ def test_list_names_the_first_document_with_the_same_content(tools: Tools) -> No
     listed = tools.call("list_catalog_documents", catalog_id=catalog_id)
 
     documents = listed["metadata"]["documents"]
-    told = {each["filename"]: each["same_content_as"] for each in documents}
+    twins = {each["filename"]: each["same_content_as"] for each in documents}
     later, first = ("copy | of leave.txt", "leave.txt")
-    if told[later] is None:  # dropped within the same moment, the first by name counts
+    if twins[later] is None:  # dropped within the same moment, the first by name counts
         later, first = first, later
-    assert told == {later: first, first: None, "pay.txt": None}
+    assert twins == {later: first, first: None, "pay.txt": None}
     [row] = [each for each in text_of(listed).splitlines() if "same content as" in each]
     assert f"indexed; same content as '{first.replace('|', chr(92) + '|')}' |" in row
 
 
-def test_list_and_status_tell_the_gaps_of_indexed_documents(tools: Tools) -> None:
+def test_list_and_status_report_the_gaps_of_indexed_documents(tools: Tools) -> None:
     catalog_id = tools.create()
     document_id = tools.index(catalog_id, "lease.txt")
     tools.index(catalog_id, "whole.txt")
@@ -369,12 +369,12 @@ def test_list_and_status_tell_the_gaps_of_indexed_documents(tools: Tools) -> Non
     listed = tools.call("list_catalog_documents", catalog_id=catalog_id)
     status = tools.call("get_indexing_status", catalog_id=catalog_id)
 
-    told = "indexed, with gaps: 1 of 2 pages looks garbled: 2"
+    state = "indexed, with gaps: 1 of 2 pages looks garbled: 2"
     rows = [each for each in text_of(listed).splitlines() if ".txt" in each]
-    assert [told in each for each in rows] == [True, False]
+    assert [state in each for each in rows] == [True, False]
     gaps = [each["gaps"] for each in listed["metadata"]["documents"]]
     assert gaps == [["1 of 2 pages looks garbled: 2"], []]
-    assert text_of(status).splitlines()[2:] == [f"- lease.txt ({document_id}): {told}"]
+    assert text_of(status).splitlines()[2:] == [f"- lease.txt ({document_id}): {state}"]
     [named] = status["metadata"]["gaps"]
     assert named == {"document_id": document_id, "filename": "lease.txt", "gaps": gaps[0]}
 
@@ -386,7 +386,7 @@ def test_catalog_selection_is_per_session_until_expiry_or_deselection(
     nobodys = tools.of("alice", session=None)
 
     def asked(by: Tools = tools) -> str:
-        return told_of(by.call("query_catalog", query="anything?"))[0]
+        return error_of(by.call("query_catalog", query="anything?"))[0]
 
     tools.call("select_catalog", catalog_id=catalog_id)
     selected = [asked(each) for each in (tools, tools.of("alice", "s-2"), tools.of("bob"), nobodys)]
@@ -394,7 +394,7 @@ def test_catalog_selection_is_per_session_until_expiry_or_deselection(
     afterwards = asked()
     monkeypatch.setattr("stackroom.catalogs.selection._LASTS", timedelta(seconds=-1))
     tools.call("select_catalog", catalog_id=catalog_id)
-    code, text = told_of(nobodys.call("select_catalog", catalog_id=catalog_id))
+    code, text = error_of(nobodys.call("select_catalog", catalog_id=catalog_id))
 
     assert selected == ["CATALOG_EMPTY", *["NO_CATALOG_SELECTED"] * 3]
     assert text_of(deselected) == "Catalog deselected. Specify catalog_id when querying."
@@ -428,10 +428,10 @@ def test_download_link_lasts_15_minutes_and_deleted_document_has_none(tools: Too
         "filename": "2026/Größe.txt",
         "vectors_removed": False,
     }
-    assert told_of(again)[0] == "DOCUMENT_NOT_FOUND"
+    assert error_of(again)[0] == "DOCUMENT_NOT_FOUND"
 
 
-def test_upload_of_what_is_there_under_another_name_says_which(tools: Tools) -> None:
+def test_upload_of_known_content_names_the_existing_document(tools: Tools) -> None:
     catalog_id = tools.create()
     other = tools.create("Other")
     tools.upload(other, "elsewhere.txt", "thirty days")
@@ -455,7 +455,7 @@ def test_upload_of_what_is_there_under_another_name_says_which(tools: Tools) -> 
         assert "Same content" not in text_of(each)
 
 
-def test_upload_succeeds_where_looking_for_a_twin_fails(
+def test_upload_succeeds_if_the_search_for_the_same_content_fails(
     tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unavailable(*_: object, **__: object) -> None:
@@ -470,7 +470,7 @@ def test_upload_succeeds_where_looking_for_a_twin_fails(
     assert text_of(sent).endswith("Indexing started.")
 
 
-def test_download_link_opens_the_version_that_answers_until_the_next_does(tools: Tools) -> None:
+def test_download_link_opens_the_indexed_version_until_the_next_is_indexed(tools: Tools) -> None:
     catalog_id = tools.create()
     document_id = tools.index(catalog_id, "leave.txt", "Leave is thirty days.")
     named = {"catalog_id": catalog_id, "document_id": document_id}
@@ -493,7 +493,7 @@ def test_download_link_opens_the_version_that_answers_until_the_next_does(tools:
     assert version() == (None, False)
 
 
-def test_neither_tool_answers_from_what_is_to_go_since_that_was_asked_for(tools: Tools) -> None:
+def test_no_tool_answers_from_documents_whose_deletion_was_requested(tools: Tools) -> None:
     catalog_id = tools.create()
     document_id = tools.index(catalog_id, "old.txt", "Leave is thirty days.")
     tools.index(catalog_id, "new.txt", "Leave is forty days.")
@@ -522,7 +522,7 @@ def test_neither_tool_answers_from_what_is_to_go_since_that_was_asked_for(tools:
     assert operations.count("BatchGetItem") == 1  # of all that were found, once
 
 
-def test_a_catalog_is_deleted_in_two_calls_and_takes_nothing_from_then_on(tools: Tools) -> None:
+def test_catalog_is_deleted_in_two_calls_and_then_refuses_uploads(tools: Tools) -> None:
     catalog_id = tools.create()
     document_id = tools.index(catalog_id, "a.txt")
     tools.index(catalog_id, "b.txt")
@@ -532,7 +532,7 @@ def test_a_catalog_is_deleted_in_two_calls_and_takes_nothing_from_then_on(tools:
     documents = tools.call("list_catalog_documents", catalog_id=catalog_id)
     second = tools.call("delete_catalog", catalog_id=catalog_id, confirm=True)
 
-    assert told_of(first) == (
+    assert error_of(first) == (
         "CONFIRMATION_REQUIRED",
         f"Error: Catalog 'Research' ({catalog_id}) and its 2 documents (22 B) would be deleted. "
         "Call again with confirm=true to delete",
@@ -561,20 +561,18 @@ def test_a_catalog_is_deleted_in_two_calls_and_takes_nothing_from_then_on(tools:
     }
 
     for tool, given in named.items():
-        code, text = told_of(tools.call(tool, **given))
+        code, text = error_of(tools.call(tool, **given))
         assert code == "CATALOG_DELETING"
         assert re.fullmatch(
             r"Error: Catalog 'Research' is being deleted since \d{4}-\d\d-\d\d \d\d:\d\d UTC", text
         )
     assert "- Status: deleting" in text_of(tools.call("list_catalogs"))
     asked = tools.call("query_catalog", query="anything?")
-    assert told_of(asked)[0] == "NO_CATALOG_SELECTED"
+    assert error_of(asked)[0] == "NO_CATALOG_SELECTED"
 
 
-@however_told
-def test_two_files_that_say_the_same_are_one_source_and_both_were_read(
-    tools: Tools, printed: Printed
-) -> None:
+@all_source_forms
+def test_two_files_with_the_same_content_are_one_source(tools: Tools, printed: Printed) -> None:
     catalog_id = tools.create()
     text = "Annual leave is thirty days for everyone."
     ids = {name: tools.index(catalog_id, name, text) for name in ("a.txt", "b.txt")}
@@ -604,15 +602,15 @@ def test_only_the_source_of_a_document_shows_its_gaps(tools: Tools) -> None:
         for query in ("Is annual leave thirty days for everyone?", "Is annual leave due in March?")
     ]
 
-    told = {
+    gaps = {
         each["filename"]: each.get("gaps")
         for answer in answers
         for each in answer["metadata"]["sources"]
     }
-    assert told == {"lease.txt": ["1 of 2 pages looks garbled: 2"], "plan.txt": None}
+    assert gaps == {"lease.txt": ["1 of 2 pages looks garbled: 2"], "plan.txt": None}
 
 
-def test_what_a_question_s_vector_cost_is_counted(tools: Tools, printed: Printed) -> None:
+def test_cost_of_a_question_vector_is_counted(tools: Tools, printed: Printed) -> None:
     function.cache_tally.count(hit=True)
     function.cache_tally.count(hit=False)
     tools.call("list_catalogs")

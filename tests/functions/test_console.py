@@ -1,4 +1,4 @@
-"""The console as an HTTP API calls it; what its pages do is tested in tests/console."""
+"""Tests of the console as an HTTP API calls it; tests/console covers its pages."""
 
 import asyncio
 import gzip
@@ -39,7 +39,7 @@ def provider() -> Provider:
 def console(
     pipeline: Pipeline, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
-    """With the variables that infra/console.py gives it, and an issuer in this process."""
+    """Start the console with infra/console.py's variables, and an issuer in this process."""
     secret = session.client("secretsmanager").create_secret(Name="key", SecretString=SECRET)
     for name, value in {
         "ANSWER_MODEL_ARN": MODEL,
@@ -60,7 +60,7 @@ def console(
     monkeypatch.setattr(wiring, "PublishedKeys", lambda _url: provider)
     function.asgi_handler.cache_clear()
     loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)  # Mangum takes the thread's; one that it makes nobody closes
+    asyncio.set_event_loop(loop)  # Mangum uses the thread's loop; nobody would close one of its own
     yield
     asyncio.set_event_loop(None)
     loop.close()
@@ -71,7 +71,7 @@ def call(
     method: str, path: str, *, query: str = "", cookies: Sequence[str] = (), **headers: str
 ) -> dict[str, Any]:
     """
-    As an HTTP API calls, payload format 2.0.
+    Call the function as an HTTP API does, in payload format 2.0.
     https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html
     """
     event = {
@@ -97,10 +97,10 @@ def call(
         },
         "isBase64Encoded": False,
     }
-    return function.handler(event, Context())  # type: ignore[arg-type] # as far as it is looked at
+    return function.handler(event, Context())  # type: ignore[arg-type] # the members that are used
 
 
-def test_sign_in_through_function_makes_a_session_and_logs_file_access(
+def test_sign_in_creates_a_session_and_file_access_is_logged(
     console: None,
     provider: Provider,
     monkeypatch: pytest.MonkeyPatch,
@@ -125,7 +125,7 @@ def test_sign_in_through_function_makes_a_session_and_logs_file_access(
     line = printed.line(EVENT)
     assert (line["user_id"], line["tool"]) == ("alice", "open_file")
     assert (line["document_id"], line["outcome"]) == (document, "CATALOG_NOT_FOUND")
-    assert line["document_ids"] == ""  # one text, as Logs Insights wants it
+    assert line["document_ids"] == ""  # one text, for Logs Insights
     [morsel] = SimpleCookie(begun["cookies"][0]).values()
     assert morsel.key.startswith("__Host-")
     assert morsel["secure"]
@@ -133,7 +133,7 @@ def test_sign_in_through_function_makes_a_session_and_logs_file_access(
     assert morsel["samesite"].lower() == "lax"
 
 
-def test_a_compressed_file_comes_whole(console: None) -> None:
+def test_compressed_file_arrives_complete(console: None) -> None:
     style = max(STATIC.rglob("*.css"), key=lambda each: each.stat().st_size)
 
     answer = call("GET", f"/static/{style.relative_to(STATIC)}", accept_encoding="gzip")
@@ -143,7 +143,7 @@ def test_a_compressed_file_comes_whole(console: None) -> None:
     assert gzip.decompress(b64decode(answer["body"])) == style.read_bytes()
 
 
-def test_two_starts_make_the_same_key_of_what_secrets_manager_keeps() -> None:
+def test_two_starts_derive_the_same_key_from_the_secret() -> None:
     key = seal_key(SECRET)
 
     assert key == seal_key(SECRET) != seal_key("b" * 64)
@@ -151,7 +151,9 @@ def test_two_starts_make_the_same_key_of_what_secrets_manager_keeps() -> None:
     assert SECRET.encode() not in key
 
 
-def test_without_its_key_it_does_not_serve(console: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_console_serves_nothing_without_its_key(
+    console: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CONSOLE_KEY_ARN", "arn:aws:secretsmanager:us-east-1:123456789012:secret:no")
 
     with pytest.raises(ClientError, match="ResourceNotFoundException"):
@@ -159,5 +161,5 @@ def test_without_its_key_it_does_not_serve(console: None, monkeypatch: pytest.Mo
 
 
 def _kept(answer: dict[str, Any]) -> list[str]:
-    """What a browser sends back of the cookies that it was given."""
+    """Return the cookies of a response as a browser sends them back."""
     return [each.partition(";")[0] for each in answer["cookies"] if "Max-Age=0" not in each]

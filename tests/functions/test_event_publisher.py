@@ -1,4 +1,4 @@
-"""The function behind the tables' streams, on records as DynamoDB delivers them."""
+"""Tests of the function that reads the tables' streams, with records as DynamoDB sends them."""
 
 from typing import Any
 
@@ -57,7 +57,7 @@ def test_changes_by_tools_and_uploads_are_published_once_if_redelivered(
     assert all(each["detail"]["catalog_id"] == catalog_id for each in listed)
 
 
-def test_a_cap_that_is_reached_is_told_once_to_its_user(tools: Tools, queue_url: str) -> None:
+def test_reached_cap_is_reported_once_to_its_user(tools: Tools, queue_url: str) -> None:
     book = DynamoCaps(client=session.client("dynamodb"), table=CONTROL_TABLE)
     with recorded() as streams:
         for reached in (NEAR, REACHED, REACHED):
@@ -66,8 +66,8 @@ def test_a_cap_that_is_reached_is_told_once_to_its_user(tools: Tools, queue_url:
     assert deliver(streams[CONTROL_TABLE]) == []
 
     listed = tools.call("list_events")
-    told = [each["detail"] for each in listed["metadata"]["events"]]
-    assert [(each["state"], each["percent"], each["cap"]) for each in told] == [
+    details = [each["detail"] for each in listed["metadata"]["events"]]
+    assert [(each["state"], each["percent"], each["cap"]) for each in details] == [
         ("near", 80, "bytes"),
         ("reached", 100, "bytes"),
     ]
@@ -81,7 +81,7 @@ def test_a_cap_that_is_reached_is_told_once_to_its_user(tools: Tools, queue_url:
         (CONTROL_TABLE, {"pk": f"{CAPS_REACHED}alice", "sk": "2026-02#bytes#80"}),
     ],
 )
-def test_a_record_that_is_none_of_ours_stops_nobody(
+def test_foreign_record_does_not_stop_the_others(
     table: str,
     key: dict[str, str],
     tools: Tools,
@@ -102,7 +102,7 @@ def test_a_record_that_is_none_of_ours_stops_nobody(
     assert "marmots" not in str(vars(line))
 
 
-def test_where_it_stops_lambda_begins_again(
+def test_lambda_resumes_at_the_failed_record(
     tools: Tools, queue_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with recorded() as streams:

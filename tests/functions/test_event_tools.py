@@ -1,4 +1,4 @@
-"""The tool that tells a user what happened, as the gateway calls it."""
+"""Tests of the tool that lists a user's events, as the gateway calls it."""
 
 from stackroom.aws import session
 from stackroom.aws.dynamodb.event_records import DynamoEvents
@@ -19,7 +19,7 @@ def happen(tools: Tools, *states: Stated, user_id: str = "alice") -> None:
     log.append(user_id, [each for each in events if each])
 
 
-def test_what_happened_is_listed_the_oldest_first_and_read_on(tools: Tools) -> None:
+def test_events_are_listed_oldest_first_in_pages(tools: Tools) -> None:
     failed = a_document(status=DocumentStatus.FAILED, status_reason="it has no text")
     happen(tools, a_catalog(), failed)
 
@@ -40,7 +40,7 @@ def test_what_happened_is_listed_the_oldest_first_and_read_on(tools: Tools) -> N
     assert none["metadata"]["next_after"] == broken["sequence"]
 
 
-def test_a_filename_is_data_that_begins_no_line_of_the_tools_own(tools: Tools) -> None:
+def test_filename_can_not_start_a_line_of_the_answer(tools: Tools) -> None:
     happen(tools, a_document(filename=HOSTILE))
 
     listed = tools.call("list_events")

@@ -1,4 +1,4 @@
-"""Batches of a busy queue: what is sent again in its user's name, and what is handled."""
+"""Tests which messages of a busy queue are resent in their user's group, and which handled."""
 
 import json
 import time
@@ -37,7 +37,7 @@ SOURCE = "arn:aws:sqs:us-east-1:123456789012:uploads"
 
 
 def batch(*bodies: str, waited: float = 0.0) -> dict[str, Any]:
-    """As SQS delivers it, to whom its messages have waited so many seconds."""
+    """Return a batch as SQS delivers it, whose messages have waited for `waited` seconds."""
     sent_at = str(int((time.time() - waited) * 1000))
     return {
         "Records": [
@@ -68,15 +68,15 @@ def received(url: str) -> list[dict[str, Any]]:
 
 
 def test_messages_of_a_full_batch_are_resent_once_in_their_users_group(queue: str) -> None:
-    told = [body("alice/a/1.txt"), body("alice/b/2.txt"), body("bob/a/1.txt")]
+    bodies = [body("alice/a/1.txt"), body("alice/b/2.txt"), body("bob/a/1.txt")]
 
-    left = left_of(batch(*told, "malformed"))
+    left = left_of(batch(*bodies, "malformed"))
     again = received(queue)
 
     groups = {each["Body"]: each["Attributes"]["MessageGroupId"] for each in again}
     assert left == ["m3"]
-    assert sorted(groups) == sorted(told)
-    assert groups[told[0]] == groups[told[1]] != groups[told[2]]
+    assert sorted(groups) == sorted(bodies)
+    assert groups[bodies[0]] == groups[bodies[1]] != groups[bodies[2]]
     come_back = [
         {
             "messageId": each["MessageId"],
@@ -91,13 +91,13 @@ def test_messages_of_a_full_batch_are_resent_once_in_their_users_group(queue: st
     assert received(queue) == []
 
 
-def test_a_batch_that_is_not_full_is_handled_at_once(queue: str) -> None:
+def test_batch_that_is_not_full_is_handled_at_once(queue: str) -> None:
     assert left_of(batch(*map(body, ["alice/a/1.txt"] * (FULL - 1)))) == ["m0", "m1", "m2"]
     assert received(queue) == []
 
 
 @pytest.mark.parametrize(("waited", "left"), [(0.0, ["m0"]), (1.0, ["m0"]), (3.0, [])])
-def test_message_that_comes_alone_is_resent_if_it_has_waited(
+def test_single_message_is_resent_if_it_has_waited(
     queue: str, monkeypatch: pytest.MonkeyPatch, waited: float, left: list[str]
 ) -> None:
     monkeypatch.setenv("QUEUE_BATCH", "1")
@@ -107,7 +107,7 @@ def test_message_that_comes_alone_is_resent_if_it_has_waited(
     assert len(received(queue)) == 1 - len(left)
 
 
-def test_what_cannot_be_sent_again_is_handled(queue: str) -> None:
+def test_message_that_cannot_be_resent_is_handled(queue: str) -> None:
     session.client("sqs").delete_queue(QueueUrl=queue)
 
     assert left_of(batch(*map(body, ["alice/a/1.txt"] * FULL))) == ["m0", "m1", "m2", "m3"]

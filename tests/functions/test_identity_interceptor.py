@@ -1,4 +1,4 @@
-"""The interceptor as Lambda calls it, with keys fetched over HTTP as from Cognito."""
+"""Tests of the interceptor as Lambda calls it, with keys fetched over HTTP as from Cognito."""
 
 import json
 import threading
@@ -32,7 +32,7 @@ CALL = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "t
 
 
 class KeyServer:
-    """Serves an issuer's public keys and counts how often it is asked."""
+    """Serves an issuer's public keys and counts the requests."""
 
     def __init__(self, data_dir: Path) -> None:
         self.requests = 0
@@ -62,7 +62,7 @@ class KeyServer:
 
 @pytest.fixture(scope="module")
 def key_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the first issuer leaves its key, which takes long to make, to those after it."""
+    """The folder in which issuers share the first one's key, because creating a key is slow."""
     return tmp_path_factory.mktemp("issuer")
 
 
@@ -109,7 +109,7 @@ def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def test_a_users_tool_call_goes_on_with_its_identity_and_without_its_token(issuer: Issuer) -> None:
+def test_tool_call_is_forwarded_with_identity_and_without_token(issuer: Issuer) -> None:
     token = issuer.mint("alice", groups=["staff", "legal"], session="s-1")
 
     outcome = intercept(CALL, {**bearer(token), "Mcp-Method": "tools/call"})
@@ -142,7 +142,9 @@ def test_identity_headers_of_the_client_are_replaced_in_any_casing(issuer: Issue
 
 
 @pytest.mark.parametrize("method", ["initialize", "notifications/initialized", "tools/list"])
-def test_other_methods_go_on_untouched_and_unidentified(issuer: Issuer, method: str) -> None:
+def test_other_methods_are_forwarded_unchanged_without_identity(
+    issuer: Issuer, method: str
+) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": method}
 
     outcome = intercept(body, bearer(issuer.mint("alice")))
@@ -157,7 +159,7 @@ def nested(depth: int) -> Any:
     return value
 
 
-def test_a_message_that_can_not_be_said_again_is_refused_as_json_rpc_does(issuer: Issuer) -> None:
+def test_message_that_can_not_be_serialised_gets_a_json_rpc_error(issuer: Issuer) -> None:
     odd: list[dict[str, Any]] = [
         {"params": {"arguments": {"query": "\ud800"}}},
         {"id": "\ud800"},
@@ -173,7 +175,7 @@ def test_a_message_that_can_not_be_said_again_is_refused_as_json_rpc_does(issuer
         assert json.dumps(output, ensure_ascii=False).encode()  # as the runtime client sends it
 
 
-def test_a_batch_is_denied_since_a_tool_call_could_hide_in_it(issuer: Issuer) -> None:
+def test_batch_is_denied_because_it_may_hide_a_tool_call(issuer: Issuer) -> None:
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
     text = denial(bearer(issuer.mint("alice")), body=[ping, CALL])
@@ -185,7 +187,7 @@ def test_a_batch_is_denied_since_a_tool_call_could_hide_in_it(issuer: Issuer) ->
     ("arguments", "kind"),
     [(["query"], "a list"), ('{"query": "x"}', "a text"), (7, "a single value"), ([], "a list")],
 )
-def test_arguments_that_are_no_object_are_answered_as_a_tool_error(
+def test_arguments_other_than_an_object_get_a_tool_error(
     issuer: Issuer, arguments: object, kind: str
 ) -> None:
     body = {**CALL, "params": {"name": "t___x", "arguments": arguments}}
@@ -197,7 +199,7 @@ def test_arguments_that_are_no_object_are_answered_as_a_tool_error(
     assert unsigned.startswith("Not authorised: ")
 
 
-def test_arguments_of_null_go_on_as_none(issuer: Issuer) -> None:
+def test_null_arguments_are_forwarded_as_none(issuer: Issuer) -> None:
     body = {**CALL, "params": {"name": "t___x", "arguments": None}}
 
     outcome = intercept(body, bearer(issuer.mint("alice")))
@@ -254,21 +256,21 @@ FOR_OTHERS: list[Any] = [
 ]
 
 
-def test_a_token_for_this_gateway_or_for_none_is_accepted(issuer: Issuer) -> None:
+def test_token_for_this_gateway_or_without_audience_is_accepted(issuer: Issuer) -> None:
     for claims in ({}, {"aud": OURS}, {"aud": f"{OURS}/"}, {"aud": [OURS]}, {"aud": [OURS] * 2}):
         headers = forwarded_headers(bearer(resigned(issuer, **claims)))
 
         assert headers["x-user-sub"] == "alice", claims
 
 
-def test_a_token_for_another_audience_is_denied(issuer: Issuer) -> None:
+def test_token_for_another_audience_is_denied(issuer: Issuer) -> None:
     for audience in FOR_OTHERS:
         text = denial(bearer(resigned(issuer, aud=audience)))
 
         assert "it is meant for another audience" in text, audience
 
 
-def test_a_well_signed_token_with_wrong_claims_is_denied_and_told_why(issuer: Issuer) -> None:
+def test_signed_token_with_wrong_claims_is_denied_with_the_reason(issuer: Issuer) -> None:
     for changes, problem in WRONG_CLAIMS:
         token = resigned(issuer, **changes)
         text = denial(bearer(token))
@@ -280,7 +282,7 @@ def test_a_well_signed_token_with_wrong_claims_is_denied_and_told_why(issuer: Is
 NOT_OURS, NOT_RS256 = "it isn't signed by our issuer", "it isn't signed with RS256"
 
 
-def test_a_forged_token_is_denied(issuer: Issuer, tmp_path: Path) -> None:
+def test_forged_token_is_denied(issuer: Issuer, tmp_path: Path) -> None:
     for forge, problem in (
         (forgeries.signed_by_another_key, NOT_OURS),
         (forgeries.signed_by_an_unknown_key, NOT_OURS),
@@ -291,7 +293,7 @@ def test_a_forged_token_is_denied(issuer: Issuer, tmp_path: Path) -> None:
         assert problem in denial(bearer(forge(issuer, tmp_path / "stranger")))
 
 
-def test_a_call_without_one_bearer_token_is_denied(keys: KeyServer) -> None:
+def test_call_without_exactly_one_bearer_token_is_denied(keys: KeyServer) -> None:
     for headers, problem in (
         ({}, "exactly one Authorization header"),
         ({"Authorization": "Bearer a", "authorization": "Bearer b"}, "exactly one Authorization"),
@@ -311,9 +313,7 @@ def test_keys_are_fetched_once_and_just_expired_token_is_accepted(
     assert keys.requests == 1
 
 
-def test_a_token_by_a_key_that_was_rotated_in_is_good_at_once(
-    keys: KeyServer, tmp_path: Path
-) -> None:
+def test_token_of_a_rotated_key_is_accepted_at_once(keys: KeyServer, tmp_path: Path) -> None:
     old = keys.issuer.mint("alice")
     forwarded_headers(bearer(old))
     keys.issuer = Issuer.open(tmp_path / "rotated", url=keys.url)
@@ -340,7 +340,7 @@ def test_forged_tokens_cause_at_most_three_key_requests_a_minute(
     assert published.get_signing_key_from_jwt(keys.issuer.mint("alice"))
 
 
-def test_unreachable_keys_deny_the_call_and_say_to_try_again(
+def test_unreachable_keys_deny_the_call_and_advise_a_retry(
     keys: KeyServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("IDENTITY_JWKS_URL", "http://127.0.0.1:1/jwks.json")

@@ -1,4 +1,4 @@
-"""The ingest function as the state machine, EventBridge and the schedule call it."""
+"""Tests of the ingest function as the state machine, EventBridge and the schedule call it."""
 
 import json
 import os
@@ -43,8 +43,8 @@ def test_each_step_logs_its_run_and_accepted_direct_call_is_counted(
     assert (ensured["service"], ensured["action"]) == ("ingest", "ensure")
     assert (ensured["worklist_id"], ensured["epoch"]) == (CATALOG, 1)
     assert (ensured["outcome"], started["outcome"]) == ("ready", "started")
-    told = {name: started.get(name) for name in moved["progress"]}
-    assert told == {**moved["progress"], "calls": None, "alone": None, "set_aside": None}
+    logged = {name: started.get(name) for name in moved["progress"]}
+    assert logged == {**moved["progress"], "calls": None, "alone": None, "set_aside": None}
     assert started["calls_at_work"] == 1
     assert place_of().document_id not in json.dumps(started)
     assert not {"worklist_id", "epoch"} & printed.line("leases swept").keys()
@@ -88,7 +88,7 @@ def test_busy_knowledge_base_is_counted_but_not_as_a_failure(
     assert printed.figures("IngestionJobs", "BusyAnswers") == [figure("BusyAnswers", 1)]
 
 
-def test_what_goes_with_a_data_source_is_reported(pipeline: Pipeline, printed: Printed) -> None:
+def test_data_lost_with_a_data_source_is_reported(pipeline: Pipeline, printed: Printed) -> None:
     pipeline.drop()
     pipeline.settle()
     asked = upload_handler.use_cases().deletions.delete_catalog("alice", CATALOG)
@@ -136,7 +136,7 @@ def test_broken_run_is_logged_and_followed_until_its_documents_fail(
     assert printed.figures("DocumentsSettled") == [figure("DocumentsSettled", 1, outcome="failed")]
 
 
-def test_ended_execution_is_followed_once_and_one_started_by_hand_never(
+def test_ended_execution_is_succeeded_once_unless_started_by_hand(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop()
@@ -151,7 +151,7 @@ def test_ended_execution_is_followed_once_and_one_started_by_hand_never(
     assert pipeline.executions() == [f"{CATALOG}-1", f"{CATALOG}-2"]
 
 
-def test_a_sweep_counts_the_runs_that_it_has_followed(pipeline: Pipeline, printed: Printed) -> None:
+def test_sweep_counts_the_runs_that_it_has_followed(pipeline: Pipeline, printed: Printed) -> None:
     pipeline.drop()
     seen = pipeline.leases.get(CATALOG)
     assert seen is not None
@@ -187,8 +187,10 @@ def test_thorough_sweep_follows_a_stopped_execution_at_once(
 
     assert (by_expiry, thorough) == ({"followed": []}, {"followed": [running]})
     [successor] = set(pipeline.executions()) - {running}
-    told = stepfunctions.describe_execution(executionArn=f"{machine}:{successor}")["input"]
-    assert json.loads(told)["progress"] == {"delay": 0}
+    execution_input = stepfunctions.describe_execution(executionArn=f"{machine}:{successor}")[
+        "input"
+    ]
+    assert json.loads(execution_input)["progress"] == {"delay": 0}
 
 
 @pytest.mark.parametrize(
@@ -200,7 +202,7 @@ def test_thorough_sweep_follows_a_stopped_execution_at_once(
         {"worklist_id": CATALOG, "epoch": 1},
     ],
 )
-def test_a_call_that_nobody_makes_breaks_before_anything_moves(
+def test_invalid_call_fails_before_anything_changes(
     pipeline: Pipeline, printed: Printed, event: Event
 ) -> None:
     pipeline.drop()

@@ -42,7 +42,7 @@ def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def _forget() -> None:
-    """Clients and the service live as long as a process; a test's world does not."""
+    """Clear the cached clients and service, which outlive a test's moto account."""
     session.client.cache_clear()
     session._session.cache_clear()
     function.inspection.cache_clear()
@@ -69,7 +69,7 @@ def failures(*bodies: str) -> list[str]:
 
 
 @pytest.mark.parametrize("parses_images", [None, "true"])
-def test_a_scanned_pdf_is_a_defect_unless_images_are_parsed(
+def test_scanned_pdf_is_a_defect_unless_images_are_parsed(
     s3: Any, monkeypatch: pytest.MonkeyPatch, parses_images: str | None
 ) -> None:
     if parses_images is not None:
@@ -108,7 +108,7 @@ def reason(key: str, etag: str) -> str | None:
 
 
 def places_of(s3: Any, key: str, etag: str) -> PlaceMap | None:
-    """Of the text that was found in this version."""
+    """Return the key of the text that was read from this version."""
     result, place = found(key, etag), locate(key)
     assert isinstance(place, Location)
     if result is None or result.text_id is None:
@@ -132,8 +132,8 @@ def test_sound_pdf_gets_a_text_and_defective_one_a_counted_reason(
     assert places is not None
     assert places.place_of("Trains go first class").page == 2
     assert reason(key, etag) is None
-    told = reason(secret, of_secret)
-    assert told == "the PDF is encrypted; remove its password and upload it again"
+    text = reason(secret, of_secret)
+    assert text == "the PDF is encrypted; remove its password and upload it again"
     assert reason(secret, "of another version") is None
     lines = {line["correlation_id"]: line for line in printed.lines("file inspected")}
     assert lines[f"id of {secret}"]["outcome"] == "defective"
@@ -150,7 +150,7 @@ def test_malformed_messages_fail_alone(s3: Any) -> None:
     assert str(reason("alice/handbook/a.docx", etag)).startswith("the file is not a DOCX")
 
 
-def test_a_crashing_reader_fails_no_message_and_is_counted(
+def test_crashing_reader_fails_no_message_and_is_counted(
     s3: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     printed = listening([function.logger], monkeypatch, capsys)
@@ -175,7 +175,7 @@ def test_message_is_left_where_time_is_short_for_three_readings(
     assert failures(event("alice/handbook/notes.txt")) == ["m0"]
 
 
-def test_a_store_that_does_not_answer_has_the_message_delivered_again(s3: Any) -> None:
+def test_message_is_redelivered_if_a_store_does_not_answer(s3: Any) -> None:
     put(s3, "alice/handbook/notes.docx", b"no zip")
     session.client("dynamodb").delete_table(TableName=CONTROL_TABLE)
 

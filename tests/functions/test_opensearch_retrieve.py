@@ -1,4 +1,4 @@
-"""The function that searches a collection for everyone, as somebody's gateway calls it."""
+"""Tests of the function that searches a whole collection, as a gateway calls it."""
 
 import json
 from dataclasses import dataclass, field
@@ -133,7 +133,7 @@ def test_invalid_arguments_are_named_and_only_the_gateway_may_call(
         [{key: value for key, value in ENTRY.items() if key != "collectionEndpoint"}],
     ],
 )
-def test_without_the_right_configuration_it_does_not_start(
+def test_function_does_not_start_with_invalid_configuration(
     entries: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KNOWLEDGE_BASES_CONFIG", json.dumps(entries))

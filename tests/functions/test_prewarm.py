@@ -1,4 +1,4 @@
-"""The function that a schedule invokes to keep knowledge bases warm."""
+"""Tests of the function that a schedule invokes to keep knowledge bases warm."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -39,14 +39,14 @@ def test_prewarm_asks_the_pool_and_logs_how_long_it_took(
     assert list(answer) == [knowledge_base_id]
 
 
-def test_prewarm_raises_what_lambda_counts_as_an_error(pipeline: Pipeline) -> None:
+def test_failed_prewarm_raises_an_error_that_lambda_counts(pipeline: Pipeline) -> None:
     pipeline.bedrock.fail("Retrieve", Kind.THROTTLE, times=9)
 
     with pytest.raises(RetrievalFailed, match="not pre-warmed"):
         prewarm.handler({}, CONTEXT)
 
 
-def test_id_of_nobody_is_no_user_id() -> None:
+def test_prewarming_user_id_is_no_valid_user_id() -> None:
     asked = Nobody().filter()
 
     assert isinstance(asked, Has)

@@ -1,4 +1,4 @@
-"""The reconciler as its schedule calls it."""
+"""Tests of the reconciler as its schedule calls it."""
 
 import json
 import os
@@ -42,7 +42,7 @@ KEY = "alice/research/report.txt"
 
 @dataclass
 class Hurried(Context):
-    """`pieces` are compared before the time is up."""
+    """A Lambda context whose time is up after `pieces` comparisons."""
 
     pieces: int = 1_000
     asked: list[None] = field(default_factory=list)
@@ -54,11 +54,11 @@ class Hurried(Context):
 
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Ten minutes after what the tests put into it; knowledge bases are told of elsewhere."""
+    """AWS ten minutes after what the tests put into it, without knowledge bases."""
     for name, value in {**ENVIRONMENT, "KB_POOL": "[]"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "reconciler")
-    # A pool of none has no shared data source either.
+    # An empty pool has no shared data source either.
     monkeypatch.setattr(SharedSources, "join_if_full", lambda *_: None)
     _forget()
     with mock_aws(config=MOTO):
@@ -96,7 +96,7 @@ def put(*keys: str) -> None:
 
 
 def read(*keys: str) -> None:
-    """Their files were read, though nobody has told their records."""
+    """Record that the files were read, though their documents don't know it."""
     results = DynamoInspections(client=session.client("dynamodb"), table=CONTROL_TABLE)
     for key in keys:
         head = session.client("s3").head_object(Bucket=BUCKET, Key=key)
@@ -172,7 +172,7 @@ def test_unread_file_is_queued_for_its_reader_like_an_s3_event(
 
 
 @pytest.mark.parametrize("when_due", [False, True])
-def test_the_next_invocation_goes_on_where_the_time_ran_out(
+def test_next_invocation_continues_where_the_time_ran_out(
     world: None, later: None, printed: Printed, *, when_due: bool
 ) -> None:
     put(KEY)
@@ -201,7 +201,7 @@ def test_when_no_round_is_due_a_lost_upload_waits_for_the_next(
     assert reconcile()["found"] == {"object_without_record": 1}
 
 
-def test_an_operator_has_a_catalog_deleted_and_another_users_is_none(
+def test_operator_deletes_a_catalog_of_its_owner_only(
     world: None, later: None, printed: Printed
 ) -> None:
     put(KEY)
@@ -225,11 +225,11 @@ def test_an_operator_has_a_catalog_deleted_and_another_users_is_none(
     assert document().status is DocumentStatus.DELETING
     versions = session.client("s3").list_object_versions(Bucket=BUCKET, Prefix="alice/research/")
     assert "Versions" not in versions
-    told = printed.line("catalog deleted for an operator")
-    assert (told["user_id"], told["catalog_id"]) == ("alice", catalog_id)
+    line = printed.line("catalog deleted for an operator")
+    assert (line["user_id"], line["catalog_id"]) == ("alice", catalog_id)
 
 
-def test_after_a_power_cut_all_is_compared_from_the_start(
+def test_everything_is_compared_again_after_a_power_cut(
     world: None, later: None, printed: Printed
 ) -> None:
     put(KEY)
@@ -246,12 +246,12 @@ def test_after_a_power_cut_all_is_compared_from_the_start(
     assert answer == {"finished": True, "found": {"object_without_record": 1}}
 
 
-def test_after_a_power_cut_what_came_just_before_is_registered_at_once(
+def test_uploads_just_before_a_power_cut_are_registered_at_once(
     world: None, printed: Printed
 ) -> None:
     put(KEY)
     read(KEY)
-    restart = utc_now() + timedelta(seconds=1)  # moto tells whole seconds
+    restart = utc_now() + timedelta(seconds=1)  # moto returns whole seconds
 
     left_alone = reconcile()
     caught_up = reconcile(idle_before=restart.isoformat())
@@ -297,8 +297,8 @@ def test_each_reconciler_run_reports_text_search_state_of_indexes(
     assert unready.values == ((0,) if state == "active" else (1,))
     assert unready.dimensions == {"service": "reconciler"}
     assert by_state.dimensions == {"service": "reconciler", "state": state}
-    told = [(each["index"], each["state"]) for each in printed.lines("search index not ready")]
-    assert told == ([] if state == "active" else [(arn, state)])
+    reported = [(each["index"], each["state"]) for each in printed.lines("search index not ready")]
+    assert reported == ([] if state == "active" else [(arn, state)])
 
 
 def test_dry_run_changes_nothing_and_resumes_where_its_time_ran_out(

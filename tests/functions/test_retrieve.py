@@ -43,7 +43,7 @@ class Context(GatewayContext):
     tool: str = KNOWLEDGE
 
 
-def test_an_answer_has_exactly_the_agreed_shape(knowledge_base: FakeKnowledgeBase) -> None:
+def test_answer_has_exactly_the_agreed_shape(knowledge_base: FakeKnowledgeBase) -> None:
     attributes = {"domain": "hr", "uploaded_at": "2026-02-03T10:30:00Z"}
     knowledge_base.put("annual leave is 30 days", page=4, score=0.9, attributes=attributes)
 
@@ -82,7 +82,7 @@ def test_an_answer_has_exactly_the_agreed_shape(knowledge_base: FakeKnowledgeBas
     }
 
 
-def test_what_is_cut_says_so_and_nothing_else_does(knowledge_base: FakeKnowledgeBase) -> None:
+def test_only_shortened_answers_say_so(knowledge_base: FakeKnowledgeBase) -> None:
     knowledge_base.put("whole", score=0.9, attributes={"truncated": "1950", "domain": "hr"})
     knowledge_base.put("Part of it. " * 40, score=0.8, attributes={"truncated": False})
     knowledge_base.put("left out", score=0.7)
@@ -94,13 +94,13 @@ def test_what_is_cut_says_so_and_nothing_else_does(knowledge_base: FakeKnowledge
     beginning = ("Part of it. " * 33).rstrip() + "..."
     assert [each["content"] for each in cut["results"]] == ["whole", beginning]
     assert [each["metadata"] for each in cut["results"]] == [{"domain": "hr"}, {"truncated": True}]
-    told = ("truncated", "total_results", "omitted_results", "total_tokens")
-    assert [cut["metadata"][name] for name in told] == [True, 2, 1, 102]
+    members = ("truncated", "total_results", "omitted_results", "total_tokens")
+    assert [cut["metadata"][name] for name in members] == [True, 2, 1, 102]
     assert [each["metadata"] for each in whole["results"]] == [{"domain": "hr"}, {}, {}]
     assert "truncated" not in whole["metadata"]
 
 
-def test_the_caller_is_the_header_whatever_the_arguments_say(
+def test_caller_comes_from_the_header_and_never_from_arguments(
     knowledge_base: FakeKnowledgeBase,
 ) -> None:
     knowledge_base.put("annual leave is 30 days", user_id="alice")
@@ -113,7 +113,7 @@ def test_the_caller_is_the_header_whatever_the_arguments_say(
     assert (forged["results"], forged["errorType"]) == ([], "ValidationError")
 
 
-def test_half_a_character_and_no_number_get_an_answer_that_can_be_sent(
+def test_half_a_character_and_nan_are_answered_with_valid_json(
     knowledge_base: FakeKnowledgeBase,
 ) -> None:
     knowledge_base.put("annual\ud800leave", attributes={"share": float("nan")})
@@ -157,7 +157,7 @@ def test_omitted_arguments_take_defaults_and_numbers_may_be_text(
     assert response["metadata"]["total_results"] == 1
 
 
-def test_a_fault_of_our_own_is_logged_and_answered_without_its_details(
+def test_internal_fault_is_logged_and_answered_without_its_details(
     monkeypatch: pytest.MonkeyPatch, printed: Printed
 ) -> None:
     def break_down() -> Retrieval:
@@ -172,10 +172,10 @@ def test_a_fault_of_our_own_is_logged_and_answered_without_its_details(
     assert printed.line("broke")["level"] == "ERROR"
 
 
-def test_a_search_is_logged_and_counted_without_its_words(
+def test_search_is_logged_and_counted_without_its_words(
     knowledge_base: FakeKnowledgeBase, printed: Printed
 ) -> None:
-    """With what was withheld, and why it was searched in another way than is configured."""
+    """The line also counts withheld passages and says why another way of searching was used."""
     knowledge_base.put("annual leave is 30 days")
     knowledge_base.put("annual leave of bob", user_id="alice", key="bob/cat-1/plan.txt")
     knowledge_base.notice = "searched through Retrieve: the index is BUILDING"
@@ -202,7 +202,7 @@ def test_a_search_is_logged_and_counted_without_its_words(
 
 @pytest.fixture
 def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The function as configured by its environment, DynamoDB and S3 by moto, Bedrock stubbed."""
+    """Configure the function by its environment, on moto and a stub of Bedrock."""
     environment = {
         **ENVIRONMENT,
         "KB_POOL": '[{"knowledge_base_id": "KB12345678", "data_source_id": "DS12345678"}]',
@@ -228,7 +228,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         (None, [EQUALS_ALICE]),
     ],
 )
-def test_what_is_shared_is_searched_where_the_environment_says_so(
+def test_shared_documents_are_searched_if_the_environment_allows(
     deployed: None, monkeypatch: pytest.MonkeyPatch, switch: str | None, asked: list[Any]
 ) -> None:
     if switch is not None:
@@ -251,7 +251,7 @@ def test_what_is_shared_is_searched_where_the_environment_says_so(
     assert sorted(filters, key=str) == sorted(asked, key=str)
 
 
-def test_the_function_searches_with_what_its_environment_says(deployed: None) -> None:
+def test_function_searches_as_its_environment_configures(deployed: None) -> None:
     s3 = session.client("s3")
     create_bucket(s3)
     ids = {
@@ -272,8 +272,8 @@ def test_the_function_searches_with_what_its_environment_says(deployed: None) ->
         catalog_id=name.catalog_id, document_id=name.document_id, text_id=name.text_id
     )
     DynamoDocuments(**table).save(document)
-    told = {"x-amz-bedrock-kb-data-source-id": "DS12345678"}
-    metadata = {**ids, **told, "filename": "handbook.pdf"}
+    source = {"x-amz-bedrock-kb-data-source-id": "DS12345678"}
+    metadata = {**ids, **source, "filename": "handbook.pdf"}
     location = {"type": "S3", "s3Location": {"uri": f"s3://{BUCKET}/{name.key}"}}
     place: dict[str, Any] = {"metadata": metadata, "location": location}
     found = [

@@ -1,4 +1,4 @@
-"""The custom resource's function, asked and answered as CloudFormation does it."""
+"""Tests of the custom resource's function, called as CloudFormation calls it."""
 
 import json
 import re
@@ -31,7 +31,7 @@ Ask = Callable[..., Any]
 
 @dataclass
 class CloudFormation:
-    """Where it waits for answers; `refusals` are the statuses of the first ones."""
+    """A server that receives answers; `refusals` are the statuses of the first responses."""
 
     url: str
     answers: list[dict[str, Any]] = field(default_factory=list)
@@ -40,7 +40,7 @@ class CloudFormation:
 
     @property
     def answer(self) -> dict[str, Any]:
-        """The only one."""
+        """Return the only answer."""
         [found] = self.answers
         return found
 
@@ -58,7 +58,7 @@ def cloudformation() -> Iterator[CloudFormation]:
             self.end_headers()
 
         def log_message(self, *_: Any) -> None:
-            """Nothing to standard error."""
+            """Log nothing."""
 
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
         waiting = CloudFormation(f"http://127.0.0.1:{server.server_port}/answer?signature=secret")
@@ -135,7 +135,7 @@ def test_created_resource_adds_text_search_and_logs_no_response_address(
     assert "signature" not in printed.log.getvalue()
 
 
-def test_nothing_is_done_to_the_index_of_a_resource_that_goes(
+def test_deletion_of_the_resource_leaves_the_index_alone(
     ask: Ask, cloudformation: CloudFormation, indexes: FakeSearchIndexes
 ) -> None:
     indexes.is_there = False
@@ -150,7 +150,7 @@ def test_nothing_is_done_to_the_index_of_a_resource_that_goes(
 def test_failure_is_raised_for_a_retry_without_failing_the_deployment(
     ask: Ask, cloudformation: CloudFormation, indexes: FakeSearchIndexes
 ) -> None:
-    for error, told in (
+    for error, message in (
         (SearchIndexBusy(INDEX), "when GetIndex says ACTIVE"),
         (ServiceRefused("UpdateIndexMode", "AccessDeniedException"), "which policy of the account"),
         (StoreUnavailable("UpdateIndexMode", "503"), "invoke this function later"),
@@ -163,7 +163,7 @@ def test_failure_is_raised_for_a_retry_without_failing_the_deployment(
 
         answer = cloudformation.answers.pop()
         assert (answer["Status"], answer["PhysicalResourceId"]) == ("SUCCESS", INDEX)
-        assert re.search(told, answer["Data"]["State"])
+        assert re.search(message, answer["Data"]["State"])
         # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-responses.html
         assert len(json.dumps(answer)) <= 4096
 
@@ -180,7 +180,7 @@ def test_undelivered_answer_is_retried_and_then_left_for_lambda_to_repeat(
     assert cloudformation.answer["Status"] == "SUCCESS"
 
 
-def test_a_person_may_ask_for_all_indexes_by_hand_and_is_told(
+def test_invocation_by_hand_reports_all_indexes(
     ask: Ask, cloudformation: CloudFormation, indexes: FakeSearchIndexes
 ) -> None:
     handler: Any = function.handler

@@ -1,4 +1,4 @@
-"""The status poller as the state machine calls it, and one upload's way through all functions."""
+"""Tests of the status poller as the state machine calls it, and of an upload's whole way."""
 
 from typing import Any, cast
 
@@ -35,7 +35,7 @@ def test_document_is_polled_until_indexed_and_reported_once(
     pipeline.bedrock.look_every(DIRECT_DURATION.value / 2)
 
     over = pipeline.polled(run)
-    pipeline.polled(run)  # as the state machine tries again what it has heard no answer to
+    pipeline.polled(run)  # as the state machine retries a call without an answer
 
     document = pipeline.document()
     assert document is not None
@@ -99,8 +99,8 @@ def test_document_that_bedrock_fails_over_is_reported_with_its_reason(
     document = pipeline.document()
     assert document is not None
     assert document.status == "pending"
-    told = {each["outcome"]: each.get("reason") for each in printed.lines("document settled")}
-    assert told == {"indexed": None, "postponed": document.status_reason}
+    reasons = {each["outcome"]: each.get("reason") for each in printed.lines("document settled")}
+    assert reasons == {"indexed": None, "postponed": document.status_reason}
     counted = sorted(each.dimensions["outcome"] for each in settled(printed))
     assert counted == ["indexed", "postponed"]
     assert len(printed.figures("UploadToIndexedSeconds")) == 1
@@ -115,10 +115,10 @@ def test_failures_known_only_from_statistics_are_counted_and_logged(
     run = pipeline.started()
     pipeline.bedrock.pass_time(JOB_SHORTEST.value * 2)
     [job], details = pipeline.bedrock.jobs(), pipeline.bedrock.documents()
-    told: Any = {**job, "statistics": {"numberOfDocumentsFailed": 3}}
+    failed_job: Any = {**job, "statistics": {"numberOfDocumentsFailed": 3}}
 
     with Stubber(session.client("bedrock-agent")) as stub:
-        stub.add_response("get_ingestion_job", {"ingestionJob": told})
+        stub.add_response("get_ingestion_job", {"ingestionJob": failed_job})
         stub.add_response("get_knowledge_base_documents", cast("Any", {"documentDetails": details}))
         pipeline.polled(run)
 

@@ -1,4 +1,4 @@
-"""The upload handler as SQS calls it: what it answers, logs and counts."""
+"""Tests of the upload handler as SQS calls it: its answers, log lines and metrics."""
 
 import json
 from typing import Any
@@ -76,7 +76,7 @@ def test_upload_and_removal_are_logged(pipeline: Pipeline, printed: Printed) -> 
     assert (line["event_type"], line["outcome"]) == ("Object Deleted", "deleting")
 
 
-def test_a_rejected_upload_is_logged_with_its_reason_and_counted(
+def test_rejected_upload_is_logged_with_its_reason_and_counted(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     key = "alice/research/setup.exe"
@@ -97,7 +97,7 @@ def test_a_rejected_upload_is_logged_with_its_reason_and_counted(
 def test_failure_of_one_key_fails_only_its_own_messages(
     pipeline: Pipeline, printed: Printed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All of them are at work beside each other."""
+    """All keys are handled in parallel."""
     keys = [f"alice/research/{number}.txt" for number in range(9)]
     for key in keys:
         pipeline.put(key)
@@ -123,7 +123,7 @@ def test_failure_of_one_key_fails_only_its_own_messages(
     assert printed.figures() == [figure("UploadEvents", *[1] * 8)]
 
 
-def test_a_batch_asks_for_one_run_a_catalog_and_looks_at_each_key_once(
+def test_batch_requests_one_run_per_catalog_and_reads_each_key_once(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     keys = ["alice/research/a.txt", "alice/research/b.txt", "alice/law/c.txt"]
@@ -138,9 +138,11 @@ def test_a_batch_asks_for_one_run_a_catalog_and_looks_at_each_key_once(
 
     document = pipeline.document(keys[0])
     lease = pipeline.leases.get(place_of(keys[0]).catalog_id)
-    told = {line["correlation_id"]: line["outcome"] for line in printed.lines("upload reconciled")}
+    outcomes = {
+        line["correlation_id"]: line["outcome"] for line in printed.lines("upload reconciled")
+    }
     assert failed == []
-    assert [told[event_id(each)] for each in (first, again, never_there)] == [
+    assert [outcomes[event_id(each)] for each in (first, again, never_there)] == [
         "registered",
         "registered",
         "ignored",
@@ -153,7 +155,7 @@ def test_a_batch_asks_for_one_run_a_catalog_and_looks_at_each_key_once(
     assert printed.figures("UploadEvents") == [figure("UploadEvents", *[1] * 5)]
 
 
-def test_malformed_messages_fail_alone_and_nothing_of_them_is_logged(
+def test_malformed_messages_fail_alone_and_are_not_logged(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.put()
@@ -168,7 +170,7 @@ def test_malformed_messages_fail_alone_and_nothing_of_them_is_logged(
     assert again == ["m0"]
     assert [line["message_id"] for line in lines] == [*failed, *again]
     assert {line["exception_name"] for line in lines} == {"MalformedEvent"}
-    # Neither of a neighbour nor of an invocation before.
+    # No other message of the batch and no earlier invocation.
     assert {line.get("correlation_id") for line in lines} == {None}
     assert printed.line("upload reconciled")["correlation_id"] == event_id(good)
     assert printed.figures() == [figure("UploadEvents", 1)]
@@ -176,7 +178,7 @@ def test_malformed_messages_fail_alone_and_nothing_of_them_is_logged(
     assert '"Records"' not in printed.log.getvalue()
 
 
-def test_messages_whose_run_could_not_start_are_redelivered_and_start_it(
+def test_messages_whose_run_could_not_start_are_redelivered(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.put()
@@ -196,7 +198,7 @@ def test_messages_whose_run_could_not_start_are_redelivered_and_start_it(
     assert pipeline.executions() == [f"{place_of().catalog_id}-1"]
 
 
-def test_a_missing_setting_fails_every_message_and_is_named(
+def test_missing_setting_fails_every_message_and_is_named(
     pipeline: Pipeline, printed: Printed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pipeline.put()

@@ -1,4 +1,4 @@
-"""The webhook sender as SQS calls it, on moto's queues and tables, with real receivers."""
+"""Tests of the webhook sender as SQS calls it, with moto's queues and real receivers."""
 
 import json
 from collections.abc import Iterator
@@ -48,18 +48,18 @@ def event(number: int, *, user_id: str = "alice", text: str = "") -> dict[str, A
 
 @dataclass(frozen=True, kw_only=True)
 class Sending:
-    """Lambda's part: it takes a message, calls the function, and deletes what has not failed."""
+    """Does Lambda's part: receives messages, calls the function, and deletes those handled."""
 
     queue: str
     dead: str
     webhooks: DynamoWebhooks
 
-    def put(self, webhook: Webhook, told: dict[str, Any], *, record: str = "record") -> None:
+    def put(self, webhook: Webhook, content: dict[str, Any], *, record: str = "record") -> None:
         queue = SqsWebhookQueue(client=session.client("sqs"), url=self.queue)
-        queue.put(WebhookCall(webhook_id=webhook.id, event=told), record=record)
+        queue.put(WebhookCall(webhook_id=webhook.id, event=content), record=record)
 
     def once(self) -> int:
-        """How many messages there were to take, of ten at most."""
+        """Receive at most ten messages, handle the first, and return their number."""
         sqs = session.client("sqs")
         taken = sqs.receive_message(
             QueueUrl=self.queue, MaxNumberOfMessages=10, AttributeNames=["All"]
@@ -81,7 +81,7 @@ class Sending:
         return len(taken)
 
     def all(self) -> None:
-        while self.once() or self.once():  # what is set aside shows as nothing at first
+        while self.once() or self.once():  # a hidden message shows as none at first
             pass
 
 
@@ -93,7 +93,7 @@ def sending(monkeypatch: pytest.MonkeyPatch, printed: Printed) -> Iterator[Sendi
         function.settings.cache_clear()
         function.calls.cache_clear()
 
-    # A pause of an hour is none here.
+    # Even a pause of an hour is skipped here.
     more = {"WEBHOOK_REACH": "anywhere", "INGEST_SPEED": "1e9"}
     for name, value in {**ENVIRONMENT, **more}.items():
         monkeypatch.setenv(name, value)
@@ -135,25 +135,25 @@ def ids(receiver: Receiver) -> list[str]:
 
 
 def test_webhook_delivers_the_event_signed_with_its_own_secret(sending: Sending) -> None:
-    told = event(1, text="r\u00e9sum\u00e9.pdf")
+    sent = event(1, text="r\u00e9sum\u00e9.pdf")
     with receiving() as receiver:
         webhook = added(sending, receiver)
-        sending.put(webhook, told)
+        sending.put(webhook, sent)
         sending.all()
 
     [(headers, body)] = receiver.got
-    assert json.loads(body) == told
+    assert json.loads(body) == sent
     assert (headers["webhook-id"], headers["content-type"]) == ("event-1", "application/json")
-    # What it makes of what is forged or replayed: tests/client/test_webhooks.py.
+    # tests/client/test_webhooks.py covers forged and replayed calls.
     assert verify_webhook(body, headers, secret_of(webhook.id, key=KEY)).id == "event-1"
     with pytest.raises(WebhookNotVerified):
         verify_webhook(body, headers, secret_of("wh-another", key=KEY))
 
 
-def test_any_name_that_a_file_may_have_can_be_told(sending: Sending) -> None:
-    told = event(1, text="caf\u00e9 \uffff\x01.txt")
+def test_event_with_any_valid_filename_is_delivered(sending: Sending) -> None:
+    sent = event(1, text="caf\u00e9 \uffff\x01.txt")
     with receiving() as receiver:
-        sending.put(added(sending, receiver), told)
+        sending.put(added(sending, receiver), sent)
         [waiting] = session.client("sqs").receive_message(
             QueueUrl=sending.queue, VisibilityTimeout=0
         )["Messages"]
@@ -163,7 +163,7 @@ def test_any_name_that_a_file_may_have_can_be_told(sending: Sending) -> None:
     # [SQS API reference: SendMessage].
     assert waiting["Body"].isascii()
     [(_, body)] = receiver.got
-    assert json.loads(body) == told
+    assert json.loads(body) == sent
 
 
 def test_signature_matches_the_standard_webhooks_library() -> None:
@@ -174,7 +174,7 @@ def test_signature_matches_the_standard_webhooks_library() -> None:
         secret="whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
     )
 
-    # By standardwebhooks 1.1.0 of PyPI.
+    # Computed by standardwebhooks 1.1.0 from PyPI.
     assert headers["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 
@@ -197,7 +197,9 @@ def test_failing_webhook_keeps_record_order_and_next_record_is_sent(
     assert ids(receiver) == ["event-4"]
 
 
-def test_after_a_day_of_failures_it_is_set_aside(sending: Sending, printed: Printed) -> None:
+def test_call_is_moved_to_the_dead_letter_queue_after_a_day(
+    sending: Sending, printed: Printed
+) -> None:
     with receiving() as receiver:
         receiver.statuses = [500]
         webhook = added(sending, receiver)
@@ -214,7 +216,7 @@ def test_after_a_day_of_failures_it_is_set_aside(sending: Sending, printed: Prin
     assert (failed, delivered) == (TRIES, 0)
 
 
-def test_the_log_tells_ids_and_outcomes_and_nothing_of_url_body_or_secret(
+def test_log_has_ids_and_outcomes_but_no_url_body_or_secret(
     sending: Sending, printed: Printed
 ) -> None:
     with receiving() as receiver:
@@ -227,9 +229,9 @@ def test_the_log_tells_ids_and_outcomes_and_nothing_of_url_body_or_secret(
     assert (first["outcome"], first["status"]) == ("failed", 500)
     assert (second["outcome"], second["status"]) == ("delivered", 200)
     assert (first["webhook_id"], first["event_id"]) == (webhook.id, "event-1")
-    said = printed.log.getvalue()
+    log = printed.log.getvalue()
     for hidden in ("hidden", "127.0.0.1", "plans.pdf", KEY, secret_of(webhook.id, key=KEY)):
-        assert hidden not in said
+        assert hidden not in log
 
 
 def test_webhook_never_delivers_events_of_another_user(sending: Sending, printed: Printed) -> None:
@@ -246,7 +248,7 @@ def test_webhook_never_delivers_events_of_another_user(sending: Sending, printed
 
 
 @pytest.mark.parametrize("body", ["", "{}", '{"webhook_id":"x","event":{}}', "[]", "null"])
-def test_what_no_publisher_sends_fails_by_itself(sending: Sending, body: str) -> None:
+def test_invalid_message_fails_alone(sending: Sending, body: str) -> None:
     record = {"messageId": "m0", "receiptHandle": "r", "body": body, "attributes": {}}
 
     answer = function.handler({"Records": [record]}, Context())
@@ -254,7 +256,7 @@ def test_what_no_publisher_sends_fails_by_itself(sending: Sending, body: str) ->
     assert answer["batchItemFailures"] == [{"itemIdentifier": "m0"}]
 
 
-def test_slow_webhook_is_put_off_without_delaying_others() -> None:
+def test_slow_webhook_is_delayed_without_delaying_others() -> None:
     webhooks, tried = FakeWebhooks(), list[str]()
 
     def post(url: str, *_: object) -> Answer:
@@ -274,12 +276,12 @@ def test_slow_webhook_is_put_off_without_delaying_others() -> None:
     assert len(tried) == 3
 
 
-def test_pauses_double_up_to_an_hour_with_a_tenth_of_chance() -> None:
+def test_pauses_double_up_to_an_hour_with_ten_percent_jitter() -> None:
     for tries, seconds in ((1, 10), (2, 20), (9, 2560), (10, 3600), (33, 3600)):
         assert seconds <= pause_after(tries) <= 1.1 * seconds
 
 
-def test_on_aws_a_private_receiver_is_not_called(
+def test_private_receiver_is_not_called_on_aws(
     sending: Sending, printed: Printed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("WEBHOOK_REACH")

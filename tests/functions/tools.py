@@ -1,4 +1,4 @@
-"""The catalog tools as the gateway calls them, for one user and session or another."""
+"""Calls the catalog tools as the gateway does, for a given user and session."""
 
 import base64
 from dataclasses import dataclass
@@ -39,8 +39,8 @@ def text_of(answer: Answer) -> str:
     return str(block["text"])
 
 
-def told_of(answer: Answer) -> tuple[str, str]:
-    """The error's code and text."""
+def error_of(answer: Answer) -> tuple[str, str]:
+    """Return the error's code and text."""
     assert answer["status"] == "error", answer
     return answer["metadata"]["error_code"], text_of(answer)
 
@@ -72,7 +72,7 @@ class Tools:
         return str(answer["metadata"]["catalog_id"])
 
     def upload(self, catalog_id: str, filename: str, content: str = "thirty days") -> str:
-        """Uploaded, and its event delivered; answers the document's id."""
+        """Upload the file, deliver its event, and return the document's id."""
         answer = self.call(
             "upload_to_catalog",
             catalog_id=catalog_id,
@@ -84,16 +84,16 @@ class Tools:
         return str(answer["metadata"]["document_id"])
 
     def arrive(self, catalog_id: str, filename: str) -> None:
-        """The event of an object that lies in the catalog comes."""
+        """Deliver the event of an object in the catalog."""
         self.pipeline.arrive(f"{self.user}/{catalog_id}/{filename}")
 
     def index(self, catalog_id: str, filename: str, content: str = "thirty days") -> str:
-        """Uploaded, and a run of its catalog through."""
+        """Upload the file and take a run of its catalog to the end."""
         document_id = self.upload(catalog_id, filename, content)
         self.run(catalog_id, filename)
         return document_id
 
     def run(self, catalog_id: str, filename: str) -> None:
-        """The live run for the catalog, which something in it has asked for, to its end."""
+        """Take the catalog's live run, which a change has requested, to its end."""
         key = f"{self.user}/{catalog_id}/{filename}"
         self.pipeline.settle(key)
