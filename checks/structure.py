@@ -1,8 +1,8 @@
 """
-How large the house is, and how its rooms are: what somebody new has to hold in their head.
+Measures the size and structure of the code, and finds names that are used twice.
 
     make structure     lines and files, small modules with one importer, homonyms, the longest file
-    make check         fails where two things are called the same, unless it is accepted below
+    make check         fails if two things share a name, unless that is accepted below
 """
 
 import ast
@@ -16,9 +16,9 @@ import grimp
 ROOT = Path(__file__).parents[1]
 SHIPPED = (*sorted(ROOT.glob("src/*/")), ROOT / "functions", *ROOT.glob("simulator/src/*/"))
 MEASURED = (*SHIPPED, ROOT / "infra", ROOT / "tests")
-SMALL = 60  # lines, below which a module that one other imports may as well be a part of it
+SMALL = 60  # lines; a smaller module with one importer could be part of that one
 _EXEMPT = {"__init__", "__main__", "handler"}
-# Files of such a folder may be called as others outside of it are, and why.
+# Folders whose files may have names that are used outside of them, and why.
 APART = {
     r"simulator/src/\w+/rules/": "rules are named for what they are about",
     r"simulator/": "another distribution, and both call AWS's things as AWS does",
@@ -29,7 +29,7 @@ APART = {
     r"src/stackroom_cli/commands/": "verbs are named for what they are about",
     r"functions/\w+/": "a function's own, which no other imports",
 }
-# Single names, as `texts.py` or `class Page`: why the same word is the right one in each place.
+# Single names such as `texts.py` or `class Page`, and why each use of the word is right.
 ACCEPTED: dict[str, str] = {
     "class NotKept": "programs are told it by this name, here and at a deployment",
 }
@@ -44,7 +44,7 @@ def lines_of(path: Path) -> int:
 
 
 def homonyms() -> dict[str, list[str]]:
-    """Modules, and public classes, that are called as another one is: where each of them stands."""
+    """Return the paths of modules and of public classes that share a name, by that name."""
     places: dict[str, list[str]] = defaultdict(list)
     for path in (each for package in SHIPPED for each in files_of(package)):
         if path.stem not in _EXEMPT:
@@ -56,7 +56,7 @@ def homonyms() -> dict[str, list[str]]:
 
 
 def unaccepted() -> list[str]:
-    """A line for each homonym that nothing above accepts, and for what it accepts in vain."""
+    """Return a line for each homonym that isn't accepted, and for each needless acceptance."""
     found, lines = homonyms(), []
     for name, where in found.items():
         folders: dict[str, list[str]] = defaultdict(list)
@@ -69,7 +69,7 @@ def unaccepted() -> list[str]:
 
 
 def small_modules() -> dict[str, str]:
-    """Modules of less than `SMALL` lines that a single one imports, and which that is."""
+    """Return the only importer of each module with fewer than `SMALL` lines that has just one."""
     graph = grimp.build_graph(*(each.name for each in SHIPPED), cache_dir=None)
     found = {}
     for path in (each for package in SHIPPED for each in files_of(package)):

@@ -1,4 +1,4 @@
-"""docs/cli.md, the reference of the command line, and docs/cli-schema.json, of its JSON."""
+"""Writes docs/cli.md, the command line's reference, and docs/cli-schema.json, that of its JSON."""
 
 import inspect
 import json
@@ -91,7 +91,7 @@ def cli() -> str:
 
 
 def cli_schema() -> str:
-    """The text of docs/cli-schema.json: which answer each command has, and their definitions."""
+    """Return the text of docs/cli-schema.json: the answer of each command, and the definitions."""
     models: list[tuple[type[BaseModel], JsonSchemaMode]]
     models = [(each, "serialization") for each in _answers()]
     _, schema = models_json_schema(models)
@@ -102,19 +102,19 @@ def cli_schema() -> str:
     content = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "answers": by_verb,
-        "$defs": _plain(schema["$defs"]),
+        "$defs": _without_titles(schema["$defs"]),
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def _plain(schema: Any) -> Any:
-    """Without titles, which repeat names; keys may be added, whatever the models say of others."""
+def _without_titles(schema: Any) -> Any:
+    """Remove titles, which repeat names, and bans of other keys, as later versions may add keys."""
     if isinstance(schema, list):
-        return [_plain(each) for each in schema]
+        return [_without_titles(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
     return {
-        key: _plain(value)
+        key: _without_titles(value)
         for key, value in schema.items()
         if not (key == "title" and isinstance(value, str))
         and not (key == "additionalProperties" and value is False)

@@ -8,10 +8,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PAGE = Path(__file__).with_name("clients.md")
 SHOWN = ROOT / "src" / "stackroom_console" / "clients.json"
-BEFORE = "Before"  # the heading of what is typed first, once for all clients
-# What is asked by the clients below it, by the heading that the page gives it.
+BEFORE = "Before"  # the heading of the commands that every client needs first
+# What the clients of a part ask, by the heading of that part.
 ASKED = {"The gateway": "gateway", "The knowledge base itself": "knowledge_base"}
-# Fenced, or a line that links to an example.
+# A fenced block, or a line that links to an example.
 _BLOCK = re.compile(
     r"^```(\w*)\n(.*?)^```$|^\[examples/\S+\]\(\.\./(examples/\S+\.py)\)$", re.MULTILINE | re.DOTALL
 )
@@ -28,27 +28,27 @@ class Block:
 
 
 def blocks() -> list[Block]:
-    """The page's blocks in their order: fenced ones, and the examples that it links to."""
+    """Return the page's blocks in order: fenced ones, and the examples that it links to."""
     return [block for _, block in _under_parts()]
 
 
 def clients() -> str:
-    """As JSON: the blocks of each client by what it asks, and how one signs in on AWS."""
+    """Return JSON with the blocks of each client by what it asks, and how one signs in on AWS."""
     shown: dict[str, dict[str, list[dict[str, str]]]] = {part: {} for part in ASKED.values()}
     for part, block in _under_parts():
         if part in ASKED:
             shown[ASKED[part]].setdefault(block.heading, []).append(
                 {name: value for name, value in asdict(block).items() if name != "heading"}
             )
-    told = {**shown, "signing_in_on_aws": _signing_in_on_aws()}
-    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+    content = {**shown, "signing_in_on_aws": _signing_in_on_aws()}
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def _signing_in_on_aws() -> str:
-    [told] = re.findall(
+    [text] = re.findall(
         r"^- (A client that signs in by itself .*?)(?=^- )", PAGE.read_text("utf-8"), re.M | re.S
     )
-    return " ".join(_without_links(told).split())
+    return " ".join(_without_links(text).split())
 
 
 def _without_links(text: str) -> str:
@@ -56,7 +56,7 @@ def _without_links(text: str) -> str:
 
 
 def _under_parts() -> list[tuple[str, Block]]:
-    """With the heading of the part of the page that each stands in."""
+    """Return each block with the heading of its part of the page."""
     pieces = re.split(r"^(##+) (.+)$", PAGE.read_text("utf-8"), flags=re.MULTILINE)[1:]
     part, found = "", []
     for level, heading, section in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):

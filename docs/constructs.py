@@ -36,7 +36,7 @@ from stackroom_constructs import (
 )
 
 PAGE = Path(__file__).with_name("agents.md")
-# Each with the class, further up, whose arguments it is compared with: equal ones are only named.
+# Each with an earlier class; the page only names arguments that are the same there.
 CLASSES: Mapping[type, type | None] = {
     BatchAgent: None,
     InteractiveAgent: BatchAgent,
@@ -56,7 +56,7 @@ CLASSES: Mapping[type, type | None] = {
 }
 _FIRST, _LAST = "<!-- arguments -->", "<!-- /arguments -->"
 _ARGUMENT = re.compile(r"(?P<names>[a-z_]+(?:, [a-z_]+)*): (?P<text>.+)")
-# Every construct has them, and they mean the same everywhere.
+# Every construct has these, with the same meaning.
 _OF_CONSTRUCTS = ("self", "scope", "construct_id")
 _PLAIN = (str, int, bool, float)  # the default or the text shows the type
 
@@ -112,10 +112,10 @@ def _parameters(described: type) -> Mapping[str, inspect.Parameter]:
     found = dict(inspect.signature(described.__init__).parameters)  # type: ignore[misc]
     for name, each in tuple(found.items()):
         if each.kind is inspect.Parameter.VAR_KEYWORD:
-            [handed_on] = typing.get_args(each.annotation)  # Unpack of a TypedDict
+            [passed_on] = typing.get_args(each.annotation)  # Unpack of a TypedDict
             above = _parameters(described.__base__)  # type: ignore[arg-type]  # not object: it takes none
             del found[name]
-            found |= {key: above[key] for key in handed_on.__annotations__}
+            found |= {key: above[key] for key in passed_on.__annotations__}
     return {name: each for name, each in found.items() if name not in _OF_CONSTRUCTS}
 
 
@@ -138,7 +138,7 @@ def _texts(described: type) -> Mapping[str, tuple[tuple[str, ...], str]]:
 
 
 def _summary(described: type) -> str:
-    """The first paragraph, unless the docstring begins with an argument."""
+    """Return the first paragraph, unless the docstring starts with an argument."""
     first = inspect.cleandoc(described.__doc__ or "").split("\n\n")[0]
     return "" if _ARGUMENT.match(first) else " ".join(first.split())
 

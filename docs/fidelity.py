@@ -1,4 +1,4 @@
-"""docs/fidelity.json, every rule and assumption with its source, and its summary, fidelity.md."""
+"""Writes docs/fidelity.json, all rules and assumptions with sources, and a summary of it."""
 
 import ast
 import json
@@ -23,7 +23,7 @@ OPENSEARCH_TESTS = ROOT / "tests" / "opensearch"
 _MARK = re.compile(r"\[assumed:\s+([a-z.-]+)\]")
 _MARKED = ("src", "simulator", "functions", "infra", "statemachines")
 _SOURCES = ("model", "quotas", "guide", "documentation", "observed", "assumed")
-# What the rules of each area cover, by the first part of their names.
+# The contents of each area, by the first part of its rules' names.
 AREAS = {
     "rate": "requests per second of each operation, and the burst",
     "request": "signatures, validation, client tokens, errors that any call can meet",

@@ -104,7 +104,7 @@ MEANINGS = {
     "IDENTITY_AUDIENCES": "JSON list of valid audiences (URLs); `*` ends a gateway's id",
     "IDENTITY_CLIENT_IDS": "JSON list of valid app clients",
 }
-# How the page calls functions that read the same variables.
+# The page's names for groups of functions that read the same variables.
 SHARED = {
     "*search*": ("retrieve", "catalog_tools", "console", "agent_runner"),
     "*admission*": ("ingest", "status_poller", "catalog_tools", "console"),
@@ -120,7 +120,7 @@ parentheses; variables without one are required.
 
 
 def configuration() -> str:
-    """A row for each variable that any function reads."""
+    """Return a table with a row for each variable that any function reads."""
     readers: dict[str, list[str]] = {}
     defaults: dict[str, str] = {}
     for package, place in FUNCTIONS.items():

@@ -1,11 +1,11 @@
-"""What tests/opensearch enforces of OpenSearch Serverless and OpenSearch, each with its source."""
+"""The rules of OpenSearch, Serverless or not, that tests/opensearch enforces, with sources."""
 
 from dataclasses import dataclass
 from typing import Any
 
 
 class Refused(Exception):
-    """What a collection answers when it refuses; `kind` and `reason` in OpenSearch's words."""
+    """An error of a collection; `kind` and `reason` are OpenSearch's words."""
 
     def __init__(self, status: int, kind: str, reason: str) -> None:
         super().__init__(reason)
@@ -15,7 +15,7 @@ class Refused(Exception):
 
     @property
     def body(self) -> dict[str, Any]:
-        if self.kind == "Forbidden":  # of what stands before OpenSearch
+        if self.kind == "Forbidden":  # from the service in front of OpenSearch
             return {"status": self.status, "error": {"reason": self.reason, "type": self.kind}}
         cause = {"type": self.kind, "reason": self.reason}
         return {"error": {"root_cause": [cause], **cause}, "status": self.status}

@@ -1,4 +1,4 @@
-"""The picture of the state machine, made from the definition that deploys."""
+"""Draws the state machine from the definition that is deployed."""
 
 import json
 from collections.abc import Iterator
@@ -18,12 +18,12 @@ _BROKEN = ("RecordFailure", "RunBroke", "RunSuperseded", "UnknownOutcome")
 
 
 def state_machine() -> str:
-    """As Mermaid; without the ways that every task has to what records its failure."""
+    """Return a Mermaid chart, without the transitions from every task to the failure's record."""
     machine = json.loads(DEFINITION.read_text("utf-8"))
     shown = {name: each for name, each in machine["States"].items() if name not in _BROKEN}
     lines = ["```mermaid", "flowchart TB"]
     lines += [f"    {name}{_shape(name, each)}" for name, each in shown.items()]
-    lines += [line for name, each in shown.items() for line in _ways(name, each, shown)]
+    lines += [line for name, each in shown.items() for line in _transitions(name, each, shown)]
     return "\n".join([*lines, "```"])
 
 
@@ -31,7 +31,7 @@ def _shape(name: str, state: dict[str, Any]) -> str:
     return _SHAPES[state["Type"]].format(name)
 
 
-def _ways(name: str, state: dict[str, Any], shown: dict[str, Any]) -> Iterator[str]:
+def _transitions(name: str, state: dict[str, Any], shown: dict[str, Any]) -> Iterator[str]:
     if state.get("Next") in shown:
         yield f"    {name} --> {state['Next']}"
     for rule in state.get("Choices", ()):

@@ -18,18 +18,18 @@ PAGE = Path(__file__).with_name("stores.md")
 _FIRST, _LAST = "<!-- prices -->", "<!-- /prices -->"
 
 CHUNKS, QUESTIONS = 1_000_000, 1_000
-_HOURS = 730  # of a month
+_HOURS = 730  # in a month
 _GB = 1e9
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """In bytes: 300 tokens of English text, 20 % of them said before, and a small sidecar."""
+    """Bytes of a chunk's parts: 300 tokens of English, 20 % of them overlap, and a small sidecar."""
 
     text: int = 1_200
     new_text: int = 960
-    attributes: int = 500  # filterable ones, and the key
-    notes: int = 500  # what Bedrock adds: where it comes from
+    attributes: int = 500  # the filterable ones, and the key
+    notes: int = 500  # what Bedrock adds about the source
 
     @staticmethod
     def vector(dimensions: int) -> int:
@@ -60,7 +60,7 @@ QUERY = Price(
     "a million",
     "aws.amazon.com/s3/pricing",
 )
-# AWS has made it cheaper still beyond ten million vectors, on 2026-06-16.
+# On 2026-06-16 AWS lowered the price beyond ten million vectors further.
 PROCESSED = (
     Price(
         "S3 Vectors, processed, the first 100,000 vectors",
@@ -169,7 +169,7 @@ def _vectors_bytes(dimensions: int) -> int:
 
 
 def _processed(dimensions: int) -> float:
-    """Of so many queries over so many vectors: neither text nor notes are filterable."""
+    """Return the dollars for the data of all queries; neither text nor notes are filterable."""
     size = CHUNK.vector(dimensions) + CHUNK.attributes
     first, beyond = min(CHUNKS, 100_000), max(0, CHUNKS - 100_000)
     parts = zip((first, beyond), PROCESSED, strict=True)
@@ -177,7 +177,7 @@ def _processed(dimensions: int) -> float:
 
 
 def table() -> str:
-    """What stands between the marks."""
+    """Return the generated part of the page."""
     rows = [
         "| store | a million chunks, a month | 1,000 questions | assuming |",
         "|---|---|---|---|",
@@ -187,7 +187,7 @@ def table() -> str:
 
 
 def with_prices(page: str) -> str:
-    """The page with its prices as they are now."""
+    """Return the page with the current prices."""
     before, _, rest = page.partition(_FIRST)
     _, _, after = rest.partition(_LAST)
     return f"{before}{_FIRST}\n{table()}\n{_LAST}{after}"

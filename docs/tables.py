@@ -1,4 +1,4 @@
-"""Markdown: tables, and what stands between two marks of a page."""
+"""Markdown: tables, and the generated parts of a page between two marks."""
 
 from collections.abc import Iterable
 
@@ -9,11 +9,11 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def section(text: str, name: str) -> str:
-    """What stands between the marks of this name."""
+    """Return the text between the marks of this name."""
     return text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->", maxsplit=1)[0].strip()
 
 
 def replaced(text: str, name: str, by: str) -> str:
-    """The text with something else between the marks of this name."""
+    """Return the text with the part between the marks of this name replaced."""
     old = text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->", maxsplit=1)[0]
     return text.replace(f"<!-- {name} -->{old}<!-- /", f"<!-- {name} -->\n{by}\n<!-- /")

@@ -22,7 +22,7 @@ _SLOWEST = 10  # suites that have a row
 
 @dataclass
 class Recorded:
-    """A tier's run: seconds by suite, tests by suite, and the seconds of the whole."""
+    """A tier's run: seconds and tests by suite, and the seconds of the whole."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     tests: Counter[str] = field(default_factory=Counter)

@@ -18,7 +18,7 @@ def definition() -> str:
 
 
 def _written(value: Any, *, indent: str) -> str:
-    """JSON as one would write it: a list of names, or a rule of a Choice, takes one line."""
+    """Return readable JSON: a list of names, or a rule of a Choice, takes one line."""
     inner = indent + "  "
     if isinstance(value, dict):
         lines = [f"{json.dumps(key)}: {_written(value[key], indent=inner)}" for key in value]

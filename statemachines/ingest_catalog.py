@@ -1,4 +1,4 @@
-"""The state machine that works off one worklist: which state follows on which."""
+"""The state machine that processes one worklist, as a chain of states."""
 
 from statemachines.states import (
     INGEST,

@@ -13,8 +13,8 @@ State = dict[str, Any]
 INGEST = "${IngestFunctionArn}"  # CDK fills in the ARN
 STATUS_POLLER = "${StatusPollerFunctionArn}"
 
-# Our own errors that pass: all under `Unavailable` in stackroom.errors, each by its name, since
-# Step Functions knows nothing of inheritance.
+# The project's transient errors: all subclasses of `Unavailable` in stackroom.errors by name,
+# because Step Functions does not know inheritance.
 OURS = ["RecordChanged", "StoreUnavailable", "KnowledgeBaseThrottled", "KnowledgeBaseUnavailable"]
 # Errors of Lambda that pass [Step Functions guide: error handling, "Handle transient Lambda
 # service exceptions"], and those of a process that died or ran out of time.
@@ -32,7 +32,7 @@ TIMEOUT = "States.Timeout"
 
 
 def backoff(errors: list[str], *, attempts: int, longest: int, **more: str) -> State:
-    """Try again after 2, 4, 8, ... seconds, at most `longest`."""
+    """Return a retry rule with pauses of 2, 4, 8, ... seconds, at most `longest`."""
     return {
         "ErrorEquals": errors,
         "IntervalSeconds": 2,
@@ -43,12 +43,12 @@ def backoff(errors: list[str], *, attempts: int, longest: int, **more: str) -> S
     }
 
 
-# Two minutes; with jitter, because runs that met at a table would meet there again.
+# Two minutes in all; with jitter, because runs that collided at a table would collide again.
 RETRY_OURS = backoff(OURS, attempts=6, longest=60, JitterStrategy="FULL")
-# A task's answer that doesn't come counts as Lambda's failure.
+# A missing answer of a task counts as a failure of Lambda.
 RETRY = [RETRY_OURS, backoff([*LAMBDAS, TIMEOUT], attempts=5, longest=60)]
-# Of a task that waits for its token a timeout is no failure: it begins to wait anew, more often
-# than the machine's own timeout has room for.
+# The timeout of a task that waits for its token is no failure: the task waits again, more often
+# than the machine's own timeout allows.
 RETRY_WAITING = [
     {
         "ErrorEquals": [TIMEOUT],
@@ -60,7 +60,7 @@ RETRY_WAITING = [
     RETRY_OURS,
     backoff(LAMBDAS, attempts=5, longest=60),
 ]
-# Nothing comes after this one, so it tries for six minutes.
+# Nothing follows this task, so it retries for six minutes.
 RETRY_RECORDING = [backoff([*OURS, *LAMBDAS, TIMEOUT], attempts=8, longest=120)]
 
 CATCH = [
@@ -73,14 +73,14 @@ CATCH_RECORDING = [
 
 
 def task(function: str, action: str, comment: str, *, then: str) -> State:
-    """A step of the run: its answer becomes the state machine's data."""
+    """Return a step of the run, whose answer becomes the state machine's data."""
     state = _task(comment, {"OutputPath": "$.Payload"}, retry=RETRY, catch=CATCH, then=then)
     state["Parameters"] = _parameters(function, action, last="progress")
     return state
 
 
 def waiting_task(function: str, action: str, comment: str, *, then: str) -> State:
-    """A step that is over when somebody sends its token back, with nothing to tell."""
+    """Return a step that ends when somebody sends its token back, without a result."""
     state = _task(comment, {"ResultPath": None}, retry=RETRY_WAITING, catch=CATCH, then=then)
     state["Resource"] += ".waitForTaskToken"
     state["Parameters"] = _parameters(function, action, last="progress")
@@ -90,7 +90,7 @@ def waiting_task(function: str, action: str, comment: str, *, then: str) -> Stat
 
 
 def recording_task(function: str, action: str, comment: str, *, then: str) -> State:
-    """What follows on a failure: takes the error instead of the progress, and answers nothing."""
+    """Return a task that records a failure: it takes the error, and its answer is discarded."""
     answer = {"ResultPath": None}
     state = _task(comment, answer, retry=RETRY_RECORDING, catch=CATCH_RECORDING, then=then)
     state["Parameters"] = _parameters(function, action, last="error")
@@ -98,7 +98,7 @@ def recording_task(function: str, action: str, comment: str, *, then: str) -> St
 
 
 def choice(comment: str, **then: str) -> State:
-    """Which state follows on which outcome; an outcome that isn't named is a failure."""
+    """Return a choice of the next state by outcome; any other outcome is a failure."""
     return {
         "Type": "Choice",
         "Comment": comment,
@@ -111,7 +111,7 @@ def choice(comment: str, **then: str) -> State:
 
 
 def wait(comment: str, *, then: str) -> State:
-    """As many seconds as the task before it answered."""
+    """Return a wait for the seconds that the previous task answered."""
     return {
         "Type": "Wait",
         "Comment": comment,
@@ -129,7 +129,7 @@ def _task(
         "Resource": "arn:aws:states:::lambda:invoke",
         "Parameters": {},
         **answer,
-        "TimeoutSeconds": 150,  # longer than either function may run, or a live one is abandoned
+        "TimeoutSeconds": 150,  # longer than the functions may run, so none is abandoned
         "Retry": retry,
         "Catch": catch,
         "Next": then,
@@ -137,7 +137,7 @@ def _task(
 
 
 def _parameters(function: str, action: str, *, last: str) -> State:
-    """Ids travel, and how far the run is; never documents."""
+    """Return a function's input: ids and the run's progress, never documents."""
     return {
         "FunctionName": function,
         "Payload": {

@@ -29,9 +29,9 @@ _MAX_PREFIX = 300
 @dataclass(frozen=True, kw_only=True)
 class KnowledgeBaseCreation:
     """
-    What `create` makes: a vector index, a service role, the knowledge base and a data source.
-    Chunking and parsing can't be changed later: CloudFormation would replace the data source and
-    fail on its name.
+    The resources that `create` makes: a vector index, a service role, the knowledge base and a data
+    source. Chunking and parsing can't be changed later: CloudFormation would replace the data
+    source and fail on its name.
 
     A document of an S3 data source is found after an ingestion job (StartIngestionJob, with
     `.knowledge_base_id` and `.data_source_id`); nothing starts one but `ingest_on_upload`. Bedrock
