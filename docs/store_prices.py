@@ -24,7 +24,7 @@ _GB = 1e9
 
 @dataclass(frozen=True)
 class Chunk:
-    """Bytes of a chunk's parts: 300 tokens of English, 20 % of them overlap, and a small sidecar."""
+    """A chunk's bytes: 300 tokens of English, 20 % of them overlap, and a small sidecar."""
 
     text: int = 1_200
     new_text: int = 960

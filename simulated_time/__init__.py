@@ -1,5 +1,5 @@
 """
-An AWS account under simulated time: what takes AWS a month takes minutes here, rule for rule.
+An AWS account under simulated time: a month on AWS takes minutes here, by the same rules.
 
-`memory` and `stores` have the pipeline's ports without AWS, for benchmarks and tests.
+`memory` and `stores` implement the pipeline's ports without AWS, for benchmarks and tests.
 """

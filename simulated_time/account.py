@@ -1,4 +1,4 @@
-"""An AWS account under simulated time: what the services share, and how they are wired."""
+"""An AWS account under simulated time: its services, and how they are connected."""
 
 import json
 import random
@@ -28,15 +28,15 @@ T = TypeVar("T")
 
 CREATED, DELETED = "Object Created", "Object Deleted"
 
-# Seconds, assumed: from a request to S3 until its event is in the queue, and what a function sees
-# of a call of Bedrock's.
+# Assumed seconds: from a request to S3 until its event is in the queue, and of a call of Bedrock as
+# a function sees it.
 EVENT_DELAY = (0.3, 1.5)
 CALL = 0.1
 _SEARCH = 0.3
 
 
 class Account:
-    """Everything random in it comes from the seed."""
+    """An AWS account whose services share a clock; all randomness comes from the seed."""
 
     def __init__(
         self,
@@ -71,16 +71,16 @@ class Account:
         self._services = self._bedrock()
         self._events = count(1)
         self._seed = seed
-        self._told: Counter[tuple[str, str]] = Counter()
+        self._event_counts: Counter[tuple[str, str]] = Counter()
 
     def restart_bedrock(self) -> None:
-        """What is under way is cut off, as when the simulator is started again; takes a second."""
+        """Restart the simulator of Bedrock, which takes a second and cuts off running work."""
         self._services.close()
         self.hub.sleep(1)
         self._services = self._bedrock()
 
     def client(self, service: str, *, unpaced: bool = False) -> Client:
-        """Of a simulated service; an unpaced one is for setting things up, before time passes."""
+        """Return a service's client; an unpaced one takes no time and serves to set things up."""
         return Client(
             service=service,
             dispatcher=self._services.dispatcher,
@@ -91,7 +91,7 @@ class Account:
         )
 
     def knowledge_base(self) -> tuple[str, str]:
-        """A new one, and its shared CUSTOM data source; let time pass before the next."""
+        """Create a knowledge base with a shared CUSTOM data source; the next one needs a pause."""
         vectors, agent = (
             self.client(each, unpaced=True) for each in ("s3vectors", "bedrock-agent")
         )
@@ -130,7 +130,7 @@ class Account:
         visibility: float | None = None,
         wants: Callable[[str], bool] = lambda _key: True,
     ) -> Queue:
-        """As infra/queues.py makes one: five receives, six times the function's timeout."""
+        """Create a queue like infra/queues.py: five receives, six times the function's timeout."""
         queue = Queue(
             hub=self.hub,
             bill=self.bill,
@@ -153,8 +153,9 @@ class Account:
 
     def beside(self, actions: Sequence[Callable[[], T]]) -> list[T]:
         """
-        As `stackroom.concurrency.in_threads`, in tasks of one function. They take as long as the
-        slowest of them, also if that has only read and owes its time.
+        Run the actions in parallel as `stackroom.concurrency.in_threads` does, in one function.
+
+        Together they take as long as the slowest, even if that one has only read and owes time.
         """
         if len(actions) < 2:
             return [action() for action in actions]
@@ -169,7 +170,7 @@ class Account:
                 answer = actions[number]()
                 self.pace.settle()
                 answers[number] = answer
-            except (Exception, FunctionEnded) as error:  # it is the caller's
+            except (Exception, FunctionEnded) as error:  # the caller raises it
                 errors[number] = error
             if len(answers) + len(errors) == len(actions):
                 over.set()
@@ -191,7 +192,7 @@ class Account:
         )
 
     def notify(self, kind: str, key: str) -> None:
-        """As S3, EventBridge and SQS tell of an object: `kind` is CREATED or DELETED."""
+        """Send the event of an object to its queues; `kind` is CREATED or DELETED."""
         number = next(self._events)
         body = json.dumps(
             {
@@ -200,18 +201,18 @@ class Account:
                 "detail": {"bucket": {"name": "docs"}, "object": {"key": key}},
             }
         )
-        self._told[kind, key] += 1
+        self._event_counts[kind, key] += 1
         for queue in (each for each in self.queues if each.wants(key)):
             delay = self.event_delay(kind, key, target=queue.name)
             self.hub.spawn(partial(queue.send, body), after=delay)
 
     def event_delay(self, kind: str, key: str, target: str = "uploads") -> float:
-        """Of the latest of its events."""
-        number = self._told[kind, key]
+        """Return the delay of the object's latest event."""
+        number = self._event_counts[kind, key]
         return event_delay(self._seed, kind, key, number=number, target=target)
 
     def charge_idle_polling(self, seconds: float) -> None:
-        """What the queues' pollers ask for in vain, all the time."""
+        """Charge the requests of the queues' pollers that find nothing."""
         self.bill.add("sqs requests", IDLE_REQUESTS * len(self.queues) * seconds)
 
 
@@ -219,8 +220,8 @@ def event_delay(
     seed: int, kind: str, key: str, *, number: int = 1, target: str = "uploads"
 ) -> float:
     """
-    Seconds until that event of an object, counted from 1, is with its target: drawn by its name, so
-    that all designs wait for it alike, and a bound knows it.
+    Return the seconds until an object's event, counted from 1, reaches its target. They depend on
+    the names alone, so that they are equal for all designs, and known to a bound.
     """
     drawn = zlib.crc32(f"{seed}/{kind}/{key}/{number}/{target}".encode()) / 2**32
     shortest, longest = EVENT_DELAY

@@ -1,8 +1,8 @@
 """
-The Bedrock simulator under simulated time: its rules and life cycles, without reading anything.
+The Bedrock simulator under simulated time: its rules and life cycles, without file contents.
 
-A document stands in for itself by its size. Indexing it takes a time drawn by that size, and what
-a search finds of it are its attributes.
+A document is only a size. Indexing takes a random time that depends on the size, and searches find
+the document by its attributes.
 """
 
 import math
@@ -29,7 +29,7 @@ from simulated_time.hub import Hub
 from simulated_time.searching import SearchableDocuments
 
 ACCOUNT, REGION = "123456789012", "us-east-1"
-BROKEN = "broken-"  # how the ETag of a document begins that can't be read
+BROKEN = "broken-"  # start of the ETag of an unreadable document
 STAND_IN = re.compile(r"(\d+) bytes of (.+)")
 _ANY_VECTOR: Vector = np.ones(1, dtype=np.float32)
 
@@ -55,26 +55,26 @@ class Durations:
 
 
 class Shelves(Protocol):
-    """The bucket of documents, as far as a simulator that reads nothing needs it."""
+    """The parts of a bucket of documents that a simulator without file contents needs."""
 
     def under(self, prefix: str) -> Iterator[tuple[str, int, str]]:
-        """Key, size and ETag of documents and sidecars."""
+        """Yield key, size and ETag of documents and sidecars."""
         ...
 
     def find(self, key: str) -> tuple[int, str] | None: ...
 
     def sidecar(self, key: str) -> tuple[bytes, str] | None:
-        """Body and ETag, of a key that ends like a sidecar's."""
+        """Return body and ETag of a sidecar by its key."""
         ...
 
 
 def stand_in(size: int, etag: str) -> str:
-    """Return what stands for a document of that size."""
+    """Return a short text in place of a document of that size."""
     return f"{size} bytes of {etag}"
 
 
 class StandIns:
-    """The simulator's `Objects`: sidecars as they are, of documents what they would be."""
+    """The simulator's `Objects`: real sidecars, and stand-ins for documents."""
 
     def __init__(self, shelves: Shelves) -> None:
         self._shelves = shelves
@@ -104,7 +104,7 @@ class StandIns:
 
 
 class NothingToParse:
-    """The simulator's `Parser`: a stand-in reads as it is, or not at all."""
+    """The simulator's `Parser`: returns a stand-in unchanged, or refuses it."""
 
     def text(self, body: bytes, filename: str) -> str:  # noqa: ARG002 - the port's arguments
         text = body.decode()
@@ -125,8 +125,8 @@ class NothingToParse:
 @dataclass(frozen=True, kw_only=True)
 class WaitInsteadOfEmbedding:
     """
-    The simulator's `Embedder`: takes its time over a stand-in, none over a query. In `embedded` are
-    the sizes of the documents, each time: what an account is billed for.
+    The simulator's `Embedder`: takes time for a document and none for a query. `embedded` has the
+    size of a document for each embedding, because AWS bills each.
     """
 
     hub: Hub
@@ -159,7 +159,7 @@ def bedrock(
     faults: Faults | None = None,
     assumptions: Assumptions | None = None,
 ) -> Services:
-    """Over a store that another one left, it goes on as after a restart."""
+    """Return the simulator; with another one's store, it continues as after a restart."""
     return Services(
         Components(
             clock=VirtualClock(hub),

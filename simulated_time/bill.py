@@ -1,4 +1,4 @@
-"""What an account is billed for, counted; and what that costs."""
+"""An account's billed amounts, and their costs."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -28,10 +28,10 @@ PRICES = {
     "log bytes": 0.50 / 1_000_000_000,
 }
 METRIC = 0.30
-# Bytes: of a line of ours, measured, with the 26 that CloudWatch adds to each; and of what Lambda
-# and Powertools' metrics say of each invocation, assumed.
+# Bytes of a log line: measured, with the 26 that CloudWatch adds. Bytes of each invocation's lines
+# from Lambda and Powertools' metrics: assumed.
 LOG_LINE, LOGGED = 700, 900
-# X-Ray keeps the first request of each second, and so many of the others.
+# X-Ray records the first request of each second, and this share of the others.
 # https://docs.aws.amazon.com/xray/latest/devguide/xray-console-sampling.html
 _SAMPLED = 0.05
 
@@ -39,14 +39,16 @@ _SAMPLED = 0.05
 @dataclass
 class Bill:
     """
-    `amounts` are of PRICES. For the record: `calls` are requests by operation, `accepted` those
-    that Bedrock took.
+    A bill; `amounts` are by the names of PRICES. Without a price: `calls` are requests by
+    operation, `accepted` those that Bedrock accepted.
     """
 
     amounts: Counter[str] = field(default_factory=Counter)
     calls: Counter[str] = field(default_factory=Counter)
     accepted: Counter[str] = field(default_factory=Counter)
-    _traced: dict[str, int] = field(default_factory=dict)  # in which second, by service
+    _traced: dict[str, int] = field(
+        default_factory=dict
+    )  # the second of the last sampled trace, by service
 
     def add(self, what: str, amount: float) -> None:
         assert what in PRICES, f"nobody knows what {what} cost"
@@ -54,7 +56,7 @@ class Bill:
         self.amounts[what] += amount  # type: ignore[assignment]
 
     def trace(self, service: str, at: float) -> None:
-        """What begins there by itself; whatever it calls is in the same trace."""
+        """Count a trace that starts with the service; calls from there belong to the same trace."""
         second = int(at)
         is_first = self._traced.get(service) != second
         self._traced[service] = second

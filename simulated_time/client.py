@@ -1,8 +1,8 @@
 """
-boto3's clients of the simulated services, without a wire: the product's own adapters call them.
+Clients like boto3's for the simulated services, without HTTP; the product's adapters call them.
 
-They retry as the product configures boto3 to (standard mode, four attempts) and raise botocore's
-errors, so that what an adapter catches is what it would catch of AWS.
+They retry as the product configures boto3 (standard mode, four attempts) and raise botocore's
+errors, so that an adapter catches the same errors as with AWS.
 """
 
 import random

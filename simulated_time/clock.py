@@ -1,4 +1,4 @@
-"""The simulator's clock, told by a hub: nothing it waits for takes any time."""
+"""The simulator's clock on a hub's time: waits take no real time."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -9,7 +9,7 @@ from simulated_time.hub import Hub, Signal, Task
 
 
 class VirtualClock(Clock):
-    """A second is an AWS second; what would be a thread is a task of the hub."""
+    """A clock in AWS seconds, with tasks of the hub in place of threads."""
 
     def __init__(self, hub: Hub) -> None:
         super().__init__()
@@ -37,4 +37,4 @@ class VirtualClock(Clock):
         return Signal(self._hub)
 
     def stop(self) -> None:
-        """Whoever runs the hub decides what still happens."""
+        """Do nothing: the one who runs the hub decides when it ends."""

@@ -1,8 +1,8 @@
 """
-A state machine's definition, read into what `simulated_time.workflow` walks.
+Parses a state machine's definition for `simulated_time.workflow`.
 
-It knows what statemachines/ uses of the Amazon States Language, in JSONPath. Anything else is
-refused when it is read: a walk that leaves something out would prove nothing.
+It supports the parts of the Amazon States Language, with JSONPath, that statemachines/ uses, and
+refuses everything else, because an incomplete execution would prove nothing.
 """
 
 import json
@@ -28,7 +28,7 @@ _WAIT_FOR_TOKEN = f"{_INVOKE}.waitForTaskToken"
 
 
 def definition_of(text: str, functions: Mapping[str, str]) -> Definition:
-    """From a file's text; `functions` are what its placeholders stand for. Raises Unsupported."""
+    """Parse a definition; `functions` replace its placeholders. Raises Unsupported."""
     for placeholder, function in functions.items():
         text = text.replace(f"${{{placeholder}}}", function)
     machine = json.loads(text)
@@ -147,7 +147,7 @@ def _fail(name: str, given: dict[str, Any]) -> Fail:
 
 
 def _next(name: str, given: dict[str, Any]) -> str | None:
-    """None where the state ends the execution."""
+    """Return the next state's name, or None if the state ends the execution."""
     if ("Next" in given) == bool(given.get("End")):
         raise Unsupported(f"{name} with both Next and End, or neither")
     return given.get("Next")

@@ -1,4 +1,4 @@
-"""What is known of an execution, and of the tasks that wait to be told by a token."""
+"""Executions and their history, and the tasks that wait with a token."""
 
 from dataclasses import dataclass, field
 from itertools import count
@@ -20,7 +20,7 @@ class TaskTimedOut(Exception):
 
 
 class Failed(Exception):
-    """An error as a Retry or Catch knows it."""
+    """An error by the name that a Retry or Catch knows."""
 
     def __init__(self, error: str, cause: str = "") -> None:
         super().__init__(error)
@@ -30,7 +30,7 @@ class Failed(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """A line of the history: a state was entered, failed or exited."""
+    """An entry of the history: a state was entered, failed or exited."""
 
     what: str
     state: str
@@ -39,7 +39,7 @@ class Event:
 
 @dataclass
 class Execution:
-    """`transitions` are what is billed; `deadline` is a moment of the hub."""
+    """An execution; `transitions` are billed, and `deadline` is in the hub's time."""
 
     name: str
     input: Any
@@ -59,7 +59,7 @@ class Execution:
 
 @dataclass
 class Turn:
-    """A task that waits with a token; `answer` or `failure` is what it was told."""
+    """A task that waits with a token; `answer` or `failure` came with the token."""
 
     told: Signal
     answer: Any = None
@@ -67,7 +67,7 @@ class Turn:
 
 
 class TaskTokens:
-    """The task tokens that are waited with."""
+    """The tokens of waiting tasks."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
@@ -84,17 +84,17 @@ class TaskTokens:
 
     def succeed(self, token: str, output: Any) -> None:
         """SendTaskSuccess. Raises TaskDoesNotExist or TaskTimedOut."""
-        turn = self._taken(token)
+        turn = self._waiting_turn(token)
         turn.answer = output
         turn.told.set()
 
     def fail(self, token: str, error: str, cause: str = "") -> None:
         """SendTaskFailure. Raises TaskDoesNotExist or TaskTimedOut."""
-        turn = self._taken(token)
+        turn = self._waiting_turn(token)
         turn.failure = Failed(error, cause)
         turn.told.set()
 
-    def _taken(self, token: str) -> Turn:
+    def _waiting_turn(self, token: str) -> Turn:
         if not token.startswith("turn-"):
             raise TaskDoesNotExist(token)
         turn = self._waiting.pop(token, None)

@@ -1,10 +1,9 @@
 """
-Lambda: functions invoked beside each other, billed by the millisecond, ended when they take too
-long.
+Lambda: parallel invocations, billed by the millisecond and ended at their timeout.
 
-A function's code takes no time of its own here. Time passes in its calls of AWS (`Pace`) and where
-it pauses; `OVERHEAD` stands for all the rest. Of a call, a part is the function's own processor's,
-of which it has one, however many calls it makes beside each other.
+A function's code takes no time itself. Time passes in its calls of AWS (`Pace`) and its pauses;
+`OVERHEAD` stands for all the rest. A part of each call uses the function's processor, of which it
+has only one for all its parallel calls.
 """
 
 import math
@@ -15,14 +14,14 @@ from typing import Any
 from simulated_time.bill import LOGGED, Bill
 from simulated_time.hub import Hub, Killed, Signal
 
-# Seconds, assumed: a warm invocation's own work, a new environment's start (measured for our
-# functions by `make bench-cold`, the download of the code besides), and how long one is kept.
+# Assumed seconds: a warm invocation's own work, a new environment's start (measured for the
+# functions by `make bench-cold`, without the download of the code), and the life of an idle one.
 OVERHEAD = 0.005
 COLD_START = 0.8
 KEPT = 600.0
-# Seconds of a call that are the function's own processor's, with the 512 MB that all assumed times
-# are of: measured by `make bench-registration ARGS=--processor`, 1.4 ms of a whole one. A
-# function has a whole one at 1,769 MB, and its share below.
+# Processor seconds per call with 512 MB, the memory of all assumed times: measured by `make
+# bench-registration ARGS=--processor`, 1.4 ms of a whole processor. A function has a whole one at
+# 1,769 MB, and its share below.
 # https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
 OWN = 0.005
 _ASSUMED_MEMORY = 512
@@ -37,7 +36,7 @@ class Function:
 
 
 class FunctionFailed(Exception):
-    """What the caller gets of an exception, a timeout or a crash: `errorType` and the payload."""
+    """An exception, a timeout or a crash as a caller sees it: `errorType` and the payload."""
 
     def __init__(self, error: str, cause: str) -> None:
         super().__init__(error)
@@ -46,11 +45,11 @@ class FunctionFailed(Exception):
 
 
 class FunctionEnded(BaseException):
-    """Ends the function like a kill, whatever it catches."""
+    """Ends the function like a kill, whatever the function catches."""
 
 
 class Crash(FunctionEnded):
-    """Raised in a function by whoever wants its environment to die there; `error` is its name."""
+    """Raised in a function to end its environment there; `error` is the name that callers see."""
 
     def __init__(self, error: str = "Runtime.ExitError") -> None:
         super().__init__(error)
@@ -59,7 +58,7 @@ class Crash(FunctionEnded):
 
 @dataclass
 class Processor:
-    """Of one environment; `share` of what those assumed have."""
+    """An environment's processor; `share` is relative to the assumed one's."""
 
     share: float = 1.0
     free_at: float = 0.0
@@ -67,7 +66,7 @@ class Processor:
 
 @dataclass
 class Invocation:
-    """`owed` is time that passes with the next that is spent, `own` of it the processor's."""
+    """An invocation; `owed` seconds pass with the next `spend`, `own` of them on the processor."""
 
     over: Signal
     deadline: float
@@ -78,11 +77,11 @@ class Invocation:
     failure: FunctionFailed | None = None
 
     def strand(self) -> "Invocation":
-        """For one of those who are at work in it beside each other, and owe by themselves."""
+        """Return a parallel strand of the invocation, which owes time on its own."""
         return replace(self, owed=0.0, own=0.0)
 
     def result(self) -> Any:
-        """Waits for it. Raises FunctionFailed."""
+        """Wait for the result and return it. Raises FunctionFailed."""
         self.over.wait()
         if self.failure is not None:
             raise self.failure
@@ -95,7 +94,9 @@ class Functions:
     bill: Bill
     known: dict[str, Function] = field(default_factory=dict)
     invocations: int = 0
-    _idle: dict[str, list[float]] = field(default_factory=dict)  # since when, by function
+    _idle: dict[str, list[float]] = field(
+        default_factory=dict
+    )  # when each became idle, by function
 
     def add(self, function: Function) -> None:
         self.known[function.name] = function
@@ -153,9 +154,9 @@ class Pace:
 
     def spend(self, seconds: float, *, own: float = OWN) -> None:
         """
-        Let so much time pass, of which so much is the function's own processor's.
+        Let `seconds` pass, `own` of them on the function's processor.
 
-        Raises what ends the function when its time is over.
+        Raises FunctionEnded when the function's time is over.
         """
         invocation = self.hub.current().context
         if invocation is None:
@@ -174,10 +175,10 @@ class Pace:
 
     def owe(self, seconds: float, *, own: float = OWN) -> None:
         """
-        Let it pass with the next that is spent.
+        Let the time pass with the next `spend`.
 
-        For what a function only reads: between that and its next write the others have as much
-        time as they would have had, and most of the waking and waiting is saved.
+        Serves for reads: other tasks still get the same time before the function's next write,
+        and most switches between tasks are saved.
         """
         invocation = self.hub.current().context
         if invocation is None:
@@ -186,7 +187,7 @@ class Pace:
             self._add(invocation, seconds, own)
 
     def settle(self) -> None:
-        """Let pass what is owed. Raises as `spend` does."""
+        """Let the owed time pass. Raises the same as `spend`."""
         self.spend(0.0)
 
     def _add(self, invocation: Invocation, seconds: float, own: float) -> None:

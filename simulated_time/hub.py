@@ -1,9 +1,9 @@
 """
-Simulated time: tasks that run one at a time, and a queue of the moments at which they go on.
+Simulated time: tasks that run one at a time, and a queue of the times at which they resume.
 
-Nothing ever waits for real. A task that sleeps gives way to whichever task is due next, and the
-time becomes that task's moment. Tasks due at the same moment go in the order in which they came,
-so that a run with the same seeds is the same run.
+Nothing really waits. A task that sleeps gives way to the task that is due next, and the clock jumps
+to that task's time. Tasks due at the same time run in the order of their arrival, so that runs with
+the same seeds are equal.
 """
 
 from collections.abc import Callable
@@ -19,18 +19,18 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 class Killed(BaseException):
     """
-    Raised in a task that is ended from outside, at whatever it waits for.
+    Raised in a task that is ended from outside, where it waits.
 
-    A BaseException, since a task's own `except Exception` can't save it any more than a process's.
+    A BaseException, because `except Exception` must not save a task, as it doesn't save a process.
     """
 
 
 class Task(greenlet):
     """
-    An action that may sleep; it starts at its moment and runs until it waits.
+    An action that may sleep; it starts when it is due and runs until it waits.
 
-    `ticket` counts its waits: of all that would wake it, only what holds the present one does.
-    `context` is whatever its owner wants to find there again.
+    `ticket` counts its waits: only a wake-up with the current ticket resumes the task.
+    `context` is for the task's owner.
     """
 
     def __init__(self, action: Callable[[], object], hub: "Hub", loop: greenlet) -> None:
@@ -48,16 +48,16 @@ class Task(greenlet):
             self._action()
 
     def kill(self) -> None:
-        """End it where it waits, or before it begins; nothing if it is over."""
+        """End the task where it waits, or before it starts; do nothing if it is over."""
         self.doomed = True
         self._hub.wake(self, self.ticket)
 
     def join(self, timeout: float | None = None) -> None:
-        """As a thread's, for those who can't know which they have; a task ends in its own time."""
+        """Do nothing, as a task ends in its own time; callers may also have a thread."""
 
 
 class Hub:
-    """`run` lets time pass; everything else is for the tasks in it, or for setting them up."""
+    """Runs tasks in simulated time: `run` lets time pass, all else is for tasks or their setup."""
 
     def __init__(self, start: datetime = START) -> None:
         self._start = start
@@ -69,33 +69,33 @@ class Hub:
 
     @property
     def time(self) -> float:
-        """Seconds since the start."""
+        """Return the seconds since the start."""
         return self._time
 
     def now(self) -> datetime:
         return self._start + timedelta(seconds=self._time)
 
     def spawn(self, action: Callable[[], object], *, after: float = 0.0) -> Task:
-        """Run it `after` so many seconds."""
+        """Start the action as a task `after` this many seconds."""
         task = Task(action, self, self._loop)
         self.wake(task, task.ticket, after=after)
         return task
 
     def sleep(self, seconds: float) -> None:
-        """Give way for so many seconds. Raises Killed."""
+        """Suspend the task for `seconds`. Raises Killed."""
         task = self.current()
         end = self._time + seconds
         if seconds >= 0 and end <= self._until and not (self._queue and self._queue[0][0] <= end):
-            self._time = end  # nobody else is due before: it would go on at once
+            self._time = end  # nothing else is due before, so it continues at once
             return
         self.wake(task, task.ticket, after=seconds)
         self.give_way(task)
 
     def run(self, until: float | None = None) -> None:
         """
-        Let time pass until nothing is left to do, or up to `until` seconds since the start.
+        Let time pass until nothing is left to do, or until `until` seconds since the start.
 
-        Raises what a task raised, at the moment at which it did.
+        Raises a task's exception as soon as it occurs.
         """
         assert getcurrent() is self._loop, "time passes in one place only"
         self._until = float("inf") if until is None else until
@@ -117,12 +117,12 @@ class Hub:
         return task
 
     def wake(self, task: Task, ticket: int, *, after: float = 0.0) -> None:
-        """Let it go on then, unless it has gone on otherwise by then."""
+        """Resume the task then, unless something else has resumed it before."""
         self._entered += 1
         heappush(self._queue, (self._time + max(0.0, after), self._entered, task, ticket))
 
     def give_way(self, task: Task) -> None:
-        """Wait until woken. Raises Killed."""
+        """Suspend the task until it is woken. Raises Killed."""
         if not task.doomed:
             self._loop.switch()
         if task.doomed:
@@ -130,7 +130,7 @@ class Hub:
 
 
 class Signal:
-    """What `threading.Event` is to threads."""
+    """An event for tasks, like `threading.Event` for threads."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
@@ -146,7 +146,7 @@ class Signal:
             self._hub.wake(task, ticket)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Whether it was set within `timeout` seconds. Raises Killed."""
+        """Return True if it was set within `timeout` seconds. Raises Killed."""
         if self._is_set:
             return True
         task = self._hub.current()

@@ -1,7 +1,7 @@
 """
-The pipeline's ports in memory, each as its adapter of DynamoDB or S3 answers.
+The pipeline's ports in memory, with the behaviour of the adapters of DynamoDB and S3.
 
-`tests/contract/ports` holds them to the adapters; the tests' fakes are made of them.
+`tests/contract/ports` checks that both behave alike; the tests' fakes build on these classes.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -104,7 +104,7 @@ class MemoryCatalogs:
         self._set_counts(seen.catalog_id, counts)
 
     def count(self, catalog_id: str, change: Counts, kept: Document | None) -> None:
-        """As a write of a document does; there is never less than none."""
+        """Change the counts as a write of a document does; no count falls below zero."""
         there = self.kept[catalog_id]
         counts = counts_in(there)
         counts += change.within(counts)
@@ -150,7 +150,7 @@ class MemoryCatalogs:
 
 @dataclass
 class MemoryDocuments:
-    """Documents are counted in their `catalogs`."""
+    """Documents in memory, counted in their `catalogs`."""
 
     catalogs: MemoryCatalogs = field(default_factory=MemoryCatalogs)
     kept: dict[tuple[str, str], Document] = field(default_factory=dict)
@@ -160,7 +160,9 @@ class MemoryDocuments:
 
     def save(self, document: Document) -> Document:
         self._check(document)
-        first = int(document.updated_at.timestamp() * 1_000_000)  # unlike one removed before
+        first = int(
+            document.updated_at.timestamp() * 1_000_000
+        )  # unlike that of a removed document
         version = document.version + 1 if document.version else first
         return self._keep(document.model_copy(update={"version": version}))
 
@@ -244,7 +246,7 @@ class MemoryDocuments:
         is_counted = document.catalog_id in self.catalogs.kept
         since = there.opened_at if there else None
         if since is not None and document.opened_at is not None:
-            since = max(since, document.opened_at)  # it queues up anew
+            since = max(since, document.opened_at)  # it enters the queue again
         self.kept[key] = booked(document, since) if is_counted else uncounted(document)
         before = counts_of(there) if there else Counts()
         self._count(document.catalog_id, counts_of(self.kept[key]) - before, self.kept[key])
@@ -321,7 +323,7 @@ class MemoryBucket:
             yield keys
 
     def _all_keys(self) -> dict[str, datetime]:
-        """With when each was written."""
+        """Return all keys, each with the time of its write."""
         objects = {key: each.last_modified for key, each in self.objects.items()}
         sidecars = {key + SIDECAR_SUFFIX: each.last_modified for key, each in self.sidecars.items()}
         return {**objects, **sidecars}
@@ -486,7 +488,7 @@ class MemoryReceipts:
 
 @dataclass
 class MemoryWorklists:
-    """`kept` has the stamp of each catalog, by worklist."""
+    """Worklists in memory; `kept` has the stamp of each catalog, by worklist."""
 
     kept: dict[str, dict[str, str]] = field(default_factory=dict)
     _stamps: "count[int]" = field(default_factory=count)

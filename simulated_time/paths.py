@@ -4,21 +4,21 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-Read = Callable[[Any, Any], Any]  # of the state's input and the context object
+Read = Callable[[Any, Any], Any]  # takes the state's input and the context object
 
 _PATH = re.compile(r"\${1,2}(\.[A-Za-z_][A-Za-z0-9_]*)*")
 
 
 class Unsupported(Exception):
-    """The definition uses something of the States Language that is not walked here."""
+    """The definition uses a part of the States Language that is not supported here."""
 
 
 class NoSuchPath(Exception):
-    """What Step Functions ends an execution with as States.Runtime."""
+    """A missing path, for which Step Functions ends an execution with States.Runtime."""
 
 
 def reader(path: str) -> Read:
-    """How to find what the path names. Raises Unsupported; what it answers, NoSuchPath."""
+    """Return a function that reads the path. Raises Unsupported; the function, NoSuchPath."""
     if not _PATH.fullmatch(path):
         raise Unsupported(f"the path {path!r}")
     root, *names = path.split(".")
@@ -36,7 +36,7 @@ def reader(path: str) -> Read:
 
 
 def template(payload: Any) -> Read:
-    """Parameters with members like `"epoch.$": "$.epoch"` in them. Raises Unsupported."""
+    """Return a function that fills in members like `"epoch.$": "$.epoch"`. Raises Unsupported."""
     if not isinstance(payload, dict):
         return lambda _given, _context: payload
     members = [
@@ -47,7 +47,7 @@ def template(payload: Any) -> Read:
 
 
 def writer(path: str | None) -> Callable[[Any, Any], Any]:
-    """A ResultPath: the input with the result put there. Raises Unsupported."""
+    """Return a function that puts a result into the input at a ResultPath. Raises Unsupported."""
     if path is None:
         return lambda given, _result: given
     root, *names = path.split(".")

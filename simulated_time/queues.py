@@ -1,8 +1,8 @@
 """
-SQS queues and the Lambda pollers that empty them: batches, windows, visibility, dead letters.
+SQS queues and Lambda's pollers: batches, windows, visibility timeouts, dead letters.
 
-Each message is delivered at least once: a batch whose function fails comes back after the
-visibility timeout, and so does each message that the function names as failed.
+Each message is delivered at least once: after the visibility timeout, a batch whose function failed
+is delivered again, and so is each message that the function reports as failed.
 """
 
 from collections import deque
@@ -18,10 +18,10 @@ from simulated_time.hub import Hub, Signal
 # An idle mapping long-polls with five pollers, for 20 seconds each.
 # https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
 IDLE_REQUESTS = 5 / 20
-# Concurrent batches to begin with, and how fast they may grow; the same page.
+# The initial number of concurrent batches, and its growth; from the same page.
 _FIRST_BATCHES = 5
 _GROWTH = 300 / 60
-_MOST_BATCHES = 1_000  # of an account's concurrent executions
+_MOST_BATCHES = 1_000  # an account's concurrent executions
 
 
 @dataclass
@@ -30,18 +30,18 @@ class Message:
     body: str
     sent_at: float
     receives: int = 0
-    by_function: bool = False  # sent by the function that takes from the queue
+    by_function: bool = False  # sent by the function that reads the queue
 
 
 @dataclass
 class Queue:
-    """`waiting` messages can be received now; it `wants` the events of some objects, by key."""
+    """A queue; `waiting` messages can be received now, and `wants` selects events by key."""
 
     hub: Hub
     bill: Bill
     name: str
     visibility: float
-    receives: int  # before a message is set aside
+    receives: int  # before a message moves to the dead-letter queue
     wants: Callable[[str], bool] = lambda _key: True
     waiting: deque[Message] = field(default_factory=deque)
     dead: list[Message] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Queue:
     arrived: Callable[[], None] = lambda: None  # called when there is something to receive
 
     def send(self, *bodies: str, by_function: bool = False) -> None:
-        """At most ten, in one request."""
+        """Send at most ten messages in one request."""
         self.bill.add("sqs requests", 1)
         for body in bodies:
             message = Message(
@@ -63,7 +63,7 @@ class Queue:
             self.arrived()
 
     def receive(self, most: int) -> list[Message]:
-        """At most so many messages, hidden from now on; ten a request."""
+        """Receive at most `most` messages, ten per request, and hide them."""
         batch: list[Message] = []
         while self.waiting and len(batch) < most:
             message = self.waiting.popleft()
@@ -81,7 +81,7 @@ class Queue:
         self.hidden -= len(messages)
 
     def show_again(self, messages: list[Message]) -> None:
-        """Once their visibility timeout is over."""
+        """Show the messages again after their visibility timeout."""
 
         def appear() -> None:
             self.hidden -= len(messages)
@@ -97,7 +97,7 @@ class Queue:
 
 
 class Mapping:
-    """An event source mapping: hands a queue's messages to a function, a batch at a time."""
+    """An event source mapping: passes a queue's messages to a function in batches."""
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class Mapping:
             self._hub.spawn(self._gather)
 
     def _gather(self) -> None:
-        """Wait for a whole batch, but no longer than the window."""
+        """Wait for a full batch, but no longer than the window."""
         self._full = Signal(self._hub)
         if len(self._queue.waiting) < self._batch_size:
             self._full.wait(self._window)
@@ -172,6 +172,6 @@ class Mapping:
         self._queue.show_again([each for each in batch if each.message_id in failed])
 
     def _most(self) -> float:
-        """Batches at a time; it grows for as long as there are any."""
+        """Return the number of concurrent batches, which grows as long as there are messages."""
         grown = _FIRST_BATCHES + _GROWTH * (self._hub.time - self._busy_since)
         return min(grown, self._batches)

@@ -1,7 +1,7 @@
 """
-Which documents a search finds, since when: what stands in for vectors where nothing is embedded.
+The documents that a search finds, and since when; replaces vectors, because nothing is embedded.
 
-A document is found as soon as its filter lets it through; the simulator's own filters decide that.
+A search finds every document that passes its filter, by the simulator's own filters.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ from bedrock_kb_simulator.rules import SEARCHABLE_LAG
 from bedrock_kb_simulator.vectors import Hit, Passage
 from simulated_time.hub import Hub
 
-_INDEXED = ("catalog_id", "document_id")  # attributes by which documents are looked up
+_INDEXED = ("catalog_id", "document_id")  # attributes with a lookup table
 
 
 @dataclass
@@ -32,7 +32,7 @@ class _Version:
 
 @dataclass
 class _Searchable:
-    """A document with its present passage and, until that can be found, the one before."""
+    """A document with its current passage and, until that is found, the previous one."""
 
     attributes: dict[str, Value]
     versions: list[_Version] = field(default_factory=list)
@@ -46,9 +46,9 @@ class _Shelf:
 
 class SearchableDocuments:
     """
-    The simulator's `Vectors`: one passage a document, found in the order of indexing.
+    The simulator's `Vectors`: one passage per document, found in the order of indexing.
 
-    `removed` is told of each document, by its attributes, that is found no more.
+    `removed` is called with the attributes of each document that is no longer found.
     """
 
     def __init__(self, hub: Hub) -> None:
@@ -110,11 +110,11 @@ class SearchableDocuments:
             self.removed(document.attributes)
 
     def found_since(self, text: str) -> float | None:
-        """When a search began to find it, or will; None if it is nowhere in the index."""
+        """Return when searches find the text, past or future; None if the index lacks it."""
         return min(self._since.get(text, {}).values(), default=None)
 
     def found(self) -> Iterator[tuple[dict[str, Value], str]]:
-        """Attributes and text of every document that a search finds now."""
+        """Yield attributes and text of every document that a search finds now."""
         now = self._hub.time
         for shelf in self._shelves.values():
             for document in shelf.documents.values():
@@ -165,7 +165,7 @@ class SearchableDocuments:
         return hits[:limit]
 
     def query_vectors(self, parameters: dict[str, Any]) -> dict[str, Any]:
-        """As S3 Vectors answers; only by a filter, for nothing is nearer than anything else."""
+        """Answer a QueryVectors call by its filter alone, because all vectors are equally near."""
         lets_through = metadata_filters.compiled(parameters["filter"])
         home, now = self._homes.get(parameters["indexArn"]), self._hub.time
         vectors = [
@@ -193,7 +193,7 @@ class SearchableDocuments:
 def candidates(
     condition: Filter | None, owners: dict[tuple[str, Any], set[Owner]]
 ) -> set[Owner] | None:
-    """All owners that can satisfy the filter, and maybe others; None where it doesn't say."""
+    """Return all owners that can satisfy the filter, maybe others too; None if it does not tell."""
     if condition is None:
         return None
     operator, operand = next(iter(condition.items()))

@@ -1,4 +1,4 @@
-"""The states of a state machine, ready to be walked through."""
+"""The states of a state machine, in a form that can be executed."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from typing import Any
 
 from simulated_time.paths import Read
 
-# What a Retry or Catch on everything leaves out [States Language: Errors; Step Functions guide:
-# "States.ALL ... can't catch the States.DataLimitExceeded terminal error or Runtime errors"].
+# The errors that a Retry or Catch of all errors excludes [States Language: Errors; Step Functions
+# guide: "States.ALL ... can't catch the States.DataLimitExceeded terminal error or Runtime errors"].
 _TERMINAL = ("States.Runtime", "States.DataLimitExceeded")
 
 Write = Callable[[Any, Any], Any]
@@ -23,7 +23,7 @@ class Retrier:
     jitter: bool
 
     def delay(self, attempt: int) -> float:
-        """Seconds before the retry of that number, from 0; of a jitter, the most there can be."""
+        """Return the seconds before retry number `attempt`, from 0; with jitter, the maximum."""
         return min(self.interval * self.backoff**attempt, self.longest)
 
 
@@ -54,7 +54,7 @@ class Task(State):
 
 @dataclass(frozen=True, kw_only=True)
 class Choice(State):
-    """`cases`: what is looked at, what it must equal, and where it goes on then."""
+    """A choice; `cases` have the variable, the value that it must equal, and the next state."""
 
     cases: tuple[tuple[Read, str, str], ...]
     default: str
@@ -93,7 +93,7 @@ class Definition:
 
 
 def is_named(error: str, names: frozenset[str]) -> bool:
-    """Whether an ErrorEquals names the error: exactly, or by one of the names for many."""
+    """Return True if an ErrorEquals matches the error, by its name or a name for many errors."""
     if error in names:
         return True
     if error in _TERMINAL:

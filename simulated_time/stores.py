@@ -34,7 +34,7 @@ class Catalogs(MemoryCatalogs):
 
 @dataclass
 class Documents(MemoryDocuments):
-    """`watch` is told of every document saved or removed."""
+    """Documents that also call `watch` for every document saved or removed."""
 
     shelves: dict[str, dict[str, Document]] = field(default_factory=dict)
     open: dict[str, dict[str, Document]] = field(default_factory=dict)
@@ -139,8 +139,8 @@ def _place(waiter: Waiter) -> tuple[str, Mode, datetime, str]:
 @dataclass
 class Bucket(MemoryBucket):
     """
-    Also what the simulator reads: documents by their first two folders, and of their texts the size
-    and ETag of what they were made of.
+    A bucket that the simulator reads: documents by their first two folders, and for texts the size
+    and ETag of their files.
     """
 
     folders: dict[str, dict[str, None]] = field(default_factory=dict)

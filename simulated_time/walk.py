@@ -1,7 +1,7 @@
 """
-One execution's way through the states, under simulated time.
+Executes a state machine under simulated time.
 
-tests/workflow/test_engines.py holds the histories equal to those of a strict interpreter.
+tests/workflow/test_engines.py compares the histories with those of a strict interpreter.
 """
 
 import random
@@ -25,7 +25,7 @@ from simulated_time.states import (
     is_named,
 )
 
-TRANSITION = 0.02  # seconds from state to state, assumed
+TRANSITION = 0.02  # assumed seconds from state to state
 
 
 class OutOfTime(Exception):
@@ -43,7 +43,7 @@ class Walk:
     keeps: bool  # histories
 
     def run(self, execution: Execution) -> Any:
-        """Its output. Raises Failed or OutOfTime."""
+        """Return the output. Raises Failed or OutOfTime."""
         value = execution.input
         at: str | None = self.definition.start_at
         while at is not None:
@@ -59,11 +59,11 @@ class Walk:
     def _pass_through(
         self, execution: Execution, state: State, value: Any
     ) -> tuple[str | None, Any]:
-        """The name of the next state, if any, and what it is given."""
+        """Return the name of the next state, if any, and its input."""
         try:
             match state:
                 case Task():
-                    return self._do(execution, state, value)
+                    return self._run_task(execution, state, value)
                 case Choice():
                     return _chosen(state, value), value
                 case Wait():
@@ -79,7 +79,7 @@ class Walk:
             raise Failed("States.Runtime", f"no {error} in the input of {state.name}") from error
         raise AssertionError(f"no state is a {type(state).__name__}")
 
-    def _do(self, execution: Execution, task: Task, value: Any) -> tuple[str | None, Any]:
+    def _run_task(self, execution: Execution, task: Task, value: Any) -> tuple[str | None, Any]:
         attempts: dict[int, int] = {}
         while True:
             try:
@@ -96,12 +96,12 @@ class Walk:
     def _attempt(self, execution: Execution, task: Task, value: Any) -> Any:
         until = self.hub.time + task.timeout
         if task.by_token:
-            return self._told(execution, task, value, until)
+            return self._await_token(execution, task, value, until)
         invocation = self.functions.begin(task.function, task.payload(value, None))
         return {"StatusCode": 200, "Payload": self._answer(execution, invocation, until)}
 
-    def _told(self, execution: Execution, task: Task, value: Any, until: float) -> Any:
-        """What the function answers is of no interest; whoever has the token says it."""
+    def _await_token(self, execution: Execution, task: Task, value: Any, until: float) -> Any:
+        """Wait for the token's answer; the function's own answer is ignored."""
         token, turn = self.turns.open()
         try:
             payload = task.payload(value, {"Task": {"Token": token}})
@@ -136,7 +136,7 @@ class Walk:
         return Failed("States.Timeout")
 
     def _retry_after(self, task: Task, failure: Failed, attempts: dict[int, int]) -> float | None:
-        """Seconds; None if the error is not one to retry, or was retried often enough."""
+        """Return the pause in seconds; None if no retry is due for the error."""
         for number, retrier in enumerate(task.retriers):
             if is_named(failure.error, retrier.errors):
                 made = attempts.get(number, 0)
@@ -148,7 +148,7 @@ class Walk:
         return None
 
     def _count(self, execution: Execution) -> None:
-        """Every state entered, and every retry: https://aws.amazon.com/step-functions/pricing/"""
+        """Count a transition: a state or a retry (https://aws.amazon.com/step-functions/pricing/)."""
         execution.transitions += 1
         self.bill.add("transitions", 1)
 

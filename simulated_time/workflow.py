@@ -1,4 +1,4 @@
-"""Step Functions: the executions of one state machine."""
+"""Step Functions for one state machine."""
 
 import random
 from collections import deque
@@ -17,12 +17,12 @@ from simulated_time.hub import Hub
 from simulated_time.states import Definition
 from simulated_time.walk import OutOfTime, Walk
 
-# Seconds after its end; AWS knows an execution for 90 days, for which nothing here has a use.
+# Seconds that an ended execution is known; AWS knows it for 90 days, which nothing here needs.
 _REMEMBERED = 86_400.0
 
 
 class Workflow:
-    """`ended` are told of every end, as EventBridge's rules are; they must not wait."""
+    """Executions of a state machine; `ended` are called at every end, and must not wait."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Workflow:
         )
 
     def start(self, name: str, given: Any) -> Execution:
-        """Safe to repeat while it runs. Raises ExecutionAlreadyExists."""
+        """Start an execution; safe to repeat while it runs. Raises ExecutionAlreadyExists."""
         found = self.executions.get(name)
         if found is not None:
             if found.status == "RUNNING" and found.input == given:
@@ -78,7 +78,7 @@ class Workflow:
             self._end(execution, status)
 
     def forget(self) -> None:
-        """All executions are gone without a word, as after a restart of the local mode."""
+        """Drop all executions silently, as after a restart of the local mode."""
         for execution in self.executions.values():
             if execution.life is not None:
                 execution.life.kill()
