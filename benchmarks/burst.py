@@ -6,10 +6,10 @@ The pipeline under load, in simulated time.
     make bench-burst ARGS="--only shapes --designs custom --world 'jobs 8' --seeds 1"
     make bench-burst ARGS="--only questions"    200 tenants ask, one of them far too much
 
-The product's own use cases, adapters of Bedrock and state machine run over the simulator's rules,
-while time jumps from one event to the next. No document is parsed or embedded: each takes a time
-drawn by its size. docs/scaling.md says what else is assumed, and derives the bound. Two scenarios
-are run at a time, each in a process of its own.
+The product's use cases, adapters of Bedrock and state machine run by the simulator's rules, while
+time jumps from event to event. No document is parsed or embedded: each takes a random time that
+depends on its size. docs/scaling.md has all other assumptions and derives the bound. Two scenarios
+run in parallel, each in a process of its own.
 """
 
 import argparse
@@ -30,8 +30,8 @@ from benchmarks.truth import print_truth
 from benchmarks.worlds import ASSUMED, WORLDS
 
 _PROCESSES = 2
-_DOLLARS = 0.12  # per 1,000 documents that trickle in
-_DAILY, _FILES = 30_000, 50  # uploads that trickle in; files that a catalog of them grows to
+_DOLLARS = 0.12  # per 1,000 documents that arrive steadily
+_DAILY, _FILES = 30_000, 50  # steady uploads a day; files that one of their catalogs grows to
 _LONG, _LONG_SECONDS = 3, 600.0
 _MINUTE, _TEN_HOURS = 60.0, 36_000.0
 
@@ -40,7 +40,7 @@ _MINUTE, _TEN_HOURS = 60.0, 36_000.0
 class Sizes:
     shapes: Sequence[Shape] = shapes.QUICK
     pools: Sequence[int] = (1,)
-    days: float = 0.25  # of the trickle, and its catalogs
+    days: float = 0.25  # of steady uploads and their catalogs
     catalogs: int = 1_000
     deletes: tuple[int, int] = (500, 50)  # documents, catalogs
     passages: int = 5
@@ -58,7 +58,7 @@ FULL = Sizes(
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """The settings of a scenario, read from the command line."""
+    """The settings of a scenario, from the command line."""
 
     sizes: Sizes
     options: argparse.Namespace
@@ -75,11 +75,11 @@ class Bench:
         print((markdown if self.options.markdown else aligned)(rows), flush=True)
 
 
-Print = Callable[[], None]  # it waits for what was begun
+Print = Callable[[], None]  # prints after the running scenarios have ended
 
 
 def _alone(work: Callable[..., Any], *arguments: object, **named: object) -> Any:
-    gc.disable()  # nothing here makes cycles worth their search while it runs
+    gc.disable()  # a run creates few reference cycles, so a search is not worth its time
     gc.collect()
     return work(*arguments, **named)
 
@@ -201,7 +201,7 @@ def show_parked(bench: Bench) -> Print:
 
 
 def show_truth(bench: Bench) -> Print:
-    """It has processes of its own, which want the machine for themselves."""
+    """Return a function that also runs it, as its processes need the whole machine."""
     return lambda: print_truth(bench.seed)
 
 
@@ -229,7 +229,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parsed(arguments)
     print_machine()
     print(__doc__.partition("\n\n")[2].partition("\n\n")[2].strip())
-    # What is imported is there to stay: no collection need look at it.
+    # Imported modules stay, so collections need not look at them.
     with ProcessPoolExecutor(_PROCESSES, initializer=gc.freeze) as processes:
         bench = Bench(sizes=FULL if options.full else Sizes(), options=options, processes=processes)
         begun = {name: begin(bench) for name, begin in SCENARIOS.items() if name in options.only}

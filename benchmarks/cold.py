@@ -1,11 +1,11 @@
 """
-How long each function's handler takes to import, against `import boto3` and one client.
+Measures the import time of each function's handler, compared with `import boto3` and one client.
 
     make bench-cold
 
 Each figure is the best of several fresh interpreters, importing from the function's own bundle (the
-zip that is deployed, built for the Python that runs this, with byte code). Zip sizes are of that.
-An agent's function imports Strands Agents, which the others don't: its figure is beside that one's.
+zip that is deployed, built for the Python that runs this, with byte code). Sizes are of that
+zip. Only an agent's function imports Strands Agents, so that is timed for comparison.
 """
 
 import shutil
@@ -36,13 +36,13 @@ FUNCTIONS = {
     "identity_interceptor": IDENTITY,
     "batch_agent": AGENT,
 }
-# Of all others by their names; Redis is imported by the first question.
+# The groups of all others by name; the first question imports Redis.
 HANDLERS = {
     "batch_agent": "stackroom_agents.batch_handler",
     "retrieve_with_redis": "functions.retrieve.handler, stackroom.aws.redis.embedding_cache",
 }
 BASELINE = "import boto3; boto3.session.Session().client('dynamodb', region_name='us-east-1')"
-# What an agent can't start without, ours or not.
+# The modules that an agent needs to start.
 STRANDS = "import strands, strands.models.bedrock"
 
 
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def bundle(group: Group, folder: Path) -> Path:
-    """The group's zip, unpacked; for this interpreter, since one for Lambda would not run here."""
+    """Unpack the group's zip, built for this interpreter because Lambda's would not run here."""
     target = folder / group.name
     target.mkdir()
     group.bundle().write(target, with_dependencies=False)
@@ -83,7 +83,7 @@ def bundle(group: Group, folder: Path) -> Path:
 
 
 def best(bundles: dict[str, Path]) -> dict[str, float]:
-    """Seconds by function; taken in turns, so that a slow moment of the machine spares none."""
+    """Return seconds by function, measured in turns so that a slow moment affects all."""
     handlers = {name: HANDLERS.get(name, f"functions.{name}.handler") for name in FUNCTIONS}
     codes = {name: f"import {handler}" for name, handler in handlers.items()}
     roots = {name: bundles[group.name] for name, group in FUNCTIONS.items()}

@@ -1,9 +1,9 @@
 """
-The least time in which Bedrock's limits let work be settled, whichever way.
+The minimum time in which Bedrock's limits allow work to be settled, by any method.
 
-Any document may go by an ingestion job or by a direct call, on any knowledge base, and shares them
-with whichever others. Whoever schedules it knows all durations and all that is still to come, and
-wastes nothing; it begins nothing before the first document is there. docs/scaling.md derives it.
+Any document may use an ingestion job or a direct call of any knowledge base, together with any
+others. The ideal scheduler knows all durations and all later documents, wastes nothing, and starts
+when the first document arrives. docs/scaling.md derives the bound.
 """
 
 from bisect import bisect_left, bisect_right
@@ -31,17 +31,17 @@ from simulated_time.bedrock import Durations
 from simulated_time.functions import OVERHEAD
 from simulated_time.walk import TRANSITION
 
-# Seconds from an event until Bedrock can have been told: one state or one warm function, one call.
+# Minimum seconds from an event to a call of Bedrock: one state or warm function, and one call.
 TELLING = min(OVERHEAD, TRANSITION) + CALL
-_MOMENTS = 24  # of arrivals, from each of which on the work that is left is looked at
+_MOMENTS = 24  # arrivals from which the remaining work is examined
 _EXACT = 1e-3  # seconds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Work:
     """
-    A document to index or, in no `seconds`, to remove: when it arrives, and when at the earliest
-    Bedrock can be told of it.
+    A document to index or, with 0 `seconds`, to remove; `at` is its arrival, `told` the earliest
+    time of its submission to Bedrock.
     """
 
     at: float
@@ -51,7 +51,7 @@ class Work:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Of an account with VECTOR knowledge bases; times are seconds."""
+    """An account's limits with VECTOR knowledge bases; times are seconds."""
 
     calls: int = DIRECT_CONCURRENCY.limit
     per_call: int = 10  # documents [API model bedrock-agent: KnowledgeBaseDocuments]
@@ -59,7 +59,7 @@ class Limits:
     jobs: int = JOBS_PER_ACCOUNT.limit
     starting: float = JOB_STARTING.value
     between_starts: float = 1 / RATES["StartIngestionJob"]
-    at_a_time: int = JOB_AT_A_TIME.limit  # documents that a job indexes
+    at_a_time: int = JOB_AT_A_TIME.limit  # documents that a job indexes in parallel
 
     @classmethod
     def of(cls, world: Assumptions) -> Self:
@@ -67,7 +67,7 @@ class Limits:
 
     @property
     def overhead(self) -> float:
-        """What a document's share of a direct call adds to its own time, in a full one."""
+        """Return a document's share of the time of a full direct call."""
         return self.call / self.per_call
 
 
@@ -82,28 +82,27 @@ def bound(
     limits: Limits = LIMITS,
 ) -> float:
     """
-    Seconds from the first arrival until the last can be settled; without `by_jobs`, by direct calls
-    alone.
+    Return the seconds from the first arrival until the last document can be settled; without
+    `by_jobs`, by direct calls alone.
     """
     case = _Case(sorted(works, key=lambda each: each.told), limits)
     return min(case.least(way) for way in _ways(pool_size, limits, by_jobs=by_jobs))
 
 
 def alone(work: Work, limits: Limits = LIMITS) -> float:
-    """Seconds from its arrival, by a direct call or a job that nothing else is in the way of."""
+    """Return the seconds from arrival by an undisturbed direct call or job."""
     return work.told - work.at + min(limits.call, limits.starting) + work.seconds
 
 
 @dataclass(frozen=True, kw_only=True)
 class Least:
     """
-    How soon a search could find all of that which can be indexed at all: by Bedrock's limits, and
-    by these where nobody knows of an upload before its event, and what he does about it takes its
-    least time.
+    The minimum time until a search finds everything that can be indexed: by Bedrock's limits, and
+    by these if nobody knows of an upload before its event, and the reaction takes its minimum time.
     """
 
-    works: Sequence[Work]  # told at once
-    told: Sequence[Work]  # told after that
+    works: Sequence[Work]  # submitted at once
+    told: Sequence[Work]  # submitted later
     pool_size: int
     limits: Limits
 
@@ -129,7 +128,7 @@ class Least:
 
     @cached_property
     def of_all(self) -> tuple[float, float]:
-        """Seconds for everything; none where there was nothing to be done."""
+        """Return the seconds for everything, 0 without work: by limits, and with latencies."""
         if not self.works:
             return 0.0, 0.0
         by_limits, with_latency = (
@@ -140,7 +139,7 @@ class Least:
 
     @cached_property
     def of_median(self) -> tuple[float, float]:
-        """Seconds for the middle one, if each is alone."""
+        """Return the median of the seconds alone: by limits, and with latencies."""
         by_limits, with_latency = (
             SEARCHABLE_LAG.value + median(alone(work, self.limits) for work in each)
             for each in (self.works, self.told)
@@ -151,8 +150,8 @@ class Least:
 @dataclass(frozen=True, kw_only=True)
 class _Way:
     """
-    `lanes` of jobs may be at work beside direct calls, and where that leaves no knowledge base to
-    those, one more instead of them (`apart`); `lost` is what direct calls lose to that at least.
+    A way to work: `lanes` of jobs may run in parallel with direct calls, and if that leaves these
+    no knowledge base, one more in their place (`apart`); `lost` is what direct calls lose to it.
     """
 
     lanes: int
@@ -165,7 +164,7 @@ class _Way:
 
 
 def _ways(pool_size: int, limits: Limits, *, by_jobs: bool) -> Sequence[_Way]:
-    """The least over these is the least of all: a knowledge base has either at a moment."""
+    """Return the ways; their minimum is the bound, as a knowledge base uses one way at a time."""
     if not by_jobs:
         return [_Way(lanes=0)]
     if pool_size > limits.jobs:
@@ -176,13 +175,13 @@ def _ways(pool_size: int, limits: Limits, *, by_jobs: bool) -> Sequence[_Way]:
 
 
 class _Case:
-    """Works in the order in which Bedrock is told of them; times count from the first arrival."""
+    """Works in the order of their submission to Bedrock; times count from the first arrival."""
 
     def __init__(self, ordered: Sequence[Work], limits: Limits) -> None:
         self._ordered = ordered
         self._limits = limits
         self._first = min(each.at for each in ordered)
-        # What a job that is started as soon as anything is known finds there.
+        # The documents that a job finds if it starts as soon as anything is known.
         self._listing = ordered[0].told + limits.starting
 
     def least(self, way: _Way) -> float:
@@ -192,13 +191,13 @@ class _Case:
         return max(longest, *left)
 
     def _of_one(self, work: Work, way: _Way) -> float:
-        """Whatever else there is; a job may list a document at the moment at which it arrives."""
+        """Return the seconds without other limits; a job may list a document as it arrives."""
         called = work.told + self._limits.call
         begun = min(called, max(work.at, self._listing)) if way.has_jobs else called
         return begun + work.seconds - self._first
 
     def _left(self, start: int, way: _Way) -> float:
-        """Until all can be settled of which Bedrock is told no sooner than of that one."""
+        """Return the seconds until that work and all later ones can be settled."""
         works = self._ordered[start:]
         since = min(each.at for each in works)
         window = _Window(
@@ -213,30 +212,30 @@ class _Case:
 
 class _Window:
     """
-    Documents of so many seconds each, the shortest first, that arrive from now on: a job can have
-    `listed` any of them, and the first call begins, so many seconds later.
+    Documents of these seconds, the shortest first, that arrive from now on; a job can list them
+    after `listed` seconds, and the first call starts after `called` seconds.
     """
 
     def __init__(
         self, *, seconds: Sequence[float], way: _Way, listed: float, called: float, limits: Limits
     ) -> None:
         self._seconds = seconds
-        self._sums = [0.0, *accumulate(seconds)]  # of the first none, one, two ...
+        self._sums = [0.0, *accumulate(seconds)]  # of the first 0, 1, 2 ...
         self._way = way
         self._listed = listed
         self._called = called
         self._limits = limits
-        # A job's second instead of all calls' pays for documents that are shorter than this.
+        # A job's second replaces all calls' for documents shorter than this.
         more = limits.calls - limits.at_a_time
         short = limits.at_a_time * limits.overhead / more if more > 0 else inf
         self._short = self._sums[bisect_left(seconds, short)]
 
     def fits(self, until: float) -> bool:
-        """Whether it can all be settled in so many seconds, as far as these sums tell."""
+        """Return True if these sums allow everything to be settled in this many seconds."""
         calls, at_a_time, lanes = self._limits.calls, self._limits.at_a_time, self._way.lanes
         jobs, most = self._by_jobs(until, lanes), self._by_jobs(until, lanes + self._way.apart)
         called = max(0.0, until - self._called)
-        # A job instead of calls takes nothing from them while none can have begun.
+        # A job takes nothing from calls before any can have started.
         free = min(at_a_time * max(0.0, self._called - self._listed), most - jobs)
         # No call indexes anything in its first seconds. It is most with as little of a job instead
         # of calls as there can be, or with as much.
@@ -246,18 +245,18 @@ class _Window:
             jobs + free + calls * max(0.0, indexing), most + calls * max(0.0, instead)
         ):
             return False
-        # Every ten documents take a call's own time; what a job takes up takes none of it.
+        # Each ten documents need a call's own time, except those that a job takes.
         apart = min(max(free, self._short - jobs), most - jobs)
         return self._in_calls(jobs + apart) <= calls * max(0.0, called - (apart - free) / at_a_time)
 
     def _by_jobs(self, until: float, lanes: int) -> float:
-        """Seconds of documents by that many jobs at a time, which list one after another."""
+        """Return the document seconds of this many parallel jobs, which list in turn."""
         gap = self._limits.between_starts
         seconds = sum(max(0.0, until - self._listed - gap * lane) for lane in range(lanes))
         return self._limits.at_a_time * seconds
 
     def _in_calls(self, by_jobs: float) -> float:
-        """Seconds of calls for what is left when jobs have taken the shortest one by one."""
+        """Return the seconds of calls for the rest, when jobs have taken the shortest documents."""
         overhead, count = self._limits.overhead, len(self._seconds)
         if not self._way.has_jobs:
             return self._sums[-1] + overhead * count
@@ -270,7 +269,7 @@ class _Window:
 
 
 def _smallest(fits: Callable[[float], bool]) -> float:
-    """Of what fits, rounded down: whatever is longer fits, too."""
+    """Return the lowest value that fits, rounded down; every greater value fits, too."""
     high = 1.0
     while not fits(high):
         high *= 2

@@ -1,7 +1,7 @@
 """
-What each call of the product's ports costs on AWS, in time and in money.
+The costs of each call of the product's ports on AWS, in time and in money.
 
-Time is assumed: what a 512 MB function sees of a call, most of it its own share of a processor.
+Times are assumed: those that a 512 MB function sees, mostly from its own share of a processor.
 Units of DynamoDB are counted as AWS counts them: a write per KB, a consistent read per 4 KB, two
 for each member of a transaction, and one more for each index that holds the item (two if its key
 there changes). https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
@@ -22,16 +22,16 @@ from stackroom.model.records import Document, DocumentStatus
 _PLAIN = 0.012  # seconds
 _OF_TRANSACTION, _EACH_ITEM = 0.022, 0.001  # seconds
 _ENDS = (DocumentStatus.INDEXED, DocumentStatus.FAILED)
-_WRITERS = 10  # plain ones that DynamoDocuments.save_all writes at a time
-DOCUMENT_BYTES = 900  # of a document's item, names and values
+_WRITERS = 10  # plain writes of DynamoDocuments.save_all in parallel
+DOCUMENT_BYTES = 900  # a document's item, names and values
 # In a local index: its keys, and 100 bytes [DynamoDB developer guide: Local secondary indexes].
 LISTED_BYTES = 250
-_TAKING_MANY = ("results_for", "sidecars_of")  # what these are given is what costs
+_TAKING_MANY = ("results_for", "sidecars_of")  # these cost by their arguments
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """Of one call; `each` is added for every member of what it takes or answers."""
+    """A call's cost; `each` is added for every member of its input or answer."""
 
     seconds: float
     reads: float = 0
@@ -50,12 +50,12 @@ _GET = Cost(seconds=0.012, reads=1)
 _PUT = Cost(seconds=0.012, writes=1)
 _UPDATE_INDEXED = Cost(seconds=0.012, writes=2)
 _TRANSACTION = Cost(seconds=0.025, writes=5)
-# A Query of small items, then a BatchGetItem of documents, each read by itself.
+# A Query of small items, then a BatchGetItem of documents, which are billed one by one.
 _LISTED = Cost(seconds=0.02, reads=1, each=Cost(seconds=0.0005, reads=1 + LISTED_BYTES / 4096))
 _HEAD = Cost(seconds=0.025, gets=1)
 _LIST = Cost(seconds=0.03, puts=1)  # S3 bills a listing like a PUT
 
-# Their index has keys alone, which never change.
+# Their index has only keys, which never change.
 CATALOGS = {
     "get": _GET,
     "of_user": Cost(seconds=0.02, reads=1),
@@ -69,10 +69,10 @@ CATALOGS = {
 }
 DOCUMENTS = {
     "get": _GET,
-    # Those that write: MeteredDocuments.
+    # MeteredDocuments has the methods that write.
     "open_in": _LISTED,
     "failed_in": _LISTED,
-    "page": Cost(seconds=0.015, reads=1),  # of one document, which tells whether there is any
+    "page": Cost(seconds=0.015, reads=1),  # of one document, to see if there is any
     "of_catalog": Cost(
         seconds=0.015, reads=1, each=Cost(seconds=0.0004, reads=DOCUMENT_BYTES / 4096)
     ),
@@ -90,7 +90,7 @@ BUCKET = {
 LEASES = {
     "get": _GET,
     "ask": _UPDATE_INDEXED,
-    "claim": _UPDATE_INDEXED,  # one less where the lease is held
+    "claim": _UPDATE_INDEXED,  # one less if the lease is held
     "take": _UPDATE_INDEXED,
     "mark_started": _UPDATE_INDEXED,
     "renew": Cost(seconds=0.012, writes=3),  # `until` is the index's sort key
@@ -139,7 +139,7 @@ INSPECTIONS = {"record": _PUT, "forget": _PUT}
 
 
 class Metered:
-    """A port, each of whose calls takes its time and is billed; one without a cost is refused."""
+    """A port whose calls take time and are billed; refuses calls without a cost."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class Metered:
         return call
 
     def _metered(self, name: str, call: Callable[..., Any], cost: Cost) -> Callable[..., Any]:
-        """The effect comes at the end of the wait, as that of a request does."""
+        """Call after the wait, because a request takes effect at its end."""
         label, bill = f"{self._name}.{name}", self._bill
         once = tuple(_billed(cost))
         spend = self._pace.owe if cost.only_reads else self._pace.spend
@@ -197,10 +197,10 @@ class Metered:
 
 class MeteredDocuments(Metered):
     """
-    Documents, where the cost of a write depends on what it changes.
+    Documents, whose writes cost by what they change.
 
-    A transaction where that is counted, two units for each of its items; else a plain write. And
-    one for each index that has to change (aws/dynamodb/document_items.py, document_names.py).
+    A write that changes counts is a transaction, with two units per item; others are plain. Each
+    index that has to change costs one more (aws/dynamodb/document_items.py, document_names.py).
     """
 
     def save(self, document: Document) -> Document:
@@ -219,7 +219,7 @@ class MeteredDocuments(Metered):
         self._port.remove(document)
 
     def _pay(self, name: str, documents: Sequence[Document], *, removes: bool = False) -> None:
-        # Each is told of when it comes to its end, by a line and by a metric of its own.
+        # Each has a log line and a metric of its own when it settles.
         settled = sum(each.status in _ENDS for each in documents)
         self._bill.add("log bytes", 2 * LOG_LINE * settled)
         plain, seconds, units = 0, 0.0, 0

@@ -1,4 +1,4 @@
-"""What an outsider sees: when each upload could be searched, and what was promised and not kept."""
+"""Observes from outside when each upload is found, and which promises are broken."""
 
 import re
 from array import array
@@ -20,9 +20,9 @@ def _no_waits() -> "array[float]":
 @dataclass
 class Observation:
     """
-    Waits are seconds from an upload until its record says indexed and a search finds it, by
-    catalog; those of files that are larger than a catalog's others are ever drawn stand apart.
-    `found_since` says of a text when a search began to find it, or will.
+    An outsider's observations. Waits are seconds, by catalog, from an upload until its record says
+    indexed and a search finds it; `of_large` has those of unusually large files.
+    `found_since` returns when searches find a text, past or future.
     """
 
     now: Callable[[], float]
@@ -34,7 +34,7 @@ class Observation:
     last: float = 0.0
     failed: set[str] = field(default_factory=set)
     catalogs: set[str] = field(default_factory=set)
-    _waiting: dict[str, tuple[Upload, float]] = field(default_factory=dict)  # and when, by key
+    _waiting: dict[str, tuple[Upload, float]] = field(default_factory=dict)  # with the time, by key
 
     def uploaded(self, upload: Upload) -> None:
         self.uploads += 1
@@ -43,12 +43,12 @@ class Observation:
         self._waiting[upload.key] = (upload, self.now())
 
     def deleted(self, key: str) -> None:
-        """Nobody waits for it any more."""
+        """Stop waiting for the upload."""
         self._waiting.pop(key, None)
         self.failed.discard(key)
 
     def said(self, key: str, etag: str, status: str) -> None:
-        """A record says so, of that version."""
+        """Note that the record of this version says so."""
         self.failed.discard(key)
         waiting = self._waiting.get(key)
         if waiting is None or waiting[0].etag != etag:
@@ -70,7 +70,7 @@ class Observation:
 
     @property
     def waiting(self) -> int:
-        """Uploads that are neither found nor failed."""
+        """Return the number of uploads that are neither found nor failed."""
         return len(self._waiting) - len(self.failed)
 
     def all_waits(self) -> list[float]:
@@ -78,7 +78,7 @@ class Observation:
 
 
 def unsearchable(versions: dict[str, str], searchable: SearchableDocuments) -> int:
-    """Of those documents (etag by id), how many a search does not find as that version."""
+    """Return how many of the documents (etag by id) no search finds in that version."""
     found = {
         str(attributes["document_id"]): ETAG.search(text) for attributes, text in searchable.found()
     }
@@ -89,11 +89,11 @@ def unsearchable(versions: dict[str, str], searchable: SearchableDocuments) -> i
 
 
 def percentile(waits: list[float], share: float) -> float:
-    """Of sorted waits; 0 where there are none."""
+    """Return a percentile of sorted waits, 0 without any."""
     return waits[min(len(waits) - 1, int(len(waits) * share))] if waits else 0.0
 
 
 def spread(values: Iterable[float]) -> float:
-    """The worst against the middle."""
+    """Return the ratio of the worst to the median."""
     listed = list(values)
     return max(listed) / median(listed) if listed and median(listed) else 1.0

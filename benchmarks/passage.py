@@ -1,4 +1,4 @@
-"""One file into an idle pipeline: how long until a search finds it, and where the time goes."""
+"""Measures the time from an upload into an idle pipeline until a search finds it, by part."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ from benchmarks.stage import Stage
 from benchmarks.traffic import Upload
 from simulated_time.functions import KEPT
 
-_AIM = 3.0  # seconds beside Bedrock's own
-_STEP = 0.01  # seconds, as exact as the moments are
+_AIM = 3.0  # seconds in addition to Bedrock's own
+_STEP = 0.01  # seconds, the precision of the times
 _PATIENCE = 3_600.0
 _A_MOMENT = 60.0  # within which functions stay warm
-# Operations by which Bedrock is told of a document.
+# The operations that submit a document to Bedrock.
 _TOLD = ("StartIngestionJob", "IngestKnowledgeBaseDocuments")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """`before` it, if at all, a file went into the same catalog or into another."""
+    """A case; `before` says if and where an earlier file was uploaded."""
 
     name: str
     before: str | None
@@ -40,8 +40,8 @@ CASES = (
 @dataclass(frozen=True, kw_only=True)
 class Passage:
     """
-    Seconds from the upload until the queue has its event, until it is on record, Bedrock is told,
-    a search finds it, and the record says so; `own` is what Bedrock takes for it at least.
+    Seconds from the upload until the queue has its event, the record exists, Bedrock has the
+    document, a search finds it, and the record says so; `own` is Bedrock's minimum.
     """
 
     heard: float
@@ -82,7 +82,7 @@ def passage(case: Case, seed: int) -> Passage:
 
 
 def table(measured: Sequence[tuple[Case, Sequence[Passage]]]) -> list[Row]:
-    """Medians; parts beside each other, then the whole beside its aim."""
+    """Return a table of medians: the parts, then the whole with its aim."""
     heads = (
         "one file, medians in s",
         "event",

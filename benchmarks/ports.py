@@ -1,4 +1,4 @@
-"""The product's ports over the account's state machine and bucket, as thin as they can be."""
+"""Thin implementations of the product's ports over the account's state machine and bucket."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -63,7 +63,7 @@ class WorkflowTaskTokens:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredFiles:
-    """Give a reader the size of a file in place of its content, which nothing here looks at."""
+    """Gives a reader the size of a file in place of its content, which is never examined."""
 
     bucket: Bucket
 
@@ -104,7 +104,7 @@ class InspectionShelf:
 
 @dataclass(frozen=True, kw_only=True)
 class TextShelf:
-    """The port `DocumentTexts`. A text is to the simulator as large as its file."""
+    """The port `DocumentTexts`. For the simulator, a text has the size of its file."""
 
     bucket: Bucket
     kept: dict[str, dict[str, TextName]] = field(default_factory=dict)  # by folder, by key
@@ -132,10 +132,10 @@ class NoCaps:
 
 
 class UncountedUsage:
-    """The port `UsageBook`, which nobody reads here."""
+    """The port `UsageBook`, which is never read."""
 
     def add(self, *_arguments: object, **_named: object) -> None:
-        """Only what the call costs is of interest."""
+        """Do nothing: only the cost of the call matters."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +178,7 @@ class SearchedIndex:
 
 
 def _rendered(condition: Filter) -> dict[str, Any]:
-    """In Bedrock's words, which the simulator's filters are in."""
+    """Translate the filter into Bedrock's, which the simulator's filters use."""
     match condition:
         case Has(key, value):
             return {"equals": {"key": key, "value": value}}

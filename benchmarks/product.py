@@ -1,7 +1,7 @@
 """
-Stackroom as it is deployed, on an account whose time is simulated.
+Stackroom as deployed, on an account with simulated time.
 
-The functions' handlers are stood for by what they call, without their logs and metrics.
+Only what the functions' handlers call is run, without logs and metrics.
 """
 
 from collections.abc import Callable, Iterable
@@ -28,7 +28,7 @@ _VISIBILITY = 720.0  # seconds, likewise, of a message to a reader
 _WAITED = 2.0  # seconds by which such a message tells that others wait (functions/fair_turns.py)
 SENDING = 0.02  # seconds of a SendMessageBatch, assumed: AWS says none
 _SWEEP = 300.0  # seconds between two sweeps (infra/runs.py)
-_SETTLING = 5.0  # seconds after which a new knowledge base is active
+_SETTLING = 5.0  # seconds until a new knowledge base is active
 Event = dict[str, Any]
 
 
@@ -81,7 +81,7 @@ class Stackroom:
         return (found is not None and found.size > LARGE_FILE) is is_large
 
     def keep_sweeping(self) -> None:
-        """For ever: who runs the hub has to know when it is enough."""
+        """Sweep forever; the one who runs the hub decides when it ends."""
         while True:
             self._account.hub.sleep(_SWEEP)
             self._account.functions.begin("ingest", {"action": "sweep"})
@@ -96,7 +96,7 @@ class Stackroom:
         )
 
     def _declare_functions(self) -> None:
-        """With the memory and the timeouts of infra/pipeline_functions.py."""
+        """Declare the functions with memory and timeouts of infra/pipeline_functions.py."""
         for name, memory, timeout, handler in (
             ("upload_handler", 1024, 60.0, self._reconcile),
             ("inspect", 1536, 660.0, self._inspect),
@@ -149,7 +149,7 @@ class Stackroom:
         return self.use_cases.polling.poll(_run(event)).run.model_dump(mode="json")
 
     def _follow(self, execution: Execution) -> None:
-        """The rule on executions that ended otherwise than well."""
+        """Follow executions that did not succeed, as the rule of infra/runs.py does."""
         if execution.status == "SUCCEEDED":
             return
         self.broken.append(execution)
@@ -167,7 +167,7 @@ class Stackroom:
 
 
 def in_turn(event: Event, account: Account, queue: Queue) -> Event:
-    """Send S3's messages once more where others may wait, as functions/fair_turns.py does."""
+    """Resend S3's messages if others may wait, as functions/fair_turns.py does."""
     again = [each["body"] for each in event["Records"] if not each["by_function"]]
     if not again:
         return event
@@ -192,13 +192,13 @@ def registered(event: Event, uploads: Uploads, requests: RunRequests) -> Event:
 
 
 def _each(event: Event, handle: Callable[[str], Any]) -> tuple[dict[str, Any], list[str]]:
-    """What became of each message by its id, and the ids of those that failed."""
+    """Return the outcome of each message by its id, and the ids of failed ones."""
     outcomes: dict[str, Any] = {}
     failed: list[str] = []
     for record in event["Records"]:
         try:
             outcomes[record["messageId"]] = handle(object_event(record["body"]).key)
-        except Exception:  # as functions/batch.py does: one bad message is no other's affair
+        except Exception:  # as in functions/batch.py, a bad message fails alone
             failed.append(record["messageId"])
     return outcomes, failed
 

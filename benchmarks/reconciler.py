@@ -1,13 +1,13 @@
 """
-The reconciler's full round over a shared data source of up to five million documents.
+Measures the reconciler's full round over a shared data source of up to five million documents.
 
     make bench-reconciler              10,000 and 200,000 documents
     make bench-reconciler ARGS=--full  10,000, 1,000,000 and 5,000,000
 
-Its own code runs, in invocations of fifteen minutes, over inventories that are made up as they are
-read. Time is simulated: what each call is assumed to take, what the pace holds back, and what is
-computed here. Each size has a process of its own, so that its peak of memory is told. A dry run: it
-has to find what is planted, and nothing else.
+The product's code runs, in invocations of fifteen minutes, over inventories that are generated as
+they are read. Simulated time consists of assumed times of calls, pauses of the pace, and real
+computation. Each size runs in a process of its own, to measure its peak of memory. The dry run has
+to find exactly the planted discrepancies.
 """
 
 import argparse
@@ -49,7 +49,7 @@ from stackroom.uploads.reconcile import Uploads
 SIZES, FULL = (10_000, 200_000), (10_000, 1_000_000, 5_000_000)
 _INVOCATION, _ENOUGH = 900, 60  # seconds, as in functions/reconciler
 _BOOKMARK = 400_000  # bytes of an item [DynamoDB developer guide: Constraints]
-# What a function of 512 MB has room for, beside Python and what it imports.
+# Memory of a 512 MB function in addition to Python and its imports.
 _AIM_MEBIBYTES = 200
 
 
@@ -60,8 +60,8 @@ def reconciliation(
     kept_round: Bookmarks,
     ids: MemoryIdParts,
 ) -> Reconciliation:
-    """The product's, over shelves; nothing but these has anything in it."""
-    # Each answers what is asked of it; what else its port promises, a dry run never asks.
+    """Return the product's reconciler over shelves; all other stores are empty."""
+    # Each has the methods that a dry run calls, not all of its port.
     never: Any = NeverAsked()
     made_up: Any = MadeUp(shelves=shelves, meter=meter)
     catalogs: Any = MadeUpCatalogs(shelves=shelves, meter=meter)
@@ -122,7 +122,7 @@ def reconciliation(
 
 
 def measured(size: int) -> dict[str, Any]:
-    """A whole round, in a process that does nothing else."""
+    """Run a whole round, in a process of its own."""
     planted = Planted.among(size)
     shelves = Shelves(size=size, planted=planted)
     assert shelves.catalogs, "made before memory is looked at"
@@ -146,7 +146,7 @@ def measured(size: int) -> dict[str, Any]:
         busy += took
         if reconciling.is_over:
             break
-        meter.clock.pass_by(max(0.0, _INVOCATION - took))  # until the schedule's next
+        meter.clock.pass_by(max(0.0, _INVOCATION - took))  # until the schedule's next invocation
     return {
         "size": size,
         "found": dict(found),
@@ -176,12 +176,12 @@ def _expected(planted: Planted) -> dict[str, int]:
 
 
 def _peak() -> float:
-    """Mebibytes; Linux tells kibibytes."""
+    """Return mebibytes; Linux reports kibibytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def report(told: dict[str, Any]) -> bool:
-    """Whether all aims are met."""
+    """Print the aims, and return True if all are met."""
     size, requests = told["size"], Counter(told["requests"])
     listings = requests["ListKnowledgeBaseDocuments"] + requests["GetKnowledgeBaseDocuments"]
     is_found: bool = told["found"] == told["expected"]

@@ -1,4 +1,4 @@
-"""A storm of deletions: how soon no search finds a document any more, and its receipt says so."""
+"""Measures how soon deleted documents are no longer found, and their receipts say so."""
 
 import random
 from collections.abc import Sequence
@@ -22,8 +22,8 @@ _AIM = 1.3  # times the bound
 @dataclass(frozen=True, kw_only=True)
 class Removal:
     """
-    Seconds: of each document from being asked, of the last from the first's being asked. The bound
-    is the least by either way, and by direct calls alone.
+    Seconds: of each document from its request, and of the last from the first request. The bounds
+    are those of any way, and of direct calls alone.
     """
 
     pool_size: int
@@ -36,7 +36,7 @@ class Removal:
 
 
 def delete_storm(documents: int, catalogs: int, *, seed: int, pool_size: int = 1) -> Removal:
-    """Index them all, then delete all objects within a minute."""
+    """Index all documents, then delete all objects within a minute."""
     stage = Stage(seed=seed, pool_size=pool_size)
     planned = Traffic(random.Random(seed)).burst(documents, catalogs, within=WITHIN)
     stage.plan(planned)
@@ -88,7 +88,7 @@ calls."""
 
 
 def table(removals: Sequence[Removal]) -> list[Row]:
-    """A row for each size of the pool."""
+    """Return a row for each size of the pool."""
     heads = (
         "pool",
         "last",

@@ -1,11 +1,11 @@
 """
-Questions of 200 tenants at one knowledge base, one of whom asks far more than it takes.
+Questions of 200 tenants at one knowledge base, one of whom asks far more than it accepts.
 
-Retrieve takes 20 questions a second of an account (rule rate.Retrieve). The search, the adapter of
-Bedrock and its pacing are as deployed, each environment of the function with its own; Retrieve's
-answers and its throttles are the simulator's, and time is simulated. The tenant who floods ignores
-the waiting time that it is given, and never stops. A question's time is what its caller measures,
-a cold start of 0.8 seconds included.
+Retrieve accepts 20 questions a second of an account (rule rate.Retrieve). The search, the adapter
+of Bedrock and its pacing are as deployed, one of each per environment of the function; Retrieve's
+answers and throttles are the simulator's, and time is simulated. The flooding tenant ignores the
+requested waiting time, and never stops. A question's time is that of its caller, including a cold
+start of 0.8 seconds.
 
 Assumed: a search takes 300 ms at the median, log-normal; a refusal takes 20 ms.
 """
@@ -15,7 +15,7 @@ import time
 from benchmarks.observation import percentile
 from benchmarks.retrieval_world import FLOODER, Told, World
 
-_SECONDS, _FLOOD = 120.0, 100.0  # how long they ask; the flooder's questions a second
+_SECONDS, _FLOOD = 120.0, 100.0  # duration; the flooder's questions a second
 
 
 def print_questions(seed: int) -> None:

@@ -26,7 +26,7 @@ from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 
 TENANTS, EACH = 200, 0.05  # questions a second
 _WARMING = 30.0  # seconds, in which the first environments start
-_SETTLED = 60.0  # seconds until what was ingested can be found
+_SETTLED = 60.0  # seconds until ingested documents are found
 _SEARCH, _SPREAD = 0.3, 0.3
 _REFUSAL = 0.02
 FLOODER = "user-0"
@@ -35,12 +35,12 @@ FLOODER = "user-0"
 @dataclass
 class Told:
     """
-    Some tenants: of each answer when it was asked for and how long it took, in seconds, and of each
-    refusal when to come again.
+    Results of some tenants: start and duration of each answer in seconds, and the requested pause
+    of each refusal.
     """
 
     answered: list[tuple[float, float]] = field(default_factory=list)
-    wrong: int = 0  # of the answers, those that aren't the tenant's own document, and no other
+    wrong: int = 0  # answers other than exactly the tenant's own document
     shed: list[int | None] = field(default_factory=list)
     failed: int = 0
 
@@ -50,7 +50,7 @@ class Told:
 
 
 class NoShelves:
-    """Documents are told with their text: no bucket is read."""
+    """An empty bucket, because documents are submitted with their text."""
 
     def under(self, prefix: str) -> Any:  # noqa: ARG002 - the port's argument
         return iter(())
@@ -74,7 +74,7 @@ class NothingElse:
 
 @dataclass(frozen=True, kw_only=True)
 class Searches:
-    """Bedrock's client of one environment: what is taken is searched, and that takes its time."""
+    """Bedrock's client of one environment: accepted searches take time."""
 
     client: Client
     hub: Hub
@@ -87,7 +87,7 @@ class Searches:
 
 
 class World:
-    """An account with a knowledge base, a document of each tenant in it, and the function."""
+    """An account with a knowledge base, a document of each tenant, and the function."""
 
     def __init__(self, *, seed: int) -> None:
         self.hub = Hub()
@@ -95,8 +95,11 @@ class World:
             shelves=NoShelves(), durations=Durations(seed=seed), seed=seed, hub=self.hub
         )
         self.chance = random.Random(seed)
-        random.seed(seed)  # of the product's own pauses
-        self.told: dict[bool, Told] = {True: Told(), False: Told()}  # by whether of the flooder
+        random.seed(seed)  # for the product's random pauses
+        self.told: dict[bool, Told] = {
+            True: Told(),
+            False: Told(),
+        }  # True: the flooder, False: the tenants
         self.environments = 0
         self._idle: list[Retrieval] = []
         self._start = 0.0
@@ -108,7 +111,7 @@ class World:
         self.hub.run(until=_SETTLED)
 
     def asked(self, seconds: float, flood: float) -> None:
-        """By all of them, quietly, for a while that isn't told of; then for so many seconds."""
+        """Let all callers ask, first for an unmeasured while, then for `seconds`."""
         self._start = start = self.hub.time + _WARMING
         for number in range(TENANTS):
             self.hub.spawn(partial(self._ask_on, f"user-{number}", EACH, start + seconds))

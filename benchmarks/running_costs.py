@@ -1,11 +1,11 @@
 """
-What a deployment costs: an idle month, and a thousand documents.
+The costs of a deployment: an idle month, and a thousand documents.
 
     make bench-costs        writes the tables into docs/deploy.md, within a minute
 
-What stands by itself is counted in the synthesised templates. Documents are ingested in simulated
-time, the product's own code, and billed call by call (simulated_time/bill.py has the
-prices and their date); what they are is assumed below. Free tiers are left out.
+Idle costs are counted in the synthesised templates. The product's code ingests documents in
+simulated time, and each call is billed (simulated_time/bill.py has the prices and their date); the
+documents are assumed below. Free tiers are not considered.
 """
 
 import json
@@ -34,16 +34,16 @@ _GB = 1e9
 # https://aws.amazon.com/cloudwatch/pricing/; a secret, https://aws.amazon.com/secrets-manager/pricing/
 # (both November 2026).
 _ALARM, _DASHBOARD, _SECRET = 0.10, 3.00, 0.40
-# That are counted whether anything happens or not: RunsFollowed, OldestWaitSeconds, ParkedRuns,
+# Metrics that are recorded even if nothing happens: RunsFollowed, OldestWaitSeconds, ParkedRuns,
 # Grants, ReconcilerFindings, SearchIndexesNotReady.
 _METRICS = 6
-# What the reconciler's two schedules take each time, by rate: memory in GB times seconds, assumed.
+# Assumed GB-seconds per invocation of the reconciler's two schedules, by rate.
 _GB_SECONDS = {5: 0.5 * 0.2, 15: 0.5 * 2.0}
 _RATE = re.compile(r"rate\((\d+) minutes\)")
 
-DOCUMENT_BYTES, _TEXT_SHARE = 50_000, 0.2  # of them that are text (model/records.py)
+DOCUMENT_BYTES, _TEXT_SHARE = 50_000, 0.2  # the share that is text (model/records.py)
 _BYTES_A_TOKEN = 4
-_TOKENS_A_CHUNK, _NEW_TOKENS = 300, 240  # 20 % were said before
+_TOKENS_A_CHUNK, _NEW_TOKENS = 300, 240  # 20 % overlap
 _CHUNK_BYTES = 1_200 + 500 + 4 * 1_024  # text, filterable attributes with the key, vector
 # S3 Vectors: a GB written, one stored for a month, the bytes that a PutVectors is billed for at
 # least, aws.amazon.com/s3/pricing, by
@@ -75,14 +75,14 @@ class Item:
 
 
 def idle(templates: Iterable[Template]) -> list[Item]:
-    """Of a month, the dearest first."""
+    """Return the items of a month, the most expensive first."""
     resources = [each for one in templates for each in one["Resources"].values()]
 
     def of(kind: str) -> list[Mapping[str, Any]]:
         return [each.get("Properties", {}) for each in resources if each["Type"] == kind]
 
     alarms = of("AWS::CloudWatch::Alarm")
-    # Looking at a stream costs nothing, of those that have a starting position.
+    # Polling a stream is free; streams are the mappings with a starting position.
     mappings = of("AWS::Lambda::EventSourceMapping")
     queues = [each for each in mappings if "StartingPosition" not in each]
     metrics = sum(map(_metrics_of, alarms))
@@ -105,7 +105,7 @@ def idle(templates: Iterable[Template]) -> list[Item]:
 
 
 def _metrics_of(alarm: Mapping[str, Any]) -> int:
-    """An alarm on a formula is billed by each metric in it."""
+    """Count metrics, because an alarm on a formula is billed by each metric in it."""
     return sum("MetricStat" in each for each in alarm.get("Metrics", [])) or 1
 
 
@@ -120,7 +120,7 @@ def embedding(documents: int) -> float:
 
 
 def vectors_written(documents: int, *, writes: int = 0) -> float:
-    """In so many calls of PutVectors; of 0, in full ones."""
+    """Return the cost of vectors in this many calls of PutVectors, 0 for full ones."""
     return max(_vector_bytes(documents), writes * _LEAST_WRITTEN) / _GB * _WRITTEN_GB
 
 
@@ -138,7 +138,7 @@ def billed(shape: Shape, *, seed: int = 1) -> Bill:
 
 
 def thousand(burst: Bill, apart: Bill) -> Iterator[tuple[str, float, float]]:
-    """Of a thousand documents: what, in a burst, and one by one."""
+    """Return the costs of a thousand documents by item, in a burst and one by one."""
     shares = [(bill, _THOUSAND / each.uploads) for bill, each in ((burst, _BURST), (apart, _APART))]
     for what, kinds in _BILLED.items():
         first, second = (share * sum(map(bill.dollars, kinds)) for bill, share in shares)

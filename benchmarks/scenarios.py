@@ -1,4 +1,4 @@
-"""The scenarios in simulated time, each on an account of its own."""
+"""Scenarios in simulated time, each on an account of its own."""
 
 import random
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from simulated_time.bedrock import Durations
 
 
 def settle(stage: Stage, planned: Sequence[Upload]) -> Outcome:
-    """Drop them all, each at its moment, and wait until nothing is left to do."""
+    """Upload all files, each at its time, and wait until nothing is left to do."""
     stage.plan(planned)
     stage.run(at_most=planned[-1].at, until=lambda: False)
     stage.settle()
@@ -18,12 +18,12 @@ def settle(stage: Stage, planned: Sequence[Upload]) -> Outcome:
 
 def large_documents(*, large: int, seconds: float, seed: int) -> Outcome:
     """
-    Several large documents, each of so many seconds, in a catalog on the shared data source with a
-    dozen small ones; a small one a minute into each of four catalogs with their own.
+    Upload large documents of this many seconds with a dozen small ones to a catalog on the shared
+    data source, and one small document a minute to each of four catalogs with their own.
     """
     size = 10_000_000
     stage = Stage(seed=seed, durations=Durations(seed=seed, rate=size / seconds, spread=0.0))
-    for catalog in range(5):  # whoever comes first has a data source of its own
+    for catalog in range(5):  # the first catalogs have data sources of their own
         stage.upload(_text(catalog, "first"))
         stage.run(at_most=120, until=lambda: False)
     together = [_text(4, f"large-{each}", size=size) for each in range(large)]
@@ -61,7 +61,7 @@ def trickle(*, days: float, daily: int, catalogs: int, files: int, seed: int) ->
 
 
 def parked(seconds: float, *, seed: int) -> tuple[int, float]:
-    """Transitions and dollars of a run that waits so long for its turn at a busy knowledge base."""
+    """Return transitions and dollars of a run that waits for a busy knowledge base."""
     stage = Stage(seed=seed)
     hub = stage.hub
     [member] = stage.stackroom.pool

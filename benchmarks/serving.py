@@ -24,11 +24,11 @@ _PATIENCE = 600.0
 
 
 class NotMeasured(Exception):
-    """What was to be measured did not happen; the message says what came instead."""
+    """A figure could not be measured; the message says what happened instead."""
 
 
 def measure(benchmark: Callable[[], None]) -> None:
-    """Runs a benchmark; a figure short of its aim is no failure, one not taken is."""
+    """Run a benchmark; a missed aim is no failure, a missing figure is."""
     try:
         benchmark()
     except (NotMeasured, StackroomError, ExceptionGroup) as error:
@@ -38,7 +38,7 @@ def measure(benchmark: Callable[[], None]) -> None:
 
 
 def _innermost(error: Exception) -> Exception:
-    """The MCP client wraps what is raised beside it in groups of groups."""
+    """Unwrap an exception, which the MCP client wraps in nested groups."""
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
     return error
@@ -46,7 +46,7 @@ def _innermost(error: Exception) -> Exception:
 
 @contextmanager
 def serving(speed: float) -> Iterator[Instance]:
-    """A fresh local mode on free ports, in a directory that goes with it."""
+    """Start a new local mode on free ports, in a temporary directory."""
     with tempfile.TemporaryDirectory(prefix="stackroom-bench-") as folder:
         state = StateDirectory(Path(folder) / "state")
         mode = LocalMode(
@@ -80,7 +80,7 @@ def wait_until_indexed(instance: Instance, user: str, keys: Collection[str]) -> 
 
 
 def free_ports() -> int:
-    """The first of four free ports in a row, below those that outgoing connections take."""
+    """Return the first of four free ports in a row, below those of outgoing connections."""
     for first in random.sample(range(10_000, 32_000), 50):
         if all(_is_free(first + offset) for offset in range(4)):
             return first
@@ -93,7 +93,7 @@ def _is_free(port: int) -> bool:
 
 
 def print_machine() -> None:
-    """The load too: on a busy machine every figure is worse than the code deserves."""
+    """Describe the machine with its load, because a busy machine worsens every figure."""
     load = ", ".join(f"{each:.1f}" for each in os.getloadavg())
     print(
         f"{os.cpu_count()} CPUs ({platform.machine()}), Python {platform.python_version()}, "

@@ -1,4 +1,4 @@
-"""The shapes of load that `make bench-burst` puts the pipeline under, and what came of each."""
+"""The shapes of load for `make bench-burst`, and the figures of each."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from benchmarks.worlds import ASSUMED
 SOURCES = ("custom", "s3", "shared")  # values of `catalog_data_sources`
 _LARGE_BYTES = 45_000_000
 _MANY, _RATIO_OF_MANY, _RATIO = 2_000, 1.25, 1.6  # uploads, and times the bound
-_BESIDE = 4.0  # seconds beside Bedrock's own, where documents come one by one
+_BESIDE = 4.0  # seconds in addition to Bedrock's own, for single documents
 _LONGEST, _DOLLARS = 2.2, 0.04
 NOTES = f"""\
 Times are seconds, each the median of the seeds. They end when a search finds the last document that
@@ -42,7 +42,7 @@ _HEADS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """How catalogs are given data sources, and how many knowledge bases there are."""
+    """The kind of data sources per catalog, and the number of knowledge bases."""
 
     catalog_data_sources: str
     pool_size: int = 1
@@ -55,9 +55,9 @@ class Design:
 @dataclass(frozen=True, kw_only=True)
 class Shape:
     """
-    `uploads` evenly into `catalogs` within so many seconds; or one after another, `apart` seconds
-    each, and then medians count instead of the end. `large` files of 45 MB come among them; of the
-    others half may be `half_broken`, and then the end is that of the healthy ones.
+    A load: `uploads` evenly over `catalogs` in some seconds; or one after another, `apart` seconds
+    each, where medians count instead of the end. `large` files of 45 MB are among them; with
+    `half_broken`, half of the others fail, and the end is that of the healthy ones.
     """
 
     uploads: int
@@ -105,15 +105,15 @@ FULL = (
 @dataclass(frozen=True, kw_only=True)
 class Figures:
     """
-    What one run came to, in figures that can be sent between processes.
+    The figures of one run, in a form that can be sent between processes.
 
-    Times are seconds. `bounds` are of `settled`: by Bedrock's limits, and with the latencies before
-    them; where work comes one by one, all three are of medians.
+    Times are seconds. `bounds` limit `settled`: by Bedrock's limits, and with the latencies before
+    them; if documents come one by one, all three are medians.
     """
 
     settled: float
     bounds: tuple[float, float]
-    longest: float  # of the catalogs' last waits, against their median, large files aside
+    longest: float  # the longest of the catalogs' last waits to their median, without large files
     dollars: float  # per 1,000 uploads
     untrue: int  # uploads that were lost, failed or set aside without a reason
 
@@ -130,7 +130,7 @@ class Figures:
 
     @classmethod
     def middle(cls, seeds: Sequence[Self]) -> Self:
-        """The medians of several seeds; what is untrue of any counts."""
+        """Return the medians of several seeds; broken promises of each count."""
         by_limits, with_latency = zip(*(each.bounds for each in seeds), strict=True)
         return cls(
             settled=median(each.settled for each in seeds),
@@ -153,7 +153,7 @@ def put_under(shape: Shape, design: Design, world: str, seed: int) -> Figures:
 
 
 def table(shape: Shape, measured: Mapping[Design, Figures], world: str) -> list[Row]:
-    """A row for each design, each aim beside its figure; in other worlds there are no aims."""
+    """Return a row for each design, with aims next to figures; other worlds have no aims."""
     return [_HEADS, *(_row(shape, design, measured, world) for design in measured)]
 
 

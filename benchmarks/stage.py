@@ -1,4 +1,4 @@
-"""An account in simulated time with Stackroom on it, and what came of a scenario."""
+"""An account in simulated time with Stackroom on it, and the outcome of a scenario."""
 
 import random
 from collections.abc import Callable, Iterable, Sequence
@@ -25,15 +25,15 @@ from stackroom.model.records import CatalogDataSources, Document
 from stackroom.runs.ledger import Grant, Mode
 
 DEFINITION = Path(__file__).parents[1] / "statemachines" / "ingest_catalog.asl.json"
-_MONTH = 30 * 86_400.0  # seconds; longer than anything here may take
-_LOOK = 10.0  # seconds of simulated time between two looks whether all is over
+_MONTH = 30 * 86_400.0  # seconds; longer than any scenario
+_LOOK = 10.0  # simulated seconds between two checks for the end
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """
-    `settled` is in seconds from the first upload until a search finds the last document and its
-    record says indexed; `least` is what it could have been.
+    An outcome; `settled` is in seconds from the first upload until a search finds the last document
+    and its record says indexed, `least` the minimum of that.
     """
 
     observation: Observation
@@ -48,7 +48,7 @@ class Outcome:
 
 
 class Stage:
-    """An account with Stackroom on it, and someone who looks on."""
+    """An account with Stackroom on it, and an observer."""
 
     def __init__(
         self,
@@ -61,8 +61,8 @@ class Stage:
         world: str = ASSUMED,
         faults: Faults | None = None,
     ) -> None:
-        """Measured calls meet no `faults`."""
-        # The use cases draw their jitter from the one generator that all modules share.
+        """Inject `faults` only into calls that are not measured."""
+        # The use cases draw their jitter from the global generator.
         random.seed(seed)
         self.hub = Hub()
         self.bucket = Bucket(self.hub.now)
@@ -95,7 +95,7 @@ class Stage:
             window=window,
             catalog_data_sources=CatalogDataSources(catalog_data_sources),
         )
-        self.removed: Callable[[str], None] = lambda _key: None  # told when its record goes
+        self.removed: Callable[[str], None] = lambda _key: None  # called when a record is removed
         self.hub.spawn(self.stackroom.keep_sweeping)
 
     def upload(self, upload: Upload) -> None:
@@ -109,16 +109,16 @@ class Stage:
         self.account.notify(DELETED, key)
 
     def plan(self, uploads: Iterable[Upload]) -> None:
-        """Each at its moment from now on."""
+        """Schedule each upload at its time from now on."""
         for each in uploads:
             self.hub.spawn(partial(self.upload, each), after=each.at)
 
     def keys(self) -> dict[str, str]:
-        """Of all documents, by their ids."""
+        """Return the etags of all documents, by id."""
         return {each.document_id: each.s3_key for each in self.stores.documents.kept.values()}
 
     def hold(self, knowledge_base_id: str, seconds: float) -> None:
-        """Someone else's job has the knowledge base for so long, as far as the ledger knows."""
+        """Occupy the knowledge base by another job in the ledger for this long."""
         now, book = self.hub.now(), self.stores.book
         grant = Grant(
             worklist_id="another",
@@ -141,11 +141,11 @@ class Stage:
             self.hub.run(until=min(end, self.hub.time + _LOOK))
 
     def settle(self, *, at_most: float = _MONTH) -> None:
-        """Until nothing is left to do, or for so many seconds."""
+        """Run until nothing is left to do, or for this many seconds."""
         self.run(at_most=at_most, until=self.is_quiet)
 
     def outcome(self, planned: Sequence[Upload] = ()) -> Outcome:
-        # What was indexed a moment ago can be searched a moment later.
+        # Documents are found a moment after they were indexed.
         self.hub.run(until=self.hub.time + SEARCHABLE_LAG.value + 1)
         seen, workflow = self.observation, self.stackroom.workflow
         return Outcome(

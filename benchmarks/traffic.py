@@ -1,4 +1,4 @@
-"""What people upload: sizes, names, and when; all from a seed."""
+"""Generates uploads: sizes, names and times, all from a seed."""
 
 import random
 from bisect import bisect
@@ -16,7 +16,7 @@ CATALOGS_OF_A_USER = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Upload:
-    """`at` is in seconds since the first could have come."""
+    """An upload; `at` is in seconds since the start."""
 
     at: float
     key: str
@@ -25,7 +25,7 @@ class Upload:
 
     @property
     def is_broken(self) -> bool:
-        """Bedrock fails it whenever it tries, and gives no reason."""
+        """Return True if Bedrock always fails the document, without a reason."""
         return self.etag.startswith(BROKEN)
 
 
@@ -51,7 +51,7 @@ class Traffic:
         return f"user-{user}/shelf-{folder}/file-{number}.{extension}"
 
     def burst(self, uploads: int, catalogs: int, *, within: float) -> list[Upload]:
-        """Evenly into the catalogs, in a random order."""
+        """Distribute uploads evenly over the catalogs, in random order."""
         turns = [(number % catalogs, number // catalogs) for number in range(uploads)]
         self.chance.shuffle(turns)
         moments = sorted(self.chance.uniform(0, within) for _ in range(uploads))
@@ -68,7 +68,7 @@ class Traffic:
         ]
 
     def large(self, files: int, size: int, *, within: float) -> list[Upload]:
-        """So many of that size into the first catalog."""
+        """Upload this many files of that size into the first catalog."""
         return [
             Upload(
                 at=self.chance.uniform(0, within),
@@ -80,7 +80,7 @@ class Traffic:
         ]
 
     def steady(self, uploads: int, catalogs: int, *, apart: float) -> list[Upload]:
-        """One after another, into the catalogs in turn."""
+        """Upload one file after another, into the catalogs in turn."""
         return [
             self.upload(number * apart, number % catalogs, number // catalogs)
             for number in range(uploads)
@@ -88,8 +88,8 @@ class Traffic:
 
     def trickle(self, *, days: float, daily: int, catalogs: int, files: int) -> Iterator[Upload]:
         """
-        Poisson arrivals, Zipf (exponent 1) over catalogs; a catalog that has so many files gets
-        new versions of them.
+        Upload with Poisson arrivals, Zipf (exponent 1) over catalogs; a catalog with this many
+        files gets new versions of them.
         """
         weights = list(accumulate(1 / rank for rank in range(1, catalogs + 1)))
         have = [0] * catalogs

@@ -1,9 +1,9 @@
 """
-Does the simulation tell the truth? A small burst in simulated time, and for real.
+Checks the simulation: runs a small burst in simulated time, and in the local mode.
 
-The local mode has every process, every wire and the real embedding; its AWS runs at a speed at
-which those count for little. Its queue doesn't wait for a window, so the simulated one doesn't
-either, and a document takes as long there as the embedding of a short text does here.
+The local mode has all processes, connections and real embedding; its AWS is slow enough that these
+matter little. Neither queue waits for a window, and a simulated document takes as long as the real
+embedding of a short text.
 """
 
 import random
@@ -23,16 +23,16 @@ from stackroom_local.state import Instance
 
 _UPLOADS, _CATALOGS, _WITHIN = 120, 12, 30.0
 _SPEED = 4.0
-# AWS seconds in which the local mode embeds a line of text at that speed, about 20 ms for real.
+# AWS seconds in which the local mode embeds a line at that speed, about 20 ms of real time.
 _DURATIONS = Durations(base=0.02 * _SPEED, rate=1e12, spread=0.0)
 _UPLOADERS = 8
-# Each has a client token, which the simulator keeps by operation and data source.
+# Each has a client token, which the simulator stores by operation and data source.
 _DIRECT_CALLS = "SELECT count(*) FROM client_tokens WHERE scope LIKE 'documents/STARTING%'"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """Times are AWS seconds."""
+    """A measurement; times are AWS seconds."""
 
     settled: float
     executions: int
@@ -42,7 +42,7 @@ class Seen:
 
 
 def compare(seed: int) -> tuple[Seen, Seen]:
-    """Simulated, and for real."""
+    """Return both figures, simulated and measured."""
     traffic = Traffic(random.Random(seed), extensions=("txt",))
     planned = traffic.burst(_UPLOADS, _CATALOGS, within=_WITHIN)
     stage = Stage(seed=seed, durations=_DURATIONS, window=0.0)

@@ -1,4 +1,4 @@
-"""The product's use cases, put together as its functions do, over ports that cost as AWS does."""
+"""Creates the product's use cases as its functions do, over ports with the costs of AWS."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -57,7 +57,7 @@ class Settings(AdmissionSettings):
 
 
 class MeteredDeployment:
-    """The adapters of stackroom.app.run_builder, as far as runs, uploads and inspections need."""
+    """The parts of stackroom.app.run_builder that runs, uploads and inspections need."""
 
     def __init__(
         self, account: Account, stores: Stores, workflow: Workflow, pool: Sequence[PoolMember]
@@ -65,7 +65,7 @@ class MeteredDeployment:
         self.settings = Settings(kb_pool=tuple(pool))
         self.pool = tuple(pool)
         self._account = account
-        # as boto3's, as far as it goes
+        # the parts of boto3's client that are used
         agent = cast("Any", account.client("bedrock-agent"))
         self.catalogs = self.register = self._metered(stores.catalogs, metering.CATALOGS)
         self.documents = MeteredDocuments(
@@ -74,7 +74,7 @@ class MeteredDeployment:
         self.bucket = self._metered(stores.bucket, metering.BUCKET, free=("uri_of",))
         self.leases = self._metered(stores.leases, metering.LEASES)
         slots = MemorySlots()
-        for each in pool:  # as they are five minutes after a deployment
+        for each in pool:  # in their state five minutes after a deployment
             slots.survey(each.knowledge_base_id, ())
         self.slots = self._metered(slots, metering.SLOTS)
         self.worklists = self._metered(MemoryWorklists(), metering.WORKLISTS)
@@ -107,7 +107,7 @@ class MeteredDeployment:
 
 
 class StandInInspection(Inspection):
-    """The tokens of what stands for a text say nothing of its length; the size of its file does."""
+    """Derives a text's length from its file's size, because stand-ins have no real tokens."""
 
     def _written(
         self, location: Location, version: FileVersion, text: DocumentText, pages: Sequence[Page]
@@ -116,7 +116,7 @@ class StandInInspection(Inspection):
 
 
 class UseCases(RunBuilder):
-    """What the functions hold behind their caches, all in one place."""
+    """The use cases of all functions in one place."""
 
     @classmethod
     def on(
@@ -161,7 +161,7 @@ class UseCases(RunBuilder):
 
 
 def _pause_in(account: Account) -> Callable[[int], None]:
-    """As the use cases pause by themselves, in simulated time."""
+    """Let the pauses of the use cases pass in simulated time."""
 
     def paused(attempt: int) -> None:
         pause = account.chance.uniform(0, min(0.02 * 2**attempt, 0.4))

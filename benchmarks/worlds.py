@@ -1,8 +1,8 @@
 """
-What nobody documents of Bedrock's speed, seven ways: which design is the sooner hangs on it.
+Seven assumptions about Bedrock's undocumented speed, on which the fastest design depends.
 
-Jobs that index one document at a time, or 8, or 16; direct calls of 4 seconds, or a minute, or of
-one or four minutes where a PDF is among their documents.
+Jobs index one document at a time, or 8, or 16; direct calls take 4 seconds, or a minute, or one or
+four minutes with a PDF among their documents.
 """
 
 from collections.abc import Mapping

@@ -7,7 +7,8 @@ from typing import Any
 from simulated_time.paths import Read
 
 # The errors that a Retry or Catch of all errors excludes [States Language: Errors; Step Functions
-# guide: "States.ALL ... can't catch the States.DataLimitExceeded terminal error or Runtime errors"].
+# guide: "States.ALL ... can't catch the States.DataLimitExceeded terminal error or Runtime
+# errors"].
 _TERMINAL = ("States.Runtime", "States.DataLimitExceeded")
 
 Write = Callable[[Any, Any], Any]

@@ -20,7 +20,7 @@ from benchmarks.layout import aligned, markdown
 from benchmarks.serving import NotMeasured, measure, print_machine
 
 KEPT = CACHE / "outcomes.jsonl"
-_PATIENCE = 120.0  # seconds: text search is added to the index at the start, and takes a while
+_PATIENCE = 120.0  # seconds until text search, which is added at the start, is active
 
 
 def main() -> None:
@@ -32,7 +32,7 @@ def main() -> None:
         catalogs = {each.catalog: each.files for each in chosen}
         ids = {name: ingested(instance, name, files) for name, files in catalogs.items()}
         with as_function(instance):
-            logging.disable(logging.WARNING)  # the functions' own lines are not of this report
+            logging.disable(logging.WARNING)  # the functions' log lines don't belong to the report
             for each in chosen:
                 began = time.monotonic()
                 found[each.name] = _asked(each, ids[each.catalog])
@@ -96,7 +96,7 @@ def _asked(measured: MeasuredSet, catalog_id: str) -> list[Outcome]:
 
 
 def _wait_for(is_ready: Callable[[], object]) -> None:
-    """Until the index can be searched by words, for until then another way is taken."""
+    """Wait until the index can be searched by words; before, another way is used."""
     deadline = time.monotonic() + _PATIENCE
     while True:
         try:
@@ -110,7 +110,7 @@ def _wait_for(is_ready: Callable[[], object]) -> None:
 
 
 def _keep(found: Mapping[str, Sequence[Outcome]]) -> None:
-    """Write what came of each question to a file, to look up why."""
+    """Write the outcome of each question to a file."""
     lines = (
         json.dumps({"set": name, **asdict(each)}) for name, those in found.items() for each in those
     )

@@ -1,8 +1,8 @@
 """
-The own documents, each fetched from the Debian package that ships it and kept.
+The own documents, each fetched from its Debian package and cached.
 
-corpus.toml names package, version and SHA-256. `apt-get download` takes them from wherever this
-machine's apt is set up to look; a machine without apt can put the packages into the folder itself.
+corpus.toml names package, version and SHA-256. `apt-get download` uses this machine's
+apt sources; on a machine without apt, put the packages into the folder by hand.
 """
 
 import gzip
@@ -26,9 +26,9 @@ _PACKAGES, _DOCUMENTS = CACHE / "packages", CACHE / "documents"
 
 def fetched() -> dict[str, Path]:
     """
-    Every document by its id, which its file is called by, too.
+    Return every document by its id, which is also its file's name.
 
-    Raises NotMeasured, which names the package that can't be had.
+    Raises NotMeasured, which names the missing package.
     """
     _PACKAGES.mkdir(parents=True, exist_ok=True)
     _DOCUMENTS.mkdir(parents=True, exist_ok=True)
@@ -80,7 +80,7 @@ def _unpacked(package: Path, document: Mapping[str, Any]) -> bytes:
 
 def _data_of(package: Path) -> bytes:
     """
-    The files of a Debian package, which is an `ar` archive (deb(5)): a line of 60 bytes before each
+    Return the files of a Debian package, an `ar` archive (deb(5)): a line of 60 bytes before each
     member, its name first, its size in bytes 48 to 58. Members begin at even places.
     """
     archive, at = package.read_bytes(), len(b"!<arch>\n")

@@ -1,8 +1,8 @@
 """
-A local mode that has a catalog for each set: ingested once by the pipeline, as anyone's, and kept.
+A local mode with a catalog for each set, which the pipeline ingests once and which is then kept.
 
-A catalog is called by what its files say, so that other files make another one. Vectors are kept by
-model and text, beside the local mode; so what is ingested anew needs no time to embed.
+A catalog's name has a hash of its files, so that other files make another catalog. Vectors are
+cached by model and text next to the local mode, so that repeated ingestion needs no embedding.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ USER = "alice"
 SPEED = 20  # the simulator scales Retrieve's 20 a second and account with it
 _PATIENCE, _LOOK_SECONDS = 3_600.0, 5.0
 _SIMULATOR = "simulator/src/bedrock_kb_simulator"
-# What decides on vectors of a text, on a document's text, and on the chunks of it.
+# The code that determines a text's vectors, a document's text, and its chunks.
 _EMBEDDED_BY = tuple(f"{_SIMULATOR}/{name}.py" for name in ("e5_graph", "embedder", "multilingual"))
 _READ_BY = ("src/stackroom/text",)
 _CHUNKED_BY = tuple(
@@ -40,7 +40,7 @@ _CHUNKED_BY = tuple(
 
 @contextmanager
 def local_mode(model: ModelName = DEFAULT_MODEL) -> Iterator[Instance]:
-    """Kept by the model, until the code changes that reads, cuts or embeds."""
+    """Run a local mode whose data is kept until the code that reads, chunks or embeds changes."""
     folder = CACHE / f"local-{model}"
     made_of, label = _fingerprint(*_EMBEDDED_BY, *_READ_BY, *_CHUNKED_BY), folder / "made-of"
     if not _has(label, made_of):
@@ -65,7 +65,7 @@ def local_mode(model: ModelName = DEFAULT_MODEL) -> Iterator[Instance]:
 
 
 def ingested(instance: Instance, name: str, files: Mapping[str, bytes]) -> str:
-    """The id of a catalog that has these files, all of them indexed."""
+    """Return the id of a catalog with these files, all indexed."""
     digest = hashlib.sha256()
     for file, body in sorted(files.items()):
         digest.update(f"{file} {hashlib.sha256(body).hexdigest()}\n".encode())

@@ -1,4 +1,4 @@
-"""Every question of a set asked both ways, and what came of it."""
+"""Asks every question of a set in both ways, and records the outcomes."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -10,18 +10,18 @@ from stackroom.search.excerpts import estimated_tokens
 
 AT = (1, 3, 5, 10)
 PLAIN, TOOL = "plain Retrieve", "Stackroom"
-_UNMEASURED = 5  # questions, for connections, place maps, and the first call of everything
+_UNMEASURED = 5  # questions that warm up connections, place maps and first calls
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """
-    Of one question asked in one way.
+    The outcome of one question asked in one way.
 
-    `found` has what was found of the answer in the first of AT, and `is_first` says whether the
-    first passage has any of it; both are of an answerable question. `tokens` are those of the first
-    five, by which a way may find more: passages are of different lengths. `milliseconds` is None
-    where the time says nothing.
+    For an answerable question, `found` has the share of the answer in the first passages, by AT,
+    and `is_first` tells if the first passage has a part of it. `tokens` are those of the first
+    five passages, because longer passages find more. `milliseconds` is None if the time is
+    meaningless.
     """
 
     question: str
@@ -43,8 +43,8 @@ def outcomes(
     measured: MeasuredSet, *, plain: Way, tool: Way, tool_without: Callable[[frozenset[str]], Way]
 ) -> Iterator[Outcome]:
     """
-    A question is asked both ways in turns. An answerable one is asked once more, of the tool alone,
-    without its source documents, unless these are all that the set has.
+    Ask each question in both ways, in turns. The tool is asked answerable ones once more without
+    their source documents, unless the set has no others.
     """
     ways = {PLAIN: plain, TOOL: tool}
     for number, asked in enumerate(measured.asked):
@@ -93,5 +93,5 @@ def _tokens(given: Given) -> int:
 
 
 def of_way(found: Sequence[Outcome], way: str) -> list[Outcome]:
-    """Those of the answerable questions."""
+    """Return the outcomes of the answerable questions."""
     return [each for each in found if each.way == way and each.is_answerable]

@@ -1,14 +1,14 @@
 """
-What is asked of the own documents, and the passage that answers it: questions/*.jsonl, a line each.
+Questions about the own documents with the passages that answer them, from questions/*.jsonl.
 
     {"id": "r-intro-07", "set": "tune", "question": "...", "document": "r-intro", "pages": [12],
      "quote": "5 to 25 words of the passage that answers", "alternatives": [...]}
     {"id": "far-03", "set": "report", "question": "...", "unanswerable": true, "kind": "far",
      "why": "..."}
 
-Without a `language` it is English, as the document is; else the document is of that, too. Whoever
-tunes looks at the set `tune` only; what is reported of is `report`. Unanswerable questions are
-`near` to what the documents are about, or `far` from it.
+`language` is that of question and document, English by default. Only the set `tune` serves for
+tuning; `report` is the reported one. Unanswerable questions are `near` to the documents' topics, or
+`far` from them.
 """
 
 import json
@@ -23,7 +23,7 @@ _FOLDER = Path(__file__).with_name("questions")
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """There are no `spots` if it is unanswerable; their files are ids of documents."""
+    """A question; it is unanswerable without `spots`, whose files are ids of documents."""
 
     set: str
     question: str

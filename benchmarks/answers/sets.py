@@ -1,7 +1,7 @@
 """
-The sets that are measured: files, questions, and how an answer to each question is judged.
+The measured sets: files, questions, and the judge of each answer.
 
-A folder of published sets has these folders, each of which may be missing.
+A folder of published sets has these folders, any of which may be missing.
 """
 
 import csv
@@ -27,12 +27,12 @@ DATA is a folder with any of these:
   languages/  xquad.LANGUAGE.json of github.com/google-deepmind/xquad
 """
 OWN = ("tune", "report")
-_LONGEST_QUESTION = 1_000  # characters that the tool takes
+_LONGEST_QUESTION = 1_000  # characters that the tool accepts
 _PIECE = 25  # letters and digits of an excerpt
-_ENOUGH = 0.8  # of an excerpt's pieces
+_ENOUGH = 0.8  # the share of an excerpt's pieces that suffices
 _EVERY = 4  # one question in four of each language, which all have the same 1,190
 
-# What share of the answer stands in the passages that were shown, from 0 to 1.
+# Returns the share of the answer that the shown passages have, from 0 to 1.
 Judge = Callable[[Sequence[Shown]], float]
 
 
@@ -47,7 +47,7 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredSet:
-    """`files` are bodies by file name; sets of one `catalog` share them."""
+    """A set; `files` are bodies by file name, shared by sets of one `catalog`."""
 
     name: str
     catalog: str
@@ -56,12 +56,12 @@ class MeasuredSet:
 
     @property
     def group(self) -> str:
-        """Sets that count as one in the mean over all."""
+        """Return the name of the sets that count as one in the mean over all."""
         return self.catalog.partition("-")[0]
 
 
 def sets_of(folder: Path | None) -> Iterator[MeasuredSet]:
-    """Those that the folder has, and the project's own; what is missing is printed."""
+    """Read the folder's sets and the project's own, and print which are missing."""
     for name, read in {"chunks": _chunks, "filings": _filings, "banking": _banking}.items():
         if folder is not None and (folder / name).is_dir():
             yield read(folder / name)
@@ -83,13 +83,13 @@ def _print_missing(name: str) -> None:
 
 
 def documents_found(files: frozenset[str], shown: Sequence[Shown]) -> float:
-    """The share of the files that passages are from; a passage may stand in several."""
+    """Judge by the share of the files that have passages; a passage may be in several files."""
     seen = {file for each in shown for file in (each.file, *each.others)}
     return len(files & seen) / len(files)
 
 
 def excerpts_found(excerpts: Sequence[str], shown: Sequence[Shown]) -> float:
-    """The share of the excerpts that are there, nearly whole; their pieces may be scattered."""
+    """Judge by the share of the excerpts that are nearly complete; pieces may be scattered."""
     texts = [_letters(each.text) for each in shown]
     return sum(_is_there(_letters(each), texts) for each in excerpts) / len(excerpts)
 
@@ -144,7 +144,7 @@ def _chunks(folder: Path) -> MeasuredSet:
 
 
 def _filings(folder: Path) -> MeasuredSet:
-    """Questions about a report that is not here are left out."""
+    """Read the set, without questions about missing reports."""
     documents = sorted((folder / "documents").glob("*.pdf"))
     asked = []
     for row in _rows(folder / "questions.csv"):
@@ -170,7 +170,7 @@ def _banking(folder: Path) -> MeasuredSet:
 
 
 def _language(file: Path) -> MeasuredSet:
-    """A file for each paragraph."""
+    """Return the set of a language, with a file for each paragraph."""
     files: dict[str, bytes] = {}
     asked: list[Asked] = []
     for article in json.loads(file.read_text())["data"]:

@@ -1,4 +1,4 @@
-"""The figures of all sets in one table, and whether a difference is more than chance."""
+"""Tables of the figures of all sets, with tests of significance."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,12 +8,12 @@ from benchmarks.answers.measuring import AT, PLAIN, TOOL, Outcome, of_way
 from benchmarks.layout import Row
 from stackroom_evaluation.comparing import NOISE, chance
 
-# By the name of the set.
+# Keys are names of sets.
 Outcomes = Mapping[str, Sequence[Outcome]]
 
 
 def figures(found: Outcomes, groups: Mapping[str, str]) -> list[Row]:
-    """`groups` are by set: in the mean over all, the sets of a group count as one."""
+    """Return the table; in the mean, the sets of a group count as one (`groups` are by set)."""
     heads = ["set", "way", *(f"first {count}" for count in AT), "a first is right", "got nothing"]
     rows: list[Row] = [
         [
@@ -49,7 +49,7 @@ def _found(outcomes: Sequence[Outcome]) -> list[float | None]:
 
 def _weak(outcomes: Sequence[Outcome], way: str) -> list[float | None]:
     """
-    Return the shares called weak: of answerable questions, of the same questions without the
+    Return the shares of weak answers: of answerable questions, of the same questions without the
     documents that answer them, and of unanswerable ones.
     """
     if way == PLAIN:
@@ -84,7 +84,7 @@ def _p50(outcomes: Sequence[Outcome], way: str) -> str:
 
 
 def differences(found: Outcomes) -> list[Row]:
-    """Return a row for each set: what the tool finds more than plain Retrieve, and p."""
+    """Return a row for each set: how much more the tool finds than plain Retrieve, and p."""
     rows: list[Row] = [["set", *(f"first {count}" for count in AT), "a first is right"]]
     for name, outcomes in found.items():
         rows.append([name, *(f"{more:+.1f}, p {p:.3f}" for more, p in _paired(outcomes))])

@@ -1,4 +1,4 @@
-"""The two ways to ask one catalog: Bedrock's Retrieve as it is, and the retrieval tool."""
+"""Two ways to ask one catalog: Bedrock's plain Retrieve, and the retrieval tool."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -24,12 +24,12 @@ from stackroom_evaluation.plain_retrieve import PlainRetrieve
 from stackroom_local.gateway.gateway_configuration import GatewayConfiguration
 from stackroom_local.state import REGION, Instance
 
-MOST = 10  # passages that are asked for
+MOST = 10  # requested passages
 
 
 @dataclass(frozen=True, kw_only=True)
 class Given:
-    """To one question, best first; plain Retrieve says nothing of relevance."""
+    """The answer to one question, best passage first; plain Retrieve has no relevance."""
 
     shown: Sequence[Shown]
     relevance: str | None = None
@@ -40,7 +40,7 @@ Way = Callable[[str], Given]
 
 @contextmanager
 def as_function(instance: Instance) -> Iterator[None]:
-    """The retrieve function's environment, as the gateway gives it: its tables, bucket and role."""
+    """Provide the environment of the retrieve function: tables, bucket and role."""
     written = (instance.state_dir / "gateway.json").read_bytes()
     targets = GatewayConfiguration.model_validate_json(written).targets
     [function] = [each.function for each in targets if SEARCH.startswith(f"{each.name}___")]
@@ -68,7 +68,7 @@ def retrieval_of() -> Retrieval:
 
 
 def tool_of(retrieval: Retrieval, catalog_id: str) -> Way:
-    """`knowledge_base_retrieve` with its defaults, but for the count."""
+    """Ask `knowledge_base_retrieve` with its defaults, except the number of passages."""
 
     def ask(question: str) -> Given:
         arguments = {"query": question, "catalog_id": catalog_id, "top_k": MOST}
@@ -78,7 +78,7 @@ def tool_of(retrieval: Retrieval, catalog_id: str) -> Way:
         if not answer["success"]:
             raise NotMeasured(f"{question!r}: {answer['error']}")
         metadata = answer["metadata"]
-        if "search_notices" in metadata:  # a figure of one way must not be made of another's
+        if "search_notices" in metadata:  # another way was used, whose figures must not be mixed in
             raise NotMeasured(f"searched in another way: {metadata['search_notices']}")
         return Given(shown=tuple(passages_of(answer)), relevance=metadata.get("relevance"))
 
@@ -86,7 +86,7 @@ def tool_of(retrieval: Retrieval, catalog_id: str) -> Way:
 
 
 def without(retrieval: Retrieval, files: frozenset[str]) -> Retrieval:
-    """The same, over stores that don't have these files."""
+    """Return the same retrieval over stores without these files."""
     pool = {key: _Without(each, files) for key, each in retrieval.pool.items()}
     return replace(retrieval, pool=pool)
 

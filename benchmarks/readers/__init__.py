@@ -1,12 +1,12 @@
 """
-How well each format's reader gets what people see in a file.
+Measures how much of a file's visible text each format's reader gets.
 
     make bench-readers DATA=FOLDER              words, headings and cells, against the truth
-    make bench-readers ARGS="--cases FOLDER"    files whose text goes missing: is it found, or told?
-    make bench-readers ARGS="--folder FOLDER"   any files: what crashes, hangs or is silent
+    make bench-readers ARGS="--cases FOLDER"    files that tend to lose text: found, or reported?
+    make bench-readers ARGS="--folder FOLDER"   any files: crashes, hangs and missing text
 
-- truths: a text against the text that it should be
-- peers: what other libraries make of the same files, where they are installed
-- cases: which passage answers, judged by patterns
-- folders: one file at a time, with the time and memory that it took
+- truths: compares a text with the true one
+- peers: the same files in other libraries, if these are installed
+- cases: patterns of the passages that answer
+- folders: files one at a time, with time and memory
 """

@@ -23,7 +23,7 @@ DATA is a folder with any of readers/pdf, readers/docx, readers/html, readers/xl
 files with their truth beside them as NAME.md, report.pdf.md for report.pdf. docling publishes such
 files and truths in tests/data of github.com/docling-project/docling (MIT).
 """
-_AIM = 0.95  # of a truth's words; files with fewer are listed
+_AIM = 0.95  # the share of a truth's words; files below it are listed
 _OURS = "Stackroom"
 
 
@@ -94,7 +94,7 @@ def _compared(file: Path, reader: Peer) -> _Read:
     began = time.perf_counter()
     try:
         text = reader(file)
-    except Exception as error:  # a peer's errors are its own, and a file it can't read has no words
+    except Exception as error:  # any error of a peer means a file without words
         print(f"{reader.__name__} can't read {file.name}: {type(error).__name__}: {error}"[:200])
         text = ""
     seconds = time.perf_counter() - began
@@ -120,7 +120,7 @@ def _figures(read: Sequence[_Read]) -> list[str]:
 
 
 def _per_cent(column: Iterable[float | None]) -> str:
-    """The mean over files that have any."""
+    """Return the mean over the files that have a share."""
     having = [each for each in column if each is not None]
     return f"{mean(having):.1%}" if having else "-"
 
@@ -147,12 +147,12 @@ def _judge_cases(folder: Path) -> None:
 def _read_by(peer: Peer, file: Path) -> Reading:
     try:
         return Reading(markdown=peer(file))
-    except Exception as error:  # whichever it is, it says to its caller that there is no text
+    except Exception as error:  # any error means to a caller that there is no text
         return Reading(refused=str(error))
 
 
 def _read_folder(folder: Path, sample: int) -> None:
-    """Print a line for each defect as it is found, then how often each reason was to refuse one."""
+    """Print a line for each defect as it is found, then the number of each reason for a refusal."""
     os.nice(10)
     kinds, reasons = Counter[str](), Counter[str]()
     files = files_under(folder)[::sample]

@@ -1,4 +1,4 @@
-"""Files whose text goes missing: what their passages must have, and must not."""
+"""Files whose text tends to get lost: what their passages must have, and must not."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from bedrock_kb_simulator.chunk_strategies import Chunking
 from benchmarks.readers.folders import Reading
 from stackroom.text.document_text import without_context
 
-_LAST = 11  # number of the cases about text; others are about names, folders and filters
+_LAST = 11  # the last case about text; later ones are about names, folders and filters
 
 
 class Verdict(StrEnum):
@@ -22,7 +22,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """Patterns: all of `must_find` in one passage, each of `must_not_find` in none."""
+    """A case: one passage must match all of `must_find`, none may match any of `must_not_find`."""
 
     file: Path
     must_find: Sequence[str]

@@ -1,5 +1,5 @@
 """
-Files read one at a time, as the pipeline reads them: what crashes, hangs, or is silent.
+Reads files one at a time as the pipeline does, to find crashes, hangs and missing text.
 
 Good folders are test/pdfs of github.com/mozilla/pdf.js, test-data of github.com/apache/poi, and
 test-documents of github.com/apache/tika.
@@ -22,20 +22,20 @@ from stackroom.model.formats import unsupported
 from stackroom.text.document_text import text_of
 from stackroom.text.extraction.apart import read_pages_apart
 
-_SECONDS = 180.0  # that a file may take
-_SLOW = 20.0  # seconds that are worth a line
-_LARGE = 600  # MB that are
-_INK = 0.002  # of a page's pixels: what has less is blank
-_WHITE = 230  # of 255, and more
-_PIXELS = 400  # that a page is high or wide
+_SECONDS = 180.0  # limit for a file
+_SLOW = 20.0  # seconds from which a file is reported
+_LARGE = 600  # MB from which a file is reported
+_INK = 0.002  # the share of a page's pixels; a page with less is blank
+_WHITE = 230  # of 255; lighter pixels are white
+_PIXELS = 400  # of a page's height or width
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
     """
-    The text that is indexed, or why there is none: `refused` is for its owner, `crash` for us.
+    The indexed text, or why there is none: `refused` is for the owner, `crash` for developers.
 
-    `unseen` are pages of a PDF that have ink on them, but neither text nor a gap.
+    `unseen` are pages of a PDF with ink, but neither text nor a gap.
     """
 
     markdown: str = ""
@@ -65,8 +65,8 @@ def files_under(folder: Path) -> list[Path]:
 
 
 def read_by_itself(file: Path) -> Reading:
-    """Read a file in a process of its own, whose children's memory is what this file takes."""
-    context = multiprocessing.get_context("spawn")  # a fork would have the memory of this process
+    """Read a file in a process of its own, whose children's memory is that of this file."""
+    context = multiprocessing.get_context("spawn")  # a fork would have this process's memory
     with ProcessPoolExecutor(max_workers=1, mp_context=context) as executor:
         try:
             return executor.submit(_measured, file).result()
@@ -78,7 +78,7 @@ def _measured(file: Path) -> Reading:
     began = time.monotonic()
     try:
         reading = _read(file)
-    except Exception:  # whichever it is, it is what is looked for
+    except Exception:  # every error is a defect that this benchmark seeks
         reading = Reading(crash=" | ".join(traceback.format_exc(limit=-2).split("\n")))
     seconds = time.monotonic() - began
     memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
@@ -105,7 +105,7 @@ def _with_ink(body: bytes, numbers: Iterable[int]) -> Iterator[int]:
             page = document[number - 1]
             width, height = page.get_size()
             if min(width, height) < 1:
-                continue  # nobody sees such a page
+                continue  # such a page is invisible
             scale = _PIXELS / max(width, height)
             pixels = page.render(scale=scale, grayscale=True).to_numpy()
             if (pixels < _WHITE).mean() > _INK:

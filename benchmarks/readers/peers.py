@@ -1,7 +1,7 @@
 """
-What other libraries make of a file, as Markdown or as plain text.
+Reads files with other libraries, as Markdown or as plain text.
 
-Those that are no dependency of the project are measured where they are installed beside it:
+Those that the project does not depend on are measured if they are installed:
 
     uv pip install beautifulsoup4 docx2python docx2txt html2text mammoth markdownify openpyxl
         pdfplumber pypdf python-calamine python-docx trafilatura xlsx2csv
@@ -18,7 +18,7 @@ Peer = Callable[[Path], str]
 
 
 def peers_of(extension: str) -> dict[str, Peer]:
-    """Return those that read such files and are installed, by the names of their modules."""
+    """Return the installed peers for such files, by the names of their modules."""
     return {
         name: read
         for name, (extensions, read) in _PEERS.items()

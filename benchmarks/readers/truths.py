@@ -1,4 +1,4 @@
-"""A file's text against its truth, which is the Markdown of the same file beside it."""
+"""Compares a file's text with its truth, a Markdown file next to it."""
 
 import re
 from collections import Counter
@@ -27,7 +27,7 @@ _RULE = re.compile(r"[\s|:-]*")
 
 @dataclass(frozen=True, kw_only=True)
 class Shares:
-    """From 0 to 1; None where the truth has none. `missing` are words, the most frequent first."""
+    """Shares from 0 to 1, None if the truth has none; `missing` words, the most frequent first."""
 
     words: float | None
     headings: float | None
@@ -36,7 +36,7 @@ class Shares:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """Return the files that have their truth beside them."""
+    """Return the files with a truth next to them."""
     return [
         file
         for format_ in FORMATS
@@ -53,8 +53,8 @@ def shares(text: str, truth: str, *, is_sheet: bool) -> Shares:
     """
     Compare a file's text with its truth: words and headings in their order, cells anywhere.
 
-    Words of a sheet may stand in any order: tables side by side have none, and a row that names its
-    columns has their names between its values.
+    Words of a sheet may have any order: tables side by side have none, and a row that names its
+    columns has the names between its values.
     """
     truth = _SIGNS.sub(" ", truth)
     wanted, found = words(_once_a_row(truth)), words(text)
@@ -73,15 +73,15 @@ def shares(text: str, truth: str, *, is_sheet: bool) -> Shares:
 
 
 def words(text: str) -> list[str]:
-    """Return them in lower case, without the signs of Markdown."""
+    """Return the words in lower case, without Markdown."""
     return _WORD.findall(_SIGNS.sub(" ", text).lower())
 
 
 def in_order(wanted: Sequence[Hashable], found: Sequence[Hashable]) -> int:
     """
-    Return how many stand in both in the same order: the longest common subsequence.
+    Return the length of the longest common subsequence.
 
-    By bits, a row of the table at a time (Hyyrö 2004, "Bit-parallel LCS-length computation
+    Works on bits, a row of the table at a time (Hyyrö 2004, "Bit-parallel LCS-length computation
     revisited").
     """
     places: dict[Hashable, int] = {}
@@ -104,7 +104,7 @@ def _headings(text: str) -> list[str]:
 
 
 def _once_a_row(text: str) -> str:
-    """A merged cell once: docling repeats its text in each column that it covers."""
+    """Return the cells with each merged one once, as docling repeats it in each column."""
     return _ROW.sub(lambda row: " | ".join(cell for cell, _ in groupby(_split(row[1]))), text)
 
 

@@ -1,1 +1,1 @@
-"""The reconciler over inventories of millions of documents, none of which is held in memory."""
+"""Runs the reconciler over millions of documents, without holding them in memory."""

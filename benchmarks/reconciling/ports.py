@@ -1,4 +1,4 @@
-"""The reconciler's ports over shelves that are made up, each call counted and taking its time."""
+"""The reconciler's ports over synthetic shelves; calls are counted and take time."""
 
 import math
 import time
@@ -21,7 +21,7 @@ from stackroom.runs.inventory import KnownSource, ListedDocument, ListedObject
 START = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 _PAGE = 1000
 _DOCUMENT_BYTES = 900  # as in benchmarks/metering.py
-# What a 512 MB function sees of a call, assumed.
+# Assumed times of calls, as a 512 MB function sees them.
 _SECONDS = {
     "ListKnowledgeBaseDocuments": 0.3,
     "GetKnowledgeBaseDocuments": 0.15,
@@ -43,12 +43,12 @@ T = TypeVar("T")
 
 
 def in_turn(actions: Sequence[Callable[[], T]]) -> list[T]:
-    """`Beside` without threads: each sees what time the one before it took."""
+    """`Beside` without threads: the actions run one after the other."""
     return [action() for action in actions]
 
 
 class NeverAsked:
-    """A port that a dry run over shelves that agree has no use for."""
+    """A port that a dry run over consistent shelves never uses."""
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AssertionError(f"asked for {name}")
@@ -56,7 +56,7 @@ class NeverAsked:
 
 @dataclass
 class Clock:
-    """It goes on only when somebody lets time pass."""
+    """A clock that advances only when somebody lets time pass."""
 
     time: datetime = START
 
@@ -72,7 +72,7 @@ class Clock:
 
 @dataclass
 class Meter:
-    """Requests by operation, DynamoDB's units, and the simulated time that they take."""
+    """Counts requests by operation and DynamoDB's units, and lets their time pass."""
 
     clock: Clock
     requests: Counter[str] = field(default_factory=Counter)
@@ -88,7 +88,7 @@ class Meter:
         self.clock.pass_by(_SECONDS[operation] + self._worked())
 
     def _worked(self) -> float:
-        """What was computed since the last call, which takes its time as well."""
+        """Return the seconds of computation since the last call."""
         before, self._processed = self._processed, time.process_time()
         return self._processed - before
 
@@ -126,7 +126,7 @@ class MemoryIdParts:
 
 @dataclass(kw_only=True)
 class MadeUp:
-    """An `Inventory`, `Catalogs`, `Documents` and more, none of which can be written."""
+    """A synthetic `Inventory`, read-only."""
 
     shelves: Shelves
     meter: Meter
@@ -140,7 +140,7 @@ class MadeUp:
         return _listed(each for each in keys if each.startswith(prefix))
 
     def records(self, cursor: str | None) -> ListingPage[Catalog | Document]:
-        """Two catalogs a page, each with its own record at the end."""
+        """Return a page of two catalogs, each with its own record at the end."""
         first = int(cursor or 0)
         last = min(first + _PAGE // OF_A_CATALOG, len(self.shelves.catalogs))
         items: list[Catalog | Document] = []
@@ -152,7 +152,7 @@ class MadeUp:
         )
 
     def all_catalogs(self, cursor: str | None) -> ListingPage[Catalog]:
-        """The index, and then the catalogs by their keys."""
+        """Return a page of the index, whose catalogs are then read by their keys."""
         first = int(cursor or 0)
         numbers = range(first, min(first + _PAGE, len(self.shelves.catalogs)))
         self.meter.count("Scan", reads=len(numbers) * 200 / 8192)
@@ -197,7 +197,7 @@ class MadeUp:
         return self.shelves.details(document_ids)
 
     def retrieve(self, *_arguments: object, **_named: object) -> Retrieved:
-        """No search finds a document that only the listing has."""
+        """Find nothing, as no search finds a document that only the listing has."""
         self.meter.count("Retrieve")
         return Retrieved(passages=())
 

@@ -1,9 +1,9 @@
 """
-A deployment of any number of documents, all on one shared data source, made up as it is read.
+A deployment of any number of documents on one shared data source, generated as it is read.
 
-Every 500 documents are a catalog. A document's number tells all of it, so that memory is the
-reconciler's own. Beside each disagreement that is planted, one document in a thousand failed, which
-is none.
+Every 500 documents are a catalog. A document follows from its number, so that all used memory is
+the reconciler's. Apart from the planted discrepancies, one document in a thousand failed, which is
+no discrepancy.
 """
 
 from collections.abc import Iterable, Iterator
@@ -37,23 +37,23 @@ _ONE_FAILED_IN = 1000
 _SIZE = 20_000
 _TEXT, _OTHER_TEXT = "a" * 16, "b" * 16
 _COUNTED, _COUNTED_FAILED = Counted(size=_SIZE), Counted(size=_SIZE, failed=True)
-_SOMEWHERE_ELSE = 1_000_003  # a prime: the listing's order has nothing to do with the records'
+_SOMEWHERE_ELSE = 1_000_003  # a prime, so that the listing's order is unrelated to the records'
 
 
 @dataclass(frozen=True, kw_only=True)
 class Planted:
-    """Numbers of documents, each of which one side does not have; names of some that none has."""
+    """Discrepancies: numbers of documents that one side lacks, and ids that only one side has."""
 
     unlisted: frozenset[int] = frozenset()
-    unrecorded: frozenset[int] = frozenset()  # and never ingested: its event was lost
+    unrecorded: frozenset[int] = frozenset()  # never ingested either, because their event was lost
     gone: frozenset[int] = frozenset()  # without an object
     orphans: tuple[str, ...] = ()  # ids that only the listing has
-    miscounted: frozenset[int] = frozenset()  # of catalogs, each of which counts one too many
-    read_twice: frozenset[int] = frozenset()  # with a text that their records don't name
+    miscounted: frozenset[int] = frozenset()  # catalogs that count one document too many
+    read_twice: frozenset[int] = frozenset()  # have a second text that their records don't name
 
     @classmethod
     def among(cls, size: int) -> "Planted":
-        """Five, three, three and one of so many, four orphans and two wrong counts."""
+        """Plant a few of each discrepancy among this many documents."""
         numbers = range(7, size, size // 12)
         return cls(
             unlisted=frozenset(numbers[:5]),
@@ -75,7 +75,7 @@ class Shelves:
 
     @cached_property
     def catalogs(self) -> dict[str, int]:
-        """The numbers of all catalogs, by id: one small entry for five hundred documents."""
+        """Return the numbers of all catalogs by id, one small entry per five hundred documents."""
         return {self.catalog_id(each): each for each in range(self.size // OF_A_CATALOG)}
 
     def catalog_id(self, catalog: int) -> str:
@@ -101,7 +101,7 @@ class Shelves:
         )
 
     def documents(self, catalog: int) -> list[Document]:
-        """Its records, in their order."""
+        """Return the catalog's records, in order."""
         first = catalog * OF_A_CATALOG
         made = (
             self._document(number)
@@ -111,7 +111,7 @@ class Shelves:
         return sorted(made, key=lambda each: each.document_id)
 
     def keys(self, first: int) -> Iterator[str]:
-        """Of all objects, from that document's on, each before its sidecar."""
+        """Yield all keys from document `first` on, each before its sidecar."""
         for number in range(first, self.size):
             if number not in self.planted.gone:
                 yield (key := self.key(number))
@@ -126,7 +126,7 @@ class Shelves:
         return int(folder.removeprefix("c")) * OF_A_CATALOG + int(name[:3])
 
     def text_keys(self, after: str) -> Iterator[str]:
-        """List the texts behind this key, each before its places."""
+        """List the texts after this key, each before its places."""
         first = int(after.split("/")[1].removeprefix("user")) if after else 0
         for user in range(first, -(-len(self.catalogs) // OF_A_USER)):
             own = range(user * OF_A_USER, min((user + 1) * OF_A_USER, len(self.catalogs)))
@@ -146,7 +146,7 @@ class Shelves:
         return key == self.key(self.number_of(key)) and self.number_of(key) not in self.planted.gone
 
     def listed(self, first: int, count: int) -> Iterator[tuple[str, DocumentDetail]]:
-        """So many of what the data source lists, from there on, in its own order."""
+        """Yield `count` documents of the data source from `first` on, in its own order."""
         step = next(
             each
             for each in range(_SOMEWHERE_ELSE, 2 * _SOMEWHERE_ELSE)
@@ -163,7 +163,7 @@ class Shelves:
         return _said("FAILED" if _failed(number) else "INDEXED")
 
     def details(self, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
-        """Of the few that are asked for by id: what is planted, and what failed."""
+        """Return details by id; it knows only planted and failed documents."""
         return {each: self._known.get(each, _said("NOT_FOUND", None)) for each in document_ids}
 
     @cached_property
@@ -180,7 +180,7 @@ class Shelves:
         catalog, at = divmod(number, OF_A_CATALOG)
         catalog_id = self.catalog_id(catalog)
         failed = _failed(number)
-        # Not validated, for there are millions of them.
+        # Not validated, because there are millions.
         return Document.model_construct(
             catalog_id=catalog_id,
             document_id=document_id_of(catalog_id, f"{at:03}.txt"),
