@@ -110,19 +110,6 @@ def test_a_selection_holds_in_this_session_and_in_no_other(
     assert all(text.startswith("Error: No catalog selected.") for text in others)
 
 
-def test_a_deleted_document_leaves_the_catalog(agent: Agent, alice: Person) -> None:
-    alice.settle([gone := alice.put("research/to-go.txt", "A note that nobody needs.")])
-    document_id = alice.records()[gone.key].document_id
-
-    text = agent.text("delete_catalog_document", catalog_id=CATALOG, document_id=document_id)
-
-    assert text == "Deleted 'to-go.txt' from catalog. Vector cleanup initiated."
-    eventually(
-        lambda: document_id not in agent.text("list_catalog_documents", catalog_id=CATALOG),
-        "the document is gone",
-    )
-
-
 def test_a_drop_by_name_goes_where_the_catalog_of_a_tool_lies(
     instance: Instance, tmp_path: Path
 ) -> None:

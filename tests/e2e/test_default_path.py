@@ -97,28 +97,6 @@ def home_of(person: Person) -> str:
     return str(person.catalog("research").knowledge_base_id)
 
 
-def test_passage_that_is_told_by_its_object_is_found_as_the_uploaded_file(
-    aws: Aws, alice: Person, instance: Instance
-) -> None:
-    answer = aws("bedrock-agent-runtime").retrieve(
-        knowledgeBaseId=home_of(alice), retrievalQuery={"text": "How fast do corals grow?"}
-    )
-    found = alice.find("How fast do corals grow?")
-
-    assert {each["location"]["type"] for each in answer["retrievalResults"]} == {"S3"}
-    assert found[0]["source"]["uri"] == f"s3://{instance.bucket}/alice/research/corals.txt"
-    assert not [each for each in found if "/_text/" in str(each["source"]["uri"])]
-
-
-def test_question_the_documents_do_not_answer_gets_weak_passages(alice: Person) -> None:
-    answer = alice.call(query="Who won the football world cup in 1998?")
-
-    assert answer["success"]
-    assert answer["results"]
-    assert answer["metadata"]["relevance"] == "weak"
-    assert answer["metadata"]["search"] == "hybrid"
-
-
 def test_the_fifth_catalog_and_whatever_follows_share_a_data_source(
     aws: Aws, beyond: Person, instance: Instance
 ) -> None:

@@ -172,22 +172,6 @@ def test_each_bad_file_fails_with_a_reason_and_is_not_found(
         assert found == []
 
 
-def test_every_object_has_one_record_and_one_sidecar(
-    alice: Person, zoo: dict[str, Document], aws: Callable[[str], Any]
-) -> None:
-    pages = (
-        aws("s3")
-        .get_paginator("list_objects_v2")
-        .paginate(Bucket=alice.instance.bucket, Prefix=f"alice/{CATALOG}/")
-    )
-    keys = {found["Key"] for page in pages for found in page["Contents"]}
-    documents = {key for key in keys if not key.endswith(".metadata.json")}
-
-    assert {f"alice/{CATALOG}/{each.name}" for each in (*GOOD, *BAD)} <= documents
-    assert documents <= alice.records().keys()
-    assert keys - documents == {f"{key}.metadata.json" for key in documents}
-
-
 def test_gaps_of_a_scan_are_in_the_list_and_beside_its_other_passages(
     alice: Person, instance: Instance
 ) -> None:
@@ -207,33 +191,6 @@ def test_gaps_of_a_scan_are_in_the_list_and_beside_its_other_passages(
     assert best["metadata"]["gaps"] == [gap]
     [other] = alice.find("What does cash desk 7 sell?", filter={"filename": "whole.txt"})[:1]
     assert "gaps" not in other["metadata"]
-
-
-@pytest.mark.parametrize(
-    ("filter_", "is_found"),
-    [
-        ({"domain": ["birds", "reptiles"], "taxonomy": "old"}, True),
-        ({"domain": "reptiles", "taxonomy": "furry"}, False),
-        ({"unrelated": "is nobody's business"}, False),
-    ],
-    ids=str,
-)
-def test_filter_by_attributes_finds_only_files_that_have_them(
-    alice: Person, zoo: dict[str, Document], filter_: dict[str, object], is_found: bool
-) -> None:
-    found = alice.files_found("What is the tortoise fed?", filter=filter_)
-
-    assert found == (["with attributes.txt"] if is_found else [])
-
-
-def test_the_command_line_shows_every_file_with_its_reason(
-    instance: Instance, zoo: dict[str, Document]
-) -> None:
-    shown = stackroom("status", "--user", "alice", state_dir=instance.state_dir).stdout
-
-    assert "🦊 and friends.txt" in shown
-    assert re.search(r"failed\t.*\talice/research/empty\.txt\t0 B\tthe file is empty\n", shown)
-    assert re.search(r"indexed\t.*\talice/research/a\+b\.txt\t", shown)
 
 
 def test_dropping_again_what_failed_and_what_was_indexed_is_told_apart(
