@@ -200,7 +200,7 @@ def test_reason_given_by_the_bucket_is_shown(signed_in: SignedIn, tmp_path: Path
     choose(zoe, *written(tmp_path, "one.txt"))
 
     expect(zoe.page.locator("#uploads").get_by_role("alert")).to_contain_text(
-        "The store didn't take the file (status 507). The disk has 0.2 MB left."
+        "The file could not be stored (status 507). The disk has 0.2 MB left."
     )
 
 
