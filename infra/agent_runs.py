@@ -16,11 +16,11 @@ from infra.shared_knowledge_bases import shared_environment
 from stackroom_constructs.agent_knowledge_bases import AgentKnowledgeBases
 from stackroom_constructs.bedrock_model import BedrockModel
 
-# Longer than a run may take, with its end [stackroom.agents.runs].
+# Longer than a run may take, with its end [stackroom_agents.user_agents.runs].
 _TIMEOUT = cdk.Duration.minutes(6)
 # For all users together: further runs wait in the queue.
 _CONCURRENT_RUNS = 10
-# Partitions of the table [stackroom.aws.dynamodb.agent_records].
+# Partitions of the table [stackroom_agents.user_agents.agent_records].
 _PARTITIONS = ("AGENTS#*", "AGENT_CHATS#*", "AGENT_DRAFTS#*", "AGENT_RUNS#*")
 # Converse and ConverseStream: some models use tools only in the first.
 _MODEL_ACTIONS = ("bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream")

@@ -57,7 +57,7 @@ CONSOLE = Group(
     "console",
     # With the text extraction's packages, to show a document's text.
     extras=("console", "console-function", "extraction", "identity"),
-    packages=("stackroom", "stackroom_console"),
+    packages=("stackroom", "stackroom_agents", "stackroom_console"),
 )
 RUNNER = Group("runner", extras=("agents",), packages=("stackroom", "stackroom_agents"))
 CACHED_RUNNER = replace(RUNNER, name="cached-runner", extras=("agents", "redis"))

@@ -18,14 +18,8 @@ from functions import audit_line
 from functions.batch import handle_each, response
 from functions.telemetry import logger_for, metrics_for, report_embeddings
 from stackroom.access.access_log import Access
-from stackroom.agents.agent_run import AgentRun, ModelStep
-from stackroom.agents.asking import Asking
-from stackroom.agents.run_bounds import MOST_SECONDS, SECONDS_TO_END
-from stackroom.agents.runner import Runner
-from stackroom.app.agent_builder import AgentBuilder
 from stackroom.app.function_settings import RetrieveSettings
 from stackroom.app.search_builder import SearchBuilder
-from stackroom.app.shared_settings import SharedSettings
 from stackroom.aws.session import client
 from stackroom.errors import MalformedEvent
 from stackroom.search.cached_embeddings import CacheTally
@@ -33,6 +27,12 @@ from stackroom.stores.linked_knowledge_bases import linked_retrieval
 from stackroom_agents import observability
 from stackroom_agents.batch.event_agent import bedrock_model
 from stackroom_agents.strands_conversations import StrandsConversations
+from stackroom_agents.user_agents.agent_builder import AgentBuilder
+from stackroom_agents.user_agents.agent_run import AgentRun, ModelStep
+from stackroom_agents.user_agents.asking import Asking
+from stackroom_agents.user_agents.run_bounds import MOST_SECONDS, SECONDS_TO_END
+from stackroom_agents.user_agents.runner import Runner
+from stackroom_agents.user_agents.shared_settings import SharedSettings
 
 logger = logger_for("agent_runner")
 metrics = metrics_for("agent_runner")
@@ -51,7 +51,7 @@ class RunnerSettings(RetrieveSettings, SharedSettings):
 
 
 class RunMessage(BaseModel):
-    """A message of the queue, as `stackroom.aws.dynamodb.agent_records` writes it."""
+    """A message of the queue, as `stackroom_agents.user_agents.agent_records` writes it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 

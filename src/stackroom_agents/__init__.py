@@ -10,6 +10,7 @@ the function of an agent that answers events, and the process of one that people
 - batch_handler, batch: an agent on events, one at a time or from a queue
 - interactive: the process of an agent that people talk to
 - strands_conversations: runs of users' agents, talked through with a model
+- user_agents: agents that users make, their links, chats and runs; needs no Strands
 - tool_context: who is asking, from the invocation state, and the audit line of each call
 - configuration: the use cases behind the tools; from the environment, or a project
 

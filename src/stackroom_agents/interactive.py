@@ -49,7 +49,6 @@ from stackroom.access.identity import Caller, is_session_id
 from stackroom.access.plain_text import encodable
 from stackroom.access.tokens import PublishedKeys, TokenVerifier, bearer_token
 from stackroom.app.function_settings import JsonList
-from stackroom.aws.s3.agent_sessions import AgentSessions
 from stackroom.errors import (
     AgentUnfinished,
     IssuerUnavailable,
@@ -59,6 +58,7 @@ from stackroom.errors import (
 )
 from stackroom_agents import observability
 from stackroom_agents.agent_errors import AgentBroke
+from stackroom_agents.agent_sessions import AgentSessions
 from stackroom_agents.batch.definition_settings import DefinitionSettings
 from stackroom_agents.batch.event_agent import bedrock_model, defined
 from stackroom_agents.batch.event_conversation import raise_anew, text_of, texts

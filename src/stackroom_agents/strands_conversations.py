@@ -24,11 +24,11 @@ from strands.tools.executors import SequentialToolExecutor
 from strands.types.content import Messages
 from strands.types.tools import ToolContext
 
-from stackroom.agents.agent import LinkedTool
-from stackroom.agents.agent_repositories import Brief, Listener, ModelTurn
 from stackroom.errors import AgentUnfinished, ModelRefused
 from stackroom_agents.batch.event_conversation import ENDS, raise_anew, texts
 from stackroom_agents.batch.run_limits import GRACE_SECONDS, Running
+from stackroom_agents.user_agents.agent import LinkedTool
+from stackroom_agents.user_agents.agent_repositories import Brief, Listener, ModelTurn
 
 logger = logging.getLogger(__name__)
 

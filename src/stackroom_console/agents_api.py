@@ -6,12 +6,12 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from stackroom.agents.agent import Agent
-from stackroom.agents.agents import AgentChanges, AgentDefinition
-from stackroom.agents.available import MOST_LISTED, AvailableKnowledgeBase
-from stackroom.agents.links import LinkChanges, NewLink
-from stackroom.agents.runs import NewRun
 from stackroom.errors import KnowledgeBaseNotFound, NotFound
+from stackroom_agents.user_agents.agent import Agent
+from stackroom_agents.user_agents.agents import AgentChanges, AgentDefinition
+from stackroom_agents.user_agents.available import MOST_LISTED, AvailableKnowledgeBase
+from stackroom_agents.user_agents.links import LinkChanges, NewLink
+from stackroom_agents.user_agents.runs import NewRun
 from stackroom_console.ids import agent_id, run_id
 from stackroom_console.problems import NOT_FOUND, Refused
 from stackroom_console.request import Request, number, parse

@@ -9,11 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, urlencode
 
-from stackroom.agents.agent_run import SearchedPart
 from stackroom.errors import ValidationError
 from stackroom.model.attributes import AttributeType, AttributeTypes, known_types
 from stackroom.model.records import Catalog
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveArguments
+from stackroom_agents.user_agents.agent_run import SearchedPart
 from stackroom_console import ids
 from stackroom_console.request import whole_number
 

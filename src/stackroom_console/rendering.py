@@ -17,9 +17,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from stackroom.access.plain_text import is_plain
-from stackroom.agents.agents import mark_of
-from stackroom.agents.assistant import ASSISTANT
 from stackroom.tools.texts import counted, day, dollars, figure, iso, minute, scores, size
+from stackroom_agents.user_agents.agents import mark_of
+from stackroom_agents.user_agents.assistant import ASSISTANT
 from stackroom_console.console import OPERATORS
 from stackroom_console.safe_markdown import markdown
 from stackroom_console.text_blocks import plain_blocks

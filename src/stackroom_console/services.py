@@ -2,7 +2,6 @@
 
 from functools import cached_property
 
-from stackroom.app.agent_builder import AgentBuilder
 from stackroom.app.tool_builder import ToolBuilder
 from stackroom.aws.cloudwatch.cloudwatch_boards import CloudWatchBoards
 from stackroom.catalogs.browsing import Browsing
@@ -10,6 +9,7 @@ from stackroom.catalogs.overview import Backlogs, Operations, Pool
 from stackroom.catalogs.reading import TextReading
 from stackroom.search.document_passages import DocumentPassages
 from stackroom.text.extraction.apart import read_pages_apart
+from stackroom_agents.user_agents.agent_builder import AgentBuilder
 
 
 class ConsoleServices(ToolBuilder, AgentBuilder):

@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 from stackroom.access.access_log import AccessLog
 from stackroom.access.tokens import PublishedKeys, TokenVerifier
 from stackroom.app.function_settings import CatalogToolsSettings, JsonList
-from stackroom.app.shared_settings import SharedSettings
 from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
 from stackroom.aws.session import secret_text
 from stackroom.catalogs.transfers import Transfers
 from stackroom.model.formats import MAX_FILE_BYTES
+from stackroom_agents.user_agents.shared_settings import SharedSettings
 from stackroom_console.console import Connection, Console
 from stackroom_console.openid_provider import OpenIdProvider
 from stackroom_console.sealed_cookies import Seal, seal_key

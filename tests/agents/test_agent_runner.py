@@ -13,13 +13,13 @@ from bedrock_kb_simulator import scripts
 from bedrock_kb_simulator.server import Configuration, Simulator
 from functions.agent_runner.handler import RunnerSettings
 from simulator.tests.world import World as Simulated
-from stackroom.agents.agent_run import AgentRun, RunState, ToolStep
-from stackroom.agents.agents import AgentDefinition
-from stackroom.agents.links import NewLink
-from stackroom.agents.run_bounds import MOST_SECONDS
-from stackroom.agents.runs import NewRun, Runs
 from stackroom.aws import session
 from stackroom.model.records import Catalog, DataSource
+from stackroom_agents.user_agents.agent_run import AgentRun, RunState, ToolStep
+from stackroom_agents.user_agents.agents import AgentDefinition
+from stackroom_agents.user_agents.links import NewLink
+from stackroom_agents.user_agents.run_bounds import MOST_SECONDS
+from stackroom_agents.user_agents.runs import NewRun, Runs
 from stackroom_console.services import ConsoleServices
 from tests.agents.conftest import logging_taken_back
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from examples.agent.scripted import Call
-from stackroom.agents.agent import LinkedTool
-from stackroom.agents.agent_repositories import Brief, Exchange, ModelTurn
 from stackroom.errors import AgentUnfinished, ModelRefused, ModelThrottled
 from stackroom_agents.strands_conversations import StrandsConversations
+from stackroom_agents.user_agents.agent import LinkedTool
+from stackroom_agents.user_agents.agent_repositories import Brief, Exchange, ModelTurn
 from tests.agents.models import PlayedModel, Said, Stopped
 from tests.support.linked_tools import a_tool
 

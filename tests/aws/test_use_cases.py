@@ -129,6 +129,17 @@ print(*(name for name in sys.modules if name.startswith("stackroom.")))
         assert not [name for name in imported if name.startswith(f"stackroom.{other}")]
 
 
+@pytest.mark.processes
+def test_console_with_agents_of_users_imports_no_strands() -> None:
+    code = "import sys, functions.console.handler; print(*sys.modules)"
+
+    ran = subprocess.run([sys.executable, "-c", code], check=True, text=True, capture_output=True)
+
+    imported = ran.stdout.split()
+    assert "stackroom_agents.user_agents.agent_builder" in imported
+    assert "strands" not in imported
+
+
 def test_a_knowledge_base_is_made_by_the_type_of_its_member(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

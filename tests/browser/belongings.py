@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Page
 
-from stackroom.agents.agent_run import RunState
+from stackroom_agents.user_agents.agent_run import RunState
 from stackroom_local.state import Instance
 from tests.browser.visitors import Visitor
 from tests.console.things import AGENT, Things

@@ -4,11 +4,11 @@ import re
 from html import unescape
 
 from stackroom.access.identity import Caller
-from stackroom.agents.agent_run import ModelStep, RunState, SearchedPart, ToolStep
-from stackroom.agents.asking import Asking
-from stackroom.agents.assistant import ASSISTANT, SEARCH_ALL
 from stackroom.clock import NO_DEADLINE
 from stackroom.search.linked_retrieval import LinkedRetrieval
+from stackroom_agents.user_agents.agent_run import ModelStep, RunState, SearchedPart, ToolStep
+from stackroom_agents.user_agents.asking import Asking
+from stackroom_agents.user_agents.assistant import ASSISTANT, SEARCH_ALL
 from stackroom_console.console import Console
 from tests.console.browser import Browser, read
 from tests.console.things import LEAVE, QUESTION, dropped, indexed, new_catalog, stored

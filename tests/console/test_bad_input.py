@@ -10,8 +10,8 @@ from html import unescape
 import httpx2
 import pytest
 
-from stackroom.agents.exchange import LARGEST
-from stackroom.agents.runs import LONGEST_MESSAGE
+from stackroom_agents.user_agents.exchange import LARGEST
+from stackroom_agents.user_agents.runs import LONGEST_MESSAGE
 from stackroom_console.endpoint import MAX_BODY, Endpoint, EndpointKind
 from stackroom_console.request_body import FORM, JSON
 from tests.console.browser import Browser

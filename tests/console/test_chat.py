@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from stackroom.agents.agent_run import (
+from stackroom.aws import session
+from stackroom_agents.user_agents.agent_run import (
     AgentRun,
     Draft,
     ModelStep,
@@ -15,7 +16,6 @@ from stackroom.agents.agent_run import (
     Step,
     ToolStep,
 )
-from stackroom.aws import session
 from stackroom_console.console import Console
 from tests.console.browser import Browser
 from tests.console.things import AGENT, new_catalog

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from stackroom.agents.agent_run import ModelStep, RunState, ShownPassage, ToolStep
 from stackroom.catalogs.feedback import Feedback, FeedbackOrigin, FeedbackVerdict
+from stackroom_agents.user_agents.agent_run import ModelStep, RunState, ShownPassage, ToolStep
 from stackroom_console.console import Console
 from tests.console.browser import Browser, read
 from tests.console.things import AGENT, LEAVE, QUESTION, indexed, new_catalog

@@ -21,7 +21,6 @@ from stackroom.aws.dynamodb.table import DynamoTable, transact
 from stackroom.aws.error_mapping import model_errors
 from stackroom.aws.eventbridge.event_bus import DefaultEventBus
 from stackroom.aws.listed_inventory import AwsInventory
-from stackroom.aws.s3.agent_sessions import AgentSessions
 from stackroom.aws.s3.document_bucket import S3DocumentBucket, S3Files
 from stackroom.aws.s3.document_texts import S3DocumentTexts
 from stackroom.aws.s3.foreign_objects import S3Objects, SqsAnswers
@@ -42,6 +41,7 @@ from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
 from stackroom.stores.s3vectors.index_presence import IndexPresence
 from stackroom.text.document_text import text_of
 from stackroom.text.extraction import Page
+from stackroom_agents.agent_sessions import AgentSessions
 from tests.support.records import NOW, a_document
 
 Call = Callable[[Any], object]

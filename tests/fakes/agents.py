@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from stackroom.agents.agent import Agent, KnowledgeBaseLink, LinkedTool, OtherTool
-from stackroom.agents.agent_repositories import Brief, Listener
-from stackroom.agents.agent_run import AgentRun, Draft
-from stackroom.agents.chats import Chat
 from stackroom.errors import RecordChanged, StoreUnavailable
+from stackroom_agents.user_agents.agent import Agent, KnowledgeBaseLink, LinkedTool, OtherTool
+from stackroom_agents.user_agents.agent_repositories import Brief, Listener
+from stackroom_agents.user_agents.agent_run import AgentRun, Draft
+from stackroom_agents.user_agents.chats import Chat
 from tests.support.records import NOW
 
 

@@ -3,7 +3,7 @@
 import json
 
 from infra.console_sign_in import SIGNED_IN
-from stackroom.agents.run_bounds import MOST_SECONDS, SECONDS_TO_END
+from stackroom_agents.user_agents.run_bounds import MOST_SECONDS, SECONDS_TO_END
 from stackroom_console.console import ANSWERED_WITHIN, FOR_A_START, OPERATORS
 from stackroom_console.openid_provider import CALLBACK
 from tests.infra.assembly import KEPT, Assembly

@@ -6,20 +6,20 @@ from typing import Any
 
 from stackroom.access.access_log import Access
 from stackroom.access.identity import Caller
-from stackroom.agents.agent import KnowledgeBaseLink, LinkedTool, OtherTool
-from stackroom.agents.agent_repositories import Brief, Listener, ModelTurn
-from stackroom.agents.agent_run import AgentRun
-from stackroom.agents.agents import AgentDefinition, Agents, Models
-from stackroom.agents.asking import Asking
-from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
-from stackroom.agents.chats import Chats
-from stackroom.agents.runner import Runner
-from stackroom.agents.runs import NewRun, Runs
 from stackroom.clock import NO_DEADLINE
 from stackroom.model.records import DataSource
 from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import Budget
+from stackroom_agents.user_agents.agent import KnowledgeBaseLink, LinkedTool, OtherTool
+from stackroom_agents.user_agents.agent_repositories import Brief, Listener, ModelTurn
+from stackroom_agents.user_agents.agent_run import AgentRun
+from stackroom_agents.user_agents.agents import AgentDefinition, Agents, Models
+from stackroom_agents.user_agents.asking import Asking
+from stackroom_agents.user_agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
+from stackroom_agents.user_agents.chats import Chats
+from stackroom_agents.user_agents.runner import Runner
+from stackroom_agents.user_agents.runs import NewRun, Runs
 from tests.fakes.agents import (
     FakeAgentRunQueue,
     FakeAgentRuns,

@@ -8,11 +8,6 @@ from typing import Any
 
 import pytest
 
-from stackroom.agents.agent import Agent, OtherTool
-from stackroom.agents.agents import MOST_AGENTS, AgentChanges, AgentDefinition, Agents, Models
-from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
-from stackroom.agents.exchange import exported, imported
-from stackroom.agents.links import MOST_TOOLS, LinkChanges, Links, NewLink, tool_name_of
 from stackroom.errors import (
     Conflict,
     KnowledgeBaseNotFound,
@@ -21,6 +16,17 @@ from stackroom.errors import (
     ValidationError,
 )
 from stackroom.model.records import CatalogStatus
+from stackroom_agents.user_agents.agent import Agent, OtherTool
+from stackroom_agents.user_agents.agents import (
+    MOST_AGENTS,
+    AgentChanges,
+    AgentDefinition,
+    Agents,
+    Models,
+)
+from stackroom_agents.user_agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
+from stackroom_agents.user_agents.exchange import exported, imported
+from stackroom_agents.user_agents.links import MOST_TOOLS, LinkChanges, Links, NewLink, tool_name_of
 from tests.fakes.agents import TOOLS, FakeAgents, an_agent
 from tests.fakes.pipeline import FakeCatalogs
 from tests.support.records import NOW, a_catalog

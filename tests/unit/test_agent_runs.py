@@ -6,16 +6,6 @@ from decimal import Decimal
 
 import pytest
 
-from stackroom.agents.agent_repositories import Brief, Listener
-from stackroom.agents.agent_run import LONGEST_WAIT, ModelStep, RunState, ToolStep
-from stackroom.agents.run_bounds import (
-    MOST_SECONDS,
-    MOST_TOKENS,
-    MOST_TOOL_CALLS,
-    MOST_TURNS,
-    SECONDS_TO_END,
-)
-from stackroom.agents.runs import MOST_AT_ONCE
 from stackroom.errors import (
     AgentUnfinished,
     LimitReached,
@@ -30,6 +20,16 @@ from stackroom.errors import (
 from stackroom.model.caps import Caps
 from stackroom.model.repositories import DocumentNotes
 from stackroom.model.usage import NO_CATALOG, Used
+from stackroom_agents.user_agents.agent_repositories import Brief, Listener
+from stackroom_agents.user_agents.agent_run import LONGEST_WAIT, ModelStep, RunState, ToolStep
+from stackroom_agents.user_agents.run_bounds import (
+    MOST_SECONDS,
+    MOST_TOKENS,
+    MOST_TOOL_CALLS,
+    MOST_TURNS,
+    SECONDS_TO_END,
+)
+from stackroom_agents.user_agents.runs import MOST_AT_ONCE
 from tests.support.linked_tools import MODEL, QUESTION, Office, Play, turn
 
 

@@ -4,12 +4,16 @@ import time
 
 import pytest
 
-from stackroom.agents.agent_repositories import Brief, Listener
-from stackroom.agents.agent_run import AgentRun, ToolStep
-from stackroom.agents.chats import NewTitle, title_of
-from stackroom.agents.run_bounds import MOST_MEMORY
-from stackroom.agents.runs import NEW, NewRun
-from stackroom.errors import Conflict, NotFound, StoreUnavailable
+from stackroom.errors import (
+    Conflict,
+    NotFound,
+    StoreUnavailable,
+)
+from stackroom_agents.user_agents.agent_repositories import Brief, Listener
+from stackroom_agents.user_agents.agent_run import AgentRun, ToolStep
+from stackroom_agents.user_agents.chats import NewTitle, title_of
+from stackroom_agents.user_agents.run_bounds import MOST_MEMORY
+from stackroom_agents.user_agents.runs import NEW, NewRun
 from tests.support.linked_tools import Office, Play, turn
 
 # While it is written.

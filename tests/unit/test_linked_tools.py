@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from stackroom.access.identity import Caller
-from stackroom.agents.asking import success
 from stackroom.model.passages import Passage
 from stackroom.model.records import CatalogStatus
 from stackroom.model.repositories import DocumentNotes
 from stackroom.search.ranking import WEAK_NOTICE, Relevance
 from stackroom.search.results import SearchAnswer
+from stackroom_agents.user_agents.asking import success
 from tests.support.linked_tools import Shelves, a_tool
 from tests.support.records import NOW
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from stackroom.agents.agent import Agent, LinkedTool, OtherTool
-from stackroom.agents.agents import AgentChanges, AgentDefinition, mark_of
-from stackroom.agents.exchange import exported, imported
-from stackroom.agents.links import plain_name
 from stackroom.errors import Rejected
 from stackroom.tools.tools import tools_config
+from stackroom_agents.user_agents.agent import Agent, LinkedTool, OtherTool
+from stackroom_agents.user_agents.agents import AgentChanges, AgentDefinition, mark_of
+from stackroom_agents.user_agents.exchange import exported, imported
+from stackroom_agents.user_agents.links import plain_name
 from stackroom_console.ids import agent_id
 from stackroom_console.pages import agent_test
 from stackroom_console.pages.prompt_templates import PROMPT_TEMPLATES

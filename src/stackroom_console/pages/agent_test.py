@@ -4,8 +4,8 @@ from typing import Any
 
 from starlette.responses import Response
 
-from stackroom.agents.agent import Agent
-from stackroom.agents.runs import NEW
+from stackroom_agents.user_agents.agent import Agent
+from stackroom_agents.user_agents.runs import NEW
 from stackroom_console.ids import agent_id
 from stackroom_console.pages import chat_page
 from stackroom_console.rendering import redirect, render

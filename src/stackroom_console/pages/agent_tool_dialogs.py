@@ -2,9 +2,9 @@
 
 from starlette.responses import Response
 
-from stackroom.agents.available import MOST_LISTED
-from stackroom.agents.links import LinkChanges, NewLink
 from stackroom.errors import NotFound
+from stackroom_agents.user_agents.available import MOST_LISTED
+from stackroom_agents.user_agents.links import LinkChanges, NewLink
 from stackroom_console.ids import agent_id
 from stackroom_console.pages.agent_pages import cards_of
 from stackroom_console.rendering import redirect, render

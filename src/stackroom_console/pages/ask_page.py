@@ -6,13 +6,13 @@ from dataclasses import asdict, dataclass, replace
 from starlette.responses import RedirectResponse, Response
 
 from stackroom.access.tenancy import in_use
-from stackroom.agents.agent import Agent, LinkedTool
-from stackroom.agents.links import LinkChanges
 from stackroom.catalogs.feedback import FeedbackVerdict
 from stackroom.errors import CatalogNotFound, ValidationError
 from stackroom.model.records import Catalog
 from stackroom.search.cited_answers import AskedAndAnswered
 from stackroom.search.search_arguments import Priority, RetrieveArguments
+from stackroom_agents.user_agents.agent import Agent, LinkedTool
+from stackroom_agents.user_agents.links import LinkChanges
 from stackroom_console import ids
 from stackroom_console.asked_question import (
     LABELS,

@@ -7,11 +7,11 @@ from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
 from stackroom.access.plain_text import Text
-from stackroom.agents.agent_run import ModelStep, ShownPassage, ToolStep
-from stackroom.agents.assistant import ALL_CATALOGS_NAME, ASSISTANT, SEARCH_ALL
-from stackroom.agents.runs import NEW, Message
 from stackroom.model.records import Record
 from stackroom.search.results import SearchAnswer
+from stackroom_agents.user_agents.agent_run import ModelStep, ShownPassage, ToolStep
+from stackroom_agents.user_agents.assistant import ALL_CATALOGS_NAME, ASSISTANT, SEARCH_ALL
+from stackroom_agents.user_agents.runs import NEW, Message
 from stackroom_console.asked_question import choice_of, question_asked
 from stackroom_console.console import FOR_A_PAGE
 from stackroom_console.pages import chat_page

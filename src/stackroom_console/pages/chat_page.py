@@ -14,8 +14,12 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 from starlette.responses import Response
 
-from stackroom.agents.agent import Agent
-from stackroom.agents.agent_run import (
+from stackroom.errors import CatalogNotFound
+from stackroom.model.passages import PlaceMapReader
+from stackroom.model.records import Catalog
+from stackroom.tools.texts import counted
+from stackroom_agents.user_agents.agent import Agent
+from stackroom_agents.user_agents.agent_run import (
     AgentRun,
     Draft,
     ModelStep,
@@ -25,14 +29,10 @@ from stackroom.agents.agent_run import (
     Step,
     ToolStep,
 )
-from stackroom.agents.assistant import ASSISTANT
-from stackroom.agents.chats import LONGEST_TITLE, Chat, NewTitle
-from stackroom.agents.run_bounds import MOST_MEMORY
-from stackroom.agents.runs import LONGEST_MESSAGE, NEW, NewRun
-from stackroom.errors import CatalogNotFound
-from stackroom.model.passages import PlaceMapReader
-from stackroom.model.records import Catalog
-from stackroom.tools.texts import counted
+from stackroom_agents.user_agents.assistant import ASSISTANT
+from stackroom_agents.user_agents.chats import LONGEST_TITLE, Chat, NewTitle
+from stackroom_agents.user_agents.run_bounds import MOST_MEMORY
+from stackroom_agents.user_agents.runs import LONGEST_MESSAGE, NEW, NewRun
 from stackroom_console.asked_question import (
     SearchChoice,
     attribute_names,

@@ -7,7 +7,6 @@ from urllib.parse import parse_qsl, urlencode
 
 from starlette.responses import Response
 
-from stackroom.agents.agent_run import AgentRun, ToolStep
 from stackroom.catalogs.feedback import (
     LAST_PAGE,
     LONGEST_QUESTION,
@@ -15,6 +14,7 @@ from stackroom.catalogs.feedback import (
     FeedbackOrigin,
     FeedbackVerdict,
 )
+from stackroom_agents.user_agents.agent_run import AgentRun, ToolStep
 from stackroom_console.asked_question import Question, SearchChoice, question_asked
 from stackroom_console.ids import run_id
 from stackroom_console.pages import ask_page, chat_page

@@ -9,10 +9,10 @@ from contextlib import suppress
 
 from starlette.responses import Response
 
-from stackroom.agents.agent_repositories import AgentRunBook
-from stackroom.agents.agent_run import Draft
 from stackroom.errors import Unavailable
 from stackroom.search.cited_answers import Hear
+from stackroom_agents.user_agents.agent_repositories import AgentRunBook
+from stackroom_agents.user_agents.agent_run import Draft
 from stackroom_console.problems import NOT_FOUND, Refused
 from stackroom_console.rendering import render
 from stackroom_console.request import Request

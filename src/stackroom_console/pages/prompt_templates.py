@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from stackroom.agents.assistant import ANSWER_FROM_SOURCES
+from stackroom_agents.user_agents.assistant import ANSWER_FROM_SOURCES
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,13 @@ from pathlib import Path
 from typing import Any
 
 VARIABLE = "STACKROOM_RECORD_CALLS"
-_ADAPTERS = ("stackroom.aws.", "stackroom.stores.", "stackroom.app.")
+_ADAPTERS = (
+    "stackroom.aws.",
+    "stackroom.stores.",
+    "stackroom.app.",
+    "stackroom_agents.agent_sessions",
+    "stackroom_agents.user_agents.agent_records",
+)
 _PRODUCT = ("stackroom.", "stackroom_agents.", "stackroom_console.", "functions.")
 _STRANDS = "strands."  # asks models, and calls tools of others', in threads of its own
 

@@ -6,9 +6,16 @@ from typing import Any
 
 import pytest
 
-from stackroom.agents.agent import Agent
-from stackroom.agents.agent_repositories import AgentBook, AgentRunBook
-from stackroom.agents.agent_run import (
+from stackroom.errors import RecordChanged
+from stackroom_agents.user_agents.agent import Agent
+from stackroom_agents.user_agents.agent_records import (
+    KEPT,
+    DynamoAgentRuns,
+    DynamoAgents,
+    DynamoChats,
+)
+from stackroom_agents.user_agents.agent_repositories import AgentBook, AgentRunBook
+from stackroom_agents.user_agents.agent_run import (
     AgentRun,
     Draft,
     ModelStep,
@@ -18,11 +25,9 @@ from stackroom.agents.agent_run import (
     ToolStep,
     id_from,
 )
-from stackroom.agents.chats import Chat, ChatBook
-from stackroom.agents.run_bounds import MOST_STEPS, fitted
-from stackroom.agents.runs import LONGEST_MESSAGE
-from stackroom.aws.dynamodb.agent_records import KEPT, DynamoAgentRuns, DynamoAgents, DynamoChats
-from stackroom.errors import RecordChanged
+from stackroom_agents.user_agents.chats import Chat, ChatBook
+from stackroom_agents.user_agents.run_bounds import MOST_STEPS, fitted
+from stackroom_agents.user_agents.runs import LONGEST_MESSAGE
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.agents import FakeAgentRuns, FakeAgents, FakeChats, an_agent
 from tests.support.records import NOW

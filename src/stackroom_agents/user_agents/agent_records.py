@@ -28,15 +28,15 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from stackroom.agents.agent import Agent
-from stackroom.agents.agent_run import AgentRun, Draft, id_from
-from stackroom.agents.chats import Chat
 from stackroom.aws.dynamodb.items import Item, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.aws.error_mapping import store_errors
 from stackroom.clock import utc_now
 from stackroom.concurrency import in_threads
 from stackroom.errors import RecordChanged
+from stackroom_agents.user_agents.agent import Agent
+from stackroom_agents.user_agents.agent_run import AgentRun, Draft, id_from
+from stackroom_agents.user_agents.chats import Chat
 
 _AGENTS = "AGENTS#"  # a user's id follows
 

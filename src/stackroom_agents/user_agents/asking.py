@@ -11,10 +11,6 @@ from stackroom.access.identity import Caller, ToolCall
 from stackroom.access.plain_text import encodable
 from stackroom.access.search_filter_argument import conditions
 from stackroom.access.tool import is_nothing, not_an_object
-from stackroom.agents.agent import MOST_RESULTS, LinkedTool
-from stackroom.agents.agent_run import SearchedPart
-from stackroom.agents.assistant import ALL_CATALOGS
-from stackroom.agents.available import AvailableKnowledgeBases
 from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseNotFound, StackroomError, ValidationError
 from stackroom.search.linked_retrieval import LinkedRetrieval
@@ -22,6 +18,10 @@ from stackroom.search.ranking import WEAK_NOTICE, Relevance
 from stackroom.search.results import Result, SearchAnswer, metadata_of
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveArguments
+from stackroom_agents.user_agents.agent import MOST_RESULTS, LinkedTool
+from stackroom_agents.user_agents.agent_run import SearchedPart
+from stackroom_agents.user_agents.assistant import ALL_CATALOGS
+from stackroom_agents.user_agents.available import AvailableKnowledgeBases
 
 # What a linked tool is asked, and what it answers: the one answer of a search, by contract.
 #

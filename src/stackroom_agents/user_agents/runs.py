@@ -15,8 +15,16 @@ from typing import Annotated
 from pydantic import AfterValidator, ConfigDict, Field
 
 from stackroom.access.plain_text import Text
-from stackroom.agents.agent_repositories import AgentRunBook, AgentRunQueue
-from stackroom.agents.agent_run import (
+from stackroom.clock import utc_now
+from stackroom.concurrency import random_pauses, retried
+from stackroom.errors import (
+    Conflict,
+    LimitReached,
+    NotFound,
+)
+from stackroom.model.records import Record
+from stackroom_agents.user_agents.agent_repositories import AgentRunBook, AgentRunQueue
+from stackroom_agents.user_agents.agent_run import (
     LONGEST_WAIT,
     AgentRun,
     Draft,
@@ -26,13 +34,9 @@ from stackroom.agents.agent_run import (
     ToolStep,
     id_from,
 )
-from stackroom.agents.agents import Agents
-from stackroom.agents.chats import Chat, ChatBook, begun
-from stackroom.agents.run_bounds import MOST_SECONDS, SECONDS_TO_END, begun_step
-from stackroom.clock import utc_now
-from stackroom.concurrency import random_pauses, retried
-from stackroom.errors import Conflict, LimitReached, NotFound
-from stackroom.model.records import Record
+from stackroom_agents.user_agents.agents import Agents
+from stackroom_agents.user_agents.chats import Chat, ChatBook, begun
+from stackroom_agents.user_agents.run_bounds import MOST_SECONDS, SECONDS_TO_END, begun_step
 
 # Of a user's at the same time: what somebody starts by a loop, or by holding a key down.
 MOST_AT_ONCE = 5

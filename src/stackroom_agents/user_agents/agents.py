@@ -11,9 +11,6 @@ from typing import Annotated
 from pydantic import AfterValidator, ConfigDict, Field
 
 from stackroom.access.plain_text import Line, Text
-from stackroom.agents.agent import Agent, AgentTool, LinkedTool
-from stackroom.agents.agent_repositories import AgentBook
-from stackroom.agents.assistant import ASSISTANT, assistant_of
 from stackroom.clock import utc_now
 from stackroom.concurrency import random_pauses, retried
 from stackroom.errors import (
@@ -24,6 +21,9 @@ from stackroom.errors import (
     ValidationError,
 )
 from stackroom.model.records import Record
+from stackroom_agents.user_agents.agent import Agent, AgentTool, LinkedTool
+from stackroom_agents.user_agents.agent_repositories import AgentBook
+from stackroom_agents.user_agents.assistant import ASSISTANT, assistant_of
 
 MOST_AGENTS = 100  # of a user, as with catalogs; two made at the same moment may be one more
 LONGEST_PROMPT = 20_000  # characters, so that an agent with all its tools fits an item of 400 kB

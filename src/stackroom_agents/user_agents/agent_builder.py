@@ -2,19 +2,19 @@
 
 from functools import cached_property
 
-from stackroom.agents.agents import Agents, Models
-from stackroom.agents.available import AvailableKnowledgeBases
-from stackroom.agents.chats import Chats
-from stackroom.agents.links import Links
-from stackroom.agents.runs import Runs
 from stackroom.app.deployment import Deployment
-from stackroom.app.shared_settings import shared_of
-from stackroom.aws.dynamodb.agent_records import (
+from stackroom_agents.user_agents.agent_records import (
     DynamoAgentRuns,
     DynamoAgents,
     DynamoChats,
     SqsAgentRunQueue,
 )
+from stackroom_agents.user_agents.agents import Agents, Models
+from stackroom_agents.user_agents.available import AvailableKnowledgeBases
+from stackroom_agents.user_agents.chats import Chats
+from stackroom_agents.user_agents.links import Links
+from stackroom_agents.user_agents.runs import Runs
+from stackroom_agents.user_agents.shared_settings import shared_of
 
 
 class AgentBuilder(Deployment):

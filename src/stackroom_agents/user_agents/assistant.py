@@ -6,7 +6,7 @@ It is kept from its first question on, like any agent, and may then be changed a
 
 from datetime import datetime
 
-from stackroom.agents.agent import Agent, KnowledgeBaseLink, LinkedTool
+from stackroom_agents.user_agents.agent import Agent, KnowledgeBaseLink, LinkedTool
 
 ASSISTANT = "agent-" + "0" * 24  # its id, of each user's own
 # In place of the id of one knowledge base: all catalogs of whoever asks.

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from stackroom.agents.agent import Agent, LinkedTool
-from stackroom.agents.agent_run import AgentRun, Draft
+from stackroom_agents.user_agents.agent import Agent, LinkedTool
+from stackroom_agents.user_agents.agent_run import AgentRun, Draft
 
 # Agents, each its user's.
 

@@ -13,17 +13,6 @@ from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from stackroom.access.plain_text import Line, Text
-from stackroom.agents.agent import (
-    DEFAULT_RESULTS,
-    Agent,
-    AgentTool,
-    KnowledgeBaseLink,
-    LeastScore,
-    LinkedTool,
-    TopK,
-)
-from stackroom.agents.agents import Agents, require_seen
-from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
 from stackroom.clock import utc_now
 from stackroom.errors import (
     Conflict,
@@ -32,6 +21,17 @@ from stackroom.errors import (
     NotFound,
 )
 from stackroom.model.records import Record
+from stackroom_agents.user_agents.agent import (
+    DEFAULT_RESULTS,
+    Agent,
+    AgentTool,
+    KnowledgeBaseLink,
+    LeastScore,
+    LinkedTool,
+    TopK,
+)
+from stackroom_agents.user_agents.agents import Agents, require_seen
+from stackroom_agents.user_agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
 
 # What a tool that asks a knowledge base is called: by its name, in letters that models take; and
 # its id.

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stackroom.agents.agent import DEFAULT_LEAST_SCORE
-from stackroom.agents.assistant import ALL_CATALOGS, ALL_CATALOGS_NAME
 from stackroom.model.records import Catalog, CatalogStatus
 from stackroom.model.repositories import Catalogs
+from stackroom_agents.user_agents.agent import DEFAULT_LEAST_SCORE
+from stackroom_agents.user_agents.assistant import ALL_CATALOGS, ALL_CATALOGS_NAME
 
 MOST_LISTED = 100
 _LONGEST_ID = 100  # a key of DynamoDB has its limits, and no catalog's id is longer

@@ -7,11 +7,17 @@ import pydantic
 from pydantic import ConfigDict, Field, StringConstraints
 
 from stackroom.access.plain_text import Line, Text
-from stackroom.agents.agent import Agent, AgentTool, KnowledgeBaseLink, LinkedTool, OtherTool
-from stackroom.agents.agents import AgentDefinition
-from stackroom.agents.links import MOST_TOOLS, ToolDescription, ToolName, unique
 from stackroom.errors import ValidationError
 from stackroom.model.records import Record
+from stackroom_agents.user_agents.agent import (
+    Agent,
+    AgentTool,
+    KnowledgeBaseLink,
+    LinkedTool,
+    OtherTool,
+)
+from stackroom_agents.user_agents.agents import AgentDefinition
+from stackroom_agents.user_agents.links import MOST_TOOLS, ToolDescription, ToolName, unique
 
 FORMAT = "stackroom-agent"
 LARGEST = 200 * 1024  # characters; with it an agent fits DynamoDB's 400 kB in any script

@@ -15,13 +15,13 @@ from typing import Annotated, Protocol, Self
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, NonNegativeInt
 
 from stackroom.access.plain_text import Line, is_plain
-from stackroom.agents.agent_repositories import AgentRunBook
-from stackroom.agents.agent_run import AgentRun
-from stackroom.agents.agents import Agents
 from stackroom.clock import utc_now
 from stackroom.concurrency import in_threads, random_pauses, retried
 from stackroom.errors import Conflict, NotFound, RecordChanged
 from stackroom.model.records import Record
+from stackroom_agents.user_agents.agent_repositories import AgentRunBook
+from stackroom_agents.user_agents.agent_run import AgentRun
+from stackroom_agents.user_agents.agents import Agents
 
 MOST_LISTED = 100  # of an agent; those that were begun before stay until they have lain a month
 # Of one: its record is read with each question. Long before, its beginning is forgotten.

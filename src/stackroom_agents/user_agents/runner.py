@@ -20,36 +20,6 @@ from typing import Any
 
 from stackroom.access.identity import Caller
 from stackroom.access.plain_text import is_plain
-from stackroom.agents.agent import LinkedTool
-from stackroom.agents.agent_repositories import (
-    AgentBook,
-    AgentRunBook,
-    Brief,
-    Conversations,
-    Exchange,
-    ModelTurn,
-)
-from stackroom.agents.agent_run import (
-    AgentRun,
-    Draft,
-    ModelStep,
-    RunState,
-    ShownPassage,
-    ToolStep,
-)
-from stackroom.agents.asking import Asking, Response, failure
-from stackroom.agents.chats import ChatBook
-from stackroom.agents.run_bounds import (
-    MOST_BYTES_OF_A_STEP,
-    MOST_MEMORY,
-    MOST_SECONDS,
-    MOST_TOKENS,
-    MOST_TOOL_CALLS,
-    MOST_TURNS,
-    SECONDS_TO_END,
-    begun_step,
-    fitted,
-)
 from stackroom.clock import Deadline, utc_now
 from stackroom.concurrency import chunks, random_pauses, retried
 from stackroom.errors import (
@@ -65,6 +35,36 @@ from stackroom.errors import (
 from stackroom.model.questions import QuestionMeter
 from stackroom.model.usage import Used
 from stackroom.search.excerpts import estimated_tokens
+from stackroom_agents.user_agents.agent import LinkedTool
+from stackroom_agents.user_agents.agent_repositories import (
+    AgentBook,
+    AgentRunBook,
+    Brief,
+    Conversations,
+    Exchange,
+    ModelTurn,
+)
+from stackroom_agents.user_agents.agent_run import (
+    AgentRun,
+    Draft,
+    ModelStep,
+    RunState,
+    ShownPassage,
+    ToolStep,
+)
+from stackroom_agents.user_agents.asking import Asking, Response, failure
+from stackroom_agents.user_agents.chats import ChatBook
+from stackroom_agents.user_agents.run_bounds import (
+    MOST_BYTES_OF_A_STEP,
+    MOST_MEMORY,
+    MOST_SECONDS,
+    MOST_TOKENS,
+    MOST_TOOL_CALLS,
+    MOST_TURNS,
+    SECONDS_TO_END,
+    begun_step,
+    fitted,
+)
 
 logger = logging.getLogger(__name__)
 

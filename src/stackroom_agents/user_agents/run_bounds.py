@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from stackroom.agents.agent_run import ModelStep, ShownPassage, ToolStep
+from stackroom_agents.user_agents.agent_run import ModelStep, ShownPassage, ToolStep
 
 # No agent talks on for ever, at its operator's expense.
 
