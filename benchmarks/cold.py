@@ -22,7 +22,9 @@ ROOT = Path(__file__).parents[1]
 AIM = 1.5
 RUNS = 9
 # The function of a batch agent, which stackroom_constructs bundles.
-AGENT = Group("agent", extras=("agents",))
+AGENT = Group(
+    "agent", extras=("agents",), packages=("stackroom", "stackroom_agents", "stackroom_stores")
+)
 GROUPS = (CORE, CACHED, INSPECT, IDENTITY, AGENT)
 FUNCTIONS = {
     "upload_handler": CORE,
@@ -68,8 +70,6 @@ def bundle(group: Group, folder: Path) -> Path:
     target = folder / group.name
     target.mkdir()
     group.bundle().write(target, with_dependencies=False)
-    if group is AGENT:
-        shutil.copytree(ROOT / "src" / "stackroom_agents", target / "stackroom_agents")
     pins = folder / f"{group.name}.txt"
     uv = [str(Path(sys.executable).with_name("uv")), "pip"]
     wanted = folder / f"{group.name}.in"

@@ -140,7 +140,7 @@ class UncountedUsage:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchedIndex:
-    """The port `KnowledgeBase`, as stores/s3vectors/index_presence.py asks an index."""
+    """The port `KnowledgeBase`, as aws/s3vectors/index_presence.py asks an index."""
 
     account: Account
     knowledge_base_id: str

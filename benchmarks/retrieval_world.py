@@ -14,6 +14,7 @@ from simulated_time.functions import COLD_START, OVERHEAD
 from simulated_time.hub import START, Hub
 from simulated_time.memory import MemoryCatalogs
 from stackroom.access.identity import Caller
+from stackroom.aws.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.errors import RetrievalError, Throttled
 from stackroom.model.keys import TextName, document_id_of
 from stackroom.model.records import Catalog
@@ -22,7 +23,6 @@ from stackroom.runs.capacity import RETRIEVES
 from stackroom.search.rate_limiter import Paced, TokenBucket
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import RetrieveArguments
-from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 
 TENANTS, EACH = 200, 0.05  # questions a second
 _WARMING = 30.0  # seconds, in which the first environments start

@@ -26,13 +26,13 @@ from stackroom.app.run_builder import RunBuilder
 from stackroom.aws.bedrock.bedrock_data_sources import BedrockDataSources
 from stackroom.aws.bedrock.bedrock_ingestion_jobs import BedrockIngestionJobs
 from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
+from stackroom.aws.s3vectors.index_presence import AT_ONCE
 from stackroom.errors import Unreadable
 from stackroom.model.bucket import FileVersion
 from stackroom.model.keys import Location
 from stackroom.model.passages import KnowledgeBase
 from stackroom.model.records import PoolMember
 from stackroom.model.repositories import Inspected
-from stackroom.stores.s3vectors.index_presence import AT_ONCE
 from stackroom.text.document_text import DocumentText
 from stackroom.text.extraction.page import Page
 from stackroom.text.inspection import Inspection

@@ -24,7 +24,7 @@ APART = {
     r"simulator/": "another distribution, and both call AWS's things as AWS does",
     r"src/stackroom_client/": "for programs elsewhere, by the words of the tools' answers",
     r"src/stackroom_constructs/": "they declare for the CDK what the product has under that name",
-    r"src/stackroom/stores/\w+/": "each store has the same parts",
+    r"src/stackroom_stores/\w+/": "each store has the same parts",
     r"src/stackroom_console/(pages|api)/": "pages are named for what they show",
     r"src/stackroom_cli/commands/": "verbs are named for what they are about",
     r"functions/\w+/": "a function's own, which no other imports",

@@ -51,15 +51,17 @@ class Group:
 CORE = Group("core")
 CACHED = Group("cached", extras=("redis",))
 INSPECT = Group("inspect", extras=("extraction",))
-OPENSEARCH = Group("opensearch", extras=("opensearch",))
+OPENSEARCH = Group("opensearch", extras=("opensearch",), packages=("stackroom", "stackroom_stores"))
 IDENTITY = Group("identity", extras=("identity",))
 CONSOLE = Group(
     "console",
     # With the text extraction's packages, to show a document's text.
     extras=("console", "console-function", "extraction", "identity"),
-    packages=("stackroom", "stackroom_agents", "stackroom_console"),
+    packages=("stackroom", "stackroom_agents", "stackroom_console", "stackroom_stores"),
 )
-RUNNER = Group("runner", extras=("agents",), packages=("stackroom", "stackroom_agents"))
+RUNNER = Group(
+    "runner", extras=("agents",), packages=("stackroom", "stackroom_agents", "stackroom_stores")
+)
 CACHED_RUNNER = replace(RUNNER, name="cached-runner", extras=("agents", "redis"))
 
 

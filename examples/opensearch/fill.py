@@ -20,7 +20,7 @@ from typing import Any
 import boto3
 from opensearchpy import OpenSearch, Urllib3AWSV4SignerAuth, helpers
 
-from stackroom.stores.opensearch.index_layout import creation
+from stackroom_stores.opensearch.index_layout import creation
 
 MODEL = "amazon.titan-embed-text-v2:0"
 REGION = re.compile(r"\.(?P<region>[a-z0-9-]+)\.aoss\.")

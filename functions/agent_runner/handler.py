@@ -23,7 +23,6 @@ from stackroom.app.search_builder import SearchBuilder
 from stackroom.aws.session import client
 from stackroom.errors import MalformedEvent
 from stackroom.search.cached_embeddings import CacheTally
-from stackroom.stores.linked_knowledge_bases import linked_retrieval
 from stackroom_agents import observability
 from stackroom_agents.batch.event_agent import bedrock_model
 from stackroom_agents.strands_conversations import StrandsConversations
@@ -33,6 +32,7 @@ from stackroom_agents.user_agents.asking import Asking
 from stackroom_agents.user_agents.run_bounds import MOST_SECONDS, SECONDS_TO_END
 from stackroom_agents.user_agents.runner import Runner
 from stackroom_agents.user_agents.shared_settings import SharedSettings
+from stackroom_stores.linked_knowledge_bases import linked_retrieval
 
 logger = logger_for("agent_runner")
 metrics = metrics_for("agent_runner")

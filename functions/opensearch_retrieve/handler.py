@@ -30,8 +30,8 @@ from stackroom.search.linked_retrieval import (
     retrieve_for_everyone,
 )
 from stackroom.search.results import Response, failure
-from stackroom.stores.linked_knowledge_bases import linked_retrieval, linked_settings
-from stackroom.stores.opensearch.opensearch_entry import OpenSearchSettings
+from stackroom_stores.linked_knowledge_bases import linked_retrieval, linked_settings
+from stackroom_stores.opensearch.opensearch_entry import OpenSearchSettings
 
 logger = logger_for("opensearch_retrieve")
 metrics = metrics_for("opensearch_retrieve")

@@ -16,8 +16,8 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.telemetry import logger_for
 from stackroom.access.tenancy import Nobody
-from stackroom.app.deployment import Deployment
 from stackroom.app.function_settings import Pool, SearchSettings
+from stackroom.app.pool_builder import PoolBuilder
 from stackroom.errors import RetrievalFailed, StackroomError
 from stackroom.model.passages import KnowledgeBase
 
@@ -32,7 +32,7 @@ class PrewarmSettings(SearchSettings):
 
 @cache
 def pool() -> dict[str, KnowledgeBase]:
-    deployment = Deployment(settings=PrewarmSettings.from_env())
+    deployment = PoolBuilder(settings=PrewarmSettings.from_env())
     ids = [member.knowledge_base_id for member in deployment.pool]
     return {each: deployment.knowledge_base(each) for each in ids}
 

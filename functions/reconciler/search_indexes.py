@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
 from functions.telemetry import NAMESPACE, logger_for, metrics_for
+from stackroom.aws.s3vectors.index_creation import S3VectorsIndexes
 from stackroom.aws.session import client
 from stackroom.model.records import PoolMember
 from stackroom.search.index_setup import Readiness, readiness_of
-from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
 
 logger = logger_for("reconciler")
 metrics = metrics_for("reconciler")

@@ -18,10 +18,10 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.search_index.custom_resource import Language, Request, RequestType
 from functions.telemetry import logger_for
 from stackroom.app.function_settings import JsonList, Settings
+from stackroom.aws.s3vectors.index_creation import S3VectorsIndexes
 from stackroom.aws.session import client
 from stackroom.errors import ServiceRefused, Unavailable
 from stackroom.search.index_setup import IndexSetup, SearchIndexBusy, SearchIndexGone
-from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
 
 logger = logger_for("search_index")
 

@@ -8,8 +8,8 @@ A tool of a knowledge base's own finds its entry in `registry.knowledge_bases`, 
 
 A notebook, or a Lambda function without Strands, searches them without a tool, by stackroom alone:
 
-    from stackroom.stores.linked_knowledge_bases import linked_retrieval
-    from stackroom.stores.linked_knowledge_bases import linked_settings
+    from stackroom_stores.linked_knowledge_bases import linked_retrieval
+    from stackroom_stores.linked_knowledge_bases import linked_settings
     from stackroom.aws.session import client
     from stackroom.search.results import retrieve_from_knowledge_base
 
@@ -36,16 +36,16 @@ from pydantic import BeforeValidator
 from stackroom.access.plain_text import is_plain
 from stackroom.app.function_settings import FittingSettings
 from stackroom.search.results import Searchable
-from stackroom.stores.entries import DEFAULT_TOOL, LinkedSettings
-from stackroom.stores.linked_knowledge_bases import (
-    AnyLinkedSettings,
-    linked_retrieval,
-    linked_settings,
-)
 from stackroom_agents.agent_errors import AgentMisconfigured
 from stackroom_agents.configuration import client_of
 from stackroom_agents.observability import ObservedRetrieval
 from stackroom_agents.retrieval_tool import retrieval_tool
+from stackroom_stores.entries import DEFAULT_TOOL, LinkedSettings
+from stackroom_stores.linked_knowledge_bases import (
+    AnyLinkedSettings,
+    linked_retrieval,
+    linked_settings,
+)
 
 # What an agent's system prompt says of its knowledge bases, behind the user's own words.
 #

@@ -19,9 +19,9 @@ import httpx
 from botocore.exceptions import BotoCoreError, ClientError
 from rich.markup import escape
 
+from stackroom.aws.s3vectors.index_creation import S3VectorsIndexes
 from stackroom.errors import ServiceRefused, StackroomError, Unavailable
 from stackroom.search.index_setup import Readiness, readiness_of
-from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
 from stackroom.tools.texts import size
 from stackroom_cli.callers import sign_in_of
 from stackroom_cli.json_output import CheckTold, DoctorAnswer

@@ -30,10 +30,6 @@ from stackroom.errors import (
 from stackroom.model.formats import MAX_FILE_BYTES
 from stackroom.model.keys import SIDECAR_SUFFIX
 from stackroom.search.cached_embeddings import Embeddings, Vector
-from stackroom.stores.pgvector.connections import Connections
-from stackroom.stores.pgvector.document_loading import Chunk, Documents, NewDocument
-from stackroom.stores.pgvector.pgvector_entry import ROOT_CERTIFICATES, Address
-from stackroom.stores.pgvector.schema import Tables, create
 from stackroom.text.extraction import read_pages
 from stackroom.tools.texts import counted
 from stackroom_cli.callers import checked
@@ -42,6 +38,10 @@ from stackroom_cli.output import Output, TerminalConsole, counting
 from stackroom_cli.sites.file_drop import DroppableFile, find
 from stackroom_cli.untrusted_text import one_line
 from stackroom_local.local_errors import LocalModeError
+from stackroom_stores.pgvector.connections import Connections
+from stackroom_stores.pgvector.document_loading import Chunk, Documents, NewDocument
+from stackroom_stores.pgvector.pgvector_entry import ROOT_CERTIFICATES, Address
+from stackroom_stores.pgvector.schema import Tables, create
 
 # Files of this machine into a knowledge base in PostgreSQL: read, cut, embedded, and written.
 #

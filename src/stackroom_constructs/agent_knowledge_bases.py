@@ -25,7 +25,7 @@ from stackroom_constructs.search_options import STORES
 # The members of an entry that Stackroom's own tool reads. They are checked during synthesis,
 # because any class may write an entry, and an agent with an invalid one answers no event.
 #
-# The reader applies the same rules (stackroom.stores.entries, and
+# The reader applies the same rules (stackroom_stores.entries, and
 # the settings of each store).
 
 _COMMON_MEMBERS = (

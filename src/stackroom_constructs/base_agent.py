@@ -327,7 +327,9 @@ def agent_bundle(
         or linked.packages
     )
     return Bundle(
-        folders={name: source_of(name) for name in ("stackroom_agents", "stackroom")},
+        folders={
+            name: source_of(name) for name in ("stackroom_agents", "stackroom", "stackroom_stores")
+        },
         files=files or {},
         extras=extras,
         packages=linked.packages,

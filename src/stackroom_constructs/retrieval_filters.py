@@ -4,7 +4,7 @@ Checks of filters in Bedrock's format, before anything is deployed.
 Grammar: RetrievalFilter in the API model of bedrock-agent-runtime (botocore 1.44.5). The size and
 depth of filters, and the limits of S3 Vectors:
 https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html The reader applies the same
-rules when it starts (stackroom.stores.configured_filters).
+rules when it starts (stackroom.aws.bedrock.configured_filters).
 """
 
 import math

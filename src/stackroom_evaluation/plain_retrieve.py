@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackroom.access.tenancy import Tenant
+from stackroom.aws.bedrock.bedrock_adapter import rendered
 from stackroom.aws.bedrock.retrieved_passages import OF_VECTOR, passage_of
-from stackroom.stores.bedrock.bedrock_adapter import rendered
 from stackroom_evaluation.judging import Shown
 
 

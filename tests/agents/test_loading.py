@@ -16,10 +16,10 @@ pytestmark = pytest.mark.processes
 # boto3, which every agent has, and comes with the settings that all functions share.
 OF_STORES: Mapping[str, set[str]] = {
     "MANAGED": set(),
-    "S3_VECTORS_DIRECT": {"stackroom.stores.s3vectors.s3vectors_adapter"},
-    "OPENSEARCH_SERVERLESS": {"stackroom.stores.opensearch.opensearch_adapter", "opensearchpy"},
+    "S3_VECTORS_DIRECT": {"stackroom.aws.s3vectors.s3vectors_adapter"},
+    "OPENSEARCH_SERVERLESS": {"stackroom_stores.opensearch.opensearch_adapter", "opensearchpy"},
     "PGVECTOR": {
-        "stackroom.stores.pgvector.pgvector_adapter",
+        "stackroom_stores.pgvector.pgvector_adapter",
         "pgvector",
         "psycopg",
         "psycopg_pool",

@@ -13,8 +13,8 @@ from simulator.tests.world import guardrail_request
 from stackroom.access.identity import Caller
 from stackroom.aws.session import client
 from stackroom.search.results import retrieve_from_knowledge_base
-from stackroom.stores.linked_knowledge_bases import linked_retrieval, linked_settings
 from stackroom_local.clients import endpoint_variables
+from stackroom_stores.linked_knowledge_bases import linked_retrieval, linked_settings
 from tests.workflow.functions import forget_clients
 
 pytestmark = pytest.mark.processes

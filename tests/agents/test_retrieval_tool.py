@@ -12,12 +12,12 @@ from examples.agent.scripted import Call
 from stackroom.errors import MissingIdentity
 from stackroom.search.ranking import WEAK_NOTICE
 from stackroom.search.search import Retrieval
-from stackroom.stores.linked_knowledge_bases import linked_settings
 from stackroom_agents import registry
 from stackroom_agents.agent_errors import AgentMisconfigured
 from stackroom_agents.registry import from_environment, system_prompt
 from stackroom_agents.retrieval_tool import retrieval_tool
 from stackroom_agents.tool_context import caller_or_nobody
+from stackroom_stores.linked_knowledge_bases import linked_settings
 from tests.agents.linked import LAWS, NEWS, FakeRetrieve, configured
 from tests.agents.twins import called
 from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase

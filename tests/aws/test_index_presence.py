@@ -10,9 +10,9 @@ from moto import mock_aws
 
 from bedrock_kb_simulator.server import Configuration, Simulator
 from simulator.tests.world import CUSTOM, World, eventually
+from stackroom.aws.s3vectors.index_presence import AT_ONCE, IndexPresence
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.model.filters import Has, any_of
-from stackroom.stores.s3vectors.index_presence import AT_ONCE, IndexPresence
 
 SERVICE = "s3vectors"  # of the fixture `client`
 

@@ -7,11 +7,11 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
+from stackroom.aws.s3vectors.index_creation import S3VectorsIndexes
+from stackroom.aws.s3vectors.s3vectors_adapter import IndexWatch
 from stackroom.errors import ServiceRefused, StoreUnavailable
 from stackroom.model.passages import Search
 from stackroom.search.index_setup import IndexState, Readiness, SearchIndexBusy, SearchIndexGone
-from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
-from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch
 from tests.fakes.clock import FakeSeconds
 from tests.fakes.search_index import INDEX, SEARCHABLE, an_index
 

@@ -8,14 +8,14 @@ from botocore.stub import Stubber
 
 from stackroom.access.search_filter_argument import conditions
 from stackroom.access.tenancy import Tenant
+from stackroom.aws.bedrock.bedrock_adapter import BedrockKnowledgeBase, rendered
+from stackroom.aws.bedrock.configured_filters import parsed
 from stackroom.aws.bedrock.guardrail import Guardrail
+from stackroom.aws.bedrock.retrieve_options import RerankingSettings, RetrieveOptions
 from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 from stackroom.model.filters import AllOf, AnyOf, Compares, Comparison, Exists, Has
 from stackroom.model.passages import Passage, Search
-from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase, rendered
-from stackroom.stores.bedrock.retrieve_options import RerankingSettings, RetrieveOptions
-from stackroom.stores.configured_filters import parsed
 
 SERVICE = "bedrock-agent-runtime"  # of the fixture `client`
 

@@ -11,8 +11,8 @@ from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.errors import KnowledgeBaseNotFound
 from stackroom.model.filters import Has
 from stackroom.search.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
-from stackroom.stores.bedrock.bedrock_entry import BedrockSettings
-from stackroom.stores.linked_knowledge_bases import (
+from stackroom_stores.bedrock_entry import BedrockSettings
+from stackroom_stores.linked_knowledge_bases import (
     LinkedKnowledgeBasesInvalid,
     linked_retrieval,
     linked_settings,

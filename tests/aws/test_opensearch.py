@@ -21,14 +21,14 @@ from stackroom.errors import (
 from stackroom.model.filters import AllOf, Compares, Comparison, Filter, Has, Lists
 from stackroom.model.passages import Search
 from stackroom.search.cached_embeddings import Vector
-from stackroom.stores.opensearch.collection import Collection as Client
-from stackroom.stores.opensearch.index_layout import Fields, creation, layout_of
-from stackroom.stores.opensearch.opensearch_adapter import (
+from stackroom_stores.opensearch.collection import Collection as Client
+from stackroom_stores.opensearch.index_layout import Fields, creation, layout_of
+from stackroom_stores.opensearch.opensearch_adapter import (
     OpenSearchKnowledgeBase,
     answers_in,
     hits_in,
 )
-from stackroom.stores.opensearch.opensearch_filters import rendered
+from stackroom_stores.opensearch.opensearch_filters import rendered
 from tests.contract.stores.relay import Relay
 from tests.opensearch.collection import PRINCIPALS, READER, Collection, mounted
 from tests.opensearch.stand_in import REGION, Fault, Kind, Principal

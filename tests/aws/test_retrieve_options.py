@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
-from stackroom.aws.bedrock.retrieved_passages import OF_MANAGED, custom_id_of, uri_of
-from stackroom.stores import configured_filters
-from stackroom.stores.bedrock.bedrock_adapter import rendered
-from stackroom.stores.bedrock.retrieve_options import (
+from stackroom.aws.bedrock import configured_filters
+from stackroom.aws.bedrock.bedrock_adapter import rendered
+from stackroom.aws.bedrock.configured_filters import can_be_narrowed, parsed
+from stackroom.aws.bedrock.retrieve_options import (
     ImplicitFilterSettings,
     RerankingSettings,
     RetrieveOptions,
 )
-from stackroom.stores.configured_filters import can_be_narrowed, parsed
+from stackroom.aws.bedrock.retrieved_passages import OF_MANAGED, custom_id_of, uri_of
 
 SERVICE = "bedrock-agent-runtime"  # of the fixture `client`
 MODEL = "arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0"

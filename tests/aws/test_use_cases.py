@@ -24,15 +24,15 @@ from stackroom.app.function_settings import (
     SettingMissing,
     Settings,
 )
+from stackroom.app.pool_builder import POOL_STORES
+from stackroom.aws.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.aws.bedrock.guardrail import Guardrail
+from stackroom.aws.s3vectors.index_presence import AT_ONCE, IndexPresence
+from stackroom.aws.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
 from stackroom.model.records import PoolMember
 from stackroom.runs.capacity import CAPACITIES
 from stackroom.search.rate_limiter import Paced, TokenBucket
 from stackroom.search.wrappers import Reranked
-from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
-from stackroom.stores.s3vectors.index_presence import AT_ONCE, IndexPresence
-from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
-from stackroom.stores.store_registry import STORES
 from stackroom_cli.sites.site_services import SiteUseCases, StoreSettings
 from tests.aws.stores import ENVIRONMENT
 from tests.fakes import toy_store
@@ -296,7 +296,7 @@ def test_settings_of_answers_that_can_not_work_are_named(given: dict[str, str], 
 
 
 def test_every_type_of_a_pool_is_a_store() -> None:
-    assert CAPACITIES.keys() <= STORES.keys()
+    assert CAPACITIES.keys() <= POOL_STORES.keys()
 
 
 def test_jobs_at_a_time_are_those_of_each_members_type() -> None:

@@ -7,14 +7,14 @@ import pytest
 from stackroom.access.identity import Caller
 from stackroom.access.search_filter_argument import conditions
 from stackroom.access.tenancy import Member
-from stackroom.errors import SearchRefused
-from stackroom.model.filters import AllOf, Compares, Comparison, Filter, Has, Lists, any_of
-from stackroom.stores.s3vectors.s3vectors_filters import (
+from stackroom.aws.s3vectors.s3vectors_filters import (
     MOST_CONSTRAINTS,
     constraints_of,
     is_listed,
     rendered,
 )
+from stackroom.errors import SearchRefused
+from stackroom.model.filters import AllOf, Compares, Comparison, Filter, Has, Lists, any_of
 
 
 def test_only_a_list_lists() -> None:

@@ -11,14 +11,14 @@ from stackroom.access.identity import Caller
 from stackroom.access.tenancy import Member
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.bedrock.question_guard import QuestionGuard
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
-from stackroom.model.filters import Has
-from stackroom.model.passages import Passage, Search
-from stackroom.stores.s3vectors.s3vectors_adapter import (
+from stackroom.aws.s3vectors.s3vectors_adapter import (
     S3VectorsKnowledgeBase,
     words_in,
 )
-from stackroom.stores.s3vectors.vector_passages import VectorReading
+from stackroom.aws.s3vectors.vector_passages import VectorReading
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
+from stackroom.model.filters import Has
+from stackroom.model.passages import Passage, Search
 from tests.aws.conftest import ONCE
 from tests.fakes.embeddings import BY_MEANING, FakeEmbeddings
 from tests.fakes.knowledge_base import FakeKnowledgeBase

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
+from stackroom.aws.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
+from stackroom.aws.s3vectors.vector_passages import VectorReading
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 from stackroom.model.filters import Compares, Comparison
 from stackroom.model.passages import Passage, Search
-from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
-from stackroom.stores.s3vectors.vector_passages import VectorReading
 from tests.fakes.embeddings import BY_MEANING, FakeEmbeddings
 from tests.fakes.search_index import INDEX, an_index
 

@@ -10,9 +10,9 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk.aws_s3_assets import Asset
 
-from stackroom.stores.linked_knowledge_bases import linked_settings
 from stackroom_constructs import BedrockKnowledgeBase, RetrievalTool
 from stackroom_constructs.environment import length
+from stackroom_stores.linked_knowledge_bases import linked_settings
 from tests.constructs.agents import (
     Wiki,
     a_file,

@@ -25,7 +25,11 @@ def test_function_contains_our_code_without_constructs(tmp_path: Path) -> None:
 
     asset = Path(app_of(stack).outdir) / f"asset.{key.removesuffix('.zip')}"
     module, _, _ = properties(stack, "AWS::Lambda::Function")["Handler"].rpartition(".")
-    assert {path.name for path in asset.iterdir()} == {"stackroom", "stackroom_agents"}
+    assert {path.name for path in asset.iterdir()} == {
+        "stackroom",
+        "stackroom_agents",
+        "stackroom_stores",
+    }
     assert (asset / f"{module.replace('.', '/')}.py").exists()
     assert not list(asset.rglob("__pycache__"))
 
@@ -48,7 +52,7 @@ def test_code_of_others_keeps_every_botocore_service(
 def test_bundle_keeps_every_botocore_service_that_the_handler_calls() -> None:
     sources = [
         *source_of("stackroom_agents").joinpath("batch").rglob("*.py"),
-        *source_of("stackroom").joinpath("stores").rglob("*.py"),
+        *source_of("stackroom_stores").rglob("*.py"),
     ]
 
     called = {
@@ -109,7 +113,9 @@ def test_zip_requires_function_packages_and_the_named_extras() -> None:
     assert "pyjwt[crypto]>=2.10" in requirements(("identity",))
 
 
-@pytest.mark.parametrize("package", ["stackroom", "stackroom_agents", "stackroom_constructs"])
+@pytest.mark.parametrize(
+    "package", ["stackroom", "stackroom_agents", "stackroom_constructs", "stackroom_stores"]
+)
 def test_importable_package_has_type_information(package: str) -> None:
     assert (source_of(package) / "py.typed").is_file()
 

@@ -11,7 +11,6 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Template
 
-from stackroom.stores.bedrock.bedrock_entry import BedrockSettings
 from stackroom_constructs import (
     BedrockKnowledgeBase,
     InvalidArgument,
@@ -24,6 +23,7 @@ from stackroom_constructs import (
 from stackroom_constructs.agent_knowledge_bases import AgentKnowledgeBases
 from stackroom_constructs.own_store_knowledge_base import OwnStoreKnowledgeBase
 from stackroom_constructs.pgvector_knowledge_base import PACKAGES
+from stackroom_stores.bedrock_entry import BedrockSettings
 from tests.constructs.agents import readable, statements
 from tests.constructs.stores import COLLECTION, INDEX, in_its_store
 

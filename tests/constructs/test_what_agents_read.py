@@ -9,15 +9,9 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 
+from stackroom.aws.bedrock.configured_filters import check
 from stackroom.search import search_arguments
 from stackroom.search.search_arguments import DEFAULT_BUDGET, Priority
-from stackroom.stores import store_registry
-from stackroom.stores.bedrock.bedrock_entry import STANDS_ON, BedrockSettings
-from stackroom.stores.configured_filters import check
-from stackroom.stores.linked_knowledge_bases import (
-    LinkedKnowledgeBasesInvalid,
-    linked_settings,
-)
 from stackroom_constructs import (
     AgentDefinitionProps,
     BaseKnowledgeBase,
@@ -40,6 +34,12 @@ from stackroom_constructs.agent_knowledge_bases import (
 from stackroom_constructs.own_store_knowledge_base import OwnStoreKnowledgeBase
 from stackroom_constructs.retrieval_filters import check_filter
 from stackroom_constructs.search_options import STORES
+from stackroom_stores import store_registry
+from stackroom_stores.bedrock_entry import STANDS_ON, BedrockSettings
+from stackroom_stores.linked_knowledge_bases import (
+    LinkedKnowledgeBasesInvalid,
+    linked_settings,
+)
 from tests.constructs.stores import OWN_STORES, in_its_store
 
 LEAF = {"equals": {"key": "lang", "value": "en"}}

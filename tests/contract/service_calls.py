@@ -6,6 +6,7 @@ from typing import Any
 from unittest import mock
 
 import functions.webhook_sender.handler as webhook_sender
+from stackroom.aws.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.aws.bedrock.bedrock_data_sources import BedrockDataSources
 from stackroom.aws.bedrock.bedrock_ingestion_jobs import BedrockIngestionJobs
 from stackroom.aws.bedrock.bedrock_reranking import BedrockReranker
@@ -25,6 +26,8 @@ from stackroom.aws.s3.document_bucket import S3DocumentBucket, S3Files
 from stackroom.aws.s3.document_texts import S3DocumentTexts
 from stackroom.aws.s3.foreign_objects import S3Objects, SqsAnswers
 from stackroom.aws.s3.presigned_transfers import S3Transfers
+from stackroom.aws.s3vectors.index_creation import S3VectorsIndexes
+from stackroom.aws.s3vectors.index_presence import IndexPresence
 from stackroom.aws.session import secret_text
 from stackroom.aws.sqs.object_events import SqsInspectionRequests
 from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
@@ -36,9 +39,6 @@ from stackroom.model.keys import TextName
 from stackroom.model.records import DataSource, DataSourceType
 from stackroom.model.repositories import Inspected
 from stackroom.runs.bedrock_calls import Submission
-from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
-from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
-from stackroom.stores.s3vectors.index_presence import IndexPresence
 from stackroom.text.document_text import text_of
 from stackroom.text.extraction import Page
 from stackroom_agents.agent_sessions import AgentSessions

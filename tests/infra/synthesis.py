@@ -22,7 +22,13 @@ os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
 os.environ["CDK_VALIDATION"] = "false"
 
 ROOT = Path(__file__).parents[2]
-_PACKAGES = ("stackroom", "stackroom_agents", "stackroom_console", "stackroom_constructs")
+_PACKAGES = (
+    "stackroom",
+    "stackroom_agents",
+    "stackroom_console",
+    "stackroom_constructs",
+    "stackroom_stores",
+)
 _CACHED = 3  # per context, so that switching branches stays quick
 
 DOMAIN = "console.example.com"

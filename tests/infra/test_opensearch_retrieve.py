@@ -12,8 +12,8 @@ from botocore.stub import Stubber
 from functions.opensearch_retrieve.handler import OpenSearchRetrieveSettings
 from infra import opensearch_facts
 from infra.opensearch_facts import ResourceMissing, look_up
-from stackroom.stores.linked_knowledge_bases import linked_settings
-from stackroom.stores.opensearch.opensearch_entry import OpenSearchSettings
+from stackroom_stores.linked_knowledge_bases import linked_settings
+from stackroom_stores.opensearch.opensearch_entry import OpenSearchSettings
 from tests.infra.assembly import Assembly, as_list
 from tests.infra.opensearch import EXISTING, ROLE, cached_assembly, synthesised
 

@@ -13,8 +13,8 @@ from infra.search_rights import search_bundle
 from infra.shared_knowledge_bases import SharedKnowledgeBases
 from stackroom.app.function_settings import SearchSettings
 from stackroom.aws.redis.redis_url import redis_url
-from stackroom.stores.linked_knowledge_bases import linked_settings
 from stackroom_constructs import bundling
+from stackroom_stores.linked_knowledge_bases import linked_settings
 from tests.infra.assembly import Assembly
 from tests.infra.synthesis import CONTEXTS, REDIS, RIGHT, deployment
 

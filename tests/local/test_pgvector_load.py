@@ -21,11 +21,11 @@ from bedrock_kb_simulator.server import Configuration, Simulator
 from simulator.tests.files import pdf
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.search.cached_embeddings import Vector
-from stackroom.stores.pgvector.connections import Connections
-from stackroom.stores.pgvector.document_loading import Documents
-from stackroom.stores.pgvector.repository import Match, Repository
 from stackroom_cli.pgvector_load import Loaded, Loading, NotLoaded, Outcome, Unchanged
 from stackroom_cli.sites.file_drop import find
+from stackroom_stores.pgvector.connections import Connections
+from stackroom_stores.pgvector.document_loading import Documents
+from stackroom_stores.pgvector.repository import Match, Repository
 from tests.local.running import within
 from tests.support.postgresql import LOADING, READING, PostgreSQL, postgresql
 

@@ -16,7 +16,7 @@ from opensearchpy.exceptions import TransportError
 from bedrock_kb_simulator.server import Configuration, Simulator
 from docs import opensearch_rules as rules
 from docs.fidelity import holders
-from stackroom.stores.opensearch.index_layout import creation
+from stackroom_stores.opensearch.index_layout import creation
 from tests.opensearch.collection import STRANGER, Collection, credentials, mounted
 from tests.opensearch.stand_in import REGION
 

@@ -13,8 +13,8 @@ import psutil
 import psycopg
 from psycopg.sql import SQL, Identifier
 
-from stackroom.stores.pgvector.connections import Connections
-from stackroom.stores.pgvector.schema import READER, WRITER, Tables, create
+from stackroom_stores.pgvector.connections import Connections
+from stackroom_stores.pgvector.schema import READER, WRITER, Tables, create
 from tests.support.orphans import never_left_behind
 
 READING, LOADING = "agent", "loader"  # users, who may read and write

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import pytest
 
+from stackroom.aws.bedrock.configured_filters import parsed
 from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, Unavailable
 from stackroom.model.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
 from stackroom.model.passages import Retrieved
 from stackroom.search.wrappers import Guarded, Narrowed, Reranked
-from stackroom.stores.configured_filters import parsed
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
 BERLIN, YEAR, STAFF = Has("city", "Berlin"), Has("year", 2026), Lists("team", "staff")

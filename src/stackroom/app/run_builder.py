@@ -4,6 +4,7 @@ from functools import cached_property
 
 from stackroom.app.document_builder import DocumentBuilder
 from stackroom.app.function_settings import LimitSettings, SettingMissing
+from stackroom.app.pool_builder import PoolBuilder
 from stackroom.aws.bedrock.bedrock_data_sources import BedrockDataSources
 from stackroom.aws.bedrock.bedrock_ingestion_jobs import BedrockIngestionJobs
 from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
@@ -24,7 +25,7 @@ from stackroom.runs.verdicts import VerdictWriter
 from stackroom.runs.work_queue import WorkQueue
 
 
-class RunBuilder(DocumentBuilder):
+class RunBuilder(PoolBuilder, DocumentBuilder):
     @cached_property
     def data_sources(self) -> BedrockDataSources:
         return BedrockDataSources(

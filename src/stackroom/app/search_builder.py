@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from stackroom.app.deployment import Deployment
+from stackroom.app.pool_builder import PoolBuilder
 from stackroom.aws.bedrock.converse import ConverseWriter
 from stackroom.aws.dynamodb.document_names import DynamoDocumentNames
 from stackroom.aws.dynamodb.staying_documents import DynamoStayingDocuments
@@ -15,7 +15,7 @@ from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import Budget
 
 
-class SearchBuilder(Deployment):
+class SearchBuilder(PoolBuilder):
     @cached_property
     def document_names(self) -> DynamoDocumentNames:
         return DynamoDocumentNames(client=self._dynamodb, table=self._catalog_table)

@@ -467,8 +467,8 @@ class PoolMember(Record):
     """
     A knowledge base of the pool: an element of the `KB_POOL` JSON list.
 
-    `type` is a name in stores/store_registry.py and in stackroom.runs.capacity. Other fields of the
-    element are ignored.
+    `type` is a name in app/pool_builder.py and in runs/capacity.py. Other fields of the element are
+    ignored.
     """
 
     model_config = ConfigDict(extra="ignore")

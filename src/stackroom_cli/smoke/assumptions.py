@@ -192,7 +192,7 @@ _ALL = (
         evidence="S3 guide, s3-vectors-metadata-filtering, for $eq over lists, read 2026-11; of"
         " Retrieve's listContains one user told that S3 Vectors takes it",
         breaks="what is shared with a group, its members don't find",
-        do="leave retrieve_sharing off, and see stores/s3vectors/s3vectors_filters.py",
+        do="leave retrieve_sharing off, and see aws/s3vectors/s3vectors_filters.py",
         step="sharing",
     ),
     Assumption(

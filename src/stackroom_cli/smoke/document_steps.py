@@ -8,16 +8,16 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from stackroom.aws.bedrock.bedrock_adapter import BedrockKnowledgeBase
+from stackroom.aws.bedrock.retrieve_options import RetrieveOptions
 from stackroom.aws.error_mapping import message_of
+from stackroom.aws.s3vectors.s3vectors_filters import rendered
 from stackroom.model.filters import Has, any_of
 from stackroom.model.records import DataSourceType, Document, DocumentStatus, Receipt
 from stackroom.reconciler.discrepancies import Kind
 from stackroom.runs.bedrock_calls import NOT_FOUND, DocumentDetail
 from stackroom.runs.evidence import FOUND_WITHIN, REMOVAL_DEADLINE, UNSEEN
 from stackroom.runs.search_check import SearchCheck
-from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
-from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
-from stackroom.stores.s3vectors.s3vectors_filters import rendered
 from stackroom_cli.output import console
 from stackroom_cli.run_reconciler import compared
 from stackroom_cli.smoke.scene import (

@@ -8,9 +8,9 @@ from typing import Any
 
 from stackroom.access.identity import USER_HEADER
 from stackroom.access.tenancy import Tenant
+from stackroom.aws.bedrock.bedrock_adapter import BedrockKnowledgeBase
+from stackroom.aws.bedrock.retrieve_options import RetrieveOptions
 from stackroom.model.passages import Passage, Search
-from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
-from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
 from stackroom.text.context_lines import without_context
 from stackroom.tools.of_documents import MAX_CONTENT_BYTES
 from stackroom_cli.smoke.gateway_steps import post

@@ -18,7 +18,7 @@ from typing import Any
 VARIABLE = "STACKROOM_RECORD_CALLS"
 _ADAPTERS = (
     "stackroom.aws.",
-    "stackroom.stores.",
+    "stackroom_stores.",
     "stackroom.app.",
     "stackroom_agents.agent_sessions",
     "stackroom_agents.user_agents.agent_records",

@@ -10,9 +10,9 @@ import psycopg
 import pytest
 
 from stackroom.search.cached_embeddings import Vector
-from stackroom.stores.pgvector.connections import Connections
-from stackroom.stores.pgvector.document_loading import Chunk, Documents, NewDocument
-from stackroom.stores.pgvector.repository import Repository
+from stackroom_stores.pgvector.connections import Connections
+from stackroom_stores.pgvector.document_loading import Chunk, Documents, NewDocument
+from stackroom_stores.pgvector.repository import Repository
 from tests.support.postgresql import LOADING, READING, PostgreSQL, postgresql
 
 _numbers = itertools.count()

@@ -9,7 +9,7 @@ import pytest
 
 from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
-from stackroom.stores.pgvector.connections import Connections
+from stackroom_stores.pgvector.connections import Connections
 from tests.aws.pgvector.conftest import EAST, Database
 from tests.support.postgresql import READING
 

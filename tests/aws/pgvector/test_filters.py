@@ -15,7 +15,7 @@ from stackroom.model.filters import (
     Lists,
     Scalar,
 )
-from stackroom.stores.pgvector.pgvector_filters import rendered
+from stackroom_stores.pgvector.pgvector_filters import rendered
 from tests.aws.pgvector.conftest import EAST, Database
 
 SHELF: dict[str, dict[str, object]] = {

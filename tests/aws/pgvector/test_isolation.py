@@ -9,8 +9,8 @@ from psycopg.sql import SQL, Identifier
 from stackroom.errors import KnowledgeBaseNotFound, SearchRefused
 from stackroom.model.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has
 from stackroom.model.passages import Search
-from stackroom.stores.pgvector.pgvector_adapter import PgvectorKnowledgeBase
-from stackroom.stores.pgvector.schema import Tables, create
+from stackroom_stores.pgvector.pgvector_adapter import PgvectorKnowledgeBase
+from stackroom_stores.pgvector.schema import Tables, create
 from tests.aws.pgvector.conftest import EAST, Database
 from tests.fakes.embeddings import FixedEmbeddings
 from tests.support.postgresql import LOADING, READING

@@ -6,8 +6,8 @@ import pytest
 
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.model.filters import Has
-from stackroom.stores.pgvector import repository
-from stackroom.stores.pgvector.document_loading import Chunk, NewDocument
+from stackroom_stores.pgvector import repository
+from stackroom_stores.pgvector.document_loading import Chunk, NewDocument
 from tests.aws.pgvector.conftest import EAST, NORTH, UP, Database, between
 
 pytestmark = pytest.mark.processes

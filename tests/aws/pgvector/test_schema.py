@@ -3,7 +3,7 @@
 import pytest
 
 from stackroom.errors import SearchRefused
-from stackroom.stores.pgvector.schema import Tables, create
+from stackroom_stores.pgvector.schema import Tables, create
 from tests.aws.pgvector.conftest import EAST, Database
 from tests.support.postgresql import READING
 

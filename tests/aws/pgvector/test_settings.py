@@ -21,13 +21,13 @@ from stackroom.errors import (
     SearchRefused,
 )
 from stackroom.search.search_arguments import SearchArguments
-from stackroom.stores.linked_knowledge_bases import (
+from stackroom_stores.linked_knowledge_bases import (
     LinkedKnowledgeBasesInvalid,
     linked_retrieval,
     linked_settings,
 )
-from stackroom.stores.pgvector.connections import Connections
-from stackroom.stores.pgvector.pgvector_entry import Address
+from stackroom_stores.pgvector.connections import Connections
+from stackroom_stores.pgvector.pgvector_entry import Address
 from tests.aws.pgvector.conftest import EAST, Database, opened
 from tests.contract.stores.wire import Wire
 from tests.support.postgresql import READING, PostgreSQL

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from stackroom.access.tenancy import Tenant
+from stackroom.aws.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.lease_records import DynamoLeases
@@ -41,7 +42,6 @@ from stackroom.runs.inventory import ListedDocument, ListedObject
 from stackroom.runs.ledger import Mode
 from stackroom.runs.placement import catalog_named_in
 from stackroom.runs.run_leases import shared_worklist
-from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.campaigns.chaos.world import World
 

@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 
 from simulator.tests.world import World
+from stackroom.aws.s3vectors.index_creation import S3VectorsIndexes
 from stackroom.search.index_setup import (
     IndexState,
     Readiness,
@@ -14,7 +15,6 @@ from stackroom.search.index_setup import (
     SearchIndexes,
     SearchIndexGone,
 )
-from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
 from tests.fakes.search_index import BUCKET, INDEX, FakeSearchIndexes
 
 pytestmark = pytest.mark.processes

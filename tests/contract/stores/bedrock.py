@@ -19,17 +19,17 @@ from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.server import Configuration, Simulator
 from simulator.tests.managed import pair
 from simulator.tests.world import CUSTOM, World
+from stackroom.aws.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
 from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
+from stackroom.aws.bedrock.retrieve_options import RetrieveOptions
+from stackroom.aws.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.model.filters import Has
 from stackroom.model.passages import KnowledgeBase, Search
 from stackroom.model.records import Catalog, DataSource, DataSourceType
 from stackroom.runs.bedrock_calls import Busy, Submission
 from stackroom.search.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
-from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
-from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
-from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
 from tests.contract.stores.relay import Relay, Spoil, asking, cut_off, half, instead
 from tests.contract.stores.shelves import QUESTION, Shelf, a_catalog
 from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, clipped

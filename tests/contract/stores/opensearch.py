@@ -13,9 +13,9 @@ from opensearchpy import Urllib3AWSV4SignerAuth
 from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
 from stackroom.model.passages import KnowledgeBase, Search
 from stackroom.search.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
-from stackroom.stores.opensearch.collection import Collection as Client
-from stackroom.stores.opensearch.index_layout import creation
-from stackroom.stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase
+from stackroom_stores.opensearch.collection import Collection as Client
+from stackroom_stores.opensearch.index_layout import creation
+from stackroom_stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase
 from tests.contract.stores.bedrock import EMBED, MODEL, ONCE, SPOILT, Simulated, client
 from tests.contract.stores.meaning import vector
 from tests.contract.stores.relay import Answer, Call, PassOn, Relay, Spoil, instead

@@ -12,10 +12,10 @@ from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.model.passages import KnowledgeBase, Search
 from stackroom.search.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
-from stackroom.stores.pgvector.connections import Connections
-from stackroom.stores.pgvector.document_loading import Chunk, Documents, NewDocument
-from stackroom.stores.pgvector.pgvector_adapter import PgvectorKnowledgeBase
-from stackroom.stores.pgvector.repository import Repository
+from stackroom_stores.pgvector.connections import Connections
+from stackroom_stores.pgvector.document_loading import Chunk, Documents, NewDocument
+from stackroom_stores.pgvector.pgvector_adapter import PgvectorKnowledgeBase
+from stackroom_stores.pgvector.repository import Repository
 from tests.contract.stores.bedrock import EMBED, MODEL, ONCE, SPOILT, Simulated, client
 from tests.contract.stores.meaning import vector
 from tests.contract.stores.relay import Relay

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from stackroom.app.function_settings import Pool, Settings
+from stackroom.app.pool_builder import PoolBuilder
 from stackroom.model.passages import KnowledgeBase
 from stackroom.model.records import PoolMember
-from stackroom.search.rate_limiter import TokenBucket
-from stackroom.stores.entries import PoolSearch
-from stackroom.stores.linked_knowledge_bases import linked_retrieval, linked_settings
-from stackroom.stores.store_registry import of_pool
+from stackroom_stores.linked_knowledge_bases import linked_retrieval, linked_settings
 from tests.contract.stores.fake import FakeWorld
 from tests.contract.stores.shelves import Shelf
 from tests.contract.stores.worlds import Ranks, Store, Trouble
@@ -32,16 +31,16 @@ def _no_client(service: str) -> object:
     raise AssertionError(f"a store in memory asks {service} for nothing")
 
 
+class _PoolSettings(Settings):
+    kb_pool: Pool
+
+
 class _Pooled(FakeWorld):
     def holding(self, shelf: Shelf) -> KnowledgeBase:  # type: ignore[override]
         toy_store.KEPT[shelf.name] = super().holding(shelf)
         member = PoolMember(knowledge_base_id=shelf.name, data_source_id="DS1", type="TOY")
-        search = PoolSearch(
-            client=_no_client,
-            embeddings=lambda: pytest.fail("it embeds nothing"),
-            token_bucket=TokenBucket,
-        )
-        return of_pool([member], shelf.name, search)
+        settings = _PoolSettings(kb_pool=(member,))
+        return PoolBuilder(settings=settings, client=_no_client).knowledge_base(shelf.name)
 
 
 class _Linked(FakeWorld):

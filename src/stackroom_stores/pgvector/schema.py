@@ -19,7 +19,7 @@ from psycopg import Connection
 from psycopg.sql import SQL, Composed, Identifier, Literal
 
 from stackroom.errors import SearchRefused
-from stackroom.stores.pgvector.database_errors import database_errors
+from stackroom_stores.pgvector.database_errors import database_errors
 
 VERSION = 1
 READER = "stackroom_reader"

@@ -11,11 +11,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.error_mapping import direct_search_errors, understood
+from stackroom.aws.s3vectors.s3vectors_filters import rendered
+from stackroom.aws.s3vectors.vector_passages import VectorReading, answers
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.model.filters import Filter
 from stackroom.model.passages import Retrieved
-from stackroom.stores.s3vectors.s3vectors_filters import rendered
-from stackroom.stores.s3vectors.vector_passages import VectorReading, answers
 
 if TYPE_CHECKING:
     from types_boto3_s3vectors.client import S3VectorsClient

@@ -2,71 +2,38 @@
 A knowledge base's settings, and how it is made of them: what all stores have in common.
 
 Linked to an agent, it is an entry of KNOWLEDGE_BASES_CONFIG; the names of the members are a
-contract with whoever writes them (stackroom_constructs does). Of the pool it is a member of
-KB_POOL. A store's own settings derive from `LinkedSettings` and say what it needs beside; of a
-store that we search without Bedrock's Retrieve, from `OwnStoreSettings`.
+contract with whoever writes them (stackroom_constructs does). A store's own settings derive from
+`LinkedSettings` and say what it needs beside; of a store that we search without Bedrock's Retrieve,
+from `OwnStoreSettings`.
 """
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 import pydantic
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from stackroom.access.tenancy import CATALOG, STORE_PREFIX, USER
+from stackroom.aws.bedrock import configured_filters
 from stackroom.aws.bedrock.guardrail import Guardrail
+from stackroom.aws.bedrock.retrieve_options import Entry, OwnRerankingSettings, Results, Said
 from stackroom.errors import SearchRefused
 from stackroom.model.filters import Filter, Has, Lists
-from stackroom.model.records import PoolMember
-from stackroom.stores import configured_filters
 
 if TYPE_CHECKING:
     from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
     from stackroom.model.passages import KnowledgeBase
-    from stackroom.search.cached_embeddings import Embeddings
-    from stackroom.search.rate_limiter import TokenBucket
 
 Clients = Callable[[str], Any]  # makes a service's boto3 client
 
 # The tool that serves every knowledge base without a tool of its own.
 DEFAULT_TOOL: Final = "retrieve_from_knowledge_base"
 
-Said = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Score = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
-# Limits are those of the API model of bedrock-agent-runtime (botocore 1.44.5).
-MOST_RESULTS = 100  # of numberOfResults and numberOfRerankedResults
-_Results = Annotated[int, Field(strict=True, ge=1, le=MOST_RESULTS)]
-# GuardrailConfiguration
+# GuardrailConfiguration in the API model of bedrock-agent-runtime (botocore 1.44.5)
 _GuardrailId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,64}$")]
 _GuardrailVersion = Annotated[str, StringConstraints(pattern=r"^([1-9][0-9]{0,4}|DRAFT)$")]
-
-
-class Entry(BaseModel):
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", alias_generator=to_camel, hide_input_in_errors=True
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class PoolSearch:
-    """
-    How a function searches the pool, as its settings say.
-
-    `via` is None of one that only looks whether something is found, without a `guardrail`: guarded
-    is who shows something to people. `token_bucket` answers the one of an operation that AWS lets
-    be called so often a second.
-    """
-
-    client: Clients
-    embeddings: "Callable[[], Embeddings]"
-    token_bucket: "Callable[[str, float], TokenBucket]"
-    via: Literal["s3vectors", "bedrock"] | None = None
-    first_page: int = 1
-    guardrail: Guardrail | None = None
-    rerank_model_arn: str | None = None
 
 
 def embedding_of(model: str, dimensions: int) -> str:
@@ -83,7 +50,7 @@ class LinkedSettings(Entry):
     knowledge_base_id: Said
     name: Said
     description: Said
-    number_of_results: _Results = 5
+    number_of_results: Results = 5
     retrieval_filter: Mapping[str, Any] | None = None
     enable_acl: Annotated[bool, Field(strict=True)] = False
     acl_metadata_field: Annotated[str, Field(min_length=1, max_length=100)] = "allowed_groups"
@@ -149,16 +116,6 @@ class LinkedSettings(Entry):
     def knowledge_base(self, client: Clients, embeddings: "QuestionEmbeddings") -> "KnowledgeBase":
         """As it is linked: its adapter is imported here, with whatever it reaches its store by."""
 
-    @classmethod
-    def of_pool(cls, member: PoolMember, search: PoolSearch) -> "KnowledgeBase":
-        """Of a store that stackroom.runs.capacity tells of."""
-        raise NotImplementedError(f"{cls.__name__}: no knowledge base of the pool can be of it")
-
-    @classmethod
-    def documents_at_once(cls, member: PoolMember) -> int:  # noqa: ARG003 - for stores that differ
-        """How many documents one question can name, of whoever only looks what is there."""
-        return configured_filters.MOST_MEMBERS
-
 
 class ToolsOwnSettings(Entry):
     """An entry that a tool of its own serves, by whoever made it: all but the prompt is theirs."""
@@ -175,13 +132,6 @@ class ToolsOwnSettings(Entry):
 # https://docs.aws.amazon.com/bedrock/latest/userguide/titan-embedding-models.html
 _TITAN = "amazon.titan-embed-text-v2:0"
 _DIMENSIONS = (256, 512, 1024)
-
-
-class OwnRerankingSettings(Entry):
-    """By Bedrock's Rerank, of what was found; the best `number_of_reranked_results` are kept."""
-
-    model_arn: Said
-    number_of_reranked_results: _Results | None = None
 
 
 class OwnStoreSettings(LinkedSettings):

@@ -6,7 +6,7 @@ from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.model.filters import AllOf, Filter, Has
 from stackroom.model.passages import Passage, Retrieved, Search
 from stackroom.search.cached_embeddings import Embeddings
-from stackroom.stores.pgvector.repository import OPERATION, Match, Repository
+from stackroom_stores.pgvector.repository import OPERATION, Match, Repository
 
 
 class PgvectorKnowledgeBase:

@@ -22,9 +22,9 @@ from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.model.filters import Filter
 from stackroom.search.cached_embeddings import Vector
 from stackroom.search.ranking import fused
-from stackroom.stores.pgvector.connections import Connections
-from stackroom.stores.pgvector.pgvector_filters import Condition, rendered
-from stackroom.stores.pgvector.schema import Tables, language_of
+from stackroom_stores.pgvector.connections import Connections
+from stackroom_stores.pgvector.pgvector_filters import Condition, rendered
+from stackroom_stores.pgvector.schema import Tables, language_of
 
 # The two searches for passages, by meaning and by words, in the transaction of whoever may see
 # them.

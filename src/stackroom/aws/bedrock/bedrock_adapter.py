@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from stackroom.aws.bedrock.configured_filters import PARTS_OF_TEXTS, both
 from stackroom.aws.bedrock.guardrail import Guardrail
+from stackroom.aws.bedrock.retrieve_options import RetrieveOptions
 from stackroom.aws.bedrock.retrieved_passages import OF_MANAGED, OF_VECTOR, passage_of
 from stackroom.aws.error_mapping import search_error, understood
 from stackroom.clock import NO_DEADLINE, Deadline
@@ -21,8 +23,6 @@ from stackroom.model.filters import (
     leaves,
 )
 from stackroom.model.passages import Passage, Retrieved, Search
-from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
-from stackroom.stores.configured_filters import PARTS_OF_TEXTS, both
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent_runtime.client import AgentsforBedrockRuntimeClient

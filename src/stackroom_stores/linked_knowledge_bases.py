@@ -15,8 +15,8 @@ import pydantic
 
 from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.search.search_arguments import DEFAULT_BUDGET, Budget
-from stackroom.stores.entries import DEFAULT_TOOL, Clients, LinkedSettings, ToolsOwnSettings
-from stackroom.stores.store_registry import STORES, bedrock
+from stackroom_stores.entries import DEFAULT_TOOL, Clients, LinkedSettings, ToolsOwnSettings
+from stackroom_stores.store_registry import STORES, bedrock
 
 AnyLinkedSettings = LinkedSettings | ToolsOwnSettings
 

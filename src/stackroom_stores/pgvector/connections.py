@@ -19,8 +19,8 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.stores.pgvector.database_errors import database_errors, is_lost
-from stackroom.stores.pgvector.schema import READER, USER_SETTING, WRITER
+from stackroom_stores.pgvector.database_errors import database_errors, is_lost
+from stackroom_stores.pgvector.schema import READER, USER_SETTING, WRITER
 
 # A connection that waits for no answer longer than its caller does.
 

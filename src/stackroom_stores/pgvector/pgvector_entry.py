@@ -15,12 +15,12 @@ from pydantic import Field, StringConstraints, model_validator
 from stackroom.aws.error_mapping import direct_search_errors
 from stackroom.errors import SearchRefused
 from stackroom.model.filters import Filter
-from stackroom.stores.entries import Clients, OwnStoreSettings, Said
+from stackroom_stores.entries import Clients, OwnStoreSettings, Said
 
 if TYPE_CHECKING:
     from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
     from stackroom.model.passages import KnowledgeBase
-    from stackroom.stores.pgvector.connections import Connections
+    from stackroom_stores.pgvector.connections import Connections
 
 # AWS publishes the certificates of RDS in one file and recommends to verify by it; it is in no
 # image of Lambda's, and too seldom changed to be fetched by each function.
@@ -128,9 +128,9 @@ class PgvectorSettings(OwnStoreSettings):
     def searched(self, client: Clients, embeddings: QuestionEmbeddings) -> KnowledgeBase:
         """By meaning and words, unless it says SEMANTIC: the words have an index of their own."""
         from stackroom.model.passages import Search
-        from stackroom.stores.pgvector.pgvector_adapter import PgvectorKnowledgeBase
-        from stackroom.stores.pgvector.repository import Repository
-        from stackroom.stores.pgvector.schema import Tables
+        from stackroom_stores.pgvector.pgvector_adapter import PgvectorKnowledgeBase
+        from stackroom_stores.pgvector.repository import Repository
+        from stackroom_stores.pgvector.schema import Tables
 
         return PgvectorKnowledgeBase(
             Repository(
@@ -146,7 +146,7 @@ class PgvectorSettings(OwnStoreSettings):
 
     def check(self, condition: Filter) -> None:
         # psycopg, which is no package of an agent without such a knowledge base
-        from stackroom.stores.pgvector.pgvector_filters import rendered
+        from stackroom_stores.pgvector.pgvector_filters import rendered
 
         rendered(condition)
 
@@ -154,6 +154,6 @@ class PgvectorSettings(OwnStoreSettings):
 @cache
 def _connections(address: Address, client: Clients) -> Connections:
     """Shared by all knowledge bases of one database: a server has few for all functions."""
-    from stackroom.stores.pgvector.connections import Connections
+    from stackroom_stores.pgvector.connections import Connections
 
     return Connections(address.connecting(client))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from stackroom.access.tenancy import USER
+from stackroom.aws.s3vectors.s3vectors_filters import rendered
+from stackroom.aws.s3vectors.vector_passages import SOURCE, TEXT
 from stackroom.model.filters import Filter, Has, all_of
-from stackroom.stores.entries import Clients, OwnStoreSettings
-from stackroom.stores.s3vectors.s3vectors_filters import rendered
-from stackroom.stores.s3vectors.vector_passages import SOURCE, TEXT
+from stackroom_stores.entries import Clients, OwnStoreSettings
 
 if TYPE_CHECKING:
     from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
@@ -50,9 +50,9 @@ class VectorIndexSettings(OwnStoreSettings):
         return self
 
     def searched(self, client: Clients, embeddings: QuestionEmbeddings) -> KnowledgeBase:
+        from stackroom.aws.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
+        from stackroom.aws.s3vectors.vector_passages import VectorReading
         from stackroom.model.passages import Search
-        from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
-        from stackroom.stores.s3vectors.vector_passages import VectorReading
 
         return S3VectorsKnowledgeBase(
             client("s3vectors"),

@@ -11,8 +11,8 @@ from psycopg.types.json import Jsonb
 
 from stackroom.errors import KnowledgeBaseNotFound, SearchRefused
 from stackroom.search.cached_embeddings import Vector
-from stackroom.stores.pgvector.connections import Connections
-from stackroom.stores.pgvector.schema import Tables, language_of
+from stackroom_stores.pgvector.connections import Connections
+from stackroom_stores.pgvector.schema import Tables, language_of
 
 _OPERATION = "WritePostgreSQL"
 

@@ -10,9 +10,9 @@ import pydantic
 from pydantic import Field
 
 from stackroom.model.filters import Filter
-from stackroom.stores.entries import Clients, OwnStoreSettings, Said, Score
-from stackroom.stores.opensearch import opensearch_filters
-from stackroom.stores.opensearch.index_layout import Fields
+from stackroom_stores.entries import Clients, OwnStoreSettings, Said, Score
+from stackroom_stores.opensearch import opensearch_filters
+from stackroom_stores.opensearch.index_layout import Fields
 
 if TYPE_CHECKING:
     from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
@@ -73,8 +73,8 @@ class OpenSearchSettings(OwnStoreSettings):
     ) -> KnowledgeBase:
         from stackroom.aws import session
         from stackroom.model.passages import Search
-        from stackroom.stores.opensearch.collection import Collection
-        from stackroom.stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase
+        from stackroom_stores.opensearch.collection import Collection
+        from stackroom_stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase
 
         return OpenSearchKnowledgeBase(
             Collection(

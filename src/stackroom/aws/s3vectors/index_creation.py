@@ -13,8 +13,8 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from stackroom.aws.error_mapping import code_of, store_errors
+from stackroom.aws.s3vectors.vector_passages import TEXT
 from stackroom.search.index_setup import IndexState, Readiness, SearchIndexBusy, SearchIndexGone
-from stackroom.stores.s3vectors.vector_passages import TEXT
 
 _ENHANCED = "ENHANCED"
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from stackroom.access.tenancy import is_told
 from stackroom.aws.error_mapping import direct_search_errors, understood
+from stackroom.aws.s3vectors.s3vectors_filters import is_listed, rendered
+from stackroom.aws.s3vectors.vector_passages import TEXT, VectorReading, answers
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused, Unavailable
 from stackroom.model.filters import Filter
 from stackroom.model.passages import KnowledgeBase, Passage, Retrieved, Search
 from stackroom.search.cached_embeddings import Embeddings
-from stackroom.stores.s3vectors.s3vectors_filters import is_listed, rendered
-from stackroom.stores.s3vectors.vector_passages import TEXT, VectorReading, answers
 
 if TYPE_CHECKING:
     from types_boto3_s3vectors.client import S3VectorsClient

@@ -21,7 +21,7 @@ from stackroom.model.filters import (
     Scalar,
     leaves,
 )
-from stackroom.stores.opensearch.index_layout import NUMBERS, Attribute
+from stackroom_stores.opensearch.index_layout import NUMBERS, Attribute
 
 Rendered = dict[str, Any]
 

@@ -8,18 +8,34 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic.alias_generators import to_camel
 
 from stackroom.model.filters import Filter
-from stackroom.stores.entries import MOST_RESULTS, Entry, OwnRerankingSettings, Said
 
+Said = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 # Limits are those of the API model of bedrock-agent-runtime (botocore 1.44.5).
+MOST_RESULTS = 100  # of numberOfResults and numberOfRerankedResults
+Results = Annotated[int, Field(strict=True, ge=1, le=MOST_RESULTS)]
 _Key = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=256)]
 # What an attribute means, and which values there are.
 _Description = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1024)
 ]
 _Fields = Annotated[tuple[Said, ...], Field(max_length=100)]
+
+
+class Entry(BaseModel):
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, hide_input_in_errors=True
+    )
+
+
+class OwnRerankingSettings(Entry):
+    """By Bedrock's Rerank, of what was found; the best `number_of_reranked_results` are kept."""
+
+    model_arn: Said
+    number_of_reranked_results: Results | None = None
 
 
 class RerankingSettings(OwnRerankingSettings):

@@ -15,16 +15,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stackroom.aws.s3vectors.s3vectors_filters import is_listed
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 from stackroom.model.filters import Filter, leaves
 from stackroom.model.passages import Passage, Retrieved, Search
 from stackroom.search.cached_embeddings import Embeddings, Vector
 from stackroom.search.ranking import fused
-from stackroom.stores.opensearch.collection import Collection, refusal
-from stackroom.stores.opensearch.index_layout import Fields, Layout, cosine, layout_of
-from stackroom.stores.opensearch.opensearch_filters import Rendered, rendered
-from stackroom.stores.s3vectors.s3vectors_filters import is_listed
+from stackroom_stores.opensearch.collection import Collection, refusal
+from stackroom_stores.opensearch.index_layout import Fields, Layout, cosine, layout_of
+from stackroom_stores.opensearch.opensearch_filters import Rendered, rendered
 
 # What an index is asked, in OpenSearch's query language.
 

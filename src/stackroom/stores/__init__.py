@@ -1,1 +1,0 @@
-"""What a knowledge base may be kept in, and searched by: an adapter, filters and an entry each."""

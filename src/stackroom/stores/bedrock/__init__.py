@@ -1,1 +1,0 @@
-"""Knowledge bases that Bedrock's Retrieve searches, whatever they stand on."""

@@ -1,0 +1,1 @@
+"""Stores of knowledge bases that agents are linked to: an adapter, filters and an entry each."""

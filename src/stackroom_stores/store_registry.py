@@ -1,0 +1,52 @@
+"""
+Every store that a linked knowledge base may be in, by its name: the `vectorStoreType` of an entry
+of KNOWLEDGE_BASES_CONFIG. The pool's are in stackroom.app.pool_builder.
+
+Another store is an adapter of `model.passages.KnowledgeBase`, its settings, which make it (see
+stackroom_stores/entries.py), a function here that imports these, and a line in the table. A store
+is imported when the first knowledge base in it is made: with it comes whatever it is reached by.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stackroom_stores.entries import LinkedSettings
+
+
+def bedrock() -> type[LinkedSettings]:
+    from stackroom_stores.bedrock_entry import BedrockSettings
+
+    return BedrockSettings
+
+
+def _opensearch() -> type[LinkedSettings]:
+    from stackroom_stores.opensearch.opensearch_entry import OpenSearchSettings
+
+    return OpenSearchSettings
+
+
+def _pgvector() -> type[LinkedSettings]:
+    from stackroom_stores.pgvector.pgvector_entry import PgvectorSettings
+
+    return PgvectorSettings
+
+
+def _s3vectors() -> type[LinkedSettings]:
+    from stackroom_stores.s3vectors_entry import VectorIndexSettings
+
+    return VectorIndexSettings
+
+
+STORES: dict[str, Callable[[], type[LinkedSettings]]] = {
+    "BEDROCK": bedrock,
+    "MANAGED": bedrock,
+    "OPENSEARCH_SERVERLESS": _opensearch,
+    "PGVECTOR": _pgvector,
+    "RDS": bedrock,
+    "S3_VECTORS": bedrock,
+    "S3_VECTORS_DIRECT": _s3vectors,
+}
