@@ -40,12 +40,12 @@ _EXACT = 1e-3  # seconds
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Work:
     """
-    A document to index or, with 0 `seconds`, to remove; `at` is its arrival, `told` the earliest
-    time of its submission to Bedrock.
+    A document to index or, with 0 `seconds`, to remove; `at` is its arrival, `submitted` the
+    earliest time at which Bedrock can have it.
     """
 
     at: float
-    told: float
+    submitted: float
     seconds: float
 
 
@@ -85,13 +85,13 @@ def bound(
     Return the seconds from the first arrival until the last document can be settled; without
     `by_jobs`, by direct calls alone.
     """
-    case = _Case(sorted(works, key=lambda each: each.told), limits)
+    case = _Case(sorted(works, key=lambda each: each.submitted), limits)
     return min(case.least(way) for way in _ways(pool_size, limits, by_jobs=by_jobs))
 
 
 def alone(work: Work, limits: Limits = LIMITS) -> float:
     """Return the seconds from arrival by an undisturbed direct call or job."""
-    return work.told - work.at + min(limits.call, limits.starting) + work.seconds
+    return work.submitted - work.at + min(limits.call, limits.starting) + work.seconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +102,7 @@ class Least:
     """
 
     works: Sequence[Work]  # submitted at once
-    told: Sequence[Work]  # submitted later
+    delayed: Sequence[Work]  # submitted later
     pool_size: int
     limits: Limits
 
@@ -111,14 +111,19 @@ class Least:
         cls, planned: Sequence[Upload], durations: Durations, pool_size: int, limits: Limits
     ) -> Self:
         works = [
-            (Work(at=each.at, told=each.at, seconds=durations.seconds(each.size, each.etag)), each)
+            (
+                Work(
+                    at=each.at, submitted=each.at, seconds=durations.seconds(each.size, each.etag)
+                ),
+                each,
+            )
             for each in planned
             if not each.is_broken
         ]
         return cls(
             works=[work for work, _ in works],
-            told=[
-                replace(work, told=work.at + delay + TELLING)
+            delayed=[
+                replace(work, submitted=work.at + delay + TELLING)
                 for work, each in works
                 for delay in [event_delay(durations.seed, CREATED, each.key)]
             ],
@@ -133,7 +138,7 @@ class Least:
             return 0.0, 0.0
         by_limits, with_latency = (
             SEARCHABLE_LAG.value + bound(each, pool_size=self.pool_size, limits=self.limits)
-            for each in (self.works, self.told)
+            for each in (self.works, self.delayed)
         )
         return by_limits, with_latency
 
@@ -142,7 +147,7 @@ class Least:
         """Return the median of the seconds alone: by limits, and with latencies."""
         by_limits, with_latency = (
             SEARCHABLE_LAG.value + median(alone(work, self.limits) for work in each)
-            for each in (self.works, self.told)
+            for each in (self.works, self.delayed)
         )
         return by_limits, with_latency
 
@@ -182,7 +187,7 @@ class _Case:
         self._limits = limits
         self._first = min(each.at for each in ordered)
         # The documents that a job finds if it starts as soon as anything is known.
-        self._listing = ordered[0].told + limits.starting
+        self._listing = ordered[0].submitted + limits.starting
 
     def least(self, way: _Way) -> float:
         longest = max(self._of_one(each, way) for each in self._ordered)
@@ -192,7 +197,7 @@ class _Case:
 
     def _of_one(self, work: Work, way: _Way) -> float:
         """Return the seconds without other limits; a job may list a document as it arrives."""
-        called = work.told + self._limits.call
+        called = work.submitted + self._limits.call
         begun = min(called, max(work.at, self._listing)) if way.has_jobs else called
         return begun + work.seconds - self._first
 
@@ -204,7 +209,7 @@ class _Case:
             seconds=sorted(each.seconds for each in works),
             way=way,
             listed=max(0.0, self._listing - since),
-            called=works[0].told - since + (way.lost if start == 0 else 0.0),
+            called=works[0].submitted - since + (way.lost if start == 0 else 0.0),
             limits=self._limits,
         )
         return since - self._first + _smallest(window.fits)

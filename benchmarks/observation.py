@@ -47,7 +47,7 @@ class Observation:
         self._waiting.pop(key, None)
         self.failed.discard(key)
 
-    def said(self, key: str, etag: str, status: str) -> None:
+    def note_status(self, key: str, etag: str, status: str) -> None:
         """Note that the record of this version says so."""
         self.failed.discard(key)
         waiting = self._waiting.get(key)

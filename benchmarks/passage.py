@@ -44,11 +44,11 @@ class Passage:
     document, a search finds it, and the record says so; `own` is Bedrock's minimum.
     """
 
-    heard: float
+    queued: float
     recorded: float
-    told: float
+    called: float
     searchable: float
-    said: float
+    reported: float
     own: float
 
 
@@ -60,15 +60,15 @@ def passage(case: Case, seed: int) -> Passage:
         stage.run(at_most=case.idle, until=lambda: False)
     upload = _file("shelf", f"file-{seed}")
     seconds = stage.account.durations.seconds(upload.size, upload.etag)
-    began, already = stage.hub.time, _told(stage)
+    began, already = stage.hub.time, _calls(stage)
     stage.upload(upload)
     uploads, *_ = stage.account.queues
     happens: dict[str, Callable[[], bool]] = {
-        "heard": lambda: not uploads.is_empty,
+        "queued": lambda: not uploads.is_empty,
         "recorded": lambda: _status(stage, upload.key) is not None,
-        "told": lambda: _told(stage) > already,
+        "called": lambda: _calls(stage) > already,
         "searchable": lambda: any(text.endswith(upload.etag) for text in _found(stage)),
-        "said": lambda: _status(stage, upload.key) == "indexed",
+        "reported": lambda: _status(stage, upload.key) == "indexed",
     }
     moments: dict[str, float] = {}
     while len(moments) < len(happens):
@@ -77,7 +77,7 @@ def passage(case: Case, seed: int) -> Passage:
         for what, has_happened in happens.items():
             if what not in moments and has_happened():
                 moments[what] = stage.hub.time - began
-    own = alone(Work(at=0.0, told=0.0, seconds=seconds)) + SEARCHABLE_LAG.value
+    own = alone(Work(at=0.0, submitted=0.0, seconds=seconds)) + SEARCHABLE_LAG.value
     return Passage(**moments, own=own)
 
 
@@ -99,11 +99,11 @@ def table(measured: Sequence[tuple[Case, Sequence[Passage]]]) -> list[Row]:
 def _row(case: Case, passages: Sequence[Passage]) -> Row:
     beside = median(each.searchable - each.own for each in passages)
     parts = (
-        [each.heard for each in passages],
-        [each.recorded - each.heard for each in passages],
-        [each.told - each.recorded for each in passages],
-        [each.searchable - each.told for each in passages],
-        [each.said for each in passages],
+        [each.queued for each in passages],
+        [each.recorded - each.queued for each in passages],
+        [each.called - each.recorded for each in passages],
+        [each.searchable - each.called for each in passages],
+        [each.reported for each in passages],
         [each.searchable for each in passages],
     )
     return (
@@ -117,7 +117,7 @@ def _file(catalog: str, etag: str) -> Upload:
     return Upload(at=0.0, key=f"user-0/{catalog}/{etag}.pdf", size=50_000, etag=etag)
 
 
-def _told(stage: Stage) -> int:
+def _calls(stage: Stage) -> int:
     return sum(stage.account.bill.accepted[each] for each in _TOLD)
 
 

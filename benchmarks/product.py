@@ -177,10 +177,10 @@ def in_turn(event: Event, account: Account, queue: Queue) -> Event:
 
 
 def registered(event: Event, uploads: Uploads, requests: RunRequests) -> Event:
-    told, failed = _each(event, lambda key: key)
-    outcomes = uploads.reconcile_all(dict.fromkeys(told.values(), "event"))
+    keys, failed = _each(event, lambda key: key)
+    outcomes = uploads.reconcile_all(dict.fromkeys(keys.values(), "event"))
     waiting: dict[str, list[str]] = {}
-    for message_id, key in told.items():
+    for message_id, key in keys.items():
         outcome = outcomes[key]
         if isinstance(outcome, Exception):
             failed.append(message_id)

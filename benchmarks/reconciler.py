@@ -180,29 +180,29 @@ def _peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def report(told: dict[str, Any]) -> bool:
+def report(data: dict[str, Any]) -> bool:
     """Print the aims, and return True if all are met."""
-    size, requests = told["size"], Counter(told["requests"])
+    size, requests = data["size"], Counter(data["requests"])
     listings = requests["ListKnowledgeBaseDocuments"] + requests["GetKnowledgeBaseDocuments"]
-    is_found: bool = told["found"] == told["expected"]
-    is_kept: bool = told["bookmark"] < _BOOKMARK
-    grown: float = told["peak"] - told["before"]
+    is_found: bool = data["found"] == data["expected"]
+    is_kept: bool = data["bookmark"] < _BOOKMARK
+    grown: float = data["peak"] - data["before"]
     print(f"\n{size:,} documents")
-    print(f"  planted, and found           {sum(told['expected'].values())}, {told['found']}")
+    print(f"  planted, and found           {sum(data['expected'].values())}, {data['found']}")
     print(f"                               {verdict(is_found)}: all of them, and nothing else")
-    print(f"  a round takes                {told['simulated'] / 60:12,.1f} min, simulated")
-    print(f"  of these at work             {told['busy'] / 60:12,.1f} min")
-    print(f"  invocations                  {told['invocations']:12,}")
-    print(f"  documents a minute           {size / told['simulated'] * 60:12,.0f}, simulated")
-    print(f"  documents a minute, computed {size / told['computed'] * 60:12,.0f}, on one core here")
+    print(f"  a round takes                {data['simulated'] / 60:12,.1f} min, simulated")
+    print(f"  of these at work             {data['busy'] / 60:12,.1f} min")
+    print(f"  invocations                  {data['invocations']:12,}")
+    print(f"  documents a minute           {size / data['simulated'] * 60:12,.0f}, simulated")
+    print(f"  documents a minute, computed {size / data['computed'] * 60:12,.0f}, on one core here")
     print(f"  requests for documents       {listings:12,}, at most one a second")
     for operation, times in sorted(requests.items(), key=lambda each: -each[1]):
         print(f"    {operation:<27}{times:12,}")
-    print(f"  read units, write units      {told['reads']:12,.0f} {told['writes']:12,.0f}")
-    print(f"  largest bookmark             {told['bookmark']:12,} bytes, ", end="")
+    print(f"  read units, write units      {data['reads']:12,.0f} {data['writes']:12,.0f}")
+    print(f"  largest bookmark             {data['bookmark']:12,} bytes, ", end="")
     print(f"{verdict(is_kept)}: below {_BOOKMARK:,}")
     print(
-        f"  peak of memory               {told['peak']:12,.0f} MiB, {grown:,.0f} of it the round's"
+        f"  peak of memory               {data['peak']:12,.0f} MiB, {grown:,.0f} of it the round's"
     )
     print(
         f"                               {verdict(grown < _AIM_MEBIBYTES)}: below {_AIM_MEBIBYTES}"
@@ -213,7 +213,7 @@ def report(told: dict[str, Any]) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m benchmarks.reconciler")
     parser.add_argument("--full", action="store_true", help="up to five million documents")
-    parser.add_argument("--size", type=int, help="that many alone, told as JSON")
+    parser.add_argument("--size", type=int, help="that many alone, printed as JSON")
     given = parser.parse_args()
     if given.size:
         print(json.dumps(measured(given.size)))

@@ -66,7 +66,7 @@ def delete_storm(documents: int, catalogs: int, *, seed: int, pool_size: int = 1
     stage.settle(at_most=_DAY)
     delays = [event_delay(seed, DELETED, each.key) for each in planned]
     works = [
-        Work(at=moment, told=moment + delay + TELLING, seconds=0.0)
+        Work(at=moment, submitted=moment + delay + TELLING, seconds=0.0)
         for moment, delay in zip(at, delays, strict=True)
     ]
     return Removal(

@@ -13,7 +13,7 @@ Assumed: a search takes 300 ms at the median, log-normal; a refusal takes 20 ms.
 import time
 
 from benchmarks.observation import percentile
-from benchmarks.retrieval_world import FLOODER, Told, World
+from benchmarks.retrieval_world import FLOODER, CallerResults, World
 
 _SECONDS, _FLOOD = 120.0, 100.0  # duration; the flooder's questions a second
 
@@ -22,8 +22,8 @@ def print_questions(seed: int) -> None:
     print((__doc__ or "").strip())
     quiet = shown("nobody floods", seed, flood=0.0)
     flooded = shown(f"{FLOODER} asks {_FLOOD:g} a second", seed, flood=_FLOOD)
-    others = flooded.told[False]
-    ratio = _p99(others) / _p99(quiet.told[False])
+    others = flooded.results[False]
+    ratio = _p99(others) / _p99(quiet.results[False])
     unanswered = len(others.shed) + others.failed
     print(
         f"\nthe others: {ratio:.2f} times the p99 without a flood,"
@@ -36,34 +36,34 @@ def shown(what: str, seed: int, *, flood: float) -> World:
     world = World(seed=seed)
     world.asked(_SECONDS, flood)
     print(f"\n{what}")
-    for name, told in (("the others", world.told[False]), (FLOODER, world.told[True])):
-        if told.asked and (flood or name != FLOODER):
-            _print_told(name, told, _SECONDS)
+    for name, results in (("the others", world.results[False]), (FLOODER, world.results[True])):
+        if results.asked and (flood or name != FLOODER):
+            _print_results(name, results, _SECONDS)
     bill = world.account.bill
     refused = bill.calls["Retrieve"] - bill.accepted["Retrieve"]
     print(f"  Retrieve            {bill.calls['Retrieve']:8,} asked, {refused:,} of them refused")
     print(f"  environments        {world.environments:8,}")
-    million = sum(each.asked for each in world.told.values()) / 1e6
+    million = sum(each.asked for each in world.results.values()) / 1e6
     lambdas = bill.dollars("lambda GB-s") + bill.dollars("lambda requests")
     print(f"  Lambda              ${lambdas / million:7.2f} per million questions")
     print(f"  simulated in        {time.perf_counter() - began:8.1f} s")
     return world
 
 
-def _print_told(name: str, told: Told, seconds: float) -> None:
-    waits = sorted(each for _, each in told.answered)
+def _print_results(name: str, results: CallerResults, seconds: float) -> None:
+    waits = sorted(each for _, each in results.answered)
     p50, p99 = (1000 * percentile(waits, share) for share in (0.5, 0.99))
     print(
-        f"  {name:<12}{told.asked:7,} asked, {len(waits):6,} answered"
+        f"  {name:<12}{results.asked:7,} asked, {len(waits):6,} answered"
         f" ({len(waits) / seconds:.1f} a second), p50 {p50:,.0f} ms, p99 {p99:,.0f} ms"
     )
-    later = sorted(each for each in told.shed if each is not None)
+    later = sorted(each for each in results.shed if each is not None)
     when = f" (told to come again in {later[0]}-{later[-1]} s)" if later else ""
     print(
-        f"  {'':<12}{len(told.shed):7,} sent away{when}, {told.failed} failed,"
-        f" {told.wrong} wrong answers"
+        f"  {'':<12}{len(results.shed):7,} sent away{when}, {results.failed} failed,"
+        f" {results.wrong} wrong answers"
     )
 
 
-def _p99(told: Told) -> float:
-    return percentile(sorted(each for _, each in told.answered), 0.99)
+def _p99(results: CallerResults) -> float:
+    return percentile(sorted(each for _, each in results.answered), 0.99)

@@ -33,7 +33,7 @@ FLOODER = "user-0"
 
 
 @dataclass
-class Told:
+class CallerResults:
     """
     Results of some tenants: start and duration of each answer in seconds, and the requested pause
     of each refusal.
@@ -96,9 +96,9 @@ class World:
         )
         self.chance = random.Random(seed)
         random.seed(seed)  # for the product's random pauses
-        self.told: dict[bool, Told] = {
-            True: Told(),
-            False: Told(),
+        self.results: dict[bool, CallerResults] = {
+            True: CallerResults(),
+            False: CallerResults(),
         }  # True: the flooder, False: the tenants
         self.environments = 0
         self._idle: list[Retrieval] = []
@@ -119,7 +119,7 @@ class World:
             flooding = partial(self._ask_on, FLOODER, flood, start + seconds)
             self.hub.spawn(flooding, after=_WARMING)
         self.hub.run(until=start)
-        self.told = {True: Told(), False: Told()}
+        self.results = {True: CallerResults(), False: CallerResults()}
         self.hub.run()
 
     def _ask_on(self, user: str, rate: float, until: float) -> None:
@@ -132,7 +132,7 @@ class World:
 
     def _question(self, user: str) -> None:
         began = self.hub.time
-        told = self.told[user == FLOODER]
+        results = self.results[user == FLOODER]
         if self._idle:
             retrieval = self._idle.pop()
         else:
@@ -143,13 +143,13 @@ class World:
         try:
             answer = retrieval.search(RetrieveArguments(query="What is kept?"), Caller(user))
         except Throttled as error:
-            told.shed.append(error.retry_after)
+            results.shed.append(error.retry_after)
         except RetrievalError:
-            told.failed += 1
+            results.failed += 1
         else:
-            told.answered.append((began - self._start, self.hub.time - began))
+            results.answered.append((began - self._start, self.hub.time - began))
             found = {result.source.document_id for result in answer.results}
-            told.wrong += found != {_document_id(int(user.removeprefix("user-")))}
+            results.wrong += found != {_document_id(int(user.removeprefix("user-")))}
         billed = self.hub.time - started
         self.account.bill.add("lambda GB-s", billed)  # the function has 1,024 MB
         self.account.bill.add("lambda requests", 1)

@@ -42,7 +42,7 @@ class Outcome:
     least: Least
     executions: int
     broken: int
-    lost: int  # uploads that no search finds, or whose record never said how they ended
+    lost: int  # uploads that no search finds, or whose record never reported their end
     false_failures: int
     dead_letters: int
 
@@ -171,4 +171,4 @@ class Stage:
         if removed:
             self.removed(document.s3_key)
         else:
-            self.observation.said(document.s3_key, document.etag, document.status)
+            self.observation.note_status(document.s3_key, document.etag, document.status)

@@ -223,7 +223,7 @@ def _sources(text: str) -> list[str]:
 def holders(
     rules: Iterable[str] = RULES, tests: Path = TESTS
 ) -> Mapping[str, Sequence[tuple[str, str]]]:
-    """For each rule, file and name of the tests that say they hold it; none is an empty list."""
+    """Return file and name of the tests that mark each rule, maybe none, by rule."""
     found: dict[str, list[tuple[str, str]]] = {name: [] for name in rules}
     for path in sorted(tests.glob("test_*.py")):
         for test, pattern in _claims(ast.parse(path.read_text("utf-8"))):

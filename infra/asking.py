@@ -25,14 +25,14 @@ class Result:
     lines: tuple[str, ...] = ()  # commands to type
 
     @property
-    def is_bad(self) -> bool:
+    def is_failure(self) -> bool:
         return self.mark == "bad"
 
 
 Check = Callable[[], Result]
 
 
-def good(text: str) -> Result:
+def passed(text: str) -> Result:
     return Result("ok", text)
 
 
@@ -40,7 +40,7 @@ def warning(text: str, *lines: str) -> Result:
     return Result("warn", text, lines)
 
 
-def bad(text: str, *lines: str) -> Result:
+def failed(text: str, *lines: str) -> Result:
     return Result("bad", text, lines)
 
 

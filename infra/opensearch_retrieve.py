@@ -96,7 +96,7 @@ class OpenSearchRetrieveStack(cdk.Stack):
 
         https://docs.aws.amazon.com/opensearch-service/latest/developerguide/serverless-data-access.html
         """
-        index = f"index/{existing.collection_name}/{existing.searched.index_name}"
+        index = f"index/{existing.collection_name}/{existing.search.index_name}"
         rule = {
             "ResourceType": "index",
             "Resource": [index],

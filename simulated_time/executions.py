@@ -61,7 +61,7 @@ class Execution:
 class Turn:
     """A task that waits with a token; `answer` or `failure` came with the token."""
 
-    told: Signal
+    answered: Signal
     answer: Any = None
     failure: Failed | None = None
 
@@ -75,7 +75,7 @@ class TaskTokens:
         self._waiting: dict[str, Turn] = {}
 
     def open(self) -> tuple[str, Turn]:
-        token, turn = f"turn-{next(self._numbers)}", Turn(told=Signal(self._hub))
+        token, turn = f"turn-{next(self._numbers)}", Turn(answered=Signal(self._hub))
         self._waiting[token] = turn
         return token, turn
 
@@ -86,13 +86,13 @@ class TaskTokens:
         """SendTaskSuccess. Raises TaskDoesNotExist or TaskTimedOut."""
         turn = self._waiting_turn(token)
         turn.answer = output
-        turn.told.set()
+        turn.answered.set()
 
     def fail(self, token: str, error: str, cause: str = "") -> None:
         """SendTaskFailure. Raises TaskDoesNotExist or TaskTimedOut."""
         turn = self._waiting_turn(token)
         turn.failure = Failed(error, cause)
-        turn.told.set()
+        turn.answered.set()
 
     def _waiting_turn(self, token: str) -> Turn:
         if not token.startswith("turn-"):

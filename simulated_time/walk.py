@@ -107,7 +107,7 @@ class Walk:
             payload = task.payload(value, {"Task": {"Token": token}})
             self._answer(execution, self.functions.begin(task.function, payload), until)
             left = min(until, execution.deadline) - self.hub.time
-            if not turn.told.wait(None if left == float("inf") else left):
+            if not turn.answered.wait(None if left == float("inf") else left):
                 raise self._too_late(execution)
         finally:
             self.turns.close(token)

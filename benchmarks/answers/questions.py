@@ -33,11 +33,11 @@ class Question:
 def questions() -> Iterator[Question]:
     for file in sorted(_FOLDER.glob("*.jsonl")):
         for line in file.read_text().splitlines():
-            told = json.loads(line)
-            places = [] if told.get("unanswerable") else [told, *told.get("alternatives", [])]
+            fields = json.loads(line)
+            places = [] if fields.get("unanswerable") else [fields, *fields.get("alternatives", [])]
             yield Question(
-                set=told["set"],
-                question=told["question"],
+                set=fields["set"],
+                question=fields["question"],
                 spots=tuple(
                     Spot(each["document"], each["quote"], tuple(each.get("pages", ())))
                     for each in places

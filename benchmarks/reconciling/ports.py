@@ -182,8 +182,8 @@ class MadeUp:
         self.meter.count("ListKnowledgeBaseDocuments")
         first = int(cursor or 0)
         items = [
-            ListedDocument(identifier=document_id, detail=said)
-            for document_id, said in self.shelves.listed(first, _PAGE)
+            ListedDocument(identifier=document_id, detail=detail)
+            for document_id, detail in self.shelves.listed(first, _PAGE)
         ]
         following = first + _PAGE
         return ListingPage(

@@ -155,22 +155,22 @@ class Shelves:
         for at in range(first, min(first + count, self.size)):
             number = at * step % self.size
             if number not in self.planted.unlisted and number not in self.planted.unrecorded:
-                yield self._id(number), self.said(number)
+                yield self._id(number), self.detail(number)
         if first + count >= self.size:
-            yield from ((each, _said("INDEXED")) for each in self.planted.orphans)
+            yield from ((each, _detail("INDEXED")) for each in self.planted.orphans)
 
-    def said(self, number: int) -> DocumentDetail:
-        return _said("FAILED" if _failed(number) else "INDEXED")
+    def detail(self, number: int) -> DocumentDetail:
+        return _detail("FAILED" if _failed(number) else "INDEXED")
 
     def details(self, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
         """Return details by id; it knows only planted and failed documents."""
-        return {each: self._known.get(each, _said("NOT_FOUND", None)) for each in document_ids}
+        return {each: self._known.get(each, _detail("NOT_FOUND", None)) for each in document_ids}
 
     @cached_property
     def _known(self) -> dict[str, DocumentDetail]:
         some = {*range(0, self.size, _ONE_FAILED_IN), *self.planted.gone}
-        found = {self._id(number): self.said(number) for number in some - self.planted.unlisted}
-        return {**found, **{each: _said("INDEXED") for each in self.planted.orphans}}
+        found = {self._id(number): self.detail(number) for number in some - self.planted.unlisted}
+        return {**found, **{each: _detail("INDEXED") for each in self.planted.orphans}}
 
     def _id(self, number: int) -> str:
         catalog, at = divmod(number, OF_A_CATALOG)
@@ -206,7 +206,7 @@ def _failed(number: int) -> bool:
     return number % _ONE_FAILED_IN == 0
 
 
-def _said(status: str, at: datetime | None = LONG_AGO) -> DocumentDetail:
+def _detail(status: str, at: datetime | None = LONG_AGO) -> DocumentDetail:
     return DocumentDetail(status=status, updated_at=at)
 
 

@@ -11,8 +11,9 @@ from stackroom.aws.bedrock.retrieve_options import (
     ImplicitFilterSettings,
     RerankingSettings,
     RetrieveOptions,
+    Said,
 )
-from stackroom_stores.entries import Clients, LinkedSettings, Said, embedding_of
+from stackroom_stores.entries import Clients, LinkedSettings, embedding_of
 
 if TYPE_CHECKING:
     from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings

@@ -126,7 +126,7 @@ def test_update_sends_only_what_is_to_change() -> None:
     changed = gateway.client().update_catalog("cat-1", name="N")
 
     assert (changed.catalog_name, changed.document_count) == ("N", 2)
-    assert gateway.asked[0]["arguments"] == {"catalog_id": "cat-1", "catalog_name": "N"}
+    assert gateway.params[0]["arguments"] == {"catalog_id": "cat-1", "catalog_name": "N"}
 
 
 def test_retry_after_of_the_gateway_is_respected(pauses: list[float]) -> None:

@@ -77,7 +77,7 @@ def test_preflight_reports_each_problem_of_the_local_cloud(
         s3.delete_bucket(Bucket=bucket)
         ssm.put_parameter(Name=VERSION, Value=version, Type="String", Overwrite=True)
 
-    failed = {name: each for name, each in found.items() if each.is_bad}
+    failed = {name: each for name, each in found.items() if each.is_failure}
     assert failed.keys() == {"region", "bootstrap", "names"}, found
     assert "us-east-1 has no S3 Vectors" in failed["region"].text
     assert failed["bootstrap"].lines[-1].endswith(f"bootstrap aws://{ACCOUNT}/{REGION}")

@@ -8,7 +8,7 @@ import pytest
 from infra.answers import AnswerModel
 from stackroom.app.function_settings import AnswerSettings
 from stackroom.aws.bedrock.answer_prompt import DEFAULT
-from tests.infra.assembly import Assembly, listed
+from tests.infra.assembly import Assembly, as_list
 from tests.infra.synthesis import NOVA, RIGHT, ROOT, deployment
 
 NOVA_2 = "amazon.nova-2-lite-v1:0"
@@ -26,8 +26,8 @@ def granted_model_rights(assembly: Assembly) -> set[Right]:
             by = statement.get("Condition", {}).get("StringEquals", {})
             found |= {
                 (action, resource, by.get("bedrock:InferenceProfileArn", ""))
-                for action in listed(statement["Action"])
-                for resource in listed(statement["Resource"])
+                for action in as_list(statement["Action"])
+                for resource in as_list(statement["Resource"])
                 if "nova" in resource
             }
     return found

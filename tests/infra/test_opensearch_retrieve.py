@@ -224,8 +224,8 @@ def test_wrong_argument_is_refused_before_aws_is_called(
     wrong: str, named: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     context = {**EXISTING, wrong: "nonsense"}
-    context = [part for name, value in context.items() for part in ("-c", f"{name}={value}")]
-    monkeypatch.setattr(sys, "argv", ["opensearch_facts.py", *context])
+    options = [part for name, value in context.items() for part in ("-c", f"{name}={value}")]
+    monkeypatch.setattr(sys, "argv", ["opensearch_facts.py", *options])
     monkeypatch.setattr(boto3.session, "Session", lambda **_: pytest.fail("AWS was called"))
 
     with pytest.raises(SystemExit, match=named):

@@ -71,7 +71,7 @@ def test_a_wait_ends_when_the_record_says_so_and_a_search_finds_it() -> None:
     found |= {"1 bytes of a": 3.0, "1 bytes of b": 8.0}
 
     for each in uploads:
-        seen.said(each.key, each.etag, "indexed")
+        seen.note_status(each.key, each.etag, "indexed")
 
     assert seen.all_waits() == [0.0, 3.0]
     assert seen.last == 8.0
@@ -177,9 +177,9 @@ def test_unseen_missed_or_slow_calls_lose_resend_and_restore_nothing(
 def test_the_way_of_one_file_takes_longer_than_bedrock_by_itself(case: Case) -> None:
     found = passage(case, seed=1)
 
-    assert found.heard < found.recorded < found.told < found.searchable
-    assert found.searchable - found.told >= found.own - 0.2
-    assert found.said > found.told
+    assert found.queued < found.recorded < found.called < found.searchable
+    assert found.searchable - found.called >= found.own - 0.2
+    assert found.reported > found.called
 
 
 @pytest.mark.parametrize(("chosen", "jobs"), [("custom", 0), ("s3", 8), ("shared", 0)])

@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 import pydantic
 from pydantic import Field
 
+from stackroom.aws.bedrock.retrieve_options import Said
 from stackroom.model.filters import Filter
-from stackroom_stores.entries import Clients, OwnStoreSettings, Said, Score
+from stackroom_stores.entries import Clients, OwnStoreSettings, Score
 from stackroom_stores.opensearch import opensearch_filters
 from stackroom_stores.opensearch.index_layout import Fields
 

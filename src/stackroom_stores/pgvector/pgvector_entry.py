@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
+from stackroom.aws.bedrock.retrieve_options import Said
 from stackroom.aws.error_mapping import direct_search_errors
 from stackroom.errors import SearchRefused
 from stackroom.model.filters import Filter
-from stackroom_stores.entries import Clients, OwnStoreSettings, Said
+from stackroom_stores.entries import Clients, OwnStoreSettings
 
 if TYPE_CHECKING:
     from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings

@@ -1,4 +1,4 @@
-"""What AWS's schemas don't say: unique names, the values of Ref and Fn::GetAtt, and size limits."""
+"""Rules that AWS's schemas lack: unique names, values of Ref and Fn::GetAtt, and size limits."""
 
 import json
 from collections.abc import Mapping
