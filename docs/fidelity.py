@@ -35,8 +35,6 @@ AREAS = {
     "converse": "turns, streams, guardrails, usage, caching, model errors",
     "tools": "tool definitions, uses and results in a conversation",
     "script": "scripted models",
-    "documents": "documents in a conversation",
-    "generate": "RetrieveAndGenerate: prompt, citations, sessions, errors",
     "guardrail": "versions, word and topic policies, actions",
     "retrieve": "query, number of results, pages, reranking",
     "job": "ingestion jobs: limits, phases, statistics, delays",
@@ -49,7 +47,7 @@ AREAS = {
     "managed": "managed knowledge bases: connectors, jobs, rates, filters",
     "filter": "operators and nesting in Retrieve's filters",
     "rerank": "the Rerank operation and reranking models",
-    "implicit-filter": "filters that a model makes of the question",
+    "implicit-filter": "the models that make filters of the question",
     "vector-bucket": "vector buckets and their policies",
     "index": "vector indexes",
     "vector": "stored vectors and their metadata",
@@ -109,9 +107,8 @@ whole or in part. The last three areas belong to the stand-in for OpenSearch Ser
 _MANAGED = """
 For managed knowledge bases, *guide* and *quotas* were read in October and November 2026 (the
 `kb-managed-*` pages and kb-managed-quotas), and *observed* is what half a dozen users have reported
-since June 2026. Five assumptions can be reversed: `--managed-jobs-in-account`,
-`--unrated-managed-starts`, `--refuse-in`, `--omit-source-uri` and `--custom-documents-tell` of
-`bedrock-kb-simulator`.
+since June 2026. Two assumptions can be reversed: `--omit-source-uri` and `--custom-documents-tell`
+of `bedrock-kb-simulator`.
 
 ## What Stackroom assumes of AWS
 

@@ -41,13 +41,6 @@ class ChatEndpoint:
         for told in (self.calls, self.asked, self.paths, self.authorizations):
             told.clear()
 
-    @property
-    def prompt(self) -> str:
-        """Of the only request."""
-        [request] = self.asked
-        [system, _] = request["messages"]
-        return str(system["content"])
-
 
 @contextmanager
 def chat_endpoint() -> Iterator[ChatEndpoint]:

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from botocore.session import get_session
 
-from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.dispatcher import validate
 from bedrock_kb_simulator.request_rates import Quotas, Rates
 from bedrock_kb_simulator.rules import RATES
@@ -40,7 +39,6 @@ INGEST = "bedrock-agent.IngestKnowledgeBaseDocuments"
 GET = "bedrock-agent.GetKnowledgeBaseDocuments"
 LIST = "bedrock-agent.ListKnowledgeBaseDocuments"
 RETRIEVE = "bedrock-agent-runtime.Retrieve"
-ANSWER = "bedrock-agent-runtime.RetrieveAndGenerate"
 INDEXES = "s3vectors.CreateIndex"
 # A valid request of each operation, which the cases below change in one place.
 REQUESTS: dict[str, dict[str, Any]] = {
@@ -62,7 +60,6 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "retrievalQuery": {"text": "cities"},
         "retrievalConfiguration": {"vectorSearchConfiguration": SEARCH},
     },
-    ANSWER: {"input": {"text": "cities"}},
     INDEXES: {
         "vectorBucketName": "vectors",
         "indexName": "passages",
@@ -122,7 +119,6 @@ ONE = {"key": "k", "value": _strings("v")}
         (RETRIEVE, f"{VECTOR_SEARCH}.numberOfResults", 100, 101),
         (RETRIEVE, f"{VECTOR_SEARCH}.filter.andAll", [CONDITION] * 2, [CONDITION]),
         (RETRIEVE, f"{VECTOR_SEARCH}.filter.andAll.0.equals.key", "k" * 100, "k" * 101),
-        (ANSWER, "input.text", "q" * 1000, "q" * 1001),
         (INDEXES, "dimension", 4096, 4097),
         (INDEXES, KEYS, ["k" * 63] * 10, ["k"] * 11),
         (INDEXES, KEYS, ["k"], ["k" * 64]),
@@ -152,7 +148,7 @@ def test_members_required_by_the_api_model_are_required() -> None:
 @pytest.mark.parametrize(("operation", "rate"), RATES.items())
 def test_an_operation_has_its_rate_and_a_burst_of_a_second(operation: str, rate: float) -> None:
     clock = HandClock()
-    quotas = Quotas(clock, Rates(is_managed=lambda _: False, assumptions=Assumptions()))
+    quotas = Quotas(clock, Rates(is_managed=lambda _: False))
     for _ in range(max(1, int(rate))):
         quotas.spend(operation, {})
 

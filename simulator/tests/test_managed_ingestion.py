@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from bedrock_kb_simulator import rules
-from bedrock_kb_simulator.assumptions import Assumptions
 from simulator.tests.holding import holds
-from simulator.tests.managed import CUSTOM, connected, ingested, managed, pair, places, s3, search
+from simulator.tests.managed import CUSTOM, connected, ingested, pair, places, s3, search
 from simulator.tests.world import World, at, eventually, inline, invalid, refused
 
 
@@ -58,21 +57,14 @@ def test_the_first_request_into_a_knowledge_base_takes_longer(
 
 
 @holds("managed.filter-keys", "document.first-sync", "managed.file-size", "managed.sidecar-size")
-def test_managed_job_ingests_only_matching_files_within_size_limits(
-    world: World,
+def test_managed_job_ingests_files_under_its_prefixes_within_size_limits(
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    parameters = s3(
-        world,
-        "a/",
-        "b/",
-        exclusionPrefixes=["b/old/"],
-        exclusionPatterns=[r".*\.tmp\.txt"],
-        maxFileSizeInMegaBytes="1",
-    )
-    knowledge_base, source = pair(world, parameters)
-    for key in ("a/one.txt", "b/two.txt", "b/old/three.txt", "a/four.tmp.txt", "c/five.txt"):
+    monkeypatch.setattr(rules, "MANAGED_FILE_SIZE", replace(rules.MANAGED_FILE_SIZE, value=99_999))
+    knowledge_base, source = pair(world, s3(world, "a/", "b/"))
+    for key in ("a/one.txt", "b/two.txt", "c/three.txt"):
         world.put(key, f"The text of {key}.")
-    world.put("a/large.txt", "Large. " * 200_000)
+    world.put("a/large.txt", "Large. " * 20_000)
     world.put("a/rich.txt", "Rich.", {f"key{number}": "x" * 90 for number in range(90)})
     world.put("a/richer.txt", "Richer.", {f"key{number}": "x" * 120 for number in range(90)})
 
@@ -80,10 +72,11 @@ def test_managed_job_ingests_only_matching_files_within_size_limits(
 
     assert job["status"] == "COMPLETE"
     assert job["statistics"]["numberOfNewDocumentsIndexed"] == 3
-    assert world.statuses(knowledge_base, source) == dict.fromkeys(
-        ("a/one.txt", "a/rich.txt", "b/two.txt"), "INDEXED"
-    )
-    assert "MaximumFileSizeSupported: 10240 bytes." in job["failureReasons"][0]
+    assert world.statuses(knowledge_base, source) == {
+        **dict.fromkeys(("a/one.txt", "a/rich.txt", "b/two.txt"), "INDEXED"),
+        "a/large.txt": "FAILED",
+    }
+    assert "MaximumFileSizeSupported: 10240 bytes." in "".join(job["failureReasons"])
 
 
 @holds("managed.deletion-protection")
@@ -112,16 +105,6 @@ def test_a_job_that_would_delete_too_much_deletes_nothing(
     assert ("0.txt" in world.statuses(knowledge_base, source)) == kept
 
 
-@pytest.fixture
-def assuming(
-    world_at: Callable[..., World], monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., World]:
-    """In a world that assumes what the test says jobs outlast it, and not what comes before."""
-    for name in ("MANAGED_CREATION", "MANAGED_SOURCE_CREATION"):
-        monkeypatch.setattr(rules, name, replace(getattr(rules, name), value=1))
-    return lambda **given: world_at(10, patient=True, assumptions=Assumptions(**given))
-
-
 @holds(
     "managed.jobs",
     "managed.jobs-per-source",
@@ -131,12 +114,17 @@ def assuming(
     "document.concurrent",
 )
 def test_managed_knowledge_base_runs_one_job_per_data_source_up_to_limit(
-    assuming: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+    world_at: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Seven stand for fifty, which would end before all of them are started."""
-    few = replace(rules.JOBS_PER_MANAGED, value=7)
-    monkeypatch.setattr(rules, "JOBS_PER_MANAGED", few)
-    world = assuming(managed_starts_rated=False)
+    for name, value in (
+        ("JOBS_PER_MANAGED", 7),
+        ("MANAGED_CREATION", 1),
+        ("MANAGED_SOURCE_CREATION", 1),
+    ):
+        monkeypatch.setattr(rules, name, replace(getattr(rules, name), value=value))
+    monkeypatch.setitem(rules.RATES, "StartIngestionJob", 100.0)
+    world = world_at(10, patient=True)
     start, ingest = world.agent.start_ingestion_job, world.agent.ingest_knowledge_base_documents
     knowledge_base, custom = pair(world, CUSTOM)
     keys = [at(knowledge_base, connected(world, knowledge_base, s3(world))) for _ in range(8)]
@@ -160,29 +148,11 @@ def test_managed_knowledge_base_runs_one_job_per_data_source_up_to_limit(
     assert "can't exceed (10)" in eleventh
 
 
-@holds("managed.jobs-in-account", "job.per-account")
-def test_managed_jobs_count_towards_account_limit_when_assumed(
-    assuming: Callable[..., World],
-) -> None:
-    world = assuming(managed_jobs_in_account=True, managed_starts_rated=False)
-    knowledge_base, start = managed(world), world.agent.start_ingestion_job
-    keys = [at(knowledge_base, connected(world, knowledge_base, s3(world))) for _ in range(6)]
-    for key in keys[:5]:
-        start(**key)
-
-    error = refused(start, **keys[5])
-
-    assert error["Code"] == "ConflictException"
-    assert error["Message"].endswith("ingestion jobs per account: 5")
-
-
 @holds("managed.parsing")
-def test_pictures_are_documents_unless_configured_otherwise(world: World) -> None:
-    off = {"imageExtractionConfiguration": {"imageExtractionStatus": "DISABLED"}}
-    knowledge_base, blind = pair(world, mediaExtractionConfiguration=off)
-    seeing = connected(world, knowledge_base, s3(world))
+def test_pictures_in_a_managed_knowledge_base_are_documents(world: World) -> None:
+    knowledge_base, source = pair(world)
     world.put("a.png", b"no picture at all")
 
-    for source, status in ((blind, "IGNORED"), (seeing, "FAILED")):
-        world.sync(knowledge_base, source)
-        assert world.statuses(knowledge_base, source) == {"a.png": status}
+    world.sync(knowledge_base, source)
+
+    assert world.statuses(knowledge_base, source) == {"a.png": "FAILED"}

@@ -30,6 +30,8 @@ from simulator.tests.world import (
     refused,
 )
 
+S3 = {"type": "S3", "version": "1"}
+
 
 @pytest.fixture(scope="module")
 def home(shared: World) -> str:
@@ -64,7 +66,6 @@ def test_managed_knowledge_base_refuses_data_sources_until_active(
 
 @holds("managed.embedding", "managed.storage", "managed.configuration", "knowledge-base.immutable")
 def test_option_unfit_for_a_managed_knowledge_base_is_refused(world: World, home: str) -> None:
-    narrow = {"bedrockEmbeddingModelConfiguration": {"dimensions": 256}}
     own = {"embeddingModelType": "CUSTOM", "embeddingModelArn": TITAN}
     other = managed_request()
     vector = {"vectorKnowledgeBaseConfiguration": {"embeddingModelArn": TITAN}}
@@ -74,9 +75,8 @@ def test_option_unfit_for_a_managed_knowledge_base_is_refused(world: World, home
     problems = [
         invalid(world.agent.create_knowledge_base, **request)
         for request in (
-            managed_request(embeddingModelType="CUSTOM"),
+            managed_request(**own),
             managed_request(embeddingModelArn=TITAN),
-            managed_request(**own, embeddingModelConfiguration=narrow),
             {**managed_request(), "storageConfiguration": storage},
             other,
         )
@@ -84,9 +84,8 @@ def test_option_unfit_for_a_managed_knowledge_base_is_refused(world: World, home
     invalid(world.agent.update_knowledge_base, knowledgeBaseId=home, **managed_request(**own))
 
     expected = (
-        "CUSTOM needs embeddingModelArn",
+        "does not offer embeddingModelType CUSTOM",
         "MANAGED takes no model",
-        "1,024 dimensions",
         "storageConfiguration is not supported",
         "doesn't match the type MANAGED",
     )
@@ -133,6 +132,10 @@ def test_a_data_source_is_of_its_knowledge_bases_kind(world: World, home: str) -
         ({"type": "FTP", "version": "1"}, "Invalid connector type 'FTP'. Supported types are: S3,"),
         ({"type": "BOX", "version": "1"}, "does not offer connectors of type BOX"),
         ({**CUSTOM, "aclEnabled": True}, "does not offer aclEnabled of a connector"),
+        (
+            {**S3, "filterConfiguration": {"exclusionPatterns": ["a"]}},
+            "not offer exclusionPatterns",
+        ),
     ],
 )
 def test_connector_parameters_are_checked_one_after_the_other(
@@ -198,23 +201,21 @@ def test_managed_data_source_refuses_documents_until_available(world: World, hom
 
 
 @holds("managed.chunking", "managed.parsing")
-def test_chunks_are_configured_with_an_embedding_of_ones_own_only(world: World, home: str) -> None:
-    own = managed(world, embeddingModelType="CUSTOM", embeddingModelArn=TITAN)
-    whole = {"chunkingConfiguration": {"chunkingStrategy": "NONE"}}
-    semantic = {"chunkingConfiguration": {"chunkingStrategy": "SEMANTIC"}}
-    seeing = {"parsingConfiguration": {"parsingStrategy": "BEDROCK_DATA_AUTOMATION"}}
+def test_managed_data_source_takes_no_chunking_and_only_smart_parsing(
+    world: World, home: str
+) -> None:
+    def request(**configuration: Any) -> dict[str, Any]:
+        asked = source_request(home, CUSTOM)
+        return {**asked, "vectorIngestionConfiguration": configuration}
 
-    def refusal(knowledge_base: str, configuration: dict[str, Any]) -> str:
-        request = source_request(knowledge_base, CUSTOM)
-        asked = {**request, "vectorIngestionConfiguration": configuration}
-        return refused(world.agent.create_data_source, **asked)["Message"]
+    create = world.agent.create_data_source
+    chunking = request(chunkingConfiguration={"chunkingStrategy": "NONE"})
+    seeing = request(parsingConfiguration={"parsingStrategy": "BEDROCK_DATA_AUTOMATION"})
+    smart = request(parsingConfiguration={"parsingStrategy": "SMART_PARSING"})
 
-    assert "chunkingConfiguration NONE" in refusal(home, whole)
-    assert "chunkingConfiguration SEMANTIC" in refusal(own, semantic)
-    assert "BEDROCK_DATA_AUTOMATION" in refusal(own, seeing)
-    smart = {"parsingConfiguration": {"parsingStrategy": "SMART_PARSING"}}
-    request = {**source_request(own, CUSTOM), "vectorIngestionConfiguration": {**whole, **smart}}
-    assert world.agent.create_data_source(**request)["dataSource"]["status"] == "CREATING"
+    assert "chunkingConfiguration NONE" in invalid(create, **chunking)
+    assert "BEDROCK_DATA_AUTOMATION" in invalid(create, **seeing)
+    assert create(**smart)["dataSource"]["status"] == "CREATING"
 
 
 @holds("managed.per-account", "managed.data-sources")

@@ -5,17 +5,14 @@ from typing import Any
 
 import pytest
 
-from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.request_rates import Quotas, Rates
 from bedrock_kb_simulator.rules import MANAGED_RATES
 from bedrock_kb_simulator.service_errors import ServiceError
 from simulator.tests.holding import holds
-from simulator.tests.managed import CUSTOM, connected, ingested, managed, pair, places, search
+from simulator.tests.managed import CUSTOM, ingested, pair, places, search
 from simulator.tests.world import (
-    TITAN,
     HandClock,
     World,
-    answer_request,
     eventually,
     inline,
     invalid,
@@ -134,18 +131,11 @@ def test_search_configuration_must_match_kind_and_user_context_is_refused(
     assert len(retrieve(**request)["retrievalResults"]) == 4
 
 
-@holds("managed.query-empty", "managed.query-length", "managed.generate")
-def test_managed_query_length_is_limited_and_generation_unsupported(
-    shelf: Shelf,
-) -> None:
-    generation = answer_request(shelf.knowledge_base, "Which city?")
-
+@holds("managed.query-empty", "managed.query-length")
+def test_managed_query_length_is_limited(shelf: Shelf) -> None:
     assert shelf.refusal(" ") == "Text input is required."
     assert "10000 characters" in shelf.refusal("x" * 10_001)
     assert shelf.search("x" * 10_000)
-    assert invalid(shelf.world.runtime.retrieve_and_generate, **generation) == (
-        "This operation is not supported for managed knowledge bases."
-    )
 
 
 @holds("managed.hybrid")
@@ -184,23 +174,10 @@ def test_best_score_is_one_unless_results_are_reranked(
         assert "goes with rerankingModelType CUSTOM" in shelf.refusal(**wrong)
 
 
-@holds("managed.reranking-embedding")
-def test_the_services_model_does_not_rerank_after_an_embedding_of_ones_own(world: World) -> None:
-    knowledge_base = managed(world, embeddingModelType="CUSTOM", embeddingModelArn=TITAN)
-    source = connected(world, knowledge_base, CUSTOM)
-    ingested(world, knowledge_base, source, [inline("a", "Apples are red.", kind="x")])
-
-    found = eventually(lambda: search(world, knowledge_base, "something else"))
-
-    assert found[0]["score"] == 1
-    said = Shelf(world, knowledge_base, source).refusal(rerankingModelType="MANAGED")
-    assert said.startswith("Managed reranking is not available")
-
-
 @holds("managed.rate.*", "managed.retrieve-rate", "managed.retrieve-burst", "managed.starts")
 def test_a_managed_knowledge_base_has_rates_of_its_own() -> None:
     clock = HandClock()
-    rates = Rates(is_managed=lambda name: name.startswith("M"), assumptions=Assumptions())
+    rates = Rates(is_managed=lambda name: name.startswith("M"))
     quotas = Quotas(clock, rates)
 
     def taken(operation: str, *, home: str, most: int) -> int:

@@ -1,12 +1,10 @@
 """Retrieve: results and their pages, filters as S3 Vectors has them, and what is refused."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
-from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.identifiers import start_of, token_for
 from bedrock_kb_simulator.rules import RETRIEVE_TOKEN
@@ -55,17 +53,6 @@ def _is(operator: str, key: str, value: object) -> dict[str, Any]:
 
 def request(knowledge_base: str, question: str = "a city", **more: Any) -> dict[str, Any]:
     return {"knowledgeBaseId": knowledge_base, "retrievalQuery": {"text": question}, **more}
-
-
-@holds("filter.in")
-def test_in_is_refused_where_the_simulator_is_told_to(world_at: Callable[..., World]) -> None:
-    world = world_at(100, assumptions=Assumptions(s3_vectors_take_in=False))
-    knowledge_base = world.knowledge_base()
-
-    for operator, name in (("in", "IN"), ("notIn", "NOT_IN")):
-        condition = _is(operator, "city", ["Rome"])
-        said = invalid(lambda cond: world.search(knowledge_base, "a city", cond), cond=condition)
-        assert said == f"{name} operation type is not supported for S3 Vectors"
 
 
 @holds("filter.in")

@@ -1,10 +1,7 @@
-"""Textract: lines and words of a page, by boto3's own wire and by that of older clients."""
+"""Textract: lines and words of a page, by boto3's own wire."""
 
 import io
-import json
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -136,23 +133,6 @@ def test_injected_fault_has_the_service_s_own_name(world: World, kind: str, code
     error = refused_document(world, files.photograph(NIMBUS))
 
     assert error["Code"] == code
-
-
-def test_older_client_is_answered_in_json(world: World) -> None:
-    request = urllib.request.Request(
-        world.endpoint,
-        json.dumps({"Document": {"Bytes": "R0lGODlh"}}).encode(),
-        {
-            "X-Amz-Target": "Textract.DetectDocumentText",
-            "Content-Type": "application/x-amz-json-1.1",
-        },
-    )
-
-    with pytest.raises(urllib.error.HTTPError) as caught:
-        urllib.request.urlopen(request)
-
-    assert caught.value.code == 400
-    assert json.load(caught.value)["__type"] == "UnsupportedDocumentException"
 
 
 def refused_document(world: World, body: bytes) -> dict[str, str]:

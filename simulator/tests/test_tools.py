@@ -1,11 +1,10 @@
-"""Tools, documents and cache points in Converse."""
+"""Tools and cache points in Converse."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
-from simulator.tests import files
 from simulator.tests.conversation import (
     ASKS,
     IMAGE,
@@ -24,7 +23,6 @@ from simulator.tests.holding import holds
 from simulator.tests.world import HAIKU, World, invalid, refused
 
 QUESTION = {"text": "How often is the pump greased?"}
-FACT = "The pump is greased every 200 hours."
 SONNET = "us.anthropic.claude-sonnet-4-20250514-v1:0"
 PROFILE = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3d4e5f6"
 CACHE = {"cachePoint": {"type": "default"}}
@@ -93,13 +91,12 @@ def test_the_assistant_may_go_on_after_its_results(world: World) -> None:
 
 
 @holds("converse.guardrail")
-def test_a_guardrail_reads_guard_content_alone_and_does_not_look_at_tools(world: World) -> None:
+def test_a_guardrail_does_not_look_at_tools(world: World) -> None:
     named = {"guardrailIdentifier": world.guardrail(words=["pigeons"]), "guardrailVersion": "DRAFT"}
     given: dict[str, Any] = {"toolConfig": offered(tool()), "guardrailConfig": named}
     found = results("a", content=[{"text": "Pigeons like hills."}])
-    asks = {"guardContent": {"text": {"text": "What do birds like?"}}}
     messages = [
-        turn("user", {"text": "As for pigeons:"}, asks),
+        user("What do birds like?"),
         uses("a", given={"query": "pigeons"}),
         found,
     ]
@@ -111,58 +108,6 @@ def test_a_guardrail_reads_guard_content_alone_and_does_not_look_at_tools(world:
     assert first["stopReason"] == "tool_use"
     assert last["stopReason"] == "guardrail_intervened"
     assert said(last) == "That answer is not for you."
-
-
-def document(body: bytes = FACT.encode(), name: str = "manual", **more: Any) -> dict[str, Any]:
-    return {"document": {"format": "txt", "name": name, "source": {"bytes": body}, **more}}
-
-
-def asked(*blocks: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    return request(system=[], messages=[turn("user", *blocks)], **more)
-
-
-@holds("documents.name", "documents.count")
-def test_documents_are_read_up_to_the_limits_of_their_names_and_number(world: World) -> None:
-    pdf = document(files.pdf("Pumps stand in the cellar.", FACT), format="pdf")
-    names = ["the manual (2) [b]", " a_b-c ", "m" * 200, "the last"]
-    others = [document(b"Valves are blue.", name=name) for name in names]
-
-    answer = world.bedrock_runtime.converse(**asked(QUESTION, pdf, *others))
-
-    assert f"{FACT} [manual]" in said(answer)
-
-
-def test_a_document_in_a_result_of_a_tool_is_read(world: World) -> None:
-    messages = [turn("user", QUESTION), uses("a"), results("a", content=[document()])]
-
-    answer = world.bedrock_runtime.converse(
-        **request(messages=messages, system=[], toolConfig=offered(tool()))
-    )
-
-    assert said(answer).endswith(f"{FACT} [manual]")
-
-
-@holds("documents.*", "request.not-simulated")
-@pytest.mark.parametrize(
-    ("blocks", "message"),
-    [
-        ([document()], "A text block must be included"),
-        ([QUESTION, document(), document()], "duplicate document names"),
-        ([QUESTION, *(document(name=f"manual {n}") for n in range(6))], "more than 5 documents"),
-        ([QUESTION, document(name="manual.pdf")], "The document file name can only contain"),
-        ([QUESTION, document(name="the  manual")], "one consecutive whitespace character"),
-        ([QUESTION, document(b"a" * 4_718_593)], "has more than 4718592 bytes (4.5 MB)"),
-        ([QUESTION, document(source={"text": FACT})], "content.1.document.source must set one of"),
-        ([QUESTION, document(files.truncated_pdf(), format="pdf")], "specified was not valid"),
-        ([QUESTION, document(format="doc")], "does not offer documents in the format doc"),
-        ([QUESTION, document(source={"s3Location": {"uri": "s3://docs/a.txt"}})], "ments in S3"),
-        ([QUESTION, document(citations={"enabled": True})], "not offer citations of documents"),
-    ],
-)
-def test_a_document_that_does_not_fit_is_refused(
-    world: World, blocks: list[Mapping[str, Any]], message: str
-) -> None:
-    assert message in invalid(world.bedrock_runtime.converse, **asked(*blocks))
 
 
 @holds("converse.cache")
@@ -196,7 +141,10 @@ def test_cache_points_that_do_not_fit_are_refused(
 ) -> None:
     blocks = [QUESTION, *[CACHE] * points] if points else [CACHE]
 
-    error = refused(world.bedrock_runtime.converse, **asked(*blocks, modelId=model))
+    error = refused(
+        world.bedrock_runtime.converse,
+        **request(system=[], messages=[turn("user", *blocks)], modelId=model),
+    )
 
     assert error["Code"] == code
     assert message in error["Message"]

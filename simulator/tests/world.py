@@ -325,24 +325,6 @@ class World:
             for result in self.search(knowledge_base, text, condition)
         }
 
-    def answer(self, knowledge_base: str, question: str, **more: Any) -> dict[str, Any]:
-        """RetrieveAndGenerate's; `more` is of its generationConfiguration."""
-        request = answer_request(knowledge_base, question, generationConfiguration=more)
-        answer: dict[str, Any] = self.runtime.retrieve_and_generate(**request)
-        return answer
-
-
-def answer_request(knowledge_base: str, question: str, **more: Any) -> dict[str, Any]:
-    """`more` is of the knowledgeBaseConfiguration."""
-    chosen = {"knowledgeBaseId": knowledge_base, "modelArn": HAIKU, **more}
-    return {
-        "input": {"text": question},
-        "retrieveAndGenerateConfiguration": {
-            "type": "KNOWLEDGE_BASE",
-            "knowledgeBaseConfiguration": chosen,
-        },
-    }
-
 
 def text_search(key: str, language: str | None = None) -> dict[str, str]:
     return {"metadataKey": key, **({"language": language} if language else {})}

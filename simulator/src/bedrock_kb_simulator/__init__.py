@@ -9,7 +9,7 @@ rule with its source in `rules`. It fails when it is told to (`faults`).
     dispatcher  rates, the model's constraints, faults; then the operation:
         bedrock-agent           knowledge_bases, data_sources (connectors, of managed ones),
                                 ingestion_jobs, document_records, direct
-        bedrock-agent-runtime   passage_search, generation (its prompt and citations: citing)
+        bedrock-agent-runtime   passage_search
         bedrock-runtime         converse, of converse_requests, spoken by scripts, model_endpoint
                                 or stand_in; models (Titan); screening (ApplyGuardrail)
         bedrock                 guardrails, models

@@ -103,9 +103,6 @@ def _configuration(parser: argparse.ArgumentParser, options: argparse.Namespace)
         sts_endpoint=options.sts_endpoint,
         model=model,
         assumptions=Assumptions(
-            managed_jobs_in_account=options.managed_jobs_in_account,
-            managed_starts_rated=not options.unrated_managed_starts,
-            s3_vectors_take_in=not options.refuse_in,
             custom_documents_tell_source=not options.omit_source_uri,
             custom_documents_tell=options.custom_documents_tell,
         ),
@@ -173,21 +170,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--region", type=_matching(r"[a-z]{2}(-[a-z]+)+-\d"), default="us-east-1")
     parser.add_argument("--account", type=_matching(r"\d{12}"), default="000000000000")
-    parser.add_argument(
-        "--managed-jobs-in-account",
-        action="store_true",
-        help="count jobs of managed knowledge bases among the 5 of an account",
-    )
-    parser.add_argument(
-        "--unrated-managed-starts",
-        action="store_true",
-        help="StartIngestionJob of managed knowledge bases has no rate",
-    )
-    parser.add_argument(
-        "--refuse-in",
-        action="store_true",
-        help="filters with in and notIn are refused on S3 Vectors, as one user saw it",
-    )
     parser.add_argument(
         "--omit-source-uri",
         action="store_true",

@@ -11,7 +11,6 @@ from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.bucket_objects import Objects, S3Objects, connect
 from bedrock_kb_simulator.converse import Conversations
-from bedrock_kb_simulator.converse_requests import Requests
 from bedrock_kb_simulator.data_sources import DataSources, Deletions
 from bedrock_kb_simulator.direct import Direct, DirectCalls
 from bedrock_kb_simulator.dispatcher import Dispatcher, Handler
@@ -19,7 +18,6 @@ from bedrock_kb_simulator.document_records import Documents, Records
 from bedrock_kb_simulator.embedder import Embedder
 from bedrock_kb_simulator.embedding_models import DEFAULT_MODEL, ModelName, embedder_of
 from bedrock_kb_simulator.faults import Faults
-from bedrock_kb_simulator.generation import Generation
 from bedrock_kb_simulator.guardrails import Guardrails
 from bedrock_kb_simulator.identifiers import Arns, ClientTokens
 from bedrock_kb_simulator.indexing import Drafts, Indexing
@@ -138,7 +136,6 @@ def _ingestion_handlers(
         tokens=parts.tokens,
         direct=calls,
         runs=runs,
-        assumptions=parts.assumptions,
     )
     documents = Documents(store=parts.store, records=parts.records)
     return {
@@ -165,31 +162,18 @@ def _runtime_handlers(parts: Components) -> Mapping[str, Handler]:
         embedder=embedder,
         screening=screening,
         reranking=reranking,
-        assumptions=parts.assumptions,
         own=parts.own,
-    )
-    extraction = Extraction(embedder=embedder, own=parts.own)
-    generation = Generation(
-        store=parts.store,
-        clock=parts.clock,
-        retrieval=retrieval,
-        screening=screening,
-        extraction=extraction,
-        model=parts.model,
     )
     conversations = Conversations(
         screening=screening,
-        requests=Requests(parser=parts.parser),
         scripts=parts.scripts,
-        stand_in=StandIn(extraction=extraction),
+        stand_in=StandIn(extraction=Extraction(embedder=embedder)),
         model=parts.model,
     )
     availability = Availability(arns=parts.arns)
     application = GuardrailApplication(screening=screening, arns=parts.arns)
     return {
         "bedrock-agent-runtime.Retrieve": retrieval.retrieve,
-        "bedrock-agent-runtime.RetrieveAndGenerate": generation.answer,
-        "bedrock-agent-runtime.RetrieveAndGenerateStream": generation.stream,
         "bedrock-agent-runtime.Rerank": reranking.rerank,
         "bedrock.GetFoundationModelAvailability": availability.of_model,
         "bedrock.GetInferenceProfile": availability.of_profile,
@@ -258,9 +242,8 @@ def _vector_handlers(parts: Components) -> Mapping[str, Handler]:
 class Configuration:
     """
     `speed` is how many AWS seconds pass in a real one; `s3_endpoint` has the documents; where
-    none is given, the server has an S3 itself (own_s3); `model`
-    writes RetrieveAndGenerate's and Converse's answers, which are extracted without one; `scripts`
-    come first. What is `mounted` answers at other paths than
+    none is given, the server has an S3 itself (own_s3); `model` writes Converse's answers, which
+    are extracted without one; `scripts` come first. What is `mounted` answers at other paths than
     AWS's, by what they begin with. Where a `root_key` is given, each call must be signed with
     it or what follows from it; who signed it, as the `sts_endpoint` says, is held against the
     policies of vector buckets. `embedding` is the model that embeds; what
@@ -316,7 +299,7 @@ class Services:
         }
         self._runs.resume()
         parts.records.resume()
-        quotas = Quotas(parts.clock, rates_of(parts.store, parts.assumptions))
+        quotas = Quotas(parts.clock, rates_of(parts.store))
         self.dispatcher = Dispatcher(quotas, handlers, clock=parts.clock, faults=parts.faults)
 
     def close(self) -> None:

@@ -17,15 +17,11 @@ class CustomTells(StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class Assumptions:
     """
-    Rules managed.jobs-in-account, managed.starts, filter.in, vector.source-uri and
-    retrieve.custom-location; each can be turned round by an option of
+    Rules vector.source-uri and retrieve.custom-location; each can be turned round by an option of
     `python -m bedrock_kb_simulator`. So can job.at-a-time and document.duration (AWS seconds, of a
     request with a PDF and of any other) by a benchmark, in whose simulated time tasks take turns.
     """
 
-    managed_jobs_in_account: bool = False
-    managed_starts_rated: bool = True
-    s3_vectors_take_in: bool = True
     custom_documents_tell_source: bool = True
     custom_documents_tell: CustomTells = CustomTells.CUSTOM_ID
     job_documents: int = rules.JOB_AT_A_TIME.limit

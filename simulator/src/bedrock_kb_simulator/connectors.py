@@ -4,8 +4,6 @@ model leaves open, so that all that is checked of them is checked here.
 """
 
 import json
-import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +15,6 @@ TYPE = "MANAGED_KNOWLEDGE_BASE_CONNECTOR"
 _CONFIGURATION = "managedKnowledgeBaseConnectorConfiguration"
 _PARAMETERS = "connectorParameters"
 _SIMULATED = ("S3", "CUSTOM")
-_LISTS = ("inclusionPrefixes", "exclusionPrefixes", "inclusionPatterns", "exclusionPatterns")
-_MEGABYTE = 1024 * 1024
 
 
 def kind_in(configuration: Mapping[str, Any]) -> str:
@@ -41,13 +37,14 @@ def filled(configuration: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(parameters, dict) or not parameters.get("type"):
         raise rules.CONNECTOR_TYPE_MISSING.broken()
     _check(parameters)
-    if given.get("syncSchedule"):
-        raise rules.NOT_SIMULATED.broken(what="syncSchedule of a data source")
+    for member in ("syncSchedule", "mediaExtractionConfiguration"):
+        if given.get(member):
+            raise rules.NOT_SIMULATED.broken(what=f"{member} of a data source")
     parameters = {"aclEnabled": False, **parameters}
     if parameters["type"] == "S3":
-        chosen = {"maxFileSizeInMegaBytes": "500", **(parameters.get("filterConfiguration") or {})}
+        chosen = parameters.get("filterConfiguration") or {}
         _check_filters(chosen)
-        parameters["filterConfiguration"] = chosen
+        parameters["filterConfiguration"] = {"maxFileSizeInMegaBytes": "500", **chosen}
     return {**configuration, _CONFIGURATION: {**given, _PARAMETERS: parameters}}
 
 
@@ -73,13 +70,6 @@ def failure(configuration: Mapping[str, Any]) -> str | None:
     return None
 
 
-def reads_pictures(configuration: Mapping[str, Any]) -> bool:
-    """Rule managed.parsing."""
-    media = (configuration.get(_CONFIGURATION) or {}).get("mediaExtractionConfiguration") or {}
-    image = media.get("imageExtractionConfiguration") or {}
-    return image.get("imageExtractionStatus") != "DISABLED"
-
-
 def _check(parameters: Mapping[str, Any]) -> None:
     if parameters.get("version") is None:
         raise rules.CONNECTOR_VERSION_MISSING.broken()
@@ -96,25 +86,13 @@ def _check(parameters: Mapping[str, Any]) -> None:
 
 
 def _check_filters(chosen: Mapping[str, Any]) -> None:
-    """The simulator needs them in shape; what AWS says of others is not known."""
-    for member in _LISTS:
-        given = chosen.get(member) or []
-        if not (isinstance(given, list) and all(isinstance(each, str) for each in given)):
-            raise rules.MODEL_CONSTRAINT.broken(at=member, must="Member must be a list of strings")
-    for pattern in (
-        *(chosen.get("inclusionPatterns") or ()),
-        *(chosen.get("exclusionPatterns") or ()),
-    ):
-        try:
-            re.compile(pattern)
-        except re.error:
-            raise rules.MODEL_CONSTRAINT.broken(
-                at="filterConfiguration", must="Member must be regular expressions"
-            ) from None
-    if not str(chosen["maxFileSizeInMegaBytes"]).isdecimal():
-        raise rules.MODEL_CONSTRAINT.broken(
-            at="maxFileSizeInMegaBytes", must="Member must be a number"
-        )
+    for member in chosen:
+        if member != "inclusionPrefixes":
+            raise rules.NOT_SIMULATED.broken(what=f"{member} of a connector")
+    prefixes = chosen.get("inclusionPrefixes") or []
+    if not (isinstance(prefixes, list) and all(isinstance(each, str) for each in prefixes)):
+        at, must = "inclusionPrefixes", "Member must be a list of strings"
+        raise rules.MODEL_CONSTRAINT.broken(at=at, must=must)
 
 
 def _most_deleted(configuration: Mapping[str, Any]) -> float | None:
@@ -131,16 +109,12 @@ def _most_deleted(configuration: Mapping[str, Any]) -> float | None:
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """
-    The bucket of an S3 data source and what lies there for it; all but the prefixes are a
-    connector's. `most_deleted` is a share, None without a bound.
+    The bucket of an S3 data source and what lies there for it. `most_deleted` is a share, None
+    without a bound.
     """
 
     bucket: str
     prefixes: Sequence[str]
-    exclusion_prefixes: Sequence[str] = ()
-    inclusion_patterns: Sequence[str] = ()
-    exclusion_patterns: Sequence[str] = ()
-    most_bytes: float = math.inf
     most_deleted: float | None = None
 
     @staticmethod
@@ -151,14 +125,9 @@ class Source:
             prefixes = (s3.get("inclusionPrefixes") or [""])[:1]
             return Source(bucket=s3["bucketArn"].rpartition(":")[2], prefixes=prefixes)
         parameters = parameters_of(configuration)
-        chosen = parameters["filterConfiguration"]
         return Source(
             bucket=parameters["connectionConfiguration"]["bucketName"],
-            prefixes=chosen.get("inclusionPrefixes") or [""],
-            exclusion_prefixes=chosen.get("exclusionPrefixes") or (),
-            inclusion_patterns=chosen.get("inclusionPatterns") or (),
-            exclusion_patterns=chosen.get("exclusionPatterns") or (),
-            most_bytes=int(chosen["maxFileSizeInMegaBytes"]) * _MEGABYTE,
+            prefixes=parameters["filterConfiguration"].get("inclusionPrefixes") or [""],
             most_deleted=_most_deleted(configuration),
         )
 
@@ -170,16 +139,6 @@ class Source:
                 if found.key not in seen:
                     seen.add(found.key)
                     yield found
-
-    def takes(self, found: S3Object) -> bool:
-        """Whether an object under a prefix is a document."""
-        key = found.key
-        if found.size > self.most_bytes or key.startswith(tuple(self.exclusion_prefixes)):
-            return False
-        if any(re.search(pattern, key) for pattern in self.exclusion_patterns):
-            return False
-        patterns = self.inclusion_patterns
-        return not patterns or any(re.search(pattern, key) for pattern in patterns)
 
     def deletable(self, vanished: list[str], *, of: int) -> list[str]:
         """All that vanished of so many, or nothing: rule managed.deletion-protection."""

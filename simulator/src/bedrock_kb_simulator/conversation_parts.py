@@ -11,13 +11,6 @@ from typing import Any
 @dataclass(frozen=True, kw_only=True)
 class Text:
     text: str
-    is_guarded: bool = False  # what a guardrail looks at, where there is any
-
-
-@dataclass(frozen=True, kw_only=True)
-class Document:
-    name: str
-    text: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +23,7 @@ class ToolUse:
 @dataclass(frozen=True, kw_only=True)
 class ToolResult:
     id: str
-    parts: Sequence[Text | Document]  # JSON is written out
+    parts: Sequence[Text]  # JSON is written out
     is_error: bool = False
 
     @property
@@ -38,7 +31,7 @@ class ToolResult:
         return "\n".join(part.text for part in self.parts)
 
 
-Block = Text | Document | ToolUse | ToolResult
+Block = Text | ToolUse | ToolResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,12 +50,6 @@ class Turn:
     @property
     def results(self) -> list[ToolResult]:
         return [block for block in self.blocks if isinstance(block, ToolResult)]
-
-    @property
-    def documents(self) -> list[Document]:
-        """Those in the results of tools, too."""
-        parts = [part for result in self.results for part in result.parts]
-        return [each for each in (*self.blocks, *parts) if isinstance(each, Document)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +127,7 @@ class Reply:
 def written(block: Block) -> str:
     """As a model reads or writes it."""
     match block:
-        case Text() | Document() | ToolResult():
+        case Text() | ToolResult():
             return block.text
         case ToolUse():
             return f"{block.name} {json.dumps(block.input)}"

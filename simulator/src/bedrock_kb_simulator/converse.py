@@ -10,7 +10,7 @@ from typing import Any
 
 from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.conversation_parts import Conversation, Reply, Text, ToolUse, Turn
-from bedrock_kb_simulator.converse_requests import Requests
+from bedrock_kb_simulator.converse_requests import conversation_of
 from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.embedder import ids_of
 from bedrock_kb_simulator.model_endpoint import (
@@ -83,9 +83,9 @@ def guarding(screening: Screening, named: dict[str, Any]) -> Guarding:
 
 def guarded(turns: Sequence[Turn]) -> str:
     """What a guardrail looks at: rule converse.guardrail."""
-    blocks = [block for turn in turns for block in turn.blocks if isinstance(block, Text)]
-    chosen = [block for block in blocks if block.is_guarded] or blocks
-    return "\n".join(block.text for block in chosen)
+    return "\n".join(
+        block.text for turn in turns for block in turn.blocks if isinstance(block, Text)
+    )
 
 
 # An answer of Converse as ConverseStream tells it: the same, in events.
@@ -138,7 +138,6 @@ class Conversations:
     """
 
     screening: Screening
-    requests: Requests
     scripts: Scripts
     stand_in: StandIn
     model: ModelEndpoint | None
@@ -153,7 +152,7 @@ class Conversations:
         model's words go out as they come, unless a guardrail has to see all of them before.
         """
         if self.model is not None and not parameters.get("guardrailConfig"):
-            conversation = self.requests.conversation(parameters)
+            conversation = conversation_of(parameters)
             if not self.scripts.has(conversation):
                 return {"stream": self._live(self.model, conversation)}
         answer, pace = self._answered(parameters)
@@ -162,7 +161,7 @@ class Conversations:
     def _answered(self, parameters: Parameters) -> tuple[Parameters, float]:
         """And its pace."""
         began = time.monotonic()
-        conversation = self.requests.conversation(parameters)
+        conversation = conversation_of(parameters)
         guard = guarding(self.screening, parameters.get("guardrailConfig") or {})
         refusal = guard.refusal(guarded(conversation.turns), Side.INPUT)
         if refusal is not None:

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +10,6 @@ from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.conversation_parts import (
     Block,
     Conversation,
-    Document,
     Offer,
     Text,
     Tool,
@@ -21,8 +19,6 @@ from bedrock_kb_simulator.conversation_parts import (
 )
 from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.models import TITAN
-from bedrock_kb_simulator.parsing import Parser
-from bedrock_kb_simulator.service_errors import Unindexable
 
 # Cache points: where AWS takes them they are taken, and nothing is cached.
 
@@ -32,7 +28,7 @@ _HIDDEN = "application-inference-profile/"
 
 def check_cache_points(parameters: Mapping[str, Any]) -> None:
     """Of a request of Converse; raises ServiceError: rules converse.cache and its like."""
-    count = sum("cachePoint" in block for block in _blocks(parameters))
+    count = sum("cachePoint" in block for block in _cacheable(parameters))
     model = parameters["modelId"]
     if count and _HIDDEN not in model and not _CACHES.search(model):
         raise rules.CACHE_UNSUPPORTED.broken()
@@ -40,7 +36,7 @@ def check_cache_points(parameters: Mapping[str, Any]) -> None:
         raise rules.CACHE_POINTS.broken(count=count)
 
 
-def _blocks(parameters: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _cacheable(parameters: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield from parameters.get("system") or ()
     yield from (parameters.get("toolConfig") or {}).get("tools") or ()
     for message in parameters.get("messages") or ():
@@ -115,53 +111,6 @@ def _tools(offered: Sequence[Mapping[str, Any]]) -> Iterator[Tool]:
         yield Tool(name=specified["name"], description=description, schema=schema)
 
 
-# Documents in messages: what AWS takes, and their texts, which a model reads.
-
-# Underscores are taken, too, though AWS's text doesn't name them: see the rule.
-_NAME = re.compile(r"(?:[A-Za-z0-9_()\[\]-]| (?! ))+")
-_PLAIN = "txt"
-_UNREAD = ("doc", "xls")  # of AWS's formats; ingestion reads neither here
-
-
-def _document(parser: Parser, block: Mapping[str, Any], at: str) -> Document:
-    """Of a DocumentBlock at `at`; raises ServiceError."""
-    name = block["name"]
-    if not _NAME.fullmatch(name):
-        raise rules.DOCUMENT_NAME.broken()
-    if (block.get("citations") or {}).get("enabled"):
-        raise rules.NOT_SIMULATED.broken(what="citations of documents")
-    if "s3Location" in block["source"]:
-        raise rules.NOT_SIMULATED.broken(what="documents in S3 in a message")
-    body = block["source"].get("bytes")
-    if not body:
-        raise rules.DOCUMENT_SOURCE.broken(at=at)
-    if len(body) > rules.DOCUMENT_SIZE.limit:
-        raise rules.DOCUMENT_SIZE.broken(name=name)
-    form = block.get("format") or _PLAIN
-    if form in _UNREAD:
-        raise rules.NOT_SIMULATED.broken(what=f"documents in the format {form}")
-    try:
-        text = parser.text(body, f"document.{form}")
-    except Unindexable:
-        raise rules.DOCUMENT_UNREADABLE.broken(at=at) from None
-    return Document(name=name, text=text)
-
-
-def check_documents(documents: Sequence[Document]) -> None:
-    """Those of a whole request; raises ServiceError."""
-    if len(documents) > rules.DOCUMENT_COUNT.limit:
-        raise rules.DOCUMENT_COUNT.broken()
-    if len({document.name for document in documents}) < len(documents):
-        raise rules.DOCUMENT_NAMES.broken()
-
-
-def check_beside(blocks: Sequence[Block]) -> None:
-    """Where a message has documents, it has a text, too; raises ServiceError."""
-    has_document = any(isinstance(block, Document) for block in blocks)
-    if has_document and not any(isinstance(block, Text) for block in blocks):
-        raise rules.DOCUMENT_TEXT.broken()
-
-
 _UNSIMULATED = (
     "additionalModelRequestFields",
     "additionalModelResponseFieldPaths",
@@ -173,100 +122,86 @@ _UNSIMULATED = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Requests:
-    """`parser` is the one that ingestion reads files with."""
+def conversation_of(parameters: Parameters) -> Conversation:
+    """Raises ServiceError."""
+    _refuse_unsimulated(parameters)
+    check_cache_points(parameters)
+    check_temperature(parameters)
+    turns = _turns(parameters.get("messages") or [])
+    prompt = "\n".join(_system(parameters.get("system") or []))
+    configuration = parameters.get("toolConfig")
+    offer = offer_of(configuration)
+    check_tools(turns, is_offered=bool(configuration))
+    return Conversation(
+        model=parameters["modelId"],
+        prompt=prompt,
+        turns=turns,
+        offer=offer,
+        inference=parameters.get("inferenceConfig") or {},
+    )
 
-    parser: Parser
 
-    def conversation(self, parameters: Parameters) -> Conversation:
-        """Raises ServiceError."""
-        _refuse_unsimulated(parameters)
-        check_cache_points(parameters)
-        check_temperature(parameters)
-        turns = self._turns(parameters.get("messages") or [])
-        prompt = "\n".join(_system(parameters.get("system") or []))
-        configuration = parameters.get("toolConfig")
-        offer = offer_of(configuration)
-        check_tools(turns, is_offered=bool(configuration))
-        return Conversation(
-            model=parameters["modelId"],
-            prompt=prompt,
-            turns=turns,
-            offer=offer,
-            inference=parameters.get("inferenceConfig") or {},
-        )
+def _turns(messages: Sequence[dict[str, Any]]) -> list[Turn]:
+    """Of the user and the assistant, one after the other; the last one is the user's."""
+    if not messages or messages[0]["role"] == "assistant":
+        raise rules.CONVERSE_START.broken()
+    turns = [
+        Turn(role=message["role"], blocks=_blocks(message, f"messages.{number}.content"))
+        for number, message in enumerate(messages)
+    ]
+    roles = [turn.role for turn in turns]
+    if "system" in roles:
+        raise rules.NOT_SIMULATED.broken(what="messages of the role system")
+    if any(role == after for role, after in pairwise(roles)):
+        raise rules.CONVERSE_TURNS.broken()
+    if roles[-1] == "assistant":
+        raise rules.NOT_SIMULATED.broken(what="an answer that the caller begins")
+    return turns
 
-    def _turns(self, messages: Sequence[dict[str, Any]]) -> list[Turn]:
-        """Of the user and the assistant, one after the other; the last one is the user's."""
-        if not messages or messages[0]["role"] == "assistant":
-            raise rules.CONVERSE_START.broken()
-        turns = [
-            Turn(role=message["role"], blocks=self._blocks(message, f"messages.{number}.content"))
-            for number, message in enumerate(messages)
-        ]
-        roles = [turn.role for turn in turns]
-        if "system" in roles:
-            raise rules.NOT_SIMULATED.broken(what="messages of the role system")
-        if any(role == after for role, after in pairwise(roles)):
-            raise rules.CONVERSE_TURNS.broken()
-        if roles[-1] == "assistant":
-            raise rules.NOT_SIMULATED.broken(what="an answer that the caller begins")
-        check_documents([document for turn in turns for document in turn.documents])
-        return turns
 
-    def _blocks(self, message: Mapping[str, Any], at: str) -> list[Block]:
-        blocks = [
-            self._block(block, f"{at}.{number}", message["role"])
-            for number, block in enumerate(message["content"])
-            if "cachePoint" not in block
-        ]
-        if not blocks:
-            raise rules.CONVERSE_BLANK.broken(at=at)
-        check_beside(blocks)
-        return blocks
+def _blocks(message: Mapping[str, Any], at: str) -> list[Block]:
+    blocks = [
+        _block(block, f"{at}.{number}", message["role"])
+        for number, block in enumerate(message["content"])
+        if "cachePoint" not in block
+    ]
+    if not blocks:
+        raise rules.CONVERSE_BLANK.broken(at=at)
+    return blocks
 
-    def _block(self, block: Mapping[str, Any], at: str, role: str) -> Block:
-        if "toolUse" in block:
-            return _use(block["toolUse"], at, role)
-        if "toolResult" in block:
-            return self._result(block["toolResult"], f"{at}.toolResult", role)
-        if "document" in block:
-            return _document(self.parser, block["document"], f"{at}.document")
-        if "guardContent" in block:
-            text = Text(text=_guard_text(block["guardContent"]), is_guarded=True)
-        elif "text" in block:
-            text = Text(text=block["text"])
-        else:
-            raise rules.NOT_SIMULATED.broken(what=f"{', '.join(block)} in a message")
-        if not text.text.strip():
-            raise rules.CONVERSE_BLANK.broken(at=at)
-        return text
 
-    def _result(self, result: Mapping[str, Any], at: str, role: str) -> ToolResult:
-        if role != "user":
-            raise rules.TOOL_ROLE.broken(at=at.rpartition(".")[0], block="toolResult", role="user")
-        if result.get("type"):
-            raise rules.NOT_SIMULATED.broken(what="tools that AWS runs")
-        is_error = result.get("status") == "error"
-        if is_error and not result["content"]:
-            raise rules.TOOL_ERROR_EMPTY.broken(at=at)
-        parts = [
-            self._part(part, f"{at}.content.{number}")
-            for number, part in enumerate(result["content"])
-        ]
-        return ToolResult(id=result["toolUseId"], parts=parts, is_error=is_error)
+def _block(block: Mapping[str, Any], at: str, role: str) -> Block:
+    if "toolUse" in block:
+        return _use(block["toolUse"], at, role)
+    if "toolResult" in block:
+        return _result(block["toolResult"], f"{at}.toolResult", role)
+    if "text" not in block:
+        raise rules.NOT_SIMULATED.broken(what=f"{', '.join(block)} in a message")
+    if not block["text"].strip():
+        raise rules.CONVERSE_BLANK.broken(at=at)
+    return Text(text=block["text"])
 
-    def _part(self, part: Mapping[str, Any], at: str) -> Text | Document:
-        if "text" in part:
-            return Text(text=part["text"])
-        if "document" in part:
-            return _document(self.parser, part["document"], f"{at}.document")
-        if "json" not in part:
-            raise rules.NOT_SIMULATED.broken(what=f"{', '.join(part)} in a tool's result")
-        if not isinstance(part["json"], dict):
-            raise rules.TOOL_JSON.broken(at=f"{at}.json")
-        return Text(text=json.dumps(part["json"], ensure_ascii=False))
+
+def _result(result: Mapping[str, Any], at: str, role: str) -> ToolResult:
+    if role != "user":
+        raise rules.TOOL_ROLE.broken(at=at.rpartition(".")[0], block="toolResult", role="user")
+    if result.get("type"):
+        raise rules.NOT_SIMULATED.broken(what="tools that AWS runs")
+    is_error = result.get("status") == "error"
+    if is_error and not result["content"]:
+        raise rules.TOOL_ERROR_EMPTY.broken(at=at)
+    parts = [_part(part, f"{at}.content.{number}") for number, part in enumerate(result["content"])]
+    return ToolResult(id=result["toolUseId"], parts=parts, is_error=is_error)
+
+
+def _part(part: Mapping[str, Any], at: str) -> Text:
+    if "text" in part:
+        return Text(text=part["text"])
+    if "json" not in part:
+        raise rules.NOT_SIMULATED.broken(what=f"{', '.join(part)} in a tool's result")
+    if not isinstance(part["json"], dict):
+        raise rules.TOOL_JSON.broken(at=f"{at}.json")
+    return Text(text=json.dumps(part["json"], ensure_ascii=False))
 
 
 def _refuse_unsimulated(parameters: Parameters) -> None:
@@ -288,12 +223,6 @@ def _use(use: Mapping[str, Any], at: str, role: str) -> ToolUse:
     if not isinstance(use["input"], dict):
         raise rules.TOOL_JSON.broken(at=f"{at}.toolUse.input")
     return ToolUse(id=use["toolUseId"], name=use["name"], input=use["input"])
-
-
-def _guard_text(block: Mapping[str, Any]) -> str:
-    if "text" not in block or block["text"].get("qualifiers"):
-        raise rules.NOT_SIMULATED.broken(what="guardContent other than text without qualifiers")
-    return str(block["text"]["text"])
 
 
 def _system(blocks: Sequence[dict[str, Any]]) -> Iterator[str]:

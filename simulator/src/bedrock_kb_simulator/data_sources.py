@@ -107,7 +107,7 @@ def body_of(home: Row, parameters: Parameters) -> dict[str, Any]:
     body = {member: parameters[member] for member in _KEPT if parameters.get(member) is not None}
     body = {"dataDeletionPolicy": "DELETE", **body}
     if is_managed(home):
-        return _of_managed(home, body)
+        return _of_managed(body)
     kind = body["dataSourceConfiguration"]["type"]
     if kind == connectors.TYPE:
         raise rules.CONNECTOR_OF_VECTOR.broken()
@@ -122,12 +122,12 @@ def is_connector(body: dict[str, Any]) -> bool:
     return bool(body["dataSourceConfiguration"]["type"] == connectors.TYPE)
 
 
-def _of_managed(home: Row, body: dict[str, Any]) -> dict[str, Any]:
+def _of_managed(body: dict[str, Any]) -> dict[str, Any]:
     if not is_connector(body):
         raise rules.MANAGED_SOURCE_TYPE.broken()
     if body["dataDeletionPolicy"] != "DELETE":
         raise rules.MANAGED_DELETION_POLICY.broken()
-    ingestion_settings.check_managed(loaded(home["body"]), body.get(_INGESTION) or {})
+    ingestion_settings.check_managed(body.get(_INGESTION) or {})
     return {**body, "dataSourceConfiguration": connectors.filled(body["dataSourceConfiguration"])}
 
 

@@ -87,7 +87,6 @@ BY_CHANCE: Mapping[str, tuple[Kind, ...]] = {
     "ListKnowledgeBaseDocuments": _ANY,
     "QueryVectors": _ANY,
     "Retrieve": _ANY,
-    "RetrieveAndGenerate": _ANY,
     "StartIngestionJob": (*_CONTENDED, Kind.BUSY),
     "StopIngestionJob": _CONTENDED,
     "UpdateDataSource": _CONTENDED,

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 from bedrock_kb_simulator import rules
-from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.aws_clock import Clock, Signal, Work
 from bedrock_kb_simulator.connectors import Source
 from bedrock_kb_simulator.data_sources import (
@@ -147,7 +146,6 @@ class IngestionJobs:
     tokens: ClientTokens
     direct: DirectCalls
     runs: JobRuns
-    assumptions: Assumptions
 
     def start(self, parameters: Parameters) -> Parameters:
         home = parameters["knowledgeBaseId"]
@@ -217,17 +215,10 @@ class IngestionJobs:
         )
         if realm.is_managed and here >= rules.JOBS_PER_MANAGED.limit:
             raise rules.JOBS_PER_MANAGED.broken()
-        if self._account_is_full(is_managed=realm.is_managed):
+        others = f"{_RUNNING} AND k.index_arn NOT LIKE ?"  # rule managed.jobs-in-account
+        running = self.store.count(others, managed_index("%"))
+        if not realm.is_managed and running >= rules.JOBS_PER_ACCOUNT.limit:
             raise rules.JOBS_PER_ACCOUNT.broken()
-
-    def _account_is_full(self, *, is_managed: bool) -> bool:
-        """Rules job.per-account and managed.jobs-in-account."""
-        if self.assumptions.managed_jobs_in_account:
-            return self.store.count(_RUNNING) >= rules.JOBS_PER_ACCOUNT.limit
-        if is_managed:
-            return False
-        others = f"{_RUNNING} AND k.index_arn NOT LIKE ?"
-        return self.store.count(others, managed_index("%")) >= rules.JOBS_PER_ACCOUNT.limit
 
     def _insert(self, parameters: Parameters) -> str:
         now = self.clock.now().isoformat()

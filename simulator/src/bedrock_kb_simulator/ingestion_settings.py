@@ -11,7 +11,6 @@ from typing import Any
 from bedrock_kb_simulator import connectors, rules
 from bedrock_kb_simulator.bucket_objects import OF_MANAGED, OF_VECTOR, Bounds
 from bedrock_kb_simulator.chunk_strategies import Strategy, strategy_of
-from bedrock_kb_simulator.knowledge_bases import has_custom_embedding
 
 _OF_STRATEGY = {
     "FIXED_SIZE": "fixedSizeChunkingConfiguration",
@@ -84,8 +83,6 @@ def _check_parsing(parsing: dict[str, Any]) -> None:
 
 # How the documents of a data source are read and cut, of a managed knowledge base or another.
 
-_STRATEGIES = ("FIXED_SIZE", "NONE")
-
 
 def ingestion_of(source: dict[str, Any]) -> VectorIngestion:
     """Of what is kept of a data source."""
@@ -95,18 +92,16 @@ def ingestion_of(source: dict[str, Any]) -> VectorIngestion:
     parser = (given.get("parsingConfiguration") or {}).get("parsingStrategy")
     return VectorIngestion(
         strategy=strategy_of(given.get("chunkingConfiguration") or {}),
-        sees=connectors.reads_pictures(configuration) if is_managed else parser in _SEEING,
+        sees=is_managed or parser in _SEEING,
         bounds=OF_MANAGED if is_managed else OF_VECTOR,
         file_size=rules.MANAGED_FILE_SIZE if is_managed else rules.FILE_SIZE,
     )
 
 
-def check_managed(home: dict[str, Any], configuration: dict[str, Any]) -> None:
-    """Raise ValidationException for what a managed knowledge base refuses; `home` is its body."""
-    chunking = configuration.get("chunkingConfiguration")
-    strategy = (chunking or {}).get("chunkingStrategy")
-    if chunking and (strategy not in _STRATEGIES or not has_custom_embedding(home)):
-        raise rules.MANAGED_CHUNKING.broken(strategy=strategy)
+def check_managed(configuration: dict[str, Any]) -> None:
+    """Raise ValidationException for what a managed knowledge base refuses."""
+    if chunking := configuration.get("chunkingConfiguration"):
+        raise rules.MANAGED_CHUNKING.broken(strategy=chunking.get("chunkingStrategy"))
     parsing = configuration.get("parsingConfiguration") or {}
     if parsing.get("parsingStrategy") not in (None, "SMART_PARSING"):
         raise rules.MANAGED_PARSING.broken(strategy=parsing["parsingStrategy"])

@@ -176,7 +176,6 @@ _OF_TYPE = {
     "SQL": "sqlKnowledgeBaseConfiguration",
 }
 _UNSIMULATED = ("serverSideEncryptionConfiguration", "supplementalDataStorageConfiguration")
-_DIMENSION = 1024
 
 
 def is_of_managed(parameters: Parameters) -> bool:
@@ -235,21 +234,8 @@ def managed_configuration(parameters: Parameters) -> dict[str, Any]:
     return {"type": "MANAGED", own: filled}
 
 
-def has_custom_embedding(body: dict[str, Any]) -> bool:
-    """Of what is kept of a managed knowledge base."""
-    own = body["knowledgeBaseConfiguration"][_OF_TYPE["MANAGED"]]
-    return bool(own["embeddingModelType"] == "CUSTOM")
-
-
 def _check_embedding(given: dict[str, Any]) -> None:
-    model, details = given.get("embeddingModelArn"), given.get("embeddingModelConfiguration")
-    if given["embeddingModelType"] == "MANAGED":
-        if model or details:
-            raise rules.MANAGED_EMBEDDING.broken(problem="MANAGED takes no model")
-        return
-    if not model:
-        raise rules.MANAGED_EMBEDDING.broken(problem="CUSTOM needs embeddingModelArn")
-    bedrock = (details or {}).get("bedrockEmbeddingModelConfiguration") or {}
-    dimensions, kind = bedrock.get("dimensions"), bedrock.get("embeddingDataType")
-    if dimensions not in (None, _DIMENSION) or kind not in (None, "FLOAT32"):
-        raise rules.MANAGED_EMBEDDING.broken(problem="1,024 dimensions of FLOAT32 are supported")
+    if given["embeddingModelType"] == "CUSTOM":
+        raise rules.NOT_SIMULATED.broken(what="embeddingModelType CUSTOM")
+    if given.get("embeddingModelArn") or given.get("embeddingModelConfiguration"):
+        raise rules.MANAGED_EMBEDDING.broken(problem="MANAGED takes no model")

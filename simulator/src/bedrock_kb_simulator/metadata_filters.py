@@ -1,7 +1,7 @@
 """Retrieval filters: what a knowledge base takes of them, and which documents they mean."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -107,7 +107,7 @@ class Grammar:
 
 
 _SCALARS = dict.fromkeys(("equals", "notEquals"), is_scalar)
-_LISTS = dict.fromkeys(("in", "notIn"), is_list_of_scalars)
+_LISTS = dict.fromkeys(("in", "notIn"), is_list_of_scalars)  # rule filter.in
 _RANGES = ("greaterThan", "greaterThanOrEquals", "lessThan", "lessThanOrEquals")
 
 
@@ -119,14 +119,6 @@ S3_VECTORS = Grammar(
     takes={**_SCALARS, **_LISTS, **dict.fromkeys(_RANGES, is_number), "listContains": is_text},
     refused=_substrings(rules.FILTER_OPERATOR),
     constraints=rules.FILTER_CONSTRAINTS,
-)
-S3_VECTORS_WITHOUT_IN = replace(
-    S3_VECTORS,
-    refused={
-        **S3_VECTORS.refused,
-        "in": ("IN", rules.FILTER_IN),
-        "notIn": ("NOT_IN", rules.FILTER_IN),
-    },
 )
 MANAGED = Grammar(
     takes={
@@ -184,20 +176,16 @@ def matches(condition: Filter, metadata: dict[str, Value]) -> bool:
 @dataclass(frozen=True)
 class Sought:
     """
-    The documents that a search is about, by a checked filter or, without one, all; of these, those
-    that an `implied` filter lets through, too: rule implicit-filter.beside.
+    The documents that a search is about, by a checked filter or, without one, all.
     """
 
     condition: Filter | None
-    implied: Filter | None = None
     own: OwnKeys = OF_VECTOR
 
     def __call__(self, owner: Owner, attributes: dict[str, Value]) -> bool:
-        demanded = [each for each in (self.condition, self.implied) if each is not None]
-        if not demanded:
-            return True
-        known = {**attributes, **self.own.of(owner)}
-        return all(matches(each, known) for each in demanded)
+        return self.condition is None or matches(
+            self.condition, {**attributes, **self.own.of(owner)}
+        )
 
 
 def _single(condition: Filter) -> tuple[str, Any]:

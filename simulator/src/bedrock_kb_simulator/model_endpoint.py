@@ -27,7 +27,6 @@ from urllib.parse import SplitResult, urlsplit
 from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.conversation_parts import (
     Conversation,
-    Document,
     Offer,
     Reply,
     Text,
@@ -133,23 +132,13 @@ _DATA = b"data:"
 def _messages(turn: Turn) -> Iterator[dict[str, Any]]:
     """Results of tools come first: they answer the message before."""
     for result in turn.results:
-        content = "\n".join(_text(part) for part in result.parts)
-        yield {"role": "tool", "tool_call_id": result.id, "content": content}
-    texts = [_text(each) for each in turn.blocks if isinstance(each, Text | Document)]
-    content = "\n".join(texts)
+        yield {"role": "tool", "tool_call_id": result.id, "content": result.text}
+    content = turn.text
     if turn.uses:
         calls = [_call(use) for use in turn.uses]
         yield {"role": turn.role, "content": content or None, "tool_calls": calls}
-    elif texts:
+    elif content:
         yield {"role": turn.role, "content": content}
-
-
-def _text(block: Text | Document) -> str:
-    match block:
-        case Text():
-            return block.text
-        case Document():
-            return f'<document name="{block.name}">\n{block.text}\n</document>'
 
 
 def _call(use: ToolUse) -> dict[str, Any]:
@@ -223,10 +212,6 @@ class EndpointSlow(EndpointFailed):
     """There was none in time."""
 
 
-class EndpointBroke(EndpointFailed):
-    """It failed by itself."""
-
-
 class EndpointBusy(EndpointFailed):
     """It has had too many requests."""
 
@@ -237,7 +222,7 @@ class ModelEndpoint:
     model: str
     key: str = field(default="", repr=False)
     # In real time, for the whole answer; of one that streams, for what comes next.
-    seconds: float = rules.MODEL_UNREACHABLE.value
+    seconds: float = rules.CONVERSE_TIMEOUT.value
 
     @classmethod
     def of(cls, environment: Mapping[str, str], prefix: str = PREFIX) -> "ModelEndpoint | None":
@@ -396,5 +381,4 @@ def _refusal(status: int) -> EndpointFailed:
     problem = f"answered with HTTP status {status}"
     if status == http.client.TOO_MANY_REQUESTS:
         return EndpointBusy(problem)
-    is_its_own = status >= http.client.INTERNAL_SERVER_ERROR
-    return EndpointBroke(problem) if is_its_own else EndpointFailed(problem)
+    return EndpointFailed(problem)

@@ -5,16 +5,17 @@ REFUSED = (
     "vector stores other than S3 Vectors and a managed knowledge base's own",
     "data sources and connectors other than S3 and CUSTOM; transformations; context enrichment",
     "managed knowledge bases: aclEnabled and userContext, metadataFilesPrefix, syncSchedule,"
-    " metadataConfigurations, resource policies, KMS keys, storage for media,"
+    " metadataConfigurations, resource policies, KMS keys, storage for media, media extraction,"
+    " embeddingModelType CUSTOM, filters of a connector other than inclusionPrefixes,"
     " AgenticRetrieveStream, GetDocumentContent, inspection of access lists",
     "Retrieve: userContext, images, additionalModelRequestFields of a reranking model",
-    "RetrieveAndGenerate: external sources, query decomposition, additionalModelRequestFields,"
-    " performanceConfig, sessionConfiguration, userContext",
-    "Converse and ConverseStream: content other than text, tools and documents; documents as DOC or"
-    " XLS, in S3, or with citations; tools that AWS runs; prompt resources; guardrails beside a"
-    " stream; additionalModelRequestFields, additionalModelResponseFieldPaths, performanceConfig,"
-    " serviceTier, outputConfig, requestMetadata",
+    "RetrieveAndGenerate and RetrieveAndGenerateStream",
+    "Converse and ConverseStream: content other than text and tools; tools that AWS runs; prompt"
+    " resources; guardrails beside a stream; additionalModelRequestFields,"
+    " additionalModelResponseFieldPaths, performanceConfig, serviceTier, outputConfig,"
+    " requestMetadata",
     "InvokeModel: models other than Titan text embeddings; InvokeModelWithResponseStream",
+    "ListVectors: segments",
     "Textract: operations other than DetectDocumentText; S3Object",
     "guardrails: content filters, sensitive information, contextual grounding, automated reasoning,"
     " AWS's profanity list, the STANDARD tier, cross-region profiles, KMS keys; images and"
@@ -22,7 +23,7 @@ REFUSED = (
 )
 # What AWS does, and what the simulator does instead.
 DIFFERENCES = {
-    "the models behind RetrieveAndGenerate and Converse": "unless a script or an OpenAI-compatible"
+    "the models behind Converse": "unless a script or an OpenAI-compatible"
     " endpoint answers, an extract of the passages that says so; Converse takes them from"
     ' `<passage number="1">` in the prompt and ignores the rest of it and inferenceConfig; of the'
     " tools offered, it calls the first that needs only a text `query`, once for a question, and"
@@ -35,8 +36,8 @@ DIFFERENCES = {
         "the chunk itself, except for HIERARCHICAL chunks"
     ),
     "reranking models": "half the local model's similarity, half the share of the question's words",
-    "the model that makes implicit filters": "words of the question that occur in the attributes'"
-    " descriptions; never a range or a guess (rule implicit-filter.stand-in)",
+    "the model that makes implicit filters": "the configuration is checked, and no filter is made:"
+    " the search finds what it finds without",
     "the model that detects denied topics": "nearness of embeddings, in English; AWS will judge"
     " single texts otherwise (accuracy: simulator/tests/test_topics.py)",
     "the score below which a managed knowledge base drops results": "none is dropped; AWS documents"
@@ -55,9 +56,6 @@ DIFFERENCES = {
     " S3 Vectors' request rates and 20 MiB per request": "not enforced",
     "a guardrail's creation, or its use elsewhere": "READY at once, deleted at once",
     "deleting a VECTOR knowledge base": "gone at once",
-    "the memory of a RetrieveAndGenerate session": (
-        "the session's id is known, its earlier turns are not"
-    ),
     "prompt caching": "cache points are accepted where the model accepts them; nothing is cached",
     "limits of single models on tools (text and results in one turn, schemas, hyphens in names)": (
         "accepted, as by the more capable models"

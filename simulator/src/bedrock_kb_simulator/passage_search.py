@@ -1,24 +1,23 @@
 """bedrock-agent-runtime's Retrieve."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from bedrock_kb_simulator import metadata_filters, rules
-from bedrock_kb_simulator.assumptions import Assumptions, CustomTells
+from bedrock_kb_simulator.assumptions import CustomTells
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.bucket_objects import Value
 from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.embedder import Embedder, normalised
 from bedrock_kb_simulator.identifiers import start_of, token_for
 from bedrock_kb_simulator.indexes import index_of, is_managed
-from bedrock_kb_simulator.knowledge_bases import has_custom_embedding, knowledge_base
-from bedrock_kb_simulator.metadata import OF_MANAGED, OF_VECTOR, OwnKeys
-from bedrock_kb_simulator.metadata_filters import Filter
-from bedrock_kb_simulator.screening import Screening, Side, action_of, folded, stands_in
-from bedrock_kb_simulator.store import Row, Store, dumped, loaded
+from bedrock_kb_simulator.knowledge_bases import knowledge_base
+from bedrock_kb_simulator.metadata import OF_MANAGED, OwnKeys
+from bedrock_kb_simulator.screening import Screening, Side, action_of
+from bedrock_kb_simulator.store import Row, Store, dumped
 from bedrock_kb_simulator.vector_bucket_policies import refusal_of_role
 from bedrock_kb_simulator.vectors import Hit, Vectors
 
@@ -125,18 +124,8 @@ def _words(text: str) -> set[str]:
     return set(_WORD.findall(text.lower()))
 
 
-# Retrieve's implicitFilterConfiguration, by a stand-in for the model: rule
-# implicit-filter.stand-in.
-#
-# What AWS's model is shown is the question and the attributes' descriptions, so the stand-in
-# looks at nothing else: it never sees the documents.
-
 # Of a foundation model, or of a profile over regions.
 _MODEL = re.compile(r"(?:.*/)?(?:[a-z-]+\.)?anthropic\.claude-[^/]+")
-_QUOTED = re.compile(r"`([^`]+)`|\"([^\"]+)\"|(?<!\w)'((?:[^']|'(?=\w))+)'(?!\w)")
-_NUMBER = re.compile(r"(?<![\w.,])-?\d+(?:\.\d+)?(?![\w])")
-_PART = re.compile(r"[^\W_]+")
-_SAYS_YES = frozenset({"is", "has", "are", "can"})
 
 
 def check_implicit(configuration: dict[str, Any]) -> None:
@@ -144,48 +133,6 @@ def check_implicit(configuration: dict[str, Any]) -> None:
     model = configuration["modelArn"]
     if not _MODEL.fullmatch(model):
         raise rules.IMPLICIT_FILTER_MODEL.broken(model=model)
-
-
-def implied_by(configuration: dict[str, Any], question: str) -> Filter | None:
-    """The filter that the question means; None if it says nothing of any attribute."""
-    asked = folded(question)
-    found = [
-        _any_of(choices[: rules.FILTER_GROUP.limit])
-        for attribute in configuration["metadataAttributes"]
-        if (choices := list(_choices(attribute, asked)))
-    ][: rules.FILTER_GROUP.limit]
-    if len(found) > 1:
-        return {"andAll": found}
-    return found[0] if found else None
-
-
-def _choices(attribute: dict[str, Any], asked: str) -> Iterator[Filter]:
-    """What the question says of an attribute, each by itself."""
-    key, told = attribute["key"], attribute["description"]
-    match attribute["type"]:
-        case "BOOLEAN":
-            words = [each for each in _PART.findall(folded(key)) if each not in _SAYS_YES]
-            if words and all(stands_in(each, asked) for each in words):
-                yield _is("equals", key, value=True)
-        case "NUMBER":
-            described = [float(each) for each in _NUMBER.findall(told)]
-            for number in dict.fromkeys(float(each) for each in _NUMBER.findall(asked)):
-                if described and min(described) <= number <= max(described):
-                    yield _is("equals", key, value=number)
-        case kind:
-            operator = "listContains" if kind == "STRING_LIST" else "equals"
-            values = dict.fromkeys("".join(groups) for groups in _QUOTED.findall(told))
-            for value in values:
-                if stands_in(folded(value), asked):
-                    yield _is(operator, key, value=value)
-
-
-def _any_of(choices: list[Filter]) -> Filter:
-    return {"orAll": choices} if len(choices) > 1 else choices[0]
-
-
-def _is(operator: str, key: str, *, value: object) -> Filter:
-    return {operator: {"key": key, "value": value}}
 
 
 # How a managed knowledge base is searched: Retrieve's managedSearchConfiguration.
@@ -207,7 +154,6 @@ class Retrieval:
     embedder: Embedder
     screening: Screening
     reranking: Reranking
-    assumptions: Assumptions
     own: OwnKeys
 
     def retrieve(self, parameters: Parameters) -> Parameters:
@@ -240,7 +186,7 @@ class Retrieval:
         """Raises ServiceError for what AWS refuses."""
         home = knowledge_base(self.store, knowledge_base_id)
         if is_managed(home):
-            self._check_managed(home, text, configuration)
+            self._check_managed(text, configuration)
             return
         if not text.strip() or len(text) > rules.QUERY_LENGTH.limit:
             raise rules.QUERY_LENGTH.broken()
@@ -251,11 +197,7 @@ class Retrieval:
             raise rules.HYBRID_SEARCH.broken(knowledge_base=knowledge_base_id)
         condition = search.get("filter")
         if condition is not None:
-            takes_in = self.assumptions.s3_vectors_take_in
-            grammar = (
-                metadata_filters.S3_VECTORS if takes_in else metadata_filters.S3_VECTORS_WITHOUT_IN
-            )
-            metadata_filters.check(condition, grammar)
+            metadata_filters.check(condition, metadata_filters.S3_VECTORS)
         if implicit := search.get("implicitFilterConfiguration"):
             check_implicit(implicit)
         if reranking := search.get("rerankingConfiguration"):
@@ -275,14 +217,12 @@ class Retrieval:
         search = configuration.get("vectorSearchConfiguration") or {}
         query = normalised(self.embedder.embed_question(text)[: index.dimension])
         limit = search.get("numberOfResults") or rules.DEFAULT_RESULTS.limit
-        implicit = search.get("implicitFilterConfiguration")
-        implied = implied_by(implicit, text) if implicit else None
-        sought = metadata_filters.Sought(search.get("filter"), implied, self.own)
+        sought = metadata_filters.Sought(search.get("filter"), self.own)
         found = self.vectors.search(knowledge_base_id, query, limit, sought)
         reranking = search.get("rerankingConfiguration")
         return self.reranking.reranked(text, found, reranking) if reranking else found
 
-    def _check_managed(self, home: Row, text: str, configuration: dict[str, Any]) -> None:
+    def _check_managed(self, text: str, configuration: dict[str, Any]) -> None:
         """Raises ServiceError for what AWS refuses."""
         if configuration.get("vectorSearchConfiguration"):
             raise rules.VECTOR_SEARCH_ON_MANAGED.broken()
@@ -294,8 +234,6 @@ class Retrieval:
         if search.get("filter") is not None:
             metadata_filters.check(search["filter"], metadata_filters.MANAGED)
         chosen = search.get("rerankingModelType")
-        if chosen == "MANAGED" and has_custom_embedding(loaded(home["body"])):
-            raise rules.MANAGED_RERANKING_EMBEDDING.broken()
         reranking = search.get("rerankingConfiguration")
         if (chosen == "CUSTOM") != bool(reranking):
             raise rules.MANAGED_RERANKING_CUSTOM.broken()
@@ -312,13 +250,11 @@ class Retrieval:
         found = with_words(text, near)[:limit]  # rule managed.hybrid
         if reranking := search.get("rerankingConfiguration"):
             return self.reranking.reranked(text, found, reranking)
-        custom = has_custom_embedding(loaded(home["body"]))
-        kind = search.get("rerankingModelType") or ("NONE" if custom else "MANAGED")
-        return found if kind == "MANAGED" else _relative(found)
+        return _relative(found) if search.get("rerankingModelType") == "NONE" else found
 
 
-def reference(hit: Hit, own: OwnKeys = OF_VECTOR) -> dict[str, Any]:
-    """A passage as both Retrieve and RetrieveAndGenerate show it; S3 Vectors has no page key."""
+def reference(hit: Hit, own: OwnKeys) -> dict[str, Any]:
+    """A passage as Retrieve shows it; S3 Vectors has no page key."""
     result = _result(hit, own.of_vector(hit.owner, hit.key))
     if own.tells is CustomTells.NEITHER:  # rule retrieve.custom-location
         result["location"].pop("customDocumentLocation", None)

@@ -34,8 +34,7 @@ def read(scope: Message, body: bytes) -> tuple[Any, dict[str, Any]]:
     """
     request = http_request(scope, body)
     if (operation := rpc_protocol.operation_of(request)) is not None:
-        cbor = rpc_protocol.is_cbor(scope)
-        return operation, rpc_protocol.parameters_of(operation, request, body, cbor=cbor)
+        return operation, rpc_protocol.parameters_of(operation, request, body)
     name = signing_name(request.headers.get("Authorization", ""))
     services = _SERVICES.get(name, ()) if name else _ANY_SERVICE
     for service in services:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from bedrock_kb_simulator import rules
-from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.indexes import is_managed
 from bedrock_kb_simulator.store import Store
@@ -26,7 +25,6 @@ class Rates:
     """`is_managed` says so of a knowledge base's id, which need not exist."""
 
     is_managed: Callable[[str], bool]
-    assumptions: Assumptions
 
     def of(self, operation: str, parameters: Mapping[str, Any]) -> Sequence[Rate]:
         """All that must have room for the request."""
@@ -36,9 +34,7 @@ class Rates:
         return _plain(operation, rules.RATES.get(operation))
 
     def _of_managed(self, operation: str, home: str) -> Sequence[Rate]:
-        if operation == "StartIngestionJob" and not self.assumptions.managed_starts_rated:
-            return ()
-        if operation not in rules.MANAGED_RATES:
+        if operation not in rules.MANAGED_RATES:  # rule managed.starts, for one
             return _plain(operation, rules.RATES.get(operation))
         of_account = _plain(f"{operation} of managed ones", rules.MANAGED_RATES[operation])
         if operation != "Retrieve":
@@ -51,7 +47,7 @@ class Rates:
         return (*of_account, own)
 
 
-def rates_of(store: Store, assumptions: Assumptions) -> Rates:
+def rates_of(store: Store) -> Rates:
     """By the knowledge bases that there are."""
 
     def managed(knowledge_base_id: str) -> bool:
@@ -59,7 +55,7 @@ def rates_of(store: Store, assumptions: Assumptions) -> Rates:
         row = store.row(query, knowledge_base_id)
         return row is not None and is_managed(row)
 
-    return Rates(is_managed=managed, assumptions=assumptions)
+    return Rates(is_managed=managed)
 
 
 def _plain(counted: str, per_second: float | None) -> Sequence[Rate]:

@@ -3,9 +3,10 @@ What a model says where there is none: it searches if it can, extracts, says so,
 
 Of the tools that are offered it uses one, once for a question, with the question as it stands: the
 first whose input needs nothing but a text `query`. The answer is made of what that found, or of
-the passages and documents that the conversation has itself.
+the passages that the conversation has itself.
 """
 
+import html
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,11 +14,9 @@ from dataclasses import dataclass
 from itertools import chain, groupby, pairwise
 from typing import Any
 
-from bedrock_kb_simulator import citing, rules
-from bedrock_kb_simulator.citing import citation
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.conversation_parts import (
     Conversation,
-    Document,
     Reply,
     Text,
     Tool,
@@ -26,8 +25,6 @@ from bedrock_kb_simulator.conversation_parts import (
     use_id,
 )
 from bedrock_kb_simulator.embedder import Embedder
-from bedrock_kb_simulator.metadata import OF_VECTOR, OwnKeys
-from bedrock_kb_simulator.vectors import Hit
 
 # What a search tool found, read out of its result: passages, each with where it stands.
 #
@@ -146,6 +143,8 @@ NO_ANSWER = f"{NOTICE}nothing that was found answers the question."
 # multilingual-e5-small it loses up to 2 % and refuses 80 to 90 %.
 _ENOUGH = 0.42
 
+# Passages that a caller has numbered, whatever the tags' name.
+_NUMBERED = re.compile(r'<([\w-]+) number="(\d{1,4})">\s*(.*?)\s*</\1>', re.DOTALL)
 # A full stop within a word ends none: 3.5 bar, manual.pdf.
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?]+[\"'”’»)\]]*(?=\s)|[。！？]+[」』）]*|$)", re.MULTILINE)
 _ENDED = re.compile(r"[.!?:。！？][\"'”’»)\]」』）]*$")
@@ -165,22 +164,10 @@ _SHORTEST = 20  # characters; below that it is a heading or a fragment
 @dataclass(frozen=True, kw_only=True)
 class Extraction:
     embedder: Embedder
-    own: OwnKeys = OF_VECTOR
-
-    def answer(self, question: str, hits: list[Hit]) -> tuple[str, list[dict[str, Any]]]:
-        """RetrieveAndGenerate's text, and its citations; there must be something found."""
-        text, citations = NOTICE, []
-        nearest = self._nearest(question, [hit.text for hit in hits])
-        if not nearest:
-            return NO_ANSWER, []
-        for sentence, place in nearest:
-            citations.append(citation(sentence, len(text), [hits[place]], own=self.own))
-            text = f"{text}{sentence} "
-        return text.rstrip(), citations
 
     def completion(self, question: str, prompt: str) -> str:
         """What a model says that was given a prompt with numbered passages, and asked to cite."""
-        passages = citing.numbered_in(prompt)
+        passages = _numbered_in(prompt)
         if not passages:
             return f"{NOTICE}there are no passages to take an answer from."
         nearest = self._nearest(question, [text for _, text in passages])
@@ -228,6 +215,12 @@ class Extraction:
         scored = [(float(self.embedder.embed(each) @ query), each) for each in sentences]
         nearest = sorted(scored, reverse=True)
         return nearest if nearest and nearest[0][0] >= _ENOUGH else []
+
+
+def _numbered_in(prompt: str) -> list[tuple[int, str]]:
+    """The passages that stand in it, with their numbers."""
+    found = _NUMBERED.finditer(prompt)
+    return [(int(each[2]), html.unescape(each[3])) for each in found if each[3]]
 
 
 def _standing(question: str, passages: Sequence[FoundPassage]) -> dict[str, FoundPassage]:
@@ -321,14 +314,11 @@ class StandIn:
             return _search(conversation, fitting[0])
         if not results and searches and conversation.question:
             return _search(conversation, searches[0])
-        documents = [document for turn in conversation.turns for document in turn.documents]
-        if results or documents:
-            return self._extracted(conversation.question, [*_found(results), *_read(documents)])
-        text = self.extraction.completion(conversation.question, conversation.read)
-        return Reply(blocks=[Text(text=text)], stop="end_turn")
-
-    def _extracted(self, question: str, found: Sequence[FoundPassage]) -> Reply:
-        text = self.extraction.of_passages(question, found)
+        question = conversation.question
+        if results:
+            text = self.extraction.of_passages(question, [*_found(results)])
+        else:
+            text = self.extraction.completion(question, conversation.read)
         return Reply(blocks=[Text(text=text)], stop="end_turn")
 
 
@@ -345,14 +335,7 @@ def _results(conversation: Conversation) -> list[ToolResult]:
 def _found(results: Sequence[ToolResult]) -> Iterator[FoundPassage]:
     for result in results:
         for part in result.parts:
-            if isinstance(part, Text):
-                yield from passages_of(part.text)
-
-
-def _read(documents: Sequence[Document]) -> Iterator[FoundPassage]:
-    for document in documents:
-        if document.text.strip():
-            yield FoundPassage(text=document.text, source=document.name)
+            yield from passages_of(part.text)
 
 
 def _is_search(tool: Tool) -> bool:

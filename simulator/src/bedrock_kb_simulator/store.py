@@ -9,7 +9,6 @@ What the simulator remembers: one SQLite file, so that a restart or a SIGKILL lo
                                       and what PutVectors wrote, without a data source
     text_searches                     which metadata an index is searched by; words in `text_<id>`
     guardrails                        one per version; the draft knows the last number given
-    sessions                          those that RetrieveAndGenerate has begun
     tags                              of any resource that takes some, by its ARN
     client_tokens                     which resource a request's client token made
 """
@@ -77,7 +76,6 @@ CREATE TABLE IF NOT EXISTS guardrails (
 CREATE TABLE IF NOT EXISTS tags (
     arn TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (arn, key)
 );
-CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, created_at TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS client_tokens (
     scope TEXT NOT NULL, token TEXT NOT NULL, resource TEXT NOT NULL, expires_at REAL NOT NULL,
     PRIMARY KEY (scope, token)

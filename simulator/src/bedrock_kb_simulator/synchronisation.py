@@ -175,7 +175,7 @@ class Synchronisation:
                 before=known.pop(found.uri, None),
             )
             for found in objects
-            if not found.is_sidecar and not found.key.endswith("/") and self.source.takes(found)
+            if not found.is_sidecar and not found.key.endswith("/")
         ]
         self._count(changes)
         unsettled = [change for change in changes if not change.is_settled]

@@ -1,6 +1,5 @@
 """S3 Vectors' PutVectors, GetVectors, ListVectors and DeleteVectors."""
 
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -161,15 +160,12 @@ class VectorItems:
     def list(self, parameters: Parameters) -> Parameters:
         """By key; a page ends where it is full or has come over so many bytes."""
         index = index_in(self.indexes.row(parameters))
-        segment, segments = parameters.get("segmentIndex"), parameters.get("segmentCount")
-        if (segment is None) != (segments is None) or (segments and segment >= segments):
-            raise rules.LIST_SEGMENTS.broken()
+        if parameters.get("segmentCount") is not None:
+            raise rules.NOT_SIMULATED.broken(what="segmentCount of ListVectors")
         most = parameters.get("maxResults") or rules.LIST_PAGE.limit
         vectors: list[dict[str, Any]] = []
         last, size = "", 0
         for row in self._after(index, position(parameters.get("nextToken"))):
-            if segments and zlib.crc32(row["key"].encode()) % segments != segment:
-                continue
             if len(vectors) == most or size > rules.LIST_BYTES.limit:
                 return {"vectors": vectors, "nextToken": token_of(last)}
             vectors.append(self._shown(row, index, parameters))

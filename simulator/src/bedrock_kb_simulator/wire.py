@@ -87,10 +87,10 @@ class Front:
             try:
                 signer = self._signatures.check(scope, body)
             except ServiceError as error:
-                return _unmodelled(403, error, str(uuid4()), scope)
+                return _unmodelled(403, error, str(uuid4()))
         answers = (each for start, each in self._mounted.items() if scope["path"].startswith(start))
         answer = next(answers, partial(self._answer, signer))
-        if rpc_protocol.is_meant(scope):  # Textract, of all that are simulated
+        if rpc_protocol.is_meant(scope["headers"]):  # Textract, of all that are simulated
             return await self._in_line(partial(answer, scope, body), receive)
         return await asyncio.to_thread(answer, scope, body)
 
@@ -115,7 +115,7 @@ class Front:
             return 404, {"x-amzn-RequestId": request_id}, b'{"message":"no such operation"}'
         except Exception:  # whatever moto's parsers stumble over, the client sent it
             error = ServiceError("SerializationException", "The request could not be read.")
-            return _unmodelled(400, error, request_id, scope)
+            return _unmodelled(400, error, request_id)
         result: Any
         try:
             if self._rights is not None:
@@ -129,10 +129,9 @@ class Front:
             logger.exception("operation failed", extra={"operation": operation.name})
             result = ServiceError("InternalServerException", "The simulator failed; see its log.")
         if rpc_protocol.is_of(operation):
-            cbor = rpc_protocol.is_cbor(scope)
-            status, headers, answer = rpc_protocol.written(operation, result, cbor=cbor)
+            status, headers, answer = rpc_protocol.written(operation, result)
             return status, {**headers, "x-amzn-RequestId": request_id}, answer
-        return _written(operation, result, request_id, scope)
+        return _written(operation, result, request_id)
 
 
 async def live(receive: Receive, send: Send, close: Callable[[], None]) -> None:
@@ -178,12 +177,12 @@ async def _body(receive: Receive) -> bytes | None:
     return b"".join(parts)
 
 
-def _written(operation: Any, result: Any, request_id: str, scope: Message) -> Response | _Streamed:
+def _written(operation: Any, result: Any, request_id: str) -> Response | _Streamed:
     service = operation.service_model
     modelled = {shape.name for shape in service.error_shapes}
     if isinstance(result, ServiceError) and result.code not in modelled:
         # Of the errors that Bedrock answers without modelling them, all are its own failures.
-        return _unmodelled(503, result, request_id, scope)
+        return _unmodelled(503, result, request_id)
     serializer = get_serializer_class(service.service_name, service.protocol)(
         operation, context=SerializationContext(request_id=request_id)
     )
@@ -192,11 +191,7 @@ def _written(operation: Any, result: Any, request_id: str, scope: Message) -> Re
         name = operation.output_shape.event_stream_name
         events, result = result[name], {**result, name: []}
     response = serializer.serialize(result)
-    headers = {
-        **response["headers"],
-        **_beside_stream(operation, result),
-        "x-amzn-RequestId": request_id,
-    }
+    headers = {**response["headers"], "x-amzn-RequestId": request_id}
     if events is not None:
         written = (_encoded(serializer.serialize({name: [each]})) for each in events)
         return response["status_code"], headers, written
@@ -208,22 +203,8 @@ def _encoded(response: Any) -> bytes:
     return body if isinstance(body, bytes) else str(body).encode()
 
 
-def _beside_stream(operation: Any, result: Any) -> dict[str, str]:
-    """What an answer with a stream says in headers: moto's serializer leaves it out."""
-    if isinstance(result, ServiceError) or not operation.has_event_stream_output:
-        return {}
-    return {
-        member.serialization["name"]: str(result[name])
-        for name, member in operation.output_shape.members.items()
-        if member.serialization.get("location") == "header" and name in result
-    }
-
-
-def _unmodelled(status: int, error: ServiceError, request_id: str, scope: Message) -> Response:
+def _unmodelled(status: int, error: ServiceError, request_id: str) -> Response:
     """SerializationException is the protocol's, restJson1 of Smithy, for every service."""
-    if rpc_protocol.is_cbor(scope):
-        status, headers, answer = rpc_protocol.refused(status, error, cbor=True)
-        return status, {**headers, "x-amzn-RequestId": request_id}, answer
     headers = {
         "Content-Type": "application/json",
         "X-Amzn-Errortype": error.code,

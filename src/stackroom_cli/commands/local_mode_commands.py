@@ -141,9 +141,9 @@ def up(
     """
     Serve until Ctrl-C; the next start finds everything that was ingested.
 
-    Answers of Converse and RetrieveAndGenerate are extracted from the passages, unless
-    STACKROOM_OPENAI_BASE_URL and STACKROOM_OPENAI_MODEL name an OpenAI-compatible endpoint and its
-    model, and STACKROOM_OPENAI_API_KEY its key where it wants one.
+    Answers of Converse are extracted from the passages, unless STACKROOM_OPENAI_BASE_URL and
+    STACKROOM_OPENAI_MODEL name an OpenAI-compatible endpoint and its model, and
+    STACKROOM_OPENAI_API_KEY its key where it wants one.
     """
     _check_model()
     _check_weights(model)

@@ -21,8 +21,6 @@ RATES = {
     "GetKnowledgeBaseDocuments": 5.0,
     "ListKnowledgeBaseDocuments": 5.0,
     "Retrieve": 20.0,
-    "RetrieveAndGenerate": 20.0,
-    "RetrieveAndGenerateStream": 20.0,
     "Rerank": 10.0,
     "ApplyGuardrail": 50.0,
     "DetectDocumentText": 25.0,  # in us-east-1; fewer elsewhere
@@ -131,7 +129,6 @@ MODELLED = {
     "results": "1-100 results",
     "filter-key": "keys in filters have 1-100 characters",
     "filter-group": "groups in filters have at least 2 members",
-    "answer-input": "at most 1,000 characters to RetrieveAndGenerate",
     "index-dimension": "indexes have 1-4,096 dimensions",
     "non-filterable-keys": "an index has 1-10 non-filterable keys, of 1-63 characters",
 }

@@ -1,4 +1,4 @@
-"""Converse, RetrieveAndGenerate, guardrails; what scripts refuse; what Bedrock tells of models."""
+"""Converse and guardrails; what scripts refuse; what Bedrock tells of models."""
 
 from bedrock_kb_simulator.rules.rule import conflict, over_quota, rule
 
@@ -33,11 +33,11 @@ CONVERSE_BLANK = rule(
 )
 CONVERSE_GUARDRAIL = rule(
     "converse.guardrail",
-    "the guardrail looks at the messages, or at their guardContent alone if there is any, then at"
-    " the answer, never at the system prompt, nor at tools: what they are, are given and find; what"
-    " it blocks is answered by its own message with stopReason guardrail_intervened",
-    "model: it operates on the messages; that the system prompt is none of them is our reading, and"
-    " so are documents; guide for tools",
+    "the guardrail looks at the messages, then at the answer, never at the system prompt, nor at"
+    " tools: what they are, are given and find; what it blocks is answered by its own message with"
+    " stopReason guardrail_intervened",
+    "model: it operates on the messages; that the system prompt is none of them is our reading;"
+    " guide for tools",
 )
 CONVERSE_GUARDRAIL_TRACE = rule(
     "converse.guardrail-trace",
@@ -72,8 +72,9 @@ CONVERSE_USAGE = rule(
 )
 CONVERSE_TIMEOUT = rule(
     "converse.timeout",
-    "the configured endpoint is slower than generate.dependency-failed allows",
-    "model for the error; text assumed",
+    "the configured endpoint is slower than this many seconds",
+    "model for the error; the seconds are ours; text assumed",
+    value=30,
     error="ModelTimeoutException",
     message="The model endpoint {problem}. Retry your request.",
 )
@@ -209,65 +210,12 @@ SCRIPT_QUOTE = rule(
 )
 
 
-# Documents and cache points in messages of Converse.
+# Cache points in messages of Converse.
 #
 # Texts that are *observed* are quoted in public reports: vercel/ai#20365, maximhq/bifrost#5817,
 # maximhq/bifrost#7072, aws-samples/generative-ai-use-cases#1671 and #1685,
 # strands-agents/harness-sdk#1807 and #3019.
 
-DOCUMENT_NAME = rule(
-    "documents.name",
-    "a document's name has ASCII letters, digits, hyphens, underscores, round and square brackets,"
-    " and single spaces; 200 characters at most",
-    "model; observed for the text, and that underscores are taken and other white space is not",
-    message="The document file name can only contain alphanumeric characters, whitespace"
-    " characters, hyphens, parentheses, and square brackets. The name can't contain more than one"
-    " consecutive whitespace character. Check that the file name conforms to these restrictions and"
-    " retry your request.",
-)
-DOCUMENT_NAMES = rule(
-    "documents.names",
-    "no two documents of a request have one name",
-    "observed",
-    message="Messages can't contain duplicate document names. Rename the document and retry your"
-    " request.",
-)
-DOCUMENT_COUNT = rule(
-    "documents.count",
-    "documents in a request, those in tools' results counted",
-    "guide for the number; text observed; that tools' results count is assumed",
-    value=5,
-    message="You can't include more than {limit} documents in a request.",
-)
-DOCUMENT_SIZE = rule(
-    "documents.size",
-    "bytes of a document (4.5 MB), also of those that AWS lets be larger: PDF for Claude 4, PDF and"
-    " DOCX for Nova",
-    "guide; text assumed",
-    value=4_718_592,
-    message="The document {name} has more than {limit} bytes (4.5 MB). Make it smaller and retry"
-    " your request.",
-)
-DOCUMENT_TEXT = rule(
-    "documents.text",
-    "a message with documents has a text, too",
-    "observed",
-    message="A text block must be included when using documents. Add a text block and retry your"
-    " request.",
-)
-DOCUMENT_SOURCE = rule(
-    "documents.source",
-    "a document comes as bytes or from S3, not as text",
-    "observed",
-    message="DocumentSource object at {at}.source must set one of the following keys: bytes,"
-    " s3Location.",
-)
-DOCUMENT_UNREADABLE = rule(
-    "documents.unreadable",
-    "a document that can't be read in its format is refused",
-    "observed for PDF; text assumed",
-    message="The model returned the following errors: {at}: The document specified was not valid.",
-)
 CACHE_POINTS = rule(
     "converse.cache",
     "cache points are taken in messages, system prompts and tools of models that cache (Claude from"
@@ -291,83 +239,6 @@ TEMPERATURE_DEPRECATED = rule(
     " 10307, opensearch-build 6330)",
     "observed",
     message="The model returned the following errors: `temperature` is deprecated for this model.",
-)
-
-
-# RetrieveAndGenerate: the model, the prompt, the answer.
-
-GENERATION_MODEL = rule(
-    "generate.model",
-    "modelArn is required, in the model's pattern, and names a model that writes text",
-    "model for the pattern; text assumed",
-    message="The model {model} can't generate text. Choose a model that does.",
-)
-PROMPT_RESULTS = rule(
-    "generate.search-results",
-    "a prompt template contains $search_results$",
-    "model; text assumed",
-    message="The prompt template must contain the placeholder $search_results$",
-)
-PROMPT_PLACEHOLDERS = rule(
-    "generate.placeholders",
-    "$query$, $search_results$, $output_format_instructions$ and $current_time$ are replaced,"
-    " once: what a passage says is never taken for a placeholder; other text stays as it is",
-    "guide; that nothing is replaced twice is assumed",
-)
-PROMPT_CITATIONS = rule(
-    "generate.format-instructions",
-    "an answer to a template without $output_format_instructions$ has no citations",
-    "guide",
-)
-NOTHING_FOUND = rule(
-    "generate.nothing-found",
-    "where nothing is found, no model is asked, and the answer has no citations",
-    "observed",
-    message="Sorry, I am unable to assist you with this request.",
-)
-CITATION_SPANS = rule(
-    "generate.citations",
-    "each citation is a part of the answer, from the end of the one before, with the passages it"
-    " rests on, without scores; a span ends with its last character",
-    "model for the shape; observed that spans include their end",
-)
-GENERATION_STREAM = rule(
-    "generate.stream",
-    "RetrieveAndGenerateStream answers as RetrieveAndGenerate does, in events: text in pieces, a"
-    " citation after the part of the text that it is of, once more below `citation` as before"
-    " botocore 1.36.11, and what a guardrail did last; sessionId is in a header",
-    "model for the events and the deprecated `citation`; their order, and that errors come in place"
-    " of a stream, assumed",
-)
-SESSION_UNKNOWN = rule(
-    "generate.session",
-    "sessionId is an earlier answer's; a caller can't choose one",
-    "model; text observed",
-    message="Session with Id {session} is not valid. Please check and try again.",
-)
-MODEL_UNREACHABLE = rule(
-    "generate.dependency-failed",
-    "the configured endpoint can't be reached, is slower than this many seconds, refuses, or"
-    " answers no chat completion",
-    "model for the error; the seconds and the text are ours",
-    value=30,
-    error="DependencyFailedException",
-    message="The model endpoint {problem}. Check the resource configurations and retry your"
-    " request.",
-)
-MODEL_BROKEN = rule(
-    "generate.bad-gateway",
-    "the configured endpoint answers with an error of its own (HTTP 5xx)",
-    "model for the error; text assumed",
-    error="BadGatewayException",
-    message="The model endpoint {problem}. Retry your request.",
-)
-MODEL_THROTTLED = rule(
-    "generate.throttled",
-    "the configured endpoint has had too many requests (HTTP 429)",
-    "model for the error; text assumed",
-    error="ThrottlingException",
-    message="Your request rate is too high. Reduce the frequency of requests.",
 )
 
 
@@ -443,7 +314,7 @@ GUARDRAIL_UNKNOWN = rule(
 )
 GUARDRAIL_MISSING = rule(
     "retrieve.guardrail-missing",
-    "Retrieve and RetrieveAndGenerate with a guardrail or version that does not exist",
+    "Retrieve with a guardrail or version that does not exist",
     "model for the shape; text assumed",
     message="The guardrail identifier or version provided in the request does not exist.",
 )
@@ -453,10 +324,4 @@ GUARDRAIL_AT_RETRIEVE = rule(
     " answer says guardrailAction INTERVENED and has no results; without a guardrail it says none",
     "guide: guardrails aren't applied to retrieved references; that no results come with an"
     " intervention is assumed, since AWS says nothing of it",
-)
-GUARDRAIL_AT_GENERATION = rule(
-    "generate.guardrail",
-    "the guardrail looks at the question, then at the answer, never at the references; what it"
-    " blocks is answered by its own message with guardrailAction INTERVENED and no citations",
-    "guide; that citations are left out is assumed",
 )

@@ -46,8 +46,8 @@ MANAGED_CONFIGURATION = rule(
 )
 MANAGED_EMBEDDING = rule(
     "managed.embedding",
-    "embeddingModelType CUSTOM names a model with 1,024 dimensions of FLOAT32; MANAGED names none",
-    "guide for the dimensions; text assumed",
+    "embeddingModelType MANAGED names no model",
+    "guide; text assumed",
     message="The embedding model configuration of a managed knowledge base is invalid: {problem}",
 )
 MANAGED_DELETION = rule(
@@ -143,14 +143,14 @@ MANAGED_DELETION_POLICY = rule(
 MANAGED_CHUNKING = rule(
     "managed.chunking",
     "with embeddingModelType MANAGED a data source has no chunkingConfiguration (300 tokens, 20 %"
-    " overlap); with CUSTOM it may be FIXED_SIZE or NONE",
-    "observed, twice, against the guide, which has it configurable with both; text assumed",
+    " overlap)",
+    "observed, twice, against the guide, which has it configurable; text assumed",
     message="chunkingConfiguration {strategy} is not supported for this managed knowledge base",
 )
 MANAGED_PARSING = rule(
     "managed.parsing",
-    "SMART_PARSING is the only parser, and the default; it reads pages of a PDF that have no text,"
-    " and pictures unless imageExtractionStatus is DISABLED",
+    "SMART_PARSING is the only parser, and the default; it reads pictures, and pages of a PDF that"
+    " have no text",
     "guide; observed that pictures are read by default (once that they are not); here by OCR, and"
     " no more formats than of others; text assumed",
     message="The parsing strategy {strategy} is not supported for managed knowledge bases",
@@ -173,14 +173,13 @@ JOBS_PER_SOURCE = conflict(
 )
 MANAGED_JOBS_IN_ACCOUNT = rule(
     "managed.jobs-in-account",
-    "the 5 jobs at a time of an account count no jobs of managed knowledge bases; the other way"
-    " with --managed-jobs-in-account",
+    "the 5 jobs at a time of an account count no jobs of managed knowledge bases",
     "assumed: the row is not among those of managed ones, and would leave their 50 out of reach",
 )
 MANAGED_STARTS = rule(
     "managed.starts",
     "StartIngestionJob of managed knowledge bases shares 0.1 per second and account with the"
-    " others; without it by --unrated-managed-starts",
+    " others",
     "assumed, as the safe reading: no row says whether it binds, one user plans with it and another"
     " says that it doesn't",
 )
@@ -220,9 +219,8 @@ MANAGED_SIDECAR_SIZE = rule(
 )
 MANAGED_FILE_SIZE = rule(
     "managed.file-size",
-    "files of at most 500 MB; an S3 connector leaves those out that exceed its"
-    " maxFileSizeInMegaBytes",
-    "guide; of direct ingestion, and that they get no status, assumed",
+    "files of at most 500 MB",
+    "guide; of direct ingestion assumed",
     value=524_288_000,
     message="Ignored {count} files as they were larger than service limit of "
     "MaximumFileSizeSupported: 524288000 bytes.",
@@ -326,23 +324,10 @@ MANAGED_RERANKING_CUSTOM = rule(
     "guide for the first; the second, and the text, assumed",
     message="rerankingConfiguration goes with rerankingModelType CUSTOM, and CUSTOM with it",
 )
-MANAGED_RERANKING_EMBEDDING = rule(
-    "managed.reranking-embedding",
-    "the service's model reranks only where embeddingModelType is MANAGED; elsewhere there is no"
-    " reranking by default",
-    "guide for the first; the default, and that asking for it is refused, assumed, text too",
-    message="Managed reranking is not available for knowledge bases with a custom embedding model",
-)
 MANAGED_DOCUMENT_ID = rule(
     "managed.document-id",
     "a result has a documentId: the object's URI, or the CUSTOM document's id",
     "model for the member; what stands in it is assumed",
-)
-MANAGED_GENERATE = rule(
-    "managed.generate",
-    "RetrieveAndGenerate is not for managed knowledge bases",
-    "model and observed, several times, with this text",
-    message="This operation is not supported for managed knowledge bases.",
 )
 MANAGED_USER_CONTEXT = rule(
     "managed.user-context",

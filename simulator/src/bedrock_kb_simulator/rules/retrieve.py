@@ -76,10 +76,8 @@ FILTER_OPERATOR = rule(
 # taken, and startsWith, stringContains and `in` were not.
 FILTER_IN = rule(
     "filter.in",
-    "in and notIn are taken on S3 Vectors, with lists of scalars, of Bedrock's own keys too;"
-    " `--refuse-in` of the simulator refuses both, for it is disputed",
+    "in and notIn are taken on S3 Vectors, with lists of scalars, of Bedrock's own keys too",
     "guide and model, which except neither; one user observed that `in` is refused",
-    message="{operator} operation type is not supported for S3 Vectors",
 )
 FILTER_CONSTRAINTS = rule(
     "filter.constraints",
@@ -154,21 +152,6 @@ IMPLICIT_FILTER_MODEL = rule(
     "Anthropic's Claude models make implicit filters",
     "guide; text assumed",
     message="The model {model} can't generate filters. Choose a Claude model of Anthropic.",
-)
-IMPLICIT_FILTER_STAND_IN = rule(
-    "implicit-filter.stand-in",
-    "AWS asks a model which filter a question means; here, words of the question are compared with"
-    " the descriptions: a STRING or an entry of a STRING_LIST that stands there in quotes or"
-    " backticks, a NUMBER from the least to the greatest there, a BOOLEAN (true) whose key's words"
-    " the question has;"
-    " several values of an attribute are alternatives, attributes are demanded together, five of"
-    " each at most; nothing in common is no filter",
-    "guide for what a filter is made of; the comparison is ours",
-)
-IMPLICIT_FILTER_BESIDE = rule(
-    "implicit-filter.beside",
-    "an implicit filter narrows what the request's own filter lets through, and never widens it",
-    "assumed: AWS doesn't say how they combine",
 )
 RERANK_STAND_IN = rule(
     "rerank.stand-in",

@@ -139,12 +139,6 @@ LIST_BYTES = rule(
     "model; that all of a vector counts, shown or not, is assumed",
     value=1_000_000,
 )
-LIST_SEGMENTS = rule(
-    "vectors.segments",
-    "segmentCount goes with a segmentIndex below it; together the segments have each vector once",
-    "model; text assumed",
-    message="segmentIndex and segmentCount must be given together, segmentIndex below segmentCount",
-)
 # "Confirmed live" by the README of ballerinax's ai.aws.bedrock (September 2026), through Retrieve:
 # a self-managed knowledge base has no source URI for documents of a CUSTOM data source, where
 # location.customDocumentLocation.id tells them. AWS's guide lists the key, and no exception.
