@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bedrock_kb_simulator.metadata_filters import Sought
+from bedrock_kb_simulator.metadata_filters import DocumentFilter
 from simulated_time.account import CALL, Account
 from simulated_time.bedrock import STAND_IN, stand_in
 from simulated_time.executions import (
@@ -161,7 +161,7 @@ class SearchedIndex:
             self.knowledge_base_id,
             np.ones(1, dtype=np.float32),
             limit,
-            Sought(_rendered(condition)),
+            DocumentFilter(_rendered(condition)),
         )
         return Retrieved(
             passages=tuple(

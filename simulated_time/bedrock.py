@@ -112,10 +112,10 @@ class NothingToParse:
             raise Unindexable(FILE_UNREADABLE.message)
         return text
 
-    def seen(self, body: bytes, filename: str) -> tuple[str, ...]:
+    def page_texts(self, body: bytes, filename: str) -> tuple[str, ...]:
         return (self.text(body, filename),)
 
-    def detected(self, body: bytes) -> None:
+    def detect_lines(self, body: bytes) -> None:
         """A stand-in has no pictures."""
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from bedrock_kb_simulator.embedder import Vector
 from bedrock_kb_simulator.indexes import Index
 from bedrock_kb_simulator.memory_indexes import Owner
 from bedrock_kb_simulator.metadata import BEDROCK_TEXT, OF_VECTOR, shown_owner
-from bedrock_kb_simulator.metadata_filters import Filter, Sought
+from bedrock_kb_simulator.metadata_filters import DocumentFilter, Filter
 from bedrock_kb_simulator.rules import SEARCHABLE_LAG
 from bedrock_kb_simulator.vectors import Hit, Passage
 from simulated_time.hub import Hub
@@ -139,15 +139,15 @@ class SearchableDocuments:
         knowledge_base_id: str,
         query: Vector,  # noqa: ARG002 - nothing is nearer than anything else
         limit: int,
-        sought: Sought,
+        document_filter: DocumentFilter,
     ) -> list[Hit]:
         shelf, now = self._shelf(knowledge_base_id), self._hub.time
-        owners = candidates(sought.condition, shelf.owners)
+        owners = candidates(document_filter.condition, shelf.owners)
         hits: list[Hit] = []
         for owner in shelf.documents if owners is None else sorted(owners):
             document = shelf.documents[owner]
             shown = shown_owner(owner, document.attributes)
-            if not sought(shown, document.attributes):
+            if not document_filter(shown, document.attributes):
                 continue
             hits += [
                 Hit(
@@ -166,7 +166,7 @@ class SearchableDocuments:
 
     def query_vectors(self, parameters: dict[str, Any]) -> dict[str, Any]:
         """Answer a QueryVectors call by its filter alone, because all vectors are equally near."""
-        lets_through = metadata_filters.compiled(parameters["filter"])
+        lets_through = metadata_filters.compile_filter(parameters["filter"])
         home, now = self._homes.get(parameters["indexArn"]), self._hub.time
         vectors = [
             {"key": version.key, "metadata": {**metadata, BEDROCK_TEXT: version.text}}

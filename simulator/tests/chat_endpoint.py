@@ -1,4 +1,4 @@
-"""An OpenAI-compatible endpoint of this process, which says what a test tells it to say."""
+"""An OpenAI-compatible endpoint in this process, whose responses a test sets."""
 
 import json
 import threading
@@ -18,9 +18,11 @@ Answering = Callable[[BaseHTTPRequestHandler], None]
 @dataclass
 class ChatEndpoint:
     """
-    `says` is the model's text, `calls` the tools that it calls by name and arguments, `stops` its
-    finish_reason; `answering`, if given, writes the whole response instead. If it `streams`, the
-    text goes out word by word to whoever asks for that, the second one once it may `go_on`.
+    The endpoint and the requests it received.
+
+    `says` is the model's text, `calls` are tool calls by name and arguments, `stops` is the
+    finish_reason; `answering`, if set, writes the whole response instead. With `streams`, streaming
+    requests get the text word by word, the second word once `go_on` is set.
     """
 
     base_url: str
@@ -38,8 +40,8 @@ class ChatEndpoint:
         self.says, self.stops, self.answering = SAYS, "stop", None
         self.streams = False
         self.go_on.clear()
-        for told in (self.calls, self.asked, self.paths, self.authorizations):
-            told.clear()
+        for recorded in (self.calls, self.asked, self.paths, self.authorizations):
+            recorded.clear()
 
 
 @contextmanager
@@ -63,7 +65,7 @@ def chat_endpoint() -> Iterator[ChatEndpoint]:
             respond(self, 200, json.dumps({"choices": [choice]}))
 
         def log_message(self, *_: Any) -> None:
-            """The test's output is not its log."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
@@ -79,24 +81,24 @@ def stream(handler: BaseHTTPRequestHandler, endpoint: ChatEndpoint) -> None:
     handler.send_header("Content-Type", "text/event-stream; charset=utf-8")
     handler.end_headers()
 
-    def tell(delta: dict[str, Any], reason: str | None = None) -> None:
-        told = {"choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
-        handler.wfile.write(f"data: {json.dumps(told)}\n\n".encode())
+    def send(delta: dict[str, Any], reason: str | None = None) -> None:
+        chunk = {"choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+        handler.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
         handler.wfile.flush()
 
-    tell({"role": "assistant"})
+    send({"role": "assistant"})
     for number, word in enumerate((endpoint.says or "").split()):
         if number == 1:
             endpoint.go_on.wait(60)
-        tell({"content": word if number == 0 else f" {word}"})
+        send({"content": word if number == 0 else f" {word}"})
     for number, called in enumerate(endpoint.calls):
         call = {**_call(number, called), "index": number}
         arguments = call["function"]["arguments"]
         half = len(arguments) // 2
-        tell({"tool_calls": [{**call, "function": {**call["function"], "arguments": ""}}]})
+        send({"tool_calls": [{**call, "function": {**call["function"], "arguments": ""}}]})
         for piece in (arguments[:half], arguments[half:]):
-            tell({"tool_calls": [{"index": number, "function": {"arguments": piece}}]})
-    tell({}, endpoint.stops)
+            send({"tool_calls": [{"index": number, "function": {"arguments": piece}}]})
+    send({}, endpoint.stops)
     handler.wfile.write(b"data: [DONE]\n\n")
 
 
@@ -122,7 +124,7 @@ def says(status: int, body: str, **headers: str) -> Answering:
 
 
 def drip(handler: BaseHTTPRequestHandler) -> None:
-    """A byte now and then, for longer than anybody waits."""
+    """Send a byte now and then, for longer than any client waits."""
     handler.send_response(200)
     handler.send_header("Content-Length", "1000")
     handler.end_headers()

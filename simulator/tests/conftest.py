@@ -1,4 +1,4 @@
-"""An S3 for the documents and a simulator beside it, both on free ports of this machine."""
+"""Fixtures: an S3 for documents and a simulator, both on free ports of this machine."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -27,7 +27,7 @@ def _fake_credentials() -> Iterator[None]:
 
 @pytest.fixture(scope="package", autouse=True)
 def _room() -> Iterator[None]:
-    """For what all tests together make in one account, where a hundred is the most."""
+    """Raise quotas, since all tests share an account."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("KNOWLEDGE_BASES_PER_ACCOUNT", "GUARDRAILS_PER_ACCOUNT"):
             patch.setattr(rules, name, replace(getattr(rules, name), value=10_000))
@@ -42,7 +42,7 @@ def s3_endpoint(_fake_credentials: None) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def shared(s3_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """The simulator of all tests, for what a module makes once and only reads."""
+    """Return the simulator of all tests, for resources that a module only reads."""
     directory = tmp_path_factory.mktemp("simulator")
     with simulated(directory, s3_endpoint) as world:
         yield world
@@ -50,13 +50,13 @@ def shared(s3_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture
 def world(shared: World) -> World:
-    """The simulator of all tests, with a bucket of the test's own."""
+    """Return the simulator of all tests, with a bucket of the test's own."""
     return shared.anew()
 
 
 @pytest.fixture
 def world_at(s3_endpoint: str, tmp_path: Path) -> Iterator[Callable[..., World]]:
-    """A fresh simulator at a speed of the test's choice, with more of its `Configuration`."""
+    """Return a factory of simulators with a speed and further `Configuration`."""
     with ExitStack() as running:
 
         def start(speed: float, *, patient: bool = False, **more: Any) -> World:
@@ -77,7 +77,7 @@ def _chat() -> Iterator[ChatEndpoint]:
 def modelled(
     _chat: ChatEndpoint, s3_endpoint: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
-    """A simulator that has a model asked, which it does not wait for long."""
+    """Return a simulator with a model endpoint and a short timeout."""
     model = ModelEndpoint(base_url=_chat.base_url, model="small", key=OF_ENDPOINT, seconds=1)
     with simulated(tmp_path_factory.mktemp("modelled"), s3_endpoint, model=model) as world:
         yield world
@@ -85,6 +85,6 @@ def modelled(
 
 @pytest.fixture
 def chat(_chat: ChatEndpoint) -> ChatEndpoint:
-    """As if nobody had asked it yet."""
+    """Return the model endpoint in its initial state."""
     _chat.reset()
     return _chat

@@ -1,4 +1,4 @@
-"""Files as people really upload them, good ones and broken ones, made on the spot."""
+"""Files as people upload them, valid and broken, made for a test."""
 
 import io
 import random
@@ -27,7 +27,7 @@ _DOCUMENT_RELATION = (
 
 
 def pdf(*pages: str, password: str | None = None, title: str | None = None) -> bytes:
-    """One page a text, a line a line; invariant, so that equal texts give equal bytes."""
+    """Return a PDF with a page for each text; equal texts give equal bytes."""
     body = io.BytesIO()
     encryption = StandardEncryption(password, strength=128) if password else None
     canvas = Canvas(body, pagesize=A4, invariant=True, encrypt=encryption)
@@ -47,7 +47,7 @@ def encrypted_pdf() -> bytes:
 
 
 def pdf_without_text() -> bytes:
-    """As a scanner makes it: something to see and nothing to read."""
+    """Return a PDF as from a scanner: images without text."""
     body = io.BytesIO()
     canvas = Canvas(body, pagesize=A4, invariant=True)
     for _ in range(2):
@@ -58,14 +58,14 @@ def pdf_without_text() -> bytes:
 
 
 def _page_seen(text: str, *, dots_per_inch: int = 150) -> Image.Image:
-    """A page of A4 with this text, as a camera or a scanner sees it."""
+    """Return an image of an A4 page with this text."""
     with pypdfium2.PdfDocument(pdf(text)) as document:
         page: Image.Image = document[0].render(scale=dots_per_inch / 72).to_pil()
     return page.convert("L")
 
 
 def scanned_pdf(*pages: str, read: Sequence[str] = ()) -> bytes:
-    """Pages that are images of text and have none; after them those of `read`, which have it."""
+    """Return a PDF of images of text, followed by pages with the texts of `read`."""
     body = io.BytesIO()
     canvas = Canvas(body, pagesize=A4, invariant=True)
     for page in pages:
@@ -81,7 +81,7 @@ def scanned_pdf(*pages: str, read: Sequence[str] = ()) -> bytes:
 
 
 def garbled_pdf(text: str, garbled: str) -> bytes:
-    """A page of text, and one whose font gives each letter a private character, as a broken one."""
+    """Return a PDF with a page of text, and one whose broken font maps to private characters."""
     cmap = (
         b"/CIDInit /ProcSet findresource begin 12 dict begin begincmap\n"
         b"1 begincodespacerange <00> <FF> endcodespacerange\n"
@@ -109,7 +109,7 @@ def garbled_pdf(text: str, garbled: str) -> bytes:
 
 
 def xfa_pdf(placeholder: str) -> bytes:
-    """A form that only Adobe's reader shows; every other shows this placeholder."""
+    """Return an XFA form, of which readers other than Adobe's show this placeholder."""
     page = f"BT /F1 12 Tf 72 700 Td ({placeholder}) Tj ET".encode()
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R /NeedsRendering true"
@@ -130,20 +130,20 @@ def _stream(content: bytes) -> bytes:
 
 
 def photograph(text: str, kind: str = "PNG") -> bytes:
-    """A page of A4 with this text, as PNG or JPEG."""
+    """Return an image of an A4 page with this text, as PNG or JPEG."""
     body = io.BytesIO()
     _page_seen(text).save(body, kind)
     return body.getvalue()
 
 
 def truncated_pdf() -> bytes:
-    """The first two thirds of a PDF, as a broken download leaves it."""
+    """Return the first two thirds of a PDF, as after an interrupted download."""
     whole = pdf(*(f"Page {number} of a report that was cut off" for number in range(1, 9)))
     return whole[: len(whole) * 2 // 3]
 
 
 def truncated_linearised_pdf() -> bytes:
-    """Cut off, but what a reader opens it by stands at its head, as in PDFs for the web."""
+    """Return a truncated PDF whose cross-references are at its start, as in PDFs for the web."""
     head = (
         b"%PDF-1.4\ntrailer\n<< /Root 1 0 R /Size 8 >>\n"
         b"1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n"
@@ -178,7 +178,7 @@ def word(*paragraphs: str, table: Sequence[Sequence[str]] = ()) -> bytes:
 
 
 def word_of_xml(xml: str | bytes, parts: Mapping[str, str | bytes] | None = None) -> bytes:
-    """A DOCX with just this for its document part."""
+    """Return a DOCX with this document part."""
     relations = _DOCUMENT_RELATION.format(target="word/document.xml")
     return archive({"_rels/.rels": relations, "word/document.xml": xml, **(parts or {})})
 
@@ -188,17 +188,17 @@ def word_that_is_no_zip() -> bytes:
 
 
 def encrypted_office() -> bytes:
-    """How a DOCX or XLSX with a password begins: the container of old Office files."""
+    """Return the start of a DOCX or XLSX with a password: an OLE container."""
     return bytes.fromhex("d0cf11e0a1b11ae1") + bytes(504)
 
 
 def word_bomb(megabytes: int = 210) -> bytes:
-    """It unpacks to so much, from about a two-hundredth."""
+    """Return a DOCX that unpacks to so many bytes, 200 times its size."""
     return word_of_xml(f"<w:document {_W}>" + " " * megabytes * _MEGABYTE + "</w:document>")
 
 
 def lying_word_bomb() -> bytes:
-    """An archive that unpacks to more than the thousand bytes that it says."""
+    """Return a DOCX that declares a thousand bytes and unpacks to more."""
     bomb = bytearray(word_bomb(megabytes=1))
     with zipfile.ZipFile(io.BytesIO(bomb)) as opened:
         true_size = opened.getinfo("word/document.xml").file_size.to_bytes(4, "little")
@@ -206,7 +206,7 @@ def lying_word_bomb() -> bytes:
 
 
 def entity_bomb() -> bytes:
-    """Billion laughs: ten entities, each of ten of the one before."""
+    """Return a DOCX with ten nested entities, each ten times the one before (billion laughs)."""
     entities = ['<!ENTITY e0 "laugh">'] + [
         f'<!ENTITY e{level} "{f"&e{level - 1};" * 10}">' for level in range(1, 10)
     ]
@@ -217,7 +217,7 @@ def entity_bomb() -> bytes:
 
 
 def word_with_doctype() -> bytes:
-    """Harmless, but no word processor writes it."""
+    """Return a harmless DOCX with a doctype, which no word processor writes."""
     return word_of_xml(
         '<!DOCTYPE d [<!ENTITY e "x">]>'
         f"<w:document {_W}><w:p><w:t>text &e;</w:t></w:p></w:document>"
@@ -225,7 +225,7 @@ def word_with_doctype() -> bytes:
 
 
 def workbook(sheets: Mapping[str, Sequence[Sequence[str | float]]]) -> bytes:
-    """An XLSX of texts and numbers."""
+    """Return an XLSX of texts and numbers."""
     return _workbook(
         {
             name: "".join(f"<row>{''.join(map(_cell, row))}</row>" for row in rows)
@@ -258,13 +258,13 @@ def html_page() -> bytes:
 
 
 def picture() -> bytes:
-    """A PNG, for giving it other names."""
+    """Return a PNG."""
     header = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x08\0\0\0\x08\x08\0\0\0\0\x1d\xa7\xa6\xdb"
     return header + zlib.compress(bytes(range(256)) * 4)
 
 
 def mangled(body: bytes, seed: int) -> bytes:
-    """The file with bytes changed, or its end lost, or a piece of its middle."""
+    """Return the file with changed bytes, truncated, or without a piece of its middle."""
     chance = random.Random(seed)
     place = chance.randrange(len(body))
     match seed % 3:

@@ -1,4 +1,4 @@
-"""Marks the rules of the simulator that a test holds; docs/fidelity.json lists them by rule."""
+"""The mark of the rules that a test enforces; docs/fidelity.json lists the tests by rule."""
 
 from collections.abc import Callable
 from fnmatch import filter as matching
@@ -11,9 +11,9 @@ Test = TypeVar("Test", bound=Callable[..., None])
 
 def holds(*patterns: str) -> Callable[[Test], Test]:
     """
-    Says that the test fails where the simulator breaks these rules.
+    Declare that the test fails if the simulator breaks these rules.
 
-    By name, or by a pattern of names as of files (`rate.*`). The names must be literals, since
+    Rules are given by name or glob pattern (`rate.*`). They must be literals, since
     `docs.generate` reads them without running the tests.
     """
     strange = [pattern for pattern in patterns if not matching(RULES, pattern)]

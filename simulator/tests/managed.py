@@ -1,4 +1,4 @@
-"""Managed knowledge bases for the tests: made, connected, filled and searched."""
+"""Helpers that create, connect, fill and search managed knowledge bases."""
 
 import json
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ CUSTOM = {"type": "CUSTOM", "version": "1"}
 
 
 def managed_request(**configuration: Any) -> dict[str, Any]:
-    """`configuration` is the managedKnowledgeBaseConfiguration."""
+    """Return a CreateKnowledgeBase request with a managedKnowledgeBaseConfiguration."""
     return {
         "name": f"kb-{uuid4().hex}",
         "roleArn": ROLE,
@@ -24,7 +24,7 @@ def managed_request(**configuration: Any) -> dict[str, Any]:
 
 
 def s3(world: World, *prefixes: str, **more: Any) -> dict[str, Any]:
-    """The connectorParameters for the world's bucket; `more` is of its filterConfiguration."""
+    """Return connectorParameters for the world's bucket; `more` goes into filterConfiguration."""
     chosen = {"inclusionPrefixes": list(prefixes), **more} if prefixes or more else None
     return {
         "type": "S3",
@@ -35,7 +35,7 @@ def s3(world: World, *prefixes: str, **more: Any) -> dict[str, Any]:
 
 
 def source_request(knowledge_base: str, parameters: object, **more: Any) -> dict[str, Any]:
-    """`more` stands beside the connectorParameters."""
+    """Return a CreateDataSource request; `more` goes beside the connectorParameters."""
     return {
         "knowledgeBaseId": knowledge_base,
         "name": f"ds-{uuid4().hex}",
@@ -50,7 +50,7 @@ def source_request(knowledge_base: str, parameters: object, **more: Any) -> dict
 
 
 def managed(world: World, **configuration: Any) -> str:
-    """A managed knowledge base that is ACTIVE."""
+    """Create a managed knowledge base and wait until it is ACTIVE."""
     created = world.agent.create_knowledge_base(**managed_request(**configuration))
     knowledge_base = str(created["knowledgeBase"]["knowledgeBaseId"])
     eventually(lambda: status_of(world, knowledge_base) == "ACTIVE")
@@ -63,7 +63,7 @@ def status_of(world: World, knowledge_base: str) -> str:
 
 
 def connected(world: World, knowledge_base: str, parameters: object, **more: Any) -> str:
-    """A data source that is AVAILABLE."""
+    """Create a data source and wait until it is AVAILABLE."""
     request = source_request(knowledge_base, parameters, **more)
     source = str(world.agent.create_data_source(**request)["dataSource"]["dataSourceId"])
     eventually(lambda: described(world, knowledge_base, source)["status"] == "AVAILABLE")
@@ -71,7 +71,7 @@ def connected(world: World, knowledge_base: str, parameters: object, **more: Any
 
 
 def pair(world: World, parameters: object = None, **more: Any) -> tuple[str, str]:
-    """A managed knowledge base and its one data source, of the world's bucket or as told."""
+    """Create a managed knowledge base with one data source, by default of the world's bucket."""
     knowledge_base = managed(world)
     return knowledge_base, connected(world, knowledge_base, parameters or s3(world), **more)
 
@@ -83,8 +83,8 @@ def described(world: World, knowledge_base: str, source: str) -> dict[str, Any]:
     return found
 
 
-def parameters_told(source: dict[str, Any]) -> Any:
-    """What an answer has as connectorParameters, read."""
+def echoed_parameters(source: dict[str, Any]) -> Any:
+    """Return the connectorParameters of a response, parsed."""
     configuration = source["dataSourceConfiguration"]["managedKnowledgeBaseConnectorConfiguration"]
     return json.loads(configuration["connectorParameters"])
 
@@ -107,7 +107,7 @@ def ingested(
 
 
 def search(world: World, knowledge_base: str, text: str, **search: Any) -> list[dict[str, Any]]:
-    """`search` is the managedSearchConfiguration."""
+    """Return search results; `search` goes into managedSearchConfiguration."""
     answer = world.runtime.retrieve(
         knowledgeBaseId=knowledge_base,
         retrievalQuery={"text": text},
@@ -118,5 +118,5 @@ def search(world: World, knowledge_base: str, text: str, **search: Any) -> list[
 
 
 def places(results: Sequence[dict[str, Any]]) -> list[str]:
-    """The `documentId` of each result, in their order."""
+    """Return the `documentId` of each result in order."""
     return [result["documentId"] for result in results]

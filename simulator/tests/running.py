@@ -1,4 +1,4 @@
-"""An S3 for documents, and a simulator, each on a free port of this machine."""
+"""Starts an S3 and a simulator, each on a free port of this machine."""
 
 import os
 import socket
@@ -19,7 +19,7 @@ FAST = 100.0
 
 @contextmanager
 def ministack() -> Iterator[str]:
-    """Its endpoint, which answers for SQS and the rest of AWS, too."""
+    """Run ministack and yield its endpoint, which serves SQS and other services, too."""
     port = free_port()
     settings = {
         "GATEWAY_PORT": str(port),
@@ -60,7 +60,7 @@ def answers(url: str) -> bool:
 def simulated(
     data_dir: Path, s3_endpoint: str, *, speed: float = FAST, **more: Any
 ) -> Iterator[World]:
-    """A simulator of this process; `more` is of its `Configuration`."""
+    """Run a simulator in this process; `more` goes into its `Configuration`."""
     configuration = Configuration(data_dir=data_dir, s3_endpoint=s3_endpoint, speed=speed, **more)
     with Simulator(configuration) as simulator:
         yield World(simulator.endpoint, s3_endpoint, patient=True)
@@ -68,7 +68,7 @@ def simulated(
 
 @contextmanager
 def running(data_dir: Path, s3_endpoint: str, speed: float) -> Iterator[str]:
-    """The simulator as a process of its own, killed at the end."""
+    """Run the simulator as a separate process, killed at the end."""
     port = free_port()
     options = {"--port": port, "--data-dir": data_dir, "--s3-endpoint": s3_endpoint}
     command = [sys.executable, "-m", "bedrock_kb_simulator", "--speed", str(speed)]

@@ -1,4 +1,4 @@
-"""What is assumed of Bedrock's speed, and that a benchmark may assume otherwise: simulated time."""
+"""Assumptions about Bedrock's speed, which a benchmark may change, in simulated time."""
 
 import pytest
 
@@ -66,7 +66,7 @@ def a_document(key: str) -> dict[str, object]:
 
 
 def whole_bucket(account: Account) -> dict[str, str]:
-    """The ids of a new knowledge base and its S3 data source over the whole bucket."""
+    """Return the ids of a new knowledge base and its S3 data source over the whole bucket."""
     knowledge_base_id, _ = account.knowledge_base()
     account.hub.run(until=account.hub.time + 5)
     made = account.client("bedrock-agent", unpaced=True).create_data_source(

@@ -1,4 +1,4 @@
-"""Chunks: exact spans that lose nothing, cut as chunkingConfiguration says; what a search shows."""
+"""Chunks by each chunkingConfiguration, and the results of searches for them."""
 
 import re
 from itertools import pairwise
@@ -41,15 +41,15 @@ def semantic(tokens: int = 300, buffer: int = 0, percentile: int = 90) -> dict[s
 
 
 def cut(chunking: dict[str, Any], *pieces: str) -> list[Chunk]:
-    return list(strategy_of(chunking)(pieces, by_matter))
+    return list(strategy_of(chunking)(pieces, by_numbers))
 
 
 def texts(chunking: dict[str, Any], *pieces: str) -> list[str]:
     return [chunk.text for chunk in cut(chunking, *pieces)]
 
 
-def by_matter(text: str) -> Vector:
-    """Points to where the numbers in the text do: near ones have near directions."""
+def by_numbers(text: str) -> Vector:
+    """Return a vector whose direction follows the numbers in the text."""
     numbers = [int(number) for number in re.findall(r"\d+", text)]
     angles = np.array(numbers) / 400
     vector = np.array([np.cos(angles).sum(), np.sin(angles).sum()], dtype=np.float32)
@@ -89,7 +89,7 @@ def test_every_token_is_in_a_chunk(text: str, size: int, overlap: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["x" * 50_000 + " end", "word " * 20_000])
-def test_text_without_lines_is_cut_all_the_same(text: str) -> None:
+def test_text_without_lines_is_cut_by_size(text: str) -> None:
     chunks = list(Chunking().split(text))
 
     assert max(map(len, chunks)) <= 300 * 5
@@ -105,7 +105,7 @@ def test_without_chunking_a_document_is_one_chunk() -> None:
 
 @holds("chunk.boundaries")
 @pytest.mark.parametrize("chunking", [{}, fixed(1_000, 10), hierarchical(1_000, 500), semantic()])
-def test_no_chunk_spans_two_pages_that_were_looked_at(chunking: dict[str, Any]) -> None:
+def test_no_chunk_spans_two_pages_read_by_ocr(chunking: dict[str, Any]) -> None:
     found = cut(chunking, "The 1 door is open.", "The 2 window is shut.")
 
     assert [chunk.text for chunk in found] == ["The 1 door is open.", "The 2 window is shut."]
@@ -113,7 +113,7 @@ def test_no_chunk_spans_two_pages_that_were_looked_at(chunking: dict[str, Any]) 
 
 
 @holds("chunk.parents")
-def test_children_are_cut_from_their_parents_and_overlap_within_them() -> None:
+def test_hierarchical_children_are_spans_of_parents_and_overlap() -> None:
     found = cut(hierarchical(200, 50, overlap=20), STORY)
 
     parents = list(dict.fromkeys(chunk.parent for chunk in found))
@@ -126,8 +126,8 @@ def test_children_are_cut_from_their_parents_and_overlap_within_them() -> None:
 
 
 @holds("chunk.breakpoints")
-def test_of_101_sentences_the_tenth_that_differs_most_is_cut() -> None:
-    """The example of the API model: 100 pairs, 10 of them are split, 11 chunks."""
+def test_semantic_chunking_cuts_at_the_tenth_of_largest_differences() -> None:
+    """The API model's example: of 100 pairs, 10 are split, which gives 11 chunks."""
     numbers = [number + 30 * (number // 10) for number in range(101)]
     text = " ".join(f"Item {number} is in stock." for number in numbers)
 
@@ -139,12 +139,12 @@ def test_of_101_sentences_the_tenth_that_differs_most_is_cut() -> None:
 
 
 @holds("chunk.breakpoints")
-def test_with_a_buffer_a_sentence_is_embedded_with_its_neighbours() -> None:
+def test_semantic_buffer_embeds_a_sentence_with_its_neighbours() -> None:
     seen: list[str] = []
 
     def embed(text: str) -> Vector:
         seen.append(text)
-        return by_matter(text)
+        return by_numbers(text)
 
     list(strategy_of(semantic(buffer=1))(["Is 1 in? Is 2 in? Is 3 in?"], embed))
 
@@ -165,7 +165,7 @@ def test_semantic_chunking_keeps_similar_text_whole_up_to_token_limit() -> None:
 
 
 @holds("chunk.breakpoints")
-def test_the_real_embedding_cuts_between_two_matters(world: World) -> None:
+def test_semantic_chunking_with_the_real_model_cuts_between_subjects(world: World) -> None:
     knowledge_base, source = world.pair(
         vectorIngestionConfiguration={"chunkingConfiguration": semantic(percentile=80)},
     )
@@ -224,7 +224,7 @@ def test_hierarchical_search_matches_children_and_returns_parents_once(
 
 
 @holds("chunk.ranges", "chunk.configuration", "chunk.levels")
-def test_a_configuration_that_does_not_fit_says_why(world: World) -> None:
+def test_invalid_chunking_configuration_is_refused_with_the_reason(world: World) -> None:
     request = data_source_request(world.knowledge_base(), world.bucket)
     out_of_range = "1 validation error detected: Value at 'vectorIngestion"
     cases: list[tuple[dict[str, Any], str]] = [

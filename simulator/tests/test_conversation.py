@@ -1,4 +1,4 @@
-"""Converse: what is refused, answers by extraction or by an endpoint, and under a guardrail."""
+"""Converse: validation, extracted answers, and guardrails."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def test_extracted_answer_says_so_and_cites_passages_by_number(world: World) -> 
     assert answer["metrics"]["latencyMs"] >= 0
 
 
-def test_a_passage_behind_long_ones_is_read_too(world: World) -> None:
+def test_passage_after_long_ones_is_read(world: World) -> None:
     long = " ".join(f"Wagon {number} of the tram is green." for number in range(40))
     tagged = f'<result number="1">{long}</result><result number="2">Rome has seven hills.</result>'
 
@@ -75,7 +75,9 @@ def test_passages_are_read_from_any_tag_name_and_unescaped(
         ({"modelId": PROMPT_ARN}, "prompt resources"),
     ],
 )
-def test_what_is_refused_says_why(world: World, given: dict[str, Any], message: str) -> None:
+def test_invalid_request_is_refused_with_the_reason(
+    world: World, given: dict[str, Any], message: str
+) -> None:
     assert message in invalid(world.bedrock_runtime.converse, **request(**given))
 
 
@@ -84,7 +86,7 @@ def guarded(world: World, **policies: Any) -> dict[str, Any]:
 
 
 @holds("converse.guardrail-trace", "converse.usage")
-def test_a_trace_tells_what_a_guardrail_found_and_a_stream_tells_it_last(world: World) -> None:
+def test_guardrail_trace_lists_findings_and_comes_last_in_a_stream(world: World) -> None:
     topics = {"Investment advice": TOPICS["Investment advice"]}
     guardrail = guarded(world, words=["pigeons", "120,000"], topics=topics)
     config, full = ({**guardrail, "trace": trace} for trace in ("enabled", "enabled_full"))
@@ -93,7 +95,7 @@ def test_a_trace_tells_what_a_guardrail_found_and_a_stream_tells_it_last(world: 
     pigeons = "Which city has pigeons?"
 
     blocked = converse(**request(pigeons, guardrailConfig=config))
-    told = converse(**request("What does marketing earn?", guardrailConfig=config))
+    answer = converse(**request("What does marketing earn?", guardrailConfig=config))
     passed, fully = (
         converse(**request("How are you?", system=[{"text": "Be kind."}], guardrailConfig=each))
         for each in (config, full)
@@ -105,7 +107,7 @@ def test_a_trace_tells_what_a_guardrail_found_and_a_stream_tells_it_last(world: 
 
     asked = blocked["trace"]["guardrail"]
     assert blocked["usage"]["totalTokens"] == 0
-    [answered] = told["trace"]["guardrail"]["outputAssessments"][identifier]
+    [answered] = answer["trace"]["guardrail"]["outputAssessments"][identifier]
     words = [
         each["wordPolicy"]["customWords"]
         for each in (asked["inputAssessment"][identifier], answered)
@@ -136,8 +138,8 @@ def test_missing_or_async_guardrail_is_refused_and_empty_id_means_none(
     beside = {**named, "streamProcessingMode": "async"}
 
     for missing in ({"guardrailVersion": "3"}, {"guardrailIdentifier": "nosuchguardrail"}):
-        said = invalid(asked.converse, **request(guardrailConfig={**named, **missing}))
-        assert "does not exist" in said
+        message = invalid(asked.converse, **request(guardrailConfig={**named, **missing}))
+        assert "does not exist" in message
     streaming = invalid(asked.converse_stream, **request(guardrailConfig=beside))
     assert "streamProcessingMode" in streaming
     assert "trace" not in asked.converse(**request(guardrailConfig=none))

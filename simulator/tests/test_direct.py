@@ -1,4 +1,4 @@
-"""Direct ingestion and deletion: what a request may hold, and what becomes of its documents."""
+"""Direct ingestion and deletion: validation of requests, and statuses of documents."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from bedrock_kb_simulator.chunk_strategies import Chunk
-from bedrock_kb_simulator.indexing import bounded
+from bedrock_kb_simulator.indexing import limited
 from bedrock_kb_simulator.rules import DOCUMENT_WORK
 from bedrock_kb_simulator.service_errors import Unindexable
 from simulator.tests.holding import holds
@@ -35,28 +35,28 @@ def custom(world: World) -> dict[str, str]:
 
 
 def synced(world: World) -> dict[str, str]:
-    """An S3 data source that takes direct requests."""
+    """Create an S3 data source that accepts direct requests."""
     pair = world.pair("shelf/")
     world.sync(*pair)
     return at(*pair)
 
 
 def named(identifier: str) -> dict[str, Any]:
-    """As requests name a document by its id, or by its URI."""
+    """Return the identifier of a document by its id or URI."""
     if identifier.startswith("s3://"):
         return {"dataSourceType": "S3", "s3": {"uri": identifier}}
     return {"dataSourceType": "CUSTOM", "custom": {"id": identifier}}
 
 
 def by_uri(uri: str, *, described: bool = True) -> dict[str, Any]:
-    """With the attributes of its sidecar, if `described`."""
+    """Return a document by URI, with its sidecar if `described`."""
     content = {"dataSourceType": "S3", "s3": {"s3Location": {"uri": uri}}}
     sidecar = {"type": "S3_LOCATION", "s3Location": {"uri": f"{uri}.metadata.json"}}
     return {"content": content} | ({"metadata": sidecar} if described else {})
 
 
 def ingest(world: World, key: dict[str, str], *documents: dict[str, Any]) -> list[str]:
-    """What each reads at once."""
+    """Ingest documents and return their first statuses."""
     answer = world.agent.ingest_knowledge_base_documents(**key, documents=documents)
     return [each["status"] for each in answer["documentDetails"]]
 
@@ -67,7 +67,7 @@ def delete(world: World, key: dict[str, str], *identifiers: str) -> None:
 
 
 def status(world: World, key: dict[str, str], identifier: str) -> str:
-    """NOT_FOUND as AWS says it."""
+    """Return a document's status, NOT_FOUND if there is none."""
     answer = world.agent.get_knowledge_base_documents(
         **key, documentIdentifiers=[named(identifier)]
     )
@@ -75,13 +75,13 @@ def status(world: World, key: dict[str, str], identifier: str) -> str:
 
 
 def owned(world: World, key: dict[str, str], owner: str) -> list[str]:
-    """The texts whose sidecars say so."""
+    """Return the texts of documents whose sidecars have this owner."""
     condition = {"equals": {"key": "owner", "value": owner}}
     return [hit["content"]["text"] for hit in world.search(key["knowledgeBaseId"], "x", condition)]
 
 
 def settled(world: World, key: dict[str, str]) -> dict[str, dict[str, Any]] | None:
-    """By id; None while anything is under way."""
+    """Return final statuses by id, or None while any isn't final."""
     details = world.agent.list_knowledge_base_documents(**key)["documentDetails"]
     over = {"IGNORED", "FAILED", "INDEXED"}
     if {each["status"] for each in details} <= over:
@@ -177,11 +177,11 @@ def test_document_exceeding_work_limit_is_ignored_with_reason(
     assert (found["much"]["status"], found["little"]["status"]) == ("IGNORED", "INDEXED")
     assert found["much"]["statusReason"] == DOCUMENT_WORK.message.format(count=1)
     with pytest.raises(Unindexable):  # of one passage, which is as long
-        list(bounded([Chunk(text="1," * 1000 * DOCUMENT_WORK.limit)]))
+        list(limited([Chunk(text="1," * 1000 * DOCUMENT_WORK.limit)]))
 
 
 @holds("document.payload")
-def test_a_request_holds_six_megabytes(world: World) -> None:
+def test_request_takes_at_most_six_megabytes(world: World) -> None:
     key = custom(world)
     halves = [inline(name, "\n" * 3_145_728, a="b") for name in ("one", "two")]
     more = inline("three", "Text.", a="b")
@@ -193,7 +193,7 @@ def test_a_request_holds_six_megabytes(world: World) -> None:
 
 
 @holds("document.content")
-def test_content_and_metadata_must_go_together(world: World) -> None:
+def test_mismatched_content_and_metadata_are_refused(world: World) -> None:
     key, call = custom(world), world.agent.ingest_knowledge_base_documents
     cases: list[tuple[object, dict[str, Any], str]] = [
         (OF_S3, {}, "Inline content needs inline metadata"),
@@ -209,7 +209,7 @@ def test_content_and_metadata_must_go_together(world: World) -> None:
 
 
 @holds("job.searchable-lag")
-def test_a_document_that_reads_indexed_is_found_a_little_later(
+def test_indexed_document_is_found_after_a_lag(
     world_at: Callable[..., World],
 ) -> None:
     world = world_at(3, patient=True)
@@ -262,7 +262,7 @@ def test_ingestion_jobs_and_direct_requests_exclude_each_other(
 
 
 @holds("document.concurrent")
-def test_an_account_has_ten_direct_calls_at_work(world_at: Callable[..., World]) -> None:
+def test_account_runs_ten_direct_requests_at_a_time(world_at: Callable[..., World]) -> None:
     world = world_at(1)
     key = custom(world)
 
@@ -305,7 +305,7 @@ def test_direct_requests_are_accepted_only_after_a_completed_sync(
 
 
 @holds("document.after-sync")
-def test_a_job_that_was_stopped_does_not_count_as_a_sync(world_at: Callable[..., World]) -> None:
+def test_stopped_job_is_no_first_sync(world_at: Callable[..., World]) -> None:
     world = world_at(20, patient=True)
     key = at(*world.pair("shelf/"))
     uri = world.put("shelf/a.txt", "Text.", {"owner": "alice"})
@@ -362,7 +362,7 @@ def test_sync_skips_unchanged_documents_and_rereads_changed_sidecar(
 
 
 @holds("job.equal-to-bucket")
-def test_a_sync_makes_the_data_source_equal_to_the_bucket_again(world: World) -> None:
+def test_sync_reverts_direct_changes_to_match_the_bucket(world: World) -> None:
     inside, gone = (world.put(f"shelf/{name}.txt", "Inside.") for name in ("inside", "gone"))
     outside = world.put("elsewhere/outside.txt", "Outside.")
     key = synced(world)
@@ -381,7 +381,7 @@ def test_a_sync_makes_the_data_source_equal_to_the_bucket_again(world: World) ->
 
 
 @holds("document.statuses")
-def test_a_document_reads_pending_while_its_job_has_not_come_to_it(
+def test_document_is_pending_until_its_job_reaches_it(
     world_at: Callable[..., World],
 ) -> None:
     world = world_at(10)  # the job must not be over before it is looked at

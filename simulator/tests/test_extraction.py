@@ -1,4 +1,4 @@
-"""What is said where no language model runs: whole sentences of what was found."""
+"""Extracted answers: whole sentences of the passages."""
 
 import pytest
 
@@ -26,7 +26,7 @@ JAPANESE = """フェリーは毎晩九時に桟橋を出て、翌朝の六時半
 
 
 @pytest.mark.parametrize(
-    ("text", "question", "said"),
+    ("text", "question", "sentence"),
     [
         (
             FERRY,
@@ -48,20 +48,20 @@ JAPANESE = """フェリーは毎晩九時に桟橋を出て、翌朝の六時半
         ),
     ],
     ids=[
-        "a wrapped sentence is whole",
-        "a line by itself stays so",
-        "an item of a list does too",
-        "a narrow text is wrapped before capitals, numbers and brackets, too",
-        "where no spaces are, none comes in",
+        "wrapped sentence is joined",
+        "separate line stays separate",
+        "list item stays separate",
+        "narrow text is joined before capitals, numbers and brackets",
+        "text without spaces gets none",
     ],
 )
-def test_extracted_sentence_is_quoted_verbatim(text: str, question: str, said: str) -> None:
+def test_extracted_sentence_is_quoted_verbatim(text: str, question: str, sentence: str) -> None:
     answer = Extraction(embedder=MiniLM()).of_passages(
         question, [FoundPassage(text=text, source="1")]
     )
 
     first = answer.removeprefix(NOTICE).partition(" [1]")[0]
-    assert first == said
+    assert first == sentence
 
 
 def test_without_a_near_sentence_nothing_is_answered_or_cited() -> None:

@@ -1,4 +1,4 @@
-"""Faults: which calls and documents meet them, what they answer, and what was done all the same."""
+"""Faults: the calls and documents they affect, their errors, and the effects that remain."""
 
 import json
 import time
@@ -37,13 +37,13 @@ def _disturbed(s3_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> It
 
 @pytest.fixture
 def world(_disturbed: World) -> World:
-    """Where things go wrong when they are told to, and nothing has so far."""
+    """Return a simulator with injectable faults, and no earlier ones."""
     FAULTS.clear()
     return _disturbed.anew()
 
 
 @holds("document.late", "data-source.creating")
-def test_late_documents_and_data_sources_are_undecided_for_a_while(world: World) -> None:
+def test_late_document_and_data_source_are_unsettled_for_a_while(world: World) -> None:
     world.put("late.txt", "A late fox.")
     world.put("good.txt", "A good fox.")
     FAULTS.ask(
@@ -69,7 +69,7 @@ def test_late_documents_and_data_sources_are_undecided_for_a_while(world: World)
     eventually(lambda: set(world.statuses(knowledge_base, prompt).values()) == {"INDEXED"})
 
 
-def test_change_to_a_late_document_is_kept(world: World) -> None:
+def test_change_of_a_late_document_persists(world: World) -> None:
     key = _custom(world)
     FAULTS.ask(Fault(operation=INGEST, kind=Kind.LATE, seconds=30))
     world.agent.ingest_knowledge_base_documents(**key, documents=[inline("d", "Foxes.", a="b")])
@@ -85,7 +85,7 @@ def test_change_to_a_late_document_is_kept(world: World) -> None:
 
 
 @holds("document.unseen", "retrieve.filtered-lag", "document.slow")
-def test_a_document_may_be_unseen_slow_and_missed_by_searches_for_a_while(world: World) -> None:
+def test_document_can_be_unseen_slow_and_missed_by_searches(world: World) -> None:
     key = _custom(world)
     ask = world.agent.get_knowledge_base_documents
     identifiers = [{"dataSourceType": "CUSTOM", "custom": {"id": each}} for each in ("d", "e")]
@@ -126,7 +126,7 @@ def test_a_document_may_be_unseen_slow_and_missed_by_searches_for_a_while(world:
         ("ListVectorBuckets", Kind.THROTTLE, 429, "TooManyRequestsException", "Too many"),
     ],
 )
-def test_a_fault_that_is_asked_for_meets_the_next_call_in_awss_words(
+def test_ordered_fault_fails_the_next_call_with_awss_error(
     world: World, operation: str, kind: Kind, *, status: int, code: str, words: str
 ) -> None:
     calls = {
@@ -155,9 +155,7 @@ def test_a_fault_that_is_asked_for_meets_the_next_call_in_awss_words(
         (Kind.QUOTA, "ServiceQuotaExceededException", "per account: 5"),
     ],
 )
-def test_a_start_that_is_refused_starts_nothing(
-    world: World, kind: Kind, code: str, words: str
-) -> None:
+def test_refused_start_begins_no_job(world: World, kind: Kind, code: str, words: str) -> None:
     knowledge_base, source = world.pair()
     FAULTS.ask(Fault(operation=START, kind=kind, times=2))
 
@@ -195,7 +193,7 @@ def test_busy_fault_gives_both_aws_messages_and_failed_fault_one_document(
 
 
 @pytest.mark.parametrize("kind", [Kind.LOST, Kind.DROPPED])
-def test_an_answer_that_is_lost_was_meant_all_the_same(world: World, kind: Kind) -> None:
+def test_call_with_lost_response_takes_effect(world: World, kind: Kind) -> None:
     knowledge_base = world.knowledge_base()
     request = data_source_request(knowledge_base, world.bucket)
     FAULTS.ask(Fault(operation="CreateDataSource", kind=kind))
@@ -225,7 +223,7 @@ def test_fault_waits_for_the_call_it_targets_and_never_masks_a_refusal(
     assert error["Code"] == "InternalServerException"
 
 
-def test_a_late_answer_is_right(world: World) -> None:
+def test_late_response_is_correct(world: World) -> None:
     FAULTS.ask(Fault(operation="ListKnowledgeBases", kind=Kind.LATENCY, seconds=20))
 
     begun = time.monotonic()
@@ -265,27 +263,27 @@ def test_job_completes_with_failed_documents_and_next_job_fixes_them(
 def test_seed_makes_faults_reproducible_and_rate_one_fails_every_call() -> None:
     plain, crowded, other = (Faults(chance=Chance.even(seed, 0.1)) for seed in (7, 7, 8))
 
-    first = [plain.of_call(START, {}) for _ in range(300)]
+    first = [plain.next_of_call(START, {}) for _ in range(300)]
     second = []
     for _ in range(300):
-        crowded.of_call("Retrieve", {})
-        second.append(crowded.of_call(START, {}))
+        crowded.next_of_call("Retrieve", {})
+        second.append(crowded.next_of_call(START, {}))
 
     assert first == second
-    assert first != [other.of_call(START, {}) for _ in range(300)]
+    assert first != [other.next_of_call(START, {}) for _ in range(300)]
     assert {fault.kind for fault in first if fault} == set(BY_CHANCE[START])
     assert 200 < sum(fault is not None for fault in first) < 270  # eight kinds at a tenth each
     always = Faults(chance=Chance.even(1, 1.0))
-    assert all(always.of_call(START, {}) for _ in range(200))
+    assert all(always.next_of_call(START, {}) for _ in range(200))
     provisioned = ("CreateKnowledgeBase", "CreateIndex")
-    assert [always.of_call(operation, {}) for operation in provisioned] == [None, None]
+    assert [always.next_of_call(operation, {}) for operation in provisioned] == [None, None]
     assert chance_of("7:0.25") == Chance.even(7, 0.25)
     assert chance_of("7") == Chance.even(7, 0.02)
     with pytest.raises(ValueError, match="invalid literal"):
         chance_of("seven")
 
 
-def test_faults_are_asked_for_listed_and_cleared_over_http(world: World) -> None:
+def test_faults_are_ordered_listed_and_cleared_over_http(world: World) -> None:
     order = {
         "faults": [{"operation": "ListKnowledgeBases", "kind": "internal", "times": 2}],
         "chance": {"seed": 3, "rates": {"conflict": 0.5}},

@@ -1,8 +1,8 @@
-"""What the text of a file is, as passages have it, and that a bad one has none."""
+"""The text of files by format, and unreadable files."""
 
 import pytest
 
-from bedrock_kb_simulator.file_pages import Unreadable, checked, pages_of
+from bedrock_kb_simulator.file_pages import Unreadable, pages_of, require_text
 from simulator.tests import files
 
 
@@ -34,8 +34,8 @@ from simulator.tests import files
     ],
     ids=["pdf", "docx", "html", "xlsx", "csv", "txt", "md"],
 )
-def test_a_file_has_its_text(name: str, body: bytes, pages: list[str]) -> None:
-    assert checked(pages_of(body, name)) == pages
+def test_file_is_read_as_text(name: str, body: bytes, pages: list[str]) -> None:
+    assert require_text(pages_of(body, name)) == pages
 
 
 @pytest.mark.parametrize(
@@ -55,4 +55,4 @@ def test_a_file_has_its_text(name: str, body: bytes, pages: list[str]) -> None:
 )
 def test_file_without_text_is_unreadable(name: str, body: bytes) -> None:
     with pytest.raises(Unreadable):
-        checked(pages_of(body, name))
+        require_text(pages_of(body, name))

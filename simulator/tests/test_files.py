@@ -1,4 +1,4 @@
-"""Which files become documents, and what sidecars do to them."""
+"""Files that become documents, and their sidecars."""
 
 import json
 from typing import Any
@@ -60,8 +60,10 @@ def test_readable_files_are_indexed_and_others_fail_or_are_ignored(
     jobs = world.agent.list_ingestion_jobs(**at(knowledge_base, source))
     assert "failureReasons" not in jobs["ingestionJobSummaries"][0]
     details = world.agent.list_knowledge_base_documents(**at(knowledge_base, source))
-    told = {each["status"]: each.get("statusReason") for each in details["documentDetails"]}
-    assert told == {
+    reason_by_status = {
+        each["status"]: each.get("statusReason") for each in details["documentDetails"]
+    }
+    assert reason_by_status == {
         "INDEXED": None,
         "FAILED": None,
         "IGNORED": "Ignored 1 files as their file format was not supported.",
@@ -92,8 +94,8 @@ def test_both_forms_of_a_sidecar_give_attributes_and_one_form_is_embedded(world:
     assert first["location"]["s3Location"]["uri"].endswith("full.txt")
     assert first["score"] > second["score"]
     assert first["content"]["text"] == "It is about to happen."
-    told = {"topic": "volcanoes", "year": 2026, "draft": False, "tags": ["hot", "red"]}
-    assert first["metadata"].items() >= told.items()
+    given = {"topic": "volcanoes", "year": 2026, "draft": False, "tags": ["hot", "red"]}
+    assert first["metadata"].items() >= given.items()
 
 
 @holds("sidecar.invalid", "sidecar.size", "metadata.custom-keys")
@@ -133,7 +135,7 @@ def test_invalid_sidecar_fails_document_and_oversized_one_excludes_it(
         ({"k": ["v"] * 10}, {"k": ["v"] * 11}),
     ],
 )
-def test_an_attribute_has_its_limits(inside: dict[str, Any], outside: dict[str, Any]) -> None:
+def test_attribute_over_a_limit_is_refused(inside: dict[str, Any], outside: dict[str, Any]) -> None:
     assert attributes(inside.items(), OF_VECTOR).values == inside
     with pytest.raises(ValueError, match=r"^(k*|str|list)$"):
         attributes(outside.items(), OF_VECTOR)
@@ -189,8 +191,9 @@ def test_longest_key_and_sidecar_fit_with_our_non_filterable_keys(
     world: World,
 ) -> None:
     """
-    A key has 1,024 bytes at most, its sidecar's too; a sidecar as many. One of 807 fits elsewhere
-    but for its page and modality.
+    A key and a sidecar's key have at most 1,024 bytes, as does a sidecar.
+
+    A sidecar of 807 bytes fits other indexes, except for Bedrock's page and modality.
     """
     longest, shorter = (f"{'/'.join(('k' * 200,) * parts)}.txt" for parts in (5, 4))
     sidecar = {"note": "n" * (1024 - len('{"metadataAttributes": {"note": ""}}'))}

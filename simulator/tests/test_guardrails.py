@@ -1,4 +1,4 @@
-"""Guardrails: made, versioned, listed, refused, and applied to a text."""
+"""Guardrails: creation, versions, validation, and ApplyGuardrail."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +16,7 @@ SALARIES = {"Salaries": TOPICS["Salaries"]}
 
 
 @holds("guardrail.name-taken")
-def test_a_guardrail_reads_back_as_it_was_made_and_its_name_is_taken(world: World) -> None:
+def test_guardrail_reads_back_as_created_and_its_name_is_unique(world: World) -> None:
     request = guardrail_request(words=["Project Heron"], topics=SALARIES)
     tags = [{"key": "team", "value": "legal"}]
 
@@ -83,10 +83,10 @@ def test_guardrail_update_keeps_versions_and_deletion_removes_all(
 
 
 @holds("guardrail.per-account", "guardrail.versions")
-def test_an_account_has_100_guardrails_and_each_of_them_20_versions(
+def test_account_is_limited_to_100_guardrails_of_20_versions_each(
     world_at: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two stand for the hundred."""
+    """Two stand for the 100."""
     few = replace(rules.GUARDRAILS_PER_ACCOUNT, value=2)
     monkeypatch.setattr(rules, "GUARDRAILS_PER_ACCOUNT", few)
     world = world_at(1)
@@ -135,7 +135,7 @@ def applied(world: World, id_: str, text: str, **more: Any) -> dict[str, Any]:
 
 
 @holds("guardrail.words")
-def test_words_are_found_whole_in_any_case(world: World) -> None:
+def test_blocked_words_match_whole_words_in_any_case(world: World) -> None:
     id_ = world.guardrail(words=["Project Heron", "C++"])
     blocked = ("PROJECT   Heron!", "(Project\nHeron)", "Ｐｒｏｊｅｃｔ heron")
     free = ("project heronry", "project, heron", "C is a language", "")
@@ -182,7 +182,7 @@ def test_apply_guardrail_reports_as_aws_and_full_scope_lists_misses(
 
 
 @holds("guardrail.actions")
-def test_an_entry_may_be_off_on_one_side_or_only_report(world: World) -> None:
+def test_entry_can_be_disabled_on_one_side_or_only_report(world: World) -> None:
     request = guardrail_request(words=["heron", "egret"])
     heron, egret = request["wordPolicyConfig"]["wordsConfig"]
     heron["inputEnabled"], egret["outputAction"] = False, "NONE"
@@ -190,12 +190,12 @@ def test_an_entry_may_be_off_on_one_side_or_only_report(world: World) -> None:
 
     off = applied(world, id_, "heron")
     on = applied(world, id_, "heron", source="OUTPUT")
-    told = applied(world, id_, "egret", source="OUTPUT")
+    reported = applied(world, id_, "egret", source="OUTPUT")
 
     assert (off["action"], off["assessments"][0].get("wordPolicy")) == ("NONE", None)
     assert on["outputs"] == [{"text": "That answer is not for you."}]
-    assert told["action"] == "NONE"
-    assert told["assessments"][0]["wordPolicy"]["customWords"] == [
+    assert reported["action"] == "NONE"
+    assert reported["assessments"][0]["wordPolicy"]["customWords"] == [
         {"match": "egret", "action": "NONE", "detected": True}
     ]
 

@@ -1,4 +1,4 @@
-"""What Bedrock wrote into an index, as S3 Vectors itself answers it: by words and by meaning."""
+"""Vectors that Bedrock wrote into an index, read and queried through S3 Vectors."""
 
 import json
 import sqlite3
@@ -31,7 +31,7 @@ SOURCE = "x-amz-bedrock-kb-source-uri"
 
 @dataclass(frozen=True)
 class Base:
-    """A knowledge base with one CUSTOM data source, whose index is searched by its texts."""
+    """A knowledge base with a CUSTOM data source and an index with text search."""
 
     world: World
     index: str
@@ -54,7 +54,7 @@ class Base:
         return self.world.query(self.index, texts={TEXT: text}, returnMetadata=True, **more)
 
     def sources(self, text: str, **more: Any) -> list[str]:
-        """Of the vectors that a text finds, the documents."""
+        """Return the documents of the vectors that a text finds."""
         return [vector["metadata"][SOURCE] for vector in self.found(text, **more)]
 
     def embedded(self, text: str) -> list[float]:
@@ -132,7 +132,7 @@ def test_custom_document_can_omit_source_uri_by_assumption(
 
 @holds("retrieve.custom-location")
 @pytest.mark.parametrize("tells", CustomTells)
-def test_custom_document_with_content_in_s3_tells_as_assumed(
+def test_custom_document_with_content_in_s3_is_located_as_assumed(
     world_at: Callable[..., World], tells: CustomTells
 ) -> None:
     world = world_at(100, patient=True, assumptions=Assumptions(custom_documents_tell=tells))
@@ -164,7 +164,7 @@ def test_custom_document_with_content_in_s3_tells_as_assumed(
 
 
 @holds("retrieve.custom-location")
-def test_custom_document_with_inline_content_is_told_by_its_id_alone(
+def test_custom_document_with_inline_content_is_located_by_its_id(
     world_at: Callable[..., World],
 ) -> None:
     assumed = Assumptions(custom_documents_tell=CustomTells.LOCATION)
@@ -198,7 +198,7 @@ def test_retrieve_finds_what_was_put_only_with_bedrocks_own_keys(world: World) -
     assert len(world.query(here.index, texts={TEXT: "otters"})) == 2
 
 
-def test_a_sidecar_that_changes_alone_changes_what_its_words_find(world: World) -> None:
+def test_changed_sidecar_updates_text_search(world: World) -> None:
     index = world.index(searched={"title": "en"})
     knowledge_base = world.knowledge_base(index)
     source = world.data_source(knowledge_base)
@@ -216,7 +216,7 @@ def test_a_sidecar_that_changes_alone_changes_what_its_words_find(world: World) 
     assert world.query(index, texts={"title": "mammal"}) == []
 
 
-def test_a_state_file_of_before_gains_text_search(s3_endpoint: str, tmp_path: Path) -> None:
+def test_earlier_state_file_gains_text_search(s3_endpoint: str, tmp_path: Path) -> None:
     with simulated(tmp_path / "new", s3_endpoint) as world:
         first = base(world)
         first.ingest("otters", "Otters hold hands.", owner="alice")
@@ -239,7 +239,7 @@ def test_a_state_file_of_before_gains_text_search(s3_endpoint: str, tmp_path: Pa
 
 
 def _or_none(ask: Callable[[], list[str]]) -> list[str] | None:
-    """None while the key is BUILDING."""
+    """Return the results, or None while the key is BUILDING."""
     try:
         return ask()
     except ClientError:
@@ -247,7 +247,7 @@ def _or_none(ask: Callable[[], list[str]]) -> list[str] | None:
 
 
 def _as_before(present: Path, old: Path) -> None:
-    """A copy of a state file in the form that it had without text search."""
+    """Copy a state file into its earlier form, without text search."""
     old.parent.mkdir()
     with closing(sqlite3.connect(present)) as source, closing(sqlite3.connect(old)) as copy:
         source.backup(copy)

@@ -1,4 +1,4 @@
-"""Ingestion jobs: their life, their limits, and what they do to the documents."""
+"""Ingestion jobs: their life cycle, limits, and effects on documents."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ from simulator.tests.world import (
 
 
 @holds("job.starting", "job.shortest")
-def test_a_job_starts_runs_and_completes(world_at: Callable[..., World]) -> None:
+def test_job_starts_runs_and_completes(world_at: Callable[..., World]) -> None:
     # That it runs must last until it is seen; at this speed a quick look outruns the rate of looks.
     world = world_at(8, patient=True)
     knowledge_base, source = world.pair()
@@ -35,7 +35,7 @@ def test_a_job_starts_runs_and_completes(world_at: Callable[..., World]) -> None
 
 
 @holds("job.per-account")
-def test_an_account_runs_five_jobs(world_at: Callable[..., World]) -> None:
+def test_account_runs_five_jobs_at_a_time(world_at: Callable[..., World]) -> None:
     world = world_at(30, patient=True)
     pairs = [world.pair() for _ in range(6)]
     for number in range(100):
@@ -50,7 +50,7 @@ def test_an_account_runs_five_jobs(world_at: Callable[..., World]) -> None:
 
 
 @holds("job.incremental")
-def test_a_second_sync_does_only_what_changed(world: World) -> None:
+def test_second_sync_processes_only_changes(world: World) -> None:
     knowledge_base, source = world.pair("shelf/")
     world.put("shelf/same.txt", "The cat sleeps all day.", {"kind": "animal"})
     world.put("shelf/changed.txt", "Old: trains leave at noon.")
@@ -106,7 +106,7 @@ def test_replaced_passages_are_never_found_together_nor_both_missing(
 
 
 @holds("job.failed", "job.not-for-custom")
-def test_a_job_over_a_missing_bucket_fails_and_custom_sources_have_none(world: World) -> None:
+def test_job_of_missing_bucket_fails_and_custom_source_has_none(world: World) -> None:
     knowledge_base = world.knowledge_base()
     request = data_source_request(knowledge_base, "no-such-bucket-here")
     source = world.agent.create_data_source(**request)["dataSource"]["dataSourceId"]
@@ -123,7 +123,7 @@ def test_a_job_over_a_missing_bucket_fails_and_custom_sources_have_none(world: W
 
 
 @holds("job.not-running")
-def test_a_stopped_job_leaves_untouched_documents_as_they_were(
+def test_stopped_job_restores_unprocessed_documents(
     world_at: Callable[[float], World],
 ) -> None:
     world = world_at(100)
@@ -163,7 +163,7 @@ def test_sync_rereads_csv_on_sidecar_change_and_retries_failed_documents(
 
 
 @holds("job.failure-reasons")
-def test_a_job_keeps_2048_failure_reasons() -> None:
+def test_job_keeps_2048_failure_reasons() -> None:
     tally = Tally()
     for number in range(2049):
         tally.count_failure(
@@ -175,7 +175,7 @@ def test_a_job_keeps_2048_failure_reasons() -> None:
 
 
 @holds("model.job-filter")
-def test_jobs_are_listed_newest_first_or_as_asked_for(world: World) -> None:
+def test_jobs_are_listed_newest_first_or_as_requested(world: World) -> None:
     pair = world.pair()
     first, second = (world.sync(*pair)["ingestionJobId"] for _ in range(2))
 

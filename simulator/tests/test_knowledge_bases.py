@@ -1,4 +1,4 @@
-"""Knowledge bases and data sources: life, names, limits, and what can't change."""
+"""Knowledge bases and data sources: life cycle, names, limits, immutable settings."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -93,7 +93,7 @@ def test_knowledge_base_configuration_is_immutable_and_name_unique(
 def test_account_limits_knowledge_bases_to_100_and_lists_them_in_pages(
     world_at: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Three stand for the hundred."""
+    """Three stand for the 100."""
     few = replace(rules.KNOWLEDGE_BASES_PER_ACCOUNT, value=3)
     monkeypatch.setattr(rules, "KNOWLEDGE_BASES_PER_ACCOUNT", few)
     world = world_at(1_000)
@@ -112,7 +112,7 @@ def test_account_limits_knowledge_bases_to_100_and_lists_them_in_pages(
     assert listed == made
 
 
-def test_a_model_may_have_the_256_dimensions_of_its_index(world: World) -> None:
+def test_model_may_have_256_dimensions_as_its_index(world: World) -> None:
     request = knowledge_base_request(world.index(dimension=256))
     dimensions = {"bedrockEmbeddingModelConfiguration": {"dimensions": 256}}
     configuration = request["knowledgeBaseConfiguration"]["vectorKnowledgeBaseConfiguration"]
@@ -126,7 +126,7 @@ def test_a_model_may_have_the_256_dimensions_of_its_index(world: World) -> None:
 
 
 @holds("data-source.name-taken", "data-source.per-knowledge-base")
-def test_a_name_is_taken_once_and_five_are_the_most_in_a_knowledge_base(world: World) -> None:
+def test_knowledge_base_has_at_most_five_data_sources_of_unique_names(world: World) -> None:
     knowledge_base, other = world.knowledge_base(), world.knowledge_base()
     world.data_source(knowledge_base, name="ds-catalog")
     request = data_source_request(knowledge_base, world.bucket)
@@ -143,7 +143,7 @@ def test_a_name_is_taken_once_and_five_are_the_most_in_a_knowledge_base(world: W
 
 
 @holds("request.client-token")
-def test_a_repeated_client_token_makes_one_data_source_for_ten_minutes(
+def test_repeated_client_token_creates_one_data_source_for_ten_minutes(
     world_at: Callable[..., World],
 ) -> None:
     world = world_at(2_000, patient=True)
@@ -226,7 +226,7 @@ def test_data_source_with_missing_index_is_deleted_only_with_retain(world: World
 
 
 @holds("data-source.being-deleted", "data-source.deletion")
-def test_a_data_source_that_is_being_deleted_takes_no_more_work(
+def test_data_source_being_deleted_refuses_work(
     world_at: Callable[..., World],
 ) -> None:
     world = world_at(4, patient=True)
@@ -254,5 +254,5 @@ def test_a_data_source_that_is_being_deleted_takes_no_more_work(
 
 
 def is_gone(world: World, knowledge_base: str) -> bool:
-    """Its only data source."""
+    """Return True once the only data source is gone."""
     return not world.agent.list_data_sources(knowledgeBaseId=knowledge_base)["dataSourceSummaries"]

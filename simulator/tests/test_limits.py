@@ -1,4 +1,4 @@
-"""The service model's limits: what is just inside is taken, what is just outside refused."""
+"""The service model's limits: values within are accepted, values beyond refused."""
 
 from copy import deepcopy
 from typing import Any
@@ -124,7 +124,7 @@ ONE = {"key": "k", "value": _strings("v")}
         (INDEXES, KEYS, ["k"], ["k" * 64]),
     ],
 )
-def test_the_models_limits_are_the_simulators(
+def test_limit_of_the_api_model_is_enforced(
     operation: str, place: str, inside: object, outside: object
 ) -> None:
     validate(_shape(operation), _changed(REQUESTS[operation], place, inside))
@@ -146,7 +146,7 @@ def test_members_required_by_the_api_model_are_required() -> None:
 
 @holds("rate.[A-Z]*", "rate.exceeded")
 @pytest.mark.parametrize(("operation", "rate"), RATES.items())
-def test_an_operation_has_its_rate_and_a_burst_of_a_second(operation: str, rate: float) -> None:
+def test_operation_has_its_rate_and_a_burst_of_one_second(operation: str, rate: float) -> None:
     clock = HandClock()
     quotas = Quotas(clock, Rates(is_managed=lambda _: False))
     for _ in range(max(1, int(rate))):

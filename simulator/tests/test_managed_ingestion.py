@@ -1,4 +1,4 @@
-"""What is ingested into managed knowledge bases: jobs, direct requests, and what a job deletes."""
+"""Ingestion into managed knowledge bases: jobs, direct requests, deletion protection."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +13,7 @@ from simulator.tests.world import World, at, eventually, inline, invalid, refuse
 
 
 @holds("managed.rate.IngestKnowledgeBaseDocuments", "managed.list-page", "managed.filter-keys")
-def test_a_directly_ingested_document_is_found_and_a_deleted_one_is_not(world: World) -> None:
+def test_directly_ingested_document_is_found_until_deleted(world: World) -> None:
     knowledge_base, source = pair(world, CUSTOM)
     key, agent = at(knowledge_base, source), world.agent
     other = connected(world, knowledge_base, CUSTOM)
@@ -39,10 +39,10 @@ def test_a_directly_ingested_document_is_found_and_a_deleted_one_is_not(world: W
 
 
 @holds("managed.first-ingestion")
-def test_the_first_request_into_a_knowledge_base_takes_longer(
+def test_first_request_into_a_managed_knowledge_base_takes_longer(
     world_at: Callable[..., World],
 ) -> None:
-    """While the first one warms the knowledge base up, others begin and end."""
+    """During the first request, requests into another knowledge base begin and end."""
     world = world_at(50, patient=True)
     (cold, first), (warm, second) = pair(world, CUSTOM), pair(world, CUSTOM)
     ingested(world, warm, second, [inline("a", "Apples are red.", kind="fruit")])
@@ -89,7 +89,7 @@ def test_managed_job_ingests_files_under_its_prefixes_within_size_limits(
         ({"deletionProtectionStatus": "ENABLED", "deletionProtectionThreshold": 50}, 2, False),
     ],
 )
-def test_a_job_that_would_delete_too_much_deletes_nothing(
+def test_deletion_protection_stops_a_job_from_deleting_too_much(
     world: World, protection: dict[str, Any] | None, documents: int, *, kept: bool
 ) -> None:
     knowledge_base, source = pair(world, deletionProtectionConfiguration=protection)
@@ -116,7 +116,7 @@ def test_a_job_that_would_delete_too_much_deletes_nothing(
 def test_managed_knowledge_base_runs_one_job_per_data_source_up_to_limit(
     world_at: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Seven stand for fifty, which would end before all of them are started."""
+    """Seven stand for 50, which would end before all of them are started."""
     for name, value in (
         ("JOBS_PER_MANAGED", 7),
         ("MANAGED_CREATION", 1),

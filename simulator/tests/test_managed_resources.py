@@ -1,4 +1,4 @@
-"""Managed knowledge bases and their data sources: what they take, refuse and fill in."""
+"""Managed knowledge bases and their data sources: validation and defaults."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,10 +12,10 @@ from simulator.tests.managed import (
     CONNECTOR,
     CUSTOM,
     described,
+    echoed_parameters,
     managed,
     managed_request,
     pair,
-    parameters_told,
     s3,
     source_request,
     status_of,
@@ -35,7 +35,7 @@ S3 = {"type": "S3", "version": "1"}
 
 @pytest.fixture(scope="module")
 def home(shared: World) -> str:
-    """A managed knowledge base for tests that leave nothing in it but data sources."""
+    """Return a managed knowledge base for tests that create only data sources in it."""
     return managed(shared)
 
 
@@ -89,7 +89,7 @@ def test_option_unfit_for_a_managed_knowledge_base_is_refused(world: World, home
         "storageConfiguration is not supported",
         "doesn't match the type MANAGED",
     )
-    assert all(part in said for part, said in zip(expected, problems, strict=True)), problems
+    assert all(part in text for part, text in zip(expected, problems, strict=True)), problems
 
 
 @holds("managed.deletion")
@@ -190,7 +190,7 @@ def test_managed_data_source_refuses_documents_until_available(world: World, hom
     eventually(lambda: described(world, home, made["dataSourceId"])["status"] == "AVAILABLE")
     found = described(world, home, made["dataSourceId"])
     assert found["dataSourceConfiguration"]["type"] == CONNECTOR
-    assert parameters_told(found) == {
+    assert echoed_parameters(found) == {
         **s3(world),
         "aclEnabled": False,
         "filterConfiguration": {
@@ -222,7 +222,7 @@ def test_managed_data_source_takes_no_chunking_and_only_smart_parsing(
 def test_managed_knowledge_bases_and_their_data_sources_are_counted_apart(
     world_at: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With no room for others there is room for managed ones, until they are as many as may be."""
+    """Managed ones can be created without room for others, up to a limit of their own."""
     for name, value in (
         ("KNOWLEDGE_BASES_PER_ACCOUNT", 0),
         ("MANAGED_PER_ACCOUNT", 1),

@@ -1,4 +1,4 @@
-"""How managed knowledge bases are searched: always by words and meaning, and by their own rules."""
+"""Searches of managed knowledge bases: by words and meaning, filters, rates."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +35,7 @@ CITIES: dict[str, tuple[str, dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class Shelf:
-    """A managed knowledge base of three documents with attributes, one without; read only."""
+    """A managed knowledge base with three documents with attributes and one without."""
 
     world: World
     knowledge_base: str
@@ -75,9 +75,7 @@ def _is(operator: str, key: str, value: object) -> dict[str, Any]:
         ({"orAll": [_is("equals", "year", 2024), _is("in", "tags", ["b"])]}, {"berlin", "paris"}),
     ],
 )
-def test_a_filter_means_what_it_means_on_aws(
-    shelf: Shelf, condition: dict[str, Any], found: set[str]
-) -> None:
+def test_filter_matches_as_on_aws(shelf: Shelf, condition: dict[str, Any], found: set[str]) -> None:
     results = shelf.search("a city", filter=condition)
 
     prefix = f"s3://{shelf.world.bucket}/"
@@ -85,7 +83,7 @@ def test_a_filter_means_what_it_means_on_aws(
 
 
 @holds("managed.filter-operator", "managed.filter-range")
-def test_a_filter_that_is_not_supported_is_refused(shelf: Shelf) -> None:
+def test_unsupported_filter_is_refused(shelf: Shelf) -> None:
     starts, other = _is("startsWith", "year", "2"), _is("equals", "a", "b")
     cases = [
         (starts, "STARTS_WITH operation type is not supported for managed"),
@@ -98,7 +96,7 @@ def test_a_filter_that_is_not_supported_is_refused(shelf: Shelf) -> None:
 
 
 @holds("managed.filter-keys", "managed.document-id")
-def test_a_passage_says_where_it_is_from_and_can_be_sought_by_it(shelf: Shelf) -> None:
+def test_passage_has_its_source_and_can_be_filtered_by_it(shelf: Shelf) -> None:
     uri = f"s3://{shelf.world.bucket}/rome.txt"
     own = {"_source_uri": uri, "_data_source_id": shelf.source}
 
@@ -139,7 +137,7 @@ def test_managed_query_length_is_limited(shelf: Shelf) -> None:
 
 
 @holds("managed.hybrid")
-def test_a_word_of_the_question_counts_beside_its_meaning(world: World) -> None:
+def test_words_of_the_question_count_beside_its_meaning(world: World) -> None:
     knowledge_base, source = pair(world, CUSTOM)
     documents = [
         inline("meant", "How to repair a bicycle tyre at home.", kind="x"),
@@ -175,13 +173,13 @@ def test_best_score_is_one_unless_results_are_reranked(
 
 
 @holds("managed.rate.*", "managed.retrieve-rate", "managed.retrieve-burst", "managed.starts")
-def test_a_managed_knowledge_base_has_rates_of_its_own() -> None:
+def test_managed_knowledge_base_has_its_own_rates() -> None:
     clock = HandClock()
     rates = Rates(is_managed=lambda name: name.startswith("M"))
     quotas = Quotas(clock, rates)
 
     def taken(operation: str, *, home: str, most: int) -> int:
-        """How many of them are taken at once."""
+        """Return how many calls are accepted at once."""
         for number in range(most):
             try:
                 quotas.spend(operation, {"knowledgeBaseId": home})

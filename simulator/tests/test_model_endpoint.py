@@ -29,7 +29,7 @@ ERROR = "ModelErrorException"
 
 
 @pytest.mark.processes
-def test_why_a_model_cant_be_asked_is_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_unreachable_endpoint_is_logged_without_the_key(caplog: pytest.LogCaptureFixture) -> None:
     nowhere = f"http://127.0.0.1:{free_port()}/v1"
     asked = ModelEndpoint(base_url=f"{nowhere}?key={KEY}", model="small", key=KEY)
 
@@ -91,7 +91,7 @@ def test_inference_settings_and_key_reach_the_endpoint(modelled: World, chat: Ch
         (drip, "ModelTimeoutException", "in time"),
     ],
 )
-def test_an_endpoint_that_fails_is_an_error_of_aws_without_the_key(
+def test_endpoint_failure_becomes_an_aws_error_without_the_key(
     modelled: World,
     chat: ChatEndpoint,
     caplog: pytest.LogCaptureFixture,
@@ -101,7 +101,7 @@ def test_an_endpoint_that_fails_is_an_error_of_aws_without_the_key(
     problem: str,
 ) -> None:
     chat.answering = answering
-    once = World(modelled.endpoint, modelled.s3_endpoint)  # who is throttled is told
+    once = World(modelled.endpoint, modelled.s3_endpoint)  # it retries no throttled call
 
     error = refused(once.bedrock_runtime.converse, **request())
 
@@ -113,7 +113,7 @@ def test_an_endpoint_that_fails_is_an_error_of_aws_without_the_key(
 
 @pytest.mark.processes
 @pytest.mark.parametrize("answering", [drip, lambda _: time.sleep(3)])
-def test_a_slow_endpoint_is_given_up(chat: ChatEndpoint, answering: Answering) -> None:
+def test_slow_endpoint_times_out(chat: ChatEndpoint, answering: Answering) -> None:
     chat.answering = answering
     began = time.monotonic()
 
@@ -133,7 +133,7 @@ def test_a_slow_endpoint_is_given_up(chat: ChatEndpoint, answering: Answering) -
         {"BEDROCK_KB_SIMULATOR_OPENAI_API_KEY": f"{KEY}\nX-More: 1"},
     ],
 )
-def test_an_endpoint_that_can_not_be_asked_is_refused_at_the_start(
+def test_unusable_endpoint_configuration_is_refused_at_the_start(
     changes: dict[str, str],
 ) -> None:
     environment = {
@@ -149,7 +149,9 @@ def test_an_endpoint_that_can_not_be_asked_is_refused_at_the_start(
     assert KEY not in str(caught.value)
 
 
-def test_a_whole_conversation_with_tools_is_asked(modelled: World, chat: ChatEndpoint) -> None:
+def test_conversation_with_tools_reaches_the_endpoint_whole(
+    modelled: World, chat: ChatEndpoint
+) -> None:
     use = {"toolUse": {"toolUseId": "a", "name": "search", "input": {"query": "pump"}}}
     found = {"toolUseId": "a", "content": [{"text": "Every"}, {"json": {"hours": 200}}]}
     messages = [
@@ -184,7 +186,7 @@ def test_a_whole_conversation_with_tools_is_asked(modelled: World, chat: ChatEnd
     ]
 
 
-def test_the_choice_of_a_tool_is_asked(modelled: World, chat: ChatEndpoint) -> None:
+def test_tool_choice_reaches_the_endpoint(modelled: World, chat: ChatEndpoint) -> None:
     choices: list[object] = [None, {"auto": {}}, {"any": {}}, {"tool": {"name": "list"}}]
 
     for choice in choices:
@@ -196,7 +198,7 @@ def test_the_choice_of_a_tool_is_asked(modelled: World, chat: ChatEndpoint) -> N
 
 
 @holds("converse.stop-reason")
-def test_functions_that_are_called_are_uses_of_tools(modelled: World, chat: ChatEndpoint) -> None:
+def test_function_calls_become_tool_uses(modelled: World, chat: ChatEndpoint) -> None:
     chat.says, chat.stops = None, "tool_calls"
     chat.calls += [("search", '{"query": "pump"}'), ("search", "")]
 
@@ -210,7 +212,7 @@ def test_functions_that_are_called_are_uses_of_tools(modelled: World, chat: Chat
 
 
 @pytest.mark.processes
-def test_an_answer_may_take_as_long_as_words_of_it_come(
+def test_stream_may_last_longer_than_the_timeout(
     chat: ChatEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chat.streams = True
@@ -224,7 +226,7 @@ def test_an_answer_may_take_as_long_as_words_of_it_come(
 
 
 @pytest.mark.processes
-def test_words_come_as_the_model_writes_them(chat: ChatEndpoint) -> None:
+def test_words_of_a_stream_arrive_as_the_model_writes_them(chat: ChatEndpoint) -> None:
     chat.streams = True
     asked = ModelEndpoint(base_url=chat.base_url, model="small", key=KEY)
 
@@ -242,7 +244,7 @@ def test_words_come_as_the_model_writes_them(chat: ChatEndpoint) -> None:
 @holds("converse.stream")
 @pytest.mark.parametrize("says", [None, "I look it up."])
 @pytest.mark.parametrize("streams", [True, False])
-def test_a_stream_of_a_model_has_the_events_of_a_whole_answer(
+def test_streamed_model_answer_has_the_events_of_a_whole_one(
     modelled: World, chat: ChatEndpoint, *, streams: bool, says: str | None
 ) -> None:
     chat.says, chat.stops, chat.streams = says, "tool_calls", streams
@@ -257,8 +259,8 @@ def test_a_stream_of_a_model_has_the_events_of_a_whole_answer(
     deltas = [each["contentBlockDelta"] for each in events if "contentBlockDelta" in each]
     blocks: dict[int, str] = {}
     for each in deltas:
-        told = each["delta"].get("text") or each["delta"]["toolUse"]["input"]
-        blocks[each["contentBlockIndex"]] = blocks.get(each["contentBlockIndex"], "") + told
+        piece = each["delta"].get("text") or each["delta"]["toolUse"]["input"]
+        blocks[each["contentBlockIndex"]] = blocks.get(each["contentBlockIndex"], "") + piece
     assert names.count("messageStart") == 1
     assert names[0] == "messageStart"
     assert names[-2:] == ["messageStop", "metadata"]
@@ -270,7 +272,7 @@ def test_a_stream_of_a_model_has_the_events_of_a_whole_answer(
 
 @holds("tools.malformed")
 @pytest.mark.parametrize("call", [("search", "{query"), ("search", '["pump"]'), ("find", "{}")])
-def test_a_call_that_makes_no_sense_is_an_error_of_aws(
+def test_malformed_function_call_becomes_an_aws_error(
     modelled: World, chat: ChatEndpoint, call: tuple[str, str]
 ) -> None:
     chat.says = None
@@ -286,7 +288,7 @@ def test_a_call_that_makes_no_sense_is_an_error_of_aws(
     assert "no chat completion" in unasked["Message"]
 
 
-def test_a_process_asks_the_endpoint_of_its_environment_and_keeps_no_key(
+def test_process_uses_the_endpoint_of_its_environment_and_stores_no_key(
     tmp_path: Path,
     s3_endpoint: str,
     chat: ChatEndpoint,

@@ -23,7 +23,7 @@ PUMPS = {
 
 @pytest.fixture(scope="module")
 def ask(shared: World) -> Ask:
-    """Asks four documents with attributes; what more is given is of the search's configuration."""
+    """Return a search of four documents; keywords go into vectorSearchConfiguration."""
     world = shared.anew()
     knowledge_base = world.filled(**PUMPS)
 
@@ -74,7 +74,7 @@ def rerank(texts: list[str], question: str, **chosen: Any) -> dict[str, Any]:
 
 
 @holds("rerank.stand-in", "rerank.model", "rerank.results")
-def test_texts_come_in_the_order_of_their_relevance_under_their_own_number(world: World) -> None:
+def test_rerank_orders_texts_by_relevance_with_their_index(world: World) -> None:
     texts = ["The hall is swept.", "Pumps are greased daily.", "The pump is greased weekly."]
     rerank_, question = world.runtime.rerank, "How often is the pump greased?"
     of_haiku = {**rerank(texts, question), "rerankingConfiguration": reranking(HAIKU)}
@@ -112,7 +112,7 @@ def test_reranking_model_orders_scores_and_limits_the_results(world: World, ask:
 
 
 def selected(**chosen: list[str]) -> dict[str, Any]:
-    """A metadataConfiguration of these fields."""
+    """Return a metadataConfiguration of these fields."""
     fields = {name: [{"fieldName": each} for each in names] for name, names in chosen.items()}
     return {"selectionMode": "SELECTIVE", "selectiveModeConfiguration": fields}
 
@@ -127,7 +127,7 @@ def selected(**chosen: list[str]) -> dict[str, Any]:
         (selected(fieldsToExclude=["note"]), "pump.txt"),
     ],
 )
-def test_a_model_reads_the_attributes_that_were_chosen(
+def test_reranking_reads_the_selected_attributes(
     ask: Ask, metadata: dict[str, Any] | None, best: str
 ) -> None:
     chosen: dict[str, Any] = {"metadataConfiguration": metadata} if metadata else {}
@@ -152,13 +152,13 @@ ONE, BOTH = selected(fieldsToInclude=["a"]), selected(fieldsToInclude=["a"], fie
         (reranking(modelConfiguration={"modelArn": RERANKER, **MORE}), "ModelRequestFields of Ret"),
     ],
 )
-def test_a_reranking_that_aws_does_not_take_is_refused(
+def test_invalid_reranking_is_refused(
     ask: Ask, configuration: dict[str, Any], message: str
 ) -> None:
     assert message in invalid(ask, question="pump", rerankingConfiguration=configuration)
 
 
-def test_implicit_filter_is_taken_and_none_is_made(ask: Ask) -> None:
+def test_implicit_filter_is_accepted_without_effect(ask: Ask) -> None:
     results = ask("What is greased in Rome?", implicitFilterConfiguration=implicit(CITY))
 
     assert set(keys(results)) == {f"{name}.txt" for name in PUMPS}
@@ -173,7 +173,7 @@ def test_implicit_filter_is_taken_and_none_is_made(ask: Ask) -> None:
         (implicit(*[CITY] * 26), "metadataAttributes"),
     ],
 )
-def test_an_implicit_filter_that_aws_does_not_take_is_refused(
+def test_invalid_implicit_filter_is_refused(
     ask: Ask, configuration: dict[str, Any], message: str
 ) -> None:
     assert message in invalid(ask, question="pump", implicitFilterConfiguration=configuration)

@@ -1,4 +1,4 @@
-"""parsingConfiguration: pages and files that are images become searchable, by OCR here."""
+"""parsingConfiguration: pages and files that are images become searchable by OCR."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from bedrock_kb_simulator.parser_child import ParserChild
-from bedrock_kb_simulator.parser_process import _seen
+from bedrock_kb_simulator.parser_process import _ocr_pages
 from bedrock_kb_simulator.parsing import ChildParser
 from bedrock_kb_simulator.rules import PARSE_FILES
 from bedrock_kb_simulator.service_errors import Unindexable
@@ -79,7 +79,7 @@ def parser() -> Iterator[ChildParser]:
 
 
 @holds("parse.images", "chunk.boundaries")
-def test_a_scanned_pdf_is_found_by_what_is_on_its_pages(world: World) -> None:
+def test_scanned_pdf_is_found_by_the_text_of_its_pages(world: World) -> None:
     knowledge_base, source = world.pair(vectorIngestionConfiguration=BY_MODEL)
     world.put("scan.pdf", files.scanned_pdf(NIMBUS, read=[LEAKS]))
 
@@ -91,7 +91,7 @@ def test_a_scanned_pdf_is_found_by_what_is_on_its_pages(world: World) -> None:
 
 
 @holds("parse.images", "parse.image-size", "file.format")
-def test_a_picture_is_a_document_where_pictures_are_read(world: World) -> None:
+def test_image_is_a_document_where_images_are_parsed(world: World) -> None:
     knowledge_base = world.knowledge_base()
     blind = world.data_source(knowledge_base, "a/")
     seeing = world.data_source(knowledge_base, "b/", vectorIngestionConfiguration=BY_AUTOMATION)
@@ -117,7 +117,7 @@ def test_a_picture_is_a_document_where_pictures_are_read(world: World) -> None:
 
 
 @holds("parse.images")
-def test_a_picture_in_a_request_is_a_document_where_pictures_are_read(world: World) -> None:
+def test_inline_image_is_a_document_where_images_are_parsed(world: World) -> None:
     knowledge_base = world.knowledge_base()
     custom: dict[str, Any] = {"dataSourceConfiguration": CUSTOM}
     blind = world.data_source(knowledge_base, **custom)
@@ -138,13 +138,13 @@ def test_a_picture_in_a_request_is_a_document_where_pictures_are_read(world: Wor
 
 
 @holds("parse.fallback")
-def test_document_unseen_by_the_parser_is_read_as_without_one(
+def test_document_that_ocr_fails_on_is_read_as_text(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def none(self: ChildParser, body: bytes, filename: str) -> tuple[str, ...]:
         raise Unindexable("no")
 
-    monkeypatch.setattr(ChildParser, "seen", none)
+    monkeypatch.setattr(ChildParser, "page_texts", none)
     knowledge_base, source = world.pair(vectorIngestionConfiguration=BY_MODEL)
     world.put("text.pdf", files.pdf(LEAKS))
     world.put("scan.pdf", files.scanned_pdf(NIMBUS))
@@ -154,20 +154,20 @@ def test_document_unseen_by_the_parser_is_read_as_without_one(
     assert world.statuses(knowledge_base, source) == {"text.pdf": "INDEXED", "scan.pdf": "FAILED"}
 
 
-def test_reading_a_picture_without_the_ocr_packages_names_them(
+def test_missing_ocr_package_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     scan = files.scanned_pdf(NIMBUS)
     monkeypatch.delitem(sys.modules, "bedrock_kb_simulator.ocr", raising=False)
     monkeypatch.setitem(sys.modules, "PIL", None)
 
-    [answer] = _seen(scan, "scan.pdf")
+    [answer] = _ocr_pages(scan, "scan.pdf")
 
-    assert answer["error"].startswith("reading pictures takes the package rapidocr: ")
+    assert answer["error"].startswith("reading images requires the package rapidocr: ")
 
 
 @holds("parse.files")
-def test_files_beyond_the_parsers_limit_wait_for_the_next_job(
+def test_file_over_the_parsers_limit_waits_for_the_next_job(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     knowledge_base, source = world.pair(vectorIngestionConfiguration=BY_MODEL)
@@ -200,7 +200,7 @@ def test_files_beyond_the_parsers_limit_wait_for_the_next_job(
     ],
     ids=["no model", "managed", "transformation"],
 )
-def test_a_configuration_that_is_not_taken_says_why(
+def test_invalid_parsing_configuration_is_refused_with_the_reason(
     world: World, configuration: dict[str, Any], problem: str
 ) -> None:
     request = data_source_request(world.knowledge_base(), world.bucket)
@@ -209,12 +209,12 @@ def test_a_configuration_that_is_not_taken_says_why(
     assert problem in invalid(world.agent.create_data_source, **given)
 
 
-def test_pages_with_little_with_nothing_and_with_columns_on_them_are_read(
+def test_pages_with_little_text_none_or_columns_are_read(
     parser: ChildParser,
 ) -> None:
     pages = ("Crates", "4812", "\n" * 40 + "Page 1 of 2", "", f"Crates{' ' * 60}4812\nBarrels")
 
-    read = parser.seen(files.scanned_pdf(*pages), "scan.pdf")
+    read = parser.page_texts(files.scanned_pdf(*pages), "scan.pdf")
 
     assert read == ("Crates", "4812", "Page 1 of 2", "", "Crates 4812\nBarrels")
 
@@ -223,41 +223,41 @@ def test_page_that_exceeds_time_limit_is_unindexable() -> None:
     parser = ChildParser(seconds=0.05)
     try:
         with pytest.raises(Unindexable):
-            parser.seen(files.scanned_pdf(NIMBUS), "scan.pdf")
+            parser.page_texts(files.scanned_pdf(NIMBUS), "scan.pdf")
     finally:
         parser.close()
 
 
-def test_a_child_that_is_killed_is_followed_by_another(parser: ChildParser) -> None:
+def test_killed_child_is_replaced(parser: ChildParser) -> None:
     scan = files.scanned_pdf(NIMBUS)
     before = set(psutil.Process().children())
-    parser.seen(scan, "scan.pdf")
+    parser.page_texts(scan, "scan.pdf")
     (child,) = set(psutil.Process().children()) - before
 
     os.kill(child.pid, signal.SIGKILL)
     child.wait(60)  # until the last of its threads is gone
 
-    assert parser.seen(scan, "scan.pdf") == (NIMBUS,)
+    assert parser.page_texts(scan, "scan.pdf") == (NIMBUS,)
 
 
-def test_closing_ends_the_reading_of_a_scan_and_nothing_is_read_any_more() -> None:
+def test_close_ends_a_running_child_and_later_reads_return_none() -> None:
     parser = ChildParser()
     children = psutil.Process().children
     before = set(children())
 
     with ThreadPoolExecutor(1) as pool:
-        reading = pool.submit(parser.seen, files.scanned_pdf(*[NIMBUS] * 40), "scan.pdf")
+        reading = pool.submit(parser.page_texts, files.scanned_pdf(*[NIMBUS] * 40), "scan.pdf")
         eventually(lambda: set(children()) - before)
         parser.close()
         error = reading.exception(timeout=5)
 
     assert isinstance(error, Unindexable)
     with pytest.raises(Unindexable):
-        parser.seen(files.scanned_pdf(NIMBUS), "scan.pdf")
+        parser.page_texts(files.scanned_pdf(NIMBUS), "scan.pdf")
     assert set(children()) == before
 
 
-def test_closing_ends_a_child_that_is_just_being_started(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_close_ends_a_child_that_is_starting(monkeypatch: pytest.MonkeyPatch) -> None:
     child = ParserChild(60, sees=True)
     started = subprocess.Popen
 

@@ -1,4 +1,4 @@
-"""The fixture `bedrock_kb`: ready to be filled, and of one test alone."""
+"""The fixture `bedrock_kb`: a knowledge base for each test."""
 
 import subprocess
 import sys
@@ -67,7 +67,7 @@ def test_a_limit_with_a_wrong_name(bedrock_kb):
 """
 
 
-def test_a_knowledge_base_is_ready_for_each_test_and_has_its_marks_limits(tmp_path: Path) -> None:
+def test_fixture_has_a_new_knowledge_base_and_the_marks_limits(tmp_path: Path) -> None:
     (tmp_path / "test_of_a_user.py").write_text(OF_A_USER)
     plugins = ["-p", "bedrock_kb_simulator.pytest_plugin", "-p", "no:valkey"]
 
@@ -80,4 +80,4 @@ def test_a_knowledge_base_is_ready_for_each_test_and_has_its_marks_limits(tmp_pa
     )
 
     assert "5 passed, 1 error in" in run.stdout, run.stdout + run.stderr
-    assert "near to it: knowledge-base.per-account" in run.stdout
+    assert "similar names: knowledge-base.per-account" in run.stdout

@@ -1,23 +1,23 @@
-"""What another model has embedded is embedded anew, and never compared with what this one has."""
+"""Embedding again after a change of model: vectors of two models are never compared."""
 
 from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 
-from bedrock_kb_simulator.embedder import MiniLM, Vector, normalised
-from bedrock_kb_simulator.re_embedding import STORE, outdated, re_embedded
+from bedrock_kb_simulator.embedder import MiniLM, Vector, normalise
+from bedrock_kb_simulator.re_embedding import STORE, count_outdated, re_embed
 from bedrock_kb_simulator.store import Store
 from simulator.tests.running import simulated
 
 
 class Other:
-    """Another model, whose vectors are unlike the first one's."""
+    """Another model with different vectors."""
 
     model = "other"
 
     def embed(self, text: str) -> Vector:
-        return normalised(-MiniLM().embed(text))
+        return normalise(-MiniLM().embed(text))
 
     def embed_question(self, text: str) -> Vector:
         return self.embed(text)
@@ -33,7 +33,7 @@ def test_restart_with_another_model_re_embeds_ingested_documents_only(
         world.put_vector(index, "own", [1.0, *[0.0] * 1023])
     before = _vectors(tmp_path)
     with closing(Store(tmp_path / STORE)) as store:
-        assert sum(re_embedded(store, Other())) == 1
+        assert sum(re_embed(store, Other())) == 1
     turned = _vectors(tmp_path)
 
     with simulated(tmp_path, s3_endpoint) as world:
@@ -49,15 +49,15 @@ def test_interrupted_re_embedding_is_resumed(tmp_path: Path) -> None:
     with closing(Store(tmp_path / STORE)) as store:
         for number in range(50):
             store.insert("vectors", _row(number))
-        next(re_embedded(store, Other()))  # and no more: as if it had been killed
+        next(re_embed(store, Other()))  # and no more: as if it had been killed
 
-    left = outdated(tmp_path, "other")
+    left = count_outdated(tmp_path, "other")
     with closing(Store(tmp_path / STORE)) as store:
-        again = sum(re_embedded(store, Other()))
+        again = sum(re_embed(store, Other()))
 
     assert 0 < left < 50
     assert again == left
-    assert outdated(tmp_path, "other") == 0
+    assert count_outdated(tmp_path, "other") == 0
 
 
 def _row(number: int) -> dict[str, object]:
@@ -74,7 +74,7 @@ def _row(number: int) -> dict[str, object]:
 
 
 def _vectors(data_dir: Path) -> dict[str, Vector]:
-    """By what a document's name begins with, or by the key of PutVectors."""
+    """Return vectors by the start of a document's name, or by the key of PutVectors."""
     with closing(Store(data_dir / STORE)) as store:
         return {
             Path(row["identifier"]).stem: np.frombuffer(row["vector"], np.float32)

@@ -1,4 +1,4 @@
-"""A SIGKILL loses nothing that was finished, and what was under way says so."""
+"""After a SIGKILL, finished work is there and interrupted work is marked."""
 
 import sqlite3
 from pathlib import Path
@@ -17,7 +17,7 @@ from simulator.tests.world import World, at, eventually, inline
 
 
 @holds("document.after-sync")
-def test_documents_are_still_found_and_directly_ingested_after_a_kill(
+def test_documents_are_found_and_can_be_ingested_after_a_kill(
     tmp_path: Path, s3_endpoint: str
 ) -> None:
     with running(tmp_path, s3_endpoint, speed=50) as endpoint:
@@ -74,7 +74,7 @@ def test_killed_job_is_failed_and_next_job_finishes_its_work(
 
 
 @holds("managed.storage")
-def test_tags_and_what_is_in_no_index_outlast_a_restart(tmp_path: Path, s3_endpoint: str) -> None:
+def test_tags_and_managed_passages_survive_a_restart(tmp_path: Path, s3_endpoint: str) -> None:
     with simulated(tmp_path, s3_endpoint) as world:
         knowledge_base, source = pair(world, CUSTOM)
         ingested(world, knowledge_base, source, [inline("a", "Apples are red.", kind="x")])
@@ -96,7 +96,7 @@ def test_tags_and_what_is_in_no_index_outlast_a_restart(tmp_path: Path, s3_endpo
 def test_passage_lost_to_full_disk_is_not_found_under_another_owner(
     tmp_path: Path,
 ) -> None:
-    """The next passage that is written has the row that was not kept."""
+    """The next passage gets the row id of the lost one."""
     store = Store(tmp_path / "store.db")
     indexes = MemoryIndexes(store)
     vector = np.full(WIDTH, WIDTH**-0.5, np.float32)

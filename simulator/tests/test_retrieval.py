@@ -1,4 +1,4 @@
-"""Retrieve: results and their pages, filters as S3 Vectors has them, and what is refused."""
+"""Retrieve: results, pages, filters on S3 Vectors, and validation."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,7 +18,7 @@ LETTERS = 36_000  # of a passage: 40 of them are more than an answer holds
 
 @dataclass(frozen=True)
 class Shelf:
-    """A knowledge base of four documents with attributes, one without; read only."""
+    """A knowledge base with four documents with attributes and one without."""
 
     world: World
     knowledge_base: str
@@ -56,7 +56,7 @@ def request(knowledge_base: str, question: str = "a city", **more: Any) -> dict[
 
 
 @holds("filter.in")
-def test_the_reserved_keys_can_be_filtered_by(shelf: Shelf) -> None:
+def test_filter_can_use_bedrocks_own_keys(shelf: Shelf) -> None:
     key, source = "x-amz-bedrock-kb-data-source-id", shelf.source
 
     assert len(shelf.search(_is("equals", key, source))) == 5
@@ -86,13 +86,13 @@ def test_the_reserved_keys_can_be_filtered_by(shelf: Shelf) -> None:
         ({**_is("equals", "a", 1), **_is("notEquals", "b", 1)}, "exactly one operator"),
     ],
 )
-def test_a_filter_that_s3_vectors_does_not_take_is_refused(
+def test_unsupported_filter_is_refused(
     shelf: Shelf, condition: dict[str, Any], message: str
 ) -> None:
     assert message in invalid(shelf.search, condition=condition)
 
 
-def test_a_result_has_the_shape_of_aws(shelf: Shelf) -> None:
+def test_result_has_the_shape_of_aws(shelf: Shelf) -> None:
     best = shelf.retrieve("the town with hills")["retrievalResults"][0]
 
     uri = f"s3://{shelf.world.bucket}/rome.txt"
@@ -133,7 +133,7 @@ def test_five_results_are_returned_by_default(world: World) -> None:
         {"guardrailConfiguration": {"guardrailId": "gr123", "guardrailVersion": "DRAFT"}},
     ],
 )
-def test_a_request_that_aws_refuses_is_refused(shelf: Shelf, changes: dict[str, Any]) -> None:
+def test_invalid_request_is_refused(shelf: Shelf, changes: dict[str, Any]) -> None:
     invalid(shelf.retrieve, **changes)
 
     missing = refused(shelf.retrieve, knowledgeBaseId="NOSUCHBASE")
@@ -141,7 +141,7 @@ def test_a_request_that_aws_refuses_is_refused(shelf: Shelf, changes: dict[str, 
 
 
 @holds("retrieve.hybrid", "retrieve.user-context")
-def test_s3_vectors_searches_by_meaning_alone_and_heeds_no_user(shelf: Shelf) -> None:
+def test_hybrid_search_and_user_context_are_refused_on_s3_vectors(shelf: Shelf) -> None:
     semantic, hybrid = (
         {"vectorSearchConfiguration": {"overrideSearchType": kind}}
         for kind in ("SEMANTIC", "HYBRID")
@@ -156,7 +156,7 @@ def test_s3_vectors_searches_by_meaning_alone_and_heeds_no_user(shelf: Shelf) ->
 
 
 @holds("retrieve.guardrail")
-def test_a_guardrail_looks_at_the_query_and_never_at_what_is_found(shelf: Shelf) -> None:
+def test_guardrail_examines_the_query_and_not_the_results(shelf: Shelf) -> None:
     named = {"guardrailId": shelf.world.guardrail(words=["lakes"]), "guardrailVersion": "DRAFT"}
 
     free = shelf.retrieve("Berlin", guardrailConfiguration=named)
@@ -177,7 +177,7 @@ def many(knowledge_base: str, results: int = 100, question: str = "number") -> d
 
 @pytest.fixture(scope="module")
 def long_texts(shared: World) -> tuple[World, str]:
-    """Passages as long as S3 Vectors takes them, and quick to embed; read only."""
+    """Return passages as long as S3 Vectors allows and quick to embed; read only."""
     world = shared.anew()
     knowledge_base = world.knowledge_base()
     whole = {"chunkingConfiguration": {"chunkingStrategy": "NONE"}}
@@ -237,7 +237,7 @@ def test_result_pages_are_sorted_and_tokens_are_bound_to_one_request(
 
 
 @holds("retrieve.next-token")
-def test_a_token_lasts_for_a_while() -> None:
+def test_page_token_expires() -> None:
     asked, clock = many("KB12345678"), Clock()
     until_now = replace(RETRIEVE_TOKEN, value=0)
 

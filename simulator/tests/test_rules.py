@@ -1,4 +1,4 @@
-"""The table of rules: complete, sourced, and nothing in it that is not enforced."""
+"""The table of rules: each has a source, a test, and a use."""
 
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def test_every_rule_is_used_by_the_simulator() -> None:
     assert unused == []
 
 
-def test_every_error_of_a_rule_is_modelled_by_aws() -> None:
+def test_every_error_of_a_rule_is_in_awss_models() -> None:
     session = get_session()
     modelled = {
         shape.name
@@ -55,7 +55,7 @@ def test_every_error_of_a_rule_is_modelled_by_aws() -> None:
     assert {rule.error for rule in RULES.values() if not rule.status} <= modelled
 
 
-def test_every_rate_is_of_an_operation_that_aws_has() -> None:
+def test_every_rate_belongs_to_an_operation_of_aws() -> None:
     session = get_session()
     operations = {
         name for service in SERVICES for name in session.get_service_model(service).operation_names

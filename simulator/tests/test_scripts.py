@@ -1,4 +1,4 @@
-"""Models that say what a test tells them to, tools included."""
+"""Scripted models, including their use of tools."""
 
 import json
 import urllib.request
@@ -37,7 +37,7 @@ ASKS = {"role": "user", "content": [{"text": "How often is the pump greased?"}]}
 
 @pytest.fixture
 def world(world: World) -> Iterator[World]:
-    """Without any script."""
+    """Return a simulator without scripts."""
     ordered(world, "DELETE")
     yield world
     ordered(world, "DELETE")
@@ -73,7 +73,7 @@ def use_of(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 @holds("converse.stream")
 @pytest.mark.parametrize("streaming", [False, True])
-def test_a_strands_agent_runs_unmodified(world: World, streaming: bool) -> None:
+def test_strands_agent_runs_unmodified(world: World, streaming: bool) -> None:
     asked: list[str] = []
 
     @tool
@@ -94,7 +94,7 @@ def test_a_strands_agent_runs_unmodified(world: World, streaming: bool) -> None:
 
 
 @holds("converse.stream")
-def test_a_stream_has_the_same_answer_in_events(world: World) -> None:
+def test_stream_has_the_same_answer_as_events(world: World) -> None:
     script(world, {"text": "Let me search for that. " * 5, **SEARCHES})
     asked = {"modelId": MODEL, "messages": [ASKS], "toolConfig": TOOLS}
 
@@ -119,7 +119,7 @@ def test_a_stream_has_the_same_answer_in_events(world: World) -> None:
 
 
 @holds("converse.stream")
-def test_a_stream_goes_out_as_it_is_written(world: World) -> None:
+def test_stream_is_sent_at_the_scripts_pace(world: World) -> None:
     script(world, {"text": "A few words at a time. " * 5, "pace": 0.001})
     asked = {"modelId": MODEL, "messages": [ASKS], "toolConfig": TOOLS}
 
@@ -174,7 +174,7 @@ def test_script_matches_model_by_last_part_of_arn_only(world: World) -> None:
         ({"text": "{{n}}", "quotes": {"n": "\\d+"}}, {}, "quotes n, and its pattern \\d+ is found"),
     ],
 )
-def test_a_script_that_can_not_go_on_says_why(
+def test_script_that_cannot_continue_is_an_error_with_the_reason(
     world: World, turn: Mapping[str, Any], more: Mapping[str, Any], message: str
 ) -> None:
     script(world, turn)

@@ -1,4 +1,4 @@
-"""`bedrock-kb-simulator serve`: what it is told wrongly it says so of; its own S3 is one."""
+"""`bedrock-kb-simulator serve`: errors of its options, and its built-in S3."""
 
 import urllib.request
 from collections.abc import Iterator
@@ -13,22 +13,22 @@ from bedrock_kb_simulator.server import Configuration, Simulator
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
-        (["--port", "70000"], "no port"),
-        (["--speed", "0"], "no speed"),
-        (["--speed", "fast"], "no speed"),
-        (["--s3-endpoint", "localhost:4566"], "no URL"),
+        (["--port", "70000"], "not a port"),
+        (["--speed", "0"], "not a speed"),
+        (["--speed", "fast"], "not a speed"),
+        (["--s3-endpoint", "localhost:4566"], "not a URL"),
         (["--account", "12"], "does not match"),
         (["--region", "mars"], "does not match"),
-        (["--data-dir", "/dev/null/x"], "--data-dir can't be had"),
+        (["--data-dir", "/dev/null/x"], "--data-dir is not usable"),
         (["--signed"], "--signed needs --s3-endpoint"),
         (["--model-prefix", "HALF"], "set both HALF_OPENAI_BASE_URL and HALF_OPENAI_MODEL"),
     ],
 )
-def test_an_option_that_cannot_be_says_why(
+def test_invalid_option_is_refused_with_the_reason(
     options: list[str],
-    said: str,
+    message: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -41,12 +41,12 @@ def test_an_option_that_cannot_be_says_why(
         command.main()
 
     assert ended.value.code == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")
 def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A client of a simulator that was told of no other S3."""
+    """Return a client of a simulator's built-in S3."""
     with Simulator(Configuration(data_dir=tmp_path_factory.mktemp("alone"))) as simulator:
         session = boto3.Session("any", "key", region_name="us-east-1")
         made = session.client("s3", endpoint_url=simulator.endpoint)
@@ -55,7 +55,7 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @pytest.mark.processes
-def test_simulators_own_s3_keeps_objects_of_any_name_and_size(s3: Any, tmp_path: Path) -> None:
+def test_builtin_s3_keeps_objects_of_any_name_and_size(s3: Any, tmp_path: Path) -> None:
     large = tmp_path / "large"
     large.write_bytes(bytes(9_000_000))
     key = "a b/résumé (1)+%.txt"
@@ -78,7 +78,7 @@ def test_simulators_own_s3_keeps_objects_of_any_name_and_size(s3: Any, tmp_path:
 
 
 @pytest.mark.processes
-def test_missing_objects_are_answered_as_by_s3(s3: Any) -> None:
+def test_missing_object_has_s3s_error(s3: Any) -> None:
     with pytest.raises(s3.exceptions.NoSuchKey):
         s3.get_object(Bucket="health", Key="nothing")
     with pytest.raises(s3.exceptions.ClientError, match="404"):

@@ -1,4 +1,4 @@
-"""Whose calls are answered: those that the account's root signs, or a session of the account."""
+"""Signatures: accepted from the account's root and its sessions only."""
 
 import urllib.request
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def client(endpoint: str, key: str, secret: str, token: str | None = None) -> An
 
 
 @holds("request.signer", "request.signature")
-def test_the_root_and_a_session_of_the_account_are_answered(endpoint: str) -> None:
+def test_root_and_sessions_of_the_account_are_accepted(endpoint: str) -> None:
     session = new_id("ASIA")
 
     for each in (
@@ -62,7 +62,7 @@ def test_the_root_and_a_session_of_the_account_are_answered(endpoint: str) -> No
         ("ASIA0", "another", ROOT.token_of("ASIA0"), rules.SIGNATURE_WRONG),
     ],
 )
-def test_nobody_else_is(
+def test_other_signers_are_refused(
     endpoint: str, key: str, secret: str, token: str | None, rule: rules.Rule
 ) -> None:
     with pytest.raises(ClientError) as refused:
@@ -74,7 +74,7 @@ def test_nobody_else_is(
 
 @holds("request.signature")
 @pytest.mark.parametrize(("minutes", "is_taken"), [(4, True), (6, False)])
-def test_a_signature_holds_for_five_minutes(
+def test_signature_is_valid_for_five_minutes(
     endpoint: str, minutes: int, is_taken: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     then = datetime.now(UTC) - timedelta(minutes=minutes)
@@ -89,7 +89,7 @@ def test_a_signature_holds_for_five_minutes(
         urllib.request.urlopen(request).close()
 
 
-def test_orders_for_the_simulator_are_the_roots(endpoint: str) -> None:
+def test_control_endpoints_need_the_roots_signature(endpoint: str) -> None:
     url = endpoint + fault_orders.PATH
 
     orders.send(url, {"chance": {"seed": 3}}, ROOT)

@@ -1,4 +1,4 @@
-"""A model without a model: it searches by a tool, and extracts its answer from what that found."""
+"""The stand-in for a model: it searches by a tool and extracts its answer."""
 
 import json
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ GATEWAY = {
 
 
 def asked(world: World, *content: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """What is said to results with this content, after one search."""
+    """Return the answer to tool results with this content, after one search."""
     messages = [user(QUESTION), uses("a"), results("a", content=content)]
     answer: dict[str, Any] = world.bedrock_runtime.converse(
         **request(messages=messages, toolConfig=offered(tool_of(), **more))
@@ -76,7 +76,7 @@ def test_search_tool_is_called_once_per_question_cut_to_its_max_length(
     assert answered["stopReason"] == "end_turn"
 
 
-def test_an_answer_is_extracted_from_all_that_was_found_and_cites_it(world: World) -> None:
+def test_answer_is_extracted_from_all_results_and_cites_them(world: World) -> None:
     answer = said(asked(world, {"text": QUOTED}))
 
     assert answer == (
@@ -86,7 +86,7 @@ def test_an_answer_is_extracted_from_all_that_was_found_and_cites_it(world: Worl
     )
 
 
-def test_what_a_gateway_and_bedrock_itself_answer_is_read(world: World) -> None:
+def test_results_of_a_gateway_and_of_bedrock_are_read(world: World) -> None:
     location = {"type": "S3", "s3Location": {"uri": "s3://docs/manual.pdf"}}
     text = {"text": "The pump is greased every 200 hours."}
     found = {"retrievalResults": [{"content": text, "location": location}]}
@@ -102,7 +102,7 @@ def test_what_a_gateway_and_bedrock_itself_answer_is_read(world: World) -> None:
     assert of_bedrock.endswith("every 200 hours. [s3://docs/manual.pdf]")
 
 
-def test_stand_in_invents_no_answer_where_nothing_was_found(world: World) -> None:
+def test_stand_in_gives_no_answer_without_results(world: World) -> None:
     for found, expected in (
         ({"json": {"success": True, "results": []}}, "nothing was found."),
         ({"json": {"results": [], "error": "no such catalog"}}, "no such catalog"),
@@ -113,7 +113,7 @@ def test_stand_in_invents_no_answer_where_nothing_was_found(world: World) -> Non
         assert said(asked(world, found)).endswith(expected)
 
 
-def test_a_demanded_search_is_made_and_another_tool_refused(world: World) -> None:
+def test_required_search_is_made_and_other_required_tool_refused(world: World) -> None:
     demanded = asked(world, {"text": "200 hours."}, choice={"any": {}})
 
     tools = offered(
@@ -126,7 +126,7 @@ def test_a_demanded_search_is_made_and_another_tool_refused(world: World) -> Non
 
 
 def spanning(text: str, first: int, last: int) -> dict[str, Any]:
-    """A search's result that goes over these pages; most of it stands on the first."""
+    """Return a search result that spans these pages."""
     source = {"filename": "manual.pdf", "page": first, "page_first": first, "page_last": last}
     return {"content": text, "source": source}
 

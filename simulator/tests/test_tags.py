@@ -15,7 +15,7 @@ FIFTY = {f"key-{number}": "value" for number in range(50)}
 
 @dataclass(frozen=True)
 class Tagged:
-    """A resource that was made with tags, and its service's three operations."""
+    """A resource created with tags, and its service's tagging operations."""
 
     client: Any
     arn: str
@@ -111,7 +111,7 @@ def test_resource_takes_fifty_tags_and_refuses_reserved_or_missing(
     assert resource.listed() == FIFTY
 
 
-def test_another_bucket_or_index_of_the_name_has_no_tags_of_the_one_before(world: World) -> None:
+def test_new_bucket_or_index_of_a_deleted_name_has_no_tags(world: World) -> None:
     first = vector_index(world, {"team": "birds"})
     bucket_arn = first.arn.partition("/index/")[0]
     bucket = bucket_arn.rpartition("/")[2]

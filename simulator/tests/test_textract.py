@@ -1,4 +1,4 @@
-"""Textract: lines and words of a page, by boto3's own wire."""
+"""Textract's DetectDocumentText: lines and words of a page."""
 
 import io
 import time
@@ -30,7 +30,7 @@ def detected(world: World, body: bytes) -> list[dict[str, Any]]:
 def picture(
     *lines: tuple[str, int], kind: str = "PNG", sides: tuple[int, int] = (900, 400)
 ) -> bytes:
-    """Lines of text, each of letters of so many pixels."""
+    """Return an image with lines of text, each with a size in pixels."""
     image = Image.new("L", sides, 255)
     draw, top = ImageDraw.Draw(image), 30
     for text, size in lines:
@@ -41,7 +41,7 @@ def picture(
     return body.getvalue()
 
 
-def test_page_has_its_lines_and_they_their_words_where_they_stand(world: World) -> None:
+def test_page_has_lines_and_lines_have_words_with_positions(world: World) -> None:
     blocks = detected(world, files.photograph(f"Annex B\n{NIMBUS}"))
 
     page, *rest = blocks
@@ -58,7 +58,7 @@ def test_page_has_its_lines_and_they_their_words_where_they_stand(world: World) 
 
 @holds("textract.formats")
 @pytest.mark.parametrize("kind", ["JPEG", "TIFF"])
-def test_other_formats_are_read_by_what_they_begin_with(world: World, kind: str) -> None:
+def test_other_formats_are_recognised_by_their_first_bytes(world: World, kind: str) -> None:
     lines = [each.get("Text") for each in detected(world, picture((NIMBUS, 32), kind=kind))]
 
     assert NIMBUS in lines
@@ -82,14 +82,14 @@ def test_other_formats_are_read_by_what_they_begin_with(world: World, kind: str)
     ],
     ids=["two pages", "cut off", "password", "too wide", "too large"],
 )
-def test_document_beyond_a_limit_is_refused_by_its_name(
+def test_document_over_a_limit_is_refused_with_its_error(
     world: World, body: bytes, code: str
 ) -> None:
     assert refused_document(world, body)["Code"] == code
 
 
 @holds("textract.height")
-def test_letters_that_are_too_low_are_not_detected(world: World) -> None:
+def test_text_below_the_least_height_is_not_detected(world: World) -> None:
     blocks = detected(world, picture(("The rent is 812 euros.", 40), ("Pets are allowed.", 8)))
 
     assert [each["Text"] for each in blocks if each["BlockType"] == "LINE"] == [
@@ -108,7 +108,7 @@ def test_document_must_come_as_bytes(world: World, document: dict[str, Any]) -> 
 
 
 @holds("textract.rate", "rate.DetectDocumentText")
-def test_calls_over_the_rate_are_refused_by_textracts_own_error(
+def test_call_over_the_rate_is_refused_with_textracts_own_error(
     world_at: Callable[..., World],
 ) -> None:
     world = world_at(0.05)
@@ -126,7 +126,7 @@ def test_calls_over_the_rate_are_refused_by_textracts_own_error(
     ("kind", "code"),
     [("internal", "InternalServerError"), ("unavailable", "ServiceUnavailableException")],
 )
-def test_injected_fault_has_the_service_s_own_name(world: World, kind: str, code: str) -> None:
+def test_injected_fault_has_textracts_own_error(world: World, kind: str, code: str) -> None:
     fault = {"operation": "DetectDocumentText", "kind": kind}
     orders.send(f"{world.endpoint}{FAULTS}", {"faults": [fault]})
 

@@ -50,14 +50,14 @@ RESULT_OF_ASSISTANT = turn("assistant", *results("a")["content"])
         ([ASKS, uses("a"), results("a", content=[IMAGE])], ["image in a tool's result"]),
     ],
 )
-def test_uses_and_results_that_do_not_fit_are_refused(
+def test_mismatched_tool_uses_and_results_are_refused(
     world: World, messages: Sequence[Mapping[str, Any]], parts: list[str]
 ) -> None:
-    said = invalid(
+    message = invalid(
         world.bedrock_runtime.converse, **request(messages=messages, toolConfig=offered(tool()))
     )
 
-    assert [part for part in parts if part not in said] == [], said
+    assert [part for part in parts if part not in message] == [], message
 
 
 @holds("tools.configuration", "tools.names", "tools.schema", "tools.choice")
@@ -73,14 +73,14 @@ def test_uses_and_results_that_do_not_fit_are_refused(
         ({"toolConfig": offered({"systemTool": {"name": "grounding"}})}, "not offer systemTool"),
     ],
 )
-def test_offers_that_make_no_sense_are_refused(
+def test_invalid_tool_configuration_is_refused(
     world: World, given: Mapping[str, Any], message: str
 ) -> None:
     assert message in invalid(world.bedrock_runtime.converse, **request(**given))
 
 
 @holds("tools.results-missing")
-def test_the_assistant_may_go_on_after_its_results(world: World) -> None:
+def test_assistant_turn_may_follow_tool_results(world: World) -> None:
     messages = [ASKS, uses("a", "b"), results("b", "a"), assistant("Hm."), user("Hills?")]
 
     answer = world.bedrock_runtime.converse(
@@ -91,7 +91,7 @@ def test_the_assistant_may_go_on_after_its_results(world: World) -> None:
 
 
 @holds("converse.guardrail")
-def test_a_guardrail_does_not_look_at_tools(world: World) -> None:
+def test_guardrail_ignores_tool_uses_and_results(world: World) -> None:
     named = {"guardrailIdentifier": world.guardrail(words=["pigeons"]), "guardrailVersion": "DRAFT"}
     given: dict[str, Any] = {"toolConfig": offered(tool()), "guardrailConfig": named}
     found = results("a", content=[{"text": "Pigeons like hills."}])
@@ -112,7 +112,7 @@ def test_a_guardrail_does_not_look_at_tools(world: World) -> None:
 
 @holds("converse.cache")
 @pytest.mark.parametrize("model", [SONNET, "us.amazon.nova-lite-v1:0", PROFILE])
-def test_cache_points_are_taken_and_nothing_is_cached(world: World, model: str) -> None:
+def test_cache_points_are_accepted_and_nothing_is_cached(world: World, model: str) -> None:
     answer = world.bedrock_runtime.converse(
         **request(
             modelId=model,
@@ -136,7 +136,7 @@ def test_cache_points_are_taken_and_nothing_is_cached(world: World, model: str) 
         (SONNET, 0, "ValidationException", "content is blank"),
     ],
 )
-def test_cache_points_that_do_not_fit_are_refused(
+def test_invalid_cache_points_are_refused(
     world: World, model: str, points: int, code: str, message: str
 ) -> None:
     blocks = [QUESTION, *[CACHE] * points] if points else [CACHE]

@@ -1,4 +1,4 @@
-"""How near a text has to be to a denied topic: what the threshold catches, and what it lets by."""
+"""The threshold of denied topics: texts it detects, and texts it passes."""
 
 from bedrock_kb_simulator.embedder import MiniLM
 from bedrock_kb_simulator.screening import Guard, Side
@@ -33,7 +33,7 @@ def test_guardrail_topics_are_detected_only_in_texts_about_them() -> None:
     guard = Guard(body=guardrail_request(topics=TOPICS), embedder=MiniLM())
 
     def found(text: str) -> set[str]:
-        judged = guard.judged(text, Side.INPUT).topics or ()
+        judged = guard.judge(text, Side.INPUT).topics or ()
         return {each.name for each in judged if each.detected}
 
     about = {text: {topic} for topic, texts in ABOUT.items() for text in texts}

@@ -1,4 +1,4 @@
-"""What a vector bucket's policy denies: to who calls, and to a knowledge base's role."""
+"""Deny statements in vector bucket policies, for callers and for a knowledge base's role."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""QueryVectors: by vectors, texts, both, and filters; and which keys are searched by their text."""
+"""QueryVectors by vectors, texts and filters, and the configuration of text search."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ VECTORS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 def index(world: World) -> str:
-    """Three texts in two dimensions."""
+    """Create an index of three texts in two dimensions."""
     arn = world.index(dimension=2, non_filterable=["text"], searched={"text": "en", "title": None})
     world.put_vector(arn, "manual", [1, 0], text=MANUAL, title="Printers", year=2020)
     world.put_vector(arn, "repair", [8, 6], text=REPAIR, year=2021)
@@ -30,7 +30,7 @@ def index(world: World) -> str:
 
 
 def crowd(world: World, arn: str, count: int, **metadata: str) -> None:
-    """Each a little farther from [1, 0] than the one before."""
+    """Put vectors, each a little farther from [1, 0] than the last."""
     vectors = [
         {"key": str(n), "data": {"float32": [1, n / 100]}, "metadata": metadata}
         for n in range(count)
@@ -42,7 +42,9 @@ def keys(found: list[dict[str, Any]]) -> list[str]:
     return [vector["key"] for vector in found]
 
 
-def test_a_vector_finds_the_nearest_and_tells_what_is_asked_for(world: World, index: str) -> None:
+def test_query_by_vector_returns_the_nearest_with_requested_members(
+    world: World, index: str
+) -> None:
     bare = world.query(index, vector=[1, 0], results=2)
     told = world.query(
         index, vector=[1, 0], returnDistance=True, returnMetadata=True, returnScores=True
@@ -55,7 +57,7 @@ def test_a_vector_finds_the_nearest_and_tells_what_is_asked_for(world: World, in
     assert "scores" not in told[0]
 
 
-def test_an_euclidean_index_measures_lengths_too(world: World) -> None:
+def test_euclidean_index_uses_the_vectors_lengths(world: World) -> None:
     arn = world.index(dimension=2, metric="euclidean")
     world.put_vector(arn, "near", [1, 1])
     world.put_vector(arn, "far", [30, 40])
@@ -68,7 +70,7 @@ def test_an_euclidean_index_measures_lengths_too(world: World) -> None:
 
 
 @holds("query.words", "text-search.analyzers")
-def test_a_text_finds_what_has_any_of_its_words_in_whatever_form(world: World, index: str) -> None:
+def test_query_by_text_finds_any_of_its_words_in_any_form(world: World, index: str) -> None:
     found = world.query(index, texts={"text": "machine for washing?"})
     stemmed = world.query(index, texts={"text": "MACHINES"})
     code = world.query(index, texts={"text": "e-4711"})
@@ -81,7 +83,7 @@ def test_a_text_finds_what_has_any_of_its_words_in_whatever_form(world: World, i
 
 
 @holds("query.fusion", "query.scores")
-def test_a_hybrid_query_fuses_the_rankings_and_tells_each_score(world: World, index: str) -> None:
+def test_hybrid_query_fuses_rankings_and_returns_each_score(world: World, index: str) -> None:
     found = world.query(
         index, vector=[1, 0], texts={"text": "story", "title": "sea"}, returnScores=True
     )
@@ -100,7 +102,7 @@ def test_a_hybrid_query_fuses_the_rankings_and_tells_each_score(world: World, in
 
 
 @holds("query.bm25")
-def test_a_words_score_is_bm25s_by_what_is_neither_deleted_nor_replaced(world: World) -> None:
+def test_bm25_score_ignores_deleted_and_replaced_vectors(world: World) -> None:
     arn = world.index(dimension=1, searched={"text": None})
     texts = ("red red blue", "red green", "green blue white grey", "red")
     for number in range(8):
@@ -121,7 +123,7 @@ def test_a_words_score_is_bm25s_by_what_is_neither_deleted_nor_replaced(world: W
 
 
 @holds("query.long-text")
-def test_the_rare_words_of_a_long_text_decide(world: World) -> None:
+def test_rarest_words_of_a_long_text_decide(world: World) -> None:
     arn = world.index(dimension=1, searched={"text": None})
     common = [f"common{number}" for number in range(40)]
     rare = [f"rare{number}" for number in range(32)]
@@ -136,7 +138,7 @@ def test_the_rare_words_of_a_long_text_decide(world: World) -> None:
 
 
 @holds("query.fusion-depth")
-def test_what_lies_too_deep_in_a_ranking_did_not_match_it(world: World) -> None:
+def test_result_below_the_fusion_depth_does_not_count(world: World) -> None:
     arn = world.index(dimension=2, searched={"text": None})
     crowd(world, arn, 100)
     world.put_vector(arn, "far", [0, 1], text="needle")
@@ -148,7 +150,7 @@ def test_what_lies_too_deep_in_a_ranking_did_not_match_it(world: World) -> None:
 
 
 @holds("query.filter-first")
-def test_a_filter_comes_before_every_ranking(world: World) -> None:
+def test_filter_applies_before_every_ranking(world: World) -> None:
     arn = world.index(dimension=2, searched={"text": None})
     crowd(world, arn, 300, text="word", whose="others")
     world.put_vector(arn, "mine", [0, 1], text="word among many", whose="me")
@@ -162,7 +164,7 @@ def test_a_filter_comes_before_every_ranking(world: World) -> None:
 
 
 @holds("query.page", "query.next-token", "query.top-k")
-def test_results_come_by_the_hundred(world: World) -> None:
+def test_results_come_in_pages_of_100(world: World) -> None:
     arn = world.index(dimension=2)
     crowd(world, arn, 250)
     query = {"indexArn": arn, "queryVector": {"float32": [1, 0]}}
@@ -191,7 +193,7 @@ def test_results_come_by_the_hundred(world: World) -> None:
         ({"queryMode": "CLASSIC", "queryVector": {"float32": [1, 0]}}, "CLASSIC"),
     ],
 )
-def test_requests_that_s3_vectors_refuses_are_refused(
+def test_invalid_query_is_refused(
     world: World, index: str, query: dict[str, Any], says: str
 ) -> None:
     assert says in invalid(world.s3vectors.query_vectors, indexArn=index, topK=3, **query)
@@ -201,7 +203,7 @@ def test_requests_that_s3_vectors_refuses_are_refused(
 
 @holds("query.classic", "query.text-mode", "query.classic-filter", "vector-bucket.default-mode")
 @holds("vector-filter.starts-with")
-def test_classic_index_takes_vectors_only_and_may_miss_filtered_matches(
+def test_classic_index_takes_vectors_only_and_may_miss_filtered_ones(
     world: World,
 ) -> None:
     arn = world.index(dimension=2, mode="CLASSIC")
@@ -250,7 +252,7 @@ def genres(shared: World) -> tuple[World, str]:
         ({"$and": [{"$or": [{"seen": True}, {"seen": False}]}, {"year": {"$gt": 2000}}]}, "both"),
     ],
 )
-def test_an_operator_lets_through_what_it_means(
+def test_filter_operator_matches_as_documented(
     genres: tuple[World, str], condition: dict[str, Any], found: str
 ) -> None:
     world, arn = genres
@@ -303,7 +305,7 @@ def is_active(world: World, index: str) -> bool:
 
 
 @holds("text-search.backfill", "text-search.building", "query.text-building")
-def test_a_key_that_is_added_later_is_built_then_finds_what_was_there(
+def test_key_added_later_is_built_and_finds_existing_vectors(
     world_at: Callable[..., World],
 ) -> None:
     world = world_at(30)
@@ -329,7 +331,7 @@ def test_a_key_that_is_added_later_is_built_then_finds_what_was_there(
 
 
 @holds("text-search.t[aw]*", "text-search.absent", "text-search.change", "text-search.keys")
-def test_a_change_either_adds_what_is_not_there_or_deletes_what_is(world: World) -> None:
+def test_change_of_text_search_either_adds_or_deletes_keys(world: World) -> None:
     arn = world.index(dimension=1, searched={"text": "en"})
 
     def update(**changes: list[str]) -> dict[str, str]:
@@ -354,7 +356,7 @@ def test_a_change_either_adds_what_is_not_there_or_deletes_what_is(world: World)
 
 
 @holds("text-search.mode", "index.classic")
-def test_text_search_and_the_classic_mode_exclude_each_other(world: World) -> None:
+def test_text_search_and_classic_mode_exclude_each_other(world: World) -> None:
     classic = world.index(dimension=1, mode="CLASSIC")
     searched = world.index(dimension=1, searched={"text": "en"})
     more = {"textSearchConfigurations": [text_search("text")]}
@@ -396,7 +398,7 @@ def test_strings_and_lists_of_them_are_searched(world: World) -> None:
         (None, "Straße nach Ørsted", "straße"),
     ],
 )
-def test_every_language_finds_its_words(
+def test_text_search_finds_words_of_every_language(
     world: World, language: str | None, text: str, question: str
 ) -> None:
     arn = world.index(dimension=1, searched={"text": language})
@@ -411,7 +413,7 @@ def _scores(found: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def _bm25(word: str, texts: Sequence[str], at: int) -> float:
-    """Of one word in one of the texts, from the formula."""
+    """Return a word's BM25 score in a text, by the formula."""
     words = [text.split() for text in texts]
     having = sum(word in each for each in words)
     weight = math.log(1 + (len(texts) - having + 0.5) / (having + 0.5))

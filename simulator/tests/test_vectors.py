@@ -1,4 +1,4 @@
-"""Vector buckets, indexes and vectors of S3 Vectors: put, listed, deleted, refused; AWS's guide."""
+"""Vector buckets, indexes and vectors of S3 Vectors, and the steps of AWS's guide."""
 
 import json
 import os
@@ -53,7 +53,7 @@ def test_vector_bucket_is_deleted_only_when_empty_and_new_index_is_empty(
 
 
 @holds("vector-bucket.policy", "vector-bucket.policy-not-found", "vector-bucket.not-found")
-def test_a_policy_is_kept_as_written_replaced_and_deleted(world: World) -> None:
+def test_policy_is_stored_as_written_replaced_and_deleted(world: World) -> None:
     bucket = f"vectors-{uuid4().hex}"
     arn = world.s3vectors.create_vector_bucket(vectorBucketName=bucket)["vectorBucketArn"]
     none_yet = refused(world.s3vectors.get_vector_bucket_policy, vectorBucketName=bucket)
@@ -84,7 +84,7 @@ def put(world: World, index: str, count: int, **metadata: str) -> list[str]:
     return keys
 
 
-def test_a_vector_comes_back_as_it_was_put(world: World) -> None:
+def test_vector_reads_back_as_put(world: World) -> None:
     arn = world.index(dimension=3, non_filterable=["text"])
     metadata = {"text": "Grüße", "tags": ["a", "b"], "year": 2026, "share": 0.5, "seen": True}
     world.put_vector(arn, "k/ä", [0.1, 1e-20, 0], **metadata)
@@ -134,7 +134,7 @@ def test_keys_are_listed_in_pages_and_segments_refused(world: World) -> None:
 
 
 @holds("vectors.page-bytes")
-def test_a_page_ends_at_a_megabyte(world: World) -> None:
+def test_page_ends_at_a_megabyte(world: World) -> None:
     arn = world.index(dimension=2, non_filterable=["text"])
     put(world, arn, 120, text="x" * 10_000)
 
@@ -170,7 +170,7 @@ def test_put_vectors_refuses_whole_request_with_one_invalid_vector(
     assert world.s3vectors.list_vectors(indexArn=arn)["vectors"] == []
 
 
-def test_the_guides_steps_find_the_same_in_a_new_index_and_in_an_old_one(world: World) -> None:
+def test_steps_of_awss_guide_work_in_new_and_existing_indexes(world: World) -> None:
     endpoints = {
         f"AWS_ENDPOINT_URL_{service}": world.endpoint
         for service in ("S3VECTORS", "BEDROCK_RUNTIME")

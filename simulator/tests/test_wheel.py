@@ -1,4 +1,4 @@
-"""The wheel by itself: it serves, what is built on boto3 finds it, and it knows no Stackroom."""
+"""The wheel by itself, without Stackroom: it serves boto3 and libraries built on it."""
 
 import os
 import re
@@ -34,7 +34,7 @@ def test_it_is_found(bedrock_kb):
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With the wheel in it, and the packages of ours; not Stackroom, which a path file names."""
+    """Return an environment with the wheel and our dependencies, without Stackroom."""
     folder = tmp_path_factory.mktemp("wheel")
     uv = [find_uv_bin(), "--quiet", "--offline"]
     build = ["build", "--wheel", "--no-build-isolation", "--python", sys.executable]
@@ -49,14 +49,14 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def variables() -> dict[str, str]:
-    """Of nobody's AWS, and with the packages of ours."""
+    """Return variables without AWS credentials, and with our dependencies."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     return {**kept, "PYTHONPATH": sysconfig.get_path("purelib")}
 
 
 @pytest.fixture(scope="module")
-def told(environment: Path, variables: dict[str, str]) -> Iterator[dict[str, str]]:
-    """What the command says is to be exported, while it serves."""
+def exported(environment: Path, variables: dict[str, str]) -> Iterator[dict[str, str]]:
+    """Serve, and yield the variables that the command prints as exports."""
     command = [str(environment / "bin" / "bedrock-kb-simulator"), "serve", "--port", "0"]
     with subprocess.Popen(
         [*command, "--speed", "20"], env=variables, stdout=subprocess.PIPE, text=True
@@ -93,12 +93,12 @@ def knowledge_base(with_boto3: str) -> str:
     return str(found)
 
 
-def test_the_example_with_boto3_finds_what_it_put_there(with_boto3: str) -> None:
+def test_boto3_example_finds_its_document(with_boto3: str) -> None:
     assert with_boto3.startswith("COMPLETE 1\n")
     assert "s3://documents/parking.txt Parking is free on Sundays." in with_boto3
 
 
-def test_langchains_retriever_finds_it(told: dict[str, str], knowledge_base: str) -> None:
+def test_langchain_example_finds_the_document(told: dict[str, str], knowledge_base: str) -> None:
     python = installed("langchain") / "bin" / "python"
     env = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], **told}
 
@@ -107,7 +107,7 @@ def test_langchains_retriever_finds_it(told: dict[str, str], knowledge_base: str
     assert found == "s3://documents/parking.txt Parking is free on Sundays.\n"
 
 
-def test_an_agent_of_strands_answers_with_it(
+def test_strands_example_answers_from_the_document(
     environment: Path, variables: dict[str, str], told: dict[str, str], knowledge_base: str
 ) -> None:
     python = environment / "bin" / "python"
@@ -117,7 +117,7 @@ def test_an_agent_of_strands_answers_with_it(
     assert "Parking is free on Sundays." in answer
 
 
-def test_pytest_has_the_fixture_by_itself_and_no_stackroom_is_there(
+def test_pytest_loads_the_fixture_without_stackroom(
     environment: Path, variables: dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "test_of_a_user.py").write_text(TEST)

@@ -1,4 +1,4 @@
-"""The wire: real clients, modelled errors, rates, and what is not offered."""
+"""The wire protocol: real clients, modelled errors, rates, unsupported operations."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from simulator.tests.world import World, at, invalid, refused
 LONG = "x" * 50_001
 
 
-def test_answers_carry_a_request_id_and_health_is_plain_http(world: World) -> None:
+def test_response_has_a_request_id_and_health_is_plain_http(world: World) -> None:
     answer = world.s3vectors.list_vector_buckets()
     with urllib.request.urlopen(f"{world.endpoint}/health") as health:
         body = health.read()
@@ -24,7 +24,7 @@ def test_answers_carry_a_request_id_and_health_is_plain_http(world: World) -> No
 
 
 @holds("request.not-found")
-def test_errors_are_the_modelled_exceptions(world: World) -> None:
+def test_error_is_the_modelled_exception(world: World) -> None:
     error = refused(world.agent.get_knowledge_base, knowledgeBaseId="NOSUCHBASE")
 
     assert error["Code"] == "ResourceNotFoundException"

@@ -58,7 +58,7 @@ TOPICS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 @cache
 def client(service: str, endpoint: str, *, patient: bool = False) -> Any:
-    """A patient one is for tests about something else than the rates that they outrun."""
+    """Return a client; a patient one retries throttled calls, for tests that aren't about rates."""
     # The service is a name known when it runs; types-boto3 has types for literal names only.
     made = boto3.client(  # type: ignore[call-overload]
         service,
@@ -74,7 +74,7 @@ def client(service: str, endpoint: str, *, patient: bool = False) -> Any:
 
 
 def _soon_again(response: Any, attempts: int, **_: Any) -> float | None:
-    """Seconds to wait, as botocore asks; its own back-off outlasts the jobs of a fast simulator."""
+    """Return seconds before a retry: botocore's back-off outlasts a fast simulator's jobs."""
     parsed = response[1] if response else {}
     throttled = parsed.get("Error", {}).get("Code") == "ThrottlingException"
     return 0.003 if throttled and attempts < 500 else None
@@ -82,7 +82,7 @@ def _soon_again(response: Any, attempts: int, **_: Any) -> float | None:
 
 def eventually(probe: Callable[[], Any], seconds: float = 120) -> Any:
     """
-    The first true answer of `probe`, which must be true of all that the test goes on to claim.
+    Return the first true result of `probe`, which must cover all that the test asserts next.
 
     Documents become searchable one by one: wait for the last of them, not for any.
     """
@@ -94,7 +94,7 @@ def eventually(probe: Callable[[], Any], seconds: float = 120) -> Any:
 
 
 def refused(call: Callable[..., Any], **parameters: Any) -> dict[str, str]:
-    """The error of a call that must fail: its `Code` and `Message`."""
+    """Return the error of a call that must fail: its `Code` and `Message`."""
     with pytest.raises(ClientError) as caught:
         call(**parameters)
     # Both members are there in every error that AWS answers; its stubs call them optional.
@@ -103,14 +103,14 @@ def refused(call: Callable[..., Any], **parameters: Any) -> dict[str, str]:
 
 
 def invalid(call: Callable[..., Any], **parameters: Any) -> str:
-    """The message of a call that must fail because of what it asks for."""
+    """Return the message of a call that must fail with ValidationException."""
     error = refused(call, **parameters)
     assert error["Code"] == "ValidationException"
     return error["Message"]
 
 
 def at(knowledge_base: str, data_source: str) -> dict[str, str]:
-    """As requests name a data source."""
+    """Return the members that name a data source in requests."""
     return {"knowledgeBaseId": knowledge_base, "dataSourceId": data_source}
 
 
@@ -127,7 +127,7 @@ class World:
         self.s3.create_bucket(Bucket=self.bucket)
 
     def anew(self) -> "World":
-        """With a bucket of its own."""
+        """Return this world with a new bucket."""
         return World(self.endpoint, self.s3_endpoint, patient=self.patient)
 
     @property
@@ -154,12 +154,12 @@ class World:
     def s3vectors(self) -> Any:
         return client("s3vectors", self.endpoint, patient=self.patient)
 
-    def _made(self, service: str) -> Any:
-        """What makes things ready for a test, which is not about how often that may be asked."""
+    def _patient(self, service: str) -> Any:
+        """Return a patient client for the set-up of a test."""
         return client(service, self.endpoint, patient=True)
 
     def put(self, key: str, body: bytes | str, sidecar: object | None = None) -> str:
-        """Upload a document, and its sidecar's attributes if given; answers its URI."""
+        """Upload a document, and a sidecar with attributes if given; return its URI."""
         if sidecar is not None:
             text = json.dumps({"metadataAttributes": sidecar}, ensure_ascii=False)
             self.put(f"{key}.metadata.json", text)
@@ -179,7 +179,7 @@ class World:
         metric: str = "cosine",
         mode: str = "ENHANCED",
     ) -> str:
-        """`searched` has the language of each key whose text can be searched."""
+        """Create an index; `searched` has the language of each searchable key."""
         bucket = f"vectors-{uuid4().hex}"
         self.s3vectors.create_vector_bucket(vectorBucketName=bucket)
         keys = NON_FILTERABLE if non_filterable is None else non_filterable
@@ -218,7 +218,7 @@ class World:
         texts: Mapping[str, str] | None = None,
         **more: Any,
     ) -> list[dict[str, Any]]:
-        """The vectors that a query finds; `texts` has what is sought, by metadata key."""
+        """Return the vectors that a query finds; `texts` are query texts by metadata key."""
         query: dict[str, Any] = {"indexArn": index, "topK": results, **more}
         if vector is not None:
             query["queryVector"] = {"float32": list(vector)}
@@ -229,40 +229,40 @@ class World:
 
     def knowledge_base(self, index: str | None = None) -> str:
         request = knowledge_base_request(index or self.index())
-        created = self._made("bedrock-agent").create_knowledge_base(**request)
+        created = self._patient("bedrock-agent").create_knowledge_base(**request)
         return str(created["knowledgeBase"]["knowledgeBaseId"])
 
     def pair(self, prefix: str = "", **more: Any) -> tuple[str, str]:
-        """A knowledge base, and its one data source."""
+        """Create a knowledge base with one data source."""
         knowledge_base = self.knowledge_base()
         return knowledge_base, self.data_source(knowledge_base, prefix, **more)
 
     def filled(self, **texts: str | tuple[str, object]) -> str:
-        """A knowledge base that finds each of these texts, under the name of its file.txt."""
+        """Create a knowledge base with these texts, each in a file of its name."""
         knowledge_base, source = self.pair()
-        for name, told in texts.items():
-            self.put(f"{name}.txt", *([told] if isinstance(told, str) else told))
+        for name, text in texts.items():
+            self.put(f"{name}.txt", *([text] if isinstance(text, str) else text))
         self.sync(knowledge_base, source)
         eventually(lambda: len(self.search(knowledge_base, "text")) == len(texts))
         return knowledge_base
 
     def data_source(self, knowledge_base: str, prefix: str = "", **more: Any) -> str:
         request = data_source_request(knowledge_base, self.bucket, prefix)
-        created = self._made("bedrock-agent").create_data_source(**{**request, **more})
+        created = self._patient("bedrock-agent").create_data_source(**{**request, **more})
         return str(created["dataSource"]["dataSourceId"])
 
     def guardrail(self, **policies: Any) -> str:
-        """Made of words, or of topics by name: each with a definition and examples."""
-        created = self._made("bedrock").create_guardrail(**guardrail_request(**policies))
+        """Create a guardrail with words, or with topics by name."""
+        created = self._patient("bedrock").create_guardrail(**guardrail_request(**policies))
         return str(created["guardrailId"])
 
     def sync(self, knowledge_base: str, data_source: str) -> dict[str, Any]:
-        """Run a job to its end and answer it."""
+        """Run a job to its end and return it."""
         job = self.start(knowledge_base, data_source)
         return self.finished(job)
 
     def start(self, knowledge_base: str, data_source: str) -> dict[str, Any]:
-        """Start a job, waiting for its turn."""
+        """Start a job, retrying while throttled."""
 
         def started() -> dict[str, Any] | None:
             try:
@@ -295,7 +295,7 @@ class World:
         return found
 
     def statuses(self, knowledge_base: str, data_source: str) -> dict[str, str]:
-        """By key of the bucket."""
+        """Return the documents' statuses by object key."""
         answer = self.agent.list_knowledge_base_documents(
             knowledgeBaseId=knowledge_base, dataSourceId=data_source
         )
@@ -319,7 +319,7 @@ class World:
     def found_keys(
         self, knowledge_base: str, text: str, condition: object | None = None
     ) -> set[str]:
-        """Of the documents that a search finds, the keys in the bucket."""
+        """Return the object keys of the documents that a search finds."""
         return {
             result["location"]["s3Location"]["uri"].removeprefix(f"s3://{self.bucket}/")
             for result in self.search(knowledge_base, text, condition)
@@ -376,7 +376,7 @@ def data_source_request(knowledge_base: str, bucket: str, prefix: str = "") -> d
 
 
 def inline(identifier: str, text: str, **attributes: str) -> dict[str, Any]:
-    """A document of a direct call, with its text and its attributes in the request."""
+    """Return a document of a direct request with inline text and attributes."""
     custom = {
         "customDocumentIdentifier": {"id": identifier},
         "sourceType": "IN_LINE",
@@ -395,7 +395,7 @@ def inline(identifier: str, text: str, **attributes: str) -> dict[str, Any]:
 
 
 def by_location(identifier: str, uri: str, **attributes: str) -> dict[str, Any]:
-    """The same, with its text in the object there."""
+    """Return a document of a direct request with its text in an object."""
     document = inline(identifier, "", **attributes)
     content = document["content"]["custom"]
     content |= {"sourceType": "S3_LOCATION", "s3Location": {"uri": uri}}
@@ -411,7 +411,7 @@ def fixed(tokens: int, overlap: int) -> dict[str, Any]:
 
 
 class HandClock(Clock):
-    """Time that passes when it is told to."""
+    """A clock that a test advances."""
 
     def __init__(self) -> None:
         super().__init__()

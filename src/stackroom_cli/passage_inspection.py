@@ -12,7 +12,7 @@ from rich.text import Text
 
 from bedrock_kb_simulator.chunk_strategies import Chunking, fixed_size
 from bedrock_kb_simulator.embedder import spans_of
-from bedrock_kb_simulator.indexing import bounded
+from bedrock_kb_simulator.indexing import limited
 from stackroom.errors import Unreadable
 from stackroom.model.formats import MAX_FILE_BYTES
 from stackroom.model.passages import Passage
@@ -84,7 +84,7 @@ def text_in(body: bytes, filename: str) -> DocumentText:
 
 def _cut(text: str, chunking: Chunking) -> list[str]:
     """As they would be indexed."""
-    return [chunk.text for chunk in bounded(fixed_size(chunking)([text], _no_vector))]
+    return [chunk.text for chunk in limited(fixed_size(chunking)([text], _no_vector))]
 
 
 def _no_vector(_: str) -> NoReturn:

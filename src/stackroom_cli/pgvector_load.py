@@ -12,7 +12,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from rich.markup import escape
 
-from bedrock_kb_simulator.bucket_objects import OF_VECTOR, Attributes, parsed
+from bedrock_kb_simulator.bucket_objects import OF_VECTOR, Attributes, parse_sidecar
 from bedrock_kb_simulator.chunk_strategies import Chunking
 from bedrock_kb_simulator.service_errors import Unindexable
 from stackroom.aws import session
@@ -114,7 +114,7 @@ class Loading:
         digest = self._digest(body, sidecar, uri)
         if self.documents.digest(file.name) == digest:
             return Unchanged(file.name)
-        attributes = Attributes() if sidecar is None else parsed(sidecar, OF_VECTOR)
+        attributes = Attributes() if sidecar is None else parse_sidecar(sidecar, OF_VECTOR)
         chunks = self._chunks(body, file.name, attributes)
         self.documents.put(
             NewDocument(

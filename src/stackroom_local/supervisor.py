@@ -175,10 +175,10 @@ class LocalMode:
         """
         # Imported here because they take a while, and most starts need none of it.
         from bedrock_kb_simulator.embedding_models import embedder_of  # noqa: PLC0415
-        from bedrock_kb_simulator.re_embedding import outdated  # noqa: PLC0415
+        from bedrock_kb_simulator.re_embedding import count_outdated  # noqa: PLC0415
 
         kept, model = self.state / "simulator", embedder_of(self.model).model
-        total = outdated(kept, model)
+        total = count_outdated(kept, model)
         if not total:
             return
         self.announce(f"{total} passages are embedded anew, by the model {self.model}")
@@ -187,7 +187,7 @@ class LocalMode:
         child = self._children[server.name]
         with self.counting("passages", total) as advance:
             while child.process.poll() is None:
-                advance(total - outdated(kept, model))
+                advance(total - count_outdated(kept, model))
                 time.sleep(0.5)
         if child.process.returncode:
             child.check()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bedrock_kb_simulator.embedder import WIDTH, MiniLM
-from bedrock_kb_simulator.re_embedding import STORE, outdated
+from bedrock_kb_simulator.re_embedding import STORE, count_outdated
 from bedrock_kb_simulator.store import Store
 from stackroom_local.servers import Ports
 from stackroom_local.supervisor import LocalMode
@@ -33,7 +33,7 @@ def test_a_start_embeds_anew_what_another_model_has_embedded(tmp_path: Path) -> 
     mode.re_embed()
     mode.re_embed()  # there is nothing more to do, and nothing is said
 
-    assert outdated(state / "simulator", MiniLM().model) == 0
+    assert count_outdated(state / "simulator", MiniLM().model) == 0
     assert said == ["3 passages are embedded anew, by the model minilm"]
     assert counted == [("passages", 3)]
 

@@ -61,7 +61,7 @@ def signer_of(request: Request, principals: Mapping[str, Principal], *, region: 
         raise AOSS_SIGNATURE.refused()
     if principal.token != request.headers.get("x-amz-security-token"):
         raise AOSS_SIGNATURE.refused()
-    if not signature.is_right(request, principal.secret_key, seconds=AOSS_SIGNATURE.value):
+    if not signature.is_valid(request, principal.secret_key, seconds=AOSS_SIGNATURE.value):
         raise AOSS_SIGNATURE.refused()
     return principal
 

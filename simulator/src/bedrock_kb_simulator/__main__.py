@@ -1,7 +1,6 @@
 """
-Bedrock Knowledge Bases and S3 Vectors on this machine, at one port. Where no --s3-endpoint is
-given, it is an S3, too, which keeps its objects in memory; where no --data-dir is, all of it ends
-with the server.
+Bedrock Knowledge Bases and S3 Vectors on this machine, at one port. Without --s3-endpoint it also
+serves an S3 that keeps its objects in memory. Without --data-dir nothing outlasts the server.
 """
 
 import argparse
@@ -45,33 +44,33 @@ def main() -> None:
     # Imported here because `--help` answers at once.
     from bedrock_kb_simulator.multilingual import OtherWeights  # noqa: PLC0415
     from bedrock_kb_simulator.server import (  # noqa: PLC0415
+        bind_listener,
         create_app,
         endpoint_of,
-        listening,
-        server_of,
+        make_server,
     )
 
     logging.basicConfig(level=logging.WARNING)
-    with contextlib.ExitStack() as kept:
+    with contextlib.ExitStack() as stack:
         if options.data_dir is None:
-            made = tempfile.TemporaryDirectory(prefix="bedrock-kb-simulator-")
-            options.data_dir = Path(kept.enter_context(made))
-            # Which uvicorn raises again once everything is closed: the folder goes, too.
+            folder = tempfile.TemporaryDirectory(prefix="bedrock-kb-simulator-")
+            options.data_dir = Path(stack.enter_context(folder))
+            # uvicorn raises the signal again once everything is closed; exiting removes the folder.
             signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         configuration = _configuration(parser, options)
         try:
-            listener = listening(options.port)
+            listener = bind_listener(options.port)
         except OSError as error:
             if error.errno not in (errno.EADDRINUSE, errno.EACCES):
                 raise
-            parser.error(f"port {options.port} can't be had; choose another with --port")
+            parser.error(f"port {options.port} is not available; choose another with --port")
         try:
             app = create_app(configuration, endpoint_of(listener))
         except OtherWeights as error:
             parser.error(str(error))
-        _tell(options, listener)
+        _print_exports(options, listener)
         with contextlib.suppress(KeyboardInterrupt):  # raised again once everything is closed
-            server_of(app).run(sockets=[listener])
+            make_server(app).run(sockets=[listener])
 
 
 def _configuration(parser: argparse.ArgumentParser, options: argparse.Namespace) -> "Configuration":
@@ -80,16 +79,16 @@ def _configuration(parser: argparse.ArgumentParser, options: argparse.Namespace)
     from bedrock_kb_simulator.server import Configuration  # noqa: PLC0415
 
     if options.signed and not options.s3_endpoint:
-        parser.error("--signed needs --s3-endpoint: the S3 of its own asks for no signature")
+        parser.error("--signed needs --s3-endpoint: the built-in S3 checks no signatures")
     if options.sts_endpoint and not options.signed:
-        parser.error("--sts-endpoint needs --signed: else nobody knows who calls")
+        parser.error("--sts-endpoint needs --signed: unsigned callers are unknown")
     if options.signed and not all(map(os.environ.get, _KEYS)):
         parser.error(f"--signed needs {' and '.join(_KEYS)} in the environment")
     try:
         options.data_dir.mkdir(parents=True, exist_ok=True)
         model = ModelEndpoint.of(os.environ, options.model_prefix)
     except OSError as error:
-        parser.error(f"--data-dir can't be had: {error}")
+        parser.error(f"--data-dir is not usable: {error}")
     except Misconfigured as error:
         parser.error(str(error))
     return Configuration(
@@ -110,27 +109,27 @@ def _configuration(parser: argparse.ArgumentParser, options: argparse.Namespace)
 
 
 def _re_embed(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """What another model has embedded, as a server would at its start."""
-    from bedrock_kb_simulator.re_embedding import STORE, re_embedded  # noqa: PLC0415 - as above
+    """Embed passages of another model again, as a server does when it starts."""
+    from bedrock_kb_simulator.re_embedding import STORE, re_embed  # noqa: PLC0415 - as above
     from bedrock_kb_simulator.store import Store  # noqa: PLC0415
 
     if options.data_dir is None:
         parser.error("re-embed needs --data-dir")
     store = Store(options.data_dir / STORE)
-    sys.stdout.write(f"{sum(re_embedded(store, embedder_of(options.model)))} passages\n")
+    sys.stdout.write(f"{sum(re_embed(store, embedder_of(options.model)))} passages\n")
     store.close()
 
 
-def _tell(options: argparse.Namespace, listener: socket.socket) -> None:
-    """What a program needs to be told, as a shell takes it."""
+def _print_exports(options: argparse.Namespace, listener: socket.socket) -> None:
+    """Print the variables that clients need, as exports for a shell."""
     endpoint = f"http://127.0.0.1:{listener.getsockname()[1]}"
     names = [f"AWS_ENDPOINT_URL_{each}" for each in _SERVICES]
-    told = dict.fromkeys(names if options.s3_endpoint else ["AWS_ENDPOINT_URL"], endpoint)
-    told["AWS_DEFAULT_REGION"] = options.region
+    variables = dict.fromkeys(names if options.s3_endpoint else ["AWS_ENDPOINT_URL"], endpoint)
+    variables["AWS_DEFAULT_REGION"] = options.region
     if not options.signed:
-        told.update(dict.fromkeys(_KEYS, "test"))
+        variables.update(dict.fromkeys(_KEYS, "test"))
     lines = [f"Bedrock Knowledge Bases and S3 Vectors answer at {endpoint}:"]
-    lines += [f"  export {name}={value}" for name, value in told.items()]
+    lines += [f"  export {name}={value}" for name, value in variables.items()]
     sys.stdout.write("\n".join([*lines, ""]))
     sys.stdout.flush()
 
@@ -139,55 +138,60 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bedrock-kb-simulator", description=__doc__)
     parser.add_argument("command", nargs="?", choices=["serve", "re-embed"], default="serve")
     parser.add_argument(
-        "--port", type=_port, default=_PORT, help=f"0 takes a free one (default: {_PORT})"
+        "--port",
+        type=_port,
+        default=_PORT,
+        help=f"port to listen on; 0 picks a free one (default: {_PORT})",
     )
-    parser.add_argument("--data-dir", type=Path, help="where it keeps what it has, for later runs")
-    parser.add_argument("--s3-endpoint", type=_url, help="where the documents' buckets are")
+    parser.add_argument("--data-dir", type=Path, help="folder that keeps everything for later runs")
+    parser.add_argument(
+        "--s3-endpoint", type=_url, help="endpoint of the S3 that has the documents"
+    )
     parser.add_argument(
         "--speed", type=_speed, default=1.0, help="AWS seconds per real second (default: 1)"
     )
     parser.add_argument(
         "--signed",
         action="store_true",
-        help="answer only calls that are signed with the environment's AWS_ACCESS_KEY_ID and"
-        " AWS_SECRET_ACCESS_KEY, or with what follows from them (bedrock_kb_simulator.access_keys)",
+        help="accept only calls signed with the environment's AWS_ACCESS_KEY_ID and"
+        " AWS_SECRET_ACCESS_KEY, or keys derived from them (bedrock_kb_simulator.access_keys)",
     )
     parser.add_argument(
         "--sts-endpoint",
         type=_url,
-        help="who tells whose a key is, so that policies of vector buckets hold; with --signed",
+        help="STS that identifies callers, so that vector bucket policies apply; needs --signed",
     )
     parser.add_argument(
         "--model-prefix",
         default=PREFIX,
-        help="of the variables that name a model's endpoint, as PREFIX_OPENAI_BASE_URL",
+        help="prefix of the variables that name a model's endpoint, as in PREFIX_OPENAI_BASE_URL",
     )
     parser.add_argument(
         "--model",
         choices=get_args(ModelName),
         default=DEFAULT_MODEL,
-        help="that embeds in place of Titan; what another one has embedded is embedded anew",
+        help="embedding model in place of Titan; passages of another model are embedded again",
     )
     parser.add_argument("--region", type=_matching(r"[a-z]{2}(-[a-z]+)+-\d"), default="us-east-1")
     parser.add_argument("--account", type=_matching(r"\d{12}"), default="000000000000")
     parser.add_argument(
         "--omit-source-uri",
         action="store_true",
-        help="documents of CUSTOM data sources lack x-amz-bedrock-kb-source-uri, as was measured",
+        help="leave out x-amz-bedrock-kb-source-uri for documents of CUSTOM data sources",
     )
     parser.add_argument(
         "--custom-documents-tell",
         type=CustomTells,
         default=os.environ.get(_CUSTOM_TELLS, CustomTells.CUSTOM_ID),
-        help="by what Retrieve tells where documents of CUSTOM data sources are from, whose content"
-        f" lies in S3: {', '.join(CustomTells)} (default: {_CUSTOM_TELLS}, or custom-id)",
+        help="how Retrieve names the source of a CUSTOM document whose content lies in S3:"
+        f" {', '.join(CustomTells)} (default: {_CUSTOM_TELLS}, or custom-id)",
     )
     return parser
 
 
 def _port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65_535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port: 0 to 65535")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: use 0 to 65535")
     return int(text)
 
 
@@ -197,14 +201,14 @@ def _speed(text: str) -> float:
     except ValueError:
         speed = math.nan
     if not 0 < speed < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no speed: a number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a speed: use a number above 0")
     return speed
 
 
 def _url(text: str) -> str:
     url = urlsplit(text)
     if url.scheme not in ("http", "https") or not url.netloc:
-        raise argparse.ArgumentTypeError(f"{text!r} is no URL, such as http://127.0.0.1:4566")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a URL, such as http://127.0.0.1:4566")
     return text
 
 

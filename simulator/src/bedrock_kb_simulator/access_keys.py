@@ -1,6 +1,8 @@
 """
-Access keys of the local mode. Each state directory has a root's key of its own, and whoever can't
-read that directory can sign nothing: the secret of every other key follows from the root's.
+Access keys of the local mode.
+
+Each state directory has its own root key, and the secrets of all other keys derive from it: without
+access to that directory nobody can sign.
 """
 
 import hashlib
@@ -12,7 +14,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"  # of an id, as IAM draws them
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"  # of IAM's ids
 
 
 class AccessKey(BaseModel):
@@ -29,7 +31,7 @@ class AccessKey(BaseModel):
 
 
 class RootKey(AccessKey):
-    """The account's root, whom IAM's stand-in allows everything."""
+    """The key of the account's root user, whom IAM's stand-in allows everything."""
 
     @classmethod
     def kept_in(cls, file: Path) -> Self:
@@ -37,14 +39,14 @@ class RootKey(AccessKey):
 
     @classmethod
     def make(cls, file: Path) -> None:
-        """Unless it is there already; for its owner alone."""
+        """Create the key in a file readable by its owner alone, unless the file exists."""
         if not file.exists():
-            made = cls(access_key_id=new_id("AKIA"), secret_access_key=secrets.token_hex(20))
-            write_private(file, made.model_dump_json().encode())
+            key = cls(access_key_id=new_id("AKIA"), secret_access_key=secrets.token_hex(20))
+            write_private(file, key.model_dump_json().encode())
 
     @classmethod
     def of_environment(cls) -> Self:
-        """That of a server, as whoever started it says."""
+        """Return the key in the server's environment."""
         return cls(
             access_key_id=os.environ["AWS_ACCESS_KEY_ID"],
             secret_access_key=os.environ["AWS_SECRET_ACCESS_KEY"],
@@ -53,24 +55,24 @@ class RootKey(AccessKey):
     def secret_of(self, access_key_id: str) -> str:
         if access_key_id == self.access_key_id:
             return self.secret_access_key
-        return self._following("secret", access_key_id)[:40]
+        return self._derive("secret", access_key_id)[:40]
 
     def token_of(self, access_key_id: str) -> str:
-        """That of a role's session."""
-        return self._following("token", access_key_id)
+        """Return the session token of a role's temporary key."""
+        return self._derive("token", access_key_id)
 
-    def _following(self, kind: str, access_key_id: str) -> str:
-        told = f"{kind}:{access_key_id}".encode()
-        return hmac.new(self.secret_access_key.encode(), told, hashlib.sha256).hexdigest()
+    def _derive(self, kind: str, access_key_id: str) -> str:
+        message = f"{kind}:{access_key_id}".encode()
+        return hmac.new(self.secret_access_key.encode(), message, hashlib.sha256).hexdigest()
 
 
 def new_id(prefix: str) -> str:
-    """AKIA is a user's, ASIA a session's [IAM user guide: reference_identifiers]."""
+    """Return an id: AKIA for a user's key, ASIA for a session's [IAM: reference_identifiers]."""
     return prefix + "".join(secrets.choice(_LETTERS) for _ in range(16))
 
 
 def write_private(file: Path, content: bytes) -> None:
-    """Whole or not at all, and for its owner alone."""
+    """Write a file atomically, readable by its owner alone."""
     draft = file.with_name(f"{file.name}.new")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:

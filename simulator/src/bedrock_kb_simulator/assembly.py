@@ -5,22 +5,22 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from bedrock_kb_simulator import fault_orders, own_s3, rules, scripts
+from bedrock_kb_simulator import builtin_s3, fault_orders, rules, scripts
 from bedrock_kb_simulator.access_keys import RootKey
 from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.bucket_objects import Objects, S3Objects, connect
 from bedrock_kb_simulator.converse import Conversations
 from bedrock_kb_simulator.data_sources import DataSources, Deletions
-from bedrock_kb_simulator.direct import Direct, DirectCalls
+from bedrock_kb_simulator.direct_ingestion import Direct, DirectCalls
 from bedrock_kb_simulator.dispatcher import Dispatcher, Handler
-from bedrock_kb_simulator.document_records import Documents, Records
+from bedrock_kb_simulator.document_records import DocumentRecords, Documents
 from bedrock_kb_simulator.embedder import Embedder
 from bedrock_kb_simulator.embedding_models import DEFAULT_MODEL, ModelName, embedder_of
 from bedrock_kb_simulator.faults import Faults
 from bedrock_kb_simulator.guardrails import Guardrails
 from bedrock_kb_simulator.identifiers import Arns, ClientTokens
-from bedrock_kb_simulator.indexing import Drafts, Indexing
+from bedrock_kb_simulator.indexing import DraftReader, Indexing
 from bedrock_kb_simulator.ingestion_jobs import IngestionJobs, JobRuns
 from bedrock_kb_simulator.knowledge_bases import KnowledgeBases
 from bedrock_kb_simulator.memory_indexes import MemoryIndexes
@@ -30,7 +30,7 @@ from bedrock_kb_simulator.models import Availability, Models
 from bedrock_kb_simulator.orders import Answer
 from bedrock_kb_simulator.parsing import ChildParser, Parser
 from bedrock_kb_simulator.passage_search import Reranking, Retrieval
-from bedrock_kb_simulator.re_embedding import STORE, re_embedded
+from bedrock_kb_simulator.re_embedding import STORE, re_embed
 from bedrock_kb_simulator.request_rates import Quotas, rates_of
 from bedrock_kb_simulator.screening import GuardrailApplication, Screening
 from bedrock_kb_simulator.scripts import Scripts
@@ -40,15 +40,15 @@ from bedrock_kb_simulator.store import Store
 from bedrock_kb_simulator.tagging import Tagging, Tags
 from bedrock_kb_simulator.text_search import TextSearches
 from bedrock_kb_simulator.textract import Textract
-from bedrock_kb_simulator.vector_bucket_policies import CallersRights, identified
+from bedrock_kb_simulator.vector_bucket_policies import CallersRights, caller_arn
 from bedrock_kb_simulator.vector_indexes import VectorBuckets, VectorIndexes
 from bedrock_kb_simulator.vector_items import VectorItems, VectorQueries
 from bedrock_kb_simulator.vectors import StoredVectors, Vectors
-from bedrock_kb_simulator.wire import Front
+from bedrock_kb_simulator.wire import Application
 
 
 class Components:
-    """What is kept, read, embedded and searched with; a benchmark brings others of its own."""
+    """The stores, readers, embedder and searches of a simulator; benchmarks replace some."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Components:
         self.store = store
         self.arns = arns
         self.tokens = ClientTokens(store=store, clock=clock)
-        self.records = Records(store=store, clock=clock)
+        self.records = DocumentRecords(store=store, clock=clock)
         self.embedder = embedder
         self.parser = parser
         self.memory_indexes = MemoryIndexes(store)
@@ -84,18 +84,18 @@ class Components:
             store=store,
             records=self.records,
             vectors=self.vectors,
-            drafts=Drafts(objects=objects, parser=parser),
+            drafts=DraftReader(objects=objects, parser=parser),
             embedder=embedder,
             faults=self.faults,
             own=self.own,
         )
 
 
-# Which part of the simulator answers which operation of AWS, by service and operation.
+# The handler of each operation, by service and operation.
 
 
 def _resource_handlers(parts: Components) -> Mapping[str, Handler]:
-    """What a restart interrupted is put in order before."""
+    """Return the handlers of resources; first settle what a restart interrupted."""
     store, clock, tokens = parts.store, parts.clock, parts.tokens
     deletions = Deletions(store=store, clock=clock, vectors=parts.vectors)
     sources = DataSources(
@@ -151,7 +151,7 @@ def _ingestion_handlers(
 
 
 def _runtime_handlers(parts: Components) -> Mapping[str, Handler]:
-    """Searches, models, and guardrails by themselves."""
+    """Return the handlers of searches, models and ApplyGuardrail."""
     embedder = parts.embedder
     screening = Screening(store=parts.store, embedder=embedder)
     reranking = Reranking(embedder=embedder)
@@ -241,13 +241,14 @@ def _vector_handlers(parts: Components) -> Mapping[str, Handler]:
 @dataclass(frozen=True, kw_only=True)
 class Configuration:
     """
-    `speed` is how many AWS seconds pass in a real one; `s3_endpoint` has the documents; where
-    none is given, the server has an S3 itself (own_s3); `model` writes Converse's answers, which
-    are extracted without one; `scripts` come first. What is `mounted` answers at other paths than
-    AWS's, by what they begin with. Where a `root_key` is given, each call must be signed with
-    it or what follows from it; who signed it, as the `sts_endpoint` says, is held against the
-    policies of vector buckets. `embedding` is the model that embeds; what
-    another one has embedded is embedded anew first.
+    The settings of a simulator.
+
+    `speed` is the number of AWS seconds in a real one. `s3_endpoint` has the documents; without it
+    the server provides an S3 itself (builtin_s3). Converse answers by `scripts` first, then by
+    `model`, and without one by extraction. `mounted` handles paths that aren't AWS's, by their
+    prefixes. With a `root_key`, each call must be signed with it or a key derived from it; with an
+    `sts_endpoint`, which identifies the signer, vector bucket policies apply. `embedding` names the
+    embedding model; passages of another model are embedded again at the start.
     """
 
     data_dir: Path
@@ -267,8 +268,9 @@ class Configuration:
 
 class Services:
     """
-    Every operation, over the same components; `close` ends what is under way. Those that somebody
-    else answers `instead` are his.
+    All operations, over the same components; `close` ends running work.
+
+    Handlers in `instead` replace the simulator's own.
     """
 
     def __init__(self, parts: Components, instead: Mapping[str, Handler] | None = None) -> None:
@@ -308,18 +310,19 @@ class Services:
         self._direct.close()
 
 
-def create_app(configuration: Configuration, endpoint: str) -> Front:
+def create_app(configuration: Configuration, endpoint: str) -> Application:
     """
-    An ASGI application, to be served there; what was under way when the last one ended is put in
-    order first.
+    Return an ASGI application to serve at this endpoint.
+
+    Work that the last application left unfinished is settled first.
     """
     clock = Clock(configuration.speed)
     store = Store(configuration.data_dir / STORE)
     embedder, parser = embedder_of(configuration.embedding), ChildParser()
-    for _ in re_embedded(store, embedder):
+    for _ in re_embed(store, embedder):
         pass
     s3_endpoint = configuration.s3_endpoint or endpoint
-    key = None if configuration.s3_endpoint else own_s3.KEY
+    key = None if configuration.s3_endpoint else builtin_s3.KEY
     arns = Arns(account=configuration.account, region=configuration.region)
     services = Services(
         Components(
@@ -343,11 +346,11 @@ def create_app(configuration: Configuration, endpoint: str) -> Front:
         parser.close()
         store.close()
 
-    return Front(
+    return Application(
         services.dispatcher,
         mounted={
-            fault_orders.PATH: partial(fault_orders.served, configuration.faults),
-            scripts.PATH: partial(scripts.served, configuration.scripts),
+            fault_orders.PATH: partial(fault_orders.respond, configuration.faults),
+            scripts.PATH: partial(scripts.respond, configuration.scripts),
             **configuration.mounted,
         },
         signatures=Signatures(root=configuration.root_key) if configuration.root_key else None,
@@ -361,5 +364,5 @@ def _rights(configuration: Configuration, store: Store, arns: Arns) -> CallersRi
     root, endpoint = configuration.root_key, configuration.sts_endpoint
     if root is None or endpoint is None:
         return None
-    identity = partial(identified, endpoint, configuration.region, root)
+    identity = partial(caller_arn, endpoint, configuration.region, root)
     return CallersRights(store=store, arns=arns, root=root, identity=identity)

@@ -1,4 +1,4 @@
-"""What AWS leaves open, and what is assumed until somebody knows."""
+"""Assumptions about behaviour that AWS doesn't document."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,8 +17,10 @@ class CustomTells(StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class Assumptions:
     """
-    Rules vector.source-uri and retrieve.custom-location; each can be turned round by an option of
-    `python -m bedrock_kb_simulator`. So can job.at-a-time and document.duration (AWS seconds, of a
+    The assumptions that can be changed.
+
+    Options of `python -m bedrock_kb_simulator` change rules vector.source-uri and
+    retrieve.custom-location. So can job.at-a-time and document.duration (AWS seconds, of a
     request with a PDF and of any other) by a benchmark, in whose simulated time tasks take turns.
     """
 
@@ -26,4 +28,4 @@ class Assumptions:
     custom_documents_tell: CustomTells = CustomTells.CUSTOM_ID
     job_documents: int = rules.JOB_AT_A_TIME.limit
     direct_seconds: float = rules.DIRECT_DURATION.value
-    direct_pdf_seconds: float | None = None  # as any other
+    direct_pdf_seconds: float | None = None  # None: as for other files

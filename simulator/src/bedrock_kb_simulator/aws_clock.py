@@ -1,4 +1,4 @@
-"""Time as the simulator tells it: AWS's delays, shortened by a factor; timestamps stay real."""
+"""The simulator's clock: AWS's delays shortened by a factor; timestamps are real."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Signal(Protocol):
-    """Set once, and then for ever; `threading.Event` is one."""
+    """A flag that is set once; `threading.Event` is one."""
 
     def set(self) -> None: ...
 
@@ -20,7 +20,7 @@ class Signal(Protocol):
 
 
 class Work(Protocol):
-    """What `Clock.spawn` has begun; a thread is one."""
+    """Work in the background that `Clock.spawn` began; a thread is one."""
 
     def join(self, timeout: float | None = None) -> None: ...
 
@@ -29,9 +29,8 @@ class Clock:
     """
     Counts AWS seconds: `speed` of them pass in a real one.
 
-    Every delay, window and life cycle of the simulator is given in AWS seconds and goes through
-    here, and so does whatever is done beside something else: a faster clock never changes a rule,
-    and one whose time is simulated (`simulated_time`) needs nothing changed but itself.
+    All delays of the simulator are in AWS seconds and use this clock, as does all background work.
+    A faster clock changes no rule, and simulated time (`simulated_time`) replaces only the clock.
     """
 
     def __init__(self, speed: float = 1.0) -> None:
@@ -43,43 +42,43 @@ class Clock:
         return datetime.now(UTC)
 
     def elapsed(self) -> float:
-        """AWS seconds since an arbitrary moment; never goes back."""
+        """Return AWS seconds since an arbitrary moment; they never go back."""
         return time.monotonic() * self._speed
 
     def after(self, seconds: float) -> float:
-        """The real epoch second at which `seconds` AWS seconds will have passed."""
+        """Return the real epoch second after `seconds` AWS seconds."""
         return time.time() + seconds / self._speed
 
     def wait(self, seconds: float, interrupted: Signal) -> bool:
-        """Sleep `seconds` AWS seconds; True as soon as interrupted."""
+        """Sleep `seconds` AWS seconds; return True as soon as interrupted."""
         return interrupted.wait(max(0.0, seconds) / self._speed)
 
     def later(self, seconds: float, action: Callable[[], object]) -> None:
-        """Run `action` in a thread of its own `seconds` AWS seconds from now, unless stopped."""
+        """Run `action` in a thread in `seconds` AWS seconds, unless stopped."""
         timer = threading.Timer(seconds / self._speed, action)
         timer.daemon = True
         self._timers = {waiting for waiting in self._timers if waiting.is_alive()} | {timer}
         timer.start()
 
     def spawn(self, action: Callable[[], object]) -> Work:
-        """Run `action` in a thread of its own, from now on."""
+        """Run `action` in a thread now."""
         thread = threading.Thread(target=action, daemon=True)
         thread.start()
         return thread
 
     def signal(self) -> Signal:
-        """For `wait`, between whatever this clock has spawned."""
+        """Return a signal for `wait`."""
         return threading.Event()
 
     def stop(self) -> None:
-        """Nothing that was to run later runs any more."""
+        """Cancel all actions that `later` scheduled."""
         for timer in self._timers:
             timer.cancel()
             timer.join()
 
 
-class Begun(Generic[T]):
-    """Work that is being done beside other work."""
+class BackgroundTask(Generic[T]):
+    """Work that runs in the background."""
 
     def __init__(self, clock: Clock, work: Callable[[], T]) -> None:
         self._work = work
@@ -92,7 +91,7 @@ class Begun(Generic[T]):
         self._over.wait()
 
     def result(self) -> T:
-        """Waits for it; raises what the work raised."""
+        """Wait for the result; raises what the work raised."""
         self.wait()
         if self._error is not None:
             raise self._error

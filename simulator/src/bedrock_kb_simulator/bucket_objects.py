@@ -1,4 +1,4 @@
-"""The documents' bucket, and how it is read with boto3 like any S3."""
+"""The documents' bucket, read with boto3 as any S3."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.service_errors import Unindexable
 
-# Metadata sidecars: `<file>.metadata.json`, the simple form and the full one.
+# Metadata sidecars: `<file>.metadata.json`, in the simple form or the full one.
 
 SUFFIX = ".metadata.json"
 
@@ -25,19 +25,19 @@ _TYPED = {
 
 @dataclass(frozen=True, kw_only=True)
 class Attributes:
-    """What a document says of itself; `embedded` names those that are embedded with its text."""
+    """A document's attributes; those in `embedded` are embedded with its text."""
 
     values: dict[str, Value] = field(default_factory=dict)
     embedded: tuple[str, ...] = ()
 
     def preamble(self) -> str:
-        """What is put before each chunk to be embedded, and never shown."""
-        return "".join(f"{key}: {_shown(self.values[key])}\n" for key in self.embedded)
+        """Return the text to embed before each chunk; it is never shown."""
+        return "".join(f"{key}: {_as_text(self.values[key])}\n" for key in self.embedded)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """What a kind of knowledge base takes: no keys that begin as its service's own do."""
+    """The limits of a kind of knowledge base; keys with the `reserved` prefix are refused."""
 
     sidecar_size: rules.Rule
     reserved: str
@@ -50,11 +50,11 @@ OF_MANAGED = Bounds(
 
 
 class SidecarTooLarge(Unindexable):
-    """The file is left out as if it were not there, so it gets no status."""
+    """A sidecar that is too large; the document is skipped and gets no status."""
 
 
-def parsed(body: bytes, bounds: Bounds) -> Attributes:
-    """Raises SidecarTooLarge, or Unindexable for one that is malformed."""
+def parse_sidecar(body: bytes, bounds: Bounds) -> Attributes:
+    """Parse a sidecar. Raises SidecarTooLarge, or Unindexable for a malformed one."""
     if len(body) > bounds.sidecar_size.limit:
         raise SidecarTooLarge(bounds.sidecar_size.message)
     try:
@@ -65,7 +65,7 @@ def parsed(body: bytes, bounds: Bounds) -> Attributes:
 
 
 def attributes(given: Any, bounds: Bounds) -> Attributes:
-    """From pairs of key and value in either form; raises ValueError for what Bedrock refuses."""
+    """Return attributes from keys and values in either form; raises ValueError if invalid."""
     values: dict[str, Value] = {}
     embedded = []
     for key, value in given:
@@ -75,11 +75,11 @@ def attributes(given: Any, bounds: Bounds) -> Attributes:
             if value.get("includeForEmbedding"):
                 embedded.append(key)
             value = value["value"][_TYPED[value["value"]["type"]]]  # noqa: PLW2901 - the same value
-        values[key] = _checked(value)
+        values[key] = _checked_value(value)
     return Attributes(values=values, embedded=tuple(embedded))
 
 
-def _checked(value: Any) -> Value:
+def _checked_value(value: Any) -> Value:
     match value:
         case bool() | int() | float():
             return value
@@ -91,11 +91,12 @@ def _checked(value: Any) -> Value:
     raise ValueError(type(value).__name__)
 
 
-def _shown(value: Value) -> str:
+def _as_text(value: Value) -> str:
     return ", ".join(value) if isinstance(value, list) else str(value)
 
 
-# Gone, or kept from whoever reads: archived, of a customer's own key, or denied. HEAD has no words.
+# Codes of objects that are gone, archived, encrypted by a customer's key, or denied; HEAD has only
+# statuses.
 _MISSING = (
     "NoSuchKey",
     "404",
@@ -128,29 +129,29 @@ class S3Object:
 
 
 def format_of(key: str) -> str:
-    """The extension of a file's name in lower case, empty where there is none."""
+    """Return a file name's extension in lower case, or an empty string."""
     name = key.rpartition("/")[2]
     return name.rpartition(".")[2].lower() if "." in name else ""
 
 
 class ObjectMissing(Exception):
-    """The object went away between listing and reading, or can't be read at all."""
+    """An object that was deleted after listing, or can't be read."""
 
 
 class Objects(Protocol):
-    """What the simulator needs of S3."""
+    """The operations of S3 that the simulator uses."""
 
     def under(self, bucket: str, prefix: str) -> Iterator[S3Object]: ...
 
     def read(self, bucket: str, key: str) -> tuple[bytes, str]:
-        """Body and ETag. Raises ObjectMissing."""
+        """Return body and ETag. Raises ObjectMissing."""
 
     def find(self, bucket: str, key: str) -> S3Object:
-        """Raises ObjectMissing."""
+        """Return an object without its body. Raises ObjectMissing."""
 
 
 class S3Objects:
-    """Reads with a boto3 client that is made when the first job needs it."""
+    """Objects read with a boto3 client, which is created when first needed."""
 
     def __init__(self, connect: Callable[[], Any]) -> None:
         self._connect = connect
@@ -187,16 +188,16 @@ class S3Objects:
         return self._connect()
 
 
-def is_there(objects: Objects, uri: str | None) -> bool:
-    """Whether the object still lies there; content that came with a request needs none."""
+def object_exists(objects: Objects, uri: str | None) -> bool:
+    """Return True if the object still exists, or the content came with a request (no URI)."""
     try:
-        return uri is None or objects.find(*located(uri)) is not None
+        return uri is None or objects.find(*bucket_and_key(uri)) is not None
     except ObjectMissing:
         return False
 
 
 def connect(endpoint: str, region: str, key: str | None) -> Any:
-    """With the credentials of the environment, unless a key is given, its secret the same."""
+    """Return a client with the environment's credentials, or with `key` as id and secret."""
     import boto3  # noqa: PLC0415 - loaded when the first job needs it
     from botocore.config import Config  # noqa: PLC0415 - as above
 
@@ -211,7 +212,7 @@ def connect(endpoint: str, region: str, key: str | None) -> Any:
     )
 
 
-def located(uri: str) -> tuple[str, str]:
-    """Bucket and key of an `s3://` URI."""
+def bucket_and_key(uri: str) -> tuple[str, str]:
+    """Return bucket and key of an `s3://` URI."""
     bucket, _, key = uri.removeprefix("s3://").partition("/")
     return bucket, key

@@ -1,4 +1,4 @@
-"""The strategies of a data source's chunkingConfiguration: which chunks a document becomes."""
+"""The strategies of a data source's chunkingConfiguration."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -14,15 +14,15 @@ from bedrock_kb_simulator.embedder import Spans, Vector, spans_of
 
 @dataclass(frozen=True, kw_only=True)
 class Chunk:
-    """`parent` is the text that a search shows in its place, None where that is its own."""
+    """A chunk; `parent` is the text that a search shows instead, if any."""
 
     text: str
     parent: str | None = None
 
 
-# Text into passages of bounded size: by tokens, with overlap, at the ends of sentences.
+# Fixed-size chunks: by tokens, with overlap, ending with sentences where possible.
 
-# A chunk gives up at most this share of its tokens to end with a sentence or a line.
+# The share of its tokens that a chunk may give up to end with a sentence or a line.
 _SLACK = 0.4
 _ENDINGS = frozenset(".!?。！？")
 
@@ -30,8 +30,10 @@ _ENDINGS = frozenset(".!?。！？")
 @dataclass(frozen=True, kw_only=True)
 class Chunking:
     """
-    `max_tokens` None makes one chunk of a text; the overlap of neighbours is a part of that size,
-    unless `overlap_tokens` says how many tokens.
+    Chunks of a fixed size.
+
+    With `max_tokens` None, a text is one chunk. Neighbours overlap by `overlap_tokens`, or by
+    `overlap_percentage` of the size.
     """
 
     max_tokens: int | None = rules.DEFAULT_CHUNK_TOKENS.limit
@@ -39,11 +41,11 @@ class Chunking:
     overlap_tokens: int | None = None
 
     def split(self, text: str) -> Iterator[str]:
-        """Passages in order, each an exact span of `text`; nothing but space lies outside all."""
+        """Return chunks in order, each an exact span of `text`; together they cover all tokens."""
         return (text[start:end] for start, end in self.spans(text))
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where in `text` each passage begins and ends."""
+        """Yield the start and end of each chunk in `text`."""
         tokens = spans_of(text)
         if not len(tokens):
             return
@@ -54,7 +56,7 @@ class Chunking:
             yield int(tokens[start][0]), int(tokens[end - 1][1])
 
     def _ranges(self, spans: Spans, ends: list[int]) -> Iterator[tuple[int, int]]:
-        """Token ranges; `ends` are the numbers of tokens after which a sentence or line is over."""
+        """Yield token ranges; `ends` are the token counts at which sentences or lines end."""
         assert self.max_tokens is not None, "NONE makes one chunk without ranges"
         overlap = self.overlap_tokens
         if overlap is None:
@@ -71,7 +73,7 @@ class Chunking:
 
 
 def _ends(text: str, spans: Spans) -> list[int]:
-    """The token counts at which a sentence or a line has just ended."""
+    """Return the token counts at which a sentence or a line has just ended."""
     ends = []
     for number in range(1, len(spans)):
         before, after = int(spans[number - 1][1]), int(spans[number][0])
@@ -91,34 +93,32 @@ def _first_between(ends: list[int], low: int, high: int) -> int | None:
     return ends[at] if at < len(ends) and ends[at] < high else None
 
 
-# Text into passages that each keep to their matter: cut where neighbouring sentences differ most.
-#
-# Each sentence is embedded, with its neighbours if the buffer says so, and compared with the
-# next. Rule chunk.breakpoints.
+# Semantic chunks: cut where neighbouring sentences differ most. Each sentence is embedded, with its
+# neighbours within the buffer, and compared with the next: rule chunk.breakpoints.
 
 Embed = Callable[[str], Vector]
 
-# After the end of a sentence, and at an empty line: what else ends one is not documented.
+# After a sentence's punctuation, and at an empty line; AWS doesn't document what else ends one.
 _BETWEEN = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*|\n[^\S\n]*\n\s*")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SemanticChunking:
-    """`buffer` is how many sentences on either side a sentence is embedded with."""
+    """Semantic chunks; `buffer` is the number of neighbours embedded with a sentence."""
 
     max_tokens: int
     buffer: int
     percentile: int
 
     def chunks(self, pieces: Sequence[str], embed: Embed) -> Iterator[Chunk]:
-        """In order, each an exact span of a piece; raises whatever `embed` raises."""
+        """Yield chunks in order, each an exact span of a piece; raises whatever `embed` raises."""
         sized = Chunking(max_tokens=self.max_tokens, overlap_tokens=0)
         for piece in pieces:
             for start, end in self._spans(piece, embed):
                 yield from (Chunk(text=text) for text in sized.split(piece[start:end]))
 
     def _spans(self, text: str, embed: Embed) -> Iterator[tuple[int, int]]:
-        """Of sentences that belong together."""
+        """Yield the spans of sentences that belong together."""
         sentences = list(_sentences(text))
         if not sentences:
             return
@@ -130,7 +130,7 @@ class SemanticChunking:
         yield begun, sentences[-1][1]
 
     def _breaks(self, text: str, sentences: list[tuple[int, int]], embed: Embed) -> list[int]:
-        """The numbers of sentences after which another matter begins."""
+        """Return the numbers of the sentences after which the subject changes."""
         last = len(sentences) - 1
         if last < 1:
             return []
@@ -153,8 +153,8 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
         yield start, len(text)
 
 
-# In order; none spans two pieces (rule chunk.boundaries), and none is empty. Raises whatever the
-# embedding raises.
+# Yields chunks in order; none spans two pieces (rule chunk.boundaries) or is empty. Raises whatever
+# the embedding raises.
 Strategy = Callable[[Sequence[str], Embed], Iterator[Chunk]]
 
 
@@ -167,7 +167,7 @@ def _whole(pieces: Sequence[str], _: Embed) -> Iterator[Chunk]:
 
 
 def _hierarchical(parents: Chunking, children: Chunking) -> Strategy:
-    """Children are embedded and searched; their parents are shown: rule chunk.parents."""
+    """Return a strategy whose children are searched and parents shown: rule chunk.parents."""
     return lambda pieces, _: (
         Chunk(text=child, parent=parent)
         for piece in pieces
@@ -177,7 +177,7 @@ def _hierarchical(parents: Chunking, children: Chunking) -> Strategy:
 
 
 def strategy_of(chunking: dict[str, Any]) -> Strategy:
-    """Of a chunkingConfiguration that was checked; Bedrock's default if it is empty."""
+    """Return the strategy of a checked chunkingConfiguration; Bedrock's default if empty."""
     match chunking.get("chunkingStrategy"):
         case "NONE":
             return _whole

@@ -1,6 +1,7 @@
 """
-The connector of a data source of a managed knowledge base: its connectorParameters, which the API
-model leaves open, so that all that is checked of them is checked here.
+The connector of a data source of a managed knowledge base.
+
+The API model leaves connectorParameters open, so they are validated here.
 """
 
 import json
@@ -18,20 +19,20 @@ _SIMULATED = ("S3", "CUSTOM")
 
 
 def kind_in(configuration: Mapping[str, Any]) -> str:
-    """S3 or CUSTOM, whether by a connector or without one."""
+    """Return S3 or CUSTOM, with or without a connector."""
     if configuration["type"] != TYPE:
         return str(configuration["type"])
     return str(parameters_of(configuration)["type"])
 
 
 def parameters_of(configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """The connectorParameters that a data source has."""
+    """Return the connectorParameters of a data source."""
     found: dict[str, Any] = (configuration.get(_CONFIGURATION) or {})[_PARAMETERS]
     return found
 
 
-def filled(configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """The dataSourceConfiguration with what the service fills in; raises ValidationException."""
+def with_defaults(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the configuration with the service's defaults; raises ValidationException."""
     given = configuration.get(_CONFIGURATION) or {}
     parameters = given.get(_PARAMETERS)
     if not isinstance(parameters, dict) or not parameters.get("type"):
@@ -48,8 +49,8 @@ def filled(configuration: Mapping[str, Any]) -> dict[str, Any]:
     return {**configuration, _CONFIGURATION: {**given, _PARAMETERS: parameters}}
 
 
-def told(configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """As answers have it: rule managed.connector-echo."""
+def echoed_configuration(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the configuration as responses have it: rule managed.connector-echo."""
     parameters = json.dumps(parameters_of(configuration))
     return {
         **configuration,
@@ -58,7 +59,7 @@ def told(configuration: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def failure(configuration: Mapping[str, Any]) -> str | None:
-    """Why a data source that was accepted ends as FAILED; None for one that will do."""
+    """Return why an accepted data source becomes FAILED, or None if it becomes AVAILABLE."""
     parameters = parameters_of(configuration)
     if parameters["type"] != "S3":
         return None
@@ -103,14 +104,15 @@ def _most_deleted(configuration: Mapping[str, Any]) -> float | None:
     return (rules.DELETION_PROTECTION.value if percent is None else percent) / 100
 
 
-# Which objects of a bucket are a data source's documents, and which of those that vanished go.
+# The objects of a bucket that are a data source's documents, and the vanished ones to delete.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """
-    The bucket of an S3 data source and what lies there for it. `most_deleted` is a share, None
-    without a bound.
+    The bucket and prefixes of an S3 data source.
+
+    `most_deleted` is the share of its documents that a job may delete; None means unlimited.
     """
 
     bucket: str
@@ -118,8 +120,8 @@ class Source:
     most_deleted: float | None = None
 
     @staticmethod
-    def configured(configuration: dict[str, Any]) -> "Source":
-        """From what is kept of a dataSourceConfiguration."""
+    def from_configuration(configuration: dict[str, Any]) -> "Source":
+        """Return the source of a stored dataSourceConfiguration."""
         if configuration["type"] != TYPE:  # the model allows one prefix
             s3 = configuration["s3Configuration"]
             prefixes = (s3.get("inclusionPrefixes") or [""])[:1]
@@ -132,7 +134,7 @@ class Source:
         )
 
     def objects(self, objects: Objects) -> Iterator[S3Object]:
-        """All under the prefixes, each once, sidecars too."""
+        """Yield all objects under the prefixes, each once, including sidecars."""
         seen: set[str] = set()
         for prefix in self.prefixes:
             for found in objects.under(self.bucket, prefix):
@@ -140,7 +142,7 @@ class Source:
                     seen.add(found.key)
                     yield found
 
-    def deletable(self, vanished: list[str], *, of: int) -> list[str]:
-        """All that vanished of so many, or nothing: rule managed.deletion-protection."""
+    def deletable(self, vanished: list[str], *, total: int) -> list[str]:
+        """Return all vanished of the total documents, or none under deletion protection."""
         most = self.most_deleted
-        return [] if most is not None and len(vanished) > most * of else vanished
+        return [] if most is not None and len(vanished) > most * total else vanished

@@ -1,4 +1,4 @@
-"""What a conversation with a language model is made of, whichever operation brings it."""
+"""The parts of a conversation with a language model."""
 
 import hashlib
 import json
@@ -56,12 +56,12 @@ class Turn:
 class Tool:
     name: str
     description: str
-    schema: Mapping[str, Any]  # of its input, in JSON Schema
+    schema: Mapping[str, Any]  # JSON Schema of its input
 
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """The tools that a model may use; `must_use` one, or the one that is `demanded`."""
+    """The tools that a model may use; `must_use` requires one, `demanded` this one."""
 
     tools: Sequence[Tool] = ()
     must_use: bool = False
@@ -73,7 +73,7 @@ class Offer:
 
 @dataclass(frozen=True, kw_only=True)
 class Conversation:
-    """`model` as the request names it, `inference` in AWS's names; the last turn is the user's."""
+    """A conversation, whose last turn is the user's; `inference` has AWS's names."""
 
     model: str
     prompt: str
@@ -83,32 +83,33 @@ class Conversation:
 
     @property
     def answers(self) -> int:
-        """How many times the model has spoken before."""
+        """The number of the model's earlier turns."""
         return sum(turn.role == "assistant" for turn in self.turns)
 
     @property
     def question(self) -> str:
-        """The last thing that the user said; tools' results are none."""
-        said = (turn.text for turn in reversed(self.turns) if turn.role == "user")
-        return next((text for text in said if text), "")
+        """The user's last text, other than tool results."""
+        texts = (turn.text for turn in reversed(self.turns) if turn.role == "user")
+        return next((text for text in texts if text), "")
 
     @property
     def results(self) -> list[ToolResult]:
-        """Of all tools, in order."""
+        """The results of all tools, in order."""
         return [result for turn in self.turns for result in turn.results]
 
     @property
     def read(self) -> str:
-        """All that a model reads of it."""
+        """All text of the conversation that a model reads."""
         blocks = (block for turn in self.turns for block in turn.blocks)
-        return "\n".join([self.prompt, *map(written, blocks)])
+        return "\n".join([self.prompt, *map(_as_text, blocks)])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
     """
-    What a model says next; `stop` is why it ends there, in Converse's words. In a stream `pace`
-    seconds pass before each piece of it.
+    A model's next turn.
+
+    `stop` is Converse's stop reason; in a stream, `pace` seconds pass before each piece.
     """
 
     blocks: Sequence[Text | ToolUse]
@@ -121,11 +122,11 @@ class Reply:
 
     @property
     def written(self) -> str:
-        return "\n".join(written(block) for block in self.blocks)
+        return "\n".join(_as_text(block) for block in self.blocks)
 
 
-def written(block: Block) -> str:
-    """As a model reads or writes it."""
+def _as_text(block: Block) -> str:
+    """Return a block as a model reads or writes it."""
     match block:
         case Text() | ToolResult():
             return block.text
@@ -134,7 +135,7 @@ def written(block: Block) -> str:
 
 
 def use_id(conversation: Conversation, number: int, name: str, given: Mapping[str, Any]) -> str:
-    """In AWS's form, and the same for the same conversation."""
+    """Return an id in AWS's form, the same for the same conversation."""
     seed = json.dumps([conversation.read, conversation.answers, number, name, given])
     digest = hashlib.sha256(seed.encode()).digest()[:16]
     return f"tooluse_{urlsafe_b64encode(digest).decode().rstrip('=')}"

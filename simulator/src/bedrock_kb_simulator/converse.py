@@ -1,4 +1,4 @@
-"""bedrock-runtime's Converse and ConverseStream: one answer, whole or in events."""
+"""bedrock-runtime's Converse and ConverseStream: the same answer, whole or as events."""
 
 import json
 import time
@@ -20,16 +20,16 @@ from bedrock_kb_simulator.model_endpoint import (
     MalformedToolUse,
     ModelEndpoint,
 )
-from bedrock_kb_simulator.screening import Guard, Screening, Side, assessed, reason
+from bedrock_kb_simulator.screening import Guard, Screening, Side, action_reason, assessment
 from bedrock_kb_simulator.scripts import Scripts
 from bedrock_kb_simulator.stand_in import StandIn
 
-# A guardrail over one conversation: what it blocks, and the trace that tells what it found.
+# A guardrail over one conversation, and its trace.
 
 
 @dataclass(frozen=True, kw_only=True)
-class Guarding:
-    """Without a guard nothing is blocked and nothing traced."""
+class ConversationGuard:
+    """The guardrail of a conversation; without a guard it blocks and traces nothing."""
 
     guard: Guard | None = None
     identifier: str = ""
@@ -37,13 +37,13 @@ class Guarding:
     _traced: dict[str, Any] = field(default_factory=dict)
 
     def refusal(self, text: str, side: Side) -> str | None:
-        """The guardrail's own message where it blocks the text."""
+        """Return the guardrail's message if it blocks the text, else None."""
         if self.guard is None:
             return None
         began = time.monotonic()
-        verdict = self.guard.judged(text, side)
+        verdict = self.guard.judge(text, side)
         milliseconds = int((time.monotonic() - began) * 1000)
-        found = assessed(
+        found = assessment(
             verdict, text, milliseconds=milliseconds, full=self.trace == "enabled_full"
         )
         if side is Side.INPUT:
@@ -52,60 +52,60 @@ class Guarding:
             self._traced["outputAssessments"] = {self.identifier: [found]}
         if not verdict.blocked:
             return None
-        self._traced["actionReason"] = reason(verdict)
+        self._traced["actionReason"] = action_reason(verdict)
         return verdict.message
 
     @property
-    def told(self) -> dict[str, Any]:
-        """The member of an answer that has the trace: rule converse.guardrail-trace."""
+    def trace_member(self) -> dict[str, Any]:
+        """Return the trace as a response member: rule converse.guardrail-trace."""
         if self.guard is None or self.trace == "disabled":
             return {}
         return {"trace": {"guardrail": self._traced}}
 
 
-def guarding(screening: Screening, named: dict[str, Any]) -> Guarding:
-    """By a guardrailConfig; raises ServiceError where it names none that there is."""
+def conversation_guard(screening: Screening, named: dict[str, Any]) -> ConversationGuard:
+    """Return the guard of a guardrailConfig; raises ServiceError for a missing guardrail."""
     if named.get("streamProcessingMode", "sync") != "sync":
         raise rules.NOT_SIMULATED.broken(what="guardrails beside a stream (streamProcessingMode)")
     identifier = named.get("guardrailIdentifier") or ""
     version = named.get("guardrailVersion") or ""
     if not identifier and not version:
-        return Guarding()
+        return ConversationGuard()
     guard = screening.guard(identifier, version)
     if guard is None:
         raise rules.CONVERSE_GUARDRAIL_MISSING.broken()
-    return Guarding(
+    return ConversationGuard(
         guard=guard,
         identifier=identifier.rpartition("/")[2],
         trace=named.get("trace") or "disabled",
     )
 
 
-def guarded(turns: Sequence[Turn]) -> str:
-    """What a guardrail looks at: rule converse.guardrail."""
+def guarded_text(turns: Sequence[Turn]) -> str:
+    """Return the text that a guardrail examines: rule converse.guardrail."""
     return "\n".join(
         block.text for turn in turns for block in turn.blocks if isinstance(block, Text)
     )
 
 
-# An answer of Converse as ConverseStream tells it: the same, in events.
+# An answer of Converse as events of ConverseStream.
 
-_PIECE = 40  # characters; AWS's are a few tokens each, and nothing may rest on where they end
+_PIECE = 40  # characters; AWS's pieces are a few tokens each, and clients can't rely on their ends
 
 
 def events_of(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Rule converse.stream."""
+    """Yield the events of an answer: rule converse.stream."""
     message = answer["output"]["message"]
     yield {"messageStart": {"role": message["role"]}}
     for index, block in enumerate(message["content"]):
         yield from _block(block, index)
     yield {"messageStop": {"stopReason": answer["stopReason"]}}
-    told = {name: answer[name] for name in ("usage", "metrics", "trace") if name in answer}
-    yield {"metadata": told}
+    metadata = {name: answer[name] for name in ("usage", "metrics", "trace") if name in answer}
+    yield {"metadata": metadata}
 
 
 def _block(block: dict[str, Any], index: int) -> Iterator[dict[str, Any]]:
-    """A text has no event for its start; an input is JSON that is whole with its last piece."""
+    """Yield the events of a block; a text has no start event, an input comes as pieces of JSON."""
     place = {"contentBlockIndex": index}
     if "toolUse" in block:
         use = block["toolUse"]
@@ -119,7 +119,7 @@ def _block(block: dict[str, Any], index: int) -> Iterator[dict[str, Any]]:
     yield {"contentBlockStop": place}
 
 
-def paced(events: Iterable[dict[str, Any]], seconds: float) -> Iterator[dict[str, Any]]:
+def pace_events(events: Iterable[dict[str, Any]], seconds: float) -> Iterator[dict[str, Any]]:
     for event in events:
         if seconds and "contentBlockDelta" in event:
             time.sleep(seconds)
@@ -133,8 +133,10 @@ def pieces(text: str) -> Sequence[str]:
 @dataclass(frozen=True, kw_only=True)
 class Conversations:
     """
-    Who speaks for a model: a script, if one was given for it; else a language model, if one is
-    configured; else the stand-in, which extracts and says so.
+    Answers conversations.
+
+    A script for the model answers first, then the language model if one is configured, else the
+    stand-in, which extracts its answer and says so.
     """
 
     screening: Screening
@@ -143,49 +145,51 @@ class Conversations:
     model: ModelEndpoint | None
 
     def answer(self, parameters: Parameters) -> Parameters:
-        """Under a guardrail, if one is named: rule converse.guardrail."""
-        return self._answered(parameters)[0]
+        """Answer Converse, under a guardrail if one is named: rule converse.guardrail."""
+        return self._answer_and_pace(parameters)[0]
 
     def stream(self, parameters: Parameters) -> Parameters:
         """
-        The same answer: rule converse.stream. What is refused is so before it begins. A language
-        model's words go out as they come, unless a guardrail has to see all of them before.
+        Answer ConverseStream: rule converse.stream.
+
+        Errors come before the stream begins. A language model's words are sent as they arrive,
+        unless a guardrail has to examine them first.
         """
         if self.model is not None and not parameters.get("guardrailConfig"):
             conversation = conversation_of(parameters)
             if not self.scripts.has(conversation):
                 return {"stream": self._live(self.model, conversation)}
-        answer, pace = self._answered(parameters)
-        return {"stream": paced(events_of(answer), pace)}
+        answer, pace = self._answer_and_pace(parameters)
+        return {"stream": pace_events(events_of(answer), pace)}
 
-    def _answered(self, parameters: Parameters) -> tuple[Parameters, float]:
-        """And its pace."""
+    def _answer_and_pace(self, parameters: Parameters) -> tuple[Parameters, float]:
+        """Return the answer and its pace in seconds."""
         began = time.monotonic()
         conversation = conversation_of(parameters)
-        guard = guarding(self.screening, parameters.get("guardrailConfig") or {})
-        refusal = guard.refusal(guarded(conversation.turns), Side.INPUT)
+        guard = conversation_guard(self.screening, parameters.get("guardrailConfig") or {})
+        refusal = guard.refusal(guarded_text(conversation.turns), Side.INPUT)
         if refusal is not None:
-            return {**_response(_blocked(refusal), "", "", began), **guard.told}, 0.0
-        said = self._reply(conversation)
-        refusal = guard.refusal(said.text, Side.OUTPUT)
-        told = said if refusal is None else _blocked(refusal)
-        answer = {**_response(told, conversation.read, said.written, began), **guard.told}
-        return answer, said.pace
+            return {**_response(_blocked_reply(refusal), "", "", began), **guard.trace_member}, 0.0
+        reply = self._reply(conversation)
+        refusal = guard.refusal(reply.text, Side.OUTPUT)
+        shown = reply if refusal is None else _blocked_reply(refusal)
+        answer = {**_response(shown, conversation.read, reply.written, began), **guard.trace_member}
+        return answer, reply.pace
 
     def _reply(self, conversation: Conversation) -> Reply:
-        """Raises ServiceError."""
+        """Return the reply of script, model or stand-in. Raises ServiceError."""
         scripted = self.scripts.reply(conversation)
         if scripted is not None:
             return scripted
         if self.model is None:
             return self.stand_in.reply(conversation)
-        with _as_aws():
+        with _aws_errors():
             return self.model.complete(conversation)
 
     def _live(self, model: ModelEndpoint, conversation: Conversation) -> Iterator[dict[str, Any]]:
-        """Raises ServiceError for what fails before the first words."""
+        """Stream a model's reply. Raises ServiceError for a failure before the first words."""
         began, parts = time.monotonic(), model.stream(conversation)
-        with _as_aws():
+        with _aws_errors():
             first = next(parts)
         return _events_of_parts(chain([first], parts), conversation.read, began)
 
@@ -193,7 +197,7 @@ class Conversations:
 def _events_of_parts(
     parts: Iterable[str | Reply], read: str, began: float
 ) -> Iterator[dict[str, Any]]:
-    """Of words as they come, the events that the whole answer has."""
+    """Turn words into events as they arrive, the same as of the whole answer."""
     place, has_words = {"contentBlockIndex": 0}, False
     for part in parts:
         if isinstance(part, str):
@@ -203,17 +207,17 @@ def _events_of_parts(
             yield {"contentBlockDelta": {"delta": {"text": part}, **place}}
             continue
         events = events_of(_response(part, read, part.written, began))
-        # Of its text all but the end was told.
-        told = {"messageStart", "contentBlockDelta"} if has_words else set[str]()
+        # All events of its text but the last were sent already.
+        sent = {"messageStart", "contentBlockDelta"} if has_words else set[str]()
         for event in events:
             is_text = event.get("contentBlockDelta", {}).get("contentBlockIndex") == 0
-            if not (told & event.keys()) or ("contentBlockDelta" in event and not is_text):
+            if not (sent & event.keys()) or ("contentBlockDelta" in event and not is_text):
                 yield event
 
 
 @contextmanager
-def _as_aws() -> Iterator[None]:
-    """What a model's endpoint does wrong, as AWS tells it of a model."""
+def _aws_errors() -> Iterator[None]:
+    """Translate failures of a model's endpoint to AWS's errors of models."""
     try:
         yield
     except MalformedToolUse:
@@ -226,18 +230,18 @@ def _as_aws() -> Iterator[None]:
         raise rules.CONVERSE_MODEL_ERROR.broken(problem=failure) from None
 
 
-def _blocked(message: str) -> Reply:
+def _blocked_reply(message: str) -> Reply:
     return Reply(blocks=[Text(text=message)], stop="guardrail_intervened")
 
 
-def _response(told: Reply, read: str, said: str, began: float) -> Parameters:
-    """Usage is that of what a model read and said, whatever of it is told: rule converse.usage."""
-    tokens = {"inputTokens": len(ids_of(read)), "outputTokens": len(ids_of(said))}
+def _response(shown: Reply, read: str, written: str, began: float) -> Parameters:
+    """Return the response; usage counts what the model read and wrote: rule converse.usage."""
+    tokens = {"inputTokens": len(ids_of(read)), "outputTokens": len(ids_of(written))}
     if not read:
         tokens = dict.fromkeys(tokens, 0)
     return {
-        "output": {"message": {"role": "assistant", "content": [_told(b) for b in told.blocks]}},
-        "stopReason": told.stop,
+        "output": {"message": {"role": "assistant", "content": [_member(b) for b in shown.blocks]}},
+        "stopReason": shown.stop,
         "usage": {
             **tokens,
             "totalTokens": sum(tokens.values()),
@@ -248,7 +252,7 @@ def _response(told: Reply, read: str, said: str, began: float) -> Parameters:
     }
 
 
-def _told(block: Text | ToolUse) -> dict[str, Any]:
+def _member(block: Text | ToolUse) -> dict[str, Any]:
     match block:
         case Text():
             return {"text": block.text}

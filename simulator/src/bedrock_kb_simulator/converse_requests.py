@@ -1,4 +1,4 @@
-"""A request of Converse or ConverseStream, read and checked: what AWS refuses is refused here."""
+"""Validation of requests to Converse and ConverseStream."""
 
 import json
 import re
@@ -20,17 +20,17 @@ from bedrock_kb_simulator.conversation_parts import (
 from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.models import TITAN
 
-# Cache points: where AWS takes them they are taken, and nothing is cached.
+# Cache points: accepted where AWS accepts them; nothing is cached.
 
 _CACHES = re.compile(r"anthropic\.claude-(?!3-(?:haiku|sonnet|opus)|v2|instant)|amazon\.nova")
-_HIDDEN = "application-inference-profile/"
+_ANY_MODEL = "application-inference-profile/"
 
 
 def check_cache_points(parameters: Mapping[str, Any]) -> None:
-    """Of a request of Converse; raises ServiceError: rules converse.cache and its like."""
+    """Raise ServiceError for invalid cache points: rules converse.cache, cache-unsupported."""
     count = sum("cachePoint" in block for block in _cacheable(parameters))
     model = parameters["modelId"]
-    if count and _HIDDEN not in model and not _CACHES.search(model):
+    if count and _ANY_MODEL not in model and not _CACHES.search(model):
         raise rules.CACHE_UNSUPPORTED.broken()
     if count > rules.CACHE_POINTS.limit:
         raise rules.CACHE_POINTS.broken(count=count)
@@ -47,17 +47,17 @@ _WITHOUT_TEMPERATURE = re.compile(r"anthropic\.claude-opus-(?:4-[78]|5)")
 
 
 def check_temperature(parameters: Mapping[str, Any]) -> None:
-    """Raise ServiceError, rule converse.temperature-deprecated."""
+    """Raise ServiceError for a temperature that the model refuses."""
     given = (parameters.get("inferenceConfig") or {}).get("temperature")
     if given is not None and _WITHOUT_TEMPERATURE.search(parameters["modelId"]):
         raise rules.TEMPERATURE_DEPRECATED.broken()
 
 
-# Tools in a conversation: what is offered, and that every use of one has its result.
+# Tools in a conversation: the tools offered, and their uses and results.
 
 
 def offer_of(configuration: Mapping[str, Any] | None) -> Offer:
-    """Of a toolConfig; raises ServiceError."""
+    """Return the tools that a toolConfig offers; raises ServiceError."""
     if not configuration:
         return Offer()
     tools = list(_tools(configuration["tools"]))
@@ -72,26 +72,26 @@ def offer_of(configuration: Mapping[str, Any] | None) -> Offer:
 
 
 def check_tools(turns: Sequence[Turn], *, is_offered: bool) -> None:
-    """Uses and results of tools come in pairs, turn by turn; raises ServiceError."""
+    """Check that uses and results of tools come in pairs, turn by turn; raises ServiceError."""
     if not is_offered and any(turn.uses or turn.results for turn in turns):
         raise rules.TOOL_CONFIG_MISSING.broken()
-    asked: list[str] = []
+    pending: list[str] = []
     for number, turn in enumerate(turns):
         at = f"messages.{number}.content"
         given = [result.id for result in turn.results]
-        if repeated := _repeated(given):
+        if repeated := _repeated_ids(given):
             raise rules.TOOL_RESULTS_REPEATED.broken(at=at, ids=", ".join(repeated))
-        if len(given) > len(asked):
+        if len(given) > len(pending):
             raise rules.TOOL_RESULTS_STRAY.broken(at=at)
-        missing = [use for use in asked if use not in given]
+        missing = [use for use in pending if use not in given]
         if missing:
             raise rules.TOOL_RESULTS_MISSING.broken(at=at, ids=", ".join(missing))
-        asked = [use.id for use in turn.uses]
-        if repeated := _repeated(asked):
+        pending = [use.id for use in turn.uses]
+        if repeated := _repeated_ids(pending):
             raise rules.TOOL_USES_REPEATED.broken(at=at, ids=", ".join(repeated))
 
 
-def _repeated(ids: Sequence[str]) -> list[str]:
+def _repeated_ids(ids: Sequence[str]) -> list[str]:
     return [each for each in dict.fromkeys(ids) if ids.count(each) > 1]
 
 
@@ -123,7 +123,7 @@ _UNSIMULATED = (
 
 
 def conversation_of(parameters: Parameters) -> Conversation:
-    """Raises ServiceError."""
+    """Return the conversation of a request. Raises ServiceError."""
     _refuse_unsimulated(parameters)
     check_cache_points(parameters)
     check_temperature(parameters)
@@ -142,7 +142,7 @@ def conversation_of(parameters: Parameters) -> Conversation:
 
 
 def _turns(messages: Sequence[dict[str, Any]]) -> list[Turn]:
-    """Of the user and the assistant, one after the other; the last one is the user's."""
+    """Return the alternating turns of user and assistant; the last one is the user's."""
     if not messages or messages[0]["role"] == "assistant":
         raise rules.CONVERSE_START.broken()
     turns = [

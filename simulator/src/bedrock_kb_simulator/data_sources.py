@@ -14,10 +14,10 @@ from bedrock_kb_simulator.store import Row, Store, dumped, loaded, moment
 from bedrock_kb_simulator.vector_bucket_policies import refusal_of_role
 from bedrock_kb_simulator.vectors import Vectors
 
-# How a data source goes: in the background, its passages by its deletion policy (rule
+# Deletion of data sources, in the background; passages follow the deletion policy (rule
 # data-source.retained).
 
-RUNNING = "status IN ('STARTING', 'IN_PROGRESS', 'STOPPING')"  # of an ingestion job
+RUNNING = "status IN ('STARTING', 'IN_PROGRESS', 'STOPPING')"  # an ingestion job
 
 _BUSY = f"SELECT 1 FROM ingestion_jobs WHERE data_source_id = ? AND {RUNNING}"  # noqa: S608 - a constant
 
@@ -29,13 +29,13 @@ class Deletions:
     vectors: Vectors
 
     def begin(self, source: Row) -> None:
-        """Raises ValidationException while a job runs."""
+        """Start deleting a data source; raises ValidationException while a job runs."""
         self._refuse_busy(source)
         self._set_status(source["id"], "DELETING")
         self.clock.later(rules.DATA_SOURCE_DELETION.value, lambda: self._finish(source["id"]))
 
     def of_knowledge_base(self, knowledge_base_id: str) -> bool:
-        """Delete a knowledge base's data sources, now; False if one of them could not be."""
+        """Delete a knowledge base's data sources now; return False if one can't be deleted."""
         sources = self.store.rows(
             "SELECT * FROM data_sources WHERE knowledge_base_id = ?", knowledge_base_id
         )
@@ -45,7 +45,7 @@ class Deletions:
         return all(gone)
 
     def resume(self) -> None:
-        """After a restart: finish those that were under way."""
+        """Finish deletions that a restart interrupted."""
         for row in self.store.rows("SELECT id FROM data_sources WHERE status = 'DELETING'"):
             self._finish(row["id"])
 
@@ -67,7 +67,7 @@ class Deletions:
             return True
 
     def _is_cleared(self, source: Row) -> bool:
-        """Take its passages out of the knowledge base; False if the index is gone or denied."""
+        """Remove its passages from the knowledge base; False if the index is gone or denied."""
         knowledge_base_id = source["knowledge_base_id"]
         if loaded(source["body"])["dataDeletionPolicy"] == "RETAIN":
             self.vectors.disown(knowledge_base_id, source["id"])
@@ -90,7 +90,7 @@ class Deletions:
         )
 
 
-# What CreateDataSource and UpdateDataSource are told, and what they refuse of it.
+# The members of CreateDataSource and UpdateDataSource, and their validation.
 
 _INGESTION = "vectorIngestionConfiguration"
 _KEPT = (
@@ -103,7 +103,7 @@ _KEPT = (
 
 
 def body_of(home: Row, parameters: Parameters) -> dict[str, Any]:
-    """What is kept of the request, in a knowledge base; raises ServiceError for what is refused."""
+    """Return the members of the request to store; raises ServiceError for invalid ones."""
     body = {member: parameters[member] for member in _KEPT if parameters.get(member) is not None}
     body = {"dataDeletionPolicy": "DELETE", **body}
     if is_managed(home):
@@ -118,7 +118,7 @@ def body_of(home: Row, parameters: Parameters) -> dict[str, Any]:
 
 
 def is_connector(body: dict[str, Any]) -> bool:
-    """Whether it is of a managed knowledge base."""
+    """Return True for a data source of a managed knowledge base."""
     return bool(body["dataSourceConfiguration"]["type"] == connectors.TYPE)
 
 
@@ -128,10 +128,13 @@ def _of_managed(body: dict[str, Any]) -> dict[str, Any]:
     if body["dataDeletionPolicy"] != "DELETE":
         raise rules.MANAGED_DELETION_POLICY.broken()
     ingestion_settings.check_managed(body.get(_INGESTION) or {})
-    return {**body, "dataSourceConfiguration": connectors.filled(body["dataSourceConfiguration"])}
+    return {
+        **body,
+        "dataSourceConfiguration": connectors.with_defaults(body["dataSourceConfiguration"]),
+    }
 
 
-# The data source that a request names, and whether it takes the work.
+# The data source that a request names.
 
 
 def data_source(store: Store, knowledge_base_id: str, data_source_id: str) -> Row:
@@ -147,20 +150,20 @@ def data_source(store: Store, knowledge_base_id: str, data_source_id: str) -> Ro
 
 
 def open_data_source(store: Store, parameters: Parameters) -> Row:
-    """The data source that a request names, unless it is on its way out."""
+    """Return the data source that a request names; raises ConflictException if it is DELETING."""
     row = data_source(store, parameters["knowledgeBaseId"], parameters["dataSourceId"])
     refuse_deleted(row)
     return row
 
 
 def refuse_deleted(source: Row) -> None:
-    """Raise ConflictException for a data source that is on its way out."""
+    """Raise ConflictException for a data source that is being deleted."""
     if source["status"] == "DELETING":
         raise rules.DATA_SOURCE_BEING_DELETED.broken(id=source["id"])
 
 
 def refuse_unavailable(row: Row) -> None:
-    """Raise ValidationException for one of a managed knowledge base that takes no work now."""
+    """Raise ValidationException for a connector that is not AVAILABLE."""
     if is_connector(loaded(row["body"])) and row["status"] != "AVAILABLE":
         raise rules.MANAGED_SOURCE_STATUS.broken(status=row["status"])
 
@@ -181,17 +184,17 @@ class DataSources:
         scope, token = f"CreateDataSource/{home}", parameters.get("clientToken")
         with self.store.transaction():
             base = knowledge_base(self.store, home)
-            made = self.tokens.made(scope, token)
-            if made is None:
+            data_source_id = self.tokens.resource_of(scope, token)
+            if data_source_id is None:
                 body = body_of(base, parameters)
                 self._admit(base, parameters["name"])
-                made = self._insert(parameters, body)
-                self.tokens.remember(scope, token, made)
-        return {"dataSource": _described(data_source(self.store, home, made))}
+                data_source_id = self._insert(parameters, body)
+                self.tokens.remember(scope, token, data_source_id)
+        return {"dataSource": _description(data_source(self.store, home, data_source_id))}
 
     def get(self, parameters: Parameters) -> Parameters:
         row = data_source(self.store, parameters["knowledgeBaseId"], parameters["dataSourceId"])
-        return {"dataSource": _described(row)}
+        return {"dataSource": _description(row)}
 
     def list(self, parameters: Parameters) -> Parameters:
         home = parameters["knowledgeBaseId"]
@@ -203,7 +206,7 @@ class DataSources:
         return {"dataSourceSummaries": [_summary(row) for row in found], **more}
 
     def update(self, parameters: Parameters) -> Parameters:
-        """What the request leaves out is as if never set: rule data-source.replaced."""
+        """Replace the whole configuration: rule data-source.replaced."""
         home = parameters["knowledgeBaseId"]
         with self.store.transaction():
             row = open_data_source(self.store, parameters)
@@ -223,7 +226,7 @@ class DataSources:
             self.store.update("data_sources", changes, id=row["id"])
             if is_managed(base):
                 self._finish_later(row["id"], rules.MANAGED_SOURCE_CREATION.value)
-        return {"dataSource": _described(data_source(self.store, home, row["id"]))}
+        return {"dataSource": _description(data_source(self.store, home, row["id"]))}
 
     def delete(self, parameters: Parameters) -> Parameters:
         with self.store.transaction():
@@ -251,14 +254,14 @@ class DataSources:
             raise rules.DATA_SOURCE_NAME_TAKEN.broken(name=name)
 
     def resume(self) -> None:
-        """After a restart: whatever was being created or changed is there, or has failed."""
+        """Finish creations and changes that a restart interrupted."""
         for row in self.store.rows("SELECT id FROM data_sources WHERE status IN (?, ?)", *_PASSING):
             self._finish(row["id"])
 
     def _insert(self, parameters: Parameters, body: dict[str, Any]) -> str:
         now, data_source_id = self.clock.now().isoformat(), new_id()
         seconds = rules.MANAGED_SOURCE_CREATION.value if is_connector(body) else None
-        if late := self.faults.of_made("CreateDataSource", parameters["name"]):
+        if late := self.faults.inject_into("CreateDataSource", parameters["name"]):
             seconds = late.seconds
         row = {
             "id": data_source_id,
@@ -278,7 +281,7 @@ class DataSources:
         self.clock.later(seconds, lambda: self._finish(data_source_id))
 
     def _finish(self, data_source_id: str) -> None:
-        """What was CREATING or UPDATING is AVAILABLE; or FAILED, as a connector may be."""
+        """Mark a data source that was CREATING or UPDATING as AVAILABLE, or as FAILED."""
         with self.store.transaction():
             row = self.store.row("SELECT * FROM data_sources WHERE id = ?", data_source_id)
             if row is None or row["status"] not in _PASSING:
@@ -302,10 +305,12 @@ def _summary(row: Row) -> dict[str, Any]:
     }
 
 
-def _described(row: Row) -> dict[str, Any]:
+def _description(row: Row) -> dict[str, Any]:
     reasons, body = loaded(row["failure_reasons"]), loaded(row["body"])
     if is_connector(body):
-        body["dataSourceConfiguration"] = connectors.told(body["dataSourceConfiguration"])
+        body["dataSourceConfiguration"] = connectors.echoed_configuration(
+            body["dataSourceConfiguration"]
+        )
     return {
         **_summary(row),
         **body,

@@ -1,4 +1,4 @@
-"""The one way in: every request of every simulated service passes `Dispatcher.call`."""
+"""The entry point: every request of every simulated service passes `Dispatcher.call`."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +11,7 @@ from bedrock_kb_simulator.faults import AFTER_THE_EFFECT, Fault, Faults, Kind, a
 from bedrock_kb_simulator.request_rates import Quotas
 from bedrock_kb_simulator.service_errors import ConnectionDropped, ServiceError
 
-# Requests against the botocore service model, which states most of AWS's limits itself.
+# Validation of requests by the botocore service model, which states most of AWS's limits itself.
 
 
 def validate(shape: Any, parameters: Any, service: str = "") -> None:
@@ -41,7 +41,7 @@ def _violations(shape: Any, value: Any, at: str) -> Iterator[tuple[str, str]]:
         case "integer" | "long" | "float" | "double":
             yield from _in_range(shape, value, at, "value")
         case _:
-            pass  # booleans, timestamps and documents carry no constraint that we meet
+            pass  # booleans, timestamps and documents have no constraints here
 
 
 def _in_list(shape: Any, value: Any, at: str) -> Iterator[tuple[str, str]]:
@@ -74,7 +74,7 @@ def _in_string(shape: Any, value: Any, at: str) -> Iterator[tuple[str, str]]:
     yield from _in_range(shape, len(value), at, "length")
     if shape.metadata.get("enum") and value not in shape.metadata["enum"]:
         yield at, f"Member must satisfy enum value set: [{', '.join(shape.metadata['enum'])}]"
-    pattern = _compiled(shape.metadata.get("pattern", ""))
+    pattern = _compile_pattern(shape.metadata.get("pattern", ""))
     if pattern and not pattern.fullmatch(value):
         yield at, f"Member must satisfy regular expression pattern: {shape.metadata['pattern']}"
 
@@ -90,15 +90,15 @@ def _in_range(shape: Any, size: float, at: str, what: str) -> Iterator[tuple[str
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str] | None:
+def _compile_pattern(pattern: str) -> re.Pattern[str] | None:
     if not pattern:
         return None
-    # The ARNs that bedrock-agent tags: what must be a digit there lost its backslash.
+    # In the pattern of bedrock-agent's taggable ARNs, `\d` lost its backslash.
     pattern = pattern.replace(":/d{12}:", r":\d{12}:")
     try:
         return re.compile(pattern, re.DOTALL)
     except re.error:
-        return None  # a few of the model's patterns are Java's; length limits still hold there
+        return None  # a few patterns use Java's syntax; length limits still apply there
 
 
 Parameters = dict[str, Any]
@@ -107,9 +107,9 @@ Handler = Callable[[Parameters], Parameters]
 
 class Dispatcher:
     """
-    Rate first, then the model's constraints, then the operation itself, as AWS orders them.
+    Checks the rate, then the model's constraints, then calls the operation, in AWS's order.
 
-    Faults meet only what would have reached the operation.
+    Faults apply only to calls that would have reached the operation.
     """
 
     def __init__(
@@ -121,28 +121,32 @@ class Dispatcher:
         self._faults = faults
 
     def call(self, operation: Any, parameters: Parameters) -> Parameters:
-        """`operation` is the service model's; raises ServiceError, or ConnectionDropped."""
+        """
+        Return the response of an operation of the service model.
+
+        Raises ServiceError, or ConnectionDropped.
+        """
         service = operation.service_model.service_name
         handler = self._handlers.get(f"{service}.{operation.name}")
         if handler is None:
             raise rules.NOT_SIMULATED.broken(what=f"{operation.name} of {service}")
         self._quotas.spend(operation.name, parameters)
         validate(operation.input_shape, parameters, service)
-        fault = self._faults.of_call(operation.name, parameters)
+        fault = self._faults.next_of_call(operation.name, parameters)
         if fault is None:
             return handler(parameters)
         if fault.kind in AFTER_THE_EFFECT:
-            return self._lose(fault, service, handler, parameters)
+            return self._lose_response(fault, service, handler, parameters)
         number = self._faults.inject(fault).number
         if fault.kind is not Kind.LATENCY:
             raise answer(fault.kind, service, fault.operation, number)
         self._clock.wait(fault.seconds, self._clock.signal())
         return handler(parameters)
 
-    def _lose(
+    def _lose_response(
         self, fault: Fault, service: str, handler: Handler, parameters: Parameters
     ) -> Parameters:
-        """The effect without the answer; a refusal had no effect, and is answered."""
+        """Do the work and lose the response; an error of the handler is returned as usual."""
         try:
             handler(parameters)
         except ServiceError:

@@ -1,4 +1,4 @@
-"""Documents of a data source: bedrock-agent's KnowledgeBaseDocuments operations that only read."""
+"""Get- and ListKnowledgeBaseDocuments, and the records of documents."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,32 +14,30 @@ from bedrock_kb_simulator.indexes import is_managed
 from bedrock_kb_simulator.knowledge_bases import knowledge_base
 from bedrock_kb_simulator.store import Row, Store, loaded, moment
 
-# What became of every document of a data source.
-
-# A later job leaves these alone when neither object nor sidecar changed; it tries others again.
-KEPT = frozenset({"INDEXED", "PARTIALLY_INDEXED", "METADATA_PARTIALLY_INDEXED"})
-# Nothing more will happen to a document in one of these by itself.
-SETTLED = KEPT | {"METADATA_UPDATE_FAILED", "FAILED", "IGNORED"}
+# A later job skips documents in these statuses if neither object nor sidecar changed.
+INDEXED = frozenset({"INDEXED", "PARTIALLY_INDEXED", "METADATA_PARTIALLY_INDEXED"})
+# Final statuses.
+SETTLED = INDEXED | {"METADATA_UPDATE_FAILED", "FAILED", "IGNORED"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Records:
+class DocumentRecords:
     store: Store
     clock: Clock
-    _unseen: dict[tuple[str, str], float] = field(default_factory=dict)  # until when
+    _hidden_until: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def hide(self, data_source_id: str, identifier: str, *, seconds: float) -> None:
-        """For so long `seen` doesn't find it: rule document.unseen."""
-        self._unseen[data_source_id, identifier] = self.clock.elapsed() + seconds
+        """Hide a document from `visible` for some seconds: rule document.unseen."""
+        self._hidden_until[data_source_id, identifier] = self.clock.elapsed() + seconds
 
-    def seen(self, data_source_id: str, identifier: str) -> Row | None:
-        """As who asks for a document by its identifier is told."""
-        if self.clock.elapsed() < self._unseen.get((data_source_id, identifier), 0.0):
+    def visible(self, data_source_id: str, identifier: str) -> Row | None:
+        """Return a document's record, or None if it is unknown or hidden."""
+        if self.clock.elapsed() < self._hidden_until.get((data_source_id, identifier), 0.0):
             return None
         return self.find(data_source_id, identifier)
 
     def known(self, data_source_id: str) -> dict[str, Row]:
-        """By identifier, which is the URI or the custom id."""
+        """Return all records by identifier, which is the URI or the custom id."""
         rows = self.store.rows(
             "SELECT * FROM documents WHERE data_source_id = ? ORDER BY identifier", data_source_id
         )
@@ -60,7 +58,7 @@ class Records:
         *,
         reason: str | None = None,
     ) -> None:
-        """Set the status of documents, old or new, and nothing else of them."""
+        """Set the status of known or new documents, and nothing else."""
         now = self.clock.now().isoformat()
         with self.store.transaction():
             for identifier in identifiers:
@@ -80,7 +78,7 @@ class Records:
     def mark_later(
         self, data_source_id: str, identifier: str, status: str, *, seconds: float
     ) -> None:
-        """Let a document read IN_PROGRESS for so long, or until it is marked otherwise."""
+        """Keep a document IN_PROGRESS for some seconds, unless its status changes before."""
         self.mark(data_source_id, [identifier], "IN_PROGRESS")  # rule document.late
         marked = self.find(data_source_id, identifier)
 
@@ -94,7 +92,7 @@ class Records:
     def stamp(
         self, data_source_id: str, identifier: str, *, etag: str, sidecar_etag: str | None
     ) -> None:
-        """Remember which content and sidecar the status is about."""
+        """Record the content and sidecar that the status is about."""
         self.store.update(
             "documents",
             {"etag": etag, "sidecar_etag": sidecar_etag},
@@ -110,7 +108,7 @@ class Records:
         )
 
     def resume(self) -> None:
-        """After a restart: what was under way has failed, and the next job tries it again."""
+        """Mark documents that a restart interrupted as FAILED; the next job retries them."""
         marks = ", ".join("?" * len(SETTLED))
         self.store.write(
             f"UPDATE documents SET status = 'FAILED', updated_at = ? WHERE status NOT IN ({marks})",  # noqa: S608 - placeholders only
@@ -122,14 +120,14 @@ class Records:
 @dataclass(frozen=True, kw_only=True)
 class Documents:
     store: Store
-    records: Records
+    records: DocumentRecords
 
     def get(self, parameters: Parameters) -> Parameters:
         source = usable_data_source(self.store, parameters)
         details = []
         for identifier in parameters["documentIdentifiers"]:
             key = key_of(source, identifier)
-            details.append(detail(source, key, self.records.seen(source["id"], key)))
+            details.append(detail(source, key, self.records.visible(source["id"], key)))
         return {"documentDetails": details}
 
     def list(self, parameters: Parameters) -> Parameters:
@@ -147,7 +145,7 @@ class Documents:
 
 
 def usable_data_source(store: Store, parameters: Parameters) -> Row:
-    """One whose documents may be asked for: an S3 data source must have been synced once."""
+    """Return a request's data source; an S3 one must have been synced once."""
     row = data_source(store, parameters["knowledgeBaseId"], parameters["dataSourceId"])
     synced = store.row("SELECT 1 FROM ingestion_jobs WHERE data_source_id = ?", row["id"])
     if kind_of(row) == "S3" and synced is None:
@@ -156,19 +154,19 @@ def usable_data_source(store: Store, parameters: Parameters) -> Row:
 
 
 def refuse_unsynced(store: Store, source: Row) -> None:
-    """Raise ValidationException for a direct request that comes too early."""
+    """Raise ValidationException for a direct request before the first complete sync."""
     complete = "SELECT 1 FROM ingestion_jobs WHERE data_source_id = ? AND status = 'COMPLETE'"
     if kind_of(source) == "S3" and store.row(complete, source["id"]) is None:
         raise rules.DIRECT_AFTER_SYNC.broken(id=source["id"])
 
 
 def kind_of(source: Row) -> str:
-    """S3 or CUSTOM."""
+    """Return S3 or CUSTOM."""
     return kind_in(loaded(source["body"])["dataSourceConfiguration"])
 
 
 def key_of(source: Row, identifier: dict[str, Any]) -> str:
-    """The URI or the custom id that a request's identifier holds."""
+    """Return the URI or custom id in a request's identifier."""
     kind, given = kind_of(source), identifier["dataSourceType"]
     member, name = ("s3", "uri") if kind == "S3" else ("custom", "id")
     if given != kind or not identifier.get(member):
@@ -177,7 +175,7 @@ def key_of(source: Row, identifier: dict[str, Any]) -> str:
 
 
 def detail(source: Row, key: str, row: Row | None) -> dict[str, Any]:
-    """NOT_FOUND for a document without a record."""
+    """Return a document's details; one without a record is NOT_FOUND."""
     kind = kind_of(source)
     identifier = {"s3": {"uri": key}} if kind == "S3" else {"custom": {"id": key}}
     found = {

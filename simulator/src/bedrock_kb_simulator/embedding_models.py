@@ -1,9 +1,8 @@
 """
-The models that stand in for Titan, by the names that `--model` takes.
+The models in place of Titan, by the names that `--model` accepts.
 
-BEDROCK_KB_SIMULATOR_VECTORS may name a file that keeps their vectors, by model and text: for
-benchmarks, which embed the same texts again and again. A kept vector takes no time to make, so
-nothing that is measured then says how long embedding takes.
+BEDROCK_KB_SIMULATOR_VECTORS may name a file that caches vectors by model and text, for benchmarks
+that embed the same texts repeatedly. Times measured with it don't include embedding.
 """
 
 import os
@@ -12,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from bedrock_kb_simulator.embedder import MiniLM
-    from bedrock_kb_simulator.kept_vectors import KeptVectors
     from bedrock_kb_simulator.multilingual import MultilingualE5
+    from bedrock_kb_simulator.vector_cache import VectorCache
 
 ModelName = Literal["minilm", "multilingual"]
 
@@ -21,14 +20,14 @@ DEFAULT_MODEL: ModelName = "minilm"
 KEPT_VECTORS = "BEDROCK_KB_SIMULATOR_VECTORS"
 
 
-def embedder_of(name: ModelName) -> "MiniLM | MultilingualE5 | KeptVectors":
-    """Raises `multilingual.OtherWeights`."""
+def embedder_of(name: ModelName) -> "MiniLM | MultilingualE5 | VectorCache":
+    """Return the embedder of a model. Raises `multilingual.OtherWeights`."""
     model, file = _model(name), os.environ.get(KEPT_VECTORS)
     if not file:
         return model
-    from bedrock_kb_simulator.kept_vectors import KeptVectors  # noqa: PLC0415
+    from bedrock_kb_simulator.vector_cache import VectorCache  # noqa: PLC0415
 
-    return KeptVectors(model, Path(file))
+    return VectorCache(model, Path(file))
 
 
 def _model(name: ModelName) -> "MiniLM | MultilingualE5":

@@ -1,10 +1,10 @@
 """
 Faults over HTTP, at a path that no AWS service has.
 
-    GET     /_simulator/faults   what is asked for, and what was injected
+    GET     /_simulator/faults   report ordered and injected faults
     POST    /_simulator/faults   {"faults": [{"operation": "StartIngestionJob", "kind": "lost"}]},
                                  {"chance": {"seed": 7, "rate": 0.02}} or with "rates" by kind
-    DELETE  /_simulator/faults   what GET says, and then no more of it
+    DELETE  /_simulator/faults   report as GET does, then clear all
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ Probability = Annotated[float, Field(ge=0, le=1)]
 
 
 class ChanceOrder(BaseModel):
-    """`rates` count before `rate`, which is for every kind."""
+    """A chance of faults; `rates` by kind override `rate`, which applies to every kind."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -46,25 +46,27 @@ class FaultOrders(BaseModel):
 
 
 def chance_of(text: str) -> Chance:
-    """From `SEED` or `SEED:RATE`, as a command line has it. Raises ValueError."""
+    """Parse `SEED` or `SEED:RATE` of a command line. Raises ValueError."""
     seed, _, rate = text.partition(":")
     return ChanceOrder(seed=int(seed), rate=float(rate or DEFAULT_RATE)).chance()
 
 
 def order(endpoint: str, text: str, key: AccessKey) -> None:
-    """Let the simulator at `endpoint` fail by chance from now on; `text` as `chance_of` has it."""
+    """Make the simulator at `endpoint` fail by chance; `text` as in `chance_of`."""
     chance = chance_of(text)
     orders.send(endpoint + PATH, {"chance": {"seed": chance.seed, "rates": chance.rates}}, key)
 
 
-def served(faults: Faults, scope: orders.Message, body: bytes) -> orders.Response:
+def respond(faults: Faults, scope: orders.Message, body: bytes) -> orders.Response:
     def take(body: bytes) -> None:
         order = FaultOrders.model_validate_json(body)
         faults.ask(*order.faults)
         if order.chance is not None:
             faults.chance = order.chance.chance()
 
-    return orders.served(scope, body, report=lambda: _report(faults), clear=faults.clear, take=take)
+    return orders.respond(
+        scope, body, report=lambda: _report(faults), clear=faults.clear, take=take
+    )
 
 
 def _report(faults: Faults) -> dict[str, Any]:

@@ -1,11 +1,10 @@
 """
-Faults on request and by chance: which call or document meets one, and what was injected.
+Faults, ordered or by chance, and a record of those injected.
 
-A call meets its fault in `Dispatcher.call`, once it has passed rate and validation: before the
-effect (an error, or time), or after it (the work is done, the answer is lost). What a call makes
-meets a fault of its own: a document in `Indexing.index`, while its job ends COMPLETE all the same,
-a data source in `DataSources.create`; some a document meets in `Direct` when its request is
-accepted. Nothing is injected unless someone asked for it.
+`Dispatcher.call` injects faults of calls after the checks of rate and parameters: before the effect
+(an error, or a delay) or after it (the work is done, the response is lost). Resources have their
+own faults: documents in `Indexing.index`, while their job still ends COMPLETE, or in `Direct` when
+their request is accepted; data sources in `DataSources.create`. Nothing is injected by default.
 """
 
 import logging
@@ -22,11 +21,11 @@ from pydantic import ConfigDict, Field
 from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.service_errors import ServiceError
 
-# The kinds of faults, and what AWS answers when it meets one, operation by operation.
+# The kinds of faults, and AWS's errors for them by operation.
 
 
 class Kind(StrEnum):
-    """The last six are of what a call makes, a document or a data source; all others of calls."""
+    """The kinds of faults: the last six concern documents or data sources, the others calls."""
 
     CONFLICT = "conflict"
     THROTTLE = "throttle"
@@ -34,23 +33,23 @@ class Kind(StrEnum):
     QUOTA = "quota"  # a ServiceQuotaExceededException, though nothing is full here
     UNAVAILABLE = "unavailable"
     INTERNAL = "internal"
-    LATENCY = "latency"  # late, but right
+    LATENCY = "latency"  # the response is late
     LOST = "lost"  # done, and answered with ServiceUnavailableException
     DROPPED = "dropped"  # done, and the connection ends without an answer
     FAILED = "failed"  # the document can't be processed
     REFUSED = "refused"  # the document reads INDEXED, the index took none of its vectors
-    LATE = "late"  # done, but for some seconds it reads as if it were still under way
-    UNSEEN = "unseen"  # accepted, but for some seconds GetKnowledgeBaseDocuments doesn't know it
-    MISSED = "missed"  # indexed, but searches find it some seconds later than others
-    SLOW = "slow"  # the request that brings it takes ten times as long
+    LATE = "late"  # done, but its status shows it some seconds later
+    UNSEEN = "unseen"  # accepted, but unknown to GetKnowledgeBaseDocuments for some seconds
+    MISSED = "missed"  # indexed, but searches find it some seconds later
+    SLOW = "slow"  # its request takes ten times as long
 
 
 AFTER_THE_EFFECT = frozenset({Kind.LOST, Kind.DROPPED})
-# A document meets these when its direct request is accepted, and others when it is indexed.
+# Faults of documents when their direct request is accepted; others apply when they are indexed.
 AT_ACCEPTANCE = frozenset({Kind.UNSEEN, Kind.SLOW})
 WHEN_MADE = frozenset({Kind.FAILED, Kind.REFUSED, Kind.LATE, Kind.MISSED})
 
-# Where there are two texts, every other fault has the other one.
+# With two texts, faults alternate between them.
 _BUSY: Mapping[str, tuple[rules.Rule, ...]] = {
     "StartIngestionJob": (rules.JOB_DURING_DIRECT,),
     "IngestKnowledgeBaseDocuments": (rules.DIRECT_CONCURRENCY, rules.DIRECT_DURING_JOB),
@@ -68,8 +67,8 @@ _FAILURES = {"textract": rules.TEXTRACT_INTERNAL}
 
 _ANY = (Kind.THROTTLE, Kind.UNAVAILABLE, Kind.INTERNAL, Kind.LATENCY, Kind.LOST, Kind.DROPPED)
 _CONTENDED = (*_ANY, Kind.CONFLICT)
-# What a call can meet by chance: all that the product calls while it runs. Provisioning is spared,
-# since here no CloudFormation stands between to try it again.
+# Faults by chance, for all calls of the running product. Provisioning has none, since there is no
+# CloudFormation here to retry it.
 BY_CHANCE: Mapping[str, tuple[Kind, ...]] = {
     "Converse": _ANY,
     "CreateDataSource": _CONTENDED,
@@ -91,14 +90,14 @@ BY_CHANCE: Mapping[str, tuple[Kind, ...]] = {
     "StopIngestionJob": _CONTENDED,
     "UpdateDataSource": _CONTENDED,
 }
-# And a document. Refused vectors show in a job's statistics only, so by chance only there.
+# Faults of documents by chance. Refused vectors show only in a job's statistics, so only there.
 DOCUMENTS_BY_CHANCE: Mapping[str, tuple[Kind, ...]] = {
     "StartIngestionJob": (Kind.FAILED, Kind.REFUSED),
     "IngestKnowledgeBaseDocuments": (Kind.FAILED, Kind.UNSEEN, Kind.MISSED, Kind.SLOW),
 }
 
 
-# On request, any call can meet any kind but these, which mean something here only.
+# Any kind can be ordered for any call, except these, which apply only to some operations.
 _ONLY_OF: Mapping[Kind, Container[str]] = {
     Kind.BUSY: _BUSY,
     Kind.QUOTA: _QUOTAS,
@@ -112,7 +111,7 @@ _ONLY_OF: Mapping[Kind, Container[str]] = {
 
 
 def answer(kind: Kind, service: str, operation: str, number: int) -> ServiceError:
-    """The error of the `number`th such fault."""
+    """Return the error of the `number`th such fault."""
     match kind:
         case Kind.CONFLICT:
             return _CONFLICTS.get(operation, rules.REQUEST_CONFLICT).broken()
@@ -128,26 +127,25 @@ def answer(kind: Kind, service: str, operation: str, number: int) -> ServiceErro
         case Kind.UNAVAILABLE | Kind.LOST:
             return rules.SERVICE_UNAVAILABLE.broken()
         case _:
-            raise AssertionError(f"{kind} answers no error")
+            raise AssertionError(f"{kind} has no error")
 
 
 logger = logging.getLogger(__name__)
 
 _OF_CALLS = frozenset(Kind) - WHEN_MADE - AT_ACCEPTANCE
-# Seconds on AWS that one by chance may take; of others 10. How long those are that users have
-# measured, nobody has told (rules document.unseen, retrieve.filtered-lag).
+# The longest faults by chance in AWS seconds, 10 for others. Users have observed these without
+# reporting how long they last (rules document.unseen, retrieve.filtered-lag).
 _LONGEST = {Kind.UNSEEN: 100.0, Kind.MISSED: 100.0}
-_KEPT = 10_000  # how many of the latest injected faults are listed; `counts` has all
+_LISTED = 10_000  # of the latest injected faults; `counts` has all
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
     """
-    Meets the next `times` calls of `operation`, after `skip` that it lets pass; 0 is by chance.
+    A fault of the next `times` calls of `operation`, after `skip` others; 0 times is by chance.
 
-    `where` must occur in the request's parameters, or in the document's URI or id, or in the data
-    source's name; a document's operation is the one that brought it, StartIngestionJob or
-    IngestKnowledgeBaseDocuments.
+    `where` must occur in the request's parameters, the document's URI or id, or the data source's
+    name. A document's operation is StartIngestionJob or IngestKnowledgeBaseDocuments.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")  # where an order brings it (fault_orders)
@@ -157,21 +155,21 @@ class Fault:
     times: Annotated[int, Field(ge=1)] = 1
     skip: Annotated[int, Field(ge=0)] = 0
     where: str = ""
-    # How late it is, in AWS's time; for LATENCY, LATE, UNSEEN and MISSED.
+    # The delay in AWS seconds, for LATENCY, LATE, UNSEEN and MISSED.
     seconds: Annotated[float, Field(ge=0)] = 5.0
 
     def __post_init__(self) -> None:
         if self.operation not in _ONLY_OF.get(self.kind, (self.operation,)):
-            raise ValueError(f"{self.operation} never meets {self.kind.value!r}")
+            raise ValueError(f"{self.operation} has no fault {self.kind.value!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chance:
     """
-    A probability for each kind; where those that a call can meet exceed 1 together, their shares.
+    A probability for each kind; probabilities over 1 in total become shares.
 
-    What the nth call of an operation meets follows from the seed, whatever the other operations
-    do meanwhile; so does what a document meets the nth time that it is indexed.
+    The seed decides the fault of the nth call of an operation, whatever other operations do, and of
+    the nth time that a document is indexed.
     """
 
     seed: int
@@ -181,8 +179,8 @@ class Chance:
     def even(cls, seed: int, rate: float) -> "Chance":
         return cls(seed=seed, rates=dict.fromkeys(Kind, rate))
 
-    def drawn(self, operation: str, kinds: Sequence[Kind], attempt: str) -> Fault | None:
-        # No cryptography: the point is that it can be repeated.
+    def draw(self, operation: str, kinds: Sequence[Kind], attempt: str) -> Fault | None:
+        # Not for cryptography: it must be repeatable.
         stream = random.Random(f"{self.seed}/{operation}/{attempt}")  # noqa: S311
         rates = [self.rates.get(kind, 0.0) for kind in kinds]
         number = stream.random() * max(1.0, sum(rates))
@@ -196,46 +194,46 @@ class Chance:
 
 @dataclass(frozen=True, kw_only=True)
 class Injection:
-    """A fault that was met; `number` counts those of its kind and operation."""
+    """An injected fault; `number` counts those of its kind and operation."""
 
     operation: str
     kind: Kind
     number: int
-    subject: str = ""  # the document (its URI or id) or data source that met it, if one did
+    subject: str = ""  # the document's URI or id, or the data source's name, if any
 
 
 @dataclass
 class Faults:
-    """All that is to go wrong; safe to use from several threads."""
+    """All ordered and injected faults; safe to use from several threads."""
 
     chance: Chance | None = None
     _asked: list[Fault] = field(default_factory=list)
     _attempts: Counter[str] = field(default_factory=Counter)
     _counts: Counter[tuple[str, Kind]] = field(default_factory=Counter)
-    _injected: deque[Injection] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    _injected: deque[Injection] = field(default_factory=lambda: deque(maxlen=_LISTED))
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def ask(self, *faults: Fault) -> None:
-        """Those of one operation are met in this order, before any that chance brings."""
+        """Order faults; those of one operation apply in this order, before any by chance."""
         with self._lock:
             self._asked.extend(faults)
 
     def clear(self) -> None:
-        """Nothing more goes wrong, and nothing is remembered."""
+        """Remove all orders and records."""
         with self._lock:
             self.chance = None
-            for kept in (self._asked, self._attempts, self._counts, self._injected):
-                kept.clear()
+            for records in (self._asked, self._attempts, self._counts, self._injected):
+                records.clear()
 
     @property
     def asked(self) -> Sequence[Fault]:
-        """Those that nothing has met yet."""
+        """The ordered faults that were not injected yet."""
         with self._lock:
             return tuple(self._asked)
 
     @property
     def injected(self) -> Sequence[Injection]:
-        """The latest, oldest first."""
+        """The latest injected faults, oldest first."""
         with self._lock:
             return tuple(self._injected)
 
@@ -244,32 +242,32 @@ class Faults:
         with self._lock:
             return dict(self._counts)
 
-    def of_call(self, operation: str, parameters: object) -> Fault | None:
-        """What this call meets. To be injected, or put back."""
+    def next_of_call(self, operation: str, parameters: object) -> Fault | None:
+        """Return the fault of this call, which must be injected or put back, or None."""
         with self._lock:
             fault = self._take(operation, parameters, _OF_CALLS)
             if fault is None and self.chance is not None:
                 kinds = BY_CHANCE.get(operation, ())
-                fault = self.chance.drawn(operation, kinds, self._attempt(operation))
+                fault = self.chance.draw(operation, kinds, self._attempt(operation))
         return fault
 
-    def of_made(
+    def inject_into(
         self, operation: str, identifier: str, among: Collection[Kind] = WHEN_MADE
     ) -> Fault | None:
-        """What of these this document or data source meets, which counts as injected."""
+        """Inject and return a fault of this document or data source, or return None."""
         with self._lock:
             fault = self._take(operation, identifier, among)
             if fault is None and self.chance is not None:
                 kinds = [each for each in DOCUMENTS_BY_CHANCE.get(operation, ()) if each in among]
                 attempt = f"{identifier}/{self._attempt(identifier)}"
-                fault = self.chance.drawn(operation, kinds, attempt)
+                fault = self.chance.draw(operation, kinds, attempt)
         if fault is None:
             return None
         self.inject(fault, subject=identifier)
         return fault
 
     def inject(self, fault: Fault, *, subject: str = "") -> Injection:
-        """Count it, and write it down."""
+        """Count, record and log a fault."""
         key = (fault.operation, fault.kind)
         with self._lock:
             injection = Injection(
@@ -284,7 +282,7 @@ class Faults:
         return injection
 
     def put_back(self, fault: Fault) -> None:
-        """The call had no effect that could have been lost."""
+        """Return a fault to the orders, since its call had no effect."""
         with self._lock:
             if fault.times:
                 self._asked.insert(0, fault)

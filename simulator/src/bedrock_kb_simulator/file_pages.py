@@ -1,6 +1,7 @@
 """
-The text of a file, page by page. For the parser's child process, where a file that crashes its
-reader, or keeps it busy, ends the child and nothing else.
+The text of a file, page by page.
+
+This runs in the parser's child process, so a file that crashes or stalls its reader ends only that.
 """
 
 import codecs
@@ -27,7 +28,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
-_HEAD_BYTES = 1_024  # where HTML wants that to be (WHATWG HTML, 4.2.5.4)
+_HEAD_BYTES = 1_024  # where HTML requires the declaration (WHATWG HTML, 4.2.5.4)
 _HIDDEN = ["script", "style", "noscript", "template", "svg", "iframe", "object"]
 # fmt: off
 _INLINE = frozenset({
@@ -36,24 +37,24 @@ _INLINE = frozenset({
     "sup", "time", "tt", "u", "var", "wbr",
 })
 # fmt: on
-# PDFium repairs what is cut off, and half of the pages are there then. Readers look for the end
-# mark in 1,024 bytes (ISO 32000-1, annex H.3, note 18); mail adds more than that.
+# PDFium repairs truncated files and returns some of the pages. Readers look for the end mark in the
+# last 1,024 bytes (ISO 32000-1, annex H.3, note 18); mail programs append more than that.
 _TAIL_BYTES = 4_096
 _NOTES = ("footnotes.xml", "endnotes.xml")
-# Breaks and hyphens of WordprocessingML; a cell of a table ends in a tab, so a row is a line.
+# Breaks and hyphens of WordprocessingML; table cells end with a tab, so a row is a line.
 _MARKUP = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _ENDINGS = {"p": "\n", "tc": "\t", "tr": "\n"}
 
 
 class Unreadable(Exception):
-    """No text can be had from a file."""
+    """A file without readable text."""
 
 
 def pages_of(body: bytes, filename: str) -> list[str]:
     """
-    The text of each page of a PDF, blank ones too; of any other format one page.
+    Return the text of each page of a PDF, including blank ones, or of another format as one page.
 
-    Raises Unreadable, for whatever a reader stumbles over; that a page has text, `checked` says.
+    Raises Unreadable if the file can't be read; `require_text` checks for text.
     """
     read = _READERS.get(format_of(filename))
     if read is None:
@@ -62,12 +63,12 @@ def pages_of(body: bytes, filename: str) -> list[str]:
         return read(body)
     except Unreadable:
         raise
-    except Exception as error:  # of several libraries, on files that anybody made
+    except Exception as error:  # several libraries, on arbitrary files
         raise Unreadable("the file is damaged, encrypted, or not what its name says") from error
 
 
-def checked(pages: Iterable[str]) -> list[str]:
-    """The same pages; raises Unreadable if there is nothing on any."""
+def require_text(pages: Iterable[str]) -> list[str]:
+    """Return the same pages; raises Unreadable if all are blank."""
     found = list(pages)
     if not any(page.strip() for page in found):
         raise Unreadable("no text was found in the file")
@@ -79,16 +80,16 @@ def _pdf(body: bytes) -> list[str]:
         raise Unreadable("the PDF is cut off")
     with pypdfium2.PdfDocument(body) as document:
         texts = [page.get_textpage().get_text_bounded() for page in document]
-    # PDFium writes U+0002 for the hyphen of a word that is broken at a line's end.
+    # PDFium writes U+0002 for a hyphen at a line's end.
     return [_lines(text.replace("\x02", "")) for text in texts]
 
 
 def _plain(body: bytes) -> list[str]:
-    return [_lines(_decoded(body))]
+    return [_lines(_decode(body))]
 
 
-def _decoded(body: bytes) -> str:
-    """By its mark, as UTF-8, or as browsers take what says nothing of itself (WHATWG Encoding)."""
+def _decode(body: bytes) -> str:
+    """Decode by byte order mark, as UTF-8, or as Windows-1252 (WHATWG Encoding's default)."""
     for mark, encoding in _MARKS:
         if body.startswith(mark):
             return body.decode(encoding)
@@ -105,7 +106,7 @@ def _lines(text: str) -> str:
 
 
 def _web_page(body: bytes) -> list[str]:
-    """What a browser shows, one line a block."""
+    """Return the text that a browser shows, one line per block."""
     tree = LexborHTMLParser(_markup(body))
     tree.strip_tags(_HIDDEN)
     pieces = []
@@ -124,11 +125,11 @@ def _markup(body: bytes) -> str:
         try:
             return body.decode(declared[1].decode("ascii"))
         except (LookupError, UnicodeDecodeError):
-            pass  # a wrong declaration is common; the bytes themselves know better
-    return _decoded(body)
+            pass  # wrong declarations are common; detect the encoding instead
+    return _decode(body)
 
 
-def _word(body: bytes) -> list[str]:
+def _docx(body: bytes) -> list[str]:
     with zipfile.ZipFile(BytesIO(body)) as archive:
         relations = ElementTree.fromstring(archive.read("_rels/.rels"))  # noqa: S314 - see _pieces
         [main] = [
@@ -146,8 +147,8 @@ def _word(body: bytes) -> list[str]:
 
 
 def _pieces(part: IO[bytes]) -> Iterator[str]:
-    # Expat bounds what entities expand to, and the child's memory all else.
-    cells = fallbacks = 0  # open table cells, and open mc:Fallback: the same text for older readers
+    # Expat limits the expansion of entities, the child's memory limits the rest.
+    cells = fallbacks = 0  # open cells, and open mc:Fallback elements: the text for older readers
     for event, element in ElementTree.iterparse(part, ("start", "end")):  # noqa: S314 - as above
         name, step = element.tag.rpartition("}")[2], 1 if event == "start" else -1
         cells += step * (name == "tc")
@@ -164,7 +165,7 @@ def _pieces(part: IO[bytes]) -> Iterator[str]:
 
 
 def _workbook(body: bytes) -> list[str]:
-    """Every sheet under its name, a row a line; an empty one has no lines, not even its name."""
+    """Return every non-empty sheet under its name, one line per row."""
     workbook, lines = load_workbook(BytesIO(body)), []
     for name in workbook.sheet_names:
         rows = [row for row in map(_row, workbook.get_sheet_by_name(name).iter_rows()) if row]
@@ -173,14 +174,14 @@ def _workbook(body: bytes) -> list[str]:
 
 
 def _row(cells: Sequence[object]) -> str:
-    # Spreadsheets know no integers: 80 comes as 80.0.
+    # Spreadsheets have no integers: 80 is read as 80.0.
     whole = (int(cell) if isinstance(cell, float) and cell.is_integer() else cell for cell in cells)
     return "\t".join(map(str, whole)).strip()
 
 
 _READERS: dict[str, Callable[[bytes], list[str]]] = {
     "pdf": _pdf,
-    "docx": _word,
+    "docx": _docx,
     "txt": _plain,
     "md": _plain,
     "csv": _plain,

@@ -11,9 +11,9 @@ from bedrock_kb_simulator.identifiers import Arns, ClientTokens, new_guardrail_i
 from bedrock_kb_simulator.store import Row, Store, dumped, loaded, moment
 from bedrock_kb_simulator.tagging import Tags
 
-# What a guardrail is told to block: the policies that are simulated, and how they read back.
+# The policies of a guardrail in requests and in responses.
 
-# Each by the member of a request that asks for it.
+# Policies that are not simulated, by their members in a request.
 _NOT_SIMULATED = {
     "contentPolicyConfig": "content filters of guardrails (contentPolicyConfig)",
     "sensitiveInformationPolicyConfig": (
@@ -28,8 +28,8 @@ _NOT_SIMULATED = {
     "crossRegionConfig": "guardrails across regions (crossRegionConfig)",
     "kmsKeyId": "guardrails under a key of one's own (kmsKeyId)",
 }
-# What a request sets is what a guardrail is; an update that leaves a member out clears it.
-KEPT = (
+# Members to store; an update that omits one clears it.
+_STORED = (
     "description",
     "topicPolicyConfig",
     "wordPolicyConfig",
@@ -38,8 +38,8 @@ KEPT = (
 )
 
 
-def checked(request: Mapping[str, Any]) -> dict[str, Any]:
-    """The members to keep of a CreateGuardrail or UpdateGuardrail; raises ServiceError."""
+def checked_members(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members to store of CreateGuardrail or UpdateGuardrail; raises ServiceError."""
     for member, what in _NOT_SIMULATED.items():
         if request.get(member):
             raise rules.NOT_SIMULATED.broken(what=what)
@@ -50,25 +50,25 @@ def checked(request: Mapping[str, Any]) -> dict[str, Any]:
         raise rules.NOT_SIMULATED.broken(what="the tier STANDARD of denied topics")
     if not words.get("wordsConfig") and not topics.get("topicsConfig"):
         raise rules.GUARDRAIL_EMPTY.broken()
-    return {member: request[member] for member in KEPT if request.get(member) is not None}
+    return {member: request[member] for member in _STORED if request.get(member) is not None}
 
 
-def described(kept: Mapping[str, Any]) -> dict[str, Any]:
-    """The members of GetGuardrail, which names the policies otherwise than the requests do."""
-    answer = {name: value for name, value in kept.items() if not name.endswith("Config")}
-    if topics := topics_of(kept):
+def response_members(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members of GetGuardrail, which names policies differently from requests."""
+    answer = {name: value for name, value in members.items() if not name.endswith("Config")}
+    if topics := topics_of(members):
         answer["topicPolicy"] = {"topics": topics, "tier": {"tierName": "CLASSIC"}}
-    if words := words_of(kept):
+    if words := words_of(members):
         answer["wordPolicy"] = {"words": words, "managedWordLists": []}
     return answer
 
 
-def topics_of(kept: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return list((kept.get("topicPolicyConfig") or {}).get("topicsConfig") or [])
+def topics_of(members: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return list((members.get("topicPolicyConfig") or {}).get("topicsConfig") or [])
 
 
-def words_of(kept: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return list((kept.get("wordPolicyConfig") or {}).get("wordsConfig") or [])
+def words_of(members: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return list((members.get("wordPolicyConfig") or {}).get("wordsConfig") or [])
 
 
 DRAFT = "DRAFT"
@@ -76,7 +76,7 @@ DRAFT = "DRAFT"
 
 @dataclass(frozen=True, kw_only=True)
 class Guardrails:
-    """A row for each version; the draft's `number` is the last that was given to a version."""
+    """Guardrails, with a row for each version; the draft's `number` is the latest version's."""
 
     store: Store
     clock: Clock
@@ -87,15 +87,15 @@ class Guardrails:
     def create(self, parameters: Parameters) -> Parameters:
         token = parameters.get("clientRequestToken")
         with self.store.transaction():
-            made = self.tokens.made("CreateGuardrail", token)
-            if made is None:
-                kept = checked(parameters)
+            guardrail_id = self.tokens.resource_of("CreateGuardrail", token)
+            if guardrail_id is None:
+                members = checked_members(parameters)
                 self._admit(parameters["name"])
-                made = new_guardrail_id()
-                self._insert(made, DRAFT, parameters["name"], kept)
-                self.tags.put(self.arns.guardrail(made), parameters.get("tags"))
-                self.tokens.remember("CreateGuardrail", token, made)
-        row = self._row(made, DRAFT)
+                guardrail_id = new_guardrail_id()
+                self._insert(guardrail_id, DRAFT, parameters["name"], members)
+                self.tags.put(self.arns.guardrail(guardrail_id), parameters.get("tags"))
+                self.tokens.remember("CreateGuardrail", token, guardrail_id)
+        row = self._row(guardrail_id, DRAFT)
         return {**self._draft(row), "createdAt": moment(row["created_at"])}
 
     def get(self, parameters: Parameters) -> Parameters:
@@ -104,40 +104,40 @@ class Guardrails:
         )
         summary = self._summary(row)
         names = {"guardrailId": summary.pop("id"), "guardrailArn": summary.pop("arn")}
-        return {**names, **summary, **described(loaded(row["body"]))}
+        return {**names, **summary, **response_members(loaded(row["body"]))}
 
     def find(self, arn: str) -> None:
-        """Raises ResourceNotFoundException for an ARN that no guardrail has."""
+        """Raise ResourceNotFoundException unless a guardrail has this ARN."""
         if self.arns.guardrail(self._row(arn, DRAFT)["id"]) != arn:
             raise rules.NO_SUCH_RESOURCE.broken(what="Guardrail", id=arn)
 
     def list(self, parameters: Parameters) -> Parameters:
-        """The drafts of all guardrails, or every version of one."""
+        """List the drafts of all guardrails, or every version of one."""
         identifier = parameters.get("guardrailIdentifier")
         if identifier:
             id_ = self._row(identifier, DRAFT)["id"]
             rows = self.store.rows("SELECT * FROM guardrails WHERE id = ?", id_)
         else:
             rows = self.store.rows("SELECT * FROM guardrails WHERE version = ?", DRAFT)
-        rows.sort(key=_place)
-        found, more = page(rows, parameters, _place, size=1000)
+        rows.sort(key=_sort_key)
+        found, more = page(rows, parameters, _sort_key, size=1000)
         return {"guardrails": [self._summary(row) for row in found], **more}
 
     def update(self, parameters: Parameters) -> Parameters:
-        """The draft anew, and no version: rule guardrail.replaced."""
+        """Replace the draft and leave versions as they are: rule guardrail.replaced."""
         with self.store.transaction():
             row = self._row(parameters["guardrailIdentifier"], DRAFT)
-            kept = checked(parameters)
+            members = checked_members(parameters)
             if parameters["name"] != row["name"]:
                 self._refuse_taken(parameters["name"])
             now = self.clock.now().isoformat()
-            changes = {"name": parameters["name"], "body": dumped(kept), "updated_at": now}
+            changes = {"name": parameters["name"], "body": dumped(members), "updated_at": now}
             self.store.update("guardrails", changes, id=row["id"], version=DRAFT)
         row = self._row(row["id"], DRAFT)
         return {**self._draft(row), "updatedAt": moment(row["updated_at"])}
 
     def delete(self, parameters: Parameters) -> Parameters:
-        """One version, or everything: rule guardrail.deleted."""
+        """Delete one version, or the guardrail with all versions: rule guardrail.deleted."""
         version = parameters.get("guardrailVersion")
         with self.store.transaction():
             row = self._row(parameters["guardrailIdentifier"], version or DRAFT)
@@ -151,17 +151,17 @@ class Guardrails:
         return {}
 
     def create_version(self, parameters: Parameters) -> Parameters:
-        """The draft as it is now, under the next number and with a description of its own."""
+        """Store the current draft under the next number, with its own description."""
         token = parameters.get("clientRequestToken")
         with self.store.transaction():
             draft = self._row(parameters["guardrailIdentifier"], DRAFT)
             scope = f"CreateGuardrailVersion/{draft['id']}"
-            version = self.tokens.made(scope, token)
+            version = self.tokens.resource_of(scope, token)
             if version is None:
                 version = self._next_version(draft)
                 described = {"description": parameters.get("description")}
-                kept = {**loaded(draft["body"]), **described}
-                self._insert(draft["id"], version, draft["name"], kept)
+                members = {**loaded(draft["body"]), **described}
+                self._insert(draft["id"], version, draft["name"], members)
                 self.tokens.remember(scope, token, version)
         return {"guardrailId": draft["id"], "version": version}
 
@@ -184,9 +184,9 @@ class Guardrails:
         if self.store.row(taken, name, DRAFT):
             raise rules.GUARDRAIL_NAME_TAKEN.broken()
 
-    def _insert(self, guardrail_id: str, version: str, name: str, kept: dict[str, Any]) -> None:
+    def _insert(self, guardrail_id: str, version: str, name: str, members: dict[str, Any]) -> None:
         now = self.clock.now().isoformat()
-        row = {"id": guardrail_id, "version": version, "name": name, "body": dumped(kept)}
+        row = {"id": guardrail_id, "version": version, "name": name, "body": dumped(members)}
         self.store.insert("guardrails", {**row, "created_at": now, "updated_at": now})
 
     def _row(self, identifier: str, version: str) -> Row:
@@ -213,12 +213,12 @@ class Guardrails:
 
 
 def guardrail(store: Store, identifier: str, version: str) -> Row | None:
-    """A version of a guardrail, by its id or ARN."""
+    """Return a version of a guardrail by id or ARN, or None."""
     id_ = identifier.rpartition("/")[2]
     return store.row("SELECT * FROM guardrails WHERE id = ? AND version = ?", id_, version)
 
 
-def _place(row: Row) -> str:
-    """A guardrail's versions in the order of their numbers, the draft first."""
+def _sort_key(row: Row) -> str:
+    """Return the sort key of a version: the draft first, then by number."""
     number = 0 if row["version"] == DRAFT else int(row["version"])
     return f"{row['id']}/{number:08}"

@@ -1,4 +1,4 @@
-"""Ids, ARNs and page tokens in AWS's forms, and what a client token has already made."""
+"""Ids, ARNs and page tokens in AWS's forms, and client tokens."""
 
 import base64
 import binascii
@@ -20,18 +20,18 @@ Item = TypeVar("Item")
 
 
 def new_id() -> str:
-    """Ten letters and digits, as every Bedrock id is."""
+    """Return ten letters and digits, the form of Bedrock's ids."""
     return "".join(secrets.choice(_ALPHABET) for _ in range(10))
 
 
 def new_guardrail_id() -> str:
-    """Twelve, and in small letters."""
+    """Return twelve lower-case letters and digits, the form of a guardrail's id."""
     return "".join(secrets.choice(_ALPHABET) for _ in range(12)).lower()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Arns:
-    """What the resources of the simulator's account and region are called."""
+    """The ARNs of resources in the simulator's account and region."""
 
     account: str
     region: str
@@ -51,13 +51,13 @@ class Arns:
 
 @dataclass(frozen=True, kw_only=True)
 class ClientTokens:
-    """Makes a repeated request answer the first one's resource."""
+    """Client tokens, by which a repeated request returns the first one's resource."""
 
     store: Store
     clock: Clock
 
-    def made(self, scope: str, token: str | None) -> str | None:
-        """The resource that this token made in this scope, while the token lives."""
+    def resource_of(self, scope: str, token: str | None) -> str | None:
+        """Return the resource that this token created in this scope, until the token expires."""
         if token is None:
             return None
         row = self.store.row(
@@ -80,9 +80,9 @@ def page(
     items: Sequence[Item], parameters: dict[str, Any], key: Callable[[Item], str], *, size: int
 ) -> tuple[Sequence[Item], dict[str, str]]:
     """
-    One page of `items`, which are sorted by `key`, and the members that name the next page.
+    Return a page of `items`, sorted by `key`, and the response members for the next page.
 
-    The token is the last key of the page before, so a list that changes meanwhile skips nothing.
+    A token is the last key of its page, so a list that changes meanwhile skips nothing.
     """
     after = position(parameters.get("nextToken"))
     rest = [item for item in items if key(item) > after]
@@ -93,12 +93,12 @@ def page(
 
 
 def token_of(last: str) -> str:
-    """For the page after the one that ends with this key."""
+    """Return the token of the page after this key."""
     return base64.urlsafe_b64encode(last.encode()).decode()
 
 
 def position(token: str | None) -> str:
-    """The key that the page before ended with; before all without a token."""
+    """Return the last key of the previous page, or an empty string without a token."""
     if token is None:
         return ""
     try:
@@ -107,17 +107,17 @@ def position(token: str | None) -> str:
         raise rules.MODEL_CONSTRAINT.broken(at="nextToken", must="Member must be a token") from None
 
 
-# The nextToken of a search: opaque, of one request, and for a while.
+# The nextToken of a search: opaque, valid for one request and for a limited time.
 
 
 def token_for(parameters: Parameters, start: int, *, clock: Clock, rule: rules.Rule) -> str:
-    """For the page that begins at `start`; it lasts as many AWS seconds as the rule's value."""
+    """Return the token of the page from `start`; its lifetime is the rule's value."""
     token = dumped([start, clock.after(rule.value), _digest(parameters)])
     return base64.urlsafe_b64encode(token.encode()).decode()
 
 
 def start_of(parameters: Parameters, *, clock: Clock, rule: rules.Rule) -> int:
-    """Where the asked page begins; raises the rule's error for a token that is not its own."""
+    """Return the start of the requested page; raises the rule's error for an invalid token."""
     token = parameters.get("nextToken")
     if token is None:
         return 0
@@ -131,6 +131,6 @@ def start_of(parameters: Parameters, *, clock: Clock, rule: rules.Rule) -> int:
 
 
 def _digest(parameters: Parameters) -> str:
-    """Of the request that a page belongs to."""
+    """Return a digest of the request that a page belongs to."""
     request = {name: parameters[name] for name in sorted(parameters) if name != "nextToken"}
     return hashlib.sha256(dumped(request).encode()).hexdigest()[:32]

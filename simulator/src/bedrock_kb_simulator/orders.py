@@ -1,6 +1,6 @@
 """
-Orders for the simulator itself, which are no calls of AWS: GET shows what was ordered, POST orders
-more, DELETE takes all back and shows what it was.
+The control endpoints of the simulator itself, at paths that no AWS service has: GET reports what is
+ordered, POST adds orders, DELETE removes all and reports what they were.
 """
 
 import json
@@ -17,10 +17,10 @@ from bedrock_kb_simulator.access_keys import AccessKey
 
 Message = MutableMapping[str, Any]  # ASGI's
 Response = tuple[int, dict[str, str], bytes]  # HTTP status, headers and body
-Answer = Callable[[Message, bytes], Response]  # to a request and its body
+Answer = Callable[[Message, bytes], Response]  # handles a request with its body
 
 
-def served(
+def respond(
     scope: Message,
     body: bytes,
     *,
@@ -28,8 +28,12 @@ def served(
     clear: Callable[[], None],
     take: Callable[[bytes], None],
 ) -> Response:
-    """`take` reads an order from a request's body, and raises pydantic's ValidationError."""
-    status, told = 200, report()
+    """
+    Return the response to a control request.
+
+    `take` applies an order from the body; it raises pydantic's ValidationError for an invalid one.
+    """
+    status, content = 200, report()
     match scope["method"]:
         case "GET":
             pass
@@ -38,28 +42,28 @@ def served(
         case "POST":
             try:
                 take(body)
-                told = report()
+                content = report()
             except ValidationError as error:
                 problems = error.errors(include_url=False, include_context=False)
-                status, told = 400, {"message": "invalid order", "problems": problems}
+                status, content = 400, {"message": "invalid order", "problems": problems}
         case _:
-            status, told = 405, {"message": "GET, POST or DELETE"}
-    return status, {"Content-Type": "application/json"}, json.dumps(told).encode()
+            status, content = 405, {"message": "GET, POST or DELETE"}
+    return status, {"Content-Type": "application/json"}, json.dumps(content).encode()
 
 
 def send(url: str, order: Mapping[str, Any], key: AccessKey | None = None) -> None:
-    """Signed with the key, if any. Raises urllib.error.HTTPError for what is no order."""
+    """Post an order, signed if a key is given. Raises HTTPError for an invalid one."""
     ask("POST", url, json.dumps(order).encode(), key)
 
 
 def ask(method: str, url: str, body: bytes = b"", key: AccessKey | None = None) -> bytes:
-    """What is ordered, as JSON."""
-    made = AWSRequest(method, url, data=body)
+    """Return the response body of a control endpoint: JSON with what is ordered."""
+    signed = AWSRequest(method, url, data=body)
     if key is not None:
         signer = Credentials(key.access_key_id, key.secret_access_key)
-        SigV4Auth(signer, "bedrock", "us-east-1").add_auth(made)
+        SigV4Auth(signer, "bedrock", "us-east-1").add_auth(signed)
     request = urllib.request.Request(  # noqa: S310 - our own server
-        url, body or None, dict(made.headers), method=method
+        url, body or None, dict(signed.headers), method=method
     )
     with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310 - as above
         report: bytes = answer.read()

@@ -1,10 +1,10 @@
 """
-Keeps the pages that a developer has open away from the local servers.
+Protects local servers from web pages in the developer's browser.
 
-A page of any site may send requests to 127.0.0.1, and by a name of its own that resolves there (DNS
-rebinding) read the answers, too. Programs send no Origin and ask by a name of this machine; a page
-can do neither. So what a page sends is refused, but for pages of the origins that are named, and
-for a presigned link that somebody follows: it carries its own right, and reads one object.
+Any page may send requests to 127.0.0.1, and read the responses through a domain of its own that
+resolves there (DNS rebinding). Programs send no Origin and use a name of this machine; pages can do
+neither. So requests of pages are refused, except from allowed origins, and except navigation to a
+presigned URL, which carries its own permission and reads one object.
 """
 
 from collections.abc import Collection
@@ -15,15 +15,16 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 _NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
-# Of a page elsewhere, on this machine or another [W3C Fetch Metadata: Sec-Fetch-Site]; a program
-# sends none of it, nor does a browser that is older than 2023.
+# Requests of a page on another site [W3C Fetch Metadata: Sec-Fetch-Site]; programs and browsers
+# before 2023 don't send the header.
 _ELSEWHERE = frozenset({"cross-site", "same-site"})
 
 
 class PageGuard:
     """
-    An ASGI application, for programs and for pages of these origins alone. Of its paths that begin
-    with one of `inner` nobody asks for others than those of `asked`.
+    An ASGI application for programs and for pages of allowed origins only.
+
+    Paths with a prefix in `inner` are refused, unless they have one in `asked`.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ def _is_here(host: str) -> bool:
 
 
 def _is_link(scope: Scope, headers: Headers) -> bool:
-    """Whether somebody follows a presigned link to an object."""
+    """Return True if a browser navigates to a presigned URL of an object."""
     query = parse_qs(scope["query_string"].decode("latin-1"))
     is_followed = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
     return is_followed and "X-Amz-Signature" in query and "Action" not in query

@@ -12,7 +12,7 @@ from bedrock_kb_simulator.parser_process import read_frame, write_frame
 
 
 class ParserChild:
-    """`seconds` bound a file, and with `sees` each of its pages."""
+    """A child process that parses files; `seconds` limit a file, or with `sees` each page."""
 
     def __init__(self, seconds: float, *, sees: bool = False) -> None:
         self._seconds = seconds
@@ -23,14 +23,15 @@ class ParserChild:
 
     def read(self, body: bytes, filename: str | None) -> list[Any] | None:
         """
-        The texts of the pages, or without a name what `ocr.detected` tells; None where nothing can
-        be read, or reading took too long or too much.
+        Return the texts of the pages, or without a name the result of `ocr.detect_lines`.
+
+        None means that the file is unreadable, or takes too much time or memory.
         """
         with self._lock:
-            return None if self._is_closed else self._asked(body, filename)
+            return None if self._is_closed else self._request(body, filename)
 
     def close(self) -> None:
-        """Also while it works: whoever waits for its pages, or asks later, gets none."""
+        """End the child, even while it works; waiting and later callers get None."""
         self._is_closed = True
         process = self._process
         if process is not None:
@@ -38,7 +39,7 @@ class ParserChild:
         with self._lock:
             self._end()
 
-    def _asked(self, body: bytes, filename: str | None) -> list[Any] | None:
+    def _request(self, body: bytes, filename: str | None) -> list[Any] | None:
         process = self._running()
         try:
             with self._deadline(process):
@@ -78,11 +79,11 @@ class ParserChild:
         if self._process is None or self._process.poll() is not None:
             self._end()
             command = [sys.executable, "-m", "bedrock_kb_simulator.parser_process"]
-            # Our own module in our own interpreter; nothing of a request is in the command.
+            # Our own module in our own interpreter, with nothing from a request in the command.
             self._process = subprocess.Popen(  # noqa: S603
                 command + ["--sees"] * self._sees, stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
-            if self._is_closed:  # while it started, when `close` saw no process to kill yet
+            if self._is_closed:  # `close` ran before there was a process to kill
                 self._process.kill()
         return self._process
 

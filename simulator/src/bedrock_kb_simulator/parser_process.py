@@ -1,9 +1,9 @@
 """
-The child process that reads files: PDFium must not run in threads, and a bad file may kill it.
+The child process that reads files: PDFium can't run in threads, and a bad file may crash it.
 
-Frames on both pipes: four bytes of length, then the payload. In: a JSON header, then the file.
-Out, in JSON: `{"page": "..."}` for each page that was looked at, as soon as it is read, then
-`{"pages": [...]}`, which has the others, or `{"error": "..."}`. Ends when its input does.
+Both pipes carry frames: four bytes of length, then the payload. Input: a JSON header, then the
+file. Output, in JSON: `{"page": "..."}` for each page as OCR reads it, then `{"pages": [...]}` with
+the others, or `{"error": "..."}`. The process ends with its input.
 """
 
 import json
@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 _GIGABYTE = 1_073_741_824
 _MEMORY_BYTES = 2 * _GIGABYTE  # many times the largest file that Bedrock takes
-_SEEING_BYTES = 4 * _GIGABYTE  # of addresses; what is used of them is little over one
+_SEEING_BYTES = 4 * _GIGABYTE  # of address space; OCR uses little more than one
 
 
 def read_frame(stream: BinaryIO) -> bytes | None:
@@ -41,29 +41,29 @@ def _serve(requests: BinaryIO, answers: BinaryIO, *, sees: bool) -> None:
         if body is None:
             return
         filename = json.loads(header)["filename"]
-        for answer in _seen(body, filename) if sees else _read(body, filename):
+        for answer in _ocr_pages(body, filename) if sees else _text_pages(body, filename):
             write_frame(answers, json.dumps(answer).encode())
 
 
-def _read(body: bytes, filename: str) -> Iterator[dict[str, Any]]:
-    # Not with this module, whose frames the parent uses, too: it needs none of the libraries.
-    from bedrock_kb_simulator.file_pages import Unreadable, checked, pages_of  # noqa: PLC0415
+def _text_pages(body: bytes, filename: str) -> Iterator[dict[str, Any]]:
+    # Not imported above: the parent imports this module for its frames, and needs no libraries.
+    from bedrock_kb_simulator.file_pages import Unreadable, pages_of, require_text  # noqa: PLC0415
 
     try:
-        yield {"pages": checked(pages_of(body, filename))}
+        yield {"pages": require_text(pages_of(body, filename))}
     except Unreadable as error:
         yield {"error": str(error)}
 
 
-def _seen(body: bytes, filename: str | None) -> Iterator[dict[str, Any]]:
-    """Without a name the file is a document of Textract's, whose one page has lines."""
+def _ocr_pages(body: bytes, filename: str | None) -> Iterator[dict[str, Any]]:
+    """Yield pages read by OCR; without a name, the lines of Textract's one page."""
     from bedrock_kb_simulator.file_pages import Unreadable  # noqa: PLC0415 - as above
 
     try:
-        from bedrock_kb_simulator.ocr import detected, pages_seen  # noqa: PLC0415 - half a second
+        from bedrock_kb_simulator.ocr import detect_lines, pages_seen  # noqa: PLC0415 - half a second
 
         if filename is None:
-            yield {"pages": [detected(body)]}
+            yield {"pages": [detect_lines(body)]}
             return
         for text in pages_seen(body, filename):
             yield {"page": text}
@@ -71,16 +71,16 @@ def _seen(body: bytes, filename: str | None) -> Iterator[dict[str, Any]]:
     except Unreadable as error:
         yield {"error": str(error)}
     except ModuleNotFoundError as error:
-        yield {"error": f"reading pictures takes the package rapidocr: {error}"}
+        yield {"error": f"reading images requires the package rapidocr: {error}"}
 
 
 def _bound_memory(most: int) -> None:
-    with suppress(ValueError, OSError):  # not every system can; time is always bounded
+    with suppress(ValueError, OSError):  # not every system supports it; time is always limited
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def _own_output() -> BinaryIO:
-    """Standard output for frames alone: what a library prints goes to standard error."""
+    """Return standard output for frames; redirect what libraries print to standard error."""
     frames = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return frames

@@ -1,4 +1,4 @@
-"""Files to text, in child processes, in bounded time."""
+"""Parsing of files to text, in child processes and limited time."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -7,31 +7,31 @@ from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.parser_child import ParserChild
 from bedrock_kb_simulator.service_errors import Unindexable
 
-_SECONDS = 120.0  # for a file, and for each page that is looked at
+_SECONDS = 120.0  # for a file, or for each page read by OCR
 
 
 class Parser(Protocol):
     def text(self, body: bytes, filename: str) -> str:
-        """All pages in one text. Raises Unindexable, as vague as Bedrock is."""
+        """Return all pages as one text. Raises Unindexable, as vague as Bedrock's error."""
 
-    def seen(self, body: bytes, filename: str) -> tuple[str, ...]:
+    def page_texts(self, body: bytes, filename: str) -> tuple[str, ...]:
         """
-        The text of each page, of images too: rule parse.images.
+        Return the text of each page, including images: rule parse.images.
 
-        Raises Unindexable, as vague as Bedrock is.
+        Raises Unindexable, as vague as Bedrock's error.
         """
 
-    def detected(self, body: bytes) -> Mapping[str, Any] | None:
-        """Return what `ocr.detected` finds, or None for a file that can't be opened."""
+    def detect_lines(self, body: bytes) -> Mapping[str, Any] | None:
+        """Return what `ocr.detect_lines` finds, or None for a file that can't be opened."""
 
     def close(self) -> None: ...
 
 
 class ChildParser:
     """
-    A child that reads text and one that looks at images, so that the slow keeps nobody waiting.
+    One child that reads text and one that reads images, so that slow OCR delays no text.
 
-    Each is started when needed, and again after a file that killed it; it has one file at a time.
+    Each starts when needed, and again after a file that killed it; it reads one file at a time.
     """
 
     def __init__(self, seconds: float = _SECONDS) -> None:
@@ -41,10 +41,10 @@ class ChildParser:
     def text(self, body: bytes, filename: str) -> str:
         return "\n".join(_pages(self._reading.read(body, filename)))
 
-    def seen(self, body: bytes, filename: str) -> tuple[str, ...]:
+    def page_texts(self, body: bytes, filename: str) -> tuple[str, ...]:
         return _pages(self._seeing.read(body, filename))
 
-    def detected(self, body: bytes) -> Mapping[str, Any] | None:
+    def detect_lines(self, body: bytes) -> Mapping[str, Any] | None:
         found = self._seeing.read(body, None)
         return None if found is None else found[0]
 

@@ -1,4 +1,4 @@
-"""bedrock-agent-runtime's Retrieve."""
+"""bedrock-agent-runtime's Retrieve and Rerank."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from bedrock_kb_simulator.assumptions import CustomTells
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.bucket_objects import Value
 from bedrock_kb_simulator.dispatcher import Parameters
-from bedrock_kb_simulator.embedder import Embedder, normalised
+from bedrock_kb_simulator.embedder import Embedder, normalise
 from bedrock_kb_simulator.identifiers import start_of, token_for
 from bedrock_kb_simulator.indexes import index_of, is_managed
 from bedrock_kb_simulator.knowledge_bases import knowledge_base
@@ -21,8 +21,8 @@ from bedrock_kb_simulator.store import Row, Store, dumped
 from bedrock_kb_simulator.vector_bucket_policies import refusal_of_role
 from bedrock_kb_simulator.vectors import Hit, Vectors
 
-# bedrock-agent-runtime's Rerank, and Retrieve's rerankingConfiguration, by one stand-in for the
-# models: rule rerank.stand-in.
+# Rerank, and Retrieve's rerankingConfiguration, with a stand-in for the models: rule
+# rerank.stand-in.
 
 # https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-supported.html
 _MODELS = ("amazon.rerank-v1:0", "cohere.rerank-v3-5:0")
@@ -41,11 +41,11 @@ class Reranking:
         if limit > len(texts):
             raise rules.RERANK_RESULTS.broken(most=len(texts))
         question = parameters["queries"][0]["textQuery"]["text"]
-        ranked = self._ranked(question, texts)[:limit]
+        ranked = self._rank(question, texts)[:limit]
         return {"results": [{"index": at, "relevanceScore": score} for at, score in ranked]}
 
     def check(self, configuration: dict[str, Any]) -> None:
-        """Of a rerankingConfiguration of Retrieve; raises ServiceError for what AWS refuses."""
+        """Raise ServiceError for an invalid rerankingConfiguration of Retrieve."""
         chosen = configuration.get("bedrockRerankingConfiguration")
         if chosen is None:
             raise rules.RERANKING_EMPTY.broken()
@@ -57,28 +57,29 @@ class Reranking:
             raise rules.RERANKING_FIELDS.broken()
 
     def reranked(self, question: str, hits: list[Hit], configuration: dict[str, Any]) -> list[Hit]:
-        """As a checked rerankingConfiguration says, and rule retrieve.reranking."""
+        """Return the hits in the order of a checked configuration: rule retrieve.reranking."""
         chosen = configuration["bedrockRerankingConfiguration"]
         metadata = chosen.get("metadataConfiguration") or {}
-        ranked = self._ranked(question, [_told(hit, metadata) for hit in hits])
+        ranked = self._rank(question, [_reranked_text(hit, metadata) for hit in hits])
         limit = chosen.get("numberOfRerankedResults") or len(hits)
         return [replace(hits[at], score=score) for at, score in ranked[:limit]]
 
-    def _ranked(self, question: str, texts: list[str]) -> list[tuple[int, float]]:
-        """Each text's place and relevance, most relevant first."""
+    def _rank(self, question: str, texts: list[str]) -> list[tuple[int, float]]:
+        """Return each text's position and relevance, most relevant first."""
         query, words = self.embedder.embed_question(question), _words(question)
         scores = [
-            _between(float(self.embedder.embed(text) @ query), _shared(words, _words(text)))
+            _between(float(self.embedder.embed(text) @ query), _word_share(words, _words(text)))
             for text in texts
         ]
         return sorted(enumerate(scores), key=lambda each: -each[1])
 
 
 def with_words(question: str, hits: list[Hit]) -> list[Hit]:
-    """Hits whose score is a similarity, by that and the question's words, best first."""
+    """Score hits by their similarity and the question's words; return them best first."""
     words = _words(question)
     scored = [
-        replace(hit, score=_between(hit.score, _shared(words, _words(hit.text)))) for hit in hits
+        replace(hit, score=_between(hit.score, _word_share(words, _words(hit.text))))
+        for hit in hits
     ]
     return sorted(scored, key=lambda hit: -hit.score)
 
@@ -90,8 +91,8 @@ def _check_model(configuration: dict[str, Any], operation: str) -> None:
         raise rules.NOT_SIMULATED.broken(what=f"additionalModelRequestFields of {operation}")
 
 
-def _told(hit: Hit, metadata: dict[str, Any]) -> str:
-    """What the model reads of a passage: its text, and the attributes that were chosen."""
+def _reranked_text(hit: Hit, metadata: dict[str, Any]) -> str:
+    """Return the text of a passage and its selected attributes, which the model reads."""
     fields = metadata.get("selectiveModeConfiguration") or {}
     included, excluded = (
         {field["fieldName"] for field in fields.get(member, ())}
@@ -116,7 +117,7 @@ def _between(similarity: float, shared: float) -> float:
     return (max(0.0, similarity) + shared) / 2
 
 
-def _shared(asked: set[str], present: set[str]) -> float:
+def _word_share(asked: set[str], present: set[str]) -> float:
     return len(asked & present) / len(asked) if asked else 0.0
 
 
@@ -124,24 +125,24 @@ def _words(text: str) -> set[str]:
     return set(_WORD.findall(text.lower()))
 
 
-# Of a foundation model, or of a profile over regions.
+# A foundation model, or a cross-region inference profile.
 _MODEL = re.compile(r"(?:.*/)?(?:[a-z-]+\.)?anthropic\.claude-[^/]+")
 
 
 def check_implicit(configuration: dict[str, Any]) -> None:
-    """Raises ServiceError for a model that makes no filters; all else is the API model's."""
+    """Raise ServiceError for a model that makes no filters; the API model checks the rest."""
     model = configuration["modelArn"]
     if not _MODEL.fullmatch(model):
         raise rules.IMPLICIT_FILTER_MODEL.broken(model=model)
 
 
-# How a managed knowledge base is searched: Retrieve's managedSearchConfiguration.
+# Retrieve's managedSearchConfiguration.
 
-_AMONG = 200  # passages nearest in meaning, among which the question's words are looked for
+_CANDIDATES = 200  # nearest passages, which are then scored by the question's words
 
 
-def _relative(hits: list[Hit]) -> list[Hit]:
-    """Rule managed.scores."""
+def _scale_scores(hits: list[Hit]) -> list[Hit]:
+    """Scale scores so that the best is 1: rule managed.scores."""
     best = max((hit.score for hit in hits), default=0.0)
     return [replace(hit, score=hit.score / best) for hit in hits] if best else hits
 
@@ -157,23 +158,23 @@ class Retrieval:
     own: OwnKeys
 
     def retrieve(self, parameters: Parameters) -> Parameters:
-        """Under a guardrail, if one is named: rule retrieve.guardrail."""
+        """Answer Retrieve, under a guardrail if one is named: rule retrieve.guardrail."""
         home = knowledge_base(self.store, parameters["knowledgeBaseId"])
         if parameters.get("userContext"):
             raise (rules.MANAGED_USER_CONTEXT if is_managed(home) else rules.USER_CONTEXT).broken()
         query = parameters["retrievalQuery"]
         if query.get("image") or query.get("type") == "IMAGE":
             raise rules.NOT_SIMULATED.broken(what="images in Retrieve")
-        guard = self.screening.asked_for(parameters)
-        asked = (
+        guard = self.screening.requested(parameters)
+        arguments = (
             parameters["knowledgeBaseId"],
             query.get("text") or "",
             parameters.get("retrievalConfiguration") or {},
         )
-        self.check(*asked)
+        self.check(*arguments)
         start = start_of(parameters, clock=self.clock, rule=rules.RETRIEVE_TOKEN)
-        verdict = guard.judged(asked[1], Side.INPUT) if guard else None
-        hits = [] if verdict and verdict.blocked else self.hits(*asked)
+        verdict = guard.judge(arguments[1], Side.INPUT) if guard else None
+        hits = [] if verdict and verdict.blocked else self.hits(*arguments)
         shown = managed_result if is_managed(home) else partial(reference, own=self.own)
         page = _page([{**shown(hit), "score": hit.score} for hit in hits[start:]])
         more, end = {}, start + len(page)
@@ -183,7 +184,7 @@ class Retrieval:
         return {"retrievalResults": page, **more, **action_of(verdict)}
 
     def check(self, knowledge_base_id: str, text: str, configuration: dict[str, Any]) -> None:
-        """Raises ServiceError for what AWS refuses."""
+        """Raise ServiceError for a request that AWS refuses."""
         home = knowledge_base(self.store, knowledge_base_id)
         if is_managed(home):
             self._check_managed(text, configuration)
@@ -204,7 +205,7 @@ class Retrieval:
             self.reranking.check(reranking)
 
     def hits(self, knowledge_base_id: str, text: str, configuration: dict[str, Any]) -> list[Hit]:
-        """The best passages, best first, of a request that `check` let pass."""
+        """Return the best passages of a checked request, best first."""
         home = knowledge_base(self.store, knowledge_base_id)
         if is_managed(home):
             return self._managed_hits(home, text, configuration)
@@ -215,15 +216,15 @@ class Retrieval:
         if denied is not None:
             raise denied
         search = configuration.get("vectorSearchConfiguration") or {}
-        query = normalised(self.embedder.embed_question(text)[: index.dimension])
+        query = normalise(self.embedder.embed_question(text)[: index.dimension])
         limit = search.get("numberOfResults") or rules.DEFAULT_RESULTS.limit
-        sought = metadata_filters.Sought(search.get("filter"), self.own)
-        found = self.vectors.search(knowledge_base_id, query, limit, sought)
+        document_filter = metadata_filters.DocumentFilter(search.get("filter"), self.own)
+        found = self.vectors.search(knowledge_base_id, query, limit, document_filter)
         reranking = search.get("rerankingConfiguration")
         return self.reranking.reranked(text, found, reranking) if reranking else found
 
     def _check_managed(self, text: str, configuration: dict[str, Any]) -> None:
-        """Raises ServiceError for what AWS refuses."""
+        """Raise ServiceError for a request that AWS refuses."""
         if configuration.get("vectorSearchConfiguration"):
             raise rules.VECTOR_SEARCH_ON_MANAGED.broken()
         if not text.strip():
@@ -241,28 +242,28 @@ class Retrieval:
             self.reranking.check(reranking)
 
     def _managed_hits(self, home: Row, text: str, configuration: dict[str, Any]) -> list[Hit]:
-        """The best passages, best first, of a request that `check` let pass."""
+        """Return the best passages of a checked request, best first."""
         search = configuration.get("managedSearchConfiguration") or {}
-        sought = metadata_filters.Sought(search.get("filter"), own=OF_MANAGED)
-        meaning = normalised(self.embedder.embed_question(text))
-        near = self.vectors.search(home["id"], meaning, _AMONG, sought)
+        document_filter = metadata_filters.DocumentFilter(search.get("filter"), own=OF_MANAGED)
+        meaning = normalise(self.embedder.embed_question(text))
+        near = self.vectors.search(home["id"], meaning, _CANDIDATES, document_filter)
         limit = search.get("numberOfResults") or rules.DEFAULT_RESULTS.limit
         found = with_words(text, near)[:limit]  # rule managed.hybrid
         if reranking := search.get("rerankingConfiguration"):
             return self.reranking.reranked(text, found, reranking)
-        return _relative(found) if search.get("rerankingModelType") == "NONE" else found
+        return _scale_scores(found) if search.get("rerankingModelType") == "NONE" else found
 
 
 def reference(hit: Hit, own: OwnKeys) -> dict[str, Any]:
-    """A passage as Retrieve shows it; S3 Vectors has no page key."""
+    """Return a passage as Retrieve shows it; S3 Vectors has no page key."""
     result = _result(hit, own.of_vector(hit.owner, hit.key))
-    if own.tells is CustomTells.NEITHER:  # rule retrieve.custom-location
+    if own.custom_tells is CustomTells.NEITHER:  # rule retrieve.custom-location
         result["location"].pop("customDocumentLocation", None)
     return result
 
 
 def managed_result(hit: Hit) -> dict[str, Any]:
-    """A passage of a managed knowledge base: rules managed.filter-keys, managed.document-id."""
+    """Return a passage of a managed knowledge base: rule managed.document-id."""
     return {**_result(hit, OF_MANAGED.of(hit.owner)), "documentId": hit.owner[1]}
 
 
@@ -279,7 +280,7 @@ def _result(hit: Hit, own: Mapping[str, Value]) -> dict[str, Any]:
 
 
 def _page(results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """As many of them as one answer holds, and one at least."""
+    """Return the first results that fit in one response, at least one."""
     page: list[dict[str, Any]] = []
     size = 0
     for result in results:

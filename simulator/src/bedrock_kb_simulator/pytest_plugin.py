@@ -1,19 +1,19 @@
 """
-A pytest plugin: the fixture `bedrock_kb`, a knowledge base that is ready to be filled.
+A pytest plugin: the fixture `bedrock_kb`, an empty knowledge base that is ready for documents.
 
     def test_it_is_found(bedrock_kb):
         bedrock_kb.put("parking.txt", "Parking is free on Sundays.")
         bedrock_kb.sync()
         assert bedrock_kb.retrieve("What does parking cost?")
 
-The simulator serves in this process, from the first test that asks for it to the end of the run;
-each test begins with an account that has nothing but what the fixture made. A mark says how fast it
-is, and sets limits:
+The simulator runs in this process, from the first test that requests the fixture to the end of the
+run. Each test has an account of its own with nothing but the fixture's resources. A mark sets speed
+and limits:
 
     @pytest.mark.bedrock_kb(speed=20, limits={"knowledge-base.per-account": 2, "Retrieve": 2})
 
-`speed` is how many of AWS's seconds pass in one; `limits` are rules by name, as docs/fidelity.json
-has them, or operations with their requests per second.
+`speed` is the number of AWS seconds in a real one; `limits` has names of rules, as in
+docs/fidelity.json, or names of operations with their requests per second.
 """
 
 import difflib
@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-# All else is imported by the first test that asks for the fixture: others don't wait for it.
+# Everything else is imported by the first test that requests the fixture: others don't wait for it.
 if TYPE_CHECKING:
     from bedrock_kb_simulator.faults import Faults
     from bedrock_kb_simulator.server import Simulator
@@ -39,7 +39,7 @@ _SPEED = 100.0
 _REGION, _KEY, _ACCOUNT = "us-east-1", "test", "000000000000"
 _SERVICES = ("BEDROCK", "BEDROCK_AGENT", "BEDROCK_AGENT_RUNTIME", "BEDROCK_RUNTIME")
 _TITAN = f"arn:aws:bedrock:{_REGION}::foundation-model/amazon.titan-embed-text-v2:0"
-# What Bedrock writes beside a text is longer than filterable metadata may be
+# Bedrock's text and its own metadata exceed the limit of filterable metadata
 # [https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-bedrock-kb.html].
 _UNFILTERED = ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"]
 
@@ -47,8 +47,9 @@ _UNFILTERED = ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"]
 @dataclass(frozen=True, kw_only=True)
 class BedrockKB:
     """
-    A knowledge base on S3 Vectors, whose data source is all of a bucket. Clients of other code,
-    which it makes while the test runs, find it too: AWS_ENDPOINT_URL_... are set.
+    A knowledge base on S3 Vectors, whose data source is a whole bucket.
+
+    Clients created by the tested code find it, too: AWS_ENDPOINT_URL_... are set during the test.
     """
 
     endpoint: str
@@ -60,11 +61,11 @@ class BedrockKB:
     faults: "Faults"
 
     def client(self, service: str) -> Any:
-        """boto3's, of `bedrock-agent`, `bedrock-agent-runtime`, `s3vectors`, `s3`, ..."""
+        """Return a boto3 client of `bedrock-agent`, `bedrock-agent-runtime`, `s3vectors`, ..."""
         return _client(service, self.endpoint)
 
     def put(self, key: str, body: str | bytes, attributes: Mapping[str, Any] | None = None) -> str:
-        """Upload a document, and the sidecar with its attributes; answers its URI."""
+        """Upload a document and a sidecar with its attributes; return its URI."""
         put_object = self.client("s3").put_object
         put_object(Bucket=self.bucket, Key=key, Body=body)
         if attributes is not None:
@@ -73,7 +74,7 @@ class BedrockKB:
         return f"s3://{self.bucket}/{key}"
 
     def sync(self) -> dict[str, Any]:
-        """Run a job to its end, and until searches find what it indexed; answers the job."""
+        """Run a job, wait until searches find what it indexed, and return the job."""
         from bedrock_kb_simulator.rules import SEARCHABLE_LAG  # noqa: PLC0415 - see above
 
         agent = self.client("bedrock-agent")
@@ -81,13 +82,13 @@ class BedrockKB:
         job: dict[str, Any] = agent.start_ingestion_job(**source)["ingestionJob"]
         while job["status"] not in ("COMPLETE", "FAILED", "STOPPED"):
             time.sleep(0.02)
-            asked = agent.get_ingestion_job(**source, ingestionJobId=job["ingestionJobId"])
-            job = asked["ingestionJob"]
+            response = agent.get_ingestion_job(**source, ingestionJobId=job["ingestionJobId"])
+            job = response["ingestionJob"]
         time.sleep(SEARCHABLE_LAG.value / self.speed)
         return job
 
     def retrieve(self, text: str, **search: Any) -> list[dict[str, Any]]:
-        """What a search finds, best first; `search` is of its vectorSearchConfiguration."""
+        """Return search results, best first; `search` goes into vectorSearchConfiguration."""
         found: list[dict[str, Any]] = self.client("bedrock-agent-runtime").retrieve(
             knowledgeBaseId=self.knowledge_base_id,
             retrievalQuery={"text": text},
@@ -97,8 +98,9 @@ class BedrockKB:
 
     def fail(self, operation: str, kind: str, **more: Any) -> None:
         """
-        Let the next call of the operation meet a fault, as `fail("Retrieve", "throttle", times=2)`:
-        bedrock_kb_simulator.faults has the kinds, and `Fault` what more there is.
+        Inject a fault into the next call of an operation: `fail("Retrieve", "throttle", times=2)`.
+
+        bedrock_kb_simulator.faults lists the kinds; `more` has further fields of `Fault`.
         """
         from bedrock_kb_simulator.faults import Fault, Kind  # noqa: PLC0415 - see above
 
@@ -114,7 +116,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def _bedrock_kb_server() -> Iterator[tuple["Simulator", Path]]:
-    """It, and the folder for what it keeps."""
+    """Yield the server and the folder for its data."""
     from bedrock_kb_simulator.server import Configuration, Simulator  # noqa: PLC0415 - see above
 
     with ExitStack() as stack:
@@ -129,15 +131,15 @@ def bedrock_kb(
     _bedrock_kb_server: tuple["Simulator", Path],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[BedrockKB]:
-    """A knowledge base of the test's own, in an account that has no other."""
-    from bedrock_kb_simulator import own_s3  # noqa: PLC0415 - see above
+    """Yield a knowledge base in an account of the test's own."""
+    from bedrock_kb_simulator import builtin_s3  # noqa: PLC0415 - see above
     from bedrock_kb_simulator.server import Configuration, Faults  # noqa: PLC0415
 
     marker = request.node.get_closest_marker("bedrock_kb")
     options = dict(marker.kwargs) if marker else {}
     speed, limits = options.pop("speed", _SPEED), options.pop("limits", {})
     if options or (marker and marker.args):
-        raise pytest.UsageError("bedrock_kb(speed=..., limits=...) is all that the mark takes")
+        raise pytest.UsageError("the mark bedrock_kb takes only speed and limits")
     (server, folder), faults = _bedrock_kb_server, Faults()
     endpoint = server.endpoint
     for service in (*_SERVICES, "S3", "S3VECTORS", "TEXTRACT"):
@@ -148,18 +150,19 @@ def bedrock_kb(
     monkeypatch.setenv("AWS_DEFAULT_REGION", _REGION)
     with ExitStack() as stack:
         for name, value in limits.items():
-            stack.enter_context(_limited(name, value))
+            stack.enter_context(_with_limit(name, value))
         own = Path(tempfile.mkdtemp(dir=folder))
         server.renew(Configuration(data_dir=own, speed=speed, faults=faults))
-        own_s3.forget()
+        builtin_s3.forget()
         for each in folder.iterdir():
-            if each != own:  # of the test before, which nobody serves any more
+            if each != own:  # data of previous tests
                 shutil.rmtree(each)
-        yield BedrockKB(endpoint=endpoint, speed=speed, faults=faults, **_made(endpoint))
+        resources = _create_resources(endpoint)
+        yield BedrockKB(endpoint=endpoint, speed=speed, faults=faults, **resources)
 
 
-def _made(endpoint: str) -> dict[str, str]:
-    """A bucket, an index, a knowledge base and its data source, by their names in BedrockKB."""
+def _create_resources(endpoint: str) -> dict[str, str]:
+    """Create a bucket, index, knowledge base and data source; return BedrockKB's fields."""
     bucket, vectors = "documents", _client("s3vectors", endpoint)
     _client("s3", endpoint).create_bucket(Bucket=bucket)
     vectors.create_vector_bucket(vectorBucketName="vectors")
@@ -172,7 +175,7 @@ def _made(endpoint: str) -> dict[str, str]:
         metadataConfiguration={"nonFilterableMetadataKeys": _UNFILTERED},
     )["indexArn"]
     agent = _client("bedrock-agent", endpoint)
-    made = agent.create_knowledge_base(
+    knowledge_base = agent.create_knowledge_base(
         name="knowledge-base",
         roleArn=f"arn:aws:iam::{_ACCOUNT}:role/knowledge-base",
         knowledgeBaseConfiguration={
@@ -184,12 +187,12 @@ def _made(endpoint: str) -> dict[str, str]:
             "s3VectorsConfiguration": {"indexArn": index_arn},
         },
     )["knowledgeBase"]
-    while made["status"] == "CREATING":
+    while knowledge_base["status"] == "CREATING":
         time.sleep(0.005)
-        asked = agent.get_knowledge_base(knowledgeBaseId=made["knowledgeBaseId"])
-        made = asked["knowledgeBase"]
+        response = agent.get_knowledge_base(knowledgeBaseId=knowledge_base["knowledgeBaseId"])
+        knowledge_base = response["knowledgeBase"]
     source = agent.create_data_source(
-        knowledgeBaseId=made["knowledgeBaseId"],
+        knowledgeBaseId=knowledge_base["knowledgeBaseId"],
         name="data-source",
         dataSourceConfiguration={
             "type": "S3",
@@ -199,7 +202,7 @@ def _made(endpoint: str) -> dict[str, str]:
     return {
         "bucket": bucket,
         "index_arn": index_arn,
-        "knowledge_base_id": made["knowledgeBaseId"],
+        "knowledge_base_id": knowledge_base["knowledgeBaseId"],
         "data_source_id": source["dataSourceId"],
     }
 
@@ -214,7 +217,7 @@ def _client(service: str, endpoint: str) -> Any:
 
 
 @contextmanager
-def _limited(name: str, value: float) -> Iterator[None]:
+def _with_limit(name: str, value: float) -> Iterator[None]:
     from bedrock_kb_simulator.rules import RATES, RULES  # noqa: PLC0415 - see above
 
     if name in RATES:
@@ -228,10 +231,10 @@ def _limited(name: str, value: float) -> Iterator[None]:
     limits = [each for each, rule in RULES.items() if rule.value]
     if name not in limits:
         near = difflib.get_close_matches(name, [*limits, *RATES])
-        raise pytest.UsageError(f"no limit is named {name!r}; near to it: {', '.join(near)}")
+        raise pytest.UsageError(f"unknown limit {name!r}; similar names: {', '.join(near)}")
     rule = RULES[name]
     before = rule.value
-    object.__setattr__(rule, "value", value)  # the one table of limits, which no code else changes
+    object.__setattr__(rule, "value", value)  # the table of limits, which no other code changes
     try:
         yield
     finally:

@@ -1,7 +1,7 @@
 """
-Passages that another model has embedded, embedded anew: no search compares vectors of two models.
+Embedding again after a change of model, so that no search compares vectors of two models.
 
-What PutVectors wrote stays: its vectors are the caller's, and so is the model that made them.
+Vectors of PutVectors stay as they are: they are the caller's.
 """
 
 import sqlite3
@@ -10,16 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
-from bedrock_kb_simulator.embedder import Embedder, resized
+from bedrock_kb_simulator.embedder import Embedder, resize
 from bedrock_kb_simulator.store import Store
 
 STORE = "simulator.sqlite"  # in the folder of --data-dir
-_AT_ONCE = 20  # passages; as many are embedded again after a kill
+_BATCH = 20  # passages in a transaction
 _OUTDATED = "FROM vectors WHERE model NOT IN ('', ?)"
 
 
-def outdated(data_dir: Path, model: str) -> int:
-    """How many there are, whether or not somebody is at work on them."""
+def count_outdated(data_dir: Path, model: str) -> int:
+    """Return the number of passages of another model."""
     if not (data_dir / STORE).exists():
         return 0
     connection = sqlite3.connect(f"file:{data_dir / STORE}?mode=ro", uri=True)
@@ -29,11 +29,11 @@ def outdated(data_dir: Path, model: str) -> int:
         connection.close()
 
 
-def re_embedded(store: Store, embedder: Embedder) -> Iterator[int]:
-    """Embeds them, before anything is searched; tells how many more were written each time."""
+def re_embed(store: Store, embedder: Embedder) -> Iterator[int]:
+    """Embed passages of another model again; yield the number after each batch."""
     model = embedder.model
     while rows := store.rows(
-        f"SELECT id, text, preamble, vector {_OUTDATED} LIMIT {_AT_ONCE}",
+        f"SELECT id, text, preamble, vector {_OUTDATED} LIMIT {_BATCH}",
         model,
     ):
         vectors = [embedder.embed(row["preamble"] + row["text"]) for row in rows]
@@ -42,7 +42,7 @@ def re_embedded(store: Store, embedder: Embedder) -> Iterator[int]:
                 width = np.frombuffer(row["vector"], np.float32).size
                 store.write(
                     "UPDATE vectors SET vector = ?, model = ? WHERE id = ?",
-                    resized(vector, width).tobytes(),
+                    resize(vector, width).tobytes(),
                     model,
                     row["id"],
                 )

@@ -1,4 +1,4 @@
-"""Which rates a request counts against: those of the account, and of a managed knowledge base."""
+"""Request rates of the account and of managed knowledge bases."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ from bedrock_kb_simulator.store import Store
 
 @dataclass(frozen=True, kw_only=True)
 class Rate:
-    """Of what is counted under a name; `burst` is how many may come at once."""
+    """A rate of requests counted under a name; `burst` may come at once."""
 
     counted: str
     per_second: float
@@ -22,12 +22,12 @@ class Rate:
 
 @dataclass(frozen=True, kw_only=True)
 class Rates:
-    """`is_managed` says so of a knowledge base's id, which need not exist."""
+    """The rates of requests; `is_managed` takes a knowledge base's id, which may be unknown."""
 
     is_managed: Callable[[str], bool]
 
     def of(self, operation: str, parameters: Mapping[str, Any]) -> Sequence[Rate]:
-        """All that must have room for the request."""
+        """Return all rates that a request counts against."""
         home = parameters.get("knowledgeBaseId")
         if isinstance(home, str) and self.is_managed(home):
             return self._of_managed(operation, home)
@@ -48,7 +48,7 @@ class Rates:
 
 
 def rates_of(store: Store) -> Rates:
-    """By the knowledge bases that there are."""
+    """Return the rates for the knowledge bases in the store."""
 
     def managed(knowledge_base_id: str) -> bool:
         query = "SELECT index_arn FROM knowledge_bases WHERE id = ?"
@@ -61,11 +61,11 @@ def rates_of(store: Store) -> Rates:
 def _plain(counted: str, per_second: float | None) -> Sequence[Rate]:
     if per_second is None:
         return ()
-    # A burst of one second's worth; AWS documents the rate only.
+    # A burst of one second's requests; AWS documents only the rate.
     return (Rate(counted=counted, per_second=per_second, burst=max(1.0, per_second)),)
 
 
-# Request rates: token buckets, shared by all callers of the account.
+# Token buckets, shared by all callers of the account.
 
 
 @dataclass
@@ -75,7 +75,7 @@ class _Bucket:
 
 
 class Quotas:
-    """Refuses a request that comes too soon, which takes no token."""
+    """Refuses requests over their rate; a refused request takes no token."""
 
     def __init__(self, clock: Clock, rates: Rates) -> None:
         self._clock = clock
@@ -86,14 +86,14 @@ class Quotas:
     def spend(self, operation: str, parameters: Mapping[str, Any]) -> None:
         rates = self._rates.of(operation, parameters)
         with self._lock:
-            buckets = [self._refilled(rate) for rate in rates]
+            buckets = [self._refill(rate) for rate in rates]
             if any(bucket.tokens < 1 for bucket in buckets):
                 is_textract = operation == "DetectDocumentText"
                 raise (rules.TEXTRACT_RATE if is_textract else rules.RATE_EXCEEDED).broken()
             for bucket in buckets:
                 bucket.tokens -= 1
 
-    def _refilled(self, rate: Rate) -> _Bucket:
+    def _refill(self, rate: Rate) -> _Bucket:
         now = self._clock.elapsed()
         first = _Bucket(tokens=rate.burst, filled_at=now)
         bucket = self._buckets.setdefault(rate.counted, first)

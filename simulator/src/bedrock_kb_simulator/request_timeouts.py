@@ -1,9 +1,8 @@
 """
-How long our servers wait for a request to come in: a client that stalls does not keep its place.
+Timeouts of incoming requests, so that a stalled client doesn't hold a connection.
 
-A request may take ten seconds, and one more for each thousand bytes of it that are there: what
-comes slowly but steadily comes through, headers and bodies alike. What does not is answered 408,
-if nothing was answered yet, and its connection ends.
+A request, headers and body, may take ten seconds, and one more per thousand bytes received: slow
+but steady clients succeed. Others get 408, unless a response has begun, and their connection ends.
 """
 
 import asyncio
@@ -17,7 +16,7 @@ _TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: 
 
 
 class PatientProtocol(H11Protocol):
-    """uvicorn's own; it has no bound of this kind."""
+    """uvicorn's HTTP protocol with a timeout of requests, which uvicorn lacks."""
 
     _transport: asyncio.Transport
     _check: asyncio.TimerHandle | None = None
@@ -43,7 +42,7 @@ class PatientProtocol(H11Protocol):
 
     def _begin(self) -> None:
         self._began, self._received = self.loop.time(), 0
-        self._check = self.loop.call_at(self._due, self._look)
+        self._check = self.loop.call_at(self._due, self._check_progress)
 
     def _end(self) -> None:
         if self._check is not None:
@@ -54,9 +53,9 @@ class PatientProtocol(H11Protocol):
     def _due(self) -> float:
         return self._began + _GRACE_SECONDS + self._received / _BYTES_PER_SECOND
 
-    def _look(self) -> None:
+    def _check_progress(self) -> None:
         if self._due > self.loop.time():
-            self._check = self.loop.call_at(self._due, self._look)
+            self._check = self.loop.call_at(self._due, self._check_progress)
             return
         self._check = None
         if not self._is_answered():
@@ -64,11 +63,11 @@ class PatientProtocol(H11Protocol):
         self._transport.close()
 
     def _is_incomplete(self) -> bool:
-        """No request, or one of which not everything is there."""
+        """Return True until a whole request was received."""
         cycle: Any = self.cycle
         return cycle is None or cycle.response_complete or cycle.more_body
 
     def _is_answered(self) -> bool:
-        """The answer has begun, before the request was complete."""
+        """Return True if the response began before the request was complete."""
         cycle: Any = self.cycle
         return cycle is not None and cycle.more_body and cycle.response_started

@@ -1,8 +1,8 @@
 """
-Texts as a guardrail looks at them: the words that it blocks, the topics that it denies.
+Guardrails applied to texts: blocked words and denied topics.
 
-AWS asks a model what a text is about; here the embedder says how near its sentences are to each
-topic's name and definition, or to its examples.
+AWS asks a model about a text's topics; here the embedder compares its sentences with each topic's
+name and definition, and with its examples.
 """
 
 import re
@@ -20,23 +20,21 @@ from bedrock_kb_simulator.guardrails import guardrail, topics_of, words_of
 from bedrock_kb_simulator.identifiers import Arns
 from bedrock_kb_simulator.store import Store, loaded
 
-# Words and phrases in a text, as a reader sees them.
 
-
-def folded(text: str) -> str:
-    """Without what a reader doesn't see a difference in: case, width, kinds and runs of spaces."""
+def fold(text: str) -> str:
+    """Return the text without differences of case, character width and white space."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def stands_in(phrase: str, text: str) -> bool:
-    """Whole, never within a word; both are folded."""
+def contains_phrase(phrase: str, text: str) -> bool:
+    """Return True if the phrase occurs in the text, but not within a word; both are folded."""
     if not phrase or phrase not in text:  # most aren't, and a guardrail may have 10,000
         return False
     return re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text) is not None
 
 
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
-_PIECES = 64  # texts that are embedded at most, which bounds the time; longer ones are joined
+_PIECES = 64  # texts to embed at most, which bounds the time; further sentences are joined
 
 
 class Side(StrEnum):
@@ -46,7 +44,7 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """An entry of a guardrail, whether a text has it, and whether the guardrail acts on it."""
+    """An entry of a guardrail; `detected` in a text, and whether it `blocks`."""
 
     name: str
     detected: bool
@@ -59,7 +57,7 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What a guardrail says to a text; None for a policy that it doesn't have on this side."""
+    """A guardrail's findings in a text; None for a policy that it lacks on this side."""
 
     message: str
     words: Sequence[Finding] | None
@@ -73,16 +71,16 @@ class Verdict:
 @dataclass(frozen=True, kw_only=True)
 class Guard:
     """
-    A version of a guardrail, ready to look at texts.
+    A version of a guardrail that judges texts.
 
-    `known` keeps the vectors of guardrails' own texts, which every request is held against.
+    `known` caches the vectors of guardrails' own texts.
     """
 
     body: dict[str, Any]
     embedder: Embedder
     known: dict[str, Vector] = field(default_factory=dict)
 
-    def judged(self, text: str, side: Side) -> Verdict:
+    def judge(self, text: str, side: Side) -> Verdict:
         words = _enabled(words_of(self.body), side)
         topics = _enabled(topics_of(self.body), side)
         message = "blockedInputMessaging" if side is Side.INPUT else "blockedOutputsMessaging"
@@ -93,12 +91,12 @@ class Guard:
         )
 
     def _words(self, text: str, entries: list[dict[str, Any]], side: Side) -> list[Finding]:
-        """Rule guardrail.words."""
-        plain = folded(text)
+        """Find blocked words: rule guardrail.words."""
+        plain = fold(text)
         return [
             Finding(
                 name=entry["text"],
-                detected=stands_in(folded(entry["text"]), plain),
+                detected=contains_phrase(fold(entry["text"]), plain),
                 blocks=_blocks(entry, side),
             )
             for entry in entries
@@ -116,9 +114,9 @@ class Guard:
         ]
 
     def _nearness(self, topic: dict[str, Any], vectors: list[Vector]) -> float:
-        told = (f"{topic['name']}. {topic['definition']}", *(topic.get("examples") or ()))
+        texts = (f"{topic['name']}. {topic['definition']}", *(topic.get("examples") or ()))
         return max(
-            (float(self._known(each) @ vector) for each in told for vector in vectors), default=0.0
+            (float(self._known(each) @ vector) for each in texts for vector in vectors), default=0.0
         )
 
     def _known(self, text: str) -> Vector:
@@ -134,14 +132,14 @@ class Screening:
     _known: dict[str, Vector] = field(default_factory=dict)
 
     def guard(self, identifier: str, version: str) -> Guard | None:
-        """None for a guardrail, or a version of it, that does not exist."""
+        """Return a version of a guardrail, or None if it doesn't exist."""
         row = guardrail(self.store, identifier, version)
         if row is None:
             return None
         return Guard(body=loaded(row["body"]), embedder=self.embedder, known=self._known)
 
-    def asked_for(self, request: dict[str, Any]) -> Guard | None:
-        """That of a request's guardrailConfiguration; raises ServiceError if there is none such."""
+    def requested(self, request: dict[str, Any]) -> Guard | None:
+        """Return the guard of a guardrailConfiguration; raises ServiceError if it is missing."""
         named = request.get("guardrailConfiguration")
         if not named:
             return None
@@ -152,13 +150,13 @@ class Screening:
 
 
 def action_of(verdict: Verdict | None) -> dict[str, str]:
-    """The member of an answer that tells of a guardrail; none where there was none."""
+    """Return the response member with a guardrail's action, if one was applied."""
     if verdict is None:
         return {}
     return {"guardrailAction": "INTERVENED" if verdict.blocked else "NONE"}
 
 
-# Both hold rule guardrail.actions.
+# Both implement rule guardrail.actions.
 def _enabled(entries: list[dict[str, Any]], side: Side) -> list[dict[str, Any]]:
     return [entry for entry in entries if entry.get(f"{side.lower()}Enabled") is not False]
 
@@ -174,16 +172,16 @@ def _pieces(text: str) -> list[str]:
     return [" ".join(sentences[at : at + together]) for at in range(0, len(sentences), together)]
 
 
-# What a guardrail found in a text, in AWS's words: for ApplyGuardrail and Converse's traces.
+# Assessments of a text, in ApplyGuardrail's responses and Converse's traces.
 
 _UNIT = 1000  # characters of a text unit, by which AWS counts and charges
 
 
-def assessed(verdict: Verdict, text: str, *, milliseconds: int, full: bool) -> dict[str, Any]:
-    """Only what was found, and with `full` other topics: rule guardrail.output-scope."""
+def assessment(verdict: Verdict, text: str, *, milliseconds: int, full: bool) -> dict[str, Any]:
+    """Return the findings, and with `full` also other topics: rule guardrail.output-scope."""
     words = [each for each in verdict.words or () if each.detected]
     topics = [each for each in verdict.topics or () if each.detected or full]
-    metrics = {"guardrailProcessingLatency": milliseconds, **counted(verdict, text)}
+    metrics = {"guardrailProcessingLatency": milliseconds, **usage_members(verdict, text)}
     answer: dict[str, Any] = {"invocationMetrics": metrics}
     if topics:
         named = [{"name": each.name, "type": "DENY", **_action(each)} for each in topics]
@@ -194,8 +192,8 @@ def assessed(verdict: Verdict, text: str, *, milliseconds: int, full: bool) -> d
     return answer
 
 
-def counted(verdict: Verdict, text: str) -> dict[str, Any]:
-    """Text units and characters."""
+def usage_members(verdict: Verdict, text: str) -> dict[str, Any]:
+    """Return the usage in text units, and the characters covered."""
     units = -(-len(text) // _UNIT)
     usage = {
         "topicPolicyUnits": units if verdict.topics is not None else 0,
@@ -209,7 +207,7 @@ def counted(verdict: Verdict, text: str) -> dict[str, Any]:
     return {"usage": usage, "guardrailCoverage": {"textCharacters": characters}}
 
 
-def reason(verdict: Verdict) -> str:
+def action_reason(verdict: Verdict) -> str:
     return "Guardrail blocked." if verdict.blocked else "No action."
 
 
@@ -232,19 +230,19 @@ class GuardrailApplication:
         if guard is None:
             raise rules.GUARDRAIL_UNKNOWN.broken()
         text = "\n".join(_texts(parameters["content"]))
-        verdict = guard.judged(text, Side(parameters["source"]))
+        verdict = guard.judge(text, Side(parameters["source"]))
         milliseconds = int((time.monotonic() - began) * 1000)
         is_full = parameters.get("outputScope") == "FULL"
-        assessment = {
-            **assessed(verdict, text, milliseconds=milliseconds, full=is_full),
+        assessed = {
+            **assessment(verdict, text, milliseconds=milliseconds, full=is_full),
             "appliedGuardrailDetails": self._details(identifier, version),
         }
         return {
             "action": "GUARDRAIL_INTERVENED" if verdict.blocked else "NONE",
-            "actionReason": reason(verdict),
+            "actionReason": action_reason(verdict),
             "outputs": [{"text": verdict.message}] if verdict.blocked else [],
-            "assessments": [assessment],
-            **counted(verdict, text),
+            "assessments": [assessed],
+            **usage_members(verdict, text),
         }
 
     def _details(self, identifier: str, version: str) -> dict[str, Any]:

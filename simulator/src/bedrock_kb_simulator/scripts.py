@@ -1,10 +1,9 @@
 """
-What a model is to say, by the order of a test or of a developer.
+Scripted models: tests and developers order what a model answers.
 
-A script has the model's turns, one after the other. Which of them is next follows from the request
-alone: it is the one after as many as the conversation already has of the model's. So conversations
-don't disturb each other, and who asks the same again is told the same. Scripts are kept in memory:
-a restart forgets them.
+A script has the model's turns in order. The number of the model's turns in the conversation selects
+the next one, so conversations don't disturb each other and a repeated request gets the same answer.
+Scripts are in memory: a restart removes them.
 """
 
 import json
@@ -22,7 +21,7 @@ from bedrock_kb_simulator.conversation_parts import Conversation, Reply, Text, T
 _QUESTION = "question"
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _STRICT = ConfigDict(frozen=True, extra="forbid")
-_Filled = Annotated[str, Field(min_length=1)]
+_NonEmpty = Annotated[str, Field(min_length=1)]
 
 
 class ScriptedUse(BaseModel):
@@ -34,28 +33,30 @@ class ScriptedUse(BaseModel):
 
 class ScriptedTurn(BaseModel):
     """
-    A text, uses of tools, or both. `{{name}}` in the text, or in a text of an input, is replaced by
-    what the pattern `quotes[name]` finds in the tools' results; `{{question}}` by the user's words.
-    In a stream `pace` seconds pass before each piece of it.
+    A turn with a text, tool uses, or both.
+
+    `{{name}}` in a text or input is replaced by what the pattern `quotes[name]` finds in tool
+    results, `{{question}}` by the user's last text. In a stream, `pace` seconds pass before each
+    piece.
     """
 
     model_config = _STRICT
 
     text: str = ""
     uses: Sequence[ScriptedUse] = ()
-    quotes: Mapping[str, _Filled] = {}
+    quotes: Mapping[str, _NonEmpty] = {}
     stop: Literal["", "max_tokens", "stop_sequence", "content_filtered"] = ""
     pace: Annotated[float, Field(ge=0, le=10)] = 0.0
 
     @model_validator(mode="after")
     def _can_be_spoken(self) -> "ScriptedTurn":
         if not self.text.strip() and not self.uses:
-            raise ValueError("a turn has a text, or uses of tools")
+            raise ValueError("a turn needs a text or uses of tools")
         for pattern in self.quotes.values():
             try:
                 re.compile(pattern)
             except re.error as error:
-                raise ValueError(f"no regular expression: {pattern!r}: {error}") from None
+                raise ValueError(f"invalid regular expression {pattern!r}: {error}") from None
         texts = json.dumps([self.text, *(use.input for use in self.uses)])
         named = set(_PLACEHOLDER.findall(texts)) - {_QUESTION, *self.quotes}
         if named:
@@ -64,11 +65,11 @@ class ScriptedTurn(BaseModel):
 
 
 class Script(BaseModel):
-    """Of the model with this id; `where` must stand in the prompt or the messages."""
+    """A script for the model with this id; `where` must occur in the prompt or messages."""
 
     model_config = _STRICT
 
-    model: _Filled
+    model: _NonEmpty
     turns: Annotated[Sequence[ScriptedTurn], Field(min_length=1)]
     where: str = ""
 
@@ -78,7 +79,7 @@ class Script(BaseModel):
 
 
 class Scripts:
-    """The latest that fits a conversation is the one that counts."""
+    """All scripts; the latest one that matches a conversation applies."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -96,11 +97,16 @@ class Scripts:
             self._played.clear()
 
     def report(self) -> dict[str, Any]:
-        """Each, and how many of its turns were spoken, repeated ones counted again."""
+        """Return each script with the number of turns given, including repeated ones."""
         with self._lock:
             given = [
-                {"model": each.model, "where": each.where, "turns": len(each.turns), "spoken": told}
-                for each, told in zip(self._given, self._played, strict=True)
+                {
+                    "model": each.model,
+                    "where": each.where,
+                    "turns": len(each.turns),
+                    "spoken": spoken,
+                }
+                for each, spoken in zip(self._given, self._played, strict=True)
             ]
         return {"scripts": given}
 
@@ -109,17 +115,17 @@ class Scripts:
             return any(script.fits(conversation) for script in self._given)
 
     def reply(self, conversation: Conversation) -> Reply | None:
-        """None where no script fits; raises ServiceError where the one that fits can't go on."""
+        """Return the scripted turn, or None without a matching script. Raises ServiceError."""
         with self._lock:
             fitting = [n for n, script in enumerate(self._given) if script.fits(conversation)]
             if not fitting:
                 return None
             script = self._given[fitting[-1]]
             self._played[fitting[-1]] += 1
-        return _spoken(script, conversation)
+        return _turn(script, conversation)
 
 
-def _spoken(script: Script, conversation: Conversation) -> Reply:
+def _turn(script: Script, conversation: Conversation) -> Reply:
     number = conversation.answers
     if number >= len(script.turns):
         raise rules.SCRIPT_EXHAUSTED.broken(
@@ -129,9 +135,9 @@ def _spoken(script: Script, conversation: Conversation) -> Reply:
     _check(turn, conversation)
     blocks: list[Text | ToolUse] = []
     if turn.text:
-        blocks.append(Text(text=_filled(turn.text, turn, conversation)))
+        blocks.append(Text(text=_fill(turn.text, turn, conversation)))
     for place, use in enumerate(turn.uses):
-        given = _filled_in(use.input, turn, conversation)
+        given = _fill_value(use.input, turn, conversation)
         identifier = use_id(conversation, place, use.name, given)
         blocks.append(ToolUse(id=identifier, name=use.name, input=given))
     stop = turn.stop or ("tool_use" if turn.uses else "end_turn")
@@ -149,44 +155,44 @@ def _check(turn: ScriptedTurn, conversation: Conversation) -> None:
         raise rules.SCRIPT_TOOL_DEMANDED.broken(name=offer.demanded or "one of the tools")
 
 
-def _filled_in(value: Any, turn: ScriptedTurn, conversation: Conversation) -> Any:
+def _fill_value(value: Any, turn: ScriptedTurn, conversation: Conversation) -> Any:
     match value:
         case str():
-            return _filled(value, turn, conversation)
+            return _fill(value, turn, conversation)
         case Mapping():
-            return {name: _filled_in(each, turn, conversation) for name, each in value.items()}
+            return {name: _fill_value(each, turn, conversation) for name, each in value.items()}
         case list() | tuple():
-            return [_filled_in(each, turn, conversation) for each in value]
+            return [_fill_value(each, turn, conversation) for each in value]
         case _:
             return value
 
 
-def _filled(text: str, turn: ScriptedTurn, conversation: Conversation) -> str:
+def _fill(text: str, turn: ScriptedTurn, conversation: Conversation) -> str:
     def quoted(match: re.Match[str]) -> str:
         name = match[1]
         if name == _QUESTION:
             return conversation.question
-        return _found(name, turn.quotes[name], conversation)
+        return _quotation(name, turn.quotes[name], conversation)
 
     return _PLACEHOLDER.sub(quoted, text)
 
 
-def _found(name: str, pattern: str, conversation: Conversation) -> str:
-    """Its first group, or all of it; the latest results are searched first."""
+def _quotation(name: str, pattern: str, conversation: Conversation) -> str:
+    """Return the pattern's first group, or its match, in the latest result that has it."""
     for result in reversed(conversation.results):
         if match := re.search(pattern, result.text):
             return match[1] if match.re.groups else match[0]
     raise rules.SCRIPT_QUOTE.broken(name=name, pattern=pattern)
 
 
-# Scripts for models over HTTP, at a path that no AWS service has.
+# Scripts over HTTP, at a path that no AWS service has.
 #
-#     GET     /_simulator/scripts   those that were given, each with how many turns were spoken
+#     GET     /_simulator/scripts   all scripts, with the number of turns given
 #     POST    /_simulator/scripts   {"scripts": [{"model": "anthropic.claude-3-haiku-20240307-v1:0",
 #                                   "turns": [{"uses": [{"name": "search", "input": {"query":
 #                                   "{{question}}"}}]}, {"text": "Every {{hours}} hours.",
 #                                   "quotes": {"hours": "every (\\d+) hours"}}]}]}
-#     DELETE  /_simulator/scripts   what GET says, and then none
+#     DELETE  /_simulator/scripts   report as GET does, then remove all
 
 PATH = "/_simulator/scripts"
 
@@ -198,12 +204,12 @@ class ScriptOrders(BaseModel):
 
 
 def order(endpoint: str, *scripts: Mapping[str, Any], key: AccessKey | None = None) -> None:
-    """Give the simulator at `endpoint` these; raises urllib.error.HTTPError for what is none."""
+    """Post scripts to the simulator at `endpoint`; raises HTTPError for an invalid one."""
     orders.send(endpoint + PATH, {"scripts": scripts}, key)
 
 
-def served(scripts: Scripts, scope: orders.Message, body: bytes) -> orders.Response:
+def respond(scripts: Scripts, scope: orders.Message, body: bytes) -> orders.Response:
     def take(body: bytes) -> None:
         scripts.give(*ScriptOrders.model_validate_json(body).scripts)
 
-    return orders.served(scope, body, report=scripts.report, clear=scripts.clear, take=take)
+    return orders.respond(scope, body, report=scripts.report, clear=scripts.clear, take=take)

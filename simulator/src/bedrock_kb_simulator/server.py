@@ -1,4 +1,4 @@
-"""Serving the simulator: as a process, or in a test's own."""
+"""Serving the simulator, as a process or within a test's process."""
 
 import socket
 import threading
@@ -13,23 +13,23 @@ from bedrock_kb_simulator.faults import Faults
 from bedrock_kb_simulator.orders import Message
 from bedrock_kb_simulator.page_guard import PageGuard
 from bedrock_kb_simulator.request_timeouts import PatientProtocol
-from bedrock_kb_simulator.wire import Receive, Send, live
+from bedrock_kb_simulator.wire import Receive, Send, run_lifespan
 
 __all__ = [
     "Configuration",
     "Faults",
     "Simulator",
+    "bind_listener",
     "create_app",
     "endpoint_of",
-    "listening",
-    "server_of",
+    "make_server",
 ]
 
 HOST = "127.0.0.1"
 
 
-def listening(port: int) -> socket.socket:
-    """A socket on the loopback interface; port 0 takes a free one."""
+def bind_listener(port: int) -> socket.socket:
+    """Return a socket bound to the loopback interface; port 0 picks a free one."""
     # asyncio sets TCP_NODELAY on connections only where the protocol is named; without it an
     # answer's second packet waits 40 ms for a delayed acknowledgement.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -42,10 +42,10 @@ def endpoint_of(listener: socket.socket) -> str:
     return f"http://{HOST}:{listener.getsockname()[1]}"
 
 
-def server_of(app: ASGIApp) -> uvicorn.Server:
+def make_server(app: ASGIApp) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
-            PageGuard(app),  # no page has business here
+            PageGuard(app),  # refuse requests from web pages
             http=PatientProtocol,
             log_level="warning",
             access_log=False,
@@ -65,9 +65,9 @@ class Simulator:
     """
 
     def __init__(self, configuration: Configuration) -> None:
-        self._listener = listening(0)
+        self._listener = bind_listener(0)
         self._app = create_app(configuration, self.endpoint)
-        self._server = server_of(self._answer)
+        self._server = make_server(self._answer)
         self._thread = threading.Thread(
             target=self._server.run, kwargs={"sockets": [self._listener]}, daemon=True
         )
@@ -77,13 +77,13 @@ class Simulator:
         return endpoint_of(self._listener)
 
     def renew(self, configuration: Configuration) -> None:
-        """Another one at the same endpoint; the one before ends."""
+        """Replace the application at this endpoint and close the previous one."""
         before, self._app = self._app, create_app(configuration, self.endpoint)
         before.close()
 
     async def _answer(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await live(receive, send, self._close)
+            await run_lifespan(receive, send, self._close)
         else:
             await self._app(scope, receive, send)
 

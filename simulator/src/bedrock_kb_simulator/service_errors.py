@@ -1,4 +1,4 @@
-"""What the simulated services answer when they refuse."""
+"""The errors of simulated services, and those that end work early."""
 
 
 class ServiceError(Exception):
@@ -11,7 +11,7 @@ class ServiceError(Exception):
 
 
 class ConnectionDropped(Exception):
-    """The operation was done, and its caller never hears of it: an injected fault."""
+    """The operation took effect, but the connection ends without a response: an injected fault."""
 
 
 class Stopped(Exception):
@@ -20,9 +20,9 @@ class Stopped(Exception):
 
 class Unindexable(Exception):
     """
-    A document that can't be indexed, in the words that AWS would use.
+    A document that can't be indexed, with AWS's text for the cause.
 
-    `cause` may hold `{count}`, since AWS counts the files of one cause in one failure reason.
+    `cause` may hold `{count}`: AWS counts the files of one cause in one failure reason.
     """
 
     def __init__(self, cause: str, *, at_store: bool = False) -> None:

@@ -1,7 +1,7 @@
 """
-Who signed a call by SigV4: nobody else's is answered. botocore computes it, as its clients do.
+Verification of SigV4 signatures, computed by botocore as its clients do.
 
-A key that was deleted, or whose session has ended, still signs here: there is no IAM to ask.
+Deleted keys and expired sessions still sign here: there is no IAM to ask.
 """
 
 import hmac
@@ -29,7 +29,7 @@ _DATE = "%Y%m%dT%H%M%SZ"
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """Names of `headers` are lower-case; `url` is as it was asked for, with the query."""
+    """A request to verify; header names are in lower case, `url` has the query."""
 
     method: str
     url: str
@@ -38,7 +38,7 @@ class Request:
 
     @classmethod
     def of(cls, scope: Any, body: bytes) -> "Request":
-        """From ASGI's."""
+        """Return the request of an ASGI scope."""
         headers = {name.decode(): value.decode("latin-1") for name, value in scope["headers"]}
         query = f"?{text}" if (text := scope["query_string"].decode()) else ""
         url = f"http://{headers.get('host', '')}{scope['raw_path'].decode()}{query}"
@@ -47,7 +47,7 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Signature:
-    """What a request says of who signed it; `headers` are those that he signed."""
+    """The signature in a request, with the names of its signed headers."""
 
     key: str
     region: str
@@ -58,7 +58,7 @@ class Signature:
 
     @classmethod
     def of(cls, request: Request) -> "Signature | None":
-        """None of a request that is not signed, or not like this."""
+        """Return the signature of a request, or None if it has no SigV4 signature."""
         found = _AUTHORIZATION.fullmatch(request.headers.get("authorization", ""))
         if found is None:
             return None
@@ -71,8 +71,8 @@ class Signature:
             **{name: found[name] for name in ("key", "region", "service", "day")},
         )
 
-    def is_right(self, request: Request, secret: str, *, seconds: float) -> bool:
-        """Whether it is of this request and this secret, at most so many seconds ago, or ahead."""
+    def is_valid(self, request: Request, secret: str, *, seconds: float) -> bool:
+        """Return True if it signs this request with this secret, within some seconds of now."""
         date = request.headers.get("x-amz-date", "")
         if not date.startswith(self.day) or _seconds_since(date) > seconds:
             return False
@@ -84,18 +84,18 @@ class Signature:
             headers={name: request.headers[name] for name in sorted(self.headers)},
         )
         made.context["timestamp"] = date
-        right = auth.signature(auth.string_to_sign(made, auth.canonical_request(made)), made)
-        return hmac.compare_digest(right, self.value)
+        expected = auth.signature(auth.string_to_sign(made, auth.canonical_request(made)), made)
+        return hmac.compare_digest(expected, self.value)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Signatures:
-    """Of the account whose root has this key, from which the others' secrets follow."""
+    """The signatures of an account; all secrets derive from its root key."""
 
     root: RootKey
 
     def check(self, scope: Any, body: bytes) -> str:
-        """The id of the access key that signed a request of ASGI's; raises ServiceError."""
+        """Return the id of the access key that signed a request; raises ServiceError."""
         request = Request.of(scope, body)
         signature = Signature.of(request)
         if signature is None:
@@ -105,13 +105,13 @@ class Signatures:
         if request.headers.get("x-amz-security-token") != token:
             raise rules.SIGNER_UNKNOWN.broken()
         secret = self.root.secret_of(key)
-        if not signature.is_right(request, secret, seconds=rules.SIGNATURE_WRONG.value):
+        if not signature.is_valid(request, secret, seconds=rules.SIGNATURE_WRONG.value):
             raise rules.SIGNATURE_WRONG.broken()
         return key
 
 
 def _seconds_since(date: str) -> float:
-    """Infinitely many of what is no date."""
+    """Return the seconds between a date and now, infinite for an invalid one."""
     try:
         at = datetime.strptime(date, _DATE).replace(tzinfo=UTC)
     except ValueError:

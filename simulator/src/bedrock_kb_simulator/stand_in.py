@@ -1,9 +1,8 @@
 """
-What a model says where there is none: it searches if it can, extracts, says so, invents nothing.
+A stand-in for a language model: it searches if it can, extracts an answer and says so.
 
-Of the tools that are offered it uses one, once for a question, with the question as it stands: the
-first whose input needs nothing but a text `query`. The answer is made of what that found, or of
-the passages that the conversation has itself.
+It uses the first offered tool whose input needs only a text `query`, once for a question, with the
+question itself. It extracts the answer from what the tool found, or from passages in the prompt.
 """
 
 import html
@@ -26,11 +25,11 @@ from bedrock_kb_simulator.conversation_parts import (
 )
 from bedrock_kb_simulator.embedder import Embedder
 
-# What a search tool found, read out of its result: passages, each with where it stands.
+# Passages in the result of a search tool, with their sources.
 #
-# Known are the results of `retrieve_from_knowledge_base` in an agent's process, which are
-# numbered sources with quoted passages; JSON with `results` as a gateway's tool answers it, or
-# Bedrock's `retrievalResults`; and any other text, which is one passage.
+# Three forms are read: numbered sources with quoted passages, as `retrieve_from_knowledge_base`
+# returns them in an agent's process; JSON with a gateway tool's `results` or Bedrock's
+# `retrievalResults`; any other text is one passage.
 
 _SOURCE = re.compile(r"\d+\. (?P<source>.+?)(?:, score -?[\d.]+)?")
 _QUOTE = "> "
@@ -40,7 +39,7 @@ _NAMES = ("filename", "title", "name", "uri", "url", "document_id")
 
 @dataclass(frozen=True, kw_only=True)
 class FoundPassage:
-    """`pages` is over how many it goes, as far as its result tells; an error is said as it is."""
+    """A passage in a tool's result; `pages` is the number of pages it spans, if known."""
 
     text: str
     source: str = ""
@@ -49,7 +48,7 @@ class FoundPassage:
 
 
 def passages_of(result: str) -> list[FoundPassage]:
-    """In the order of the result; those without text are left out."""
+    """Return the passages of a result in order, without empty ones."""
     found = _of_json(result)
     if found is None:
         is_error = result.startswith("Error: ")
@@ -72,7 +71,7 @@ def _of_quotes(result: str) -> Iterator[FoundPassage]:
 
 
 def _of_json(result: str) -> list[FoundPassage] | None:
-    """None for what is no JSON object; one without results speaks for itself."""
+    """Return the passages in a JSON object, or None for other text."""
     try:
         body = json.loads(result)
     except ValueError:
@@ -91,27 +90,27 @@ def _passage(result: Mapping[str, Any]) -> FoundPassage:
     text = content.get("text", "") if isinstance(content, Mapping) else content
     source = result.get("source", result.get("location", ""))
     first, last = _ends(source) or (1, 1)
-    named = _number(result.get("metadata")) or _named(source)
+    named = _number(result.get("metadata")) or _source_name(source)
     return FoundPassage(text=str(text), source=named, pages=last - first + 1)
 
 
 def _number(metadata: Any) -> str:
-    """By which a result asks to be cited, if it does."""
+    """Return the citation number of a result, or an empty string."""
     number = metadata.get("citation") if isinstance(metadata, Mapping) else None
     return str(number) if isinstance(number, int) else ""
 
 
-def _named(source: Any) -> str:
+def _source_name(source: Any) -> str:
     if not isinstance(source, Mapping):
         return str(source)
     for name in _NAMES:
         if source.get(name):
-            return f"{source[name]}{_paged(source)}"
+            return f"{source[name]}{_page_suffix(source)}"
     inner = next((each for each in source.values() if isinstance(each, Mapping)), None)
-    return _named(inner) if inner else ""
+    return _source_name(inner) if inner else ""
 
 
-def _paged(source: Mapping[str, Any]) -> str:
+def _page_suffix(source: Mapping[str, Any]) -> str:
     if ends := _ends(source):
         return f" (pages {ends[0]} to {ends[1]})"
     page = source.get("page")
@@ -119,7 +118,7 @@ def _paged(source: Mapping[str, Any]) -> str:
 
 
 def _ends(source: Any) -> tuple[int, int] | None:
-    """The pages where a passage begins and ends, if its result tells of two."""
+    """Return a passage's first and last page, if its result has two."""
     if not isinstance(source, Mapping):
         return None
     first, last = source.get("page_first"), source.get("page_last")
@@ -128,15 +127,15 @@ def _ends(source: Any) -> tuple[int, int] | None:
     return None
 
 
-# An answer by extraction, where no language model is configured: it says so, and invents nothing.
+# An answer by extraction, where no language model is configured.
 #
-# It is made of those sentences of the passages that are nearest to the question, and cites each;
-# where the nearest is too far from it, no sentence is said, and none cited.
+# It quotes and cites the sentences of the passages nearest to the question; if none is near enough,
+# it says that nothing answers.
 
 NOTICE = "Extracted, not generated (no language model runs here): "
 NO_ANSWER = f"{NOTICE}nothing that was found answers the question."
 
-# The similarity of question and sentence from which a sentence answers: the stand-in's own bar.
+# The least similarity of question and sentence for an answer.
 # Chosen on English and German questions of published sets (Chroma's chunking_evaluation, XQuAD) and
 # the same ones with their source documents left out. With all-MiniLM-L6-v2 it loses 2 to 4 % of the
 # answerable and refuses a third (German) to two thirds (English) of the others; with
@@ -148,17 +147,17 @@ _NUMBERED = re.compile(r'<([\w-]+) number="(\d{1,4})">\s*(.*?)\s*</\1>', re.DOTA
 # A full stop within a word ends none: 3.5 bar, manual.pdf.
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?]+[\"'”’»)\]]*(?=\s)|[。！？]+[」』）]*|$)", re.MULTILINE)
 _ENDED = re.compile(r"[.!?:。！？][\"'”’»)\]」』）]*$")
-# What a line that goes on from another may begin with; a list's item begins with none of these.
-_GOES_ON = re.compile(r"(?!\w{1,3}[.)]\s)[(\[\"'“„‘«「『（<$€£~]*\w")
+# The beginning of a line that continues the one before; a list item begins otherwise.
+_CONTINUES = re.compile(r"(?!\w{1,3}[.)]\s)[(\[\"'“„‘«「『（<$€£~]*\w")
 _UNSPACED = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")  # no spaces between words
 _SENTENCES = 3
 _CANDIDATES = 24  # sentences compared with the question, which bounds the time
-_PASSAGES = 8  # of tools' results, which come best first
+_PASSAGES = 8  # of a tool's result, best first
 _COMPARED = 48  # sentences of all of those together
-_NEAR = 0.5  # of the nearest sentence's score; what is below that is about something else
-_WRAPPED = 60  # characters: a line that long goes on in the next, whatever that begins with
-_FULL = 0.8  # of the longest line: of a narrower text, one that goes on is hardly shorter
-_SHORTEST = 20  # characters; below that it is a heading or a fragment
+_NEAR = 0.5  # share of the best sentence's score; others are about something else
+_WRAPPED = 60  # characters: a line this long continues in the next
+_FULL = 0.8  # share of the longest line: in narrower text, wrapped lines are about as long
+_SHORTEST = 20  # characters; a shorter one is a heading or a fragment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,31 +165,33 @@ class Extraction:
     embedder: Embedder
 
     def completion(self, question: str, prompt: str) -> str:
-        """What a model says that was given a prompt with numbered passages, and asked to cite."""
+        """Answer from numbered passages in a prompt, with citations."""
         passages = _numbered_in(prompt)
         if not passages:
             return f"{NOTICE}there are no passages to take an answer from."
         nearest = self._nearest(question, [text for _, text in passages])
         if not nearest:
             return NO_ANSWER
-        return NOTICE + " ".join(f"{said} [{passages[place][0]}]" for said, place in nearest)
+        return NOTICE + " ".join(f"{text} [{passages[place][0]}]" for text, place in nearest)
 
     def of_passages(self, question: str, passages: Sequence[FoundPassage]) -> str:
         """
-        What a model says that was given passages: of each place the sentence nearest to the
-        question, if it is near, so that none outdoes all others; of one place alone several.
+        Answer from passages of search results.
+
+        Each source gives its sentence nearest to the question, if near enough, so that none crowds
+        out the others; a single source gives several.
         """
         if passages and all(each.is_error for each in passages):
             return NOTICE + passages[0].text
-        standing = _standing(question, passages[:_PASSAGES])
-        if not standing:
+        sources = _sources_by_sentence(question, passages[:_PASSAGES])
+        if not sources:
             return f"{NOTICE}nothing was found."
         found: dict[str, list[tuple[float, str]]] = {}
-        scored = self._scored(question, list(standing))
+        scored = self._score(question, list(sources))
         if not scored:
             return NO_ANSWER
         for score, sentence in scored:
-            found.setdefault(standing[sentence].source, []).append((score, sentence))
+            found.setdefault(sources[sentence].source, []).append((score, sentence))
         each = 1 if len(found) > 1 else _SENTENCES
         ranked = sorted(
             ((*best, place) for place, nearest in found.items() for best in nearest[:each]),
@@ -198,19 +199,19 @@ class Extraction:
         )
         least = ranked[0][0] * _NEAR
         chosen = [near for near in ranked[:_SENTENCES] if near[0] >= least]
-        return NOTICE + " ".join(f"{said} [{at}]" if at else said for _, said, at in chosen)
+        return NOTICE + " ".join(f"{text} [{at}]" if at else text for _, text, at in chosen)
 
     def _nearest(self, question: str, texts: Sequence[str]) -> list[tuple[str, int]]:
-        """Sentences of the passages, nearest first, each once, with the place of its passage."""
+        """Return the nearest sentences, each once, with the position of its passage."""
         sentences: dict[str, int] = {}
         for place, text in enumerate(texts):
             for sentence in _whole_sentences(text):
                 sentences.setdefault(sentence, place)
-        scored = self._scored(question, _likeliest(question, list(sentences), _CANDIDATES))
+        scored = self._score(question, _likeliest(question, list(sentences), _CANDIDATES))
         return [(sentence, sentences[sentence]) for _, sentence in scored[:_SENTENCES]]
 
-    def _scored(self, question: str, sentences: Sequence[str]) -> list[tuple[float, str]]:
-        """The nearest to the question first; none where the nearest is no answer."""
+    def _score(self, question: str, sentences: Sequence[str]) -> list[tuple[float, str]]:
+        """Return scored sentences, nearest first, or none if the nearest is no answer."""
         query = self.embedder.embed_question(question)
         scored = [(float(self.embedder.embed(each) @ query), each) for each in sentences]
         nearest = sorted(scored, reverse=True)
@@ -218,54 +219,58 @@ class Extraction:
 
 
 def _numbered_in(prompt: str) -> list[tuple[int, str]]:
-    """The passages that stand in it, with their numbers."""
+    """Return the numbered passages in a prompt."""
     found = _NUMBERED.finditer(prompt)
     return [(int(each[2]), html.unescape(each[3])) for each in found if each[3]]
 
 
-def _standing(question: str, passages: Sequence[FoundPassage]) -> dict[str, FoundPassage]:
+def _sources_by_sentence(
+    question: str, passages: Sequence[FoundPassage]
+) -> dict[str, FoundPassage]:
     """
-    The likeliest sentences of the passages, each once and as a whole, with the passage that cites
-    it: of those that overlap, the one over the fewest pages, and of these the first.
+    Return the likeliest sentences of the passages, each once, with the passage to cite.
+
+    If several passages have a sentence, the one over the fewest pages is cited, then the first.
     """
-    standing: dict[str, FoundPassage] = {}
+    sources: dict[str, FoundPassage] = {}
     for passage in sorted(passages, key=lambda each: each.pages):
         sentences = _whole_sentences(passage.text)
         for sentence in _likeliest(question, sentences, _COMPARED // len(passages)):
-            standing.setdefault(sentence, passage)
-    is_part = {one for one in standing for other in standing if one != other and one in other}
-    return {each: passage for each, passage in standing.items() if each not in is_part}
+            sources.setdefault(sentence, passage)
+    is_part = {one for one in sources for other in sources if one != other and one in other}
+    return {each: passage for each, passage in sources.items() if each not in is_part}
 
 
 def _whole_sentences(text: str) -> list[str]:
-    """A text that has none is one."""
+    """Return the sentences of a text, or the whole text if it has none."""
     return _sentences(text) or [" ".join(text.split())]
 
 
 def _sentences(text: str) -> list[str]:
-    sentences = (" ".join(match[0].split()) for match in _SENTENCE.finditer(_unwrapped(text)))
+    sentences = (" ".join(match[0].split()) for match in _SENTENCE.finditer(_unwrap(text)))
     return [each for each in sentences if len(each) >= _SHORTEST and not each.startswith("#")]
 
 
-def _unwrapped(text: str) -> str:
+def _unwrap(text: str) -> str:
     """
-    With each sentence in one line, if it was wrapped. A heading and an item of a list end with
-    their line, and what follows them begins anew.
+    Return the text with each wrapped sentence in one line.
+
+    Headings and list items end with their line.
     """
     lines = [line.strip() for line in text.splitlines()]
-    blocks = (_joined(list(block)) for is_text, block in groupby(lines, key=bool) if is_text)
+    blocks = (_join_lines(list(block)) for is_text, block in groupby(lines, key=bool) if is_text)
     return "\n".join(chain.from_iterable(blocks))
 
 
-def _joined(block: Sequence[str]) -> list[str]:
-    """Of lines without an empty one between them."""
+def _join_lines(block: Sequence[str]) -> list[str]:
+    """Join the wrapped lines of a block without empty lines."""
     longest = max(map(len, block))
     is_prose = _ENDED.search(block[-1]) is not None or any(line[0].islower() for line in block)
     joined = [block[0]]
     for before, line in pairwise(block):
         first = line[0] if _UNSPACED.match(line) else line.split()[0]
         is_full = is_prose and len(before) + len(first) >= _FULL * longest
-        if _goes_on(before, line, is_full=is_full or len(joined[-1]) >= _WRAPPED):
+        if _continues(before, line, is_full=is_full or len(joined[-1]) >= _WRAPPED):
             is_spaced = not (_UNSPACED.match(before[-1]) and _UNSPACED.match(line))
             joined[-1] += f" {line}" if is_spaced else line
         else:
@@ -273,19 +278,19 @@ def _joined(block: Sequence[str]) -> list[str]:
     return joined
 
 
-def _goes_on(before: str, line: str, *, is_full: bool) -> bool:
-    """`is_full` if the next line's first word had no room behind it, or it is long."""
-    begins = _GOES_ON.match(line)
+def _continues(before: str, line: str, *, is_full: bool) -> bool:
+    """Return True if `line` continues `before`; `is_full` if `before` is as long as it can be."""
+    begins = _CONTINUES.match(line)
     if begins is None or before.startswith("#"):
         return False
-    goes_on_small = begins[0][-1].islower()
+    begins_small = begins[0][-1].islower()
     if _ENDED.search(before):
-        return before.endswith(":") and goes_on_small and is_full
-    return before.endswith((",", "、")) or goes_on_small or is_full
+        return before.endswith(":") and begins_small and is_full
+    return before.endswith((",", "、")) or begins_small or is_full
 
 
 def _likeliest(question: str, sentences: Sequence[str], most: int) -> list[str]:
-    """Those with most of the question's words, in their order where there are as many."""
+    """Return the sentences with most of the question's words; ties keep their order."""
     asked = set(_words(question))
     return sorted(sentences, key=lambda each: -len(asked.intersection(_words(each))))[:most]
 
@@ -302,7 +307,7 @@ class StandIn:
     extraction: Extraction
 
     def reply(self, conversation: Conversation) -> Reply:
-        """Raises ServiceError where a tool is demanded that it can't use."""
+        """Return the next turn. Raises ServiceError for a required tool that it can't use."""
         offer, results = conversation.offer, _results(conversation)
         searches = [tool for tool in offer.tools if _is_search(tool)]
         if offer.must_use:
@@ -316,14 +321,14 @@ class StandIn:
             return _search(conversation, searches[0])
         question = conversation.question
         if results:
-            text = self.extraction.of_passages(question, [*_found(results)])
+            text = self.extraction.of_passages(question, [*_passages_in(results)])
         else:
             text = self.extraction.completion(question, conversation.read)
         return Reply(blocks=[Text(text=text)], stop="end_turn")
 
 
 def _results(conversation: Conversation) -> list[ToolResult]:
-    """Those that the model has got since the user's last question."""
+    """Return the tool results since the user's last question."""
     results: list[ToolResult] = []
     for turn in reversed(conversation.turns):
         results = [*turn.results, *results]
@@ -332,7 +337,7 @@ def _results(conversation: Conversation) -> list[ToolResult]:
     return results
 
 
-def _found(results: Sequence[ToolResult]) -> Iterator[FoundPassage]:
+def _passages_in(results: Sequence[ToolResult]) -> Iterator[FoundPassage]:
     for result in results:
         for part in result.parts:
             yield from passages_of(part.text)

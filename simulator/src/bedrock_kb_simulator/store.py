@@ -1,16 +1,16 @@
 """
-What the simulator remembers: one SQLite file, so that a restart or a SIGKILL loses nothing.
+The simulator's state in one SQLite file, so that a restart or a SIGKILL loses nothing.
 
     vector_buckets, vector_indexes    S3 Vectors
     knowledge_bases, data_sources     Bedrock resources; `body` holds their configuration as JSON
     ingestion_jobs                    jobs with statistics and failure reasons
-    documents                         one per document of a data source, with its attributes
-    vectors                           Bedrock's passages, with their document's id and attributes,
-                                      and what PutVectors wrote, without a data source
-    text_searches                     which metadata an index is searched by; words in `text_<id>`
-    guardrails                        one per version; the draft knows the last number given
-    tags                              of any resource that takes some, by its ARN
-    client_tokens                     which resource a request's client token made
+    documents                         one row per document, with its attributes
+    vectors                           Bedrock's passages with their document's id and attributes,
+                                      and vectors of PutVectors without a data source
+    text_searches                     searchable metadata keys of indexes; words in `text_<id>`
+    guardrails                        one row per version; the draft has the latest number
+    tags                              tags of resources by ARN
+    client_tokens                     the resource that a client token created
 """
 
 import json
@@ -99,8 +99,9 @@ _ADDED = (
 
 class Store:
     """
-    One connection that all threads share, one at a time; each transaction is all or nothing.
-    `when_not_kept` is called after one that could not be written, as on a full disk.
+    A database connection that threads use in turn; each transaction is all or nothing.
+
+    `when_not_kept` is called after a transaction that could not be written, as on a full disk.
     """
 
     def __init__(self, path: Path) -> None:
@@ -109,7 +110,7 @@ class Store:
         self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         self._connection.row_factory = Row
         self._lock = threading.RLock()
-        # WAL with NORMAL: a killed process loses nothing, only a power cut may lose the last write.
+        # WAL with NORMAL: a killed process loses nothing; a power cut may lose the last write.
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA synchronous=NORMAL")
         self._connection.executescript(_SCHEMA)
@@ -120,7 +121,7 @@ class Store:
             self._connection.close()
 
     def define(self, function: str, made_of: int, value: Callable[..., Any]) -> None:
-        """A function of so many arguments for statements and triggers."""
+        """Define an SQL function of so many arguments."""
         self._connection.create_function(function, made_of, value, deterministic=True)
 
     def _add_columns(self) -> None:
@@ -135,7 +136,7 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Everything inside is kept together or not at all; may be nested."""
+        """Run everything inside as one transaction; may be nested."""
         with self._lock:
             if self._connection.in_transaction:
                 yield
@@ -145,7 +146,7 @@ class Store:
                 yield
                 self._connection.execute("COMMIT")
             except BaseException as error:
-                if self._connection.in_transaction:  # a full disk has ended it already
+                if self._connection.in_transaction:  # a full disk ends it by itself
                     self._connection.execute("ROLLBACK")
                 if isinstance(error, sqlite3.Error):
                     self.when_not_kept()
@@ -161,7 +162,7 @@ class Store:
             return found
 
     def count(self, query: str, *values: Any) -> int:
-        """The one number that a `SELECT count(*)` answers."""
+        """Return the number of a `SELECT count(*)`."""
         row = self.row(query, *values)
         assert row is not None, "an aggregate always has a row"
         return int(row[0])
@@ -171,15 +172,15 @@ class Store:
             self._connection.execute(statement, values)
 
     def update(self, table: str, changes: Mapping[str, Any], **where: Any) -> None:
-        """Change these columns of the rows that have those values."""
+        """Change columns of the rows with these values."""
         assignments = ", ".join(f"{column} = ?" for column in changes)
         condition = " AND ".join(f"{column} = ?" for column in where)
-        # Table and column names are this package's own words, never a request's.
+        # Table and column names come from this package, never from a request.
         statement = f"UPDATE {table} SET {assignments} WHERE {condition}"  # noqa: S608
         self.write(statement, *changes.values(), *where.values())
 
     def insert(self, table: str, columns: Mapping[str, Any]) -> int:
-        """Add a row, or replace that of the same key; answers its rowid."""
+        """Insert a row or replace the one with the same key; return its rowid."""
         names = ", ".join(columns)
         marks = ", ".join("?" * len(columns))
         statement = f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({marks})"  # noqa: S608 - as above

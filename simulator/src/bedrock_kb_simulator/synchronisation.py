@@ -1,10 +1,10 @@
 """
-A job's work: make the index equal to what lies under the data source's prefixes, whatever was
-ingested or deleted directly meanwhile (rule job.equal-to-bucket).
+The work of an ingestion job: make the index match the objects under the data source's prefixes,
+whatever was ingested or deleted directly meanwhile (rule job.equal-to-bucket).
 
-Unchanged documents are left alone, changed ones indexed anew, those whose sidecar alone changed
-described anew, failed ones tried again, vanished ones removed. Reading and parsing the next
-documents (in another process) overlaps with embedding the present ones (rule job.at-a-time).
+A job skips unchanged documents, indexes changed and failed ones, updates the attributes of those
+with only a changed sidecar, and removes vanished ones. Reading and parsing the next documents (in
+another process) overlaps with embedding the current ones (rule job.at-a-time).
 """
 
 from collections import Counter, deque
@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from bedrock_kb_simulator import rules
-from bedrock_kb_simulator.aws_clock import Begun, Clock, Signal
+from bedrock_kb_simulator.aws_clock import BackgroundTask, Clock, Signal
 from bedrock_kb_simulator.bucket_objects import OF_MANAGED, SUFFIX, S3Object, SidecarTooLarge
 from bedrock_kb_simulator.connectors import Source
-from bedrock_kb_simulator.document_records import KEPT
+from bedrock_kb_simulator.document_records import INDEXED
 from bedrock_kb_simulator.indexing import Destination, Draft, Indexing
 from bedrock_kb_simulator.ingestion_settings import VectorIngestion
 from bedrock_kb_simulator.service_errors import Stopped, Unindexable
 from bedrock_kb_simulator.store import Row
 
-# What a job counts, and what it says went wrong, in AWS's vague words.
+# The statistics and failure reasons of a job, in AWS's words.
 
 _COUNTS = (
     "numberOfDocumentsScanned",
@@ -36,7 +36,7 @@ _COUNTS = (
 )
 
 
-def nothing_yet() -> dict[str, int]:
+def empty_statistics() -> dict[str, int]:
     return dict.fromkeys(_COUNTS, 0)
 
 
@@ -51,7 +51,7 @@ class Tally:
         self.counts[what] += number
 
     def count_failure(self, uri: str, error: Unindexable) -> None:
-        """One document more that failed."""
+        """Count a failed document and keep the reason."""
         self.count("numberOfDocumentsFailed")
         if error.at_store:
             self._at_store.append(
@@ -62,10 +62,10 @@ class Tally:
             self._at_source.setdefault(error.cause, []).append(uri)
 
     def statistics(self) -> dict[str, int]:
-        return nothing_yet() | dict(self.counts)
+        return empty_statistics() | dict(self.counts)
 
     def failure_reasons(self) -> list[str]:
-        """Files of one cause share a reason, as AWS has it (observed)."""
+        """Return the reasons; files with the same cause share one, as observed on AWS."""
         shared = [
             f"Encountered error: {cause.format(count=len(uris))} [Files: {', '.join(uris)}]. "
             "Call to Customer Source did not succeed."
@@ -74,12 +74,12 @@ class Tally:
         return (shared + self._at_store)[: rules.FAILURE_REASONS.limit]
 
 
-# What of a document changed since it was last indexed: rule job.incremental.
+# Changes of a document since it was last indexed: rule job.incremental.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """A document as the bucket has it now and, in `before`, as its record had it."""
+    """A document as it is in the bucket and, in `before`, as it was recorded."""
 
     found: S3Object
     sidecar: S3Object | None
@@ -91,8 +91,8 @@ class Change:
 
     @property
     def is_settled(self) -> bool:
-        """Nothing changed since it was last indexed."""
-        return self._is_kept and self._has_same_content and self.has_same_sidecar
+        """True if nothing changed since it was last indexed."""
+        return self._is_indexed and self._has_same_content and self.has_same_sidecar
 
     @property
     def is_new(self) -> bool:
@@ -105,12 +105,12 @@ class Change:
 
     @property
     def only_sidecar_changed(self) -> bool:
-        """Then nothing need be embedded; CSV is always read again, says the guide."""
-        return self._is_kept and self._has_same_content and self.found.format != "csv"
+        """True if nothing needs embedding; by the guide, CSV files are always read again."""
+        return self._is_indexed and self._has_same_content and self.found.format != "csv"
 
     @property
-    def _is_kept(self) -> bool:
-        return self.before is not None and self.before["status"] in KEPT
+    def _is_indexed(self) -> bool:
+        return self.before is not None and self.before["status"] in INDEXED
 
     @property
     def _has_same_content(self) -> bool:
@@ -118,9 +118,9 @@ class Change:
 
 
 def too_many_to_parse(changes: Sequence[Change], ingestion: VectorIngestion) -> frozenset[str]:
-    """The URIs of files beyond those that a parser takes in one job: rule parse.files."""
+    """Return the URIs of files over the parser's limit for one job: rule parse.files."""
     if ingestion.bounds is OF_MANAGED:
-        return frozenset()  # its own parser has no such bound
+        return frozenset()  # its own parser has no such limit
     parsed = [
         change.uri
         for change in changes
@@ -131,12 +131,12 @@ def too_many_to_parse(changes: Sequence[Change], ingestion: VectorIngestion) -> 
 
 _AHEAD = 4  # documents read before the embedder needs them
 
-Ahead = Iterator[tuple[Change, Begun[Draft | None]]]
+Ahead = Iterator[tuple[Change, BackgroundTask[Draft | None]]]
 
 
 @dataclass
 class Synchronisation:
-    """One run. `report` is called whenever the tally has changed."""
+    """One run of a job. `report` is called whenever the tally changes."""
 
     indexing: Indexing
     destination: Destination
@@ -150,8 +150,8 @@ class Synchronisation:
     _unsettled: dict[str, Change] = field(default_factory=dict)
 
     def run(self) -> None:
-        """Raises Stopped or what S3 raised; documents not yet settled are then as before."""
-        changes, vanished = self._planned()
+        """Run the job. Raises Stopped or what S3 raised; unsettled documents are then restored."""
+        changes, vanished = self._plan()
         self.report(self.tally)
         self._unsettled = {change.uri: change for change in changes}
         self._mark([change.uri for change in changes], "PENDING")
@@ -161,9 +161,9 @@ class Synchronisation:
             self._settle_all(self._read_ahead(changes))
         finally:
             for change in self._unsettled.values():
-                self._put_back(change)
+                self._restore(change)
 
-    def _planned(self) -> tuple[list[Change], list[str]]:
+    def _plan(self) -> tuple[list[Change], list[str]]:
         known = self.indexing.records.known(self.destination.data_source_id)
         before = len(known)
         objects = list(self.source.objects(self.indexing.drafts.objects))
@@ -180,7 +180,7 @@ class Synchronisation:
         self._count(changes)
         unsettled = [change for change in changes if not change.is_settled]
         self._too_many = too_many_to_parse(unsettled, self.destination.ingestion)
-        return unsettled, self.source.deletable(list(known), of=before)
+        return unsettled, self.source.deletable(list(known), total=before)
 
     def _count(self, changes: list[Change]) -> None:
         self.tally.count("numberOfDocumentsScanned", len(changes))
@@ -198,7 +198,8 @@ class Synchronisation:
 
     def _settle_all(self, ahead: Ahead) -> None:
         lanes = [
-            Begun(self.clock, partial(self._settle_each, ahead)) for _ in range(self.at_a_time)
+            BackgroundTask(self.clock, partial(self._settle_each, ahead))
+            for _ in range(self.at_a_time)
         ]
         for lane in lanes:
             lane.wait()
@@ -206,7 +207,7 @@ class Synchronisation:
             lane.result()
 
     def _settle_each(self, ahead: Ahead) -> None:
-        """Those that no other lane has taken."""
+        """Settle documents that no other lane has taken."""
         for change, reading in ahead:
             if self.stop.is_set():
                 raise Stopped
@@ -215,31 +216,31 @@ class Synchronisation:
             self.report(self.tally)
 
     def _read_ahead(self, changes: list[Change]) -> Ahead:
-        begun: deque[tuple[Change, Begun[Draft | None]]] = deque()
+        begun: deque[tuple[Change, BackgroundTask[Draft | None]]] = deque()
         for change in changes:
-            begun.append((change, Begun(self.clock, partial(self._read, change))))
+            begun.append((change, BackgroundTask(self.clock, partial(self._read, change))))
             if len(begun) > _AHEAD:
                 yield begun.popleft()
         yield from begun
 
     def _read(self, change: Change) -> Draft | None:
-        """None where only the sidecar counts."""
+        """Read the document, or return None if only its sidecar changed."""
         if change.only_sidecar_changed:
             return None
         if change.uri in self._too_many:
             raise Unindexable(rules.PARSE_FILES.message)
         return self.indexing.drafts.read(self.destination.ingestion, change.found, change.sidecar)
 
-    def _settle(self, change: Change, reading: Begun[Draft | None]) -> None:
+    def _settle(self, change: Change, reading: BackgroundTask[Draft | None]) -> None:
         self._mark([change.uri], "IN_PROGRESS")
         try:
             draft = reading.result()
             if draft is None:
-                self._redescribe(change)
+                self._update_attributes(change)
             else:
                 self._index(change, draft)
         except SidecarTooLarge as error:
-            self._put_back(change)
+            self._restore(change)
             self.tally.count_failure(change.uri, error)
         except Unindexable as error:
             self._fail(change, error)
@@ -255,7 +256,7 @@ class Synchronisation:
         if not change.is_new and not change.has_same_sidecar:
             self.tally.count("numberOfMetadataDocumentsModified")
 
-    def _redescribe(self, change: Change) -> None:
+    def _update_attributes(self, change: Change) -> None:
         ingestion = self.destination.ingestion
         attributes, etag = self.indexing.drafts.attributes(ingestion, change.sidecar)
         outcome = self.indexing.redescribe(
@@ -275,8 +276,8 @@ class Synchronisation:
     def _mark(self, uris: list[str], status: str) -> None:
         self.indexing.records.mark(self.destination.data_source_id, uris, status)
 
-    def _put_back(self, change: Change) -> None:
-        """The record as it was, its `updatedAt` too."""
+    def _restore(self, change: Change) -> None:
+        """Restore the record as it was, including `updatedAt`."""
         if change.before is None:
             self.indexing.records.forget(self.destination.data_source_id, change.uri)
         else:

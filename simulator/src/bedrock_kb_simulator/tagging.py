@@ -1,4 +1,4 @@
-"""TagResource, UntagResource and ListTagsForResource, which each service has for its own."""
+"""TagResource, UntagResource and ListTagsForResource of each service."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -8,20 +8,18 @@ from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.dispatcher import Handler, Parameters
 from bedrock_kb_simulator.store import Store
 
-# What resources are tagged with, by their ARNs.
-
-Pairs = Iterable[Mapping[str, str]]  # of `key` and `value`
+Pairs = Iterable[Mapping[str, str]]  # with `key` and `value`
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tags:
-    """`most` is the rule by which a service limits their number; what breaks it is refused."""
+    """The tags of a service's resources, by ARN; `most` is the rule that limits their number."""
 
     store: Store
     most: rules.Rule
 
     def put(self, arn: str, tags: Mapping[str, str] | Pairs | None) -> None:
-        """Add tags, or give new values: rule tags.changed; raises ServiceError."""
+        """Add tags or replace their values: rule tags.changed. Raises ServiceError."""
         added = by_key(tags or {})
         for key in added:
             if key.lower().startswith("aws:"):
@@ -42,12 +40,12 @@ class Tags:
                 self.store.write("DELETE FROM tags WHERE arn = ? AND key = ?", arn, key)
 
     def forget(self, arn: str) -> None:
-        """With the resource, of which another may have the name later on."""
+        """Remove all tags of a deleted resource: another may get its name later."""
         self.store.write("DELETE FROM tags WHERE arn = ?", arn)
 
 
 def by_key(tags: Mapping[str, str] | Pairs) -> dict[str, str]:
-    """Services write them as a map or as a list of pairs."""
+    """Return tags by key; services write them as a map or a list of pairs."""
     if isinstance(tags, Mapping):
         return dict(tags)
     return {tag["key"]: tag["value"] for tag in tags}
@@ -56,8 +54,10 @@ def by_key(tags: Mapping[str, str] | Pairs) -> dict[str, str]:
 @dataclass(frozen=True, kw_only=True)
 class Tagging:
     """
-    Of one service. `find` raises ServiceError for an ARN that no resource of it has; `arn` is what
-    requests call it; `pairs` is whether tags are a list of them, and a map otherwise.
+    The tagging operations of one service.
+
+    `find` raises ServiceError unless a resource has the ARN; `arn` is the name of its member in
+    requests; with `pairs`, tags are a list of pairs rather than a map.
     """
 
     tags: Tags
@@ -73,20 +73,20 @@ class Tagging:
         }
 
     def _tag(self, parameters: Parameters) -> Parameters:
-        self.tags.put(self._found(parameters), parameters["tags"])
+        self.tags.put(self._resource(parameters), parameters["tags"])
         return {}
 
     def _untag(self, parameters: Parameters) -> Parameters:
-        self.tags.remove(self._found(parameters), parameters["tagKeys"])
+        self.tags.remove(self._resource(parameters), parameters["tagKeys"])
         return {}
 
     def _list(self, parameters: Parameters) -> Parameters:
-        tags: Any = self.tags.of(self._found(parameters))
+        tags: Any = self.tags.of(self._resource(parameters))
         if self.pairs:
             tags = [{"key": key, "value": value} for key, value in tags.items()]
         return {"tags": tags}
 
-    def _found(self, parameters: Parameters) -> str:
+    def _resource(self, parameters: Parameters) -> str:
         arn = str(parameters[self.arn])
         self.find(arn)
         return arn

@@ -1,8 +1,7 @@
 """
-Full-text search over an index's metadata: BM25 by SQLite's FTS5, a table for each searchable key.
+Full-text search over an index's metadata: BM25 by SQLite's FTS5, with a table for each key.
 
-Triggers keep a table right: whatever writes or deletes vectors, in whichever transaction, does so
-for the words too.
+Triggers keep the tables current with every write and deletion of vectors.
 """
 
 import math
@@ -18,9 +17,7 @@ from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.metadata import BEDROCK_TEXT, OwnKeys, metadata_of
 from bedrock_kb_simulator.store import Store
 
-# Text as the words that full-text search compares: rule text-search.analyzers.
-
-# What a language's words are, of those that S3 Vectors names; no language is the standard analyzer.
+# The words of a text: rule text-search.analyzers. Without a language the standard analyzer applies.
 _STEMMED = "en"
 _UNSPACED = ("zh", "ja", "ko")
 _WORD = re.compile(r"[^\W_]+")
@@ -37,25 +34,25 @@ _STOP_WORDS = frozenset(
 
 @cache
 def tokenizer_of(language: str | None) -> str:
-    """For a table of FTS5."""
+    """Return the tokenizer of an FTS5 table."""
     base = "unicode61 remove_diacritics 0"
     return f"porter {base}" if language == _STEMMED else base
 
 
-def spaced(text: str, language: str | None) -> str:
-    """A text as FTS5 can find its words: without spaces between them, by every two characters."""
+def space_words(text: str, language: str | None) -> str:
+    """Return the text for FTS5; languages without spaces are cut into every two characters."""
     if language not in _UNSPACED:
         return text
     return _UNSPACED_RUN.sub(lambda run: f" {' '.join(_pairs(run[0]))} ", text)
 
 
-def words_asked(text: str, language: str | None) -> list[str]:
+def query_terms(text: str, language: str | None) -> list[str]:
     """
-    An expression of FTS5 for each of a free text's words, once: rule query.words.
+    Return an FTS5 expression for each word of a free text, once: rule query.words.
 
-    Every word is quoted, so that nothing of the text is taken for syntax.
+    Every word is quoted, so that none is taken for syntax.
     """
-    words = dict.fromkeys(_WORD.findall(spaced(text, language).lower()))
+    words = dict.fromkeys(_WORD.findall(space_words(text, language).lower()))
     dropped = _STOP_WORDS if language == _STEMMED else frozenset()
     return [f'"{word}"' for word in words if word not in dropped]
 
@@ -70,7 +67,7 @@ _OF_ROW = "{0}.key, {0}.data_source_id, {0}.identifier, {0}.text, {0}.attributes
 
 @dataclass(frozen=True, kw_only=True)
 class TextSearch:
-    """A key that an index is searched by; `active` once all that the index held is in it."""
+    """A searchable key of an index; `active` once all vectors of the index are in it."""
 
     id: int
     metadata_key: str
@@ -89,7 +86,7 @@ class TextSearches:
         store.define(_WORDS, 7, partial(_words, own))
 
     def of(self, index_arn: str) -> dict[str, TextSearch]:
-        """By metadata key."""
+        """Return the searches of an index by metadata key."""
         rows = self._store.rows(
             "SELECT * FROM text_searches WHERE index_arn = ? ORDER BY id", index_arn
         )
@@ -105,7 +102,7 @@ class TextSearches:
         }
 
     def add(self, index_arn: str, metadata_key: str, language: str | None) -> None:
-        """With all that the index holds; it is active at once where that is nothing."""
+        """Add a key with all existing vectors; in an empty index it is active at once."""
         with self._store.transaction():
             held = self._store.count("SELECT count(*) FROM vectors WHERE index_arn = ?", index_arn)
             wait = rules.TEXT_BACKFILL.value if held else 0.0
@@ -123,7 +120,7 @@ class TextSearches:
             )
             for statement in _triggers(added):
                 self._store.write(statement)
-            self._store.write(_filling(added, "vectors", "vectors.index_arn = ?"), index_arn)
+            self._store.write(_insert_words(added, "vectors", "vectors.index_arn = ?"), index_arn)
 
     def remove(self, index_arn: str, metadata_key: str) -> None:
         search = self.of(index_arn)[metadata_key]
@@ -140,10 +137,10 @@ class TextSearches:
     def ranked(
         self, search: TextSearch, text: str, among: NDArray[np.int64], limit: int
     ) -> list[tuple[int, float]]:
-        """Rows of `vectors` and their BM25 scores, best first; none for a text without words."""
-        words = self._rarest(search.table, words_asked(text, search.language))
+        """Return rows of `vectors` and BM25 scores, best first; none for a text without words."""
+        words = self._rarest(search.table, query_terms(text, search.language))
         total = self._store.count(f"SELECT count(*) FROM {search.table}_docsize")  # noqa: S608 - a number
-        weighed = [self._weighed(search.table, word, total, among) for word in words]
+        weighed = [self._weigh(search.table, word, total, among) for word in words]
         if not weighed:
             return []
         rows, at = np.unique(np.concatenate([of[0] for of in weighed]), return_inverse=True)
@@ -152,7 +149,7 @@ class TextSearches:
         return [(int(rows[at]), float(scores[at])) for at in best]
 
     def _rarest(self, table: str, words: list[str]) -> list[str]:
-        """Rule query.long-text."""
+        """Return the rarest words of a long text: rule query.long-text."""
         if len(words) <= rules.LONG_TEXT.limit:
             return words
         matching = f"SELECT count(*) FROM {table} WHERE {table} MATCH ?"  # noqa: S608 - a number
@@ -161,10 +158,10 @@ class TextSearches:
             : rules.LONG_TEXT.limit
         ]
 
-    def _weighed(
+    def _weigh(
         self, table: str, word: str, total: int, among: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Some of the rows that have a word, and what it counts in each: rule query.bm25."""
+        """Return the allowed rows that have a word, and its scores: rule query.bm25."""
         found = self._store.rows(
             f"SELECT rowid, -bm25({table}) FROM {table} WHERE {table} MATCH ?",  # noqa: S608 - a number
             word,
@@ -172,7 +169,7 @@ class TextSearches:
         pairs = np.array([tuple(row) for row in found], dtype=np.float64).reshape(-1, 2)
         rows, scores = pairs[:, 0].astype(np.int64), pairs[:, 1]
         odds = (total - len(rows) + 0.5) / (len(rows) + 0.5)
-        # FTS5's own weight of the word, which is next to nothing from half of the rows on.
+        # FTS5's own weight of the word, almost zero if half of the rows have it.
         theirs = math.log(odds) if odds > 1 else 1e-6
         allowed = np.isin(rows, among)
         return rows[allowed], scores[allowed] / theirs * math.log1p(odds)
@@ -180,20 +177,20 @@ class TextSearches:
 
 def _triggers(number: int) -> list[str]:
     table = f"text_{number}"
-    mine = f"new.index_arn = (SELECT index_arn FROM text_searches WHERE id = {number})"  # noqa: S608
+    applies = f"new.index_arn = (SELECT index_arn FROM text_searches WHERE id = {number})"  # noqa: S608
     before, after = (_words_of(number, row) for row in ("old", "new"))
     forget = f"DELETE FROM {table} WHERE rowid = old.id;"  # noqa: S608 - numbers alone, here too
-    keep = f"{_filling(number, '(SELECT 1)', '1', row='new')};"
+    keep = f"{_insert_words(number, '(SELECT 1)', '1', row='new')};"
     return [
-        f"CREATE TRIGGER {table}_written AFTER INSERT ON vectors WHEN {mine} BEGIN {keep} END",
+        f"CREATE TRIGGER {table}_written AFTER INSERT ON vectors WHEN {applies} BEGIN {keep} END",
         f"CREATE TRIGGER {table}_changed AFTER UPDATE OF attributes ON vectors"
-        f" WHEN {mine} AND {before} IS NOT {after} BEGIN {forget} {keep} END",
+        f" WHEN {applies} AND {before} IS NOT {after} BEGIN {forget} {keep} END",
         f"CREATE TRIGGER {table}_deleted AFTER DELETE ON vectors"
-        f" WHEN {mine.replace('new.', 'old.')} BEGIN {forget} END",
+        f" WHEN {applies.replace('new.', 'old.')} BEGIN {forget} END",
     ]
 
 
-def _filling(number: int, source: str, condition: str, *, row: str = "vectors") -> str:
+def _insert_words(number: int, source: str, condition: str, *, row: str = "vectors") -> str:
     return (
         f"INSERT INTO text_{number} (rowid, words) SELECT id, words FROM"  # noqa: S608 - as above
         f" (SELECT {row}.id AS id, {_words_of(number, row)} AS words FROM {source}"
@@ -210,13 +207,13 @@ def _words_of(number: int, row: str) -> str:
 
 
 def _words(own: OwnKeys, metadata_key: str, language: str | None, *stored: str) -> str | None:
-    """What of a vector, stored as `_OF_ROW` has it, is searched by this key: text-search.values."""
+    """Return the searchable text of a vector under this key: rule text-search.values."""
     key, data_source_id, identifier, text, attributes = stored
     if metadata_key == BEDROCK_TEXT and data_source_id:
-        return spaced(text, language)
+        return space_words(text, language)
     owner = (data_source_id, identifier)
     metadata = metadata_of(key, owner, text, attributes, parent=None, own=own)
     value = metadata.get(metadata_key)
     if isinstance(value, list):
         value = "\n".join(each for each in value if isinstance(each, str))
-    return spaced(value, language) if isinstance(value, str) else None
+    return space_words(value, language) if isinstance(value, str) else None

@@ -1,4 +1,4 @@
-"""Textract: the lines and words of a page, by the OCR that is here."""
+"""Textract's DetectDocumentText: the lines and words of a page, by local OCR."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Textract:
             raise rules.TEXTRACT_PARAMETER.broken()
         if not body.startswith(_BEGINNINGS):
             raise rules.TEXTRACT_FORMATS.broken()
-        found = self.parser.detected(body)
+        found = self.parser.detect_lines(body)
         if found is None:
             raise rules.TEXTRACT_UNREADABLE.broken()
         if found["pages"] > rules.TEXTRACT_PAGES.limit:
@@ -42,7 +42,7 @@ class Textract:
 
 
 def _blocks(lines: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
-    """The page, its lines and their words, each naming those within it."""
+    """Yield the page, its lines and their words; each names the blocks within it."""
     made = [(_block("LINE", each["place"], each), [*_words(each)]) for each in lines]
     yield _within(_block("PAGE", _WHOLE), [line for line, _ in made])
     for line, words in made:
@@ -52,7 +52,7 @@ def _blocks(lines: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
 
 
 def _words(line: Mapping[str, Any]) -> Iterator[Block]:
-    """Their places are reckoned from the letters before them: the OCR tells of lines alone."""
+    """Yield a line's words, placed by the number of letters before them: OCR finds only lines."""
     text = line["text"]
     left, top, width, height = line["place"]
     at = 0

@@ -1,7 +1,7 @@
 """
-What the policy of a vector bucket denies, and to whom.
+Enforcement of Deny statements in vector bucket policies.
 
-Nobody needs an Allow here, since no other rights are checked: rule vector-bucket.policy-denies.
+Nobody needs an Allow, since no other rights are checked: rule vector-bucket.policy-denies.
 """
 
 import json
@@ -20,7 +20,7 @@ from bedrock_kb_simulator.store import Store, loaded
 
 _PRINCIPAL = "aws:principalarn"  # names of condition keys have no case
 _SESSION = re.compile(r"arn:aws:sts::(\d{12}):assumed-role/([^/]+)/.+")
-_OPERATORS: Mapping[str, bool] = {  # and whether one of the patterns must match
+_OPERATORS: Mapping[str, bool] = {  # True if one of the patterns must match
     **dict.fromkeys(("ArnEquals", "ArnLike", "StringEquals", "StringLike"), True),
     **dict.fromkeys(("ArnNotEquals", "ArnNotLike", "StringNotEquals", "StringNotLike"), False),
 }
@@ -28,8 +28,9 @@ _OPERATORS: Mapping[str, bool] = {  # and whether one of the patterns must match
 
 def denies(store: Store, action: str, resource: str, principal: str) -> bool:
     """
-    Whether the policy of the resource's bucket denies the action to the principal. A role is named
-    by its own ARN, not by its session's.
+    Return True if the policy of the resource's bucket denies the principal the action.
+
+    A role is given by its own ARN, not its session's.
     """
     bucket = resource.partition("/index/")[0].rpartition("/")[2]
     row = store.row("SELECT policy FROM vector_buckets WHERE name = ?", bucket)
@@ -42,7 +43,7 @@ def denies(store: Store, action: str, resource: str, principal: str) -> bool:
 
 
 def refusal_of_role(store: Store, knowledge_base_id: str, *actions: str) -> ServiceError | None:
-    """What Bedrock meets in the index, as the knowledge base's role; None if it is let through."""
+    """Return the error if the policy denies the knowledge base's role an action, else None."""
     home = store.row("SELECT index_arn, body FROM knowledge_bases WHERE id = ?", knowledge_base_id)
     if home is None:
         return None
@@ -55,17 +56,17 @@ def refusal_of_role(store: Store, knowledge_base_id: str, *actions: str) -> Serv
 
 @lru_cache(maxsize=64)
 def _denials(policy: str) -> list[dict[str, Any]]:
-    statements = _listed(json.loads(policy)["Statement"])
+    statements = _as_list(json.loads(policy)["Statement"])
     return [each for each in statements if each.get("Effect") == "Deny"]
 
 
 def _covers(statement: Mapping[str, Any], action: str, resource: str, principal: str) -> bool:
     named = statement.get("Principal", ())
-    principals = _listed(named.get("AWS", ()) if isinstance(named, dict) else named)
+    principals = _as_list(named.get("AWS", ()) if isinstance(named, dict) else named)
     return (
         ("*" in principals or principal in principals)
-        and _matches(_listed(statement.get("Action", ())), action, re.IGNORECASE)
-        and _matches(_listed(statement.get("Resource", ())), resource)
+        and _matches(_as_list(statement.get("Action", ())), action, re.IGNORECASE)
+        and _matches(_as_list(statement.get("Resource", ())), resource)
         and all(
             _holds(operator, operands, principal)
             for operator, operands in statement.get("Condition", {}).items()
@@ -74,32 +75,34 @@ def _covers(statement: Mapping[str, Any], action: str, resource: str, principal:
 
 
 def _holds(operator: str, operands: Mapping[str, Any], principal: str) -> bool:
-    """False of what isn't known here: such a statement denies nobody anything."""
+    """Return False for unknown conditions: such a statement denies nothing."""
     return all(
         key.lower() == _PRINCIPAL
         and operator in _OPERATORS
-        and _matches(_listed(patterns), principal) is _OPERATORS[operator]
+        and _matches(_as_list(patterns), principal) is _OPERATORS[operator]
         for key, patterns in operands.items()
     )
 
 
 def _matches(patterns: Iterable[str], value: str, flags: re.RegexFlag = re.NOFLAG) -> bool:
-    """`*` is any number of characters, `?` is one."""
+    """Match a value with patterns: `*` is any number of characters, `?` is one."""
     return any(
         re.fullmatch(re.escape(each).replace(r"\*", ".*").replace(r"\?", "."), value, flags)
         for each in patterns
     )
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CallersRights:
     """
-    Those of whoever calls S3 Vectors. `identity` answers with the ARN of an access key's owner, as
-    STS does. The account's root may do everything, as elsewhere in the local mode.
+    The rights of callers of S3 Vectors.
+
+    `identity` returns the ARN of an access key's owner, as STS does. The account's root may do
+    everything, as elsewhere in the local mode.
     """
 
     store: Store
@@ -109,7 +112,7 @@ class CallersRights:
     _known: dict[str, str] = field(default_factory=dict)
 
     def check(self, access_key_id: str, operation: Any, parameters: Parameters) -> None:
-        """Raises AccessDeniedException if the bucket's policy denies the caller this operation."""
+        """Raise AccessDeniedException if the bucket's policy denies the caller the operation."""
         resource = self._resource(parameters)
         if operation.service_model.service_name != "s3vectors" or resource is None:
             return
@@ -123,7 +126,7 @@ class CallersRights:
             )
 
     def _resource(self, parameters: Parameters) -> str | None:
-        """The ARN of the bucket, or of the index in it; None of a request that names neither."""
+        """Return the ARN of the request's index or bucket, or None."""
         named = ("indexArn", "resourceArn", "vectorBucketArn")
         arn = next((str(parameters[each]) for each in named if parameters.get(each)), None)
         if arn is None and parameters.get("vectorBucketName"):
@@ -135,15 +138,16 @@ class CallersRights:
 
 def _principal(caller: str) -> str:
     """
-    Of a role's session, the role's ARN: that is what aws:PrincipalArn holds. Its path, if it has
-    one, is not known here. [IAM user guide: reference_policies_condition-keys]
+    Return the caller's ARN, or of a session its role's, as aws:PrincipalArn has it.
+
+    A role's path is unknown here. [IAM user guide: reference_policies_condition-keys]
     """
     session = _SESSION.fullmatch(caller)
     return f"arn:aws:iam::{session[1]}:role/{session[2]}" if session else caller
 
 
-def identified(endpoint: str, region: str, root: RootKey, access_key_id: str) -> str:
-    """The ARN that STS there knows the owner of an access key by, which follows from the root's."""
+def caller_arn(endpoint: str, region: str, root: RootKey, access_key_id: str) -> str:
+    """Return the ARN of an access key's owner from STS; its secret derives from the root's."""
     import boto3  # noqa: PLC0415 - loaded when the first caller is asked for
 
     is_session = access_key_id.startswith("ASIA")

@@ -1,4 +1,4 @@
-"""The index operations of S3 Vectors: how an index is searched is said here."""
+"""The vector bucket and vector index operations of S3 Vectors."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -61,11 +61,11 @@ class VectorBuckets:
         return {}
 
     def put_default_mode(self, parameters: Parameters) -> Parameters:
-        """For the indexes that are made from now on: rule vector-bucket.default-mode."""
+        """Set the mode of indexes created from now on: rule vector-bucket.default-mode."""
         return self._changed(parameters, default_mode=parameters["defaultIndexMode"])
 
     def put_policy(self, parameters: Parameters) -> Parameters:
-        """In the place of the one before; kept as it was written: rule vector-bucket.policy."""
+        """Replace the policy; its text is kept as written: rule vector-bucket.policy."""
         _check_policy(parameters["policy"])
         return self._changed(parameters, policy=parameters["policy"])
 
@@ -79,7 +79,7 @@ class VectorBuckets:
         return self._changed(parameters, policy=None)
 
     def row(self, parameters: Parameters) -> Row:
-        """The bucket that a request names or gives the ARN of."""
+        """Return the bucket that a request specifies by name or ARN."""
         arn = parameters.get("vectorBucketArn") or ""
         name = parameters.get("vectorBucketName") or arn.rpartition("/")[2]
         row = self.store.row("SELECT * FROM vector_buckets WHERE name = ?", name)
@@ -154,7 +154,7 @@ class VectorIndexes:
         row = self.row(parameters)
         body = loaded(row["body"])
         metadata = body.pop("metadataConfiguration", None) or {}
-        searched = [_described(search) for search in self.searches.of(row["arn"]).values()]
+        searched = [_description(search) for search in self.searches.of(row["arn"]).values()]
         if searched:
             metadata = {**metadata, _CONFIGURATIONS: searched}
         return {
@@ -168,7 +168,7 @@ class VectorIndexes:
         }
 
     def find(self, arn: str) -> None:
-        """Raises NotFoundException for an ARN that neither an index nor a vector bucket has."""
+        """Raise NotFoundException unless an index or vector bucket has this ARN."""
         if "/index/" in arn:
             self.row({"indexArn": arn})
             return
@@ -205,7 +205,7 @@ class VectorIndexes:
         return {}
 
     def update_metadata_configuration(self, parameters: Parameters) -> Parameters:
-        """Make keys searchable, or no longer; what is there already is taken in by and by."""
+        """Make keys searchable, or stop; existing vectors are added after a while."""
         added, deleted = (
             (parameters.get(change) or {}).get(_CONFIGURATIONS) or []
             for change in ("add", "delete")
@@ -222,7 +222,7 @@ class VectorIndexes:
         return {"indexArn": row["arn"]}
 
     def row(self, parameters: Parameters) -> Row:
-        """The index that a request names with its bucket or gives the ARN of."""
+        """Return the index that a request specifies by name and bucket, or by ARN."""
         arn = parameters.get("indexArn")
         if not arn:
             if not (parameters.get("vectorBucketName") and parameters.get("indexName")):
@@ -268,7 +268,7 @@ class VectorIndexes:
         }
 
 
-def _described(search: TextSearch) -> dict[str, str]:
+def _description(search: TextSearch) -> dict[str, str]:
     language = {"language": search.language} if search.language else {}
     status = "ACTIVE" if search.active else "BUILDING"
     return {"metadataKey": search.metadata_key, **language, "status": status}

@@ -1,4 +1,4 @@
-"""S3 Vectors' PutVectors, GetVectors, ListVectors and DeleteVectors."""
+"""S3 Vectors' Put-, Get-, List-, Delete- and QueryVectors."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from bedrock_kb_simulator import metadata_filters, rules
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.bucket_objects import Value
 from bedrock_kb_simulator.dispatcher import Parameters
-from bedrock_kb_simulator.embedder import Vector, normalised
+from bedrock_kb_simulator.embedder import Vector, normalise
 from bedrock_kb_simulator.identifiers import position, start_of, token_for, token_of
 from bedrock_kb_simulator.indexes import Index, index_in
 from bedrock_kb_simulator.memory_indexes import (
@@ -35,14 +35,14 @@ from bedrock_kb_simulator.store import Row, Store, dumped, loaded
 from bedrock_kb_simulator.text_search import TextSearch, TextSearches
 from bedrock_kb_simulator.vector_indexes import VectorIndexes
 
-# How QueryVectors ranks: what may be found, by distance, by words, and both fused.
+# Ranking of QueryVectors: by distance, by words, and both fused.
 
-_OF_A_VECTOR = {CHUNK_ID, BEDROCK_TEXT, BEDROCK_METADATA}  # all else is a document's
+_VECTOR_KEYS = {CHUNK_ID, BEDROCK_TEXT, BEDROCK_METADATA}  # other keys are a document's
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """A checked query: of a vector, of texts, or of both."""
+class CheckedQuery:
+    """A checked query by vector, texts, or both."""
 
     index: Index
     vector: Vector | None
@@ -57,8 +57,8 @@ class Asked:
 
 
 @dataclass(kw_only=True)
-class Found:
-    """A row of `vectors`; the distance is None where the vector search did not find it."""
+class RankedRow:
+    """A row of `vectors`; `distance` is None if the vector search did not find it."""
 
     row: int
     distance: float | None = None
@@ -67,7 +67,7 @@ class Found:
 
 
 def rows_of(store: Store, numbers: Sequence[int]) -> dict[int, Row]:
-    """Those that are still there."""
+    """Return the rows that still exist, by id."""
     rows = store.rows(
         "SELECT * FROM vectors WHERE id IN (SELECT value FROM json_each(?))", dumped(numbers)
     )
@@ -81,10 +81,10 @@ def metadata_in(row: Row, own: OwnKeys) -> dict[str, Any]:
     )
 
 
-def _distances(asked: Asked, candidates: Visible) -> NDArray[np.float32]:
-    if asked.vector is None or asked.index.metric == "cosine":
+def _distances(query: CheckedQuery, candidates: Visible) -> NDArray[np.float32]:
+    if query.vector is None or query.index.metric == "cosine":
         return 1 - candidates.cosines
-    length = np.float32(np.linalg.norm(asked.vector))
+    length = np.float32(np.linalg.norm(query.vector))
     squares = candidates.lengths**2 + length**2
     products = 2 * length * candidates.lengths * candidates.cosines
     distances: NDArray[np.float32] = np.sqrt(np.maximum(0, squares - products))
@@ -104,11 +104,11 @@ def _some(candidates: Visible, at: NDArray[np.int64]) -> Visible:
     )
 
 
-# A vector as requests and answers carry it, and as it is kept: without the zeros at its end.
+# Vectors in requests and responses; they are stored without trailing zeros.
 
 
 def read_vector(data: Any, index: Index) -> Vector:
-    """Of a request's `VectorData`. Raises ValidationException for what the index can't take."""
+    """Return a request's vector. Raises ValidationException if it doesn't suit the index."""
     values = (data or {}).get("float32") or []
     if len(values) != index.dimension:
         raise rules.VECTOR_DIMENSION.broken(given=len(values), dimension=index.dimension)
@@ -122,7 +122,7 @@ def read_vector(data: Any, index: Index) -> Vector:
 
 
 def shown_vector(kept: bytes, index: Index) -> dict[str, list[float]]:
-    """As an answer has it."""
+    """Return a stored vector in the form of responses."""
     vector = np.frombuffer(kept, dtype=np.float32)
     return {"float32": np.pad(vector, (0, index.dimension - len(vector))).tolist()}
 
@@ -139,9 +139,9 @@ class VectorItems:
     own: OwnKeys
 
     def put(self, parameters: Parameters) -> Parameters:
-        """All of them or none; one of a key that is there takes its place."""
+        """Store all vectors or none; a vector with a known key replaces that one."""
         index = index_in(self.indexes.row(parameters))
-        # Of two with the same key the last one stays.
+        # The last vector with a key is stored.
         vectors = {each["key"]: each for each in parameters["vectors"]}
         rows = [self._row(each, index) for each in vectors.values()]
         with self.store.transaction():
@@ -151,24 +151,24 @@ class VectorItems:
         return {}
 
     def get(self, parameters: Parameters) -> Parameters:
-        """Those that there are, in the order of the request."""
+        """Return the existing vectors in the order of the request."""
         index = index_in(self.indexes.row(parameters))
-        found = {row["key"]: row for row in self._present(index, parameters["keys"])}
+        found = {row["key"]: row for row in self._visible_rows(index, parameters["keys"])}
         keys = [key for key in dict.fromkeys(parameters["keys"]) if key in found]
-        return {"vectors": [self._shown(found[key], index, parameters) for key in keys]}
+        return {"vectors": [self._response_item(found[key], index, parameters) for key in keys]}
 
     def list(self, parameters: Parameters) -> Parameters:
-        """By key; a page ends where it is full or has come over so many bytes."""
+        """List vectors by key; a page ends when full or over the limit in bytes."""
         index = index_in(self.indexes.row(parameters))
         if parameters.get("segmentCount") is not None:
             raise rules.NOT_SIMULATED.broken(what="segmentCount of ListVectors")
         most = parameters.get("maxResults") or rules.LIST_PAGE.limit
         vectors: list[dict[str, Any]] = []
         last, size = "", 0
-        for row in self._after(index, position(parameters.get("nextToken"))):
+        for row in self._rows_after(index, position(parameters.get("nextToken"))):
             if len(vectors) == most or size > rules.LIST_BYTES.limit:
                 return {"vectors": vectors, "nextToken": token_of(last)}
-            vectors.append(self._shown(row, index, parameters))
+            vectors.append(self._response_item(row, index, parameters))
             last = row["key"]
             size += (
                 len(last) + 4 * index.dimension + len(dumped(metadata_in(row, self.own)).encode())
@@ -176,7 +176,7 @@ class VectorItems:
         return {"vectors": vectors}
 
     def delete(self, parameters: Parameters) -> Parameters:
-        """Whoever wrote them; a key that is not there is no error."""
+        """Delete vectors, whoever wrote them; an unknown key is no error."""
         index = index_in(self.indexes.row(parameters))
         with self.store.transaction():
             self._remove(index, parameters["keys"])
@@ -210,12 +210,12 @@ class VectorItems:
 
     def _remove(self, index: Index, keys: Sequence[str]) -> None:
         memory = self.memory.loaded(index.arn)
-        for row in self._present(index, keys):
+        for row in self._visible_rows(index, keys):
             self.store.write("DELETE FROM vectors WHERE id = ?", row["id"])
             if memory is not None:
                 memory.expire_row(row["id"])
 
-    def _present(self, index: Index, keys: Sequence[str]) -> Sequence[Row]:
+    def _visible_rows(self, index: Index, keys: Sequence[str]) -> Sequence[Row]:
         now = self.clock.after(0)
         return self.store.rows(
             "SELECT * FROM vectors WHERE index_arn = ?"  # noqa: S608 - a constant
@@ -226,7 +226,7 @@ class VectorItems:
             now,
         )
 
-    def _after(self, index: Index, key: str) -> Iterator[Row]:
+    def _rows_after(self, index: Index, key: str) -> Iterator[Row]:
         now = self.clock.after(0)
         while True:
             rows = self.store.rows(
@@ -242,7 +242,7 @@ class VectorItems:
                 return
             key = rows[-1]["key"]
 
-    def _shown(self, row: Row, index: Index, parameters: Parameters) -> dict[str, Any]:
+    def _response_item(self, row: Row, index: Index, parameters: Parameters) -> dict[str, Any]:
         shown: dict[str, Any] = {"key": row["key"]}
         if parameters.get("returnData"):
             shown["data"] = shown_vector(row["vector"], index)
@@ -264,14 +264,14 @@ class VectorQueries:
     own: OwnKeys
 
     def query(self, parameters: Parameters) -> Parameters:
-        asked = self._asked(parameters)
+        query = self._query(parameters)
         start = start_of(parameters, clock=self.clock, rule=rules.QUERY_TOKEN)
-        ranked = self._ranked(asked, self.memory.of(asked.index.arn))
+        ranked = self._rank(query, self.memory.of(query.index.arn))
         end = start + rules.QUERY_PAGE.limit
         shown = ranked[start:end]
         rows = rows_of(self.store, [found.row for found in shown])
         answers = [
-            self._shown(found, rows[found.row], asked, parameters)
+            self._response_item(found, rows[found.row], query, parameters)
             for found in shown
             if found.row in rows  # else it was deleted since
         ]
@@ -279,10 +279,10 @@ class VectorQueries:
         if len(ranked) > end:
             token = token_for(parameters, end, clock=self.clock, rule=rules.QUERY_TOKEN)
             more = {"nextToken": token}
-        return {"vectors": answers, "distanceMetric": asked.index.metric, **more}
+        return {"vectors": answers, "distanceMetric": query.index.metric, **more}
 
-    def _asked(self, parameters: Parameters) -> Asked:
-        """Raises ServiceError for what S3 Vectors refuses."""
+    def _query(self, parameters: Parameters) -> CheckedQuery:
+        """Return the checked query; raises ServiceError for an invalid one."""
         index = index_in(self.indexes.row(parameters))
         texts, vector = parameters.get("queryTexts") or [], parameters.get("queryVector")
         if not texts and vector is None:
@@ -298,7 +298,7 @@ class VectorQueries:
         condition = parameters.get("filter")
         if condition is not None:
             metadata_filters.check_vector_filter(condition, index, enhanced=enhanced)
-        return Asked(
+        return CheckedQuery(
             index=index,
             vector=None if vector is None else read_vector(vector, index),
             texts=self._texts(index, texts),
@@ -320,49 +320,49 @@ class VectorQueries:
                 raise rules.QUERY_TEXT_BUILDING.broken(key=key)
         return [(searches[each["metadataKey"]], each["text"]) for each in texts]
 
-    def _ranked(self, asked: Asked, memory: MemoryIndex) -> list[Found]:
-        """The topK best, best first."""
-        candidates = self._candidates(asked, memory)
-        distances = _distances(asked, candidates)
-        if not asked.texts:
+    def _rank(self, query: CheckedQuery, memory: MemoryIndex) -> list[RankedRow]:
+        """Return the topK best rows, best first."""
+        candidates = self._candidates(query, memory)
+        distances = _distances(query, candidates)
+        if not query.texts:
             return [
-                Found(row=row, distance=distance)
-                for row, distance in _nearest(candidates.rows, distances, asked.top_k)
+                RankedRow(row=row, distance=distance)
+                for row, distance in _nearest(candidates.rows, distances, query.top_k)
             ]
         depth = (
-            max(asked.top_k, rules.FUSION_DEPTH.limit) if asked.is_hybrid else len(candidates.rows)
+            max(query.top_k, rules.FUSION_DEPTH.limit) if query.is_hybrid else len(candidates.rows)
         )
-        found: dict[int, Found] = {}
-        if asked.vector is not None:
+        found: dict[int, RankedRow] = {}
+        if query.vector is not None:
             for rank, (row, distance) in enumerate(_nearest(candidates.rows, distances, depth), 1):
-                found[row] = Found(
+                found[row] = RankedRow(
                     row=row, distance=distance, fused=1 / (rules.FUSION.value + rank)
                 )
-        for search, text in asked.texts:
+        for search, text in query.texts:
             ranking = self.searches.ranked(search, text, candidates.rows, depth)
             for rank, (row, score) in enumerate(ranking, 1):
-                hit = found.setdefault(row, Found(row=row))
+                hit = found.setdefault(row, RankedRow(row=row))
                 hit.bm25[search.metadata_key] = score
                 hit.fused += 1 / (rules.FUSION.value + rank)
 
-        def order(hit: Found) -> tuple[float, int]:
-            return (-hit.fused if asked.is_hybrid else -sum(hit.bm25.values()), hit.row)
+        def order(hit: RankedRow) -> tuple[float, int]:
+            return (-hit.fused if query.is_hybrid else -sum(hit.bm25.values()), hit.row)
 
-        return sorted(found.values(), key=order)[: asked.top_k]
+        return sorted(found.values(), key=order)[: query.top_k]
 
-    def _candidates(self, asked: Asked, memory: MemoryIndex) -> Visible:
-        """What the filter lets through: rule query.filter-first."""
-        unit = None if asked.vector is None else normalised(asked.vector)
-        if asked.condition is None:
+    def _candidates(self, query: CheckedQuery, memory: MemoryIndex) -> Visible:
+        """Return the vectors that pass the filter: rule query.filter-first."""
+        unit = None if query.vector is None else normalise(query.vector)
+        if query.condition is None:
             return memory.visible(unit, None)
-        accepts = metadata_filters.compiled(asked.condition)
-        if not asked.enhanced:
+        accepts = metadata_filters.compile_filter(query.condition)
+        if not query.enhanced:
             everything = memory.visible(unit, None)
-            reach = int(rules.CLASSIC_REACH.value * asked.top_k)
-            near = np.lexsort((everything.rows, _distances(asked, everything)))[:reach]
-            return self._accepted(_some(everything, near), accepts)
-        if metadata_filters.keys_of(asked.condition) & _OF_A_VECTOR:
-            return self._accepted(memory.visible(unit, None), accepts)
+            reach = int(rules.CLASSIC_REACH.value * query.top_k)
+            near = np.lexsort((everything.rows, _distances(query, everything)))[:reach]
+            return self._filter_candidates(_some(everything, near), accepts)
+        if metadata_filters.keys_of(query.condition) & _VECTOR_KEYS:
+            return self._filter_candidates(memory.visible(unit, None), accepts)
 
         def accepted(owner: Owner, attributes: dict[str, Value]) -> bool:
             shown = self.own.of(shown_owner(owner, attributes)) if owner[0] else {}
@@ -370,31 +370,31 @@ class VectorQueries:
 
         return memory.visible(unit, accepted)
 
-    def _accepted(self, candidates: Visible, accepts: Callable[[Any], bool]) -> Visible:
-        """By all metadata of each vector."""
+    def _filter_candidates(self, candidates: Visible, accepts: Callable[[Any], bool]) -> Visible:
+        """Filter candidates by all metadata of each vector."""
         rows = rows_of(self.store, candidates.rows.tolist())
         kept = [number for number, row in rows.items() if accepts(metadata_in(row, self.own))]
         return _some(candidates, np.flatnonzero(np.isin(candidates.rows, kept)))
 
-    def _shown(
-        self, found: Found, row: Row, asked: Asked, parameters: Parameters
+    def _response_item(
+        self, found: RankedRow, row: Row, query: CheckedQuery, parameters: Parameters
     ) -> dict[str, Any]:
         shown: dict[str, Any] = {"key": row["key"]}
         if parameters.get("returnDistance") and found.distance is not None:
             shown["distance"] = found.distance
-        if parameters.get("returnScores") and asked.texts:
-            shown["scores"] = _scores(found, asked)
+        if parameters.get("returnScores") and query.texts:
+            shown["scores"] = _scores(found, query)
         if parameters.get("returnMetadata"):
             shown["metadata"] = metadata_in(row, self.own)
         return shown
 
 
-def _scores(found: Found, asked: Asked) -> dict[str, Any]:
-    """Rule query.scores."""
+def _scores(found: RankedRow, query: CheckedQuery) -> dict[str, Any]:
+    """Return a result's scores: rule query.scores."""
     scores: dict[str, Any] = {
         "bm25Scores": [{"metadataKey": key, "score": score} for key, score in found.bm25.items()]
     }
-    if asked.is_hybrid:
+    if query.is_hybrid:
         scores["fused"] = found.fused
         if found.distance is not None:
             scores["vectorDistance"] = found.distance

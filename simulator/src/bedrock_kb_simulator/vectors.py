@@ -1,4 +1,4 @@
-"""The passages that a knowledge base searches, as the simulator's other parts use them."""
+"""The passages that a knowledge base searches."""
 
 import time
 from collections.abc import Sequence
@@ -9,19 +9,21 @@ from uuid import uuid4
 from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.bucket_objects import Value
-from bedrock_kb_simulator.embedder import Embedder, Vector, normalised
+from bedrock_kb_simulator.embedder import Embedder, Vector, normalise
 from bedrock_kb_simulator.indexes import Index
 from bedrock_kb_simulator.memory_indexes import Entry, MemoryIndex, MemoryIndexes, Owner
 from bedrock_kb_simulator.metadata import OWN_KEYS, shown_owner
-from bedrock_kb_simulator.metadata_filters import Sought
+from bedrock_kb_simulator.metadata_filters import DocumentFilter
 from bedrock_kb_simulator.store import Store, dumped, loaded
 
 
 @dataclass(frozen=True, kw_only=True)
 class Passage:
     """
-    `parent` is the text that is shown in place of its own: rule chunk.parents. What `vector` is of
-    begins with the `preamble`.
+    A passage to index.
+
+    `parent` is the text shown in its place: rule chunk.parents. `vector` embeds the `preamble` and
+    the text.
     """
 
     key: str
@@ -41,13 +43,13 @@ class Hit:
     is_parent: bool = False
 
     @property
-    def shown_as(self) -> tuple[Owner, str]:
-        """What only one result of a search has: a parent's text in its document, else the key."""
+    def identity(self) -> tuple[Owner, str]:
+        """The identity of a result: a parent's text in its document, else the key."""
         return (self.owner, self.text if self.is_parent else self.key)
 
 
 def new_key() -> str:
-    """A chunk's id, as Bedrock gives one."""
+    """Return an id of a chunk in Bedrock's form."""
     return str(uuid4())
 
 
@@ -65,46 +67,45 @@ class Vectors(Protocol):
         late: float = 0.0,
     ) -> None:
         """
-        A document's passages, all at once, so many seconds `late` (rule retrieve.filtered-lag);
-        those before stay findable until these are.
+        Replace a document's passages at once, some seconds `late` (rule retrieve.filtered-lag).
+
+        The previous ones can be found until then.
         """
 
     def describe(self, knowledge_base_id: str, owner: Owner, attributes: dict[str, Value]) -> None:
-        """New attributes for a document whose passages stay."""
+        """Replace the attributes of a document and keep its passages."""
 
     def texts(self, owner: Owner) -> dict[str, tuple[str, str | None]]:
-        """The texts of a document's current passages and of their parents, by key."""
+        """Return the texts of a document's current passages and their parents, by key."""
 
     def remove(self, knowledge_base_id: str, owner: Owner) -> None:
-        """At once: S3 Vectors is strongly consistent."""
+        """Remove a document's passages at once: S3 Vectors is strongly consistent."""
 
     def remove_data_source(self, knowledge_base_id: str, data_source_id: str) -> None: ...
 
     def disown(self, knowledge_base_id: str, data_source_id: str) -> None:
-        """Deletion policy RETAIN: still in the index, no longer in the knowledge base."""
+        """Keep passages in the index but not in the knowledge base: deletion policy RETAIN."""
 
     def forget_index(self, arn: str) -> None: ...
 
     def search(
-        self, knowledge_base_id: str, query: Vector, limit: int, sought: Sought
+        self, knowledge_base_id: str, query: Vector, limit: int, document_filter: DocumentFilter
     ) -> list[Hit]:
         """
-        The nearest visible passages of accepted documents; the score is the cosine, 0 to 1.
+        Return the nearest visible passages of matching documents; scores are cosines, 0 to 1.
 
-        Parents take the place of their children, each once: rule chunk.parents.
+        Parents replace their children, each once: rule chunk.parents.
         """
 
-
-# Passages and their vectors: kept in the store, searched in memory, bounded as S3 Vectors is.
 
 _OF_OWNER = "data_source_id = ? AND identifier = ?"
 
 
 class StoredVectors:
     """
-    Kept in the store, and searched in memory.
+    Passages kept in the store and searched in memory.
 
-    A write goes to the store first, then to the index in memory if that is loaded.
+    A write goes to the store first, then to the index in memory if it is loaded.
     """
 
     def __init__(
@@ -127,7 +128,7 @@ class StoredVectors:
     ) -> None:
         visible = self._clock.after(rules.SEARCHABLE_LAG.value + late)
         with self._store.transaction():
-            # Passages that were replaced and whose time is over.
+            # Remove passages that were replaced and are no longer visible.
             self._store.write(
                 f"DELETE FROM vectors WHERE {_OF_OWNER} AND visible_until < ?",  # noqa: S608 - a constant
                 *owner,
@@ -199,7 +200,7 @@ class StoredVectors:
             self._memory_indexes.forget(arn)
 
     def search(
-        self, knowledge_base_id: str, query: Vector, limit: int, sought: Sought
+        self, knowledge_base_id: str, query: Vector, limit: int, document_filter: DocumentFilter
     ) -> list[Hit]:
         sources = {
             row["id"]
@@ -210,7 +211,7 @@ class StoredVectors:
 
         def accepts(owner: Owner, attributes: dict[str, Value]) -> bool:
             shown = shown_owner(owner, attributes)
-            return shown[0] in sources and sought(shown, attributes)
+            return shown[0] in sources and document_filter(shown, attributes)
 
         memory_index = self._memory_indexes.of(_index_arn(self._store, knowledge_base_id))
         found = memory_index.nearest(query, limit, accepts)
@@ -218,12 +219,12 @@ class StoredVectors:
         for row, score in found:
             hit = self._hit(row, score)
             if hit is not None:  # the best of a parent's children comes first, and stays
-                hits.setdefault(hit.shown_as, hit)
+                hits.setdefault(hit.identity, hit)
         return list(hits.values())
 
     def _insert(self, row: dict[str, Any], passage: Passage, dimension: int) -> Entry:
-        # The index's further dimensions are zeros, which need no keeping.
-        vector = normalised(passage.vector[:dimension])
+        # The index's further dimensions are zeros, which aren't stored.
+        vector = normalise(passage.vector[:dimension])
         columns = {
             "key": passage.key,
             "text": passage.text,

@@ -1,8 +1,8 @@
 """
-AWS's wire protocol over ASGI: an operation is read, called, and answered.
+AWS's wire protocols over ASGI: read a request, call the operation, write the response.
 
-Reading and serialising follow the botocore service models through moto's core, so names and shapes
-are AWS's by construction. One port serves all services.
+Parsing and serialising use the botocore service models through moto's core, so names and shapes are
+AWS's. One port serves all services.
 """
 
 import asyncio
@@ -17,10 +17,10 @@ from uuid import uuid4
 from moto.core.serialize import SerializationContext, get_serializer_class
 from werkzeug.exceptions import NotFound
 
-from bedrock_kb_simulator import own_s3, rpc_protocol
+from bedrock_kb_simulator import builtin_s3, json_protocol
 from bedrock_kb_simulator.dispatcher import Dispatcher
 from bedrock_kb_simulator.orders import Answer, Message, Response
-from bedrock_kb_simulator.reading import read
+from bedrock_kb_simulator.request_parsing import parse_request
 from bedrock_kb_simulator.service_errors import ConnectionDropped, ServiceError
 from bedrock_kb_simulator.signatures import Signatures
 from bedrock_kb_simulator.vector_bucket_policies import CallersRights
@@ -33,12 +33,13 @@ _Streamed = tuple[int, dict[str, str], Iterator[bytes]]
 logger = logging.getLogger(__name__)
 
 
-class Front:
+class Application:
     """
-    The ASGI application. `GET /health` answers 200 as soon as it serves; what is `mounted`
-    answers at paths that are not AWS's, by what they begin with. Of all but its health it asks for
-    a signature, if `signatures` are given, and of who signed it, for `rights`, if those are.
-    `has_s3` says whether it is an S3, too.
+    The ASGI application.
+
+    `GET /health` answers 200 as soon as it serves. `mounted` handles paths that aren't AWS's, by
+    their prefixes. With `signatures`, every request but health must be signed; with `rights`, the
+    signer's rights are checked. With `has_s3` it also serves S3.
     """
 
     def __init__(
@@ -63,9 +64,9 @@ class Front:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await live(receive, send, self.close)
+            await run_lifespan(receive, send, self.close)
             return
-        assert scope["type"] == "http", "uvicorn is told to speak HTTP only"
+        assert scope["type"] == "http", "uvicorn is configured for HTTP only"
         body = await _body(receive)
         if body is None:
             return
@@ -78,8 +79,8 @@ class Front:
     async def _response(
         self, scope: Message, body: bytes, receive: Receive
     ) -> Response | _Streamed | None:
-        if self._has_s3 and own_s3.is_meant(scope):
-            return await asyncio.to_thread(own_s3.answer, scope, body)
+        if self._has_s3 and builtin_s3.is_s3_request(scope):
+            return await asyncio.to_thread(builtin_s3.answer, scope, body)
         if scope["path"] == "/health":
             return 200, {"Content-Type": "text/plain"}, b"ok"
         signer = ""
@@ -87,17 +88,17 @@ class Front:
             try:
                 signer = self._signatures.check(scope, body)
             except ServiceError as error:
-                return _unmodelled(403, error, str(uuid4()))
+                return _serialize_unmodelled(403, error, str(uuid4()))
         answers = (each for start, each in self._mounted.items() if scope["path"].startswith(start))
         answer = next(answers, partial(self._answer, signer))
-        if rpc_protocol.is_meant(scope["headers"]):  # Textract, of all that are simulated
+        if json_protocol.is_json_request(scope["headers"]):  # Textract, of all that are simulated
             return await self._in_line(partial(answer, scope, body), receive)
         return await asyncio.to_thread(answer, scope, body)
 
     async def _in_line(
         self, answer: Callable[[], Response | _Streamed], receive: Receive
     ) -> Response | _Streamed | None:
-        """Return None where the client left while others' pictures were read: it asks anew."""
+        """Return None if the client left while it waited for others' pictures: it will retry."""
         response = asyncio.get_running_loop().run_in_executor(self._pictures, answer)
         left = asyncio.ensure_future(receive())
         either: set[asyncio.Future[Any]] = {response, left}
@@ -110,12 +111,12 @@ class Front:
     def _answer(self, signer: str, scope: Message, body: bytes) -> Response | _Streamed:
         request_id = str(uuid4())
         try:
-            operation, parameters = read(scope, body)
+            operation, parameters = parse_request(scope, body)
         except NotFound:
             return 404, {"x-amzn-RequestId": request_id}, b'{"message":"no such operation"}'
-        except Exception:  # whatever moto's parsers stumble over, the client sent it
+        except Exception:  # moto's parsers failed on what the client sent
             error = ServiceError("SerializationException", "The request could not be read.")
-            return _unmodelled(400, error, request_id)
+            return _serialize_unmodelled(400, error, request_id)
         result: Any
         try:
             if self._rights is not None:
@@ -128,14 +129,14 @@ class Front:
         except Exception:
             logger.exception("operation failed", extra={"operation": operation.name})
             result = ServiceError("InternalServerException", "The simulator failed; see its log.")
-        if rpc_protocol.is_of(operation):
-            status, headers, answer = rpc_protocol.written(operation, result)
+        if json_protocol.is_spoken_to(operation):
+            status, headers, answer = json_protocol.serialize(operation, result)
             return status, {**headers, "x-amzn-RequestId": request_id}, answer
-        return _written(operation, result, request_id)
+        return _serialize(operation, result, request_id)
 
 
-async def live(receive: Receive, send: Send, close: Callable[[], None]) -> None:
-    """ASGI's lifespan: what it closes is closed before the server ends."""
+async def run_lifespan(receive: Receive, send: Send, close: Callable[[], None]) -> None:
+    """Run ASGI's lifespan protocol, and call `close` before the server ends."""
     while (await receive())["type"] != "lifespan.shutdown":
         await send({"type": "lifespan.startup.complete"})
     await asyncio.to_thread(close)
@@ -143,7 +144,7 @@ async def live(receive: Receive, send: Send, close: Callable[[], None]) -> None:
 
 
 async def _send(send: Send, response: Response | _Streamed) -> None:
-    """A stream goes out event by event, as its events come."""
+    """Send a response; a stream is sent event by event."""
     status, headers, answer = response
     if isinstance(answer, bytes):
         headers = {"Content-Length": str(len(answer)), **headers}
@@ -159,14 +160,15 @@ async def _send(send: Send, response: Response | _Streamed) -> None:
 
 async def _drop(send: Send) -> None:
     """
-    End the connection: the server does so where a response has begun and never ends. It must be
-    one in chunks, since botocore takes a body for whole that is shorter than its length says.
+    Drop the connection by beginning a response that never ends.
+
+    It has no length, so it is chunked: botocore accepts a body shorter than its Content-Length.
     """
     await send({"type": "http.response.start", "status": 200, "headers": []})
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """None if the client left, or was too slow, before all of it was there."""
+    """Return the request body, or None if the client left or was too slow."""
     parts, more = [], True
     while more:
         message = await receive()
@@ -177,12 +179,12 @@ async def _body(receive: Receive) -> bytes | None:
     return b"".join(parts)
 
 
-def _written(operation: Any, result: Any, request_id: str) -> Response | _Streamed:
+def _serialize(operation: Any, result: Any, request_id: str) -> Response | _Streamed:
     service = operation.service_model
     modelled = {shape.name for shape in service.error_shapes}
     if isinstance(result, ServiceError) and result.code not in modelled:
-        # Of the errors that Bedrock answers without modelling them, all are its own failures.
-        return _unmodelled(503, result, request_id)
+        # Bedrock's unmodelled errors are all failures of its own.
+        return _serialize_unmodelled(503, result, request_id)
     serializer = get_serializer_class(service.service_name, service.protocol)(
         operation, context=SerializationContext(request_id=request_id)
     )
@@ -193,18 +195,18 @@ def _written(operation: Any, result: Any, request_id: str) -> Response | _Stream
     response = serializer.serialize(result)
     headers = {**response["headers"], "x-amzn-RequestId": request_id}
     if events is not None:
-        written = (_encoded(serializer.serialize({name: [each]})) for each in events)
+        written = (_encode(serializer.serialize({name: [each]})) for each in events)
         return response["status_code"], headers, written
-    return response["status_code"], headers, _encoded(response)
+    return response["status_code"], headers, _encode(response)
 
 
-def _encoded(response: Any) -> bytes:
+def _encode(response: Any) -> bytes:
     body = response["body"]
     return body if isinstance(body, bytes) else str(body).encode()
 
 
-def _unmodelled(status: int, error: ServiceError, request_id: str) -> Response:
-    """SerializationException is the protocol's, restJson1 of Smithy, for every service."""
+def _serialize_unmodelled(status: int, error: ServiceError, request_id: str) -> Response:
+    """Return the response for an error that no service model has."""
     headers = {
         "Content-Type": "application/json",
         "X-Amzn-Errortype": error.code,

@@ -52,7 +52,7 @@ class Disruptions:
         if not self.armed:
             return None
         self.calls[operation] += 1
-        fault = self.asked.of_call(operation, None) or self._drawn(operation)
+        fault = self.asked.next_of_call(operation, None) or self._drawn(operation)
         if fault is not None:
             self.asked.inject(fault)
         return fault

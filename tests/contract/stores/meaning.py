@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from bedrock_kb_simulator.embedder import MiniLM, Vector, resized
+from bedrock_kb_simulator.embedder import MiniLM, Vector, resize
 
 _MODEL = MiniLM()
 
@@ -15,4 +15,4 @@ def cosine(question: str, text: str, *, dimensions: int) -> float:
 
 @cache
 def vector(text: str, dimensions: int) -> Vector:
-    return resized(_MODEL.embed(text), dimensions)
+    return resize(_MODEL.embed(text), dimensions)

@@ -2,12 +2,12 @@
 Every limit, delay and error text that the simulator enforces, by name and with its source.
 
 Sources: `model` is the botocore service model, `quotas` the AWS General Reference page "Amazon
-Bedrock endpoints and quotas", `guide` the Bedrock or S3 Vectors user guide, `observed` what users
-of the real service reported, `assumed` our choice where nothing says. docs/fidelity.json
-is generated from `RULES`.
+Bedrock endpoints and quotas", `guide` the Bedrock or S3 Vectors user guide, `observed` reports by
+users of the real service, `assumed` our choice without a source. docs/fidelity.json is generated
+from `RULES`.
 """
 
-# One table in several parts: whoever uses a rule need not know in which it is written.
+# One table in several modules; users of a rule import it from here.
 from bedrock_kb_simulator.rules.account import *  # noqa: F403 - as above
 from bedrock_kb_simulator.rules.answers import *  # noqa: F403 - as above
 from bedrock_kb_simulator.rules.ingestion import *  # noqa: F403 - as above

@@ -103,7 +103,7 @@ NO_SUCH_RESOURCE = rule(
 )
 NOT_SIMULATED = rule(
     "request.not-simulated",
-    "what the simulator does not offer is refused, never ignored",
+    "features that the simulator lacks are refused, never ignored",
     "assumed",
     message="The local simulator does not offer {what}.",
 )
@@ -176,8 +176,8 @@ TAG_RESERVED = rule(
 )
 TAGS_CHANGED = rule(
     "tags.changed",
-    "TagResource adds tags or gives new values, and leaves the others; UntagResource of a key that"
-    " is not there is no error; what is deleted takes its tags along",
+    "TagResource adds tags or replaces their values, and keeps the others; UntagResource of an"
+    " unknown key is no error; deleting a resource deletes its tags",
     "model for the first; the others assumed",
 )
 
@@ -208,7 +208,7 @@ KNOWLEDGE_BASE_IMMUTABLE = rule(
 )
 VECTOR_INDEX_MISSING = rule(
     "knowledge-base.index-missing",
-    "the vector index must exist when the knowledge base is made",
+    "the vector index must exist when the knowledge base is created",
     "guide; text assumed",
     message="The knowledge base storage configuration provided is invalid... "
     "The specified index could not be found",
@@ -254,12 +254,12 @@ DATA_SOURCE_RETAINED = rule(
 )
 DATA_SOURCE_REPLACED = rule(
     "data-source.replaced",
-    "UpdateDataSource replaces the whole configuration; what it leaves out is as if never set",
+    "UpdateDataSource replaces the whole configuration; omitted members are cleared",
     "observed",
 )
 DATA_SOURCE_BEING_DELETED = conflict(
     "data-source.being-deleted",
-    "a data source that is being deleted takes no more work, nor another deletion",
+    "a data source that is being deleted refuses work and a second deletion",
     "assumed",
     message="DataSource with id {id} is being deleted",
 )
@@ -271,7 +271,7 @@ DATA_SOURCE_HAS_JOB = rule(
 )
 DATA_SOURCE_DELETION_FAILED = rule(
     "data-source.deletion-failed",
-    "deleting a data source whose vector index is gone ends DELETE_UNSUCCESSFUL",
+    "deletion of a data source without its vector index ends in DELETE_UNSUCCESSFUL",
     "observed",
     message="Unable to delete data from vector store for data source with ID {id}. Check your "
     "vector store configurations and permissions and retry your request. If the issue persists, "
@@ -283,7 +283,7 @@ DATA_SOURCE_DELETION_FAILED = rule(
 
 MODELS_AVAILABLE = rule(
     "models.available",
-    "GetFoundationModelAvailability tells of every model that it is there, and GetInferenceProfile"
-    " of every profile of AWS's own, for every id is taken",
+    "GetFoundationModelAvailability reports every model as available, and GetInferenceProfile"
+    " every system-defined profile, since every id is accepted",
     "model for the members; that all is there is the simulator's",
 )

@@ -41,9 +41,9 @@ CONVERSE_GUARDRAIL = rule(
 )
 CONVERSE_GUARDRAIL_TRACE = rule(
     "converse.guardrail-trace",
-    "with trace enabled an answer tells what the guardrail found in what was asked and answered, as"
-    " ApplyGuardrail tells it, with enabled_full as with its outputScope FULL; a stream tells it"
-    " with its metadata",
+    "with trace enabled, the response has the guardrail's findings in question and answer in"
+    " the form of ApplyGuardrail, with enabled_full as with its outputScope FULL; a stream has"
+    " them in its metadata",
     "model for the shape; that enabled_full is as FULL is assumed",
 )
 CONVERSE_GUARDRAIL_MISSING = rule(
@@ -124,8 +124,8 @@ TOOL_SCHEMA = rule(
 )
 TOOL_CHOICE = rule(
     "tools.choice",
-    "toolChoice: auto lets the model choose, any demands a tool, tool the one that it names, which"
-    " must be offered",
+    "toolChoice auto lets the model choose, any requires a tool, tool requires the named one,"
+    " which must be offered",
     "guide; text assumed",
     message="The tool {name} in toolConfig.toolChoice is not one of toolConfig.tools.",
 )
@@ -137,7 +137,7 @@ TOOL_RESULTS_MISSING = rule(
 )
 TOOL_RESULTS_STRAY = rule(
     "tools.results-stray",
-    "a user's turn has no more toolResult blocks than the turn before has toolUse blocks",
+    "a user turn has no more toolResult blocks than the previous turn has toolUse blocks",
     "observed",
     message="The number of toolResult blocks at {at} exceeds the number of toolUse blocks of"
     " previous turn.",
@@ -175,8 +175,8 @@ TOOL_ROLE = rule(
 )
 TOOL_MALFORMED = rule(
     "tools.malformed",
-    "the configured endpoint uses a tool that is not offered, or gives it no JSON object; a stream"
-    " is refused alike, where AWS begins it and breaks it off",
+    "the configured endpoint uses a tool that is not offered, or an input that is no JSON"
+    " object; a stream is refused in the same way, where AWS begins it and breaks it off",
     "observed for Nova",
     error="ModelErrorException",
     message="Model produced invalid sequence as part of ToolUse. Please refer to the model tool use"
@@ -204,7 +204,7 @@ SCRIPT_TOOL_DEMANDED = rule(
 )
 SCRIPT_QUOTE = rule(
     "script.quote",
-    "what a script quotes stands in a tool's result",
+    "what a script quotes occurs in a tool's result",
     "assumed: AWS has no scripts",
     message="The script quotes {name}, and its pattern {pattern} is found in no tool's result.",
 )
@@ -218,9 +218,9 @@ SCRIPT_QUOTE = rule(
 
 CACHE_POINTS = rule(
     "converse.cache",
-    "cache points are taken in messages, system prompts and tools of models that cache (Claude from"
-    " 3.5, Nova, whatever an inference profile hides), this many in a request; nothing is cached:"
-    " tokens read from and written to the cache are 0",
+    "cache points are accepted in messages, system prompts and tools of models that cache"
+    " (Claude from 3.5, Nova, any model behind an inference profile), up to this number in a"
+    " request; nothing is cached: the tokens read from and written to the cache are 0",
     "guide for the number; text assumed",
     value=4,
     message="A maximum of {limit} cache points may be provided. Found {count}.",
@@ -265,7 +265,7 @@ GUARDRAIL_EMPTY = rule(
 )
 GUARDRAIL_REPLACED = rule(
     "guardrail.replaced",
-    "UpdateGuardrail replaces the whole draft; numbered versions stay as they were made",
+    "UpdateGuardrail replaces the whole draft; numbered versions don't change",
     "guide for versions; observed that what an update leaves out is gone",
 )
 GUARDRAIL_VERSIONS = over_quota(
@@ -277,7 +277,7 @@ GUARDRAIL_VERSIONS = over_quota(
 )
 GUARDRAIL_DELETED = rule(
     "guardrail.deleted",
-    "a guardrail goes with all its versions; a numbered version goes alone",
+    "deleting a guardrail deletes all its versions; a numbered version can be deleted alone",
     "model",
 )
 GUARDRAIL_WORDS = rule(
@@ -287,8 +287,8 @@ GUARDRAIL_WORDS = rule(
 )
 GUARDRAIL_TOPICS = rule(
     "guardrail.topics",
-    "AWS asks a model whether a text is about a topic; here it is, where one of its sentences is"
-    " as near as this cosine to the topic's name and definition or to an example",
+    "AWS asks a model whether a text is about a topic; here it is if one of its sentences has"
+    " at least this cosine with the topic's name and definition, or with an example",
     "guide for what a topic is; the nearness is ours, measured in simulator/tests/test_topics.py",
     # Four topics, with a definition and three examples each: at 0.35 all of 24 texts about
     # them are caught and none of 30 ordinary texts is, at 0.40 four are missed, at 0.28 the

@@ -60,14 +60,14 @@ JOB_FAILED = rule(
 )
 JOB_INCREMENTAL = rule(
     "job.incremental",
-    "unchanged documents are skipped, failed ones tried again; where the sidecar alone changed,"
-    " nothing is embedded anew, except for CSV",
+    "unchanged documents are skipped and failed ones retried; if only the sidecar changed,"
+    " nothing is embedded again, except for CSV",
     "guide",
 )
 JOB_EQUAL_TO_BUCKET = rule(
     "job.equal-to-bucket",
-    "a job undoes what was done directly: it takes in again what was deleted, and removes what does"
-    " not lie under the prefix",
+    "a job reverts direct changes: it ingests deleted documents again, and removes those"
+    " outside the prefix",
     "guide",
 )
 FAILURE_REASONS = rule(
@@ -78,14 +78,15 @@ FAILURE_REASONS = rule(
 )
 SEARCHABLE_LAG = rule(
     "job.searchable-lag",
-    "new passages are found a few seconds after INDEXED; those they replace go at that moment",
+    "new passages are found a few seconds after INDEXED; the passages that they replace"
+    " disappear at that moment",
     "observed (3.4 s)",
     value=3,
 )
 INDEXED_IN_SPITE = rule(
     "job.indexed-in-spite",
-    "a document whose vectors were all refused by S3 Vectors still reads INDEXED; only the "
-    "statistics and failureReasons tell",
+    "a document reads INDEXED even if S3 Vectors refused all its vectors; only the statistics"
+    " and failureReasons show it",
     "observed",
 )
 
@@ -100,12 +101,12 @@ DOCUMENT_STATUSES = rule(
     "model for the names; their order assumed",
 )
 STATUS_REASON = rule(
-    "document.status-reason", "a statusReason stands beside IGNORED, and nowhere else", "model"
+    "document.status-reason", "only IGNORED documents have a statusReason", "model"
 )
 DOCUMENT_LATE = rule(
     "document.late",
-    "a document is settled when its job is COMPLETE; as an injected fault it reads IN_PROGRESS for"
-    " some seconds after that",
+    "a document is settled when its job is COMPLETE; as an injected fault, it reads IN_PROGRESS"
+    " for some seconds more",
     "assumed: nothing promises that the two change together",
 )
 DOCUMENT_UNSEEN = rule(
@@ -116,8 +117,8 @@ DOCUMENT_UNSEEN = rule(
 )
 DOCUMENT_SLOW = rule(
     "document.slow",
-    "how long indexing takes varies by an order of magnitude; as an injected fault a direct request"
-    " takes this many times as long",
+    "the duration of indexing varies by an order of magnitude; as an injected fault, a direct"
+    " request takes this many times as long",
     "observed (README of ballerinax ai.aws.bedrock, 2026-09)",
     value=10,
 )
@@ -132,17 +133,17 @@ NOT_YET_SYNCED = rule(
 )
 DIRECT_AFTER_SYNC = rule(
     "document.after-sync",
-    "an S3 data source takes direct requests once a job of it was COMPLETE, even one that found"
-    " nothing; one that failed or was stopped does not count",
+    "an S3 data source accepts direct requests once a job of it was COMPLETE, even one without"
+    " documents; failed and stopped jobs don't count",
     "guide that it must be synced first; what counts is assumed, as the harsher reading, text too",
     message="Data source {id} must be synced at least once before documents can be added to it or"
     " deleted from it",
 )
 DIRECT_BY_URI = rule(
     "document.by-uri",
-    "an S3 data source takes any object that its role can read, under the prefix or not, by a URI"
-    " of at most `s3://` and 128 characters, with the attributes of the sidecar that the request"
-    " names; one that it does not name is not looked for",
+    "an S3 data source accepts any object that its role can read, under the prefix or not, by a"
+    " URI of `s3://` and at most 128 characters, with the attributes of the sidecar that the"
+    " request names; without one, no sidecar is read",
     "model for the URI; guide (kb-direct-ingestion) that the next sync removes what does not lie"
     " under the prefix; of the sidecar, assumed",
 )
@@ -169,8 +170,8 @@ DIRECT_PAYLOAD = rule(
 )
 DIRECT_DURATION = rule(
     "document.duration",
-    "a direct request takes some seconds, and then those of its documents; benchmarks have others"
-    " that take a minute, or four where there is a PDF among them",
+    "a direct request takes some seconds plus the time to index its documents; benchmarks"
+    " assume a minute, or four with a PDF among the documents",
     "observed (4-6 s; over a minute under load: strands-agents/harness-sdk, issue 3954; 68 to 330 s"
     " for a PDF: Boise-State-Development/agentcore-public-stack, PR 901); that its documents are"
     " indexed one after another is assumed",
@@ -188,8 +189,8 @@ DOCUMENT_WORK = rule(
 )
 OBJECT_GONE = rule(
     "document.object-gone",
-    "a document whose object is deleted while it is indexed ends as FAILED soon after, so that a"
-    " laptop does not go on for minutes with what nobody wants",
+    "a document whose object is deleted during indexing becomes FAILED soon after, so that a"
+    " laptop doesn't spend minutes on it",
     "assumed: AWS says neither when it reads an object nor whether it can be stopped",
 )
 WRONG_IDENTIFIER = rule(
@@ -200,7 +201,7 @@ WRONG_IDENTIFIER = rule(
 )
 DOCUMENT_CONTENT = rule(
     "document.content",
-    "inline content goes with inline metadata to CUSTOM data sources only",
+    "only CUSTOM data sources take inline content, with inline metadata",
     "guide; text assumed",
     message="{problem}",
 )
@@ -273,8 +274,9 @@ CUSTOM_METADATA_SIZE = rule(
 )
 FILTERABLE_METADATA_SIZE = rule(
     "metadata.filterable-size",
-    "at most 2,048 filterable bytes per vector; what Bedrock writes itself counts, too, unless the "
-    "index names it non-filterable: the text, the source's URI, the page, the modality, and ids",
+    "at most 2,048 filterable bytes per vector, including Bedrock's own metadata unless the"
+    " index makes them non-filterable: the text, the source's URI, the page, the modality, and"
+    " ids",
     "guide; text and keys observed; that names and values count as JSON has them, assumed",
     value=2048,
     message="Invalid record for key '{key}': Filterable metadata must have at most {limit} bytes "
@@ -306,23 +308,22 @@ CHUNK_RANGES = rule(
 )
 CHUNK_CONFIGURATION = rule(
     "chunk.configuration",
-    "a strategy goes with its own configuration; HIERARCHICAL and SEMANTIC need theirs, FIXED_SIZE"
-    " has the defaults without",
+    "a strategy goes with its own configuration; HIERARCHICAL and SEMANTIC require it,"
+    " FIXED_SIZE has defaults",
     "model for the members; what is missing or too much is assumed to be refused, text too",
     message="The chunking configuration is invalid: {problem}",
 )
 CHUNK_LEVELS = rule(
     "chunk.levels",
-    "a child has no more tokens than its parent, and an overlap fewer than a child",
+    "a child has no more tokens than its parent, and the overlap fewer than a child",
     "assumed: the model has a range for each number and says nothing of them together",
     message="The hierarchical chunking configuration is invalid: overlapTokens ({overlap}) must be"
     " less than the child's maxTokens ({child}), which must not exceed the parent's ({parent})",
 )
 CHUNK_PARENTS = rule(
     "chunk.parents",
-    "of hierarchical chunks the children are embedded and found, and Retrieve shows their parents:"
-    " each once, with the score of its best child, so that there are fewer results than were asked"
-    " for",
+    "hierarchical chunking embeds and searches children, and Retrieve shows their parents: each"
+    " once, with the score of its best child, so that there may be fewer results than requested",
     "guide (kb-chunking); the score, and the chunk id, which is that child's, are assumed",
 )
 CHUNK_PARENT_METADATA = rule(
@@ -335,15 +336,15 @@ CHUNK_PARENT_METADATA = rule(
 )
 CHUNK_BREAKPOINTS = rule(
     "chunk.breakpoints",
-    "SEMANTIC cuts where two neighbouring sentences, each with bufferSize sentences around it, are"
-    " less alike than breakpointPercentileThreshold percent of all such pairs; a longer chunk than"
-    " maxTokens is cut again",
+    "SEMANTIC cuts between two neighbouring sentences, each with bufferSize sentences around"
+    " it, that are less alike than breakpointPercentileThreshold percent of all such pairs;"
+    " chunks over maxTokens are cut again",
     "model; what is a sentence is assumed, and the embedding is the stand-in's",
 )
 CHUNK_BOUNDARIES = rule(
     "chunk.boundaries",
-    "what a model or Bedrock Data Automation read is not merged across pages; NONE makes one chunk"
-    " of it all the same",
+    "pages read by a model or Bedrock Data Automation are not merged, except by NONE, which"
+    " makes one chunk",
     "guide (kb-chunking)",
 )
 CHUNKING_IMMUTABLE = rule(
@@ -378,8 +379,8 @@ PARSE_FALLBACK = rule(
 )
 PARSE_FILES = rule(
     "parse.files",
-    "at most 1,000 files that a model, or Bedrock Data Automation, parses in a job; the rest fail,"
-    " and the next job takes them up",
+    "a model or Bedrock Data Automation parses at most 1,000 files in a job; the others fail,"
+    " and the next job retries them",
     "quotas; that the job goes on without them is assumed, text too",
     value=1_000,
     message="Ignored {count} files as the number of files to parse was larger than service limit"

@@ -25,7 +25,7 @@ MANAGED_NOT_ACTIVE = conflict(
 )
 MANAGED_PER_ACCOUNT = over_quota(
     "managed.per-account",
-    "10,000 managed knowledge bases per account, beside the 100 others",
+    "10,000 managed knowledge bases per account, apart from the 100 others",
     "quotas (an earlier page said 1,000); text assumed, and that they are counted apart",
     value=10_000,
     message="You have reached the maximum number of managed knowledge bases per account: {limit}",
@@ -39,8 +39,8 @@ MANAGED_STORAGE = rule(
 )
 MANAGED_CONFIGURATION = rule(
     "managed.configuration",
-    "a type goes with its own configuration, which a managed knowledge base may leave out: its"
-    " embeddingModelType is MANAGED then, and the answer says so",
+    "a type goes with its own configuration; a managed knowledge base may omit it, and its"
+    " embeddingModelType is then MANAGED in responses",
     "observed for what is filled in; that another type's is refused, and the text, assumed",
     message="The knowledge base configuration doesn't match the type {type}",
 )
@@ -65,7 +65,7 @@ MANAGED_SOURCE_TYPE = rule(
 )
 CONNECTOR_OF_VECTOR = rule(
     "managed.connector-of-vector",
-    "a VECTOR knowledge base takes no MANAGED_KNOWLEDGE_BASE_CONNECTOR",
+    "a VECTOR knowledge base refuses MANAGED_KNOWLEDGE_BASE_CONNECTOR",
     "observed; text assumed after that of the other way round",
     message="Unsupported data source type for VECTOR knowledge base type.",
 )
@@ -126,7 +126,7 @@ MANAGED_SOURCE_CREATION = rule(
 )
 MANAGED_SOURCE_STATUS = rule(
     "managed.source-status",
-    "a data source that is not AVAILABLE takes neither jobs nor documents",
+    "a data source that is not AVAILABLE refuses jobs and documents",
     "observed for a job on one that is FAILED, with this text; the rest assumed after it",
     message="You cannot start an ingestion job on a data source with status {status}.",
 )
@@ -173,7 +173,7 @@ JOBS_PER_SOURCE = conflict(
 )
 MANAGED_JOBS_IN_ACCOUNT = rule(
     "managed.jobs-in-account",
-    "the 5 jobs at a time of an account count no jobs of managed knowledge bases",
+    "jobs of managed knowledge bases don't count among the 5 concurrent jobs of an account",
     "assumed: the row is not among those of managed ones, and would leave their 50 out of reach",
 )
 MANAGED_STARTS = rule(
@@ -203,8 +203,8 @@ MANAGED_FIRST_INGESTION = rule(
 DELETION_PROTECTION = rule(
     "managed.deletion-protection",
     "a job that would delete more than 15 % of a data source's documents, or another threshold,"
-    " deletes none, and is COMPLETE; so it is, too, where deletionProtectionConfiguration is left"
-    " out: DISABLED must be said. Direct deletion is never held back",
+    " deletes none and is COMPLETE; this is the default without deletionProtectionConfiguration,"
+    " and DISABLED turns it off. Direct deletion is never stopped",
     "guide for the phase that is skipped and for 15; that it is on by default is assumed, as the"
     " harsher reading; observed for direct deletion",
     value=15,
@@ -227,7 +227,7 @@ MANAGED_FILE_SIZE = rule(
 )
 MANAGED_LIST_PAGE = rule(
     "managed.list-page",
-    "ListKnowledgeBaseDocuments takes pages of at most 100, though the model says 1,000",
+    "ListKnowledgeBaseDocuments has pages of at most 100, though the model says 1,000",
     "observed, with this text",
     value=100,
     message="maxResults must be less than or equal to {limit}",
@@ -282,7 +282,7 @@ VECTOR_SEARCH_ON_MANAGED = rule(
 )
 MANAGED_FILTER_OPERATOR = rule(
     "managed.filter-operator",
-    "startsWith and stringContains are refused; in, notIn and the others are taken",
+    "startsWith and stringContains are refused; in, notIn and the others are accepted",
     "guide, that they are not supported; refusing is the safe reading, text assumed (one user saw"
     " both accepted for a key that no document has, and nothing found)",
     message="{operator} operation type is not supported for managed knowledge bases",
@@ -294,10 +294,10 @@ MANAGED_FILTER_RANGE = rule(
 )
 MANAGED_FILTER_KEYS = rule(
     "managed.filter-keys",
-    "the service's own keys begin with an underscore: _source_uri is an object's URI or a CUSTOM"
-    " document's id, _data_source_id the data source's; they are shown and can be filtered by;"
-    " x-amz-bedrock-kb-data-source-id is a key that no document has. No document may bring a key"
-    " that begins so",
+    "the service's own keys begin with an underscore: _source_uri is an object's URI or a"
+    " CUSTOM document's id, _data_source_id the data source's; they are shown and can be"
+    " filtered by; no document has x-amz-bedrock-kb-data-source-id, nor may it have keys of its"
+    " own that begin with an underscore",
     "guide and observed; that such a key is refused as x-amz-bedrock is elsewhere, assumed;"
     " there are others (language, kind of file, dates) that nobody lists and that are not given",
 )

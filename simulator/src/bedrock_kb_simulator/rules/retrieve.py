@@ -25,8 +25,8 @@ HYBRID_SEARCH = rule(
 )
 USER_CONTEXT = rule(
     "retrieve.user-context",
-    "userContext is for data sources of MANAGED knowledge bases that have access lists; what a"
-    " VECTOR one does with it AWS doesn't say: refused here, for whoever sends it counts on it",
+    "userContext is for data sources of MANAGED knowledge bases with access lists; AWS doesn't"
+    " document its effect on a VECTOR one, so it is refused there",
     "guide for what it is for; refusing, and the text, assumed",
     message="The local simulator does not offer userContext on a VECTOR knowledge base, of which"
     " AWS does not say what it does with it.",
@@ -35,23 +35,22 @@ USER_CONTEXT = rule(
 # ballerinax ai.aws.bedrock, 2026-09. A result's location has room for either.
 CUSTOM_LOCATION = rule(
     "retrieve.custom-location",
-    "Retrieve tells a document of a CUSTOM data source by its id, wherever its content was;"
-    " `--custom-documents-tell` of the simulator makes it `location`, the URI of the S3 object that"
-    " the content was in, for x-amz-bedrock-kb-source-uri, too, or `neither`, with that key left"
-    " out",
+    "Retrieve locates a document of a CUSTOM data source by its id, wherever its content was;"
+    " `--custom-documents-tell` of the simulator makes it `location`, the URI of the S3 object"
+    " with the content, also in x-amz-bedrock-kb-source-uri, or `neither`, which omits that key",
     "model for the members; observed once that it is the id; for content in S3 assumed",
 )
 RETRIEVE_PAGE = rule(
     "retrieve.page",
-    "results that don't fit an answer come with a nextToken, in all no more than numberOfResults;"
-    " AWS doesn't say how much fits: here 1 MiB of results, and one at least",
+    "results that don't fit in a response come with a nextToken, in total no more than"
+    " numberOfResults; AWS doesn't document how much fits: here 1 MiB of results, at least one",
     "model for the token; the size assumed",
     value=1024 * 1024,
 )
 RETRIEVE_TOKEN = rule(
     "retrieve.next-token",
-    "nextToken continues the same request, for a while; any other is refused; each page counts"
-    " against the rate, and what was written meanwhile may show",
+    "nextToken continues the same request for a limited time; any other is refused; each page"
+    " counts against the rate, and later changes may show",
     "model that it is for the same search; all else assumed, after S3 Vectors",
     value=300,
     message="The provided nextToken is not valid for this request",
@@ -76,7 +75,7 @@ FILTER_OPERATOR = rule(
 # taken, and startsWith, stringContains and `in` were not.
 FILTER_IN = rule(
     "filter.in",
-    "in and notIn are taken on S3 Vectors, with lists of scalars, of Bedrock's own keys too",
+    "in and notIn are accepted on S3 Vectors, with lists of scalars, also for Bedrock's own keys",
     "guide and model, which except neither; one user observed that `in` is refused",
 )
 FILTER_CONSTRAINTS = rule(
@@ -122,7 +121,7 @@ RERANK_MODEL = rule(
 )
 RERANK_RESULTS = rule(
     "rerank.results",
-    "no more results are asked for than there are sources",
+    "numberOfResults is at most the number of sources",
     "assumed",
     message="numberOfResults must be at most the number of sources, {most}",
 )
@@ -142,7 +141,7 @@ RERANKING_EMPTY = rule(
 )
 RERANKING_FIELDS = rule(
     "retrieve.reranking-fields",
-    "SELECTIVE goes with fields to include or to exclude, one of the two; ALL with neither",
+    "SELECTIVE goes with fields to include or fields to exclude, ALL with neither",
     "model; text, and that ALL with fields is refused, assumed",
     message="selectionMode SELECTIVE needs either fieldsToInclude or fieldsToExclude, and ALL takes"
     " neither",

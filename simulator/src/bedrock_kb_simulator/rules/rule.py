@@ -1,4 +1,4 @@
-"""What a rule is, and the table of all of them."""
+"""A rule, and the table of all rules."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -10,9 +10,9 @@ from bedrock_kb_simulator.service_errors import ServiceError
 @dataclass(frozen=True, kw_only=True)
 class Rule:
     """
-    What AWS does; `broken` is the error it answers, `value` the number that matters.
+    A behaviour of AWS; `broken` returns its error, `value` is its limit or duration.
 
-    `status` is the HTTP status of an error that no service model of botocore's knows.
+    `status` is the HTTP status of an error that no service model of botocore has.
     """
 
     name: str

@@ -23,8 +23,8 @@ VECTOR_BUCKET_GONE = rule(
 )
 VECTOR_POLICY = rule(
     "vector-bucket.policy",
-    "a bucket has one policy at most, JSON with a Statement; it is kept and answered as it was"
-    " written; deleting one that is not there is no error",
+    "a bucket has at most one policy, JSON with a Statement; it reads back as written; deleting"
+    " a missing policy is no error",
     "model for the operations; what is refused, the text, and the last assumed, after S3",
     message="The vector bucket policy is not a valid policy document: JSON with a Statement",
 )
@@ -75,8 +75,8 @@ INDEX_UNNAMED = rule(
 )
 BUCKET_DEFAULT_MODE = rule(
     "vector-bucket.default-mode",
-    "an index gets its bucket's mode when it is made, ENHANCED unless"
-    " PutVectorBucketDefaultIndexMode said otherwise; those that are there keep theirs",
+    "a new index gets its bucket's mode, ENHANCED unless PutVectorBucketDefaultIndexMode"
+    " changed it; existing indexes keep theirs",
     "model; that a bucket made since 2026-09-30 may default to CLASSIC is assumed",
 )
 INDEX_CLASSIC = rule(
@@ -132,7 +132,9 @@ VECTOR_SIZE = rule(
     value=40_960,
     message="Invalid record for key '{key}': Metadata must have at most {limit} bytes",
 )
-LIST_PAGE = rule("vectors.page", "ListVectors has 500 on a page unless told", "model", value=500)
+LIST_PAGE = rule(
+    "vectors.page", "ListVectors has 500 vectors on a page by default", "model", value=500
+)
 LIST_BYTES = rule(
     "vectors.page-bytes",
     "a page of ListVectors ends once its vectors, data and metadata, exceed 1 MB",
@@ -145,10 +147,10 @@ LIST_BYTES = rule(
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-bedrock-kb.html
 SOURCE_KEY = rule(
     "vector.source-uri",
-    "Bedrock writes x-amz-bedrock-kb-source-uri with each passage of a VECTOR knowledge base: the"
-    " object's URI, or the id of a CUSTOM data source's document; `--omit-source-uri` of the"
-    " simulator leaves the latter out, for it is disputed;"
-    " x-amz-bedrock-kb-data-source-id stands with all of them",
+    "Bedrock writes x-amz-bedrock-kb-source-uri with each passage of a VECTOR knowledge base:"
+    " the object's URI, or the id of a CUSTOM data source's document; `--omit-source-uri` of the"
+    " simulator omits the latter, since reports differ; all passages have"
+    " x-amz-bedrock-kb-data-source-id",
     "guide for the keys; that of a CUSTOM document it is the id is assumed, observed that Retrieve"
     " has none, that its vectors have none either is inferred from that",
 )
@@ -236,8 +238,8 @@ FUSION_DEPTH = rule(
 )
 QUERY_WORDS = rule(
     "query.words",
-    "a text is free text, never syntax, and matches what has any of its words; without a word to"
-    " search for it finds nothing and is no error; of several texts the BM25 scores are added up",
+    "a query text is free text, never syntax, and matches vectors with any of its words;"
+    " without words it finds nothing and is no error; the BM25 scores of several texts are added",
     "assumed",
 )
 QUERY_BM25 = rule(
@@ -255,8 +257,8 @@ LONG_TEXT = rule(
 )
 QUERY_SCORES = rule(
     "query.scores",
-    "returnScores tells bm25Scores of the keys that matched, and of hybrid results fused, and"
-    " vectorDistance where the vector search found them; it adds nothing to vector-only ones",
+    "returnScores returns bm25Scores of the matching keys, and for hybrid results fused, and"
+    " vectorDistance if the vector search found them; it adds nothing to vector-only results",
     "model",
 )
 QUERY_FILTER_FIRST = rule(
@@ -281,8 +283,8 @@ VECTOR_FILTER_SHAPE = rule(
 )
 VECTOR_FILTER_VALUE = rule(
     "vector-filter.value",
-    "ranges compare numbers, $startsWith strings, $exists takes a boolean, $in and $nin lists of"
-    " scalars, the others a scalar",
+    "ranges compare numbers, $startsWith strings; $exists takes a boolean, $in and $nin lists"
+    " of scalars, the others a scalar",
     "guide; text assumed",
     message="Invalid query filter: {operator} of key '{key}' has a value of another type",
 )
@@ -336,7 +338,7 @@ TEXT_SEARCH_CHANGE = rule(
 )
 TEXT_SEARCH_TAKEN = conflict(
     "text-search.taken",
-    "a key that is searchable already can't be added, in another language neither",
+    "a key that is searchable can't be added again, not even in another language",
     "model for the error; when it is answered, and the text, are assumed",
     message="The metadata key '{key}' already has a text search configuration",
 )

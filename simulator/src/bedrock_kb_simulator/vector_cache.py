@@ -1,4 +1,4 @@
-"""Vectors kept in a file by model and text, so that nothing is embedded twice."""
+"""A cache of vectors in a file, by model and text."""
 
 import hashlib
 import sqlite3
@@ -11,11 +11,11 @@ import numpy as np
 from bedrock_kb_simulator.embedder import Embedder, Vector, load
 
 
-class KeptVectors:
+class VectorCache:
     """
-    An embedder that reads from an SQLite file the vectors that are there, and adds the others.
+    An embedder that caches vectors in an SQLite file.
 
-    Several processes may share the file. It is no store: without it everything is embedded again.
+    Several processes may share the file. If it is lost, everything is embedded again.
     """
 
     def __init__(self, embedder: Embedder, file: Path) -> None:
@@ -40,18 +40,18 @@ class KeptVectors:
         return self._embedder.model
 
     def embed(self, text: str) -> Vector:
-        return self._kept("passage", text, self._embedder.embed)
+        return self._cached("passage", text, self._embedder.embed)
 
     def embed_question(self, text: str) -> Vector:
-        return self._kept("question", text, self._embedder.embed_question)
+        return self._cached("question", text, self._embedder.embed_question)
 
     def put(self, kind: str, text: str, vector: Vector) -> None:
-        """`kind` is `passage` or `question`."""
+        """Add a vector; `kind` is `passage` or `question`."""
         row = (self._key(kind, text), vector.astype("<f4").tobytes())
         with self._lock:
             self._file.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?)", row)
 
-    def _kept(self, kind: str, text: str, embed: Callable[[str], Vector]) -> Vector:
+    def _cached(self, kind: str, text: str, embed: Callable[[str], Vector]) -> Vector:
         query = "SELECT vector FROM vectors WHERE key = ?"
         with self._lock:
             found = self._file.execute(query, (self._key(kind, text),)).fetchone()

@@ -1,8 +1,8 @@
 """
 Direct ingestion and deletion: Ingest- and DeleteKnowledgeBaseDocuments.
 
-AWS answers at once and works on; it bounds how many requests are at work and keeps jobs and
-direct requests of a knowledge base apart.
+AWS responds at once and works in the background. It limits concurrent requests, and refuses jobs
+and direct requests at the same time in a knowledge base.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from bedrock_kb_simulator.bucket_objects import (
     Bounds,
     ObjectMissing,
     attributes,
-    located,
+    bucket_and_key,
 )
 from bedrock_kb_simulator.data_sources import RUNNING, refuse_deleted, refuse_unavailable
 from bedrock_kb_simulator.dispatcher import Parameters
@@ -42,21 +42,21 @@ from bedrock_kb_simulator.knowledge_bases import knowledge_base
 from bedrock_kb_simulator.service_errors import ServiceError, Stopped, Unindexable
 from bedrock_kb_simulator.store import Row, Store, loaded
 
-# What a job and direct requests keep each other out of: rule managed.direct-or-job.
+# Where jobs and direct requests exclude each other: rule managed.direct-or-job.
 
 _JOBS = f"SELECT count(*) FROM ingestion_jobs WHERE {RUNNING}"  # noqa: S608 - a constant
 
 
 @dataclass(frozen=True, kw_only=True)
-class Realm:
-    """A knowledge base, or, of a managed one, a data source; `id` is one's or the other's."""
+class ExclusionScope:
+    """A knowledge base, or a data source of a managed one, by `id`."""
 
     id: str
     is_managed: bool
 
     @classmethod
-    def of(cls, store: Store, source: Row) -> "Realm":
-        """That of a data source."""
+    def of(cls, store: Store, source: Row) -> "ExclusionScope":
+        """Return the scope of a data source."""
         managed = is_managed(knowledge_base(store, source["knowledge_base_id"]))
         return cls(id=source["id" if managed else "knowledge_base_id"], is_managed=managed)
 
@@ -65,39 +65,36 @@ class Realm:
         return store.count(f"{_JOBS} AND {column} = ?", self.id)
 
 
-# How many direct requests are at work, and where.
-
-
 class DirectCalls:
-    """Which are under way: from their acceptance until their documents are settled."""
+    """Counts running direct requests, from acceptance until their documents are settled."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._running: Counter[str] = Counter()
 
-    def begin(self, realm: Realm) -> None:
+    def begin(self, realm: ExclusionScope) -> None:
         """
-        Raises ValidationException, not ThrottlingException, when there are too many; those into
-        managed knowledge bases count, too: rule managed.direct-in-account.
+        Count a request. Too many raise ValidationException, not ThrottlingException.
+
+        Requests into managed knowledge bases count, too: rule managed.direct-in-account.
         """
         with self._lock:
             if self._running.total() >= rules.DIRECT_CONCURRENCY.limit:
                 raise rules.DIRECT_CONCURRENCY.broken()
             self._running[realm.id] += 1
 
-    def end(self, realm: Realm) -> None:
+    def end(self, realm: ExclusionScope) -> None:
         with self._lock:
             self._running[realm.id] -= 1
 
-    def refuse_job(self, realm: Realm) -> None:
+    def refuse_job(self, realm: ExclusionScope) -> None:
         with self._lock:
             if self._running[realm.id]:
                 raise rules.JOB_DURING_DIRECT.broken()
 
 
-# The documents of an IngestKnowledgeBaseDocuments request: what they are and where they lie.
-#
-# One whose identifier is known replaces that document: rule document.overwritten.
+# The documents of an IngestKnowledgeBaseDocuments request. One with a known identifier replaces
+# that document: rule document.overwritten.
 
 _EXTENSIONS = {
     "application/pdf": "pdf",
@@ -114,7 +111,7 @@ _EXTENSIONS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Content:
-    """Content is at `uri` or in `body`; attributes are at `sidecar_uri` or given."""
+    """A document: its content at `uri` or in `body`, attributes at `sidecar_uri` or `given`."""
 
     identifier: str
     uri: str | None = None
@@ -125,14 +122,14 @@ class Content:
 
 
 def refuse_too_much(documents: Iterable[dict[str, Any]]) -> None:
-    """Raise ValidationException for more content than one request takes."""
+    """Raise ValidationException for more inline content than a request may have."""
     total = sum(_inline_size(document["content"].get("custom") or {}) for document in documents)
     if total > rules.DIRECT_PAYLOAD.limit:
         raise rules.DIRECT_PAYLOAD.broken()
 
 
-def drafted(indexing: Indexing, ingestion: VectorIngestion, content: Content) -> Draft:
-    """Raises Unindexable."""
+def read_draft(indexing: Indexing, ingestion: VectorIngestion, content: Content) -> Draft:
+    """Read a document. Raises Unindexable."""
     drafts, objects = indexing.drafts, indexing.drafts.objects
     if content.uri is None:
         return Draft(
@@ -142,8 +139,10 @@ def drafted(indexing: Indexing, ingestion: VectorIngestion, content: Content) ->
             etag=hashlib.md5(content.body, usedforsecurity=False).hexdigest(),
         )
     try:
-        found = objects.find(*located(content.uri))
-        sidecar = objects.find(*located(content.sidecar_uri)) if content.sidecar_uri else None
+        found = objects.find(*bucket_and_key(content.uri))
+        sidecar = (
+            objects.find(*bucket_and_key(content.sidecar_uri)) if content.sidecar_uri else None
+        )
     except ObjectMissing as error:
         raise Unindexable(rules.FILE_UNREADABLE.message) from error
     draft = drafts.read(ingestion, found, sidecar)
@@ -152,7 +151,7 @@ def drafted(indexing: Indexing, ingestion: VectorIngestion, content: Content) ->
 
 
 def _content(source: Row, document: dict[str, Any]) -> Content:
-    """Raises ValidationException for a combination that the data source does not take."""
+    """Return a document's content. Raises ValidationException if it doesn't suit the source."""
     content, metadata = document["content"], document.get("metadata") or {}
     kind = content["dataSourceType"]
     custom = content.get("custom") or {}
@@ -167,7 +166,7 @@ def _content(source: Row, document: dict[str, Any]) -> Content:
     if kind == "S3":  # rule document.by-uri: wherever it lies
         return Content(identifier=key, uri=key, sidecar_uri=sidecar_uri)
     bounds = ingestion_of(loaded(source["body"])).bounds
-    given = _given(metadata.get("inlineAttributes") or (), bounds)
+    given = _inline_attributes(metadata.get("inlineAttributes") or (), bounds)
     if custom["sourceType"] == "S3_LOCATION":
         uri = custom["s3Location"]["uri"]
         return Content(identifier=key, uri=uri, sidecar_uri=sidecar_uri, given=given)
@@ -202,7 +201,7 @@ def _has_content(custom: dict[str, Any]) -> bool:
     return member is not None and content.get(member) is not None
 
 
-def _given(inline: Iterable[dict[str, Any]], bounds: Bounds) -> Attributes:
+def _inline_attributes(inline: Iterable[dict[str, Any]], bounds: Bounds) -> Attributes:
     pairs = ((attribute["key"], {"value": attribute["value"]}) for attribute in inline)
     try:
         return attributes(pairs, bounds)
@@ -224,16 +223,18 @@ def _inline(content: dict[str, Any]) -> tuple[bytes, str]:
 logger = logging.getLogger(__name__)
 
 _INGEST = "IngestKnowledgeBaseDocuments"
-# What the documents of a request read once it is accepted, and what in the second half of its
-# time (rule document.statuses).
-_BEGUN = {"STARTING": "IN_PROGRESS", "DELETING": "DELETE_IN_PROGRESS"}
+# The status of documents after acceptance, and in the second half of a request's duration (rule
+# document.statuses).
+_SECOND_STATUS = {"STARTING": "IN_PROGRESS", "DELETING": "DELETE_IN_PROGRESS"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Direct:
     """
-    A request takes `duration` AWS seconds, or `pdf_duration` with a PDF among its documents, and
-    what its documents take: document.duration.
+    Direct requests.
+
+    Each takes `duration` AWS seconds, or `pdf_duration` with a PDF among its documents, plus the
+    time to index them: rule document.duration.
     """
 
     store: Store
@@ -294,13 +295,13 @@ class Direct:
         )
 
     def close(self) -> None:
-        """What was not begun is FAILED after a restart."""
+        """Stop running requests; the next start marks their documents as FAILED."""
         self._closing.set()
         for life in tuple(self._lives.values()):
             life.join(timeout=5)
 
     def _source(self, parameters: Parameters) -> Row:
-        """One that is there, and whose documents may be asked for."""
+        """Return the request's data source; raises ServiceError if it takes no requests."""
         source = usable_data_source(self.store, parameters)
         refuse_deleted(source)
         refuse_unavailable(source)
@@ -318,9 +319,9 @@ class Direct:
         duration: float,
         slower: Callable[[], float] = lambda: 1.0,
     ) -> Parameters:
-        """Begin unless the client token has begun it already; answers what is so before that."""
+        """Begin the work, unless its client token did before; return the documents' details."""
         scope, token = f"documents/{status}/{source['id']}", parameters.get("clientToken")
-        realm = Realm.of(self.store, source)
+        realm = ExclusionScope.of(self.store, source)
         destination = Destination(
             knowledge_base_id=source["knowledge_base_id"],
             data_source_id=source["id"],
@@ -329,7 +330,7 @@ class Direct:
         )
         mark = partial(self.indexing.records.mark, destination.data_source_id, keys)
         with self.store.transaction():
-            if self.tokens.made(scope, token) is not None:
+            if self.tokens.resource_of(scope, token) is not None:
                 return {"documentDetails": self._details(source, named)}
             if realm.running_jobs(self.store):
                 raise rules.DIRECT_DURING_JOB.broken()
@@ -345,7 +346,7 @@ class Direct:
             try:
                 if self.clock.wait(half, self._closing):
                     return
-                mark(_BEGUN[status])
+                mark(_SECOND_STATUS[status])
                 if not self.clock.wait(half, self._closing):
                     work(destination)
             except Stopped:
@@ -360,18 +361,18 @@ class Direct:
         return accepted
 
     def _slowness(self, data_source_id: str, keys: Sequence[str]) -> float:
-        """How many times as long a request takes by what its documents meet: they are accepted."""
+        """Return the factor of a request's duration, by faults of its accepted documents."""
         times = 1.0
         for key in keys:
-            fault = self.indexing.faults.of_made(_INGEST, key, AT_ACCEPTANCE)
+            fault = self.indexing.faults.inject_into(_INGEST, key, AT_ACCEPTANCE)
             if fault is not None and fault.kind is Kind.UNSEEN:
                 self.indexing.records.hide(data_source_id, key, seconds=fault.seconds)
             elif fault is not None:
                 times = rules.DOCUMENT_SLOW.value
         return times
 
-    def _warming(self, realm: Realm, destination: Destination) -> float:
-        """Rule managed.first-ingestion: AWS seconds more, before anything was ingested at all."""
+    def _warming(self, realm: ExclusionScope, destination: Destination) -> float:
+        """Return extra AWS seconds for the first request: rule managed.first-ingestion."""
         begun = (
             "SELECT 1 FROM documents d JOIN data_sources s ON s.id = d.data_source_id"
             " WHERE s.knowledge_base_id = ?"
@@ -382,13 +383,13 @@ class Direct:
 
     def _index(self, destination: Destination, content: Content) -> None:
         try:
-            draft = drafted(self.indexing, destination.ingestion, content)
+            draft = read_draft(self.indexing, destination.ingestion, content)
             self.indexing.index(destination, draft, stop=self._closing)
         except Stopped:
             raise
         except Unindexable as error:
             self.indexing.fail(destination, content.identifier, error)
-        except Exception as error:  # the bucket can't be read, for one; the others go on
+        except Exception as error:  # such as an unreadable bucket; other documents go on
             logger.warning("document could not be read", exc_info=error)
             self.indexing.fail(
                 destination, content.identifier, Unindexable(rules.FILE_UNREADABLE.message)

@@ -27,13 +27,14 @@ def operation_of(request: Request) -> Any:
     return model.operation_model(name)
 
 
-def is_meant(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+def is_json_request(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     """Return True if a request's headers name an operation of such a service."""
     targets = [value.decode("latin-1") for name, value in headers if name == b"x-amz-target"]
     return any(each.partition(".")[0] in _SERVICES for each in targets)
 
 
-def is_of(operation: Any) -> bool:
+def is_spoken_to(operation: Any) -> bool:
+    """Return True for an operation of a service with this protocol."""
     return operation.service_model.service_name in _SERVICES.values()
 
 
@@ -44,7 +45,7 @@ def parameters_of(operation: Any, request: Request, body: bytes) -> dict[str, An
     return parsed
 
 
-def written(operation: Any, result: Any) -> Response:
+def serialize(operation: Any, result: Any) -> Response:
     """Return the response for a result or a ServiceError."""
     service = operation.service_model
     if isinstance(result, ServiceError):

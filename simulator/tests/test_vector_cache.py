@@ -1,17 +1,17 @@
-"""Vectors kept by model and text."""
+"""The cache of vectors by model and text."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bedrock_kb_simulator.embedder import WIDTH, Vector, normalised
+from bedrock_kb_simulator.embedder import WIDTH, Vector, normalise
 from bedrock_kb_simulator.embedding_models import KEPT_VECTORS, embedder_of
-from bedrock_kb_simulator.kept_vectors import KeptVectors
+from bedrock_kb_simulator.vector_cache import VectorCache
 
 
 class Counting:
-    """A model whose vectors say how it was asked."""
+    """A model whose vectors count its calls."""
 
     def __init__(self, model: str = "counting") -> None:
         self.model = model
@@ -19,7 +19,7 @@ class Counting:
 
     def embed(self, text: str) -> Vector:
         self.asked.append(text)
-        return normalised(np.full(WIDTH, len(text), np.float32))
+        return normalise(np.full(WIDTH, len(text), np.float32))
 
     def embed_question(self, text: str) -> Vector:
         return -self.embed(text)
@@ -27,28 +27,28 @@ class Counting:
 
 def test_text_is_embedded_once_for_all_processes(tmp_path: Path) -> None:
     first, second = Counting(), Counting()
-    made = KeptVectors(first, tmp_path / "folder" / "vectors.sqlite").embed("text")
+    made = VectorCache(first, tmp_path / "folder" / "vectors.sqlite").embed("text")
 
-    kept = KeptVectors(second, tmp_path / "folder" / "vectors.sqlite").embed("text")
+    kept = VectorCache(second, tmp_path / "folder" / "vectors.sqlite").embed("text")
 
     assert np.array_equal(made, kept)
     assert kept.dtype == np.float32
     assert (first.asked, second.asked) == (["text"], [])
 
 
-def test_questions_and_other_models_have_vectors_of_their_own(tmp_path: Path) -> None:
+def test_cache_separates_questions_and_models(tmp_path: Path) -> None:
     one, other = Counting(), Counting("other")
-    kept = KeptVectors(one, tmp_path / "vectors.sqlite")
+    kept = VectorCache(one, tmp_path / "vectors.sqlite")
     passage, question = kept.embed("text"), kept.embed_question("text")
 
-    KeptVectors(other, tmp_path / "vectors.sqlite").embed("text")
+    VectorCache(other, tmp_path / "vectors.sqlite").embed("text")
 
     assert np.array_equal(kept.embed_question("text"), question)
     assert np.array_equal(question, -passage)
     assert (one.asked, other.asked) == (["text", "text"], ["text"])
 
 
-def test_vectors_are_kept_where_the_environment_names_a_file(
+def test_vectors_are_cached_in_the_file_that_the_environment_names(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     plain = embedder_of("minilm")

@@ -1,9 +1,9 @@
 """
-Which operation a request means, and its parameters, by the botocore service models.
+The operation and parameters of a request, by the botocore service models.
 
-Of services called by procedures (rpc_protocol) the request names both. Of all others
-the SigV4 credential scope names the service, or the path does where several share a signing name
-(`bedrock`), or the ARN in it.
+Requests in JSON 1.1 (json_protocol) name the service and the operation. In others the SigV4
+credential scope names the service; services that share a signing name (`bedrock`) differ by path,
+or by the ARN in it.
 """
 
 import re
@@ -14,7 +14,7 @@ from moto.core.request import Request
 from moto.core.routing import get_service_router
 from werkzeug.exceptions import NotFound
 
-from bedrock_kb_simulator import rpc_protocol
+from bedrock_kb_simulator import json_protocol
 from bedrock_kb_simulator.orders import Message
 
 _SCOPE = re.compile(r"Credential=[^/]+/\d{8}/[^/]+/(?P<signing_name>[^/]+)/aws4_request")
@@ -22,19 +22,21 @@ _SERVICES = {
     "s3vectors": ("s3vectors",),
     "bedrock": ("bedrock-agent-runtime", "bedrock-agent", "bedrock-runtime", "bedrock"),
 }
-# `/tags/{arn}` is a path of several; these take no other ARNs [TaggableResourcesArn, ResourceARN].
+# Several services have the path `/tags/{arn}`; these take only such ARNs [TaggableResourcesArn,
+# ResourceARN].
 _TAGGED = {"bedrock-agent-runtime": ":session/", "s3vectors": ":s3vectors:"}
-_ANY_SERVICE = (*_SERVICES["s3vectors"], *_SERVICES["bedrock"])  # whose paths tell them apart
+_ANY_SERVICE = (*_SERVICES["s3vectors"], *_SERVICES["bedrock"])  # distinguished by their paths
 
 
-def read(scope: Message, body: bytes) -> tuple[Any, dict[str, Any]]:
+def parse_request(scope: Message, body: bytes) -> tuple[Any, dict[str, Any]]:
     """
-    The operation that a request of ASGI's means, and its parameters; raises NotFound if it means
-    none, or whatever moto's parsers stumble over.
+    Return the operation of a request and its parameters.
+
+    Raises NotFound for an unknown operation, or whatever moto's parsers raise.
     """
     request = http_request(scope, body)
-    if (operation := rpc_protocol.operation_of(request)) is not None:
-        return operation, rpc_protocol.parameters_of(operation, request, body)
+    if (operation := json_protocol.operation_of(request)) is not None:
+        return operation, json_protocol.parameters_of(operation, request, body)
     name = signing_name(request.headers.get("Authorization", ""))
     services = _SERVICES.get(name, ()) if name else _ANY_SERVICE
     for service in services:
@@ -61,13 +63,13 @@ def read(scope: Message, body: bytes) -> tuple[Any, dict[str, Any]]:
 
 
 def signing_name(authorization: str) -> str | None:
-    """Of the service that a request is signed for; None of one that is not signed."""
+    """Return the signing name in an Authorization header, or None if unsigned."""
     signed = _SCOPE.search(authorization)
     return signed["signing_name"] if signed else None
 
 
 def http_request(scope: Message, body: bytes) -> Request:
-    """As moto takes it."""
+    """Return the request in moto's form."""
     headers = {name.decode(): value.decode("latin-1") for name, value in scope["headers"]}
     query = scope["query_string"].decode()
     path = scope["raw_path"].decode()
