@@ -7,16 +7,14 @@ the operator's, not to a user.
 """
 
 import os
-import threading
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from stackroom.app.function_settings import CatalogToolsSettings
 from stackroom.app.tool_builder import ToolBuilder
-from stackroom.aws import session
+from stackroom_agents.thread_safe_clients import client_of
 
 _FUNCTIONS = ("retrieve", "catalog-tools")
-_lock = threading.Lock()
 
 
 class AgentSettings(CatalogToolsSettings):
@@ -47,11 +45,3 @@ def from_project(project: str = "stackroom") -> ToolBuilder:
         answer = client_of("lambda").get_function_configuration(FunctionName=f"{project}-{name}")
         variables |= answer["Environment"]["Variables"]
     return from_environment(variables)
-
-
-def client_of(service: str) -> Any:
-    """`stackroom.aws.session.client`, for threads that ask for one at the same time."""
-    # An agent calls tools side by side, and to make clients of one session is not thread-safe:
-    # https://boto3.amazonaws.com/v1/documentation/api/latest/guide/session.html
-    with _lock:
-        return session.client(service)

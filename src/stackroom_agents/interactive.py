@@ -63,8 +63,8 @@ from stackroom_agents.batch.definition_settings import DefinitionSettings
 from stackroom_agents.batch.event_agent import bedrock_model, defined
 from stackroom_agents.batch.event_conversation import raise_anew, text_of, texts
 from stackroom_agents.batch.run_limits import TURNS, ToolCalls
-from stackroom_agents.configuration import client_of
 from stackroom_agents.observability import tell_breakage
+from stackroom_agents.thread_safe_clients import client_of
 from stackroom_agents.tool_context import GROUPS, SESSION_ID, USER_ID
 
 SECONDS = 600  # of a turn, as a batch agent's function has

@@ -40,6 +40,7 @@ from stackroom_agents.agent_errors import AgentMisconfigured
 from stackroom_agents.configuration import client_of
 from stackroom_agents.observability import ObservedRetrieval
 from stackroom_agents.retrieval_tool import retrieval_tool
+from stackroom_agents.thread_safe_clients import client_of
 from stackroom_stores.entries import DEFAULT_TOOL, LinkedSettings
 from stackroom_stores.linked_knowledge_bases import (
     AnyLinkedSettings,

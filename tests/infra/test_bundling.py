@@ -30,7 +30,12 @@ def test_bundle_has_every_botocore_service_that_the_product_calls() -> None:
     """Except PostgreSQL's driver: only agents use it, and bring it themselves."""
     sources = [
         path.read_text("utf-8")
-        for folder in ("functions", "src/stackroom")
+        for folder in (
+            "functions",
+            "src/stackroom",
+            "src/stackroom_agents/user_agents",
+            "src/stackroom_stores",
+        )
         for path in (bundling.ROOT / folder).rglob("*.py")
         if "pgvector" not in path.parts
     ]

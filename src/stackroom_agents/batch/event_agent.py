@@ -19,7 +19,7 @@ from stackroom_agents.batch.event_conversation import EventConversation, Json
 from stackroom_agents.batch.queue import Queue
 from stackroom_agents.batch.run_limits import RunDeadline
 from stackroom_agents.batch.toolbox import load_tools
-from stackroom_agents.configuration import client_of
+from stackroom_agents.thread_safe_clients import client_of
 
 _MAX_PROMPT = 1024**2  # bytes; what is larger is no prompt
 _Settings = TypeVar("_Settings", bound=DefinitionSettings)
