@@ -37,7 +37,6 @@ from stackroom.access.plain_text import is_plain
 from stackroom.app.function_settings import FittingSettings
 from stackroom.search.results import Searchable
 from stackroom_agents.agent_errors import AgentMisconfigured
-from stackroom_agents.configuration import client_of
 from stackroom_agents.observability import ObservedRetrieval
 from stackroom_agents.retrieval_tool import retrieval_tool
 from stackroom_agents.thread_safe_clients import client_of
