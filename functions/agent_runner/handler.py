@@ -125,7 +125,7 @@ def carry_out(body: str) -> None:
     with logger.append_context_keys(run_id=run_message.run_id):
         run = runner().carry_out(run_message.user_id, run_message.run_id)
         if run is None:
-            logger.info("run not started")
+            logger.info("run not begun")
         else:
             _report(run)
 

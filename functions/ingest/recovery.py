@@ -74,7 +74,7 @@ def sweep(request: Sweep) -> dict[str, Any]:
     except Unavailable as unavailable:
         swept.failures["survey of data sources"] = unavailable
     for name, error in swept.failures.items():
-        logger.error("run not recovered", execution_name=name, exc_info=error)
+        logger.error("run not looked after", execution_name=name, exc_info=error)
     state = use_cases().admission.state()  # last: its failure must not hold up any run
     logger.info("leases swept", followed=swept.followed, **asdict(state))
     metrics.add_metric(name="RunsFollowed", unit=MetricUnit.Count, value=len(swept.followed))

@@ -81,7 +81,7 @@ def _respond(event: Any, context: LambdaContext, searched: LinkedRetrieval) -> R
     except (MissingIdentity, ValidationError) as error:
         return failure(error)
     except Exception:
-        logger.exception("search failed")
+        logger.exception("broke")
         return failure(RetrievalFailed("the search failed; the reason is in the function's log"))
 
 

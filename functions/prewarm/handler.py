@@ -41,7 +41,7 @@ def pool() -> dict[str, KnowledgeBase]:
 def handler(event: Any, context: LambdaContext) -> dict[str, int]:
     milliseconds = prewarm_pool(pool())
 
-    logger.info("prewarm_pool", milliseconds=milliseconds)
+    logger.info("prewarmed", milliseconds=milliseconds)
     return milliseconds
 
 

@@ -63,7 +63,7 @@ def _respond(event: Any, context: LambdaContext) -> tuple[ToolCall | None, Respo
     except (MissingIdentity, ValidationError) as error:
         return call, failure(error)
     except Exception:
-        logger.exception("search failed")
+        logger.exception("broke")
         problem = "the search failed; the reason is in the function's log"
         return call, failure(RetrievalFailed(problem))
 

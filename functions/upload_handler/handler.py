@@ -62,7 +62,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     # If every message failed, this might fail, too, and nobody would learn which messages.
     failures = requests().ask_all(waiting) if waiting else {}
     for catalog_id, error in failures.items():
-        logger.error("requesting a run failed", catalog_id=catalog_id, exc_info=error)
+        logger.error("asking for a run failed", catalog_id=catalog_id, exc_info=error)
         failed += waiting[catalog_id]
     return response(failed)
 

@@ -57,8 +57,8 @@ def test_the_local_cloud_is_ready_for_a_second_project(
     unsure = {name: each.text for name, each in found.items() if each.mark != "ok"}
     assert unsure.keys() == {"names", "search by words"}, unsure
     told = found["names"].text
-    assert told.startswith("none is seen to be taken, but DescribeRegistry is refused"), told
-    assert "; ListGateways is refused" in told
+    assert told.startswith("no name is known to be taken, but DescribeRegistry failed"), told
+    assert "; ListGateways failed" in told
 
 
 def test_preflight_reports_each_problem_of_the_local_cloud(

@@ -150,10 +150,10 @@ def test_each_tool_has_a_cedar_policy_that_permits_people(assembly: Assembly) ->
     ("before", "after", "reason"),
     [
         ('hasTag("username")', 'hasTag("username") && principal.getTag("a") == "b"', None),
-        (' when { principal.hasTag("username") }', "", "permits programs"),
-        ('action == AgentCore::Action::"a___b"', "action", "not of one action"),
-        ("principal is AgentCore::OAuthUser", "principal", "not of one principal"),
-        ('"a___b"', '"a___c"', "not of one action"),
+        (' when { principal.hasTag("username") }', "", "must not permit programs"),
+        ('action == AgentCore::Action::"a___b"', "action", "must name one action"),
+        ("principal is AgentCore::OAuthUser", "principal", "must name one principal"),
+        ('"a___b"', '"a___c"', "must name one action"),
         ("when", "wen", "invalid policy condition"),
     ],
 )

@@ -223,9 +223,9 @@ def _gateway(role: str) -> dict[str, Any]:
 def test_wrong_argument_is_refused_before_aws_is_called(
     wrong: str, named: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    context = {**EXISTING, wrong: "nonsense"}
-    options = [part for name, value in context.items() for part in ("-c", f"{name}={value}")]
-    monkeypatch.setattr(sys, "argv", ["opensearch_facts.py", *options])
+    invalid = {**EXISTING, wrong: "nonsense"}
+    context = [part for name, value in invalid.items() for part in ("-c", f"{name}={value}")]
+    monkeypatch.setattr(sys, "argv", ["opensearch_facts.py", *context])
     monkeypatch.setattr(boto3.session, "Session", lambda **_: pytest.fail("AWS was called"))
 
     with pytest.raises(SystemExit, match=named):
