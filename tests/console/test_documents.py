@@ -189,8 +189,8 @@ def test_its_history_is_that_of_its_events(
     text = alice.get(f"/catalogs/{catalog}/documents/{document}").text
     others = alice.get(f"/catalogs/{catalog}/documents/{other}").text
 
-    assert re.findall(r"</time> <bdi>(.*?)</bdi>", text) == ["searchable"]
-    assert re.findall(r"</time> <bdi>(.*?)</bdi>", others) == ["pending"]
+    assert re.findall(r"</time> <bdi>(.*?)</bdi>", text) == ["Searchable"]
+    assert re.findall(r"</time> <bdi>(.*?)</bdi>", others) == ["Pending"]
 
 
 def test_a_pdf_is_shown_beside_its_passages_from_the_buckets_origin(

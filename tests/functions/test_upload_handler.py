@@ -191,7 +191,7 @@ def test_messages_whose_run_could_not_start_are_redelivered(
         failed = pipeline.deliver(body(), body("alice/law/c.txt"), body())
     again = pipeline.deliver(body())
 
-    line = printed.line("requesting a run failed")
+    line = printed.line("asking for a run failed")
     assert (failed, again) == (["m0", "m2"], [])
     assert line["catalog_id"] == place_of(KEY).catalog_id
     assert line["exception_name"] == "StoreUnavailable"

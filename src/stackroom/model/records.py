@@ -127,7 +127,7 @@ class DocumentStatus(StrEnum):
 
 
 class CapKind(StrEnum):
-    """The quantities that caps limit."""
+    """What a user's cap counts."""
 
     DOCUMENTS = "documents"
     BYTES = "bytes"
