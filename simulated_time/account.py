@@ -153,7 +153,7 @@ class Account:
 
     def beside(self, actions: Sequence[Callable[[], T]]) -> list[T]:
         """
-        Run the actions in parallel as `stackroom.concurrency.in_threads` does, in one function.
+        Run the actions in parallel as `stackroom.concurrency.run_in_threads` does, in one function.
 
         Together they take as long as the slowest, even if that one has only read and owes time.
         """

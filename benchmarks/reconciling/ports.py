@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 def in_turn(actions: Sequence[Callable[[], T]]) -> list[T]:
-    """`Beside` without threads: the actions run one after the other."""
+    """`RunParallel` without threads: the actions run one after the other."""
     return [action() for action in actions]
 
 

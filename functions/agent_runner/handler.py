@@ -78,7 +78,7 @@ def runner() -> Runner:
     for name in _OURS:
         logging.getLogger(name)  # creates the package's logger, which otherwise doesn't exist yet
     copy_config_to_registered_loggers(logger, include=_OURS)
-    observability.hush()
+    observability.silence_library_loggers()
     use_cases = RunnerUseCases(settings=settings(), client=client, cache_tally=cache_tally)
     retrieval = use_cases.retrieval
     return Runner(

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Protocol, TypeVar
 
-from stackroom.errors import RecordChanged, Unavailable, is_everybodys
+from stackroom.errors import RecordChanged, Unavailable, is_systemic
 
 T = TypeVar("T")
 
@@ -15,12 +15,12 @@ T = TypeVar("T")
 _THREADS = 10
 
 
-class Beside(Protocol):
+class RunParallel(Protocol):
     def __call__(self, actions: Sequence[Callable[[], T]]) -> list[T]:
         """What each answers, in their order. Raises what the first of them raised."""
 
 
-def in_threads(actions: Sequence[Callable[[], T]]) -> list[T]:
+def run_in_threads(actions: Sequence[Callable[[], T]]) -> list[T]:
     if len(actions) < 2:
         return [action() for action in actions]
     with ThreadPoolExecutor(min(len(actions), _THREADS)) as threads:
@@ -33,7 +33,7 @@ def tried(once: Callable[[], T]) -> T | Exception:
     try:
         return once()
     except Exception as error:
-        if is_everybodys(error):
+        if is_systemic(error):
             raise
         return error
 

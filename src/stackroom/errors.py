@@ -344,7 +344,7 @@ def told_seconds(count: int) -> str:
     return f"{count} second" + ("s" if count != 1 else "")
 
 
-def is_everybodys(error: Exception) -> bool:
+def is_systemic(error: Exception) -> bool:
     """
     Whether the next item would meet it, too.
 

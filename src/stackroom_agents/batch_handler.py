@@ -57,7 +57,7 @@ def _agent() -> EventAgent:
     copy_config_to_registered_loggers(logger, include=_OURS)
     made = batch_agent(os.environ)
     if not made.settings.enable_observability:
-        observability.hush()
+        observability.silence_library_loggers()
     return made
 
 

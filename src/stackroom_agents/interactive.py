@@ -265,7 +265,7 @@ def serve(
     for name in _OURS:
         logging.getLogger(name)  # there is none of a package before somebody asks
     copy_config_to_registered_loggers(Logger(), include=_OURS)
-    observability.hush()
+    observability.silence_library_loggers()
     app = interactive_agent(os.environ, model_of=model_of).app()
     uvicorn.run(app, host=host, port=port, log_level="warning")
 

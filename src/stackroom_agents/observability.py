@@ -110,7 +110,7 @@ def tell_breakage(
     where.error(message, extra=told)
 
 
-def hush() -> None:
+def silence_library_loggers() -> None:
     """
     For the process: what libraries would tell of requests, replies and errors is left out.
 

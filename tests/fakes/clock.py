@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def in_turn(actions: Sequence[Callable[[], T]]) -> list[T]:
-    """`Beside` without threads: each sees what time the one before it took."""
+    """`RunParallel` without threads: each sees what time the one before it took."""
     return [action() for action in actions]
 
 

@@ -549,7 +549,7 @@ def test_a_grant_to_be_yielded_goes_back_once_its_last_call_is_over(pipeline: Pi
 def test_a_run_whose_history_fills_hands_over_with_nothing_at_work(pipeline: Pipeline) -> None:
     slow = place_of(drop(pipeline, 300)[0]).document_id
     pipeline.bedrock.becomes(slow, "IN_PROGRESS")
-    run = pipeline.work().having(steps=MAX_STEPS)
+    run = pipeline.work().with_progress(steps=MAX_STEPS)
     begun = calls(pipeline)
     at_work: list[int] = []
     pipeline.leases.before("take", lambda *_, **__: at_work.append(len(pipeline.bedrock.at_work())))

@@ -67,11 +67,11 @@ def test_a_data_source_that_never_comes_breaks_the_run_in_the_end(filled: Pipeli
 
     assert waits == sorted({*waits})
     with pytest.raises(DataSourceBroken):
-        filled.ingestion.ensure(run.having(steps=MAX_STEPS))
+        filled.ingestion.ensure(run.with_progress(steps=MAX_STEPS))
 
 
 def test_a_delayed_run_waits_before_it_does_anything(filled: Pipeline) -> None:
-    late = filled.live_run().having(delay=60)
+    late = filled.live_run().with_progress(delay=60)
 
     waiting = filled.execute(run=late, until="WaitForDataSource")
     made = dict(filled.bedrock.sources)
@@ -122,7 +122,7 @@ def test_a_superseded_run_touches_nothing(filled: Pipeline) -> None:
 def test_a_run_that_was_handed_over_is_superseded(filled: Pipeline) -> None:
     run = filled.live_run()
 
-    filled.execute(run=run.having(steps=MAX_STEPS))
+    filled.execute(run=run.with_progress(steps=MAX_STEPS))
 
     assert filled.visited[-1] == "RunHandedOver"
     assert filled.executions.started[f"{CATALOG}-2"]["progress"] == {"delay": 0}

@@ -13,9 +13,11 @@ from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline, place_o
 def test_a_run_travels_as_json_and_arrives_as_it_was() -> None:
     names = (DocumentName(catalog_id="cat", document_id="doc", version=1),)
     call = DirectCall(accepted_at=NOW, began_at=NOW, documents=names)
-    run = Run(worklist_id="cat", epoch=1).went(RunOutcome.STARTED, calls=(call,), job_id="J")
+    run = Run(worklist_id="cat", epoch=1).with_outcome(
+        RunOutcome.STARTED, calls=(call,), job_id="J"
+    )
 
-    moved = run.counted(sent=3).counted(sent=2, failed=1).went(RunOutcome.RUNNING)
+    moved = run.counted(sent=3).counted(sent=2, failed=1).with_outcome(RunOutcome.RUNNING)
 
     assert Run.model_validate(moved.model_dump(mode="json")) == moved
     assert (moved.progress.steps, moved.progress.job_id) == (2, "J")

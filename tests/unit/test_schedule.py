@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from stackroom.clock import Pace
 from stackroom.model.records import Document, DocumentStatus
 from stackroom.runs.admission import Limits, Schedule
-from stackroom.runs.ledger import Did, Ledger, Mode, Waiter, duration, with_measured
+from stackroom.runs.ledger import CompletedWork, Ledger, Mode, Waiter, duration, with_measured
 from tests.fakes.admission import a_job, a_waiter
 from tests.support.records import NOW, a_document
 
@@ -44,7 +44,7 @@ def after(*works: tuple[int, float]) -> Callable[[int], float]:
     """What is known of so many bytes after so many took so many seconds each."""
     ledger = Ledger()
     for size, seconds in works:
-        did = Did(mode=Mode.DIRECT, size=size, seconds=seconds)
+        did = CompletedWork(mode=Mode.DIRECT, size=size, seconds=seconds)
         ledger = with_measured(ledger, did, Pace())
     return lambda size: duration(ledger, Mode.DIRECT, size, Pace()) - OWN
 

@@ -187,7 +187,7 @@ def test_indexed_status_against_inspection_is_believed_only_if_found(
 ) -> None:
     searched.findings.reasons["etag of text"] = "no text was found in the PDF"
     settled_with(searched, "INDEXED")
-    run = searched.live_run().having(job_id="JOB1")
+    run = searched.live_run().with_progress(job_id="JOB1")
     if found:
         searched.is_searchable()
 

@@ -12,7 +12,7 @@ from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister, Dynamo
 from stackroom.aws.s3.document_bucket import S3DocumentBucket
 from stackroom.aws.s3.document_texts import S3DocumentTexts
 from stackroom.clock import Pace, utc_now
-from stackroom.concurrency import Beside, among_writers, in_threads
+from stackroom.concurrency import RunParallel, among_writers, run_in_threads
 from stackroom.model.records import PoolMember
 from stackroom.search.cached_embeddings import CacheTally
 
@@ -31,7 +31,7 @@ class Deployment:
     client: Callable[[str], Any] = session.client
     cache_tally: CacheTally | None = None
     now: Callable[[], datetime] = utc_now
-    beside: Beside = in_threads
+    beside: RunParallel = run_in_threads
     pause_among_writers: Callable[[int], None] = among_writers
 
     @cached_property

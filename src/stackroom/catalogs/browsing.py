@@ -19,7 +19,7 @@ from typing import Any
 from stackroom.access.tenancy import owned
 from stackroom.catalogs.transfers import FORM_SECONDS
 from stackroom.clock import utc_now
-from stackroom.concurrency import Beside, in_threads
+from stackroom.concurrency import RunParallel, run_in_threads
 from stackroom.model.keys import canonical_name
 from stackroom.model.records import Catalog, Document, DocumentStatus
 from stackroom.model.repositories import Catalogs, DocumentNames, Documents, NamedDocument
@@ -121,7 +121,7 @@ class Browsing:
     documents: Documents
     names: DocumentNames
     now: Callable[[], datetime] = utc_now
-    beside: Beside = in_threads
+    beside: RunParallel = run_in_threads
 
     def look(
         self,

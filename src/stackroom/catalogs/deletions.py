@@ -16,7 +16,7 @@ from itertools import takewhile
 
 from stackroom.access.tenancy import owned
 from stackroom.clock import utc_now
-from stackroom.errors import DocumentNotFound, RecordChanged, is_everybodys
+from stackroom.errors import DocumentNotFound, RecordChanged, is_systemic
 from stackroom.model.bucket import DocumentBucket
 from stackroom.model.keys import (
     Location,
@@ -352,6 +352,6 @@ class Emptying:
         try:
             return self.on.uploads.reconcile(key)
         except Exception as error:
-            if is_everybodys(error):
+            if is_systemic(error):
                 raise
             return error

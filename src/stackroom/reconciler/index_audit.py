@@ -23,7 +23,7 @@ from pydantic import AwareDatetime
 
 from stackroom.access.tenancy import key_of
 from stackroom.concurrency import chunks
-from stackroom.errors import is_everybodys
+from stackroom.errors import is_systemic
 from stackroom.model.keys import locate
 from stackroom.model.records import (
     Catalog,
@@ -135,7 +135,7 @@ class IndexAudit:
         try:
             there = self._next(at, member)
         except Exception as error:
-            if is_everybodys(error):
+            if is_systemic(error):
                 raise
             yield Discrepancy.not_compared(f"data sources of {member.knowledge_base_id}", error)
             there = None
@@ -178,7 +178,7 @@ class IndexAudit:
             yield Discrepancy.not_compared(str(there), expired)
             return past
         except Exception as error:
-            if is_everybodys(error):
+            if is_systemic(error):
                 raise
             yield Discrepancy.not_compared(str(there), error)
             return past

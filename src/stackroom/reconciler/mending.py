@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any
 
 from stackroom.clock import utc_now
-from stackroom.concurrency import Beside, chunks, in_threads, tried
-from stackroom.errors import RecordChanged, is_everybodys
+from stackroom.concurrency import RunParallel, chunks, run_in_threads, tried
+from stackroom.errors import RecordChanged, is_systemic
 from stackroom.model.records import Catalog, DataSourceType, Document, DocumentStatus
 from stackroom.model.repositories import Documents, InspectionRequests
 from stackroom.reconciler.discrepancies import QUIET, Discrepancy, Kind, Outcome
@@ -55,7 +55,7 @@ class Mending:
     requests: RunRequests
     inspections: InspectionRequests
     dry_run: bool = False
-    beside: Beside = in_threads
+    beside: RunParallel = run_in_threads
     quiet: timedelta = QUIET
     idle_before: datetime | None = None
     now: Callable[[], datetime] = utc_now
@@ -111,7 +111,7 @@ class Mending:
             except LeftForLater as why:
                 remedy = str(why)
             except Exception as error:
-                if is_everybodys(error):
+                if is_systemic(error):
                     raise
                 yield from (_failed(kind, each, error) for each in what)
                 return
@@ -160,7 +160,7 @@ class Mending:
         except RecordChanged:
             return _Attempt()
         except Exception as error:
-            if is_everybodys(error):
+            if is_systemic(error):
                 raise
             return _Attempt(first=first, error=error)
         return _Attempt(first=first, again=again)
@@ -179,7 +179,7 @@ def apart(what: str, found: Iterable[Discrepancy]) -> Generator[Discrepancy, Non
     try:
         return (yield from found)
     except Exception as error:
-        if is_everybodys(error):
+        if is_systemic(error):
             raise
         yield Discrepancy.not_compared(what, error)
         return None

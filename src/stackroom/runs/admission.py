@@ -22,11 +22,11 @@ from functools import partial
 from itertools import chain
 
 from stackroom.clock import REAL_TIME, Pace, utc_now
-from stackroom.concurrency import Beside, among_writers, in_threads, retried
-from stackroom.errors import is_everybodys
+from stackroom.concurrency import RunParallel, among_writers, retried, run_in_threads
+from stackroom.errors import is_systemic
 from stackroom.runs.ledger import (
     AdmissionBook,
-    Did,
+    CompletedWork,
     Grant,
     Ledger,
     Mode,
@@ -203,7 +203,7 @@ class Admission:
     pace: Pace = REAL_TIME
     now: Callable[[], datetime] = utc_now
     pause: Callable[[int], None] = among_writers
-    beside: Beside = in_threads
+    beside: RunParallel = run_in_threads
 
     def enter(self, waiter: Waiter) -> None:
         """Queue up. Safe to repeat: the position is kept, the token replaced."""
@@ -242,7 +242,12 @@ class Admission:
         return self.extend(mine, calls=waiter.calls)
 
     def keep(
-        self, worklist_id: str, epoch: int, *, calls: int | None = None, did: Did | None = None
+        self,
+        worklist_id: str,
+        epoch: int,
+        *,
+        calls: int | None = None,
+        did: CompletedWork | None = None,
     ) -> None:
         """
         The run's grant for some time yet, whoever waits: what it has begun must be finished. Of
@@ -293,7 +298,7 @@ class Admission:
             self.dispatch()
         return now
 
-    def leave(self, worklist_id: str, epoch: int, *, did: Did | None = None) -> None:
+    def leave(self, worklist_id: str, epoch: int, *, did: CompletedWork | None = None) -> None:
         """
         Give the grant back, if the run has one, hand it on, and remember how long its work took.
         Safe to repeat.
@@ -302,7 +307,10 @@ class Admission:
             self.dispatch(leaving=frozenset({(worklist_id, epoch)}), finished=did)
 
     def dispatch(
-        self, *, leaving: frozenset[tuple[str, int]] = frozenset(), finished: Did | None = None
+        self,
+        *,
+        leaving: frozenset[tuple[str, int]] = frozenset(),
+        finished: CompletedWork | None = None,
     ) -> None:
         """
         Hand out what is free, and wake whom it falls to. What `leaving` runs, by worklist and
@@ -363,7 +371,7 @@ class Admission:
         return list(chain.from_iterable(self.beside(queues)))
 
     def _grant(
-        self, leaving: frozenset[tuple[str, int]], finished: Did | None
+        self, leaving: frozenset[tuple[str, int]], finished: CompletedWork | None
     ) -> tuple[list[Waiter], list[Waiter]]:
         """Who has got a grant just now, and who has one and may not know it."""
 
@@ -386,7 +394,7 @@ class Admission:
         try:
             woken = self.task_tokens.wake(waiter.token)
         except Exception as error:
-            if is_everybodys(error):
+            if is_systemic(error):
                 raise
             woken = False
         if woken:
@@ -413,7 +421,7 @@ class Admission:
         epoch: int,
         changed: Callable[[Grant, Ledger], Grant],
         *,
-        did: Did | None = None,
+        did: CompletedWork | None = None,
     ) -> Grant | None:
         def once() -> Grant | None:
             ledger = self.book.read()
@@ -434,7 +442,7 @@ class Admission:
         return retried(once, tries=_TRIES, pause=self.pause)
 
 
-def _is_news(did: Did | None, ledger: Ledger) -> bool:
+def _is_news(did: CompletedWork | None, ledger: Ledger) -> bool:
     return did is not None and not is_known(ledger, did.mode, did.size)
 
 

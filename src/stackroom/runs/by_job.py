@@ -30,7 +30,7 @@ from stackroom.runs.evidence import (
     is_overdue,
     job_evidence,
 )
-from stackroom.runs.ledger import Did, Mode
+from stackroom.runs.ledger import CompletedWork, Mode
 from stackroom.runs.polling import Look, TaskResult
 from stackroom.runs.run import Run, RunOutcome, until_first_look, until_next_try
 from stackroom.runs.user_caps import UserCaps
@@ -72,16 +72,16 @@ class ByJobs:
         grant = self.admission.claim(run.worklist_id, run.epoch)
         if grant is None:
             since = run.progress.waiting_since or self.now()
-            return TaskResult(run=run.went(RunOutcome.QUEUED, waiting_since=since))
+            return TaskResult(run=run.with_outcome(RunOutcome.QUEUED, waiting_since=since))
         asked_at = self.now()
         if grant.start_at is not None and grant.start_at > asked_at:
             seconds = math.ceil((grant.start_at - asked_at).total_seconds())
-            return TaskResult(run=run.went(RunOutcome.BUSY, wait_seconds=seconds))
+            return TaskResult(run=run.with_outcome(RunOutcome.BUSY, wait_seconds=seconds))
         job = self._start(run, source)
         if isinstance(job, Busy):
             waits = run.progress.waits
             seconds = until_next_try(waits, jitter=True)
-            busy = run.went(RunOutcome.BUSY, wait_seconds=seconds, waits=waits + 1)
+            busy = run.with_outcome(RunOutcome.BUSY, wait_seconds=seconds, waits=waits + 1)
             return TaskResult(run=busy)
         # What has come since may have missed this job; it has another.
         work = (
@@ -170,7 +170,7 @@ class ByJobs:
         return None
 
     def _began(self, run: Run, job_id: str) -> Run:
-        return run.went(
+        return run.with_outcome(
             RunOutcome.STARTED,
             job_id=job_id,
             is_more=False,
@@ -198,11 +198,11 @@ class ByJobs:
         )
 
 
-def _did(job: Job, said_of: Iterable[DocumentEvidence]) -> Did:
+def _did(job: Job, said_of: Iterable[DocumentEvidence]) -> CompletedWork:
     """By Bedrock's clock, not by our looks."""
     seconds = (job.updated_at - job.started_at).total_seconds()
     size = sum(document.text_size for _, document, _ in said_of)
-    return Did(mode=Mode.JOB, size=size, seconds=max(0.0, seconds))
+    return CompletedWork(mode=Mode.JOB, size=size, seconds=max(0.0, seconds))
 
 
 def _is_to_be_taken_up(document: Document) -> bool:

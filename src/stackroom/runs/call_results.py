@@ -11,13 +11,13 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from stackroom.clock import utc_now
-from stackroom.concurrency import Beside, in_threads, tried
+from stackroom.concurrency import RunParallel, run_in_threads, tried
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model.records import Catalog, DataSource, Document, DocumentStatus
 from stackroom.model.repositories import Catalogs, Documents
 from stackroom.runs.bedrock_calls import NOT_FOUND, DirectDocuments, DocumentDetail
 from stackroom.runs.evidence import ABSENT, INDEXED, UNDER_WAY, DocumentEvidence, call_evidence
-from stackroom.runs.ledger import Did, Mode
+from stackroom.runs.ledger import CompletedWork, Mode
 from stackroom.runs.polling import Look
 from stackroom.runs.run import DirectCall, Run
 
@@ -33,7 +33,7 @@ class CallResults:
     documents: Documents
     catalogs: Catalogs
     now: Callable[[], datetime] = utc_now
-    beside: Beside = in_threads
+    beside: RunParallel = run_in_threads
 
     mode = Mode.DIRECT
 
@@ -42,7 +42,7 @@ class CallResults:
         said: dict[int, Mapping[str, DocumentDetail]] = {}  # by a call's number
         failures: dict[str, Exception] = {}
         set_aside = list(run.progress.set_aside)
-        did: Did | None = None
+        did: CompletedWork | None = None
         ended = self._ended(run, source)
         answers = self.beside([partial(self._answer, source, calls[each]) for each in ended])
         for number, details in zip(ended, answers, strict=True):
@@ -62,7 +62,7 @@ class CallResults:
                 said[number] = details
             did = _did(call, calls[number]) or did
         said_of = self._said_of(calls, said)
-        moved = run.having(calls=tuple(calls), set_aside=tuple(set_aside))
+        moved = run.with_progress(calls=tuple(calls), set_aside=tuple(set_aside))
         at_work = moved.progress.calls_at_work
         return Look(
             run=moved,
@@ -176,7 +176,7 @@ def _over(call: DirectCall, details: Mapping[str, DocumentDetail], *, at: dateti
     return call.model_copy(update={"is_over": True, "said_at": said_at if is_all else None})
 
 
-def _did(call: DirectCall, over: DirectCall) -> Did | None:
+def _did(call: DirectCall, over: DirectCall) -> CompletedWork | None:
     """
     How long Bedrock took, by its own clock, for all bytes that it had at work with the call: calls
     share what reads and embeds them. A removal tells nothing of an ingestion.
@@ -184,4 +184,6 @@ def _did(call: DirectCall, over: DirectCall) -> Did | None:
     if call.is_removal or call.is_large or over.said_at is None:
         return None
     seconds = (over.said_at - call.accepted_at).total_seconds()
-    return Did(mode=Mode.DIRECT, size=call.size + call.size_ahead, seconds=max(0.0, seconds))
+    return CompletedWork(
+        mode=Mode.DIRECT, size=call.size + call.size_ahead, seconds=max(0.0, seconds)
+    )

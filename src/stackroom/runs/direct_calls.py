@@ -11,12 +11,12 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from stackroom.clock import REAL_TIME, Pace, utc_now
-from stackroom.concurrency import Beside, in_threads, tried
+from stackroom.concurrency import RunParallel, run_in_threads, tried
 from stackroom.errors import (
     DocumentsRefused,
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
-    is_everybodys,
+    is_systemic,
 )
 from stackroom.model.bucket import DocumentBucket
 from stackroom.model.keys import digest
@@ -76,7 +76,7 @@ class DirectCalls:
     sends_texts: bool = True
     pace: Pace = REAL_TIME
     now: Callable[[], datetime] = utc_now
-    beside: Beside = in_threads
+    beside: RunParallel = run_in_threads
 
     mode = Mode.DIRECT
 
@@ -106,7 +106,7 @@ class DirectCalls:
         at_work, limit = run.progress.calls_at_work, self.admission.limits.direct_calls
         last_turn = run.progress.after
         free = max(0, limit - at_work)
-        run = run.having(after=work.after, is_more=False)
+        run = run.with_progress(after=work.after, is_more=False)
         share = self.admission.share_of(run.worklist_id)
         found = work.batches(free, share=share, at_work=at_work)
         if not found and not work.large:
@@ -118,13 +118,13 @@ class DirectCalls:
             self.admission.leave(run.worklist_id, run.epoch)
             if not run.progress.calls:
                 since = run.progress.waiting_since or self.now()
-                queued = run.went(RunOutcome.QUEUED, waiting_since=since)
+                queued = run.with_outcome(RunOutcome.QUEUED, waiting_since=since)
                 return TaskResult(run=queued, failures=work.failures)
         slots = 0 if grant is None else grant.slots
         free = max(0, slots - at_work)
         if len(found) > free:  # the turns of the others are yet to come
             last_turn = found[free - 1][-1].catalog_id if free else last_turn
-            run = run.having(after=last_turn)
+            run = run.with_progress(after=last_turn)
         sending = CallSender(
             calls=self,
             run=run,
@@ -145,7 +145,7 @@ class DirectCalls:
             self.admission.leave(run.worklist_id, run.epoch)
             moved = with_nothing_to_do(run, work.next_try, self.now())
             return TaskResult(run=moved, failures=work.failures)
-        waiting = self._waiting(run.having(is_more=work.is_more))
+        waiting = self._waiting(run.with_progress(is_more=work.is_more))
         return TaskResult(run=waiting, failures=work.failures)
 
     def _started(self, sending: "CallSender", *, is_more: bool) -> TaskResult:
@@ -155,7 +155,7 @@ class DirectCalls:
             for settled in self.verdict_writer.write(catalog, [(document, verdict)])
         ]
         progress = sending.run.progress
-        run = sending.run.having(
+        run = sending.run.with_progress(
             calls=(*progress.calls, *sending.sent),
             accepted_calls=progress.accepted_calls + len(sending.sent),
             alone=tuple(sending.alone.values()),
@@ -175,7 +175,9 @@ class DirectCalls:
             first, at_work = until_first_look(self.mode), run.progress.calls_at_work
             # Those that were at work before may be over sooner.
             seconds = first if at_work == len(sending.sent) else until_next_look(self.mode, 0.0)
-            return run.went(RunOutcome.STARTED, wait_seconds=seconds, waits=0, waiting_since=None)
+            return run.with_outcome(
+                RunOutcome.STARTED, wait_seconds=seconds, waits=0, waiting_since=None
+            )
         if run.progress.calls:
             return self._waiting(run)
         # Others may get through meanwhile; it queues up again in its old position.
@@ -184,14 +186,14 @@ class DirectCalls:
         if sending.retry_after is not None:
             pause = sending.retry_after
         if pause is None:
-            return run.went(RunOutcome.MORE)
+            return run.with_outcome(RunOutcome.MORE)
         waits = run.progress.waits + 1
-        return run.went(RunOutcome.BUSY, wait_seconds=pause, waits=waits)
+        return run.with_outcome(RunOutcome.BUSY, wait_seconds=pause, waits=waits)
 
     def _waiting(self, run: Run) -> Run:
         """For what is at work, with nothing sent just now."""
         age = self._age(max(each.since for each in run.progress.calls))
-        return run.went(RunOutcome.STARTED, wait_seconds=until_next_look(self.mode, age))
+        return run.with_outcome(RunOutcome.STARTED, wait_seconds=until_next_look(self.mode, age))
 
     def _age(self, began_at: datetime) -> float:
         return (self.now() - began_at).total_seconds()
@@ -322,7 +324,7 @@ class CallSender:
     source: DataSource
     work: OpenWork
     now: datetime
-    beside: Beside
+    beside: RunParallel
     alone: dict[tuple[str, str], DocumentName]
     set_aside: list[DocumentName]
     sent: list[DirectCall] = field(default_factory=list)
@@ -360,7 +362,7 @@ class CallSender:
         except (KnowledgeBaseThrottled, KnowledgeBaseUnavailable) as error:
             self._was_unavailable(bound, error)
         except Exception as error:
-            if is_everybodys(error):
+            if is_systemic(error):
                 raise
             self._failed_over(self.calls.unbind(bound), error)
         else:

@@ -94,7 +94,7 @@ _KEPT = 0.7  # of the average, with each further work
 
 
 @dataclass(frozen=True, kw_only=True)
-class Did:
+class CompletedWork:
     """Finished work: `size` is in bytes of text."""
 
     mode: Mode
@@ -102,7 +102,7 @@ class Did:
     seconds: float
 
 
-def with_measured(ledger: Ledger, did: Did, pace: Pace) -> Ledger:
+def with_measured(ledger: Ledger, did: CompletedWork, pace: Pace) -> Ledger:
     """The ledger whose moving average includes finished work."""
     rate, took_ms = ledger.rates.get(did.mode, Rate()), round(did.seconds * 1000)
     if did.size < SMALL:

@@ -15,14 +15,14 @@ from functools import partial
 from typing import Protocol
 
 from stackroom.clock import utc_now
-from stackroom.concurrency import Beside, in_threads, tried
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, is_everybodys
+from stackroom.concurrency import RunParallel, run_in_threads, tried
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, is_systemic
 from stackroom.model.records import Catalog, DataSource, Document, PerSourceType, PoolMember
 from stackroom.model.repositories import Catalogs
 from stackroom.runs.admission import Admission
 from stackroom.runs.evidence import DocumentEvidence, Investigation
 from stackroom.runs.lease import Leases
-from stackroom.runs.ledger import Did, Mode
+from stackroom.runs.ledger import CompletedWork, Mode
 from stackroom.runs.run import (
     MAX_STEPS,
     DocumentName,
@@ -71,7 +71,7 @@ class Look:
     said_of: Sequence[DocumentEvidence] = ()
     began_at: datetime | None = None
     is_more: bool = False
-    did: Did | None = None
+    did: CompletedWork | None = None
     failed_documents: int = 0  # by a job's own count
     failures: dict[str, Exception] = field(default_factory=dict)
 
@@ -106,7 +106,7 @@ class Polling:
     verdict_writer: VerdictWriter
     leases: Leases
     admission: Admission
-    beside: Beside = in_threads
+    beside: RunParallel = run_in_threads
     now: Callable[[], datetime] = utc_now
 
     def poll(self, run: Run) -> TaskResult:
@@ -117,7 +117,7 @@ class Polling:
         source = source_of(run.worklist_id, self.catalogs, self.pool)
         if source is None:  # its catalog is gone, or its knowledge base is in the pool no more
             self.admission.leave(run.worklist_id, run.epoch)
-            return TaskResult(run=run.went(RunOutcome.SETTLED, calls=(), job_id=None))
+            return TaskResult(run=run.with_outcome(RunOutcome.SETTLED, calls=(), job_id=None))
         strategy = self.looking.of(source)
         try:
             look = strategy.look(run, source)
@@ -126,7 +126,7 @@ class Polling:
         except (KnowledgeBaseThrottled, KnowledgeBaseUnavailable):
             waits = run.progress.waits
             seconds = until_next_try(waits)
-            later = run.went(RunOutcome.RUNNING, wait_seconds=seconds, waits=waits + 1)
+            later = run.with_outcome(RunOutcome.RUNNING, wait_seconds=seconds, waits=waits + 1)
             return TaskResult(run=later)
         self._settle(verdicts, settling)
         is_asked, counts = lease.requested != run.progress.served, settling.counts
@@ -202,16 +202,18 @@ class Polling:
         is_news = is_asked or settling.counts["again"] > 0 or settling.is_recovered
         run = settling.probed(settling.pruned(look.run), at=self.now())
         may_send = mode is Mode.DIRECT and self._may_send(run, look, is_news=is_news)
-        run = run.having(is_more=run.progress.is_more or is_news)
+        run = run.with_progress(is_more=run.progress.is_more or is_news)
         is_waiting = bool(look.at_work or run.progress.calls or settling.waiting)
         self._give_back(run, look, may_send=may_send)
         if may_send or (run.progress.is_more and not is_waiting):
-            return run.went(RunOutcome.MORE, waits=0, job_id=None)
+            return run.with_outcome(RunOutcome.MORE, waits=0, job_id=None)
         if not is_waiting:
-            return run.went(RunOutcome.SETTLED, waits=0, job_id=None)
+            return run.with_outcome(RunOutcome.SETTLED, waits=0, job_id=None)
         age = 0.0 if look.began_at is None else (self.now() - look.began_at).total_seconds()
         seconds = until_next_look(mode, age)
-        return run.went(RunOutcome.RUNNING, wait_seconds=seconds, waits=run.progress.waits + 1)
+        return run.with_outcome(
+            RunOutcome.RUNNING, wait_seconds=seconds, waits=run.progress.waits + 1
+        )
 
     def _may_send(self, run: Run, look: Look, *, is_news: bool) -> bool:
         """
@@ -275,17 +277,17 @@ class _Settling:
             if left:
                 calls.append(call.model_copy(update={"documents": tuple(left)}))
         set_aside = (*run.progress.set_aside, *self.set_aside)
-        moved = run.having(calls=tuple(calls), set_aside=set_aside).counted(**self.counts)
+        moved = run.with_progress(calls=tuple(calls), set_aside=set_aside).counted(**self.counts)
         at_work = sum(len(each.documents) for each in calls if not each.is_over)
         documents = moved.progress.documents.model_copy(update={"at_work": at_work})
-        return moved.having(documents=documents)
+        return moved.with_progress(documents=documents)
 
     def probed(self, run: Run, *, at: datetime) -> Run:
         """The run as it goes on with what Bedrock fails over."""
         if self.is_recovered:
-            return run.having(recovered_at=at, probe_at=None)
+            return run.with_progress(recovered_at=at, probe_at=None)
         retries = (each.document.retry_at for each in self.settled)
-        return run.having(probe_at=max(filter(None, retries), default=run.progress.probe_at))
+        return run.with_progress(probe_at=max(filter(None, retries), default=run.progress.probe_at))
 
 
 def _counts(document: Document, each: Verdict) -> bool:
@@ -295,4 +297,4 @@ def _counts(document: Document, each: Verdict) -> bool:
 
 
 def _is_of_all(error: Exception) -> bool:
-    return is_everybodys(error) or isinstance(error, KnowledgeBaseThrottled)
+    return is_systemic(error) or isinstance(error, KnowledgeBaseThrottled)

@@ -139,11 +139,11 @@ class Run(Record):
     epoch: NonNegativeInt
     progress: RunProgress = RunProgress()
 
-    def went(self, outcome: RunOutcome, **changes: object) -> Self:
+    def with_outcome(self, outcome: RunOutcome, **changes: object) -> Self:
         steps = self.progress.steps + 1
-        return self.having(outcome=outcome, steps=steps, **changes)
+        return self.with_progress(outcome=outcome, steps=steps, **changes)
 
-    def having(self, **changes: object) -> Self:
+    def with_progress(self, **changes: object) -> Self:
         return self.model_copy(update={"progress": self.progress.model_copy(update=changes)})
 
     def waiter(
@@ -164,7 +164,7 @@ class Run(Record):
         """With so many documents more of each."""
         now = self.progress.documents
         added = {name: getattr(now, name) + count for name, count in more.items()}
-        return self.having(documents=now.model_copy(update=added))
+        return self.with_progress(documents=now.model_copy(update=added))
 
 
 # How long a run waits before it looks again is decided here; after a call that Bedrock refused it

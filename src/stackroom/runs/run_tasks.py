@@ -163,14 +163,14 @@ class RunTasks:
         """
         if run.progress.delay:
             delay = run.progress.delay
-            return TaskResult(run=run.went(RunOutcome.WAITING, wait_seconds=delay, delay=0))
+            return TaskResult(run=run.with_outcome(RunOutcome.WAITING, wait_seconds=delay, delay=0))
         served = self.runs.renew(run.worklist_id, run.epoch).requested
         if is_shared(run.worklist_id):
-            return TaskResult(run=run.went(RunOutcome.READY))
+            return TaskResult(run=run.with_outcome(RunOutcome.READY))
         catalog = self.catalogs.get(run.worklist_id)
         try:
             if catalog is not None and _is_to_go(catalog):
-                return self._take_down(run.having(served=served), catalog)
+                return self._take_down(run.with_progress(served=served), catalog)
             return TaskResult(run=self._ensure(run, catalog))
         except (KnowledgeBaseThrottled, KnowledgeBaseUnavailable):
             return TaskResult(run=_wait(run))  # back-pressure is waited out, never a failure
@@ -197,10 +197,10 @@ class RunTasks:
         source = source_of(run.worklist_id, self.catalogs, self.pool)
         if source is None:
             self.admission.leave(run.worklist_id, run.epoch)
-            return TaskResult(run=run.went(RunOutcome.NOTHING, calls=()))
+            return TaskResult(run=run.with_outcome(RunOutcome.NOTHING, calls=()))
         if self._is_to_go(run):
             return TaskResult(run=self._winds_up(run, RunOutcome.MORE, run.progress.calls_at_work))
-        return self.starting.of(source).start(run.having(served=served), source)
+        return self.starting.of(source).start(run.with_progress(served=served), source)
 
     def release(self, run: Run) -> Run:
         """
@@ -209,7 +209,7 @@ class RunTasks:
         of a catalog that is to go, only `ensure` sees to. Safe to retry.
         """
         if self.runs.has_ended(run.worklist_id, run.epoch):
-            return run.went(RunOutcome.RELEASED)  # the answer of an earlier try got lost
+            return run.with_outcome(RunOutcome.RELEASED)  # the answer of an earlier try got lost
         served = self.runs.renew(run.worklist_id, run.epoch).requested
         self.admission.leave(run.worklist_id, run.epoch)
         if self._is_to_go(run):
@@ -217,25 +217,25 @@ class RunTasks:
         elif is_shared(run.worklist_id) and home_of(run.worklist_id, self.pool) is None:
             pass  # it waits for its knowledge base to come back to the pool
         elif self.queue.has_work(run):
-            return run.went(RunOutcome.MORE, waits=0)
+            return run.with_outcome(RunOutcome.MORE, waits=0)
         is_over = self.runs.release(run.worklist_id, run.epoch, served=served)
-        return run.went(RunOutcome.RELEASED if is_over else RunOutcome.MORE, waits=0)
+        return run.with_outcome(RunOutcome.RELEASED if is_over else RunOutcome.MORE, waits=0)
 
     def hand_over(self, run: Run) -> Run:
         self.runs.hand_over(run.worklist_id, run.epoch)
-        return run.went(RunOutcome.HANDED_OVER)
+        return run.with_outcome(RunOutcome.HANDED_OVER)
 
     def _ensure(self, run: Run, catalog: Catalog | None) -> Run:
         if catalog is None:
-            return run.went(RunOutcome.NOTHING)
+            return run.with_outcome(RunOutcome.NOTHING)
         if next(self.documents.open_in(run.worklist_id, limit=1), None) is None:
-            return run.went(RunOutcome.NOTHING)
+            return run.with_outcome(RunOutcome.NOTHING)
         source, is_available = self.placements.ensure(catalog)
         if source.is_shared:
             self.requests.ask(run.worklist_id)  # the run of that data source sees to it
-            return run.went(RunOutcome.NOTHING)
+            return run.with_outcome(RunOutcome.NOTHING)
         if is_available:
-            return run.went(RunOutcome.READY, waits=0)
+            return run.with_outcome(RunOutcome.READY, waits=0)
         if run.progress.steps >= MAX_STEPS:
             raise DataSourceBroken(source.data_source_id, "not available after half a day")
         return _wait(run)
@@ -244,9 +244,9 @@ class RunTasks:
         """Nothing more is sent; that outcome follows once so many calls have come to their end."""
         if calls:
             seconds = until_next_try(run.progress.waits)
-            return run.went(RunOutcome.STARTED, wait_seconds=seconds, is_more=True)
+            return run.with_outcome(RunOutcome.STARTED, wait_seconds=seconds, is_more=True)
         self.admission.leave(run.worklist_id, run.epoch)
-        return run.went(outcome, calls=())
+        return run.with_outcome(outcome, calls=())
 
     def _is_to_go(self, run: Run) -> bool:
         """Whether the worklist is that of a catalog that goes with its data source."""
@@ -263,9 +263,11 @@ class RunTasks:
             moved = _wait(moved)
         elif stage is Stage.STUCK:  # the reconciler asks for another run
             left = self.documents.open_in(catalog.catalog_id, limit=_NAMED)
-            moved = moved.went(RunOutcome.NOTHING, set_aside=tuple(map(DocumentName.of, left)))
+            moved = moved.with_outcome(
+                RunOutcome.NOTHING, set_aside=tuple(map(DocumentName.of, left))
+            )
         else:
-            moved = moved.went(RunOutcome.NOTHING)
+            moved = moved.with_outcome(RunOutcome.NOTHING)
         return TaskResult(run=moved, settled=settled)
 
 
@@ -277,6 +279,6 @@ def _is_to_go(catalog: Catalog) -> bool:
 
 def _wait(run: Run) -> Run:
     if run.progress.steps >= MAX_STEPS:
-        return run.went(RunOutcome.HAND_OVER)
+        return run.with_outcome(RunOutcome.HAND_OVER)
     waits = run.progress.waits
-    return run.went(RunOutcome.WAITING, wait_seconds=until_next_try(waits), waits=waits + 1)
+    return run.with_outcome(RunOutcome.WAITING, wait_seconds=until_next_try(waits), waits=waits + 1)

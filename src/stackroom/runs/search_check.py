@@ -6,7 +6,7 @@ from functools import partial
 from typing import TypeVar
 
 from stackroom.access.tenancy import Leftovers, Owners, document_id_in, key_of
-from stackroom.concurrency import Beside, chunks, in_threads
+from stackroom.concurrency import RunParallel, chunks, run_in_threads
 from stackroom.model.filters import Conditions, Has, any_of
 from stackroom.model.keys import document_id_of
 from stackroom.model.passages import KnowledgeBase, Passage
@@ -34,7 +34,7 @@ class SearchCheck:
 
     knowledge_base: Callable[[str], KnowledgeBase]
     at_once: Callable[[str], int] = lambda _: _GROUP
-    beside: Beside = in_threads
+    beside: RunParallel = run_in_threads
 
     def found(self, documents: Iterable[tuple[Catalog, Document]]) -> set[str]:
         """The ids of those documents of which their owners find any passage."""

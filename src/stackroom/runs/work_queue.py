@@ -17,7 +17,7 @@ from functools import partial
 from itertools import takewhile
 
 from stackroom.clock import utc_now
-from stackroom.concurrency import Beside, chunks, in_threads, tried
+from stackroom.concurrency import RunParallel, chunks, run_in_threads, tried
 from stackroom.errors import RecordChanged
 from stackroom.model.caps import Caps, caps_of
 from stackroom.model.records import Catalog, CatalogStatus, Document, DocumentStatus
@@ -128,7 +128,7 @@ class WorkQueue:
     documents: Documents
     caps: UserCaps
     now: Callable[[], datetime] = utc_now
-    beside: Beside = in_threads
+    beside: RunParallel = run_in_threads
 
     def take(self, run: Run, *, calls: int) -> OpenWork:
         """As much as so many calls take, if there is."""
@@ -137,7 +137,7 @@ class WorkQueue:
             work.is_more = True  # perhaps: nobody has looked
             return work
         wanted = calls * BATCH
-        aside = _Aside(run.progress, caps=self.caps.all(), at=self.now())
+        aside = _SkippedDocuments(run.progress, caps=self.caps.all(), at=self.now())
         share = BATCH if is_shared(run.worklist_id) else wanted
         unread: list[WorklistEntry] = []
         for entries in chunks(self._in_turn(run), of=_AT_ONCE):
@@ -163,7 +163,7 @@ class WorkQueue:
 
     def has_work(self, run: Run) -> bool:
         """Whether anything is open that this run can see to, now or soon; what has none goes."""
-        aside = _Aside(run.progress, caps=self.caps.all(), at=self.now())
+        aside = _SkippedDocuments(run.progress, caps=self.caps.all(), at=self.now())
         return any(
             any(
                 turn.documents or turn.has_more or is_worth_a_stay(turn.next_try, aside.at)
@@ -193,7 +193,7 @@ class WorkQueue:
             after = page[-1].catalog_id
 
     def _turns(
-        self, run: Run, entries: Sequence[WorklistEntry], aside: "_Aside", share: int
+        self, run: Run, entries: Sequence[WorklistEntry], aside: "_SkippedDocuments", share: int
     ) -> list[_Turn]:
         """Raises what is everybody's trouble; a catalog's own is told."""
         looks = [partial(tried, partial(self._turn, run, each, aside, share)) for each in entries]
@@ -204,7 +204,9 @@ class WorkQueue:
             for entry, turn in zip(entries, self.beside(looks), strict=True)
         ]
 
-    def _turn(self, run: Run, entry: WorklistEntry, aside: "_Aside", share: int) -> _Turn:
+    def _turn(
+        self, run: Run, entry: WorklistEntry, aside: "_SkippedDocuments", share: int
+    ) -> _Turn:
         worklist_id, catalog_id = run.worklist_id, entry.catalog_id
         catalog = self.catalogs.get(catalog_id)
         if catalog is None:  # taken down, and whoever opens it again asks again
@@ -260,7 +262,7 @@ class WorkQueue:
         return True
 
     def _add(
-        self, work: OpenWork, turn: _Turn, documents: Sequence[Document], aside: "_Aside"
+        self, work: OpenWork, turn: _Turn, documents: Sequence[Document], aside: "_SkippedDocuments"
     ) -> None:
         if turn.failure is not None:
             work.failures[turn.catalog_id] = turn.failure
@@ -279,7 +281,7 @@ class WorkQueue:
                 (work.large if each.is_large else work.small).append(each)
 
 
-class _Aside:
+class _SkippedDocuments:
     """What of the open documents is in a call, or not this run's to do; all are within `caps`."""
 
     def __init__(self, progress: RunProgress, *, caps: Mapping[str, Caps], at: datetime) -> None:
@@ -326,8 +328,8 @@ class _Aside:
 def with_nothing_to_do(run: Run, next_try: datetime | None, at: datetime) -> Run:
     """Return the run at its end, or waiting for what Bedrock failed over and is due soon."""
     if is_worth_a_stay(next_try, at):
-        return run.went(RunOutcome.BUSY, wait_seconds=BETWEEN_LOOKS)
-    return run.went(RunOutcome.NOTHING)
+        return run.with_outcome(RunOutcome.BUSY, wait_seconds=BETWEEN_LOOKS)
+    return run.with_outcome(RunOutcome.NOTHING)
 
 
 def is_worth_a_stay(next_try: datetime | None, at: datetime) -> bool:

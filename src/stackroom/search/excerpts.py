@@ -19,7 +19,7 @@ from threading import Lock
 from cachetools import TTLCache
 
 from stackroom.access import tenancy
-from stackroom.concurrency import in_threads
+from stackroom.concurrency import run_in_threads
 from stackroom.model.formats import extension_of, has_places
 from stackroom.model.keys import TextName
 from stackroom.model.passages import Passage, Place, PlaceMapReader, Places
@@ -127,7 +127,7 @@ def _text_name(passage: Passage) -> TextName | None:
 
 def _places_of(names: Collection[TextName], place_maps: PlaceMapReader) -> dict[TextName, Places]:
     ordered = sorted(names, key=lambda name: name.key)
-    found = in_threads([partial(_places, name, place_maps) for name in ordered])
+    found = run_in_threads([partial(_places, name, place_maps) for name in ordered])
     return {name: places for name, places in zip(ordered, found, strict=True) if places is not None}
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, Protocol
 
-from stackroom.concurrency import Beside, chunks, in_threads
+from stackroom.concurrency import RunParallel, chunks, run_in_threads
 from stackroom.errors import Illegible, ServiceRefused, StoreUnavailable
 from stackroom.text.extraction.page import Page, PageGap
 from stackroom.text.text_lines import TextLine, text_in_order
@@ -56,7 +56,7 @@ class PageOcr:
     recognition: TextRecognition
     seconds: float
     count: Callable[[int, int], None] = lambda _read, _failed: None
-    beside: Beside = in_threads
+    beside: RunParallel = run_in_threads
     elapsed: Callable[[], float] = time.monotonic
 
     def __call__(self, body: bytes, filename: str) -> tuple[Page, ...] | None:

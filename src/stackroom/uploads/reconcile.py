@@ -18,7 +18,7 @@ from functools import partial
 from typing import TypeVar
 
 from stackroom.clock import utc_now
-from stackroom.concurrency import Beside, in_threads, random_pauses, retried
+from stackroom.concurrency import RunParallel, random_pauses, retried, run_in_threads
 from stackroom.errors import LimitReached, ObjectRefused, RecordChanged, Unavailable
 from stackroom.model.bucket import DocumentBucket, StoredObject
 from stackroom.model.keys import (
@@ -87,7 +87,7 @@ class Uploads:
     inspections: InspectionResults
     now: Callable[[], datetime] = utc_now
     pause: Callable[[int], None] = _among_writers
-    beside: Beside = in_threads
+    beside: RunParallel = run_in_threads
 
     def reconcile(
         self, key: str, *, correlation_id: str | None = None, is_audit: bool = False

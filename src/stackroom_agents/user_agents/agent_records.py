@@ -32,7 +32,7 @@ from stackroom.aws.dynamodb.items import Item, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.aws.error_mapping import store_errors
 from stackroom.clock import utc_now
-from stackroom.concurrency import in_threads
+from stackroom.concurrency import run_in_threads
 from stackroom.errors import RecordChanged
 from stackroom_agents.user_agents.agent import Agent
 from stackroom_agents.user_agents.agent_run import AgentRun, Draft, id_from
@@ -94,7 +94,7 @@ class DynamoAgentRuns(DynamoTable):
         return map(_to_run, self._query(condition, values, ScanIndexForward=False))
 
     def some(self, user_id: str, run_ids: Sequence[str]) -> list[AgentRun]:
-        found = in_threads([partial(self.get, user_id, each) for each in run_ids])
+        found = run_in_threads([partial(self.get, user_id, each) for each in run_ids])
         return [each for each in found if each is not None]
 
     def remove(self, user_id: str, run_id: str) -> None:

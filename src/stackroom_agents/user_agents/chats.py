@@ -16,7 +16,7 @@ from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, NonNegati
 
 from stackroom.access.plain_text import Line, is_plain
 from stackroom.clock import utc_now
-from stackroom.concurrency import in_threads, random_pauses, retried
+from stackroom.concurrency import random_pauses, retried, run_in_threads
 from stackroom.errors import Conflict, NotFound, RecordChanged
 from stackroom.model.records import Record
 from stackroom_agents.user_agents.agent_repositories import AgentRunBook
@@ -189,7 +189,7 @@ class Chats:
             there = self.book.get(user_id, agent_id, chat_id)
             if there is None:
                 return
-            in_threads([partial(self.runs.remove, user_id, each) for each in there.run_ids])
+            run_in_threads([partial(self.runs.remove, user_id, each) for each in there.run_ids])
             if not self.book.remove(there):  # somebody has asked something in it meanwhile
                 raise RecordChanged(chat_id)
 

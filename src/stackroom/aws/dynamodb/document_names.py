@@ -28,7 +28,7 @@ from stackroom.aws.dynamodb.document_items import (
 from stackroom.aws.dynamodb.items import get_all, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.aws.error_mapping import store_errors
-from stackroom.concurrency import Beside, chunks, in_threads
+from stackroom.concurrency import RunParallel, chunks, run_in_threads
 from stackroom.model.records import Document
 from stackroom.model.repositories import NamedDocument
 
@@ -38,7 +38,7 @@ _LOOKED_UP = 100  # of one BatchGetItem [DynamoDB API reference]
 
 @dataclass(frozen=True, kw_only=True)
 class DynamoDocumentNames(DynamoTable):
-    beside: Beside = in_threads
+    beside: RunParallel = run_in_threads
 
     def named(
         self, catalog_id: str, *, after: str = "", prefix: str = "", limit: int

@@ -50,7 +50,7 @@ from stackroom.aws.dynamodb.table import (
     transact,
 )
 from stackroom.aws.error_mapping import store_errors
-from stackroom.concurrency import Beside, chunks, in_threads
+from stackroom.concurrency import RunParallel, chunks, run_in_threads
 from stackroom.errors import RecordChanged, StoreUnavailable
 from stackroom.model.catalog_counts import Counts, counts_in
 from stackroom.model.records import Document
@@ -72,7 +72,7 @@ class _Refused:
 class DynamoDocuments(DynamoTable):
     """Refuses to overwrite or remove a version that the caller didn't read."""
 
-    beside: Beside = in_threads
+    beside: RunParallel = run_in_threads
 
     def get(self, catalog_id: str, document_id: str) -> Document | None:
         kept = self._get(document_key(catalog_id, document_id))
