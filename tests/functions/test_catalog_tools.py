@@ -519,7 +519,8 @@ def test_no_tool_answers_from_documents_whose_deletion_was_requested(tools: Tool
     assert found() == (set(), set())
     with asked_of_dynamodb() as operations:
         found()
-    assert operations.count("BatchGetItem") == 1  # of all that were found, once
+    # The caller's catalogs, and all documents that were found: once each.
+    assert operations.count("BatchGetItem") == 2
 
 
 def test_catalog_is_deleted_in_two_calls_and_then_refuses_uploads(tools: Tools) -> None:
