@@ -82,9 +82,9 @@ def printed(python: Path, example: str, *arguments: str, env: dict[str, str]) ->
 
 
 @pytest.fixture(scope="module")
-def with_boto3(environment: Path, variables: dict[str, str], told: dict[str, str]) -> str:
+def with_boto3(environment: Path, variables: dict[str, str], exported: dict[str, str]) -> str:
     python = environment / "bin" / "python"
-    return printed(python, "with_boto3.py", env={**variables, **told})
+    return printed(python, "with_boto3.py", env={**variables, **exported})
 
 
 @pytest.fixture(scope="module")
@@ -98,9 +98,11 @@ def test_boto3_example_finds_its_document(with_boto3: str) -> None:
     assert "s3://documents/parking.txt Parking is free on Sundays." in with_boto3
 
 
-def test_langchain_example_finds_the_document(told: dict[str, str], knowledge_base: str) -> None:
+def test_langchain_example_finds_the_document(
+    exported: dict[str, str], knowledge_base: str
+) -> None:
     python = installed("langchain") / "bin" / "python"
-    env = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], **told}
+    env = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], **exported}
 
     found = printed(python, "with_langchain.py", knowledge_base, env=env)
 
@@ -108,11 +110,11 @@ def test_langchain_example_finds_the_document(told: dict[str, str], knowledge_ba
 
 
 def test_strands_example_answers_from_the_document(
-    environment: Path, variables: dict[str, str], told: dict[str, str], knowledge_base: str
+    environment: Path, variables: dict[str, str], exported: dict[str, str], knowledge_base: str
 ) -> None:
     python = environment / "bin" / "python"
 
-    answer = printed(python, "with_strands.py", knowledge_base, env={**variables, **told})
+    answer = printed(python, "with_strands.py", knowledge_base, env={**variables, **exported})
 
     assert "Parking is free on Sundays." in answer
 
