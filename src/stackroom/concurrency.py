@@ -28,8 +28,8 @@ def run_in_threads(actions: Sequence[Callable[[], T]]) -> list[T]:
         return [each.result() for each in begun]
 
 
-def tried(once: Callable[[], T]) -> T | Exception:
-    """What it answers, or else what went wrong; raises what is everybody's trouble."""
+def result_or_error(once: Callable[[], T]) -> T | Exception:
+    """Return the result of `once`, or its error unless that is systemic; then raise it."""
     try:
         return once()
     except Exception as error:

@@ -147,7 +147,7 @@ def test_an_unindexed_catalog_has_a_notice_and_a_deleted_one_a_refusal(
     assert (unindexed.status_code, deleted.status_code) == (200, 409)
     [notice] = re.findall('<p class="notice">(.*?)</p>', unindexed.text, re.S)
     assert "Nothing in this catalog is searchable yet" in notice
-    assert "1 of 1 document is still being indexed and was not searched." in notice
+    assert "1 of 1 document is still being indexed; what is new in them was not searched." in notice
     assert 'class="problem"' not in unindexed.text
     assert "is being deleted" in deleted.text
 
@@ -155,7 +155,7 @@ def test_an_unindexed_catalog_has_a_notice_and_a_deleted_one_a_refusal(
 def test_every_answer_says_how_many_documents_were_not_searched(
     alice: Browser, pipeline: Pipeline, catalog: str
 ) -> None:
-    told = "2 of 3 documents are still being indexed and were not searched."
+    told = "2 of 3 documents are still being indexed; what is new in them was not searched."
     before = ask(alice)
     for name in ("a.txt", "b.txt"):
         dropped(pipeline, "alice", catalog, name)

@@ -75,7 +75,9 @@ def test_the_assistant_searches_what_was_chosen_and_the_address_keeps_it(
         )
         assert {each["source"]["filename"] for each in answer["results"]} == files
         number = 2 if within else 3
-        told = f"1 of {number} documents is still being indexed and was not searched."
+        told = (
+            f"1 of {number} documents is still being indexed; what is new in them was not searched."
+        )
         assert answer["metadata"]["notSearched"] == told
 
 

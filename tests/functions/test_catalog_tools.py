@@ -256,7 +256,7 @@ def test_an_answer_and_its_absence_say_what_was_not_searched(
     monkeypatch.setattr("bedrock_kb_simulator.stand_in._ENOUGH", 1.1)
     none = tools.call("query_catalog", query="What melts?", catalog_id=catalog_id)
 
-    told = "2 of 3 documents are still being indexed and were not searched"
+    told = "2 of 3 documents are still being indexed; what is new in them was not searched"
     assert text_of(answer).splitlines()[1:3] == ["", f"{told}."]
     assert text_of(none) == f"Error: No relevant information found for your query. {told}"
 

@@ -1,4 +1,4 @@
-"""What all builders share: settings, clients, catalogs and the bucket."""
+"""The base of all builders: settings, clients, catalogs and the bucket."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

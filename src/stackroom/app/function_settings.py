@@ -1,4 +1,4 @@
-"""What a function reads from its environment, checked together when it is first needed."""
+"""The settings of functions, read from the environment and validated together."""
 
 import json
 import os
@@ -26,7 +26,7 @@ from stackroom.search.search_arguments import DEFAULT_BUDGET, MOST_TOKENS, Budge
 
 
 class SettingMissing(LookupError):
-    """Something was asked for that needs a variable which this function doesn't read."""
+    """A use case needs a variable that this function doesn't read."""
 
     def __init__(self, name: str, settings: "Settings") -> None:
         super().__init__(f"{name.upper()} is no variable of {type(settings).__name__}")
@@ -98,7 +98,7 @@ class Settings(BaseModel):
 
 
 class DocumentSettings(Settings):
-    """Of every function that works on catalogs and their documents."""
+    """Settings of functions that work on catalogs and their documents."""
 
     kb_catalog_table: str
     kb_control_table: str
@@ -106,7 +106,7 @@ class DocumentSettings(Settings):
 
 
 class LimitSettings(Settings):
-    """What Bedrock allows the account at a time."""
+    """The account's limits for concurrent ingestion."""
 
     admission_jobs: int = 5
     admission_direct_calls: int = 10
@@ -129,18 +129,18 @@ class LimitSettings(Settings):
 
 
 class AdmissionSettings(LimitSettings):
-    """Of every function that is granted knowledge bases, or gives them back."""
+    """Settings of functions that use the grants of knowledge bases."""
 
     kb_pool: Pool
 
 
 class DataSourceSettings(Settings):
     """
-    Of the function that makes the catalogs' own data sources.
+    Settings of the function that creates the catalogs' own data sources.
 
-    JSON of the API's vectorIngestionConfiguration; without it Bedrock reads text and cuts it as it
-    does by default. The account that owns the documents' bucket must be known if a knowledge base
-    of the pool is MANAGED.
+    The value is JSON of the API's vectorIngestionConfiguration; without it Bedrock uses its default
+    parsing and chunking. A MANAGED knowledge base in the pool needs the account of the documents'
+    bucket.
     """
 
     vector_ingestion: Annotated[VectorIngestion | None, BeforeValidator(_from_json)] = None
@@ -155,7 +155,7 @@ class DataSourceSettings(Settings):
 
 
 class FittingSettings(Settings):
-    """Of every function that shows passages to a model: how much, if its caller doesn't say."""
+    """The default budget of functions that show passages to a model."""
 
     retrieve_max_tokens: Annotated[int, Field(ge=1, le=MOST_TOKENS)] = DEFAULT_BUDGET.max_tokens
     retrieve_prioritize_by: Priority = DEFAULT_BUDGET.prioritize_by
@@ -168,7 +168,7 @@ class FittingSettings(Settings):
 
 
 class GuardrailSettings(Settings):
-    """Of every function that shows passages to a caller, or answers from them."""
+    """The guardrail of functions that show passages to a caller or answer from them."""
 
     guardrail_id: str | None = None
     guardrail_version: str | None = None
@@ -188,11 +188,11 @@ class GuardrailSettings(Settings):
 
 class SearchSettings(Settings):
     """
-    Of every function that searches for somebody, or keeps ready what they will search.
+    Settings of functions that search for a caller or prewarm searches.
 
-    Model and dimensions are those that the knowledge bases' documents were embedded with. Passages
-    that score less than the least score are left out. Without a model to rerank, none does.
-    Questions' vectors are kept at the URL, or else in the process.
+    Model and dimensions are those with which the documents were embedded. Passages that score less
+    than the minimum are left out. Without a reranking model, passages are not reranked. Vectors of
+    questions are cached at the URL, or else in the process.
     """
 
     retrieve_first_page: int = 1
@@ -206,9 +206,9 @@ class SearchSettings(Settings):
 
 class AnswerSettings(GuardrailSettings):
     """
-    Of every function that has a model answer; the ARN may be an inference profile's.
+    Settings of functions that have a model answer; the ARN may be an inference profile's.
 
-    The prompt is a template as in aws/bedrock/answer_prompt.py; None is the one there.
+    The prompt is a template as in aws/bedrock/answer_prompt.py, which has the default.
     """
 
     answer_model_arn: Annotated[str, StringConstraints(pattern=r"^arn:[a-z-]+:bedrock:")]
@@ -216,7 +216,7 @@ class AnswerSettings(GuardrailSettings):
 
 
 class RetrieveSettings(DocumentSettings, FittingSettings, GuardrailSettings, SearchSettings):
-    """Of the function `retrieve`, and of who searches as it does."""
+    """Settings of the function `retrieve`, and of functions that search as it does."""
 
     kb_pool: Pool
     retrieve_sharing: Literal["off", "on"] = "off"
@@ -225,7 +225,7 @@ class RetrieveSettings(DocumentSettings, FittingSettings, GuardrailSettings, Sea
 class CatalogToolsSettings(
     AdmissionSettings, AnswerSettings, DocumentSettings, FittingSettings, SearchSettings
 ):
-    """Of the function `catalog_tools`, and of who has the same use cases."""
+    """Settings of the function `catalog_tools`, and of functions with the same use cases."""
 
     state_machine_arn: str
     ingest_speed: float = 1.0

@@ -112,15 +112,23 @@ def status_of(counts: Counts) -> CatalogStatus:
 
 
 def not_searched(catalogs: Iterable[Catalog]) -> str:
-    """Say how many documents of these catalogs no search finds yet; empty if all are settled."""
+    """
+    Return how many documents of these catalogs have a version that no search finds yet, which is
+    each document's only version or its newest; empty if there are none.
+    """
     staying = [each for each in catalogs if each.status is not CatalogStatus.DELETING]
-    waiting = sum(each.waiting_count + each.over_count for each in staying)
-    if not waiting:
-        return ""
-    total = max(waiting, sum(each.document_count for each in staying))
-    documents = "document" if total == 1 else "documents"
-    verbs = "is still being indexed and was" if waiting == 1 else "are still being indexed and were"
-    return f"{waiting:,} of {total:,} {documents} {verbs} not searched."
+    indexing = sum(each.waiting_count for each in staying)
+    over = sum(each.over_count for each in staying)
+    total = max(indexing + over, sum(each.document_count for each in staying))
+    documents = f"of {total:,} {'document' if total == 1 else 'documents'}"
+    reasons = []
+    if indexing:
+        reasons.append(
+            f"{indexing:,} {documents} {'is' if indexing == 1 else 'are'} still being indexed"
+        )
+    if over:
+        reasons.append(f"{over:,} {documents} {'waits' if over == 1 else 'wait'} for a cap")
+    return f"{' and '.join(reasons)}; what is new in them was not searched." if reasons else ""
 
 
 def is_booked(document: Document) -> bool:

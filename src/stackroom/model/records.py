@@ -258,10 +258,7 @@ class Document(Record):
     version: NonNegativeInt = 0  # 0 until first saved
 
     def following(self, kept: "Document | None") -> Self:
-        """
-        Return the document as the next state of the one that is kept, at its version and with what
-        is counted of it.
-        """
+        """Return the document as the next state of `kept`, at its version and with its counts."""
         if kept is None:
             return self
         books = {name: getattr(kept, name) for name in ("opened_at", "counted", "version")}

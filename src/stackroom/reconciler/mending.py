@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from stackroom.clock import utc_now
-from stackroom.concurrency import RunParallel, chunks, run_in_threads, tried
+from stackroom.concurrency import RunParallel, chunks, result_or_error, run_in_threads
 from stackroom.errors import RecordChanged, is_systemic
 from stackroom.model.records import Catalog, DataSourceType, Document, DocumentStatus
 from stackroom.model.repositories import Documents, InspectionRequests
@@ -168,7 +168,7 @@ class Mending:
     def _unasked(self, attempts: Iterable[_Attempt]) -> dict[str, Exception]:
         """Return, by catalog, why no run could be requested."""
         needed = set() if self.dry_run else {one for each in attempts for one in each.runs}
-        asked = {each: tried(partial(self.requests.ask, each)) for each in needed}
+        asked = {each: result_or_error(partial(self.requests.ask, each)) for each in needed}
         return {each: why for each, why in asked.items() if isinstance(why, Exception)}
 
 

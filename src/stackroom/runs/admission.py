@@ -1,17 +1,16 @@
 """
-Who may use a knowledge base, and who is next.
+Grant runs the use of a knowledge base, in the order in which they ask for it.
 
-Bedrock runs one ingestion job at a time in a knowledge base (in a MANAGED one more) and no direct
-call beside it, five jobs and ten direct calls in an account, and starts a job every ten seconds. So
-a run waits in a queue until a grant falls to it, claims it when it is woken, and gives it back;
-whoever gives one back, or comes too late for one, hands out what is free.
+Bedrock runs one ingestion job at a time in a knowledge base (in a MANAGED one, one more) and no
+direct call beside it, five jobs and ten direct calls in an account, and starts a job every ten
+seconds. So a run waits in a queue until it is granted a turn, claims the grant when it is woken,
+and gives it back. Whoever gives a grant back, or claims it too late, grants what is free.
 
-First come, first served. A knowledge base is shared by direct calls or held by jobs: whoever waits
-for the others to leave it lets nobody in who came later. Direct calls that several runs want are
-divided evenly among them.
+First come, first served. Direct calls share a knowledge base, jobs hold it: once a run waits for
+the others to leave, no later one gets in. Direct calls that several runs want are divided evenly.
 
-Nothing here decides what Bedrock allows: a grant that was lost, or given twice, meets Bedrock's own
-refusal, which is waited out.
+Bedrock has the last word: if a grant is lost or issued twice, Bedrock refuses the call, and the run
+waits.
 """
 
 import math
@@ -50,10 +49,10 @@ _EVERYBODY = 100_000  # more than the catalogs that one account is made for
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """
-    Of the account [AWS General Reference: Amazon Bedrock quotas, none adjustable]: ingestion jobs
-    at a time, direct calls (Ingest- and DeleteKnowledgeBaseDocuments) at a time, and seconds
-    between two StartIngestionJob (0.1 a second). Of the knowledge bases named in `jobs_in_one`:
-    jobs at a time there; any other runs one.
+    The account's limits [AWS General Reference: Amazon Bedrock quotas, none adjustable]: concurrent
+    ingestion jobs, concurrent direct calls (Ingest- and DeleteKnowledgeBaseDocuments), and seconds
+    between two StartIngestionJob (0.1 a second). `jobs_in_one` has the concurrent jobs of the
+    knowledge bases it names; any other runs one.
     """
 
     jobs: int = 5
@@ -68,15 +67,15 @@ class Limits:
         return self.direct_calls - sum(each.slots for each in ledger.direct)
 
     def share(self, runs: int) -> int:
-        """Direct calls for each of so many runs; rounded up, for they don't all use theirs."""
+        """Return the direct calls for each of so many runs, rounded up: not all use theirs."""
         return math.ceil(self.direct_calls / max(1, runs))
 
 
 @dataclass
 class Schedule:
     """
-    The rules of admission, worked out on what is known at one moment. `ledger` is what it becomes:
-    as it was, without what is void, and then with new grants.
+    The rules of admission, applied to the state of one moment. `ledger` is the result: without the
+    grants that have become void, and with the new ones.
     """
 
     ledger: Ledger
@@ -109,7 +108,7 @@ class Schedule:
         return [each for each in self._waiting if each.mode is Mode.DIRECT]
 
     def grant(self) -> list[Waiter]:
-        """Who is granted the use of a knowledge base now; the ledger then says so."""
+        """Grant what is free, record it in the ledger, and return the waiters that got a grant."""
         granted = []
         closed = set[str]()  # knowledge bases, to all who came after one that waits
         for waiter in list(self._waiting):
@@ -124,7 +123,7 @@ class Schedule:
         return granted
 
     def must_yield(self, grant: Grant, *, after: timedelta) -> bool:
-        """Whether a grant for direct calls is to be given up, its calls at work once done."""
+        """Return True if a grant must be given up once its direct calls are done."""
         home = grant.knowledge_base_id
         first = next((each for each in self._waiting if each.knowledge_base_id == home), None)
         if first is not None and first.mode is Mode.JOB and self._may_start(first):
@@ -147,8 +146,8 @@ class Schedule:
 
     def _may_start(self, waiter: Waiter) -> bool:
         """
-        Whether the account's limits let it begin if it is a job. One start is reserved ahead, so
-        that a knowledge base is not emptied too early.
+        Return True unless the waiter wants a job and the account's limits don't allow one. One
+        start is reserved ahead, so that a knowledge base is not emptied too early.
         """
         if waiter.mode is Mode.DIRECT:
             return True
@@ -185,7 +184,7 @@ class Schedule:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """How busy the account is; `oldest_wait_seconds` is 0 if nobody waits."""
+    """The use of the account; `oldest_wait_seconds` is 0 if no run waits."""
 
     waiting: int
     grants: int
@@ -194,7 +193,7 @@ class State:
 
 @dataclass(frozen=True, kw_only=True)
 class Admission:
-    """`pool` is every knowledge base whose queue may be served."""
+    """Grants over the ledger and the queues; `pool` is every knowledge base it serves."""
 
     book: AdmissionBook
     task_tokens: TaskTokens
@@ -206,12 +205,12 @@ class Admission:
     beside: RunParallel = run_in_threads
 
     def enter(self, waiter: Waiter) -> None:
-        """Queue up. Safe to repeat: the position is kept, the token replaced."""
+        """Queue up. Safe to repeat: the position stays, the token is replaced."""
         self.book.enqueue(waiter)
         self.dispatch()
 
     def enter_at_once(self, waiter: Waiter) -> Grant | None:
-        """A grant in its hands, if none is before it and one is free; else None, queue up then."""
+        """Return a grant if none waits and one is free; else None: the run must queue up."""
 
         def once() -> Grant | None:
             ledger = self.book.read()
@@ -228,13 +227,13 @@ class Admission:
         return retried(once, tries=_TRIES, pause=self.pause)
 
     def claim(self, worklist_id: str, epoch: int) -> Grant | None:
-        """The run's grant, from now on in its hands; None if it has none (any more)."""
+        """Claim and return the run's grant; None if it has none or lost it."""
         return self._change_own(worklist_id, epoch, lambda mine, _: replace(mine, claimed=True))
 
     def acquire(self, waiter: Waiter) -> Grant | None:
         """
-        The run's grant for direct calls, for as many as it could use now: kept, or given at once
-        if none is before it. None if it must queue up, or is to let others come first.
+        Return the run's grant for direct calls, for as many as it could use: the one it has, or a
+        new one if no run waits before it. Returns None if it must queue up or yield to others.
         """
         mine = self.grant_of(waiter.worklist_id, waiter.epoch)
         if mine is None or mine.until < self.now():
@@ -250,9 +249,9 @@ class Admission:
         did: CompletedWork | None = None,
     ) -> None:
         """
-        The run's grant for some time yet, whoever waits: what it has begun must be finished. Of
-        direct calls those go to others that it can't use, if it says how many it can. `did` is
-        remembered if nothing like it has been measured yet.
+        Renew the run's grant, whoever waits, because what it has begun must be finished. If it says
+        how many `calls` it can use, the others become free. `did` is recorded if nothing like it
+        has been measured yet.
         """
         had: list[int] = []
 
@@ -265,13 +264,13 @@ class Admission:
             self.dispatch()
 
     def share_of(self, worklist_id: str) -> int:
-        """Direct calls for each of those that use some, that worklist's run among them."""
+        """Return the direct calls for each run that uses some, including that worklist's run."""
         holders = self.book.read().direct
         others = sum(each.worklist_id != worklist_id for each in holders)
         return max(1, self.limits.direct_calls // (others + 1))
 
     def could_grow(self, worklist_id: str, epoch: int) -> bool:
-        """Whether direct calls are free that the run could have beside its own."""
+        """Return True if direct calls are free that the run could use in addition."""
         ledger = self.book.read()
         if _grant_of(ledger, worklist_id, epoch) is None or self.limits.free_calls(ledger) <= 0:
             return False
@@ -279,10 +278,10 @@ class Admission:
 
     def extend(self, grant: Grant, *, calls: int) -> Grant | None:
         """
-        A grant for direct calls for some time yet; None if it is over.
+        Renew a grant for direct calls and return it; None if it is over.
 
-        `calls` is how many direct calls the run could use at a time. It may get fewer than before
-        if others wait, and more if nobody does.
+        `calls` is how many the run could use at a time. It may get fewer than before if others
+        wait, and more if none does.
         """
         schedule = self._schedule(self.book.read())
         if schedule.must_yield(grant, after=LONGEST_WHILE_OTHERS_WAIT):
@@ -300,8 +299,8 @@ class Admission:
 
     def leave(self, worklist_id: str, epoch: int, *, did: CompletedWork | None = None) -> None:
         """
-        Give the grant back, if the run has one, hand it on, and remember how long its work took.
-        Safe to repeat.
+        Give the run's grant back, if it has one, grant what is free, and record how long its work
+        took. Safe to repeat.
         """
         if self.grant_of(worklist_id, epoch) is not None:
             self.dispatch(leaving=frozenset({(worklist_id, epoch)}), finished=did)
@@ -313,11 +312,11 @@ class Admission:
         finished: CompletedWork | None = None,
     ) -> None:
         """
-        Hand out what is free, and wake whom it falls to. What `leaving` runs, by worklist and
-        epoch, give back is free, too. `finished` is what one of them has done.
+        Grant what is free and wake the runs that get it. What `leaving` runs, by worklist and
+        epoch, give back is free, too. `finished` is the work that one of them has done.
 
         The grant is written into the ledger before the run is woken, and the run claims it there:
-        whoever hands out may die between any two steps, and the next to hand out goes on.
+        this may crash between any two steps, and the next call goes on.
         """
         dead = leaving
         while True:
@@ -330,11 +329,11 @@ class Admission:
                 return
 
     def grant_of(self, worklist_id: str, epoch: int) -> Grant | None:
-        """The run's, if it has one."""
+        """Return the run's grant, if it has one."""
         return _grant_of(self.book.read(), worklist_id, epoch)
 
     def state(self) -> State:
-        """For people to watch; reads the whole queue."""
+        """Return the state for operators; reads the whole queue."""
         waiters = self._waiting(limit=_EVERYBODY)
         now = self.now()
         oldest = min((waiter.since for waiter in waiters), default=now)
@@ -351,7 +350,7 @@ class Admission:
         leaving: frozenset[tuple[str, int]] = frozenset(),
         also: Waiter | None = None,
     ) -> Schedule:
-        """As it stands with that ledger; reads who waits. `also` is one more who would."""
+        """Return the schedule of that ledger and the queues; `also` is one more waiter."""
         at_most = max(self.limits.direct_calls, self.limits.jobs) + 1
         return Schedule(
             ledger=ledger,
@@ -362,7 +361,7 @@ class Admission:
         )
 
     def _waiting(self, *, limit: int) -> list[Waiter]:
-        """At most so many of each queue."""
+        """Return at most `limit` waiters of each queue."""
         queues = [
             partial(self.book.waiting, knowledge_base_id, mode, limit=limit)
             for knowledge_base_id in self.pool
@@ -373,7 +372,7 @@ class Admission:
     def _grant(
         self, leaving: frozenset[tuple[str, int]], finished: CompletedWork | None
     ) -> tuple[list[Waiter], list[Waiter]]:
-        """Who has got a grant just now, and who has one and may not know it."""
+        """Return the waiters that have just got a grant, and those that may not know of theirs."""
 
         def once() -> tuple[list[Waiter], list[Waiter]]:
             before = self.book.read()
@@ -388,8 +387,8 @@ class Admission:
 
     def _wake(self, waiter: Waiter, *, fresh: bool) -> bool:
         """
-        False if the grant fell to a run that no longer is, and goes to another; or to one that no
-        call can wake, for those behind it must not wait for it.
+        Return False if the grant fell to a run that no longer exists, so that another gets it, or
+        to one that no call can wake, for which those behind it must not wait.
         """
         try:
             woken = self.task_tokens.wake(waiter.token)

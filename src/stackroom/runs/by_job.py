@@ -1,10 +1,4 @@
-"""
-By ingestion jobs: what a data source of type S3 takes, and those of MANAGED knowledge bases.
-
-A job takes up all there is under the prefix, tries again what failed before, and gives its failure
-reasons for all files together. What is open is bound to its id, and settled by it. A rejected file
-stays in the index as nobody's: a job that came after its sidecar has made it so.
-"""
+"""Ingestion by jobs, for data sources of type S3 and those of MANAGED knowledge bases."""
 
 import math
 import re
@@ -199,7 +193,7 @@ class ByJobs:
 
 
 def _did(job: Job, said_of: Iterable[DocumentEvidence]) -> CompletedWork:
-    """By Bedrock's clock, not by our looks."""
+    """Return the time that Bedrock took for the job, by its clock."""
     seconds = (job.updated_at - job.started_at).total_seconds()
     size = sum(document.text_size for _, document, _ in said_of)
     return CompletedWork(mode=Mode.JOB, size=size, seconds=max(0.0, seconds))

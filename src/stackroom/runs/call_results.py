@@ -1,8 +1,8 @@
 """
-Direct calls, once they are sent: what Bedrock says of those at work.
+Read what Bedrock reports of direct calls that were sent.
 
-Bedrock answers a call at once and works on; until it has decided on all its documents the call
-counts among the account's ten. What is at work stands in the run's progress.
+Bedrock answers a call at once and works on; until it has decided on all of the call's documents,
+the call counts against the account's ten. The run's progress lists the calls at work.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from stackroom.clock import utc_now
-from stackroom.concurrency import RunParallel, run_in_threads, tried
+from stackroom.concurrency import RunParallel, result_or_error, run_in_threads
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model.records import Catalog, DataSource, Document, DocumentStatus
 from stackroom.model.repositories import Catalogs, Documents
@@ -77,7 +77,7 @@ class CallResults:
     def _said_of(
         self, calls: list[DirectCall], said: Mapping[int, Mapping[str, DocumentDetail]]
     ) -> list[DocumentEvidence]:
-        """What has changed on record meanwhile, is taken out of the calls."""
+        """Return the evidence of each document; a document whose record changed leaves its call."""
         at, found = self.now(), []
         there = self._on_record([calls[number] for number in said])
         for number, details in said.items():
@@ -93,8 +93,8 @@ class CallResults:
 
     def _on_record(self, calls: Sequence[DirectCall]) -> dict[str, tuple[Catalog, Document]]:
         """
-        What the calls have yet to settle, by document id. What is pending waits for a call of its
-        own, whatever becomes of this one.
+        Return, by document id, what the calls have yet to settle. A pending document waits for a
+        call of its own, whatever becomes of this one.
         """
         reads = [
             partial(self.documents.get, each.catalog_id, each.document_id)
@@ -115,8 +115,8 @@ class CallResults:
 
     def _ended(self, run: Run, source: DataSource) -> list[int]:
         """
-        Calls that are over, or whose last document is decided on: a reading takes ten, and five a
-        second are the whole account's.
+        Return the calls that are over, or whose last document is decided: a request reads ten
+        documents, and the whole account has five requests a second.
         """
         calls = run.progress.calls
         over = [number for number, each in enumerate(calls) if each.is_over]
@@ -137,19 +137,19 @@ class CallResults:
         self, source: DataSource, call: DirectCall
     ) -> Mapping[str, DocumentDetail] | Exception:
         """
-        That all that is left is INDEXED need not be asked for again. What was NOT_FOUND may be
-        there by now: an ingestion from before may have been on its way. What goes wrong is told
-        with its call; whose trouble it is, is decided there.
+        Return the details of a call's documents, or the error. If all that is left is INDEXED,
+        Bedrock isn't asked again. A document that was NOT_FOUND may exist by now, from an earlier
+        ingestion.
         """
         ids = [each.document_id for each in call.documents]
         if call.said_at is not None and not call.is_removal:
             return dict.fromkeys(ids, DocumentDetail(status="INDEXED", updated_at=call.said_at))
-        return tried(lambda: self.direct.details(source, ids))
+        return result_or_error(lambda: self.direct.details(source, ids))
 
     def _unseen(
         self, call: DirectCall, error: Exception, failures: dict[str, Exception]
     ) -> DirectCall:
-        """A call that could not be seen to: later, or, if that goes on, left to another run."""
+        """Return a call that could not be read: later, or after a while, another run reads it."""
         if isinstance(error, KnowledgeBaseThrottled):
             return call
         seen = call.model_copy(update={"failures": call.failures + 1})
@@ -160,7 +160,9 @@ class CallResults:
 
 
 def _is_undecided(call: DirectCall, detail: DocumentDetail) -> bool:
-    """What Bedrock doesn't show of an ingestion, or shows as of before, it may not show yet."""
+    """
+    Return True if Bedrock may not show the ingestion yet: it reports nothing, or an earlier state.
+    """
     if detail.status in UNDER_WAY:
         return True
     is_old = detail.updated_at is None or detail.updated_at < call.accepted_at
@@ -178,8 +180,9 @@ def _over(call: DirectCall, details: Mapping[str, DocumentDetail], *, at: dateti
 
 def _did(call: DirectCall, over: DirectCall) -> CompletedWork | None:
     """
-    How long Bedrock took, by its own clock, for all bytes that it had at work with the call: calls
-    share what reads and embeds them. A removal tells nothing of an ingestion.
+    Return the time that Bedrock took, by its clock, for all bytes that it worked on during the
+    call: calls share the capacity that reads and embeds them. A removal says nothing about
+    ingestion.
     """
     if call.is_removal or call.is_large or over.said_at is None:
         return None

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from stackroom.clock import REAL_TIME, Pace, utc_now
-from stackroom.concurrency import RunParallel, run_in_threads, tried
+from stackroom.concurrency import RunParallel, result_or_error, run_in_threads
 from stackroom.errors import (
     DocumentsRefused,
     KnowledgeBaseThrottled,
@@ -336,7 +336,9 @@ class CallSender:
         """Bound beside each other; sent one after another, for five a second are the account's."""
         round_id = f"{_ROUND}{self.run.epoch}-{self.run.progress.round}"
         # Told with its documents; whose trouble it is, is decided there.
-        bindings = [partial(tried, partial(self.calls.bind, each, round_id)) for each in found]
+        bindings = [
+            partial(result_or_error, partial(self.calls.bind, each, round_id)) for each in found
+        ]
         for batch, bound in zip(found, self.beside(bindings), strict=True):
             self._send(batch, bound, round_id)
 

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Protocol
 
 from stackroom.clock import utc_now
-from stackroom.concurrency import RunParallel, run_in_threads, tried
+from stackroom.concurrency import RunParallel, result_or_error, run_in_threads
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, is_systemic
 from stackroom.model.records import Catalog, DataSource, Document, PerSourceType, PoolMember
 from stackroom.model.repositories import Catalogs
@@ -181,7 +181,7 @@ class Polling:
         for catalog, document, each in verdicts:
             by_catalog.setdefault(catalog.catalog_id, []).append((document, each))
         writes = [
-            partial(tried, partial(self._write, homes[each], decided))
+            partial(result_or_error, partial(self._write, homes[each], decided))
             for each, decided in by_catalog.items()
         ]
         written = self.beside(writes)

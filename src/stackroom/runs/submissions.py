@@ -1,4 +1,4 @@
-"""What Bedrock is given of each document in a direct call."""
+"""The content and the attributes of each document in a direct call."""
 
 from collections.abc import Iterable
 
@@ -15,8 +15,9 @@ def submissions_of(
     documents: Iterable[Document], bucket: DocumentBucket, *, sends_texts: bool
 ) -> dict[str, Submission]:
     """
-    By document id, with the attributes of its sidecar; of those that have one. Bedrock reads the
-    document's text, or its file without `sends_texts`, or where there is none.
+    Return submissions by document id, with the attributes of the sidecar, for documents that have
+    one. Bedrock reads the document's text, or its file if `sends_texts` is False or there is no
+    text.
     """
     by_key = {each.s3_key: each for each in documents}
     found: dict[str, Submission] = {}

@@ -17,7 +17,7 @@ from functools import partial
 from itertools import takewhile
 
 from stackroom.clock import utc_now
-from stackroom.concurrency import RunParallel, chunks, run_in_threads, tried
+from stackroom.concurrency import RunParallel, chunks, result_or_error, run_in_threads
 from stackroom.errors import RecordChanged
 from stackroom.model.caps import Caps, caps_of
 from stackroom.model.records import Catalog, CatalogStatus, Document, DocumentStatus
@@ -196,7 +196,10 @@ class WorkQueue:
         self, run: Run, entries: Sequence[WorklistEntry], aside: "_SkippedDocuments", share: int
     ) -> list[_Turn]:
         """Raises what is everybody's trouble; a catalog's own is told."""
-        looks = [partial(tried, partial(self._turn, run, each, aside, share)) for each in entries]
+        looks = [
+            partial(result_or_error, partial(self._turn, run, each, aside, share))
+            for each in entries
+        ]
         return [
             _Turn(catalog_id=entry.catalog_id, failure=turn)
             if isinstance(turn, Exception)

@@ -32,7 +32,7 @@ class Entry(BaseModel):
 
 
 class OwnRerankingSettings(Entry):
-    """By Bedrock's Rerank, of what was found; the best `number_of_reranked_results` are kept."""
+    """Reranking by Bedrock's Rerank; the best `number_of_reranked_results` passages are kept."""
 
     model_arn: Said
     number_of_reranked_results: Results | None = None
