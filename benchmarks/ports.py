@@ -18,7 +18,7 @@ from simulated_time.executions import (
 from simulated_time.stores import Bucket
 from simulated_time.workflow import Workflow
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.model.bucket import FileVersion
+from stackroom.model.bucket import File, FileVersion
 from stackroom.model.caps import Caps
 from stackroom.model.filters import AllOf, AnyOf, Filter, Has
 from stackroom.model.keys import TextName, text_folder
@@ -26,7 +26,6 @@ from stackroom.model.passages import Passage, Retrieved
 from stackroom.model.records import Document
 from stackroom.model.repositories import Inspected
 from stackroom.text.document_text import DocumentText
-from stackroom.text.inspection import File
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,8 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.batch import handle_each, response
 from functions.fair_turns import QueueSettings, resend_by_user
 from functions.telemetry import logger_for, metrics_for
-from stackroom.app.document_builder import DocumentBuilder
 from stackroom.app.function_settings import DocumentSettings, Pool
+from stackroom.app.upload_builder import UploadBuilder
 from stackroom.aws.session import client
 from stackroom.runs.run_requests import RunRequests
 from stackroom.uploads.events import ObjectEvent, object_event
@@ -28,8 +28,8 @@ class UploadSettings(DocumentSettings, QueueSettings):
 
 
 @cache
-def use_cases() -> DocumentBuilder:
-    return DocumentBuilder(settings=UploadSettings.from_env(), client=client)
+def use_cases() -> UploadBuilder:
+    return UploadBuilder(settings=UploadSettings.from_env(), client=client)
 
 
 def uploads() -> Uploads:

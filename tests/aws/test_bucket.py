@@ -10,8 +10,7 @@ from botocore.stub import Stubber
 
 from stackroom.aws.s3.document_bucket import S3DocumentBucket, S3Files
 from stackroom.errors import ObjectRefused, ServiceRefused, StoreUnavailable
-from stackroom.model.bucket import FileVersion
-from stackroom.text.inspection import File
+from stackroom.model.bucket import File, FileVersion
 from tests.aws.stores import BUCKET
 
 EARLIER = datetime(2000, 1, 1, tzinfo=UTC)

@@ -10,12 +10,11 @@ import pytest
 from simulator.tests import files
 from stackroom.aws import session
 from stackroom.catalogs.reading import located
-from stackroom.model.bucket import FileVersion
+from stackroom.model.bucket import File, FileVersion
 from stackroom.model.keys import TextName
 from stackroom.model.passages import OnlyPlaces
 from stackroom.text.document_text import text_of
 from stackroom.text.extraction.page import Page
-from stackroom.text.inspection import File
 from stackroom_console.console import Console
 from stackroom_console.pages.text_page import part_of
 from stackroom_console.shown_citations import FoundPassage, citations_of, source_of, text_path

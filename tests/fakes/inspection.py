@@ -6,12 +6,11 @@ from datetime import datetime
 
 from stackroom.clock import utc_now
 from stackroom.errors import ObjectRefused
-from stackroom.model.bucket import FileVersion
+from stackroom.model.bucket import File, FileVersion
 from stackroom.model.keys import TextName
 from stackroom.model.records import Document
 from stackroom.model.repositories import Inspected
 from stackroom.text.document_text import DocumentText
-from stackroom.text.inspection import File
 from stackroom.text.place_map import PlaceMap
 from tests.fakes.disturbed import Disturbed
 

@@ -20,7 +20,8 @@ from stackroom.model.records import (
     Receipt,
 )
 from stackroom.model.repositories import InspectionResults
-from stackroom.runs.admission import Admission, Limits
+from stackroom.runs.admission import Admission
+from stackroom.runs.capacity import Limits
 from stackroom.runs.estimates import Estimates
 from stackroom.runs.polling import TaskResult
 from stackroom.runs.retries import Retrying

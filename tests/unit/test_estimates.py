@@ -17,7 +17,7 @@ from stackroom.model.records import (
     DocumentStatus,
     PoolMember,
 )
-from stackroom.runs.admission import Limits
+from stackroom.runs.capacity import Limits
 from stackroom.runs.estimates import LISTED, PAGE, CatalogEstimate, DocumentStage, QueuePosition
 from stackroom.runs.ledger import Mode, Rate
 from stackroom.tools.of_questions import GET_INDEXING_STATUS

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from stackroom.clock import Pace
 from stackroom.model.records import Document, DocumentStatus
-from stackroom.runs.admission import Limits, Schedule
+from stackroom.runs.admission import Schedule
+from stackroom.runs.capacity import Limits
 from stackroom.runs.ledger import CompletedWork, Ledger, Mode, Waiter, duration, with_measured
 from tests.fakes.admission import a_job, a_waiter
 from tests.support.records import NOW, a_document

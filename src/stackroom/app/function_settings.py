@@ -20,8 +20,7 @@ from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.bedrock.vector_ingestion_settings import VectorIngestion
 from stackroom.aws.redis.redis_url import RedisUrl
 from stackroom.model.records import PoolMember
-from stackroom.runs.admission import Limits
-from stackroom.runs.capacity import CAPACITIES, capacity_of
+from stackroom.runs.capacity import CAPACITIES, Limits, capacity_of
 from stackroom.search.search_arguments import DEFAULT_BUDGET, MOST_TOKENS, Budget, Priority
 
 
@@ -81,7 +80,8 @@ class Settings(BaseModel):
     Raises pydantic's ValidationError naming the missing or wrong variables, never their values.
     """
 
-    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
+    # A function uses one of these models, so the others are not built.
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True, defer_build=True)
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] = os.environ) -> Self:

@@ -14,12 +14,12 @@ from typing import Protocol
 from stackroom.access.tenancy import in_use
 from stackroom.clock import utc_now
 from stackroom.errors import DocumentNotFound, ObjectRefused, Unreadable
+from stackroom.model.bucket import Files
 from stackroom.model.keys import TextName
 from stackroom.model.records import Document
 from stackroom.model.repositories import Catalogs, Documents
 from stackroom.text.context_lines import split_at_context
 from stackroom.text.extraction.page import Page
-from stackroom.text.inspection import Files
 from stackroom.text.place_map import PlaceMap
 from stackroom.text.running_lines import normalise
 

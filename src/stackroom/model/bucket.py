@@ -33,6 +33,25 @@ class FileVersion(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
+class File:
+    """An object as it is now; `body` is None if it is larger than was asked for."""
+
+    version: FileVersion
+    body: bytes | None
+
+
+class Files(Protocol):
+    def read(self, key: str, *, limit: int, version_id: str | None = None) -> File | None:
+        """
+        Return the object or the named version of it, or None if there is none. The body is left out
+        if it has more than `limit` bytes. Raises ObjectRefused if S3 refuses to hand it out.
+        """
+
+    def version_of(self, key: str) -> FileVersion | None:
+        """Return the version that lies there now, or None if none does."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class StoredSidecar:
     body: bytes
     last_modified: datetime

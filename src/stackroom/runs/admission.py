@@ -13,8 +13,7 @@ Bedrock has the last word: if a grant is lost or issued twice, Bedrock refuses t
 waits.
 """
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -23,6 +22,7 @@ from itertools import chain
 from stackroom.clock import REAL_TIME, Pace, utc_now
 from stackroom.concurrency import RunParallel, among_writers, retried, run_in_threads
 from stackroom.errors import is_systemic
+from stackroom.runs.capacity import Limits
 from stackroom.runs.ledger import (
     AdmissionBook,
     CompletedWork,
@@ -44,31 +44,6 @@ _TRIES = 12
 # A grant for direct calls ends after so long if others wait.
 LONGEST_WHILE_OTHERS_WAIT = timedelta(minutes=1)
 _EVERYBODY = 100_000  # more than the catalogs that one account is made for
-
-
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """
-    The account's limits [AWS General Reference: Amazon Bedrock quotas, none adjustable]: concurrent
-    ingestion jobs, concurrent direct calls (Ingest- and DeleteKnowledgeBaseDocuments), and seconds
-    between two StartIngestionJob (0.1 a second). `jobs_in_one` has the concurrent jobs of the
-    knowledge bases it names; any other runs one.
-    """
-
-    jobs: int = 5
-    direct_calls: int = 10
-    seconds_between_starts: float = 10.0
-    jobs_in_one: Mapping[str, int] = field(default_factory=dict)
-
-    def jobs_in(self, knowledge_base_id: str) -> int:
-        return self.jobs_in_one.get(knowledge_base_id, 1)
-
-    def free_calls(self, ledger: Ledger) -> int:
-        return self.direct_calls - sum(each.slots for each in ledger.direct)
-
-    def share(self, runs: int) -> int:
-        """Return the direct calls for each of so many runs, rounded up: not all use theirs."""
-        return math.ceil(self.direct_calls / max(1, runs))
 
 
 @dataclass

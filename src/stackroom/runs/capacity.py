@@ -1,5 +1,5 @@
 """
-What one knowledge base of the pool takes, by its type.
+The limits of a knowledge base of the pool, by its type, and of the account.
 
 The numbers are AWS's, none of them adjustable [AWS General Reference: Amazon Bedrock endpoints and
 quotas, rows "(Knowledge Bases)" and "(Managed Knowledge Bases)"; user guide: kb-managed-quotas].
@@ -13,10 +13,15 @@ Of MANAGED knowledge bases AWS leaves two things open, and these are our assumpt
   too, unless the deployment is configured otherwise (stackroom.runs.admission).
 """
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from stackroom.model.records import CatalogDataSources, PoolMember
+
+if TYPE_CHECKING:
+    from stackroom.runs.ledger import Ledger
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +48,33 @@ INDEX_QUERIES = 100.0
 
 
 def capacity_of(member: PoolMember) -> Capacity:
-    """With no place for catalogs' own data sources where all are to share one."""
+    """Return a member's capacity; it has no own data sources if all its catalogs share one."""
     capacity = CAPACITIES[member.type]
     if member.catalog_data_sources is CatalogDataSources.SHARED:
         return replace(capacity, own_sources=0)
     return capacity
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """
+    The account's limits [AWS General Reference: Amazon Bedrock quotas, none adjustable]: concurrent
+    ingestion jobs, concurrent direct calls (Ingest- and DeleteKnowledgeBaseDocuments), and seconds
+    between two StartIngestionJob (0.1 a second). `jobs_in_one` has the concurrent jobs of the
+    knowledge bases it names; any other runs one.
+    """
+
+    jobs: int = 5
+    direct_calls: int = 10
+    seconds_between_starts: float = 10.0
+    jobs_in_one: Mapping[str, int] = field(default_factory=dict)
+
+    def jobs_in(self, knowledge_base_id: str) -> int:
+        return self.jobs_in_one.get(knowledge_base_id, 1)
+
+    def free_calls(self, ledger: "Ledger") -> int:
+        return self.direct_calls - sum(each.slots for each in ledger.direct)
+
+    def share(self, runs: int) -> int:
+        """Return the direct calls for each of so many runs, rounded up: not all use theirs."""
+        return math.ceil(self.direct_calls / max(1, runs))

@@ -17,7 +17,7 @@ from stackroom.clock import REAL_TIME, Pace, utc_now
 from stackroom.model.catalog_counts import awaits_indexing
 from stackroom.model.records import Catalog, DataSourceType, Document, DocumentStatus
 from stackroom.model.repositories import Documents
-from stackroom.runs.admission import Limits
+from stackroom.runs.capacity import Limits
 from stackroom.runs.lease import Lease, Leases, Worklists
 from stackroom.runs.ledger import AdmissionBook, Ledger, Mode, Waiter, duration
 from stackroom.runs.run import BATCH

@@ -18,7 +18,7 @@ from typing import Protocol
 
 from stackroom.concurrency import random_pauses, retried
 from stackroom.errors import Illegible, ObjectRefused, RecordChanged, Unreadable
-from stackroom.model.bucket import FileVersion
+from stackroom.model.bucket import File, Files, FileVersion
 from stackroom.model.formats import MAX_FILE_BYTES, extension_of, unsupported
 from stackroom.model.keys import Location, TextName, locate, may_be_document, unplaced_reason
 from stackroom.model.records import Document, DocumentStatus
@@ -37,27 +37,6 @@ _OPENING = 1_000  # characters in which a title stands, and what a first page sa
 _TITLE_BYTES = 700  # of its words: a record of a kilobyte costs one write unit
 _LATER = "drop the file again later to have OCR read it"
 _WORD = re.compile(r"[^\W_]+")
-
-
-@dataclass(frozen=True, kw_only=True)
-class File:
-    """An object as it is now; `body` is None if it is larger than was asked for."""
-
-    version: FileVersion
-    body: bytes | None
-
-
-class Files(Protocol):
-    def read(self, key: str, *, limit: int, version_id: str | None = None) -> File | None:
-        """
-        The object, or that version of it, or None if there is none; a body of more than `limit`
-        bytes is left.
-
-        Raises ObjectRefused if it is kept from us.
-        """
-
-    def version_of(self, key: str) -> FileVersion | None:
-        """Return the version that lies there now, or None if none does."""
 
 
 class Inspections(Protocol):

@@ -23,6 +23,7 @@ class _Member(BaseModel):
         strict=True,
         hide_input_in_errors=True,
         alias_generator=to_camel,
+        defer_build=True,  # most functions that import this don't use it
     )
 
 

@@ -10,9 +10,8 @@ from botocore.exceptions import ClientError
 
 from stackroom.aws.error_mapping import code_of, message_of, store_errors
 from stackroom.errors import ObjectRefused, ServiceRefused, StoreUnavailable
-from stackroom.model.bucket import FileVersion, StoredObject, StoredSidecar, Version
+from stackroom.model.bucket import File, FileVersion, StoredObject, StoredSidecar, Version
 from stackroom.model.keys import SIDECAR_SUFFIX, can_have_sidecar
-from stackroom.text.inspection import File
 
 # What S3 keeps and doesn't give to us, each with the reason for its owner.
 #

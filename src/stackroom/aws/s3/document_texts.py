@@ -18,11 +18,12 @@ from stackroom.aws.error_mapping import store_errors
 from stackroom.concurrency import chunks
 from stackroom.errors import StoreUnavailable
 from stackroom.model.keys import TextName, text_folder
-from stackroom.text.document_text import DocumentText
 from stackroom.text.place_map import PlaceMap
 
 if TYPE_CHECKING:
     from types_boto3_s3.client import S3Client
+
+    from stackroom.text.document_text import DocumentText
 
 _AT_ONCE = 1_000  # keys of one DeleteObjects [S3 API reference]
 
@@ -41,7 +42,7 @@ class S3DocumentTexts:
         body = self._read(name.key)
         return None if body is None else body.decode()
 
-    def put(self, name: TextName, text: DocumentText) -> None:
+    def put(self, name: TextName, text: "DocumentText") -> None:
         """Write the places first: where the text is, its places are."""
         places = gzip.compress(text.places.model_dump_json(exclude_none=True).encode(), mtime=0)
         with store_errors():
