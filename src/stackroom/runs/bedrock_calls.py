@@ -1,4 +1,4 @@
-"""What Bedrock is asked to ingest or delete, and what it says became of each document."""
+"""The calls that ingest documents into Bedrock or delete them from it, and its status for each."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,9 @@ class Busy:
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentDetail:
-    """A knowledge base's word on one document: a Bedrock DocumentStatus and when it changed."""
+    """
+    A knowledge base's answer about one document: a Bedrock DocumentStatus and when it changed.
+    """
 
     status: str
     updated_at: datetime | None
@@ -53,12 +55,17 @@ class IngestionJobs(Protocol):
     def get(self, source: DataSource, job_id: str) -> Job | None: ...
 
     def running(self, source: DataSource, *, description: str) -> Job | None:
-        """The running job of that description, should a lost answer have hidden it from us."""
+        """
+        Return the running job with that description, in case the answer to our own call was lost.
+        """
 
     def stop(self, source: DataSource, job_id: str) -> None: ...
 
     def details(self, source: DataSource, uris: Iterable[str]) -> dict[str, DocumentDetail]:
-        """By URI; one that the knowledge base doesn't know reads NOT_FOUND, or is left out."""
+        """
+        Return Bedrock's detail of each document, by URI. A document that the knowledge base doesn't
+        know has NOT_FOUND or is missing.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,20 +79,25 @@ class Submission:
 
 class DirectDocuments(Protocol):
     """
-    Documents of a CUSTOM data source, ingested and deleted directly, ten a call at most.
+    Ingests and deletes documents of a CUSTOM data source directly, at most ten in a call.
 
-    A call answers what the knowledge base says of each document at that moment, by document id, and
-    works on: until the documents are settled it counts among the account's concurrent calls.
+    A call returns the status of each document at that moment, by document id, and Bedrock works on:
+    until the documents are settled, the call counts among the account's concurrent calls.
     """
 
     def ingest(
         self, source: DataSource, documents: Sequence[Submission], *, token: str
     ) -> dict[str, DocumentDetail] | Busy:
-        """Raises DocumentsRefused; one of them is enough for that."""
+        """
+        Send the documents to Bedrock. Raises DocumentsRefused if Bedrock refuses any one of them.
+        """
 
     def delete(
         self, source: DataSource, document_ids: Sequence[str], *, token: str
     ) -> dict[str, DocumentDetail] | Busy: ...
 
     def details(self, source: DataSource, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
-        """One that it doesn't know reads NOT_FOUND. Raises KnowledgeBaseThrottled."""
+        """
+        Return Bedrock's detail of each document; one that it doesn't know has NOT_FOUND. Raises
+        KnowledgeBaseThrottled.
+        """

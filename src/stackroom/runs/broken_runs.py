@@ -1,4 +1,4 @@
-"""Runs that broke, or ended without a word: their grants are given back, and others follow."""
+"""Follow runs that broke or ended silently: give their grants back and start their successors."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -22,11 +22,11 @@ _AT_ONCE = 500  # documents that are kept in memory
 @dataclass(frozen=True, kw_only=True)
 class Restart:
     """
-    The one way on for a worklist whose run is dead, whoever finds that out.
+    The only way to continue a worklist whose run is dead, whoever discovers that.
 
-    Another run follows, later each time, and its documents wait, for a run mostly breaks over what
-    a person mends soon; after `MAX_FAILURES` in a row they fail (docs/decisions/0002). The dead
-    run's grant is for others to give back.
+    Another run follows, later each time, and its documents wait, because a run usually breaks over
+    something that a person soon mends. After `MAX_FAILURES` in a row the documents fail
+    (docs/decisions/0002). Somebody else gives the dead run's grant back.
     """
 
     documents: Documents
@@ -35,10 +35,10 @@ class Restart:
 
     def follow(self, lease: Lease, error: str) -> list[Settled]:
         """
-        Follow the run that holds the lease, and broke with that error.
+        Start a successor of the run that holds the lease and broke with that error. Safe to repeat.
 
-        Safe to repeat; answers the documents that failed with the last of many. Those of a shared
-        data source are of many catalogs, none of which is known to be at fault: they wait.
+        Returns the documents that fail with the last of many broken runs. Documents of a shared
+        data source belong to many catalogs, none of which is known to be at fault, so they wait.
         """
         if is_shared(lease.worklist_id) or lease.failures + 1 < MAX_FAILURES:
             self.runs.recover(lease)
@@ -55,7 +55,10 @@ class Restart:
         return settled
 
     def follow_if_silent(self, lease: Lease) -> None:
-        """One that was never started is started; nothing if it lives, or was followed already."""
+        """
+        Start a successor of the run if it ended silently. A run that was never started is started;
+        nothing happens if it lives or has a successor already.
+        """
         is_silent = self.runs.is_silent(lease)
         if is_silent and (held := self.runs.held_by(lease.worklist_id, lease.epoch)) is not None:
             self.follow(held, SILENT)
@@ -72,7 +75,7 @@ class Restart:
 
 @dataclass
 class SweepResult:
-    """By execution name: the runs that were followed, and what went wrong with others."""
+    """The runs that were followed, by execution name, and the errors that kept others from it."""
 
     followed: list[str] = field(default_factory=list)
     settled: list[Settled] = field(default_factory=list)
@@ -87,7 +90,7 @@ class BrokenRuns:
     requests: RunRequests
 
     def record(self, worklist_id: str, epoch: int, error: str) -> list[Settled]:
-        """A run broke; answers the documents that failed with it."""
+        """Record that a run broke, and return the documents that failed with it."""
         lease = self.runs.held_by(worklist_id, epoch)
         if lease is None:
             return []  # another messenger of the same failure was first
@@ -96,13 +99,13 @@ class BrokenRuns:
 
     def sweep(self, leases: Iterable[Lease], *, were_stopped: bool = False) -> SweepResult:
         """
-        Follow every run that ended without a word, and hand out what a crash has forgotten.
+        Start a successor of every run that ended silently, and dispatch what a crash has left
+        undone.
 
-        `leases` are of runs that may have ended so (`RunLeases.expired`). They have not broken if
-        they `were_stopped` with everything else: then they are followed at once, and nothing is
-        counted.
-        What goes wrong with one of them is told with the rest, and keeps no other from being looked
-        after.
+        `leases` belong to runs that may have ended so (`RunLeases.expired`). If they `were_stopped`
+        with everything else, they have not broken: their successors start at once, and no failure
+        is counted. An error with one run is returned with the results, and keeps no other run
+        waiting.
         """
         swept = SweepResult()
         try:

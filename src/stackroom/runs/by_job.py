@@ -37,7 +37,9 @@ _STOPPING = 3600.0  # seconds of grace for StopIngestionJob, which takes about h
 
 @dataclass(frozen=True, kw_only=True)
 class ByJobs:
-    """The worklist of a data source that takes jobs is one catalog's, and named like it."""
+    """
+    Ingests with jobs. The worklist of such a data source belongs to one catalog and has its id.
+    """
 
     catalogs: Catalogs
     documents: Documents
@@ -51,7 +53,9 @@ class ByJobs:
     mode = Mode.JOB
 
     def start(self, run: Run, source: DataSource) -> TaskResult:
-        """The client token names the round, so that a second try gets the first one's job."""
+        """
+        Start the round's job. The client token names the round, so a second try gets the same job.
+        """
         if (left := self._left_behind(run)) is not None:
             # Of a run that broke, or a task that was cut short: settle that job first.
             return TaskResult(run=self._began(run, left))
@@ -96,7 +100,7 @@ class ByJobs:
         return TaskResult(run=self._began(run, job.job_id).counted(sent=sent))
 
     def look(self, run: Run, source: DataSource) -> Look:
-        """Stops a job that is past its deadline."""
+        """Poll the run's job, and stop a job that is past its deadline."""
         assert run.progress.job_id is not None, "a run that waits has a job"
         job = self.jobs.get(source, run.progress.job_id)
         if job is not None and job.state is JobState.RUNNING:
@@ -119,8 +123,10 @@ class ByJobs:
         self, run: Run, source: DataSource, job: Job | None
     ) -> tuple[list[DocumentEvidence], int]:
         """
-        And of those that failed before and that the job has indexed after all; else answers would
-        show what reads `failed`. Also how many the job counts as failed anew.
+        Return the evidence of each document of the run, and how many more the job counts as failed.
+
+        This includes documents that failed before and that the job has indexed after all; otherwise
+        answers would show documents that are `failed`.
         """
         catalog = self.catalogs.get(run.worklist_id)
         assert catalog is not None, "a catalog outlives its runs"
@@ -157,7 +163,7 @@ class ByJobs:
         ], max(0, failed_anew)
 
     def _left_behind(self, run: Run) -> str | None:
-        """The job of documents that are `indexing` though nobody waits for it."""
+        """Return the job of documents that are `indexing` without a run that waits for it."""
         for each in self.documents.open_in(run.worklist_id):
             if each.status is DocumentStatus.INDEXING and not is_of_calls(each):
                 return each.ingestion_job_id
@@ -205,7 +211,7 @@ def _is_to_be_taken_up(document: Document) -> bool:
 
 
 def _is_of(run: Run, document: Document) -> bool:
-    """Whether the run's job has taken the document up, and it is not settled."""
+    """Return True if the run's job has taken the document up and it is not settled yet."""
     is_bound = document.ingestion_job_id == run.progress.job_id
     if document.status is DocumentStatus.FAILED:
         return is_bound and document.lingering
@@ -213,7 +219,10 @@ def _is_of(run: Run, document: Document) -> bool:
 
 
 def _is_tried_again(document: Document) -> bool:
-    """Whether every job tries the failed document again, as Bedrock does with what lies there."""
+    """
+    Return True if every job tries the failed document again, as Bedrock does with files that are
+    still there.
+    """
     failed = document.status is DocumentStatus.FAILED and not document.lingering
     return failed and not document.is_rejected
 
@@ -225,11 +234,11 @@ _END = r"(?=$|[,;\]'\"\s]|\.(?:\s|$))"
 
 def reasons_by_uri(uris: Iterable[str], reasons: Iterable[str]) -> dict[str, str]:
     """
-    The reason that names each URI, of those that any names.
+    Return the failure reason that names each URI, for the URIs that a reason names.
 
-    Give all URIs that there are, not just those of interest: `s3://b/a.txt copy.txt` begins with
-    another document's name, and only the longest that fits is meant. A reason that files share
-    lists them all at its end; nobody needs to read the others' names.
+    Pass all URIs of the catalog, not only those of interest: `s3://b/a.txt copy.txt` begins with
+    another document's name, and only the longest match counts. A reason that files share lists them
+    all at its end; that list is cut off, because nobody needs to read the others' names.
     """
     reasons = list(reasons)
     if not reasons:

@@ -1,5 +1,5 @@
 """
-Read what Bedrock reports of direct calls that were sent.
+The results that Bedrock reports of direct calls.
 
 Bedrock answers a call at once and works on; until it has decided on all of the call's documents,
 the call counts against the account's ten. The run's progress lists the calls at work.
@@ -93,8 +93,9 @@ class CallResults:
 
     def _on_record(self, calls: Sequence[DirectCall]) -> dict[str, tuple[Catalog, Document]]:
         """
-        Return, by document id, what the calls have yet to settle. A pending document waits for a
-        call of its own, whatever becomes of this one.
+        Return the documents that the calls have yet to settle, by document id.
+
+        A pending document waits for a call of its own, whatever the result of this one.
         """
         reads = [
             partial(self.documents.get, each.catalog_id, each.document_id)
@@ -149,7 +150,7 @@ class CallResults:
     def _unseen(
         self, call: DirectCall, error: Exception, failures: dict[str, Exception]
     ) -> DirectCall:
-        """Return a call that could not be read: later, or after a while, another run reads it."""
+        """Return the call after a failed read; after `_TRIES` of them, another run reads it."""
         if isinstance(error, KnowledgeBaseThrottled):
             return call
         seen = call.model_copy(update={"failures": call.failures + 1})

@@ -3,7 +3,7 @@ The limits of a knowledge base of the pool, by its type, and of the account.
 
 The numbers are AWS's, none of them adjustable [AWS General Reference: Amazon Bedrock endpoints and
 quotas, rows "(Knowledge Bases)" and "(Managed Knowledge Bases)"; user guide: kb-managed-quotas].
-Of MANAGED knowledge bases AWS leaves two things open, and these are our assumptions:
+AWS leaves two things about MANAGED knowledge bases open, and these are our assumptions:
 
 - A job and direct calls exclude each other in the whole knowledge base, as in one of type VECTOR.
   "Don't submit an IngestKnowledgeBaseDocuments and StartIngestionJob request at the same time" says
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Capacity:
-    """`own_sources` are for catalogs, beside the shared data source; `jobs` run at a time."""
+    """
+    A knowledge base's capacity: `own_sources` data sources for catalogs, besides the shared one,
+    and `jobs` that run at a time.
+    """
 
     own_sources: int
     jobs: int

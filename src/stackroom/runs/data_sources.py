@@ -7,49 +7,60 @@ from stackroom.model.records import DataSource, DataSourceType
 
 
 class Slots(Protocol):
-    """Which catalogs hold one of a knowledge base's slots for data sources of their own."""
+    """
+    The slots of each knowledge base for catalogs' own data sources, and the catalogs that hold
+    them.
+    """
 
     def taken(self, knowledge_base_id: str) -> int:
-        """With those that were counted lost."""
+        """Return the number of slots taken, including those counted as lost."""
 
     def holders(self, knowledge_base_id: str) -> frozenset[str]:
-        """The catalogs that hold one."""
+        """Return the catalogs that hold a slot."""
 
     def take(self, knowledge_base_id: str, catalog_id: str, *, limit: int) -> bool: ...
 
     def holder_of(self, catalog_id: str, knowledge_base_ids: Iterable[str]) -> str | None: ...
 
     def exhaust(self, knowledge_base_id: str, catalog_id: str) -> None:
-        """Bedrock refused one more data source here: give the slot back and count it lost."""
+        """
+        Free the catalog's slot and count it as lost, because Bedrock refused one more data source.
+        """
 
     def lost(self, knowledge_base_id: str) -> frozenset[str]:
-        """What stands for the slots that were counted lost, and holds them until it is freed."""
+        """Return the entries that stand for lost slots and hold them until they are freed."""
 
     def survey(self, knowledge_base_id: str, names: Collection[str]) -> None:
         """
-        Count a slot lost for each of these data sources, which no catalog that holds one accounts
-        for; from now on `noted` tells. Safe to repeat.
+        Count a slot as lost for each of these data sources that belongs to no catalog with a slot.
+        From then on `noted` returns them. Safe to repeat.
         """
 
     def noted(self, knowledge_base_id: str) -> frozenset[str] | None:
         """
-        The catalogs that hold a slot, and what stands for the lost ones; None before the first
-        survey, when nobody can tell. What stands for a data source ends with its name.
+        Return the catalogs that hold a slot and the entries of lost slots; None before the first
+        survey, when nobody can tell. The entry of a data source ends with its name.
         """
 
     def free(self, knowledge_base_id: str, holder: str) -> None:
-        """The catalog's data source is gone, or there is room again. Safe to repeat."""
+        """
+        Free a slot, because the catalog's data source is gone or there is room again. Safe to
+        repeat.
+        """
 
     def sharing(self, knowledge_base_id: str) -> int:
-        """About how many catalogs joined its shared data source: enough to spread new ones."""
+        """
+        Return about how many catalogs joined the shared data source: precise enough to spread new
+        ones.
+        """
 
     def count_sharing(self, knowledge_base_id: str) -> None:
-        """One more has joined."""
+        """Count one more catalog that joined the shared data source."""
 
 
 class DataSources(Protocol):
     def find(self, knowledge_base_id: str, name: str) -> DataSource | None:
-        """One that is being deleted is none."""
+        """Return the data source of that name, or None; one that is being deleted doesn't count."""
 
     def create(
         self,
@@ -60,17 +71,21 @@ class DataSources(Protocol):
         prefix: str,
         token: str,
     ) -> DataSource:
-        """A new one; of type S3 over the prefix. Raises DataSourceLimit."""
+        """Create a data source; one of type S3 crawls the prefix. Raises DataSourceLimit."""
 
     def is_available(self, knowledge_base_id: str, data_source_id: str) -> bool:
-        """False while it is being made. Raises DataSourceBroken if it will never be."""
+        """
+        Return False while the data source is being created. Raises DataSourceBroken if it never
+        will be.
+        """
 
     def remove(self, knowledge_base_id: str, data_source_id: str) -> bool:
         """
-        Delete the data source with all that it has in the index, and say whether it is gone by
-        now. Safe to repeat. One whose vectors can't be deleted is told to retain them, and deleted
-        all the same: whether a search still finds them is for the caller to see.
+        Delete the data source with all that it has indexed, and return True if it is gone by now.
+
+        Safe to repeat. If its vectors can't be deleted, it is told to retain them and is deleted
+        all the same: the caller has to check whether a search still finds them.
         """
 
     def all(self, knowledge_base_id: str) -> dict[str, str]:
-        """The ids of its data sources, by name."""
+        """Return the ids of the knowledge base's data sources, by name."""

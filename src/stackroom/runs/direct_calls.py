@@ -1,8 +1,8 @@
 """
-Direct calls: what a data source of type CUSTOM takes, ten documents a call.
+Direct calls: the way into a data source of type CUSTOM, ten documents a call.
 
-Documents are bound to a call, then sent. What is at work stands in the run's progress; polling
-looks at it (stackroom.runs.call_results), and the next start sends what free calls can take.
+Documents are bound to a call, then sent. The run's progress lists the calls at work; polling reads
+their results (stackroom.runs.call_results), and the next start sends what free calls can take.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -47,7 +47,7 @@ _ROUND = "direct-"  # no job's id of Bedrock's has a hyphen [API model bedrock-a
 
 
 def is_of_calls(document: Document) -> bool:
-    """Whether direct calls have taken it up, and no job."""
+    """Return True if direct calls, not a job, have taken the document up."""
     return document.ingestion_job_id is not None and document.ingestion_job_id.startswith(_ROUND)
 
 
@@ -62,8 +62,10 @@ class Bound:
 @dataclass(frozen=True, kw_only=True)
 class DirectCalls:
     """
-    Without `sends_texts` Bedrock gets the files themselves, because somebody chose how it reads
-    them; as it does where we could not read a file.
+    Ingests and deletes documents with direct calls.
+
+    Without `sends_texts` Bedrock gets the files themselves, because somebody chose its parser. It
+    also gets any file that we could not read.
     """
 
     documents: Documents
@@ -90,8 +92,8 @@ class DirectCalls:
 
     def _without_text(self, work: OpenWork) -> list[Settled]:
         """
-        Fail what shows a person no text, before anything is sent: Bedrock's parser would index what
-        is hidden in the file. Where somebody chose that parser, it gets all files.
+        Fail files that show a person no text, before anything is sent, because Bedrock's parser
+        would index what is hidden in them. If somebody chose that parser, it gets all files.
         """
         illegible = work.remove_illegible() if self.sends_texts else []
         return [
@@ -191,7 +193,9 @@ class DirectCalls:
         return run.with_outcome(RunOutcome.BUSY, wait_seconds=pause, waits=waits)
 
     def _waiting(self, run: Run) -> Run:
-        """For what is at work, with nothing sent just now."""
+        """
+        Return the run with the time to wait for the calls at work, when nothing was sent just now.
+        """
         age = self._age(max(each.since for each in run.progress.calls))
         return run.with_outcome(RunOutcome.STARTED, wait_seconds=until_next_look(self.mode, age))
 
@@ -200,12 +204,11 @@ class DirectCalls:
 
     def bind(self, batch: list[Document], round_id: str) -> Bound:
         """
-        `round_id` stands for the calls of one task in the records of their documents.
+        Record that documents are bound to a call. `round_id` stands for the calls of one task.
 
-        Before the call, so that what a crash leaves behind is known to be under way.
-
-        What someone else has changed meanwhile, or has no sidecar, is left out: whoever brings a
-        record in step asks for a run.
+        This happens before the call, so that documents which a crash leaves behind are known to be
+        under way. Documents that someone else has changed meanwhile, or that have no sidecar, are
+        left out: whoever brings a record in step asks for a run.
         """
         bound = [self._bound(each, round_id) for each in batch]
         removing = bound[0].status is not DocumentStatus.INDEXING
@@ -224,7 +227,10 @@ class DirectCalls:
         return Bound(documents={each: there[each] for each in ids}, submissions=submissions)
 
     def unbind(self, bound: Bound, *, has_tried: bool = False) -> list[Document]:
-        """As before a call that Bedrock didn't take; if it `has_tried` them, that counts."""
+        """
+        Set documents back to their state before a call that Bedrock rejected. If the call
+        `has_tried` them, the attempt counts.
+        """
         before = []
         for each in bound.documents.values():
             waits = each.status is DocumentStatus.INDEXING
@@ -237,7 +243,7 @@ class DirectCalls:
         return self.documents.save_all(before)
 
     def send(self, source: DataSource, bound: Bound, round_id: str) -> datetime | Busy:
-        """When the call was accepted, by the knowledge base's own clock."""
+        """Send the call and return when it was accepted, by the knowledge base's own clock."""
         token = self.token_of(bound, round_id)
         if bound.submissions is None:
             answer = self.direct.delete(source, list(bound.documents), token=token)
@@ -253,10 +259,11 @@ class DirectCalls:
         self, source: DataSource, batch: Iterable[Document], bound: Bound
     ) -> dict[str, datetime]:
         """
-        Return since when Bedrock works on documents that an earlier call brought, by document id.
+        Return, by document id, since when Bedrock works on documents that an earlier call brought.
 
-        An older version may still be at work, so only what Bedrock says since this version was
-        bound counts, or, of one that is tried again after it was accepted, since it lies there.
+        An older version may still be at work, so only what Bedrock reports since this version was
+        bound counts. For a document that is tried again after it was accepted, what it reports
+        since the file was uploaded counts.
         """
         since = {
             each.document_id: each.updated_at
@@ -278,7 +285,9 @@ class DirectCalls:
 
     @staticmethod
     def token_of(bound: Bound, round_id: str) -> str:
-        """The same for the same call, however often a task that broke makes it."""
+        """
+        Return the call's client token, the same however often a task that broke makes the call.
+        """
         versions = (
             f"{each.document_id} {each.version} {each.attempts}"
             for each in bound.documents.values()
@@ -308,15 +317,15 @@ AFTER_REFUSAL = 60  # seconds, where Bedrock takes nothing else of this run
 @dataclass(kw_only=True)
 class CallSender:
     """
-    Sends the calls of one start, and sees to what Bedrock answers.
+    Sends the calls of one start and handles Bedrock's answers.
 
     Bedrock refuses a call as a whole, so that one document would keep nine others waiting for ever.
-    Those of a refused call are sent again, each alone. What is refused alone is sent alone again,
-    for Bedrock may have been busy in words that nobody has read yet: it is at fault itself if other
-    calls were accepted in that start, or since.
+    The documents of a refused call are sent again, each alone. A document that is refused alone is
+    sent alone again, because Bedrock may have been busy with a message that we don't recognise: the
+    document is at fault if other calls were accepted in that start, or since.
 
-    `retry_after` are seconds after which a call may be taken that was not; `is_in_doubt` tells that
-    a document was refused alone that may not be at fault.
+    `retry_after` is in seconds; after that, a call that was not accepted may be. `is_in_doubt` is
+    True if a document was refused alone that may not be at fault.
     """
 
     calls: DirectCalls
@@ -333,7 +342,10 @@ class CallSender:
     is_in_doubt: bool = False
 
     def send(self, found: Sequence[list[Document]]) -> None:
-        """Bound beside each other; sent one after another, for five a second are the account's."""
+        """
+        Bind all calls in parallel, then send them one after another, because the account has five a
+        second.
+        """
         round_id = f"{_ROUND}{self.run.epoch}-{self.run.progress.round}"
         # Told with its documents; whose trouble it is, is decided there.
         bindings = [
@@ -372,10 +384,10 @@ class CallSender:
 
     def _followed(self, batch: list[Document], bound: Bound) -> Bound:
         """
-        Return what is to be sent, without what Bedrock still works on for an earlier call.
+        Return the documents to send, without those that Bedrock still works on for an earlier call.
 
-        Bedrock would begin that anew [Boise-State-Development/agentcore-public-stack, PR 901], so
-        the earlier call is followed instead.
+        Bedrock would begin those anew [Boise-State-Development/agentcore-public-stack, PR 901], so
+        the run follows the earlier call instead.
         """
         known = self.calls.at_work(self.source, batch, bound)
         if not known:
@@ -418,8 +430,10 @@ class CallSender:
 
     def _was_refused(self, bound: Bound, refusal: DocumentsRefused) -> None:
         """
-        No document fails for its first refusal alone, nor, before MAX_ATTEMPTS, while Bedrock
-        takes nothing else: that may be no document's fault.
+        Handle a refused call: its documents are sent again, each alone.
+
+        No document fails for its first refusal alone. Before MAX_ATTEMPTS, none fails while Bedrock
+        accepts nothing else either: that may be no document's fault.
         """
         documents = list(bound.documents.values())
         self.work.is_more = True
@@ -451,8 +465,8 @@ class CallSender:
 
     def _was_unavailable(self, bound: Bound, error: Exception) -> None:
         """
-        Bedrock is busy, or it fails over a document in the call: those go alone then, and one that
-        it fails over time after time is left to a later run.
+        Handle a failed call: Bedrock is busy, or fails over a document in the call. Its documents
+        are then sent alone, and one that Bedrock fails over repeatedly is left to a later run.
         """
         self._wait()
         documents = list(bound.documents.values())
@@ -466,7 +480,7 @@ class CallSender:
             self._failed_over(self.calls.unbind(bound), error)
 
     def _failed_over(self, documents: Sequence[Document], error: Exception) -> None:
-        """Whatever went wrong is one document's at most; that one is left to a later run."""
+        """Leave a document that Bedrock failed over to a later run; the error concerns no other."""
         if len(documents) > 1:
             self._alone_again(documents)
             self.work.is_more = True

@@ -1,9 +1,10 @@
 """
-How far a catalog's documents are: each one's stage, its run's position, how long, and what is left.
+Estimates of a catalog's documents: each one's stage, its run's position, elapsed and remaining
+time.
 
-What is left is an estimate and no promise: the open work before and of a document times what
-finished work has taken (runs.ledger). There is none for work far larger than any measured, for
-a document that no run attends to, and for one that takes longer than it should.
+The remaining time is an estimate and no promise: the open work before and of a document times the
+duration of finished work (runs.ledger). There is none for work far larger than any measured, for a
+document that no run attends to, and for one that takes longer than it should.
 """
 
 import math
@@ -35,7 +36,7 @@ _EVENT = timedelta(seconds=10)
 
 
 class DocumentStage(StrEnum):
-    """Where a document stands, in words for its owner."""
+    """A document's stage, in words for its owner."""
 
     EXPECTED = "waiting for its upload"
     OVER_CAP = "waiting over a cap"
@@ -62,9 +63,11 @@ _STAGES = {  # whatever its run does
 @dataclass(frozen=True, kw_only=True)
 class DocumentEstimate:
     """
-    Of what is settled, has yet to be uploaded, or is postponed, only the stage is told.
-    `attempt` counts from 1; the seconds are AWS's.
-    `eta_seconds` is None where nobody knows, and `is_late` says that it was known and is over.
+    One document's stage, and how long it has taken and may still take.
+
+    A document that is settled, has yet to be uploaded, or is postponed has a stage alone. `attempt`
+    counts from 1; the seconds are AWS's. `eta_seconds` is None if it is unknown, and `is_late` is
+    True if an earlier estimate has passed.
     """
 
     document: Document
@@ -75,7 +78,10 @@ class DocumentEstimate:
     is_late: bool = False
 
     def remaining(self, speed: float) -> str:
-        """In words, where AWS's time passes at `speed`; empty for what is settled."""
+        """
+        Describe the remaining time where AWS's time passes at `speed`; empty for a settled
+        document.
+        """
         if self.so_far_seconds is None:
             return ""
         so_far = in_words(self.so_far_seconds / speed)
@@ -88,7 +94,7 @@ class DocumentEstimate:
 
 @dataclass(frozen=True, kw_only=True)
 class QueuePosition:
-    """In the queue of a knowledge base, from 1; None if it is beyond `length`."""
+    """A run's position in the queue of a knowledge base, from 1; None if it is beyond `length`."""
 
     position: int | None
     length: int
@@ -97,10 +103,11 @@ class QueuePosition:
 @dataclass(frozen=True, kw_only=True)
 class CatalogEstimate:
     """
-    `queue_position` is None if the catalog's run doesn't wait. Its seconds are those of the last
-    document: 0 if all is settled, None if that of any is not known.
-    `documents` are all of the catalog if that `is_whole`; of a larger one what is open and what
-    failed, as many as are looked at.
+    Estimates of a catalog's documents and of the catalog as a whole.
+
+    `queue_position` is None if the catalog's run doesn't wait. The catalog's seconds are those of
+    its last document: 0 if all are settled, None if that of any is unknown. `documents` are all of
+    the catalog's if `is_whole`; for a larger catalog they are open and failed ones, up to a limit.
     """
 
     catalog: Catalog
@@ -121,7 +128,10 @@ class Estimates:
     now: Callable[[], datetime] = utc_now
 
     def of(self, catalog: Catalog, *, known: Iterable[Document] | None = None) -> CatalogEstimate:
-        """`known` are all of its documents, if the caller has them at hand."""
+        """
+        Return the catalog's estimate. `known` are all of its documents, if the caller has them at
+        hand.
+        """
         found, is_whole = (known, True) if known is not None else self._found(catalog)
         now = self.now()
         documents = sorted(
@@ -143,7 +153,10 @@ class Estimates:
         )
 
     def _found(self, catalog: Catalog) -> tuple[Iterable[Document], bool]:
-        """Also whether these are all. Some that don't count may lie beside those that do."""
+        """
+        Return documents of the catalog, and True if these are all. Settled documents may be among
+        them.
+        """
         if catalog.document_count < PAGE:
             page = self.documents.page(catalog.catalog_id, after=None, limit=PAGE)
             if page.next is None:
@@ -164,10 +177,10 @@ class Estimates:
 @dataclass(frozen=True, kw_only=True)
 class _Outlook:
     """
-    How a catalog's run stands at one moment. Seconds are by our clock, infinite where nobody knows.
+    The state of a catalog's run at one moment. Seconds are by our clock, and infinite if unknown.
 
-    `documents` are the unsettled ones. What else it takes is read when it is needed, so nothing of
-    a catalog with nothing under way.
+    `documents` are the unsettled ones. Everything else is read when it is needed, so nothing is
+    read for a catalog with nothing under way.
     """
 
     on: Estimates
@@ -189,13 +202,16 @@ class _Outlook:
         )
 
     def on_aws(self, seconds: float) -> int | None:
-        """Whole seconds on AWS; None where nobody knows."""
+        """Convert to whole seconds on AWS; None if unknown."""
         if seconds == math.inf:
             return None
         return math.ceil(round(self.on.pace.on_aws(seconds), 3))
 
     def seconds(self, document: Document) -> float:
-        """Until the document is searchable, or removed; if it waits, with all that waits."""
+        """
+        Return the seconds until the document is searchable, or removed. A waiting document counts
+        with all that wait.
+        """
         if self._is_unattended(document) or self._is_following:
             return math.inf
         is_at_work = document.status is DocumentStatus.INDEXING
@@ -203,7 +219,7 @@ class _Outlook:
 
     @cached_property
     def _until_done(self) -> float:
-        """The open work before and of the catalog."""
+        """Return the seconds that the open work before and of the catalog takes."""
         is_queued = self._has_grant or self._ahead is not None
         begins = 0.0 if is_queued else self.on.pace.here(_BEGINS)
         if self._mode is Mode.JOB:  # one job takes up all that waits
@@ -215,7 +231,10 @@ class _Outlook:
 
     @property
     def position(self) -> QueuePosition | None:
-        """None without a place of its own: its run doesn't wait, or is a shared data source's."""
+        """
+        Return the run's position in the queue; None if it doesn't wait, or belongs to a shared data
+        source.
+        """
         source = self.catalog.source
         if not self.documents or source is None or source.is_shared or self._has_grant:
             return None
@@ -263,7 +282,10 @@ class _Outlook:
 
     @cached_property
     def _sharing(self) -> int:
-        """How many catalogs with open documents share its data source, itself among them."""
+        """
+        Return how many catalogs with open documents share the catalog's data source, itself
+        included.
+        """
         if self.catalog.source is None or not self.catalog.source.is_shared:
             return 1
         entries = self.on.worklists.entries(self._worklist_id, limit=_LOOKED_AT)
@@ -275,19 +297,25 @@ class _Outlook:
 
     @cached_property
     def _ahead(self) -> int | None:
-        """How many runs of the queue are before its own; None if its own doesn't wait there."""
+        """
+        Return how many runs of the queue are before the catalog's own; None if its own doesn't
+        wait.
+        """
         waiting = [each.worklist_id for each in self._queue]
         return waiting.index(self._worklist_id) if self._worklist_id in waiting else None
 
     @property
     def _is_following(self) -> bool:
-        """Its run broke, and another has yet to begin."""
+        """Return True if the catalog's run broke and another has yet to begin."""
         lease = self._lease
         return not self._has_grant and lease is not None and lease.held and lease.failures > 0
 
     @property
     def _until_turn(self) -> float:
-        """What the jobs and calls before its own job take, each as long as a small one."""
+        """
+        Return the seconds that jobs and calls before the catalog's own job take, each as long as a
+        small one.
+        """
         if self._has_grant or (source := self.catalog.source) is None:
             return 0.0
         home = source.knowledge_base_id
@@ -308,16 +336,20 @@ class _Outlook:
         return sum(each.text_size for each in self.documents)
 
     def _whole(self, size: int) -> float:
-        """What so many bytes of text take."""
+        """Return the seconds that so many bytes of text take."""
         return duration(self._ledger, self._mode, size, self.on.pace)
 
     def _left(self, document: Document) -> float:
-        """Of all that is at work; nobody knows once that takes longer than it should."""
+        """
+        Return the seconds left of all work at work; infinite once it takes longer than it should.
+        """
         left = self._whole(self._size_at_work) - self._idle(document)
         return left if left > 0 else math.inf
 
     def _idle(self, document: Document) -> float:
-        """Since the last document of the catalog was done, or this one was begun."""
+        """
+        Return the seconds since the last document of the catalog was done, or this one was begun.
+        """
         since = max(document.updated_at, self.catalog.indexed_at or document.updated_at)
         return (self.at - since).total_seconds()
 
@@ -325,7 +357,10 @@ class _Outlook:
         return (self.at - document.updated_at).total_seconds()
 
     def _is_unattended(self, document: Document) -> bool:
-        """Whether its object's event has yet to come, behind others', or the last run left it."""
+        """
+        Return True if the event of the document's object has yet to arrive, or the last run left
+        it.
+        """
         waits = document.status in (DocumentStatus.UPLOADING, DocumentStatus.PENDING)
         is_attended = bool(document.fingerprint) and self._lease is not None and self._lease.held
         return waits and not is_attended and self._age(document) > _EVENT.total_seconds()
@@ -347,14 +382,17 @@ def _stage_of_idle(document: Document) -> DocumentStage | None:
 
 
 def _attempt(document: Document) -> int:
-    """Documents count the rounds that took them up; one that waits is about to begin another."""
+    """
+    Return the number of the document's attempt. Documents count the rounds that took them up, so
+    one that waits is about to begin another.
+    """
     if document.status is DocumentStatus.PENDING:
         return document.attempts + 1
     return max(1, document.attempts)
 
 
 def in_words(exact: float) -> str:
-    """Seconds, in their largest unit."""
+    """Format seconds in their largest unit."""
     seconds = max(0, int(exact))
     for unit, length in (("d", 86_400), ("h", 3600), ("m", 60)):
         if seconds >= length:

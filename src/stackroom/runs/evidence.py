@@ -1,11 +1,11 @@
 """
-What is known of each document, gathered once from everyone who knows something.
+The evidence of each document, gathered once from every source.
 
-Bedrock's word on the document comes first, and how far that word goes. A job that is COMPLETE says
-nothing of a single document: every job goes over all that lies under the prefix, and leaves the
-status of what it finds unchanged as an earlier one wrote it. After a direct call the word counts
-from the moment when Bedrock accepted it, by its own clock. Our own inspection and searches
-complete it.
+Bedrock's status of the document comes first, with its limits. A job that is COMPLETE proves nothing
+of a single document: every job goes over all files under the prefix, and leaves the status of
+unchanged ones as an earlier job wrote it. After a direct call the status counts from the moment
+when Bedrock accepted the call, by its own clock. Our own inspection and searches complete the
+evidence.
 """
 
 from collections.abc import Callable, Sequence
@@ -51,12 +51,15 @@ KNOWN_STATUSES = INDEXED | UNDER_WAY | ABSENT | FAILURES.keys()
 
 
 def may_be_found(status: str) -> bool:
-    """Whether the index may hold passages of a document of that status, now or soon."""
+    """Return True if the index may hold passages of a document with that status, now or soon."""
     return status not in _WITHOUT_PASSAGES
 
 
 def failure_of(status: str) -> str:
-    """One that we don't know is its own document's affair, and not the whole round's."""
+    """
+    Return the failure with that reason. An unknown one concerns its own document, not the whole
+    round.
+    """
     return FAILURES.get(
         status,
         f"Bedrock gives the file a status that Stackroom doesn't know, {status}; tell your "
@@ -88,13 +91,13 @@ _NEVER_TAKEN_UP = f"{MAX_ATTEMPTS} ingestion jobs did not take the file up; drop
 @dataclass(frozen=True, kw_only=True)
 class BedrockEvidence:
     """
-    How what Bedrock says of a document stands to what the run did with it.
+    Bedrock's report on a document, compared with what the run did with it.
 
-    `is_removal`: it was to be removed. `is_out`: it is out of the index, if no search finds it.
-    `is_current`: what is said is of this version. `may_change`: ask again later. `is_unproven`:
-    INDEXED may be left from before. `is_final`: Bedrock does not try it again by itself.
-    `is_overdue`: past its deadline. `by_owner`: out is what its owner finds no more, though it
-    stays there as nobody's.
+    `is_removal`: the document was to be removed. `is_out`: it is out of the index, if no search
+    finds it. `is_current`: the report is about this version. `may_change`: ask again later.
+    `is_unproven`: INDEXED may be left from before. `is_final`: Bedrock does not try it again by
+    itself. `is_overdue`: it is past its deadline. `by_owner`: it counts as out once its owner's
+    searches find nothing of it, though it stays in the index as nobody's.
     """
 
     detail: DocumentDetail
@@ -122,7 +125,10 @@ def job_evidence(
     failure_reason: str | None,
     at: datetime,
 ) -> BedrockEvidence:
-    """`job` is None if Bedrock doesn't know it any more; `failure_reason` names the document."""
+    """
+    Return the evidence that a job gives of a document. `job` is None if Bedrock doesn't know it any
+    more; `failure_reason` is the one that names the document.
+    """
     told = _is_of_this_version(document, detail, job) or _is_passed_over(
         document, detail, job, failure_reason
     )
@@ -145,8 +151,10 @@ def call_evidence(
     document: Document, detail: DocumentDetail, *, accepted_at: datetime, at: datetime
 ) -> BedrockEvidence:
     """
-    No later call tries a document again unless we do. Of one whose ingestion may be on its way in,
-    seen by nobody, NOT_FOUND says nothing yet.
+    Return the evidence that a direct call's report gives of a document.
+
+    No later call tries a document again unless we do. While an ingestion may be on its way that
+    Bedrock doesn't show yet, NOT_FOUND proves nothing.
     """
     removal = document.status is not DocumentStatus.INDEXING
     # What was deleted while a call ingested it: nobody has asked Bedrock yet to remove it.
@@ -171,7 +179,7 @@ def call_evidence(
 
 
 def data_source_evidence(document: Document, *, at: datetime) -> BedrockEvidence:
-    """Of a document whose data source is gone, with all that it had in the index."""
+    """Return the evidence of a document whose data source is gone with all that it had indexed."""
     return BedrockEvidence(
         detail=NOT_FOUND,
         is_removal=True,
@@ -183,7 +191,7 @@ def data_source_evidence(document: Document, *, at: datetime) -> BedrockEvidence
 
 
 def may_turn_up(document: Document, at: datetime) -> bool:
-    """Whether an ingestion of it may be at work that shows nowhere."""
+    """Return True if an ingestion of the document may be at work that Bedrock doesn't show."""
     return document.unseen_until is not None and at < document.unseen_until
 
 
@@ -204,7 +212,7 @@ def _may_change(
 
 
 def _went_over(document: Document, job: Job | None) -> bool:
-    """Whether the job has seen the whole prefix since the file was rejected."""
+    """Return True if the job has seen the whole prefix since the file was rejected."""
     if job is None or job.state is not JobState.COMPLETE:
         return False
     return job.started_at >= document.updated_at
@@ -212,11 +220,12 @@ def _went_over(document: Document, job: Job | None) -> bool:
 
 def _is_of_this_version(document: Document, detail: DocumentDetail, job: Job | None) -> bool:
     """
-    Either the job has written the status, or an earlier one did and this one, having gone over the
-    whole bucket to its end, found that nothing has changed since.
+    Return True if Bedrock's status is about this version of the document.
 
-    A job that started before this version lay there says nothing of it: a run that adopts such a
-    job, after a crash, has newer documents to bind to it.
+    Either the job has written the status, or an earlier job did and this one, having gone over the
+    whole bucket to its end, found that nothing has changed since. A job that started before this
+    version was uploaded proves nothing of it: a run that adopts such a job, after a crash, has
+    newer documents to bind to it.
     """
     said_at = detail.updated_at
     if said_at is None or job is None:
@@ -232,10 +241,10 @@ def _is_passed_over(
     document: Document, detail: DocumentDetail, job: Job | None, failure_reason: str | None
 ) -> bool:
     """
-    Whether job after job has gone over all that lies there and found nothing to do.
+    Return True if job after job has gone over all files there and found nothing to do.
 
-    Each began after this version lay there, so what is indexed is this version; only its status is
-    older than we know the sidecar to be, for it may have been written twice.
+    Each began after this version was uploaded, so the index holds this version; only its status is
+    older than we know the sidecar to be, which may have been written twice.
     """
     present_since = document.present_since
     if job is None or present_since is None or failure_reason is not None:
@@ -245,17 +254,20 @@ def _is_passed_over(
 
 
 def _fell_with_its_job(detail: DocumentDetail, job: Job | None, failure_reason: str | None) -> bool:
-    """Then nothing need be wrong with the file, which another job may well index."""
+    """
+    Return True if the document failed because its job was cut short. Nothing need be wrong with the
+    file, and another job may well index it.
+    """
     cut_short = job is not None and job.state in _CUT_SHORT
     return cut_short and detail.status == "FAILED" and failure_reason is None
 
 
 def _is_unproven(document: Document, detail: DocumentDetail, job: Job | None) -> bool:
     """
-    Whether `INDEXED` is left from before this job, and no search has ever proved it.
+    Return True if `INDEXED` is left from before this job and no search has ever proved it.
 
-    A document whose vectors were refused reads so too [one project's finding], and the jobs that
-    find it unchanged don't say it again.
+    A document whose vectors were refused has that status, too [one project's finding], and later
+    jobs that find it unchanged don't report the refusal again.
     """
     if detail.status not in INDEXED or document.indexed_at is not None or job is None:
         return False
@@ -282,8 +294,10 @@ _PATIENCE = 86_400.0  # seconds on AWS
 @dataclass(frozen=True, kw_only=True)
 class Unexplained:
     """
-    What a document's failure counts as, if nobody explains it. `is_together`: Bedrock fails over
-    several documents at once and takes none. `reason` is told once it `may_be_postponed` no more.
+    The way to treat a document's failure that nobody explains.
+
+    `is_together`: Bedrock fails over several documents at once and accepts none. `reason` is
+    recorded once the failure `may_be_postponed` no more.
     """
 
     reason: str = UNEXPLAINED_FAILURE
@@ -302,8 +316,8 @@ class Unexplained:
         pace: Pace,
     ) -> Self:
         """
-        `statuses` are Bedrock's words on all documents of the same look; `inspected` is None once
-        the result is kept no more.
+        Return the treatment of the document's unexplained failure. `statuses` are Bedrock's
+        statuses of all documents in the same poll; `inspected` is None once the result has expired.
         """
         since = document.failing_since or at
         reads_well = _reads_well(inspected) if inspected else document.text_id is not None
@@ -336,9 +350,11 @@ FOUND_WITHIN, _DOUBTED = 60.0, 10.0
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
     """
-    `inspected` is what our own inspection knows of this version. `is_found` asks the knowledge base
-    whether a search finds it, and `is_due` tells that it should by now; `is_earlier_found` asks for
-    the version that was indexed before.
+    All evidence of one document.
+
+    `inspected` is our own inspection's result for this version. `is_found` asks the knowledge base
+    whether a search finds it, and `is_due` is True if a search should by now; `is_earlier_found`
+    asks for the version that was indexed before.
     """
 
     bedrock: BedrockEvidence
@@ -351,7 +367,7 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True)
 class Investigation:
-    """What we find out by ourselves."""
+    """Completes Bedrock's reports with our own inspections and searches."""
 
     inspections: InspectionResults
     search_check: SearchCheck
@@ -361,7 +377,10 @@ class Investigation:
     def complete(
         self, said_of: Sequence[DocumentEvidence]
     ) -> list[tuple[Catalog, Document, Evidence | None]]:
-        """None for a document whose searches are left to later. Raises what a search raises."""
+        """
+        Return the evidence of each document; None for one whose searches are left to a later task.
+        Raises what a search raises.
+        """
         now, later = _share(said_of)
         results = self.inspections.results_for([document for _, document, _ in now])
         searches = _Searches(self.search_check, now)
@@ -393,7 +412,7 @@ class Investigation:
 
 
 class _Searches:
-    """Documents are searched for together when the first of them is asked for."""
+    """Searches for documents, which run together when the first result is asked for."""
 
     def __init__(self, search_check: SearchCheck, said_of: Sequence[DocumentEvidence]) -> None:
         self._search_check = search_check
@@ -408,7 +427,10 @@ class _Searches:
         self._found: dict[str, bool] = {}
 
     def is_found(self, catalog: Catalog, document: Document) -> bool:
-        """Of what is to be out, whoever's it says it is; else as its owner finds it."""
+        """
+        Return True if a search finds the document. For one to be removed, passages of any owner
+        count; for any other, those that its owner finds.
+        """
         if document in self._removed.get(catalog.catalog_id, ()):
             return document.document_id in self._left_of(catalog)
         if document.document_id not in self._found:
@@ -434,7 +456,7 @@ class _Searches:
 def _share(
     said_of: Sequence[DocumentEvidence],
 ) -> tuple[list[DocumentEvidence], list[DocumentEvidence]]:
-    """Those to decide on now, and those to be proved by a later task."""
+    """Split documents into those to decide on now and those that a later task decides on."""
     now: list[DocumentEvidence] = []
     later: list[DocumentEvidence] = []
     proved = 0

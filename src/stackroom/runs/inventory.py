@@ -1,4 +1,4 @@
-"""All there is, page by page, for the reconciler."""
+"""The reconciler's port to everything that exists, page by page."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from stackroom.runs.bedrock_calls import DocumentDetail
 
 @dataclass(frozen=True, kw_only=True)
 class ListedObject:
-    """What a listing of the bucket tells; the rest takes a HEAD."""
+    """An object in a listing of the bucket; anything more takes a HEAD."""
 
     key: str
     size: int
@@ -23,8 +23,8 @@ class ListedObject:
 @dataclass(frozen=True, kw_only=True)
 class KnownSource:
     """
-    A data source as its knowledge base has it. `status` is Bedrock's DataSourceStatus, `prefix`
-    what an S3 data source crawls, `reasons` why its deletion failed.
+    A data source as its knowledge base has it. `status` is Bedrock's DataSourceStatus, `prefix` is
+    what an S3 data source crawls, and `reasons` are why its deletion failed.
     """
 
     source: DataSource
@@ -43,7 +43,7 @@ class ListedDocument:
 
 
 class ListingExpired(Exception):
-    """A cursor that is taken no more: only a new listing can tell the rest."""
+    """The cursor has expired: only a new listing can return the rest."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"the listing of {what} can't be gone on with, and begins anew")
@@ -51,7 +51,7 @@ class ListingExpired(Exception):
 
 class Inventory(Protocol):
     """
-    All there is, page by page, for repairs.
+    Lists everything that exists, page by page, for repairs.
 
     Objects come in the order of their keys, sidecars among them; a user's records of one catalog
     come together. Records may be some seconds old: whoever acts on them reads them again.
@@ -62,24 +62,25 @@ class Inventory(Protocol):
     def records(self, cursor: str | None) -> ListingPage[Catalog | Document]: ...
 
     def all_catalogs(self, cursor: str | None) -> ListingPage[Catalog]:
-        """The catalogs alone, whatever they hold; they may be some seconds old, too."""
+        """List the catalogs alone, whatever they hold; they may be some seconds old, too."""
 
     def source_ids(self, knowledge_base_id: str) -> list[str]: ...
 
     def source(self, knowledge_base_id: str, data_source_id: str) -> KnownSource | None:
-        """None if it is gone, or of a type that is never ours."""
+        """Return the data source; None if it is gone, or of a type that is never ours."""
 
     def indexed(self, source: DataSource, cursor: str | None) -> ListingPage[ListedDocument] | None:
         """
-        None if Bedrock lists nothing there: an S3 data source must have been synced once.
+        Return a page of the data source's documents; None if Bedrock lists nothing, because an S3
+        data source has never been synced.
 
-        Raises KnowledgeBaseThrottled, for all such calls of an account share a few a second, and
-        ListingExpired if the cursor is too old.
+        Raises KnowledgeBaseThrottled, because all such calls of an account share a few a second,
+        and ListingExpired if the cursor is too old.
         """
 
 
 class Bookmark(Protocol):
-    """Where a reconciliation goes on."""
+    """The cursor at which a reconciliation goes on."""
 
     def read(self) -> str | None: ...
 
@@ -87,7 +88,7 @@ class Bookmark(Protocol):
 
 
 class IdParts(Protocol):
-    """Ids of documents as bytes, kept part by part for some days, by the name of their reading."""
+    """Document ids as bytes, stored part by part for some days under the name of their reading."""
 
     def keep(self, reading: str, part: int, ids: bytes) -> None: ...
 

@@ -1,4 +1,6 @@
-"""Which run of a catalog is live, and the executions that are its body."""
+"""
+The lease that makes one run of a catalog the live one, and the executions that carry runs out.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,37 +33,39 @@ class Leases(Protocol):
 
     def claim(self, worklist_id: str, *, until: datetime) -> Lease | None:
         """
-        Count one more request and take the lease under the next epoch, in one write; None if
-        anybody holds it: then nothing was counted.
+        Count one more request and take the lease under the next epoch, in one write. Return None,
+        and count nothing, if anybody holds it.
         """
 
     def take(
         self, seen: Lease, *, until: datetime, failures: int, epoch: int | None = None
     ) -> Lease | None:
         """
-        The lease under that epoch, by default the next, unless anyone else has moved it since
-        `seen`.
+        Take the lease under that epoch, by default the next. Return None if anyone else has moved
+        it since `seen`.
         """
 
     def mark_started(self, lease: Lease) -> None:
-        """As `renew` does, before the run's first task comes to that."""
+        """Mark the run as started, before its first task renews the lease."""
 
     def renew(
         self, worklist_id: str, epoch: int, *, until: datetime, is_well: bool = False
     ) -> Lease:
         """
-        Keep the lease and read the counter; runs that broke before one that is well count no more.
-        Raises RunSuperseded.
+        Renew the lease and return it with its counter. If the run `is_well`, broken runs before it
+        no longer count. Raises RunSuperseded.
         """
 
     def release(self, worklist_id: str, epoch: int, *, served: int) -> bool:
         """Give the lease back if no request came after `served`. Raises RunSuperseded."""
 
     def held(self) -> Iterator[Lease]:
-        """Every lease that is held. Reads all there are: for repairs, not for every day."""
+        """
+        Return every lease that is held. This reads all leases: use it for repairs, not every day.
+        """
 
     def expired(self, at: datetime) -> Iterator[Lease]:
-        """Those held leases that expired before that moment; found without reading the others."""
+        """Return the held leases that expired before that moment, without reading the others."""
 
 
 class Executions(Protocol):
@@ -69,7 +73,8 @@ class Executions(Protocol):
         """
         Start the execution of that name; one that was already started stays the only one.
 
-        False if that one has ended: then nothing runs under this name, now or later.
+        Return False if an execution of that name has ended: then nothing runs under it, now or
+        later.
         """
 
     def is_running(self, name: str) -> bool: ...
@@ -78,8 +83,8 @@ class Executions(Protocol):
 @dataclass(frozen=True, kw_only=True)
 class SeenRun:
     """
-    An execution: its `status` in the words of Step Functions, and the name of the `state` that it
-    is in; None for one that is over, or that wasn't looked at.
+    An execution: its `status` in the words of Step Functions, and the name of its current `state`,
+    which is None if the execution is over or was not read.
     """
 
     name: str
@@ -96,7 +101,10 @@ class SeenRun:
 
 class RunHistory(Protocol):
     def newest(self, *, limit: int, failed: int) -> Sequence[SeenRun]:
-        """So many of all and so many that failed, as they were a moment ago; the newest first."""
+        """
+        Return the newest executions first, at most `limit` of all and `failed` that failed. They
+        may be a moment old.
+        """
 
 
 # Which catalogs of a shared data source have open documents.
@@ -104,7 +112,7 @@ class RunHistory(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class WorklistEntry:
-    """`stamp` is another one each time that somebody asks for the catalog."""
+    """A catalog in a worklist. Its `stamp` changes each time that somebody asks for the catalog."""
 
     catalog_id: str
     stamp: str
@@ -112,12 +120,14 @@ class WorklistEntry:
 
 class Worklists(Protocol):
     def add(self, worklist_id: str, catalog_id: str) -> None:
-        """Let it be looked at; safe to repeat, and news each time."""
+        """Add the catalog with a new stamp. Safe to repeat."""
 
     def entries(
         self, worklist_id: str, *, after: str | None = None, limit: int
     ) -> Iterator[WorklistEntry]:
-        """At most so many, by catalog id, those after that one; read consistently."""
+        """
+        Return at most `limit` entries by catalog id, beginning after that one; reads consistently.
+        """
 
     def drop(self, worklist_id: str, entry: WorklistEntry) -> bool:
-        """Unless somebody has asked for the catalog since the entry was read."""
+        """Remove the entry, unless somebody has asked for the catalog since it was read."""

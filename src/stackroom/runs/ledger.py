@@ -1,4 +1,4 @@
-"""Who may use which knowledge base now, who waits for it, and how long finished work has taken."""
+"""The grants of knowledge bases, the queue for them, and the duration of finished work."""
 
 import math
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from stackroom.clock import Pace
 
 
 class Mode(StrEnum):
-    """How a knowledge base is used: by an ingestion job alone, or by direct calls together."""
+    """The use of a knowledge base: by an ingestion job alone, or by direct calls together."""
 
     # The values are as they are stored.
     JOB = "exclusive"
@@ -38,7 +38,7 @@ class Waiter:
 
 @dataclass(frozen=True, kw_only=True)
 class Grant:
-    """What a run may use: `slots` direct calls at a time, or one job; void after `until`."""
+    """A run's right to `slots` direct calls at a time, or one job; void after `until`."""
 
     worklist_id: str
     epoch: int
@@ -54,8 +54,10 @@ class Grant:
 @dataclass(frozen=True, kw_only=True)
 class Rate:
     """
-    How long finished work has taken, the newest counting most: the milliseconds of what is
-    small, and for what is not those beyond, of so many bytes of text.
+    Moving average of work duration: base plus milliseconds per byte.
+
+    `base_ms` is the duration of small work. Larger work takes `beyond_ms` more for `size` bytes of
+    text.
     """
 
     base_ms: int | None = None
@@ -65,7 +67,7 @@ class Rate:
 
 @dataclass(frozen=True, kw_only=True)
 class Ledger:
-    """Every grant there is at the moment, in the whole account, and what earlier ones took."""
+    """Every grant in the account at this moment, and the duration of earlier work."""
 
     version: int = 0
     grants: tuple[Grant, ...] = ()
@@ -103,7 +105,7 @@ class CompletedWork:
 
 
 def with_measured(ledger: Ledger, did: CompletedWork, pace: Pace) -> Ledger:
-    """The ledger whose moving average includes finished work."""
+    """Return the ledger with finished work added to its moving average."""
     rate, took_ms = ledger.rates.get(did.mode, Rate()), round(did.seconds * 1000)
     if did.size < SMALL:
         before = took_ms if rate.base_ms is None else rate.base_ms
@@ -127,8 +129,8 @@ def is_known(ledger: Ledger, mode: Mode, size: int) -> bool:
 
 def duration(ledger: Ledger, mode: Mode, size: int, pace: Pace) -> float:
     """
-    Seconds by our clock from when so many bytes of text are taken up until they are searchable;
-    infinite if nothing like it has been measured yet.
+    Return the seconds, by our clock, from when so many bytes of text are taken up until they are
+    searchable; infinite if nothing like it has been measured yet.
     """
     rate = ledger.rates.get(mode, Rate())
     least = _base(rate, mode, pace) + pace.here(_FOUND) + _OWN
@@ -147,18 +149,20 @@ class AdmissionBook(Protocol):
     def read(self) -> Ledger: ...
 
     def waiting(self, knowledge_base_id: str, mode: Mode, *, limit: int) -> list[Waiter]:
-        """The oldest first, read consistently."""
+        """Return waiting runs, the oldest first; reads consistently."""
 
     def write(self, ledger: Ledger) -> Ledger:
-        """Keep it if nobody has written since it was read. Raises RecordChanged."""
+        """Save the ledger if nobody has written since it was read. Raises RecordChanged."""
 
     def enqueue(self, waiter: Waiter) -> None:
-        """Keep its position by `since`; the same run again overwrites the token."""
+        """
+        Enqueue the run at the position of its `since`; the same run again overwrites its token.
+        """
 
     def dequeue(self, waiter: Waiter) -> bool:
-        """Leave the queue, unless another token stands there by now."""
+        """Remove the run from the queue, unless another token stands there by now."""
 
 
 class TaskTokens(Protocol):
     def wake(self, token: str) -> bool:
-        """Let the run that waits with this token go on; False if nobody waits with it any more."""
+        """Wake the run that waits with this token; False if nobody waits with it any more."""

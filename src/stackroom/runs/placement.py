@@ -1,10 +1,10 @@
 """
-Placing a catalog: on a data source of its own, or on one that it shares with others.
+Place each catalog on a data source of its own, or on one that it shares with others.
 
-How many data sources a knowledge base has goes by its type (runs/capacity.py). All but one are
-for catalogs; the last is the shared CUSTOM data source. A new catalog gets one of its own on the
-knowledge base with the most room, and where none is left, it joins the shared data source that has
-the fewest catalogs. Where a catalog was placed it stays, whatever becomes of the pool.
+The number of data sources in a knowledge base depends on its type (runs/capacity.py). All but one
+are for catalogs; the last is the shared CUSTOM data source. A new catalog gets one of its own on
+the knowledge base with the most room. If there is no room, it joins the shared data source that has
+the fewest catalogs. A catalog stays where it was placed, whatever happens to the pool.
 """
 
 import re
@@ -26,7 +26,7 @@ _LONGEST_TITLE = 60  # of the 100 that a name may have [API model bedrock-agent:
 
 @dataclass(frozen=True, kw_only=True)
 class SharedSources:
-    """The data sources that catalogs share, one of each knowledge base."""
+    """The shared data sources, one in each knowledge base."""
 
     catalogs: Catalogs
     slots: Slots
@@ -34,8 +34,8 @@ class SharedSources:
 
     def join_if_full(self, catalog: Catalog) -> DataSource | None:
         """
-        Place a catalog that has no data source yet, if the pool has no room for one of its own;
-        None if there may be some, for the catalog's own run to find out. Raises RecordChanged if
+        Place a catalog on a shared data source if the pool has no room for one of its own. Return
+        None if there may be room, for the catalog's own run to find out. Raises RecordChanged if
         somebody has just placed it elsewhere.
         """
         for member in self.pool:
@@ -47,8 +47,8 @@ class SharedSources:
 
     def join(self, catalog: Catalog) -> DataSource:
         """
-        On the one that the fewest joined; a MANAGED one comes last: there is room of their own.
-        Raises RecordChanged.
+        Place the catalog on the shared data source with the fewest catalogs, a MANAGED one last,
+        because that has room for catalogs' own. Raises RecordChanged.
         """
 
         def order(member: PoolMember) -> tuple[bool, int]:
@@ -70,8 +70,8 @@ class Placements:
 
     def ensure(self, catalog: Catalog) -> tuple[DataSource, bool]:
         """
-        The catalog's data source, made or found if it has none, and whether it can be used yet.
-        Raises RecordChanged, KnowledgeBaseThrottled or DataSourceBroken.
+        Return the catalog's data source, found or created if needed, and whether it can be used
+        yet. Raises RecordChanged, KnowledgeBaseThrottled or DataSourceBroken.
         """
         source = catalog.source or self._place(catalog)
         if source.is_shared:
@@ -81,8 +81,8 @@ class Placements:
 
     def survey(self) -> None:
         """
-        Once for each knowledge base, note which data sources catalogs have there: before that
-        nobody may be placed beside them. Safe to repeat. Raises KnowledgeBaseThrottled.
+        Note which data sources catalogs have, once for each knowledge base, before anybody is
+        placed there. Safe to repeat. Raises KnowledgeBaseThrottled.
         """
         for each in self.pool:
             if self.slots.noted(each.knowledge_base_id) is None:
@@ -101,7 +101,10 @@ class Placements:
         return source
 
     def _take_back(self, catalog_id: str, source: DataSource) -> None:
-        """Where its catalog has gone or joined others meanwhile: nobody else would."""
+        """
+        Remove the data source if its catalog has gone or joined others meanwhile, because nobody
+        else would.
+        """
         now = self.catalogs.get(catalog_id)
         if now is None or now.source not in (None, source):
             self.data_sources.remove(source.knowledge_base_id, source.data_source_id)
@@ -109,8 +112,10 @@ class Placements:
 
     def _survey(self, knowledge_base_id: str) -> bool:
         """
-        Whether it found what nobody knew of. Where the tables were lost, or brought back as of
-        yesterday, a catalog that comes back must find its data source again.
+        Survey the knowledge base and return True if that found unknown data sources.
+
+        If the tables were lost or restored from a backup, a catalog that comes back must find its
+        data source again.
         """
         there = self.data_sources.all(knowledge_base_id)
         # After them: whoever takes a slot makes the data source after it.
@@ -136,7 +141,10 @@ class Placements:
         return None
 
     def _takes_slot(self, member: PoolMember, catalog: Catalog) -> bool:
-        """The one of its own data source, if a survey has found that, needs no room."""
+        """
+        Return True if the catalog has a slot there. If a survey has found its data source, it needs
+        no room.
+        """
         knowledge_base_id, limit = member.knowledge_base_id, capacity_of(member).own_sources
         mine = standing_for(self.slots.lost(knowledge_base_id), catalog.catalog_id)
         taken = self.slots.take(knowledge_base_id, catalog.catalog_id, limit=limit + len(mine))
@@ -145,7 +153,10 @@ class Placements:
         return taken
 
     def _candidates(self, catalog: Catalog) -> list[PoolMember]:
-        """Where its slot or its data source was left, then the one with the most room first."""
+        """
+        Return the pool in order of preference: first where the catalog's slot or data source was
+        left, then by room.
+        """
 
         def order(member: PoolMember) -> tuple[bool, float]:
             noted = self.slots.noted(member.knowledge_base_id) or frozenset()
@@ -181,19 +192,25 @@ class Placements:
 
 
 def is_at_home(noted: Collection[str], catalog: Catalog) -> bool:
-    """Whether one of a knowledge base's slots is the catalog's, or stands for its data source."""
+    """
+    Return True if a slot of the knowledge base is the catalog's, or stands for its data source.
+    """
     return catalog.catalog_id in noted or bool(standing_for(noted, catalog.catalog_id))
 
 
 def standing_for(noted: Collection[str], catalog_id: str) -> list[str]:
-    """What a survey has noted of the catalog's data source, which ends with its name."""
+    """
+    Return the entries that a survey has noted for the catalog's data source; they end with its
+    name.
+    """
     return [each for each in noted if each != catalog_id and each.endswith(catalog_id)]
 
 
 def data_source_name(catalog: Catalog) -> str:
     """
-    For people to recognise in Bedrock's console: the catalog's name, as far as ASCII has it, and
-    its id. Names take ASCII letters and digits with single `-` and `_` between [API model].
+    Return a name that people recognise in Bedrock's console: the catalog's name, as far as ASCII
+    has it, and its id. Names take ASCII letters and digits with single `-` and `_` between [API
+    model].
     """
     plain = unicodedata.normalize("NFKD", catalog.name).encode("ascii", "ignore").decode()
     title = "-".join(re.findall(r"[0-9A-Za-z]+", plain))[:_LONGEST_TITLE].strip("-")
@@ -201,11 +218,11 @@ def data_source_name(catalog: Catalog) -> str:
 
 
 def is_named_after(name: str, catalog_id: str) -> bool:
-    """Whether a data source of that name is the catalog's own."""
+    """Return True if a data source of that name is the catalog's own."""
     return name == catalog_id or name.endswith(f"-{catalog_id}")
 
 
 def catalog_named_in(name: str) -> str | None:
-    """The catalog that a data source of that name is the own of; None if it is no catalog's."""
+    """Return the catalog that owns a data source of that name; None if no catalog does."""
     found = _OF_A_CATALOG.fullmatch(name)
     return found[1] if found is not None else None

@@ -1,10 +1,10 @@
 """
-PollIngestion: one look at what a run has at work, and the verdicts of what is decided.
+PollIngestion: one poll of a run's work, and the verdicts on documents that are decided.
 
 A data source of type S3 takes ingestion jobs, one of type CUSTOM direct calls; everything else
-about a run is the same for both (here, and in run_tasks). Whoever looks at either says how far
-Bedrock's word goes, searches complete the evidence, rules make a verdict of it, and what is not
-settled is looked at again. It gives back what the run needs no more of its knowledge base.
+about a run is the same for both (here, and in run_tasks). The poller of either type reports how far
+Bedrock's status goes, searches complete the evidence, rules make a verdict of it, and what is not
+settled is polled again. Polling gives back what the run no longer needs of its knowledge base.
 """
 
 from collections import Counter
@@ -45,9 +45,10 @@ from stackroom.runs.verdicts import (
 @dataclass(frozen=True, kw_only=True)
 class TaskResult:
     """
-    What a task came to. `failures` are of catalogs of which something is left to a later run, by
-    their ids; `calls` are direct calls that it began, and `unexplained` failures are known from a
-    job's statistics alone.
+    The result of one task.
+
+    `failures` are, by catalog id, errors that leave something to a later run; `calls` are direct
+    calls that the task began; `unexplained` counts failures known from a job's statistics alone.
     """
 
     run: Run
@@ -60,10 +61,12 @@ class TaskResult:
 @dataclass(frozen=True, kw_only=True)
 class Look:
     """
-    What Bedrock says of what the run has at work: `run` is how it stands now, `at_work` how many
-    jobs or calls, and the youngest of them, or of what is not settled yet, began at `began_at`.
-    `said_of` tells of each document that Bedrock has decided on how far its word goes. `is_more`
-    if something that waits can be sent now; `did` tells how long work took that is over.
+    The result of one poll of a run's work.
+
+    `run` is its new state. `at_work` counts the jobs or calls at work; the youngest of them, or of
+    what is not settled yet, began at `began_at`. `said_of` is the evidence of each document that
+    Bedrock has decided on. `is_more` is True if something that waits can be sent now; `did` is the
+    work that has finished.
     """
 
     run: Run
@@ -81,7 +84,7 @@ class Looking(Protocol):
 
     def look(self, run: Run, source: DataSource) -> Look:
         """
-        Ask Bedrock once. Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable: look again
+        Ask Bedrock once. Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable: poll again
         later.
         """
 
@@ -110,7 +113,10 @@ class Polling:
     now: Callable[[], datetime] = utc_now
 
     def poll(self, run: Run) -> TaskResult:
-        """Safe to retry: what is settled is no longer of the run."""
+        """
+        Poll once, and write the verdicts. Safe to retry: settled documents are no longer part of
+        the run.
+        """
         until = self.now() + LEASE
         is_well = run.progress.documents.settled > 0
         lease = self.leases.renew(run.worklist_id, run.epoch, until=until, is_well=is_well)
@@ -141,8 +147,8 @@ class Polling:
         self, run: Run, said_of: Sequence[DocumentEvidence], settling: "_Settling"
     ) -> list[tuple[Catalog, Document, Verdict]]:
         """
-        Together, for one search can find documents of many catalogs; if that fails, each catalog
-        for itself, and what fails over one of them is left to a later run.
+        Decide on all documents together, because one search can find documents of many catalogs. If
+        that fails, decide catalog by catalog; catalogs that fail are left to a later run.
         """
         try:
             return self._verdicts(said_of)
@@ -175,7 +181,7 @@ class Polling:
     def _settle(
         self, verdicts: Sequence[tuple[Catalog, Document, Verdict]], settling: "_Settling"
     ) -> None:
-        """Written catalog by catalog: whatever goes wrong with one is nobody else's."""
+        """Write the verdicts catalog by catalog, so that an error with one affects no other."""
         by_catalog: dict[str, Decided] = {}
         homes = {catalog.catalog_id: catalog for catalog, _, _ in verdicts}
         for catalog, document, each in verdicts:
@@ -198,7 +204,10 @@ class Polling:
         return self.verdict_writer.write(catalog, decided)
 
     def _after(self, look: Look, settling: "_Settling", mode: Mode, *, is_asked: bool) -> Run:
-        """A job takes up nothing more; direct calls can be sent beside those at work."""
+        """
+        Return the run's next state. A job takes up nothing more; direct calls can be sent beside
+        those at work.
+        """
         is_news = is_asked or settling.counts["again"] > 0 or settling.is_recovered
         run = settling.probed(settling.pruned(look.run), at=self.now())
         may_send = mode is Mode.DIRECT and self._may_send(run, look, is_news=is_news)
@@ -217,8 +226,10 @@ class Polling:
 
     def _may_send(self, run: Run, look: Look, *, is_news: bool) -> bool:
         """
-        Where something waits for a call already, more of it waits for one that is free. A run that
-        is about to hand over sends nothing more, so that nothing is at work when it does.
+        Return True if the run may send more now.
+
+        If something waits for a call already, more of it waits for a free one. A run that is about
+        to hand over sends nothing more, so that nothing is at work when it does.
         """
         if run.progress.steps >= MAX_STEPS:
             return False
@@ -230,7 +241,7 @@ class Polling:
         return is_due and self.admission.could_grow(run.worklist_id, run.epoch)
 
     def _give_back(self, run: Run, look: Look, *, may_send: bool) -> None:
-        """What it needs no more of its knowledge base."""
+        """Give back what the run no longer needs of its knowledge base."""
         if look.at_work or may_send:
             calls = None if may_send else look.at_work
             self.admission.keep(run.worklist_id, run.epoch, calls=calls, did=look.did)
@@ -240,7 +251,9 @@ class Polling:
 
 @dataclass(kw_only=True)
 class _Settling:
-    """What one poll has settled; `over` are documents that no call has to settle any more."""
+    """
+    The documents that one poll has settled; `over` are those that no call has to settle any more.
+    """
 
     settled: list[Settled] = field(default_factory=list)
     failures: dict[str, Exception] = field(default_factory=dict)
@@ -251,7 +264,7 @@ class _Settling:
     is_recovered: bool = False  # Bedrock took something that it had failed over
 
     def fail(self, catalog_id: str, documents: Sequence[Document], error: Exception) -> None:
-        """They are left to a later run."""
+        """Leave the documents to a later run."""
         self.failures[catalog_id] = error
         self.set_aside += map(DocumentName.of, documents)
         self.over.update(document.document_id for document in documents)
@@ -270,7 +283,7 @@ class _Settling:
                 self.counts[what] += 1
 
     def pruned(self, run: Run) -> Run:
-        """The run without what is settled."""
+        """Return the run without settled documents."""
         calls = []
         for call in run.progress.calls:
             left = [each for each in call.documents if each.document_id not in self.over]
@@ -283,7 +296,7 @@ class _Settling:
         return moved.with_progress(documents=documents)
 
     def probed(self, run: Run, *, at: datetime) -> Run:
-        """The run as it goes on with what Bedrock fails over."""
+        """Return the run as it goes on with documents that Bedrock fails over."""
         if self.is_recovered:
             return run.with_progress(recovered_at=at, probe_at=None)
         retries = (each.document.retry_at for each in self.settled)
@@ -291,7 +304,10 @@ class _Settling:
 
 
 def _counts(document: Document, each: Verdict) -> bool:
-    """What failed before stays so, unless it is indexed after all, and a search finds it."""
+    """
+    Return True if the verdict counts. A document that failed before stays failed, unless it is
+    indexed after all and a search finds it.
+    """
     is_found = each.outcome is DocumentOutcome.INDEXED and each.is_found
     return document.is_open or is_found or each.outcome is DocumentOutcome.WAIT
 

@@ -1,4 +1,4 @@
-"""Another try for what failed, or was indexed, without uploading it again."""
+"""Retry documents that failed, or that were indexed, without another upload."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ _AT_ONCE = 25  # records of a page, so that whoever shows the progress hears of 
 
 
 class _Refused(Exception):
-    """A document isn't tried again; `str()` of it says why."""
+    """A refusal to try a document again; `str()` of it is the reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Retried:
     """
-    What is tried again, and what isn't: the documents that were asked for, and why not. Out of a
-    whole catalog, so many were `looked_at`.
+    The documents that are tried again, and those that aren't with the reasons. For a whole catalog,
+    `looked_at` counts the documents that were read.
     """
 
     again: tuple[Document, ...] = ()
@@ -53,10 +53,9 @@ class Retrying:
         self, user_id: str, catalog_id: str, document_ids: Iterable[str] | None = None
     ) -> Retried:
         """
-        Have these documents tried again, or all that failed; only those that failed are, and those
-        that wait for Bedrock to recover.
-
-        Safe to repeat. Raises CatalogNotFound or DocumentNotFound before anything is changed.
+        Retry these documents, or all that failed. Only failed documents, and those that wait for
+        Bedrock to recover, are tried again. Safe to repeat. Raises CatalogNotFound or
+        DocumentNotFound before anything is changed.
         """
         catalog = owned(self.catalogs, user_id, catalog_id)
         if document_ids is None:
@@ -78,10 +77,9 @@ class Retrying:
 
     def ingest_again(self, user_id: str, catalog_id: str, document_id: str) -> Retried:
         """
-        Have one document read, cut and embedded anew as it lies there, indexed or failed: what is
-        indexed is found as it was until its new passages are there.
-
-        Safe to repeat. Raises CatalogNotFound, CatalogDeleting or DocumentNotFound.
+        Ingest one document again as it is stored, indexed or failed. Searches find an indexed
+        document as before until its new passages are there. Safe to repeat. Raises CatalogNotFound,
+        CatalogDeleting or DocumentNotFound.
         """
         catalog = in_use(self.catalogs, user_id, catalog_id)
         settled = (DocumentStatus.FAILED, DocumentStatus.INDEXED)
@@ -107,23 +105,25 @@ class Retrying:
         return self.documents.save(pending.model_copy(update={"attempts": 0}))
 
     def _ask(self, catalog_id: str, retried: Retried) -> None:
-        """What waits already is asked for again, too: a crash may have come between the two."""
+        """
+        Ask for a run, also for documents that wait already: a crash may have come between the two.
+        """
         if retried.again or any(each.is_unfinished for each, _ in retried.refused):
             self.requests.ask(catalog_id)
 
 
 class KeptResults(Protocol):
     def forget(self, document_id: str) -> None:
-        """Have nobody find what an inspection found; safe to repeat."""
+        """Delete an inspection's result. Safe to repeat."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rereading:
     """
-    Documents read anew, from the files that lie there.
+    Has documents read anew from their stored files.
 
-    A reader of another version makes another text of the same file; so does one that reads what an
-    older one could not. What is indexed is found as it was until the new text is in.
+    Another version of the reader makes another text of the same file, or reads what an older one
+    could not. Searches find an indexed document as before until the new text is in.
     """
 
     catalogs: Catalogs
@@ -138,9 +138,9 @@ class Rereading:
         self, user_id: str, catalog_id: str, document_ids: Iterable[str] | None = None
     ) -> Iterator[Retried]:
         """
-        Have these documents read anew, or those of the catalog that have no text of this reader's.
+        Have these documents read anew, or those of the catalog that have no text by this reader.
 
-        Yields what was done page by page, and is safe to repeat: a document that waits for its text
+        Yields the results page by page, and is safe to repeat: a document that waits for its text
         is asked for again. Raises CatalogNotFound or DocumentNotFound before anything is changed.
         """
         catalog = owned(self.catalogs, user_id, catalog_id)
@@ -175,8 +175,8 @@ class Rereading:
 
     def _waiting(self, document: Document, found: FileVersion) -> Document:
         """
-        Return the document as it is saved, waiting for the text of the version that lies there: the
-        same file may have been dropped again since.
+        Return the document as saved, waiting for the text of the stored version: the same file may
+        have been uploaded again since.
         """
         if document.unread and document.version_id == found.version_id:
             return document
@@ -189,7 +189,7 @@ class Rereading:
 
 
 def _is_outdated(document: Document, ocr: OcrEngine) -> bool:
-    """Whether a file that can be read has no text, or one of another reader's."""
+    """Return True if a file that can be read has no text, or a text by another reader."""
     if _why_no_text(document) is not None:
         return False
     version = FileVersion(document.etag, document.version_id)
@@ -219,7 +219,7 @@ def _is_crawled(catalog: Catalog) -> bool:
 
 
 def _named(documents: Documents, catalog_id: str, document_ids: Iterable[str]) -> list[Document]:
-    """Raises DocumentNotFound."""
+    """Return the documents with these ids. Raises DocumentNotFound."""
     found = []
     for document_id in dict.fromkeys(document_ids):
         document = documents.get(catalog_id, document_id)
@@ -236,7 +236,10 @@ def _changed(
     *,
     looked_at: int = 0,
 ) -> Retried:
-    """`change` saves each as it is to be, or raises _Refused; again where others have saved."""
+    """
+    Save each document as `change` returns it, unless that raises _Refused; try again if others have
+    saved.
+    """
     again: list[Document] = []
     refused: list[tuple[Document, str]] = []
     for document in asked_for:

@@ -1,6 +1,5 @@
 """
-Where a run stands, and how long it waits: what travels through the state machine, and what its
-choices go by.
+A run's progress and waiting times: what travels through the state machine and decides its choices.
 """
 
 import random
@@ -20,7 +19,9 @@ BATCH = 10  # documents of an Ingest- or DeleteKnowledgeBaseDocuments call [API 
 
 
 class RunOutcome(StrEnum):
-    """What the state machine chooses by; tests/contract holds it and the ASL together."""
+    """
+    The outcomes by which the state machine chooses; tests/contract keeps them in step with the ASL.
+    """
 
     READY = "ready"  # the data source can be used
     WAITING = "waiting"  # the data source can't be used yet
@@ -38,9 +39,9 @@ class RunOutcome(StrEnum):
 
 class DocumentName(Record):
     """
-    A document by its ids; as it was in that `version`, where that matters. `refused_after` is how
-    many calls of the run Bedrock had accepted before the start in which it refused the document
-    in a call of its own.
+    A document's ids and, if that matters, its `version`. `refused_after` counts the calls of the
+    run that Bedrock had accepted before the start in which it refused the document in a call of its
+    own.
     """
 
     catalog_id: str
@@ -59,10 +60,11 @@ class DocumentName(Record):
 
 class DirectCall(Record):
     """
-    A direct call that Bedrock has accepted, `accepted_at` by its clock and `began_at` by ours, and
-    what of it is not settled yet. One that is over takes none of the account's calls any more.
-    `said_at` is set once Bedrock has said of all that is left that it is indexed, or gone: then a
-    search has yet to find it, or to find it no more.
+    A direct call that Bedrock has accepted, with the documents that are not settled yet.
+
+    It was `accepted_at` by Bedrock's clock and `began_at` by ours. One that is over takes none of
+    the account's calls any more. `said_at` is set once Bedrock has reported all remaining documents
+    as indexed or gone; then a search has yet to find them, or no longer find them.
     """
 
     accepted_at: AwareDatetime
@@ -79,12 +81,12 @@ class DirectCall(Record):
 
     @property
     def since(self) -> datetime:
-        """When what it waits for now began: for Bedrock, or for a search."""
+        """Return when its present wait began, for Bedrock or for a search."""
         return self.said_at or self.began_at
 
 
 class DocumentCounts(Record):
-    """What a run has come to so far, for people who look at an execution, too."""
+    """A run's counts of documents so far, also for people who read an execution."""
 
     sent: NonNegativeInt = 0
     at_work: NonNegativeInt = 0
@@ -100,7 +102,7 @@ class DocumentCounts(Record):
 
 
 class RunProgress(Record):
-    """Where a run stands; travels through the state machine."""
+    """A run's progress, which travels through the state machine."""
 
     outcome: RunOutcome | None = None
     documents: DocumentCounts = DocumentCounts()
@@ -149,7 +151,10 @@ class Run(Record):
     def waiter(
         self, source: DataSource, mode: Mode, *, at: datetime, calls: int = 1, token: str = ""
     ) -> Waiter:
-        """As which it queues up at its knowledge base, in the position that it had before."""
+        """
+        Return the entry with which the run queues up at its knowledge base, in the position that it
+        had.
+        """
         return Waiter(
             worklist_id=self.worklist_id,
             epoch=self.epoch,
@@ -161,7 +166,7 @@ class Run(Record):
         )
 
     def counted(self, **more: int) -> Self:
-        """With so many documents more of each."""
+        """Return the run with its counts increased."""
         now = self.progress.documents
         added = {name: getattr(now, name) + count for name, count in more.items()}
         return self.with_progress(documents=now.model_copy(update=added))
@@ -186,17 +191,20 @@ BETWEEN_LOOKS = 10  # seconds
 
 
 def until_first_look(mode: Mode) -> int:
-    """Seconds, after something was begun."""
+    """Return the seconds from the beginning of work to its first poll."""
     return round(_FIRST[mode])
 
 
 def until_next_look(mode: Mode, age: float) -> int:
-    """Seconds; `age` is for how long it has been at work."""
+    """Return the seconds to the next poll of work that began `age` seconds ago."""
     return round(min(max(_LEAST[mode], age * _IN_PROPORTION), _LONGEST))
 
 
 def until_next_try(waits: int, *, jitter: bool = False) -> int:
-    """Seconds; `waits` so often in a row. With `jitter` runs that wait don't ask in step."""
+    """
+    Return the seconds to the next try after `waits` in a row. With `jitter`, waiting runs don't ask
+    in step.
+    """
     wait = min(_FIRST_WAIT * _GROWTH ** min(waits, 20), _LONGEST)
     # Not security: it only keeps waiting runs apart.
     return round(wait * random.uniform(1, 1.5)) if jitter else round(wait)  # noqa: S311

@@ -1,17 +1,18 @@
 """
 Worklists, which runs work off: at most one live run each, and no wake-up lost.
 
-A worklist is what is open at one data source. That of a catalog with a data source of its own is
-named like the catalog. All catalogs on the shared data source of a knowledge base have one in
-common, so that one run ingests for all of them: Bedrock takes ten documents a call, whosever.
+A worklist is the open work at one data source. A catalog with a data source of its own has a
+worklist named like the catalog. All catalogs on the shared data source of a knowledge base have one
+in common, so that one run ingests for all of them: Bedrock takes ten documents a call, whoever owns
+them.
 
-Every request raises the worklist's counter; whoever finds no lease takes it under the next epoch,
-by the same write, and starts the execution of that name. A run reads the counter before it lists
-what to do, and gives the lease back only if the counter still stands there. So a request is either
-seen by the run that lists after it, or keeps that run from ending.
+Every request raises the worklist's counter. If nobody holds the lease, the request takes it under
+the next epoch, by the same write, and starts the execution of that name. A run reads the counter
+before it lists what to do, and gives the lease back only if the counter is unchanged. So a request
+is either seen by the run that lists after it, or keeps that run from ending.
 
-That an execution was started is known once its first task has renewed the lease. Until then whoever
-finds it starts it again, which its name makes one start.
+An execution is known to have started once its first task has renewed the lease. Until then, anyone
+who finds the lease starts the execution again; its name keeps it the only one.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -44,7 +45,10 @@ _SHARED = "shared-"  # no catalog id begins so: they begin with `cat-`
 
 
 def worklist_of(catalog_id: str, source: DataSource | None) -> str:
-    """`source` is where the catalog is placed; one that isn't yet has a run of its own."""
+    """
+    Return the catalog's worklist. `source` is its data source; a catalog without one has a run of
+    its own.
+    """
     if source is not None and source.is_shared:
         return shared_worklist(source.knowledge_base_id)
     return catalog_id
@@ -62,8 +66,8 @@ def source_of(
     worklist_id: str, catalogs: Catalogs, pool: Sequence[PoolMember]
 ) -> DataSource | None:
     """
-    The worklist's data source; None if its catalog is gone, or its knowledge base in the pool no
-    more, and for a catalog that was placed on a shared one meanwhile.
+    Return the worklist's data source. None if its catalog is gone or was placed on a shared data
+    source meanwhile, or its knowledge base is no longer in the pool.
     """
     if is_shared(worklist_id):
         home = home_of(worklist_id, pool)
@@ -74,7 +78,7 @@ def source_of(
 
 
 def home_of(worklist_id: str, pool: Sequence[PoolMember]) -> PoolMember | None:
-    """The knowledge base whose shared worklist it is; None if that is in the pool no more."""
+    """Return the knowledge base of a shared worklist; None if it is no longer in the pool."""
     members = (each for each in pool if shared_worklist(each.knowledge_base_id) == worklist_id)
     return next(members, None)
 
@@ -87,10 +91,10 @@ class RunLeases:
 
     def ask(self, worklist_id: str) -> None:
         """
-        See to it that a run lists the catalog's work after this moment. Safe to repeat.
+        Make sure that a run lists the catalog's work after this moment. Safe to repeat.
 
-        A dead run is left to those who look for such, at most five minutes after it expired: they
-        alone count how often runs broke (stackroom.runs.broken_runs).
+        A dead run is left to the sweep, at most five minutes after its lease expired: the sweep
+        alone counts how often runs broke (stackroom.runs.broken_runs).
         """
         claimed = self.leases.claim(worklist_id, until=self.now() + _UNSTARTED)
         if claimed is not None:
@@ -99,12 +103,12 @@ class RunLeases:
             self._enliven(self.leases.ask(worklist_id))
 
     def has_ended(self, worklist_id: str, epoch: int) -> bool:
-        """Whether that run has been released, and none has followed it."""
+        """Return True if that run has been released and none has followed it."""
         lease = self.leases.get(worklist_id)
         return lease is not None and lease.epoch == epoch and not lease.held
 
     def is_live(self, worklist_id: str) -> bool:
-        """Whether a run is thought to be at it, or about to begin."""
+        """Return True if a run is thought to be at work on the worklist, or about to begin."""
         lease = self.leases.get(worklist_id)
         return lease is not None and lease.held
 
@@ -113,12 +117,12 @@ class RunLeases:
         return self.leases.release(worklist_id, epoch, served=served)
 
     def renew(self, worklist_id: str, epoch: int, *, parked: bool = False) -> Lease:
-        """Go on with the run, or have it wait for its grant. Raises RunSuperseded."""
+        """Go on with the run, or let it wait for its grant. Raises RunSuperseded."""
         until = self.now() + (_PARKED if parked else LEASE)
         return self.leases.renew(worklist_id, epoch, until=until)
 
     def hand_over(self, worklist_id: str, epoch: int) -> None:
-        """Let a fresh execution go on, for a history ends at 25,000 events. Safe to repeat."""
+        """Let a fresh execution go on, because a history ends at 25,000 events. Safe to repeat."""
         lease = self.leases.get(worklist_id)
         if lease is not None and lease.epoch == epoch + 1:
             if lease.held:  # else the successor has even ended
@@ -127,32 +131,43 @@ class RunLeases:
         self._succeed(self.renew(worklist_id, epoch), failures=0, delay=0)
 
     def held_by(self, worklist_id: str, epoch: int) -> Lease | None:
-        """The lease of a run that broke; None if it ended properly or has been followed already."""
+        """
+        Return the lease of a run that broke; None if it ended properly or has a successor already.
+        """
         lease = self.leases.get(worklist_id)
         held = lease is not None and lease.held and lease.epoch == epoch
         return lease if held else None
 
     def recover(self, lease: Lease) -> None:
-        """Follow a run that broke by another one, later each time; once for a lease."""
+        """Start a successor of a run that broke, later each time; once for a lease."""
         failures = lease.failures + 1
         longest = _LONGEST_SHARED_DELAY if is_shared(lease.worklist_id) else LONGEST_DELAY
         delay = min(_FIRST_DELAY * 2 ** (failures - 1), longest)
         self._succeed(lease, failures=failures, delay=delay)
 
     def go_on(self, lease: Lease) -> None:
-        """Follow a run that did not break and was stopped all the same, at once."""
+        """Start a successor at once of a run that was stopped without having broken."""
         self._succeed(lease, failures=lease.failures, delay=0)
 
     def expired(self) -> Iterator[Lease]:
-        """The leases of runs that have been silent for too long; read when they are asked for."""
+        """
+        Return the leases of runs that have been silent for too long, reading them as they are
+        consumed.
+        """
         yield from self.leases.expired(self.now())
 
     def held(self) -> Iterator[Lease]:
-        """The leases of all runs that are thought to be live; read when they are asked for."""
+        """
+        Return the leases of all runs that are thought to be live, reading them as they are
+        consumed.
+        """
         yield from self.leases.held()
 
     def is_silent(self, lease: Lease) -> bool:
-        """Whether its run has ended without a word; one that was never started is started now."""
+        """
+        Return True if the lease's run has ended silently; one that was never started is started
+        now.
+        """
         if not lease.started:
             return not self._start_again(lease)
         if not self.executions.is_running(lease.execution_name):
@@ -169,8 +184,8 @@ class RunLeases:
 
     def _start_again(self, lease: Lease) -> bool:
         """
-        Whoever took the lease may have died before its run began. False if that run has ended: it
-        broke before its first task, and is left to those who look for such.
+        Start the run again, because whoever took the lease may have died before it began. Return
+        False if that run has ended: it broke before its first task, and is left to the sweep.
         """
         return self.executions.start(lease.execution_name, _payload(lease, delay=0))
 
@@ -184,7 +199,7 @@ class RunLeases:
             self._start(taken, delay=delay)
 
     def _start(self, lease: Lease, *, delay: int) -> None:
-        """Of a lease that was taken a moment ago."""
+        """Start the run of a lease that was taken a moment ago."""
         if self.executions.start(lease.execution_name, _payload(lease, delay=delay)):
             if delay:  # until its first task, everybody would start it again
                 self.leases.mark_started(lease)

@@ -1,8 +1,8 @@
 """
-Asking for runs: the one way to have a catalog's open documents seen to.
+Requests for runs: the only way to have a catalog's open documents processed.
 
-Whoever has changed a record asks afterwards. What was asked for is looked at after that moment, by
-the run of the catalog's worklist (stackroom.runs.run_leases).
+Whoever has changed a record asks afterwards. The run of the catalog's worklist processes the
+request after that moment (stackroom.runs.run_leases).
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,12 +24,15 @@ class RunRequests:
     pool: Sequence[PoolMember]
 
     def ask(self, catalog_id: str) -> None:
-        """Safe to repeat. Nothing for a catalog that is gone: what lies in it asks anew."""
+        """
+        Request a run for the catalog. Safe to repeat. Does nothing for a catalog that is gone:
+        whatever is uploaded to it later asks anew.
+        """
         if failures := self.ask_all([catalog_id]):
             raise failures[catalog_id]
 
     def ask_all(self, catalog_ids: Iterable[str]) -> dict[str, Exception]:
-        """Each worklist's run once; what went wrong, by catalog."""
+        """Request each worklist's run once, and return errors by catalog."""
         failures: dict[str, Exception] = {}
         asking: dict[str, list[str]] = {}
         for catalog_id in catalog_ids:
@@ -47,8 +50,9 @@ class RunRequests:
 
     def remind(self) -> list[str]:
         """
-        Ask for the shared worklists that have entries and no run: what a run has set aside, or a
-        crash has left between entering and asking. Answers their ids.
+        Request runs for the shared worklists that have entries and no run, and return their ids.
+        Such entries are what a run has set aside, or what a crash has left between entering and
+        asking.
         """
         shared = (shared_worklist(each.knowledge_base_id) for each in self.pool)
         forgotten = [each for each in shared if self._is_forgotten(each)]
@@ -61,7 +65,9 @@ class RunRequests:
         return first is not None and not self.runs.is_live(worklist_id)
 
     def _entered(self, catalog_id: str) -> str | None:
-        """The catalog's worklist, with the catalog in it; None if there is no such catalog."""
+        """
+        Return the catalog's worklist, with the catalog entered; None if there is no such catalog.
+        """
         catalog = self.catalogs.get(catalog_id)
         if catalog is None:
             return None

@@ -1,9 +1,9 @@
 """
-The tasks of the state machine that move a run on, but for polling (stackroom.runs.polling).
+The tasks of the state machine that move a run on, except polling (stackroom.runs.polling).
 
-EnsureDataSource makes or reuses the data source of the worklist; AdmitIngestion queues up until the
-run is granted its turn; StartIngestion begins a job, or sends direct calls; ReleaseRun ends the run
-unless more is open. Each does one short thing and ends: the state machine waits.
+EnsureDataSource creates or reuses the data source of the worklist; AdmitIngestion queues up until
+the run is granted its turn; StartIngestion begins a job, or sends direct calls; ReleaseRun ends the
+run unless more is open. Each does one short thing and ends: the state machine waits.
 """
 
 from collections.abc import Callable, Sequence
@@ -55,10 +55,10 @@ class Stage(Enum):
 @dataclass(frozen=True, kw_only=True)
 class Takedown:
     """
-    Of a catalog that is to go, with the data source that it has to itself.
+    Deletes a catalog together with the data source that it has to itself.
 
-    Deleting the data source takes all that it has indexed out in one call. A document's record, and
-    its receipt, follow once a search finds nothing of it; the catalog's own record goes last.
+    Deleting the data source removes all that it has indexed in one call. A document's record and
+    its receipt follow once a search finds nothing of it; the catalog's own record goes last.
     """
 
     catalogs: CatalogRegister
@@ -72,9 +72,12 @@ class Takedown:
 
     def step(self, catalog: Catalog) -> tuple[Stage, list[Settled]]:
         """
-        How far it is now, and what went with it. Safe to repeat. Whoever drops a file into it now
-        unmarks it, and then this stops: the next run finds it without a data source, and gives it
-        one. Raises KnowledgeBaseThrottled, and what a search raises.
+        Take the next step; return the stage reached and the documents that were removed. Safe to
+        repeat.
+
+        An upload to the catalog revokes its deletion, and then this stops: the next run finds the
+        catalog without a data source, and gives it one. Raises KnowledgeBaseThrottled, and what a
+        search raises.
         """
         catalog_id = catalog.catalog_id
         try:
@@ -104,7 +107,8 @@ class Takedown:
 
     def _prove(self, catalog: Catalog, homes: Sequence[str]) -> tuple[list[Settled], bool]:
         """
-        What no search finds in any of the knowledge bases goes; also whether others may go later.
+        Settle documents that no search finds in any of the knowledge bases, and return True if
+        others may follow later.
         """
         documents = list(islice(self.documents.open_in(catalog.catalog_id), _AT_ONCE))
         gone = {each.document_id for each in documents}
@@ -135,13 +139,15 @@ class Starting(Protocol):
 
     def start(self, run: Run, source: DataSource) -> TaskResult:
         """
-        Begin as much as the run is granted; it is queued if others are before it. Safe to retry.
+        Begin as much as the run is granted; it queues up if others are before it. Safe to retry.
         """
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunTasks:
-    """Where a worklist is a catalog's own, its id is the catalog's."""
+    """
+    The tasks of a run. The worklist of a catalog with its own data source has the catalog's id.
+    """
 
     catalogs: Catalogs
     documents: Documents
@@ -158,8 +164,8 @@ class RunTasks:
 
     def ensure(self, run: Run) -> TaskResult:
         """
-        Make or reuse the catalog's data source, or take it down with a catalog that is to go.
-        Safe to retry: it is found by name.
+        Create or reuse the catalog's data source, or take it down with a catalog that is to go.
+        Safe to retry, because the data source is found by name.
         """
         if run.progress.delay:
             delay = run.progress.delay
@@ -204,9 +210,10 @@ class RunTasks:
 
     def release(self, run: Run) -> Run:
         """
-        Look once more, and end the run if nothing is open and nobody has asked meanwhile: the
-        counter is read first, and the lease goes back only if it still stands there. What is asked
-        of a catalog that is to go, only `ensure` sees to. Safe to retry.
+        Check for work once more, and end the run if nothing is open and nobody has asked meanwhile.
+        The counter is read first, and the lease goes back only if it is unchanged.
+
+        Only `ensure` processes requests for a catalog that is to go. Safe to retry.
         """
         if self.runs.has_ended(run.worklist_id, run.epoch):
             return run.with_outcome(RunOutcome.RELEASED)  # the answer of an earlier try got lost
@@ -241,7 +248,10 @@ class RunTasks:
         return _wait(run)
 
     def _winds_up(self, run: Run, outcome: RunOutcome, calls: int) -> Run:
-        """Nothing more is sent; that outcome follows once so many calls have come to their end."""
+        """
+        Return the run that sends nothing more, and ends with that outcome once so many calls are
+        over.
+        """
         if calls:
             seconds = until_next_try(run.progress.waits)
             return run.with_outcome(RunOutcome.STARTED, wait_seconds=seconds, is_more=True)
@@ -249,7 +259,7 @@ class RunTasks:
         return run.with_outcome(outcome, calls=())
 
     def _is_to_go(self, run: Run) -> bool:
-        """Whether the worklist is that of a catalog that goes with its data source."""
+        """Return True if the worklist belongs to a catalog that goes with its data source."""
         if is_shared(run.worklist_id):
             return False
         catalog = self.catalogs.get(run.worklist_id)
@@ -272,7 +282,7 @@ class RunTasks:
 
 
 def _is_to_go(catalog: Catalog) -> bool:
-    """All that it counted is to go, and so does its data source, with all that it has indexed."""
+    """Return True if all documents of the catalog are to go, and its data source with them."""
     shares = catalog.source is not None and catalog.source.is_shared
     return catalog.status is CatalogStatus.DELETING and not catalog.document_count and not shares
 

@@ -1,4 +1,4 @@
-"""Searching for documents to see whether they are found."""
+"""Search for documents to check whether they are found."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -22,13 +22,11 @@ _MOST = 100  # results of one Retrieve [API model: numberOfResults]
 @dataclass(frozen=True, kw_only=True)
 class SearchCheck:
     """
-    Searching for documents to see whether they are found: the proof of every other word about them.
+    Searches for documents to check whether they are found, which proves every other report on them.
 
-    Searches are for people first, so documents are asked for together where that can be: those that
-    should be found by their ids, whatever catalogs they are of; of those that should not be, a
-    whole catalog first.
-
-    `knowledge_base` answers the searchable one of that id, and `at_once` how many documents one
+    People's searches come first, so documents are asked for together if possible: those that should
+    be found by their ids, across catalogs; those that should not be, a whole catalog first.
+    `knowledge_base` returns the searchable one of that id, and `at_once` is how many documents one
     question of it can name. Raises what a search raises.
     """
 
@@ -37,7 +35,7 @@ class SearchCheck:
     beside: RunParallel = run_in_threads
 
     def found(self, documents: Iterable[tuple[Catalog, Document]]) -> set[str]:
-        """The ids of those documents of which their owners find any passage."""
+        """Return the ids of the documents of which their owners find any passage."""
         by_home: dict[str, list[tuple[Catalog, Document]]] = {}
         for catalog, document in documents:
             by_home.setdefault(str(catalog.knowledge_base_id), []).append((catalog, document))
@@ -50,7 +48,9 @@ class SearchCheck:
         return found.union(*self.beside(questions))
 
     def left(self, catalog: Catalog, documents: Iterable[Document]) -> set[str]:
-        """The ids of those of which anybody would find a passage, whoever's it says it is."""
+        """
+        Return the ids of the documents of which anybody would find a passage, whoever its owner.
+        """
         wanted = list(documents)
         if not wanted or not self._leftovers(catalog, (), limit=1):
             return set()
@@ -82,7 +82,7 @@ class SearchCheck:
         return _all_of(group, lambda each: each[1].document_id, ask)
 
     def _leftovers(self, catalog: Catalog, narrowed: Conditions, *, limit: int) -> set[str]:
-        """The ids of documents of which there are passages left."""
+        """Return the ids of documents with passages left in the index."""
         view, searched = Leftovers.of(catalog), self.knowledge_base(str(catalog.knowledge_base_id))
         answer = searched.retrieve(_QUERY, view.filter(narrowed), limit)
         passages = view.proven(answer.passages, catalog_of=lambda _: catalog)
@@ -92,7 +92,10 @@ class SearchCheck:
 def _all_of(
     group: Sequence[T], id_of: Callable[[T], str], ask: Callable[[Sequence[T]], set[str]]
 ) -> set[str]:
-    """What is found of a group: one document's passages may have left no room for the others'."""
+    """
+    Return all that is found of a group. Documents that one search misses are asked for alone,
+    because another's passages may have left no room for theirs.
+    """
     found = ask(group)
     unseen = [each for each in group if id_of(each) not in found]
     if len(group) > 1 and found and unseen:
@@ -102,15 +105,20 @@ def _all_of(
 
 def _is_sought(passage: Passage, document: Document) -> bool:
     """
+    Return True if the passage proves that the document is found.
+
     A late call can bring back the text of an earlier version, which proves nothing. Any passage
-    proves that a removal has not taken effect. A job's passages have no text id, but a URI.
+    proves that a removal has not taken effect. A job's passages have a URI instead of a text id.
     """
     is_crawled = passage.sent_text_id is None and passage.uri is not None
     return document.should_be_absent or is_crawled or passage.sent_text_id == document.text_id
 
 
 def _document_id(catalog: Catalog, passage: Passage) -> str:
-    """By its source: an attribute is what whoever wrote the sidecar says, unless it is proven."""
+    """
+    Return the document's id by the passage's source: an attribute repeats the sidecar, whoever
+    wrote it, unless it is proven.
+    """
     if (ingested := document_id_in(passage)) is not None:
         return ingested
     filename = key_of(str(passage.uri)).removeprefix(catalog.s3_prefix)

@@ -1,15 +1,15 @@
 """
-Where users' caps hold: before a round takes up what is open in a catalog.
+Enforce users' caps, before a round takes up the open documents of a catalog.
 
-What is open counts as used. So as long as a user is over a cap, what came last and no round has
-taken up is held back, and nothing of the catalog is ingested before that is done: then all that is
-left has its place, whichever runs are at it. What is held back is `pending` and not open, so that
-no run comes to it, and its reason says why it waits. It is let go, as much as fits, when something
-is deleted or the caps change; what a crash left waiting, or waited for the next month, the
-reconciler lets go.
+Open documents count as used. While a user is over a cap, the documents that came last and that no
+round has taken up are held back, and nothing of the catalog is ingested before that is done. All
+that remain then have their place, whichever runs work on them. A document that is held back is
+`pending` and not open, so that no run takes it up, and its reason says why it waits. Documents are
+released, as many as fit, when something is deleted or the caps change; the reconciler releases
+those that a crash has left waiting, or that waited for the next month.
 
-Whoever holds back writes first and then looks for room again, and whoever makes room looks for what
-waits afterwards: one of the two sees the other.
+Holding back writes first and then checks for room again, and whoever makes room checks for waiting
+documents afterwards: one of the two sees the other.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -50,8 +50,8 @@ class UserCaps:
 
     def hold_back(self, catalog: Catalog, book: Mapping[str, Caps]) -> bool:
         """
-        Hold back what came last, as far as its user is over a cap; whether what was open in the
-        catalog before, and is still, may be ingested now. Safe to repeat.
+        Hold back the documents that came last, as far as their user is over a cap. Return True if
+        what was open in the catalog before, and still is, may be ingested now. Safe to repeat.
         """
         caps = caps_of(catalog.user_id, book)
         if caps is None:
@@ -77,8 +77,9 @@ class UserCaps:
 
     def hold_back_from_job(self, catalog: Catalog) -> None:
         """
-        A job takes all that lies in the catalog: it begins for new documents only if all of them
-        fit, with those that were held back. If it must begin for anything else, it takes up all.
+        Hold back new documents from a job, which takes everything in the catalog: it begins for new
+        documents only if all of them fit, with those that were held back. If it must begin for
+        anything else, it takes up all.
         """
         book = self.book.all()
         caps = caps_of(catalog.user_id, book)
@@ -102,8 +103,8 @@ class UserCaps:
         self, user_id: str, book: Mapping[str, Caps] | None = None, *, at: str | None = None
     ) -> None:
         """
-        Of what is held back of a user's, as much as fits, and ask for its runs, but for that of the
-        catalog that a run is `at` itself. Safe to repeat.
+        Release as many of a user's held-back documents as fit, and ask for runs of their catalogs,
+        except for the one that a run is `at` itself. Safe to repeat.
         """
         caps = caps_of(user_id, self.book.all() if book is None else book)
         owned = list(self.catalogs.of_user(user_id))
@@ -120,14 +121,14 @@ class UserCaps:
         self._ask(asked - {at})
 
     def may_go_on(self, catalog: Catalog) -> bool:
-        """Whether anything is held back in the catalog that fits."""
+        """Return True if a document that is held back in the catalog fits."""
         caps = caps_of(catalog.user_id, self.book.all())
         return any(self._fitting(catalog, caps, self._in_use(catalog.user_id, caps)))
 
     def judge_anew(self, catalogs: Iterable[Catalog]) -> None:
         """
-        Let go of all that is held back in them; the next rounds hold back what is over a cap. Safe
-        to repeat.
+        Release all held-back documents of the users; the next rounds hold back what is over a cap.
+        Safe to repeat.
         """
         listed = [each for each in catalogs if each.over_count or each.open_count]
         for catalog in listed:
@@ -156,8 +157,8 @@ class UserCaps:
         self, catalog: Catalog, caps: Caps | None, used: InUse
     ) -> Iterator[tuple[list[Document], InUse]]:
         """
-        What of the catalog is held back and fits, some at a time and the longest open first, and
-        what is used with it; where jobs crawl, all or nothing.
+        Yield the catalog's held-back documents that fit, some at a time and the longest open first,
+        each with the use that includes them; for a catalog with jobs, all or none.
         """
         if catalog.status is CatalogStatus.DELETING:
             return
@@ -194,7 +195,7 @@ class UserCaps:
 
 
 def _is_fresh(document: Document) -> bool:
-    """Whether no round has taken this version up."""
+    """Return True if no round has taken this version up."""
     return document.status is DocumentStatus.PENDING and not document.attempts
 
 
@@ -203,7 +204,7 @@ def _held(document: Document, kind: CapKind, reason: str) -> Document:
 
 
 def _over(newest: Iterable[Document], caps: Caps, used: InUse) -> list[Document]:
-    """As many of these as it takes, the newest first, as they are held back."""
+    """Return as many of these as are over the caps, the newest first, as held back."""
     over: list[tuple[Document, CapKind]] = []
     again: list[Document] = []
     for each in newest:
@@ -223,7 +224,10 @@ def _over(newest: Iterable[Document], caps: Caps, used: InUse) -> list[Document]
 
 
 def _must_begin(documents: Iterable[Document], caps: Caps, used: InUse) -> bool:
-    """Whether a job must for one of them, whatever else it takes up: not for one that is new."""
+    """
+    Return True if a job must begin for one of the documents, whatever else it takes up; a new one
+    is no reason.
+    """
     return any(
         not _is_fresh(each) or (each.indexed_at is not None and _over_by(each, caps, used) is None)
         for each in documents
@@ -231,7 +235,10 @@ def _must_begin(documents: Iterable[Document], caps: Caps, used: InUse) -> bool:
 
 
 def _over_by(document: Document, caps: Caps, used: InUse) -> CapKind | None:
-    """The cap that holds it back; where an earlier version is in the index, it keeps its place."""
+    """
+    Return the cap that holds the document back. If an earlier version is indexed, it keeps its
+    place.
+    """
     if document.indexed_at is not None:
         caps = caps.model_copy(update={"documents": None})
     return caps.over(used)

@@ -1,9 +1,9 @@
 """
-What the evidence of a document means for its record: pure rules, the same for every source type,
-and the writing down of what came of them.
+Turn the evidence of a document into a verdict on its record, and write the verdicts.
 
-A job that is COMPLETE says nothing of a single document, and a document may still read INDEXED
-from before. So Bedrock's word counts only for the version that the round took up.
+The rules are pure, and the same for every type of data source. A job that is COMPLETE proves
+nothing of a single document, and a document may still read INDEXED from before. So Bedrock's status
+counts only for the version that the round took up.
 """
 
 from collections.abc import Callable, Iterable
@@ -60,7 +60,7 @@ Decided = list[tuple[Document, Verdict]]
 
 @dataclass(frozen=True, kw_only=True)
 class Settled:
-    """One document's end, for the log and the metrics."""
+    """A settled document and its outcome, for the log and the metrics."""
 
     document: Document
     outcome: DocumentOutcome
@@ -72,7 +72,7 @@ class Settled:
 
 
 def verdict(document: Document, evidence: Evidence | None) -> Verdict:
-    """Without evidence it is too early for one."""
+    """Return the verdict on a document; without evidence it is too early for one."""
     if evidence is None:
         return Verdict(outcome=DocumentOutcome.WAIT)
     if evidence.bedrock.is_removal:
@@ -83,7 +83,10 @@ def verdict(document: Document, evidence: Evidence | None) -> Verdict:
 
 
 def _of_removed(document: Document, evidence: Evidence) -> Verdict:
-    """What is no longer known may be found for some seconds yet, and then it is not gone."""
+    """
+    Return the verdict on a removal. Searches may find a deleted document for some more seconds, and
+    then it is not gone.
+    """
     deleting = document.status is DocumentStatus.DELETING
     if evidence.bedrock.is_out and not evidence.is_found():
         return Verdict(outcome=DocumentOutcome.GONE if deleting else DocumentOutcome.EVICTED)
@@ -116,7 +119,10 @@ def _of_ingested(document: Document, evidence: Evidence) -> Verdict:
 
 
 def _of_indexed(document: Document, evidence: Evidence) -> Verdict:
-    """Indexed is what a search finds; what Bedrock says comes some seconds earlier."""
+    """
+    Return the verdict on a document that Bedrock reports as indexed, some seconds before searches
+    find it.
+    """
     if evidence.is_found():
         return Verdict(outcome=DocumentOutcome.INDEXED)
     if not evidence.is_due:
@@ -131,9 +137,11 @@ def _of_indexed(document: Document, evidence: Evidence) -> Verdict:
 
 def _of_unexplained(document: Document, evidence: Evidence) -> Verdict:
     """
-    A failure that nobody explains may be Bedrock's; what is final is ours to try again. A few tries
-    follow at once, but of a large document, whose tries take minutes in which others wait, and
-    where Bedrock fails over several documents.
+    Return the verdict on a failure that nobody explains and that may be Bedrock's. A final one is
+    ours to try again.
+
+    A few tries follow at once, except for a large document, whose tries take minutes in which
+    others wait, and while Bedrock fails over several documents.
     """
     is_first = document.failing_since is None and document.attempts < MAX_ATTEMPTS
     is_quick = is_first and not document.is_large and not evidence.unexplained.is_together
@@ -143,7 +151,9 @@ def _of_unexplained(document: Document, evidence: Evidence) -> Verdict:
 
 
 def _postponed(document: Document, evidence: Evidence, reason: str) -> Verdict:
-    """It fails for that reason once it has been postponed for long enough."""
+    """
+    Postpone the document; it fails for that reason once it has been postponed for long enough.
+    """
     if evidence.unexplained.may_be_postponed:
         return Verdict(outcome=DocumentOutcome.POSTPONED)
     return _failed(document, evidence, reason)
@@ -161,8 +171,8 @@ def _again(document: Document, evidence: Evidence) -> Verdict:
 
 def _failed(document: Document, evidence: Evidence, reason: str) -> Verdict:
     """
-    Our own inspection says more than Bedrock. What becomes of the version before is for a search to
-    say, once what was replaced should be out of it.
+    Return the verdict of failure, with our own inspection's reason before Bedrock's. A search
+    decides about the earlier version, once what was replaced should be out of the index.
     """
     told = evidence.inspected.reason or reason
     if document.indexed_at is None:
@@ -176,8 +186,8 @@ def _failed(document: Document, evidence: Evidence, reason: str) -> Verdict:
 
 def of_illegible(document: Document) -> Verdict:
     """
-    Return the verdict on a file that is not sent. What an earlier reader, or Bedrock's, took from
-    the same version is text that nobody sees, and goes; a version before it stays.
+    Return the verdict on a file that is not sent. Text that an earlier reader, or Bedrock's, took
+    from the same version is text that nobody sees, and goes; an earlier version stays.
     """
     reason, indexed_at = str(document.illegible), document.indexed_at
     if indexed_at is None:
@@ -203,7 +213,7 @@ class VerdictWriter:
 
     def write(self, catalog: Catalog, decided: Decided) -> list[Settled]:
         """
-        What came to its end, as it was saved.
+        Write the verdicts and return the documents that are settled, as saved.
 
         A document that changed since it was read is left alone. Safe to repeat.
         """
@@ -288,7 +298,7 @@ _NOT_INDEXED = {"indexed_at": None, "indexed_text_id": None, "indexed_version_id
 
 
 def _after(document: Document, verdict: Verdict, at: datetime, pace: Pace) -> Document | None:
-    """The document as the verdict leaves it, or None if it stays (or goes) as it is."""
+    """Return the document with the verdict applied, or None if its record doesn't change."""
     match verdict.outcome:
         case DocumentOutcome.INDEXED:
             return document.moved(DocumentStatus.INDEXED, at=at).model_copy(

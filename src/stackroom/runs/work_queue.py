@@ -1,11 +1,11 @@
 """
-What is open in a worklist, in fair turns: what a run sends next.
+The open work of a worklist, in fair turns: what a run sends next.
 
 Each catalog has its turn, with the documents that have been open longest; a run goes on with the
 catalog behind the one whose turn was last, so that nobody's thousand documents come before
-another's first. A document that is tried again has queued up anew (verdicts). Of those that Bedrock
-failed over, one goes at a time, when it is due, until Bedrock takes one. A catalog with nothing
-open leaves the worklist, unless somebody has asked for it meanwhile.
+another's first. A document that is tried again has queued up anew (verdicts). Of the documents that
+Bedrock failed over, one goes at a time, when it is due, until Bedrock accepts one. A catalog with
+nothing open leaves the worklist, unless somebody has asked for it meanwhile.
 """
 
 import math
@@ -48,10 +48,11 @@ _MOST_ALONE = 100
 @dataclass(kw_only=True)
 class OpenWork:
     """
-    Documents that wait, in the order of their turns. Of those in `alone` each has a call of its
-    own. `is_more` tells that there are others; `after` is the catalog whose turn was last.
-    `failures` are of catalogs that could not be looked at, by their ids. `next_try` is when
-    something is due that Bedrock failed over.
+    Documents that wait, in the order of their turns.
+
+    Those in `alone` need a call each. `is_more` is True if there are others; `after` is the catalog
+    whose turn was last. `failures` are errors of catalogs that could not be read, by their ids.
+    `next_try` is when a document is due that Bedrock failed over.
     """
 
     small: deque[Document] = field(default_factory=deque)
@@ -65,7 +66,7 @@ class OpenWork:
     next_try: datetime | None = None
 
     def remove_illegible(self) -> list[Document]:
-        """Take out, and return, what shows no text to send."""
+        """Remove and return the documents that have no text to send."""
         removed = list[Document]()
         for queue in (self.small, self.large, self.alone):
             found = [each for each in queue if each.illegible is not None and each.is_to_ingest]
@@ -76,14 +77,16 @@ class OpenWork:
 
     @property
     def shared(self) -> int:
-        """Documents that may share a call."""
+        """Return the documents that may share a call."""
         return len(self.small) + len(self.removed)
 
     def batches(self, calls: int, *, share: int, at_work: int) -> list[list[Document]]:
         """
-        What so many calls take, where others are `at_work`: what is to be removed apart from what
-        is ingested, and what goes alone behind what has not been tried, but for one call. Among
-        other runs, `share` is what there is for each: few documents are in as few calls then.
+        Return the documents for so many calls, where others are `at_work`.
+
+        Removals and ingestions are in separate calls. Documents that go alone come after those that
+        have not been tried, though one call is theirs. Among other runs, `share` is the number of
+        calls for each: few documents are in as few calls then.
         """
         found: list[list[Document]] = []
         small, removed = list(self.small), list(self.removed)
@@ -104,14 +107,20 @@ class OpenWork:
         return found
 
     def large_calls(self, calls: int, slots: int, at_work: int) -> list[list[Document]]:
-        """Each alone, in at most half of the run's slots, for small ones come meanwhile."""
+        """
+        Return large documents, one a call, in at most half of the run's slots, because small ones
+        arrive meanwhile.
+        """
         room = max(0, min(calls, math.ceil(slots / 2) - at_work))
         return [[each] for each in list(self.large)[:room]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Turn:
-    """One catalog's: what is open in it that is in no call; `has_more` if it was not read whole."""
+    """
+    One catalog's turn: its open documents that are in no call. `has_more` is True if others were
+    not read.
+    """
 
     catalog_id: str
     catalog: Catalog | None = None
@@ -131,7 +140,7 @@ class WorkQueue:
     beside: RunParallel = run_in_threads
 
     def take(self, run: Run, *, calls: int) -> OpenWork:
-        """As much as so many calls take, if there is."""
+        """Return as much open work as fills so many calls."""
         work = OpenWork(after=run.progress.after)
         if not calls:
             work.is_more = True  # perhaps: nobody has looked
@@ -162,7 +171,10 @@ class WorkQueue:
         return work
 
     def has_work(self, run: Run) -> bool:
-        """Whether anything is open that this run can see to, now or soon; what has none goes."""
+        """
+        Return True if something is open that this run can do, now or soon; catalogs with nothing
+        open leave.
+        """
         aside = _SkippedDocuments(run.progress, caps=self.caps.all(), at=self.now())
         return any(
             any(
@@ -173,7 +185,9 @@ class WorkQueue:
         )
 
     def _in_turn(self, run: Run) -> Iterator[WorklistEntry]:
-        """From the catalog behind the one whose turn was last, round to that one."""
+        """
+        Yield the entries from the catalog behind the one whose turn was last, round to that one.
+        """
         last = run.progress.after
         yield from self._entries(run.worklist_id, last)
         if last is not None:
@@ -195,7 +209,9 @@ class WorkQueue:
     def _turns(
         self, run: Run, entries: Sequence[WorklistEntry], aside: "_SkippedDocuments", share: int
     ) -> list[_Turn]:
-        """Raises what is everybody's trouble; a catalog's own is told."""
+        """
+        Return each catalog's turn. Raises systemic errors; a single catalog's error is in its turn.
+        """
         looks = [
             partial(result_or_error, partial(self._turn, run, each, aside, share))
             for each in entries
@@ -253,7 +269,10 @@ class WorkQueue:
             self.worklists.drop(worklist_id, entry)
 
     def _is_finished(self, catalog: Catalog, *, is_alone: bool) -> bool:
-        """Nothing is open in it any more; False if there is something to do yet, a while later."""
+        """
+        Return True if nothing is open in the catalog any more; False if there is something to do a
+        while later.
+        """
         if catalog.status is not CatalogStatus.DELETING or is_alone:
             return True  # one that goes alone: its data source goes with it: see EnsureDataSource
         if self.documents.page(catalog.catalog_id, after=None, limit=1).documents:
@@ -285,7 +304,9 @@ class WorkQueue:
 
 
 class _SkippedDocuments:
-    """What of the open documents is in a call, or not this run's to do; all are within `caps`."""
+    """
+    The open documents that are in a call, or not this run's to send; the rest is within `caps`.
+    """
 
     def __init__(self, progress: RunProgress, *, caps: Mapping[str, Caps], at: datetime) -> None:
         self.caps = caps
@@ -298,7 +319,10 @@ class _SkippedDocuments:
         self.counts = Counter(catalog_id for catalog_id, _ in self._in_calls.union(self._set_aside))
 
     def has_not(self, document: Document) -> bool:
-        """What somebody has changed since it was set aside is to be done again."""
+        """
+        Return True if the document isn't skipped; one that somebody changed since it was set aside
+        isn't.
+        """
         key = _key(document)
         return key not in self._in_calls and self._set_aside.get(key) != document.version
 
@@ -307,13 +331,15 @@ class _SkippedDocuments:
         return is_probe or _key(document) in self._alone
 
     def is_suspect(self, document: Document) -> bool:
-        """Whether Bedrock failed over it, and has taken nothing of the kind since."""
+        """
+        Return True if Bedrock failed over the document and has accepted nothing of the kind since.
+        """
         if document.failing_since is None:
             return False
         return self._recovered_at is None or document.updated_at > self._recovered_at
 
     def next_try(self, document: Document) -> datetime | None:
-        """When a suspect may be tried; None of any other."""
+        """Return when a suspect may be tried; None for any other document."""
         if not self.is_suspect(document):
             return None
         return max(filter(None, (document.retry_at, self._probe_at)), default=self.at)
@@ -323,13 +349,16 @@ class _SkippedDocuments:
         return due_at is not None and (due_at > self.at or self._is_probing)
 
     def take_probe(self) -> bool:
-        """Whether a suspect can be tried now: one at a time can."""
+        """Return True if a suspect can be tried now: only one can at a time."""
         is_free, self._is_probing = not self._is_probing, True
         return is_free
 
 
 def with_nothing_to_do(run: Run, next_try: datetime | None, at: datetime) -> Run:
-    """Return the run at its end, or waiting for what Bedrock failed over and is due soon."""
+    """
+    Return the run at its end, or waiting for a document that Bedrock failed over and that is due
+    soon.
+    """
     if is_worth_a_stay(next_try, at):
         return run.with_outcome(RunOutcome.BUSY, wait_seconds=BETWEEN_LOOKS)
     return run.with_outcome(RunOutcome.NOTHING)
