@@ -1,1 +1,1 @@
-"""The adapters, by what they speak to; these alone import boto3."""
+"""The adapters, one package for each service; only these import boto3."""

@@ -1,4 +1,6 @@
-"""AWS's errors in our words: throttled and failed calls become `Unavailable`, all else goes on."""
+"""
+AWS's errors as ours: throttled and failed calls become `Unavailable`, all others pass through.
+"""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -95,7 +97,7 @@ _PASSING = frozenset(
 
 def code_of(error: ClientError) -> str:
     """
-    The name that the API model gives the error.
+    Return the name that the API model gives the error.
 
     SQS and CloudWatch send the code of their former protocol, too, and botocore puts that one
     first: `KMS.ThrottlingException` is KmsThrottled there.
@@ -111,7 +113,7 @@ def message_of(error: ClientError) -> str:
 
 @contextmanager
 def knowledge_base_errors() -> Iterator[None]:
-    """Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable for what will pass."""
+    """Raise KnowledgeBaseThrottled or KnowledgeBaseUnavailable for errors that will pass."""
     try:
         yield
     except (ClientError, BotoCoreError) as error:
@@ -124,7 +126,10 @@ def knowledge_base_errors() -> Iterator[None]:
 
 
 def search_error(error: ClientError | BotoCoreError, operation: str) -> Unavailable:
-    """Refusals too: one knowledge base that refuses us must not cost the others' answers."""
+    """
+    Return the error of a search, for refusals too: one knowledge base that refuses us must not cost
+    the others' answers.
+    """
     _, what = _told(error)
     if _is_throttle(what):
         return KnowledgeBaseThrottled(operation)
@@ -134,8 +139,8 @@ def search_error(error: ClientError | BotoCoreError, operation: str) -> Unavaila
 @contextmanager
 def direct_search_errors(operation: str) -> Iterator[None]:
     """
-    Of S3 Vectors, and of the models asked on the way to it. Raises KnowledgeBaseThrottled or
-    KnowledgeBaseUnavailable for what will pass, SearchRefused for all else.
+    Translate errors of S3 Vectors and of the models called before it. Raises KnowledgeBaseThrottled
+    or KnowledgeBaseUnavailable for errors that will pass, SearchRefused for all others.
     """
     try:
         yield
@@ -150,11 +155,10 @@ def direct_search_errors(operation: str) -> Iterator[None]:
 @contextmanager
 def understood(operation: str) -> Iterator[None]:
     """
-    Raises KnowledgeBaseUnavailable for an answer that isn't what the API's model says.
+    Raise KnowledgeBaseUnavailable for an answer that doesn't follow the API's model.
 
-    botocore doesn't look whether an answer is of the types that it reads it by. What stands
-    between may answer in AWS's stead, or half the answer may be lost; whoever reads it trips over
-    what isn't there, in one of these ways.
+    botocore doesn't check an answer's types. A proxy between may answer in AWS's stead, or half the
+    answer may be lost; then reading it fails in one of these ways.
     """
     try:
         yield
@@ -165,8 +169,9 @@ def understood(operation: str) -> Iterator[None]:
 @contextmanager
 def model_errors(operation: str) -> Iterator[None]:
     """
-    Of a model that answers an agent. Raises ModelThrottled or ModelUnavailable for
-    what will pass, ModelRefused for a request that it doesn't take, ServiceRefused for all else.
+    Translate errors of a model that answers an agent. Raises ModelThrottled or ModelUnavailable for
+    errors that will pass, ModelRefused for a request that it rejects, ServiceRefused for all
+    others.
     """
     try:
         yield
@@ -188,8 +193,8 @@ def model_errors(operation: str) -> Iterator[None]:
 @contextmanager
 def store_errors() -> Iterator[None]:
     """
-    Of DynamoDB, S3, SQS and Step Functions. Raises StoreUnavailable for what will pass, and
-    ServiceRefused for what is the fault of our own credentials or rights.
+    Translate errors of DynamoDB, S3, SQS and Step Functions. Raises StoreUnavailable for errors
+    that will pass, and ServiceRefused for the fault of our own credentials or rights.
     """
     try:
         yield
@@ -203,7 +208,9 @@ def store_errors() -> Iterator[None]:
 
 
 def _told(error: ClientError | BotoCoreError) -> tuple[str, str]:
-    """The operation, and what was answered; without an answer what botocore calls it."""
+    """
+    Return the operation and the error's code; without an answer, botocore's name of the error.
+    """
     if isinstance(error, ClientError):
         return error.operation_name, code_of(error)
     return "the call", type(error).__name__
@@ -215,8 +222,8 @@ def _is_throttle(code: str) -> bool:
 
 def _is_transient(error: ClientError | BotoCoreError) -> bool:
     """
-    Of the server's own fault, and of connections that fail or time out; a parameter that botocore
-    refuses won't pass.
+    Return True for the server's own faults, and for connections that fail or time out. A parameter
+    that botocore refuses is permanent.
     """
     if isinstance(error, ClientError):
         if code_of(error) in _PASSING:

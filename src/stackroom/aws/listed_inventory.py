@@ -1,4 +1,4 @@
-"""All there is in bucket, tables and knowledge bases, page by page."""
+"""List everything in bucket, tables and knowledge bases, page by page."""
 
 from collections.abc import Container
 from contextlib import suppress
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class AwsInventory:
     """
-    `page` bounds the objects and records of a page; S3 gives at most 1,000 objects. `managed` are
-    the MANAGED knowledge bases.
+    An `Inventory` of AWS. `page` bounds the objects and records of a page; S3 gives at most 1,000
+    objects. `managed` are the MANAGED knowledge bases.
     """
 
     s3: Any

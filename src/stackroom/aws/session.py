@@ -75,7 +75,10 @@ def _session() -> boto3.session.Session:
 
 
 def credentials() -> Any:
-    """botocore's, which renew themselves, for services that boto3 has no client of; or None."""
+    """
+    Return botocore's credentials, which renew themselves, for services that boto3 has no client of;
+    or None.
+    """
     return _session().get_credentials()
 
 
@@ -84,17 +87,20 @@ def region() -> str | None:
 
 
 def of_agents() -> dict[str, Any]:
-    """What Strands' `BedrockModel` makes its client of: `BedrockModel(**of_agents(), ...)`."""
+    """
+    Return the arguments with which Strands' `BedrockModel` makes its client:
+    `BedrockModel(**of_agents(), ...)`.
+    """
     return {"boto_session": _session(), "boto_client_config": _AGENTS}
 
 
 @cache
 def client(service: str) -> Any:
     """
-    The boto3 client of a service, shared by all callers (boto3 clients are thread-safe).
+    Return the boto3 client of a service, shared by all callers (boto3 clients are thread-safe).
 
-    `searches` is bedrock-agent-runtime without repetitions, `embeddings` and `writing` are
-    bedrock-runtime with the patience of a search and of Converse.
+    `searches` is bedrock-agent-runtime without retries, `embeddings` and `writing` are
+    bedrock-runtime with the timeouts of a search and of Converse.
     """
     # The service is a name known when it runs; types-boto3 has types for literal names only.
     name, config = ALIASES.get(service, service), _CONFIGS.get(service, CONFIG)
@@ -103,8 +109,8 @@ def client(service: str) -> Any:
 
 def secret_text(client: Any, arn: str) -> str:
     """
-    A text that AWS made for a deployment and keeps in Secrets Manager: in no template, and in no
-    variable. Raises StoreUnavailable, or ServiceRefused without the right to it.
+    Return a text that AWS made for a deployment and stores in Secrets Manager, outside templates
+    and variables. Raises StoreUnavailable, or ServiceRefused without the right to it.
     """
     with store_errors():
         return str(client.get_secret_value(SecretId=arn)["SecretString"])

@@ -1,1 +1,1 @@
-"""What Bedrock does beside searching: data sources, ingestion, models, guardrails."""
+"""Bedrock's parts besides searching: data sources, ingestion, models, guardrails."""

@@ -1,5 +1,5 @@
 """
-What the model is told beside the question: a template in the words of Bedrock's own.
+The model's prompt besides the question: a template with the placeholders of Bedrock's own.
 
     $search_results$               becomes the passages; there is no answer without them
     $output_format_instructions$   becomes how to cite; without it the answer has no citations
@@ -7,7 +7,7 @@ What the model is told beside the question: a template in the words of Bedrock's
 
 https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
 
-A template that was written for RetrieveAndGenerate serves here, too: `rendered` fills it in.
+A template that was written for RetrieveAndGenerate works here, too: `rendered` fills it in.
 """
 
 import re
@@ -48,7 +48,9 @@ _TAG = re.compile(r"[<\uff1c](?=\s*(?:/|\uff0f|passage))", re.IGNORECASE)
 
 
 def checked(template: str) -> str:
-    """Raises ValueError for a template that Bedrock refuses, or that ends citations."""
+    """
+    Return the template. Raises ValueError if Bedrock would refuse it, or if it would end citations.
+    """
     if missing := [each for each in _PLACEHOLDERS if each not in template]:
         raise ValueError(f"an answer prompt without {' and '.join(missing)}")
     if len(template) > MAX_LENGTH:
@@ -58,9 +60,9 @@ def checked(template: str) -> str:
 
 def rendered(template: str, *, question: str, passages: Sequence[str], now: datetime) -> str:
     """
-    The prompt: passages numbered from 1, each between tags that its own text can't close.
+    Return the prompt: passages numbered from 1, each between tags that its own text can't close.
 
-    Nothing is replaced twice: what a passage or a question says is never a placeholder.
+    Nothing is replaced twice: the text of a passage or a question is never a placeholder.
     """
     numbered = enumerate(passages, start=1)
     values = {

@@ -1,4 +1,4 @@
-"""Bedrock's answers that mean "later", told apart from those that mean "never"."""
+"""Distinguish Bedrock's answers that mean "later" from those that mean "never"."""
 
 from collections.abc import Iterable
 
@@ -27,7 +27,7 @@ def back_pressure(
 ) -> Busy:
     """
     Return the error of a call as back-pressure; raise it again if it isn't. `uris` are the call's
-    own, whose words say nothing where the error's text repeats them.
+    own; words in them mean nothing if the error's text repeats them.
     """
     cause = error if isinstance(error, ClientError) else error.__cause__
     if isinstance(cause, ClientError) and _means_later(cause, codes, uris):
@@ -36,7 +36,7 @@ def back_pressure(
 
 
 def means_work_under_way(error: ClientError, uris: Iterable[str] = ()) -> bool:
-    """Tell whether a ValidationException is about something else at work, and no mistake."""
+    """Return True if a ValidationException is about other work under way, and no mistake."""
     message = message_of(error)
     for uri in uris:
         message = message.replace(uri, "")

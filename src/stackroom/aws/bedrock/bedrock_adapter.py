@@ -1,4 +1,4 @@
-"""A Bedrock knowledge base, searched."""
+"""A searchable Bedrock knowledge base."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -37,15 +37,15 @@ _MOST_PAGES = 10  # of one search, each of which counts against Retrieve's 20 a 
 
 class BedrockKnowledgeBase:
     """
-    A `KnowledgeBase` over Bedrock's `Retrieve`, searched as the `options` say.
+    A `KnowledgeBase` over Bedrock's `Retrieve`, with its `options`.
 
     `first_page` is the number that Bedrock gives a document's first page: AWS doesn't say, and
     users have read both 0 and 1 out of it [assumed: page.first]. Without a `guardrail` nothing is
     held back.
 
-    Of a reranked passage the score is taken for the model's relevance: AWS says of a score only
-    that it is "the level of relevance", and that a reranking model orders by the scores that it
-    calculates (unconfirmed). https://docs.aws.amazon.com/bedrock/latest/userguide/rerank.html
+    A reranked passage's score is taken for the model's relevance: AWS says of a score only that it
+    is "the level of relevance", and that a reranking model orders by the scores that it calculates
+    (unconfirmed). https://docs.aws.amazon.com/bedrock/latest/userguide/rerank.html
     """
 
     def __init__(
@@ -128,7 +128,10 @@ class BedrockKnowledgeBase:
 
 
 def _why_stopped(page: "RetrieveResponseTypeDef", token: str, seen: set[str]) -> str | None:
-    """Of pages that say that more is to come; None to go on. AWS says nothing of how many."""
+    """
+    Return why to stop at a page that promises more, or None to go on. AWS documents no limit of
+    pages.
+    """
     if not page["retrievalResults"]:
         return "stopped at an empty page"
     if token in seen:
@@ -140,11 +143,11 @@ def _why_stopped(page: "RetrieveResponseTypeDef", token: str, seen: set[str]) ->
 
 def rendered(condition: Filter) -> "RetrievalFilterTypeDef":
     """
-    The condition in Bedrock's words, and in as few operators as an S3 Vectors index takes.
+    Return the condition as Bedrock's filter, with as few operators as an S3 Vectors index takes.
 
     `equals` serves attributes that are lists too: S3 Vectors matches it against any element, and
     "equals or listContains" for five values would be ten filters in a group of at most five. `in`
-    isn't used, for users have seen it rejected.
+    isn't used, because users have seen it rejected.
     https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-metadata-filtering.html
     """
     match condition:

@@ -34,7 +34,8 @@ def over_prefix(bucket: str, prefix: str) -> dict[str, Any]:
 
 def managed_over_prefix(bucket: str, prefix: str, *, owner: str) -> dict[str, Any]:
     """
-    `owner` is the AWS account that has the bucket.
+    Return the configuration of a MANAGED data source over a prefix. `owner` is the AWS account that
+    has the bucket.
 
     Deletion protection is off: with it a sync that finds more than 15 % of the documents gone,
     which a person may well have deleted, deletes none of them, and ends all the same.
@@ -56,7 +57,10 @@ def managed_over_prefix(bucket: str, prefix: str, *, owner: str) -> dict[str, An
 
 
 def type_in(configuration: Mapping[str, Any]) -> DataSourceType | None:
-    """None for what is somebody else's: nothing here makes a data source of any other type."""
+    """
+    Return the data source's type; None if it is somebody else's, because nothing here creates one
+    of any other type.
+    """
     named = configuration["type"]
     if named == _CONNECTOR:
         named = _parameters(configuration).get("type")
@@ -64,7 +68,9 @@ def type_in(configuration: Mapping[str, Any]) -> DataSourceType | None:
 
 
 def prefix_in(configuration: Mapping[str, Any]) -> str:
-    """Below which it reads; empty for the whole bucket, and where it reads none."""
+    """
+    Return the prefix that the data source crawls; empty if it crawls the whole bucket or none.
+    """
     if configuration["type"] == _CONNECTOR:
         chosen = _parameters(configuration).get("filterConfiguration", {})
     else:
@@ -74,7 +80,10 @@ def prefix_in(configuration: Mapping[str, Any]) -> str:
 
 
 def _parameters(configuration: Mapping[str, Any]) -> Mapping[str, Any]:
-    """An object in the API model; users report that answers have a text of JSON in its place."""
+    """
+    Return the connector's parameters: an object in the API model, though users report a text of
+    JSON in its place.
+    """
     told = configuration.get(_SETTINGS, {}).get(_PARAMETERS, {})
     found: Mapping[str, Any] = json.loads(told) if isinstance(told, str) else told
     return found
@@ -99,9 +108,11 @@ _KEPT = (
 @dataclass(frozen=True, kw_only=True)
 class BedrockDataSources:
     """
-    `ingestion` is of those that are made from now on; None leaves it to Bedrock's defaults. Those
-    of the knowledge bases in `managed` read the bucket through a connector, which is told the
-    account that has it, `bucket_owner`.
+    Creates and removes data sources.
+
+    `ingestion` applies to those created from now on; None leaves it to Bedrock's defaults. Those of
+    the knowledge bases in `managed` read the bucket through a connector, which needs the bucket's
+    account, `bucket_owner`.
     """
 
     client: "AgentsforBedrockClient"
@@ -111,7 +122,10 @@ class BedrockDataSources:
     bucket_owner: str | None = None
 
     def find(self, knowledge_base_id: str, name: str) -> DataSource | None:
-        """Of the type that it was made with, whatever new ones get."""
+        """
+        Return the data source of that name, with the type that it was created with, whatever new
+        ones get.
+        """
         for each in self._summaries(knowledge_base_id):
             if each["name"] == name and each["status"] not in (_DELETING, _STUCK):
                 with knowledge_base_errors():
@@ -161,7 +175,10 @@ class BedrockDataSources:
         return status == _AVAILABLE
 
     def remove(self, knowledge_base_id: str, data_source_id: str) -> bool:
-        """Deleting takes AWS a while, so the call that begins it never finds it gone."""
+        """
+        Begin or check the deletion. It takes AWS a while, so the call that begins it never finds it
+        gone.
+        """
         try:
             with knowledge_base_errors():
                 found = self._get(knowledge_base_id, data_source_id)
@@ -196,7 +213,10 @@ class BedrockDataSources:
         return managed_over_prefix(self.bucket, prefix, owner=self.bucket_owner)
 
     def _retain_vectors(self, found: "DataSourceTypeDef") -> None:
-        """As AWS advises where its vectors can't be deleted [user guide: kb-ds-delete]."""
+        """
+        Set the policy RETAIN, as AWS advises if vectors can't be deleted [user guide:
+        kb-ds-delete].
+        """
         kept: dict[str, Any] = {name: each for name, each in found.items() if name in _KEPT}
         self.client.update_data_source(
             knowledgeBaseId=found["knowledgeBaseId"],

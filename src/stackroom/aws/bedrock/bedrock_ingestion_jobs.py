@@ -1,4 +1,4 @@
-"""Ingestion jobs of Bedrock knowledge bases, and what they say of documents."""
+"""Ingestion jobs of Bedrock knowledge bases, and what they report of documents."""
 
 import json
 import re
@@ -39,7 +39,7 @@ _LIST_ABOVE = 50
 
 @dataclass(frozen=True, kw_only=True)
 class BedrockIngestionJobs:
-    """`managed` are the MANAGED knowledge bases."""
+    """Ingestion jobs over the Bedrock API. `managed` are the MANAGED knowledge bases."""
 
     client: "AgentsforBedrockClient"
     managed: Container[str] = frozenset()
@@ -130,7 +130,10 @@ def _to_job(job: "IngestionJobTypeDef") -> Job:
 
 
 def _reasons(entry: str) -> list[str]:
-    """Users report plain sentences, and also entries that are JSON lists of sentences."""
+    """
+    Return the failure reasons. Users report plain sentences, and also entries that are JSON lists
+    of sentences.
+    """
     try:
         listed = json.loads(entry)
     except ValueError:

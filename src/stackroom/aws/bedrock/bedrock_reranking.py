@@ -49,8 +49,8 @@ class BedrockReranker:
 
 def _relevance(score: float) -> float:
     """
-    Return the score as a number from 0 to 1, which are AWS's bounds; one that lies outside by no
-    more than a rounding is taken for the bound. Raises ValueError for anything else.
+    Return the score as a number from 0 to 1, which are AWS's bounds; a score outside by no more
+    than a rounding error becomes the bound. Raises ValueError for anything else.
     """
     if not -_ROUNDING <= score <= 1 + _ROUNDING:
         raise ValueError("a relevance is from 0 to 1")

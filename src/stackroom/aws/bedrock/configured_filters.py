@@ -1,6 +1,8 @@
 """
-A filter in Bedrock's own words that somebody configured: checked before anything is searched, and
-demanded beside what a search demands; for stores that Bedrock doesn't search, in ours.
+Filters that somebody configured in Bedrock's own words.
+
+They are checked before anything is searched, and apply together with a search's own filter. Stores
+that Bedrock doesn't search get them as our filters.
 
 Grammar: RetrievalFilter in the API model of bedrock-agent-runtime (botocore 1.44.5). AWS documents
 at most five filters a group, and groups in a group, but none in these; and what S3 Vectors can't.
@@ -29,10 +31,11 @@ _GROUPS = ("andAll", "orAll")
 
 def both(fixed: Filter | None, demanded: Filter | None) -> Filter | None:
     """
-    What the fixed filter and the demanded one both let through; None if there is neither.
+    Return the filter that demands both the fixed filter and the demanded one; None if there is
+    neither.
 
-    One alone stays as it is. Raises ValueError if both together are deeper or wider than Bedrock
-    takes; of fixed filters, one that `can_be_narrowed` refuses always is.
+    One alone is returned unchanged. Raises ValueError if both together are deeper or wider than
+    Bedrock takes; if `can_be_narrowed` is False for a fixed filter, it always does.
     """
     if fixed is None or demanded is None:
         return demanded if fixed is None else fixed
@@ -50,7 +53,7 @@ def both(fixed: Filter | None, demanded: Filter | None) -> Filter | None:
 
 
 def can_be_narrowed(fixed: Filter) -> bool:
-    """Whether there is room beside this filter for one more demand, of any kind."""
+    """Return True if there is room beside this filter for one more demand, of any kind."""
     try:
         both(fixed, AnyOf((Has("k", 0), Has("k", 1))))
     except ValueError:
@@ -59,19 +62,21 @@ def can_be_narrowed(fixed: Filter) -> bool:
 
 
 def _demands(condition: Filter) -> list[Filter]:
-    """All that must hold each by itself: an andAll within an andAll needs no group of its own."""
+    """
+    Return the conditions that must each hold: an andAll within an andAll needs no group of its own.
+    """
     if not isinstance(condition, AllOf):
         return [condition]
     return [demand for member in condition.conditions for demand in _demands(member)]
 
 
 def _packed(single: Sequence[Filter]) -> list[Filter]:
-    """In groups of their own, of which none has a sole member."""
+    """Return the filters packed in groups, none of which has a sole member."""
     return [all_of(pack) for pack in chunks(single, of=MOST_MEMBERS)]
 
 
 def parsed(condition: Mapping[str, Any]) -> Filter:
-    """The same in the words of stackroom.model.filters; it has passed `check`."""
+    """Return the filter as one of stackroom.model.filters; it has passed `check`."""
     [(operator, operand)] = condition.items()
     match operator:
         case "andAll":
@@ -109,9 +114,8 @@ _LONGEST_KEY = 100  # FilterKey
 
 def check(condition: Any, *, store: str, is_narrowed: bool) -> None:
     """
-    Raises ValueError, which names what is wrong and what is allowed.
-
-    `is_narrowed` where searches add a demand of their own, for which there must be room.
+    Raise ValueError, naming what is wrong and what is allowed, if the filter is invalid. If it
+    `is_narrowed`, searches add a demand of their own, for which there must be room.
     """
     _check(condition, store, depth=0)
     if is_narrowed and not can_be_narrowed(parsed(condition)):

@@ -1,4 +1,4 @@
-"""Answers that a model of Bedrock's writes from passages that it is given."""
+"""Answers that a model on Bedrock writes from given passages."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -34,10 +34,10 @@ _NUMBER = re.compile(r"[0-9]+")
 
 def unmarked(answer: str, count: int) -> tuple[str, tuple[Mark, ...]]:
     """
-    The answer without its marks, and where they stood; `count` passages may be cited.
+    Return the answer without its marks, and the marks' places; `count` passages may be cited.
 
-    A number that no passage has is text, and so is what stands beside it in the same brackets.
-    Each mark keeps its place: "see [1] and [2]." cites two things in one sentence.
+    A number that no passage has is text, and so is everything else in the same brackets. Each mark
+    keeps its place: "see [1] and [2]." cites two things in one sentence.
     """
     text, places = _taken_out(answer.strip(), count)
     if not text.strip():
@@ -47,7 +47,7 @@ def unmarked(answer: str, count: int) -> tuple[str, tuple[Mark, ...]]:
 
 
 def _taken_out(answer: str, count: int) -> tuple[str, dict[int, list[int]]]:
-    """The text, and the numbers by the place in it where their marks stood."""
+    """Return the text without marks, and the numbers by the marks' places."""
     text, at = "", 0
     places: dict[int, list[int]] = {}
     for match in _MARK.finditer(answer):
@@ -77,10 +77,10 @@ class ConverseWriter:
     "`temperature` is deprecated for this model" [cline issue 10572, promptfoo 10307,
     opensearch-build 6330]. The refusal decides, because a list of such models is never complete.
 
-    `model_arn` is that of a foundation model or an inference profile, `prompt` a template as in
-    aws/bedrock/answer_prompt.py, and without one the template there. The guardrail looks at the
-    question and at the answer; not at the passages, which stand in the system prompt
-    [GuardrailConfiguration in the API model of Converse: it operates on the messages].
+    `model_arn` is that of a foundation model or an inference profile; `prompt` is a template as in
+    aws/bedrock/answer_prompt.py, by default the one there. The guardrail checks the question and
+    the answer, not the passages, which stand in the system prompt [GuardrailConfiguration in the
+    API model of Converse: it operates on the messages].
     """
 
     client: "BedrockRuntimeClient"
@@ -92,7 +92,10 @@ class ConverseWriter:
     _takes_temperature: bool = field(default=True, init=False)
 
     def write(self, question: str, passages: Sequence[str], *, hear: Hear | None = None) -> Written:
-        """Under a guardrail nothing is heard: it may change or hold back what was written."""
+        """
+        Write the answer. Under a guardrail nothing is streamed, because it may change or withhold
+        the text.
+        """
         heard = hear if self.guardrail is None else None
         try:
             if heard is None:
@@ -144,8 +147,9 @@ class ConverseWriter:
 
 def _joined(response: "ConverseStreamResponseTypeDef", hear: Hear) -> "ConverseResponseTypeDef":
     """
-    The response of Converse that a stream of ConverseStream comes to, heard while it grows. Raises
-    EventStreamError, a ClientError, where the stream breaks off.
+    Return the response of Converse to which a ConverseStream adds up, streaming its text meanwhile.
+
+    Raises EventStreamError, a ClientError, if the stream breaks off.
     """
     text, stop_reason, usage = "", "", dict[str, Any]()
     events: Iterable[Any] = response["stream"]
@@ -165,7 +169,7 @@ def _joined(response: "ConverseStreamResponseTypeDef", hear: Hear) -> "ConverseR
 
 
 def _text(response: "ConverseResponseTypeDef") -> str:
-    """Of its blocks of text alone: a model may tell its reasoning in others."""
+    """Return the text of the response's text blocks; a model may show its reasoning in others."""
     blocks: Sequence[ContentBlockOutputTypeDef]
     blocks = response["output"].get("message", {}).get("content", [])
     text = "".join(block.get("text", "") for block in blocks)

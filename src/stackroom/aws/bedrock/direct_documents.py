@@ -1,4 +1,4 @@
-"""Documents of data sources, ingested and deleted without a job."""
+"""Ingest and delete documents of data sources without a job."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,8 +32,8 @@ _BUSY_CODES = BUSY_CODES | {"ServiceUnavailableException"}
 @dataclass(frozen=True, kw_only=True)
 class BedrockDirectDocuments:
     """
-    Of CUSTOM data sources, which know documents by our ids, and take their objects by longer URIs
-    than S3 data sources do. [assumed: direct.long-uri]
+    Direct calls to CUSTOM data sources, which know documents by our ids, and take their objects by
+    longer URIs than S3 data sources do. [assumed: direct.long-uri]
     """
 
     client: "AgentsforBedrockClient"

@@ -1,4 +1,4 @@
-"""What calls about a knowledge base's documents have in common."""
+"""The common parts of calls about a knowledge base's documents."""
 
 from collections.abc import Container
 from typing import TYPE_CHECKING, TypedDict
@@ -19,7 +19,7 @@ _MOST_LISTED_OF_MANAGED = 100
 
 
 class Ids(TypedDict):
-    """Which data source a call is about."""
+    """The data source of a call."""
 
     knowledgeBaseId: str
     dataSourceId: str
@@ -30,7 +30,9 @@ def ids(source: DataSource) -> Ids:
 
 
 def most_listed(source: DataSource, managed: Container[str]) -> int:
-    """Documents of a page; `managed` are the ids of knowledge bases of that type."""
+    """
+    Return the most documents on a page; `managed` are the ids of knowledge bases of that type.
+    """
     return _MOST_LISTED_OF_MANAGED if source.knowledge_base_id in managed else _MOST_LISTED
 
 

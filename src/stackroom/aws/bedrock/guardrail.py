@@ -1,4 +1,4 @@
-"""A guardrail of Bedrock's, which holds back questions, passages and answers."""
+"""A guardrail on Bedrock, which blocks questions, passages and answers."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING

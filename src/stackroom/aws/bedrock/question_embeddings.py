@@ -1,5 +1,5 @@
 """
-The vectors of questions, for whoever searches a store itself.
+Embeddings of questions, for callers that search a store by themselves.
 
     get_embedding("annual leave", "amazon.titan-embed-text-v2:0", "bedrock", tenant="alice")
 """
@@ -36,7 +36,7 @@ _ROUNDING = 0.01
 @dataclass(frozen=True, kw_only=True)
 class BedrockEmbeddings:
     """
-    An `Embeddings` over InvokeModel, in the words of Amazon Titan Text Embeddings V2.
+    An `Embeddings` over InvokeModel, with the request of Amazon Titan Text Embeddings V2.
     [assumed: embedding.same]
 
     It takes 50,000 characters or 8,192 tokens, which no question of ours comes near.
@@ -73,7 +73,10 @@ logger = logging.getLogger(__name__)
 
 
 class Embedding(TypedDict):
-    """`cached` if the vector was there, and this process had given it to the same tenant before."""
+    """
+    A text's vector. `cached` is True if it was cached and this process had returned it to the same
+    tenant before.
+    """
 
     embedding: list[float]
     cached: bool
@@ -88,9 +91,9 @@ def question_embeddings(
     tally: CacheTally | None = None,
 ) -> CachedEmbeddings:
     """
-    By a model of Bedrock's, each kept in `cache` for when it is asked again.
+    Return embeddings by a model on Bedrock, each cached in `cache` for later questions.
 
-    `client` makes a service's boto3 client; in `tally` is counted how often a vector was there.
+    `client` makes a service's boto3 client; `tally` counts the cache's hits.
     """
     return CachedEmbeddings(
         embeddings=BedrockEmbeddings(
@@ -103,8 +106,8 @@ def question_embeddings(
 
 class QuestionEmbeddings:
     """
-    For whoever searches several stores at once: stores whose documents were embedded alike get one
-    vector of a question, made once. `client` makes a service's boto3 client, when it is needed.
+    Embeddings for several stores at once: stores whose documents were embedded alike share one
+    vector of a question. `client` makes a service's boto3 client when it is needed.
     """
 
     def __init__(self, client: Callable[[str], Any]) -> None:
@@ -112,7 +115,9 @@ class QuestionEmbeddings:
         self._made: dict[tuple[str, int], CachedEmbeddings] = {}
 
     def of(self, model: str, dimensions: int) -> CachedEmbeddings:
-        """To be asked for by one thread; what it answers is for any."""
+        """
+        Return the embeddings of that model. Only one thread may call this; any may use the result.
+        """
         made = self._made.get((model, dimensions))
         if made is None:
             made = question_embeddings(
@@ -123,17 +128,20 @@ class QuestionEmbeddings:
 
     @cached_property
     def _cache(self) -> EmbeddingCache:
-        """One for all models: its keys tell them apart. Raises ValueError for a wrong REDIS_URL."""
+        """
+        Return the one cache of all models, whose keys include the model. Raises ValueError for a
+        wrong REDIS_URL.
+        """
         return cache_at(redis_url())
 
 
 def cache_at(url: str | None) -> EmbeddingCache:
     """
-    In Valkey or Redis, and there alone; without a URL in the process.
+    Return the cache in Valkey or Redis alone; without a URL, one in the process.
 
-    With another one in front, a week would begin anew in each process, what an operator deletes
-    would live on in some, and it would save little: Redis takes a small part of the time that
-    embedding takes.
+    A second cache in front would begin a new week in each process, would keep in some what an
+    operator deletes, and would save little: Redis takes a small part of the time that embedding
+    takes.
     """
     return MemoryEmbeddingCache() if url is None else _in_redis(url)
 
@@ -148,11 +156,10 @@ def get_embedding(
     tenant: str | None = None,
 ) -> Embedding:
     """
-    The text's vector, of length one, for programs that search by themselves.
+    Return the text's vector, of length one, for programs that search by themselves.
 
-    Without a tenant `cached` is never true, since it would tell what others have asked. Raises
-    KnowledgeBaseThrottled, KnowledgeBaseUnavailable, or SearchRefused for what asking again won't
-    mend.
+    Without a tenant `cached` is never True, because it would reveal what others have asked. Raises
+    KnowledgeBaseThrottled, KnowledgeBaseUnavailable, or SearchRefused if another try won't help.
     """
     if provider != "bedrock":
         raise SearchRefused(f"{provider!r} provides no embeddings; allowed: 'bedrock'")
@@ -165,13 +172,16 @@ def get_embedding(
 def _of_process(
     client: Callable[[str], Any], model: str, dimensions: int, url: str | None
 ) -> CachedEmbeddings:
-    """Return the same at each call."""
+    """Return the process's embeddings, the same at each call."""
     return question_embeddings(client, model=model, dimensions=dimensions, cache=cache_at(url))
 
 
 @once
 def _in_redis(url: str) -> EmbeddingCache:
-    """One connection, however many knowledge bases are searched; in the process, if it can't be."""
+    """
+    Return one connection, however many knowledge bases are searched; a cache in the process if
+    Redis can't be used.
+    """
     try:
         # Imported where there is a URL alone: it takes as long as boto3 (make bench-cold).
         from stackroom.aws.redis.embedding_cache import RedisEmbeddingCache  # noqa: PLC0415 - see above

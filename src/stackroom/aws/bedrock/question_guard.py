@@ -1,4 +1,4 @@
-"""A guardrail over questions, for ways to search that know of none."""
+"""A guardrail over questions, for stores that have none."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class QuestionGuard:
     """
-    By ApplyGuardrail, what Retrieve does with a guardrail by itself: it looks at the question, and
-    never at what is found.
+    Checks questions by ApplyGuardrail, as Retrieve does with a guardrail by itself: it checks the
+    question, and never the results.
 
     https://docs.aws.amazon.com/bedrock/latest/userguide/guardrails-use-independent-api.html
     """
@@ -24,8 +24,8 @@ class QuestionGuard:
 
     def lets_through(self, question: str) -> bool:
         """
-        False also where it would only mask something: a question that is to be changed is not
-        searched for as it is.
+        Return False also if the guardrail would only mask something, because a question that is to
+        be changed may not be searched for as it is.
 
         Raises KnowledgeBaseThrottled, KnowledgeBaseUnavailable or SearchRefused, but never lets a
         question through that the guardrail hasn't seen.

@@ -1,5 +1,5 @@
 """
-What can be chosen of Bedrock's `Retrieve` for a knowledge base, whatever is asked.
+Options of Bedrock's `Retrieve` for a knowledge base, the same for every question.
 
 https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
 """
@@ -60,7 +60,7 @@ class RerankingSettings(OwnRerankingSettings):
         return self
 
     def configuration(self, limit: int) -> dict[str, Any]:
-        """For an answer of at most `limit` passages."""
+        """Return the reranking configuration for an answer of at most `limit` passages."""
         model: dict[str, Any] = {"modelArn": self.model_arn}
         if self.additional_model_request_fields:
             model["additionalModelRequestFields"] = dict(self.additional_model_request_fields)
@@ -113,19 +113,19 @@ SearchType = Literal["HYBRID", "SEMANTIC"]
 @dataclass(frozen=True, kw_only=True)
 class RetrieveOptions:
     """
-    How a knowledge base is searched; without any, as Bedrock does by default.
+    Options for searching a knowledge base; the defaults are Bedrock's.
 
     `search_type` None lets Bedrock choose; HYBRID is for stores with a filterable text field, which
-    S3 Vectors has not. `fixed_filter` is demanded beside whatever a search demands.
-    `has_cosine_scores` says that the scores of a semantic search are cosines, which holds for S3
-    Vectors; of other stores AWS doesn't say what they are.
+    S3 Vectors has not. `fixed_filter` applies in addition to a search's own. `has_cosine_scores` is
+    True if the scores of a semantic search are cosines, which holds for S3 Vectors; for other
+    stores AWS doesn't document them.
 
     `is_managed` is for a MANAGED knowledge base, which is searched by managedSearchConfiguration:
     always hybrid, without implicit filter, and reranked by the service's own model unless
     `managed_reranking` is NONE or `reranking` names another.
     https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-retrieve.html
 
-    What goes together BedrockSettings knows.
+    BedrockSettings checks which options go together.
     """
 
     search_type: SearchType | None = None
@@ -143,8 +143,8 @@ class RetrieveOptions:
     @property
     def is_reranked(self) -> bool:
         """
-        Only where it was asked for: whether a MANAGED knowledge base reranks by default depends on
-        its embedding model.
+        Return True only if reranking was asked for: whether a MANAGED knowledge base reranks by
+        default depends on its embedding model.
         """
         return self.reranking is not None or self.managed_reranking == "MANAGED"
 
@@ -153,7 +153,7 @@ class RetrieveOptions:
         return self.has_cosine_scores and not self.is_hybrid and not self.is_reranked
 
     def configuration(self, limit: int, condition: Mapping[str, object] | None) -> dict[str, Any]:
-        """The member `retrievalConfiguration` of a request for at most `limit` passages."""
+        """Return the member `retrievalConfiguration` of a request for at most `limit` passages."""
         chosen: dict[str, Any] = {"numberOfResults": min(limit, MOST_RESULTS)}
         if condition is not None:
             chosen["filter"] = condition

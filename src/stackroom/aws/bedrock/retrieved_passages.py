@@ -1,4 +1,4 @@
-"""What Bedrock's `Retrieve` found, as passages."""
+"""Convert the results of Bedrock's `Retrieve` to passages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,9 +30,11 @@ _ELSEWHERE = {
 @dataclass(frozen=True, kw_only=True)
 class OwnKeys:
     """
-    What Bedrock itself notes with a passage, which nobody's sidecar can: all that begins with
-    `prefix`, among them the document's `uri`, its `data_source` and its `page`, None where none is
-    told. A key of another kind of knowledge base anybody may have written.
+    The metadata keys that Bedrock itself writes with a passage, and that no sidecar can.
+
+    All begin with `prefix`, among them the document's `uri`, its `data_source` and its `page`,
+    which is None if there is none. A key of another kind of knowledge base may have been written by
+    anybody.
     """
 
     prefix: str
@@ -57,7 +59,9 @@ def uri_of(
     attributes: Mapping[str, object],
     own: OwnKeys = OF_VECTOR,
 ) -> str | None:
-    """The object in S3, or the address of a page or a file elsewhere; None if neither is told."""
+    """
+    Return the object in S3, or the address of a page or a file elsewhere; None if there is neither.
+    """
     if location is None:
         return None  # an attribute alone is no word of the store's on where a passage is from
     if "s3Location" in location:
@@ -76,13 +80,13 @@ def custom_id_of(location: "RetrievalResultLocationTypeDef | None") -> str | Non
 
 
 def data_source_id_of(attributes: Mapping[str, object], own: OwnKeys = OF_VECTOR) -> str | None:
-    """The data source that the passage's document is of, as Bedrock notes it."""
+    """Return the data source of the passage's document, as Bedrock reports it."""
     noted = attributes.get(own.data_source)
     return noted if isinstance(noted, str) and noted else None
 
 
 def _address(location: Mapping[str, Mapping[str, str]]) -> str | None:
-    """Never one that looks like S3's: by those, whose passage it is gets told."""
+    """Return the address, unless it looks like S3's: those decide who owns a passage."""
     for member, name in _ELSEWHERE.items():
         address = location.get(member, {}).get(name)
         if address and not address.startswith(_IN_S3):
@@ -119,7 +123,7 @@ def passage_of(
 def page_of(
     attributes: Mapping[str, object], first_page: int, own: OwnKeys = OF_VECTOR
 ) -> int | None:
-    """From 1 on, by what Bedrock notes with a passage; None if it doesn't."""
+    """Return the page from 1 on, as Bedrock reports it with a passage; None if it doesn't."""
     reported = attributes.get(own.page) if own.page else None
     if isinstance(reported, int | float):  # seen as 3.0
         return int(reported) - first_page + 1

@@ -1,10 +1,10 @@
 """
-VECTOR_INGESTION: how Bedrock reads and cuts the documents of the catalogs' own data sources.
+VECTOR_INGESTION: how Bedrock parses and chunks the documents of the catalogs' own data sources.
 
 The members, their ranges and which go together are those of the API model's
-VectorIngestionConfiguration [bedrock-agent, botocore 1.44.5], but for what Stackroom doesn't set:
-transformations, context enrichment, and the parsers of managed knowledge bases. None of it can
-change once a data source is made [API reference: UpdateDataSource; CloudFormation:
+VectorIngestionConfiguration [bedrock-agent, botocore 1.44.5], except for those that Stackroom
+doesn't set: transformations, context enrichment, and the parsers of managed knowledge bases. None
+of it can change once a data source is made [API reference: UpdateDataSource; CloudFormation:
 AWS::Bedrock::DataSource].
 """
 
@@ -98,7 +98,7 @@ class _Parsing(_Member):
 
 
 class VectorIngestion(_Member):
-    """As CreateDataSource takes it; at least one of both is there."""
+    """The configuration as CreateDataSource takes it, with at least one of both members."""
 
     chunking_configuration: _Chunking | None = None
     parsing_configuration: _Parsing | None = None
@@ -110,5 +110,5 @@ class VectorIngestion(_Member):
         return self
 
     def as_request(self) -> dict[str, Any]:
-        """The member vectorIngestionConfiguration of CreateDataSource."""
+        """Return the member vectorIngestionConfiguration of CreateDataSource."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)

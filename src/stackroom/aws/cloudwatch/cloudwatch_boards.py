@@ -1,4 +1,4 @@
-"""The deployed CloudWatch dashboard, read with its figures: whoever reads it defines none anew."""
+"""The deployed CloudWatch dashboard, with its figures; its definition stays the only one."""
 
 import json
 import re
@@ -37,7 +37,7 @@ class Line:
     statistic: str = _STATISTIC
 
     def query(self) -> dict[str, Any]:
-        """For GetMetricData."""
+        """Return the line as a query of GetMetricData."""
         told: dict[str, Any] = {"Id": self.id} | ({"Label": self.label} if self.label else {})
         if self.expression:
             return {**told, "Expression": self.expression, "Period": self.period}
@@ -56,14 +56,14 @@ class Widget:
 
 @dataclass(frozen=True)
 class Dashboard:
-    """As it is written."""
+    """A dashboard as it is defined."""
 
     hours: int  # that it shows
     widgets: tuple[Widget, ...]
 
 
 def dashboard(body: str) -> Dashboard:
-    """Widgets of text, and others without figures, are left out."""
+    """Parse a dashboard; widgets of text, and others without figures, are left out."""
     told = json.loads(body)
     hours = _HOURS.fullmatch(told.get("start", ""))
     found = (_widget(each["type"], each.get("properties", {})) for each in told["widgets"])
@@ -102,7 +102,10 @@ def _lines(metrics: Sequence[Sequence[Any]]) -> Iterator[Line]:
 
 
 def _spelled_out(words: list[str], before: Sequence[str]) -> list[str]:
-    """`.` is the word of the line before at this place, `...` all of them that are left out."""
+    """
+    Expand CloudWatch's abbreviations: `.` repeats the previous line's word at this place, `...` all
+    that are left out.
+    """
     if "..." in words:
         at = words.index("...")
         missing = len(before) - (len(words) - 1)
@@ -118,14 +121,14 @@ _ALARMS = 100
 
 @dataclass(frozen=True)
 class Readings:
-    """What the lines of widgets stand at."""
+    """The figures of widgets' lines."""
 
     cloudwatch: Any
     start: datetime
     end: datetime
 
     def of(self, widget: Widget) -> list[Reading]:
-        """In the order of the widget; a search gives as many as it finds."""
+        """Return the widget's readings in its order; a search gives as many as it finds."""
         asked = self._asked([each.query() for each in widget.lines])
         return [
             reading
@@ -137,7 +140,7 @@ class Readings:
         ]
 
     def states(self, alarms: Iterable[str]) -> dict[str, str]:
-        """By name, of the alarms that there are."""
+        """Return the alarms' states by name, for those that exist."""
         found: dict[str, str] = {}
         for names in chunks(alarms, of=_ALARMS):
             answer = self.cloudwatch.describe_alarms(AlarmNames=names, MaxRecords=_ALARMS)
@@ -146,7 +149,7 @@ class Readings:
         return found
 
     def _asked(self, queries: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-        """By the id of the query; of a series that takes several pages, all of them together."""
+        """Return the results by query id; a series that takes several pages is joined."""
         answers: dict[str, list[dict[str, Any]]] = {}
         pages = self.cloudwatch.get_paginator("get_metric_data")
         for some in chunks(queries, of=_QUERIES):
@@ -161,7 +164,7 @@ class Readings:
 
 
 def _join(answers: dict[str, list[dict[str, Any]]], page: Iterable[dict[str, Any]]) -> None:
-    """A later page goes on with series of an earlier one, which have the same label."""
+    """Join a later page's series to those of an earlier one with the same label."""
     begun = {query: list(series) for query, series in answers.items()}
     for each in page:
         open_ = begun.get(each["Id"], [])
@@ -223,9 +226,10 @@ def read_board(
     titles: Collection[str] = (),
 ) -> Board:
     """
-    One GetMetricData for each graph, several at a time; CloudWatch bills each metric that is asked
-    for, some 200 on the whole board. Raises botocore's ClientError and BotoCoreError, but where
-    only the alarms can't be read.
+    Make one GetMetricData for each graph, several at a time; CloudWatch bills each metric that is
+    asked for, some 200 on the whole board.
+
+    Raises botocore's ClientError and BotoCoreError, unless only the alarms can't be read.
     """
     found = dashboard(client.get_dashboard(DashboardName=name)["DashboardBody"])
     since = end - timedelta(hours=found.hours) if start is None else start

@@ -1,5 +1,5 @@
 """
-Who may use a knowledge base, and who waits, in the control table.
+The ledger of grants and the queues for knowledge bases, in the control table.
 
     item      pk                                  sk
     ledger    ADMISSION                           LEDGER                   version; grants and more
@@ -52,7 +52,7 @@ class DynamoAdmissionBook(DynamoTable):
         self._keep(_place(waiter) | to_item(_WAITERS.dump_python(waiter, mode="json")))
 
     def dequeue(self, waiter: Waiter) -> bool:
-        """True if it had left before, too: this is safe to repeat."""
+        """Return True if the waiter had left before, too: this is safe to repeat."""
         token = {":token": waiter.token}
         return self._delete(_place(waiter), condition="#token = :token", values=token)
 
@@ -79,5 +79,5 @@ def _of_ledger(grant: Any) -> dict[str, Any]:
 
 
 def _bare(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Without the keys."""
+    """Return the values without the keys."""
     return {name: each for name, each in values.items() if name not in ("pk", "sk")}

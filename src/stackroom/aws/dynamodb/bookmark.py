@@ -1,5 +1,5 @@
 """
-Where the reconciliation goes on, how far its round is, and the ids that it compares.
+The reconciliation's cursor, the state of its round, and the ids that it compares.
 
     pk RECONCILIATION            sk BOOKMARK or ROUND    place: a cursor, or a round as JSON
     pk RECONCILIATION#<reading>  sk <part>               ids (binary), expires_at (TTL)

@@ -54,7 +54,7 @@ class DynamoCatalogs(DynamoTable):
         return map(to_catalog, get_all(self.client, self.table, keys))
 
     def ids_of(self, user_id: str) -> Iterator[str]:
-        """As the index tells them, which is eventually consistent."""
+        """Return the catalogs' ids by the index, which is eventually consistent."""
         found = self._query("user_id = :user", {":user": user_id}, IndexName=USER_INDEX)
         return (item["catalog_id"] for item in found)
 
@@ -140,7 +140,7 @@ class DynamoCatalogs(DynamoTable):
     def _change(
         self, catalog_id: str, expression: str, values: dict[str, Any], *, condition: str = ""
     ) -> bool:
-        """False if there is no such catalog, or it doesn't meet the condition."""
+        """Update the catalog; return False if it doesn't exist or doesn't meet the condition."""
         there = " AND ".join(filter(None, ("attribute_exists(catalog_id)", condition)))
         return self._update(key_of(catalog_id), expression, values, condition=there) is not None
 
@@ -150,7 +150,10 @@ def key_of(catalog_id: str) -> Item:
 
 
 def to_catalog(values: dict[str, Any]) -> Catalog:
-    """Its item says whether it is being deleted; otherwise its status follows from its counts."""
+    """
+    Return the catalog. Its item says if it is being deleted; otherwise its status follows from its
+    counts.
+    """
     kept = Catalog.model_validate({name: each for name, each in values.items() if name != "sk"})
     if kept.status is CatalogStatus.DELETING:
         return kept
@@ -163,8 +166,9 @@ class DynamoCatalogRegister(DynamoCatalogs):
 
     def of_user(self, user_id: str) -> Iterator[Catalog]:
         """
-        With what was opened a moment ago, which the index may not tell yet. Two round trips: the
-        index and the register at once, then the catalogs of either.
+        Return the user's catalogs, including ones that were opened a moment ago and may be missing
+        in the index. This takes two round trips: the index and the register at once, then the
+        catalogs of either.
         """
         with ThreadPoolExecutor(1) as beside:
             registered = beside.submit(self._registered, user_id)
@@ -203,9 +207,8 @@ class DynamoCatalogRegister(DynamoCatalogs):
 
     def close(self, catalog: Catalog) -> None:
         """
-        Safe to repeat: one that is gone is closed, and was counted down with it.
-
-        One that was opened anew, under the same id, is another catalog by its `created_at`.
+        Remove the catalog and its count. Safe to repeat: one that is gone was counted down already.
+        One that was opened anew under the same id is another catalog by its `created_at`.
         """
         delete = {
             "TableName": self.table,

@@ -1,5 +1,5 @@
 """
-What DynamoDB keeps of a document, and the writes that keep it right; nothing is written here.
+A document's items in DynamoDB, and the writes that keep them consistent; nothing is written here.
 
     item                   catalog_id            sk
     document               <catalog_id>          DOC#<document_id>
@@ -12,8 +12,8 @@ What DynamoDB keeps of a document, and the writes that keep it right; nothing is
     failed-index   failed_key   <document_id> while it counts as failed
 
 The indexes are sparse: a document that has no such attribute is not in them. They are local because
-only a local index can be read consistently, and can be made only together with the table
-[DynamoDB developer guide: Local secondary indexes].
+only a local index can be read consistently, and can be made only together with the table [DynamoDB
+developer guide: Local secondary indexes].
 """
 
 import math
@@ -90,7 +90,7 @@ def to_document(values: Mapping[str, Any]) -> Document:
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentWrite:
-    """The document as it was read, and as it is to be kept; None removes it."""
+    """The document before and after a write; None as the latter removes it."""
 
     before: Document
     kept: Document | None
@@ -102,7 +102,10 @@ class DocumentWrite:
 
     @property
     def item(self) -> Item:
-        """One that may never be uploaded removes itself, if nothing has come of it by then."""
+        """
+        Return the item. A document that may never be uploaded expires, if nothing has come of it by
+        then.
+        """
         kept = self.kept
         assert kept is not None, "what is removed has no item"
         until = kept.upload_until if kept.is_to_come else None
@@ -112,7 +115,9 @@ class DocumentWrite:
         return to_item({**values, "sk": DOCUMENT + kept.document_id, "size": kept.size, **ends})
 
     def action(self, table: str, write_id: str) -> Action:
-        """At the version that was read, which each write changes."""
+        """
+        Return the write, on condition of the version that was read; each write changes the version.
+        """
         version = self.before.version
         condition, values = "attribute_not_exists(catalog_id)", dict[str, Any]()
         if version:
@@ -138,8 +143,8 @@ def _index_keys(document: Document) -> dict[str, str]:
 
 def counting(table: str, key: Item, change: Counts, kept: Sequence[Document]) -> list[Action]:
     """
-    What counts such a change, and nothing if there is none, on the condition that the catalog is
-    there and nothing comes to less than none.
+    Return the writes of the counters for such a change, none if nothing is counted. Their condition
+    is that the catalog exists and no counter falls below zero.
     """
     counters = {name: by for name, by in zip(COUNTERS, change.each, strict=True) if by}
     if not counters:
@@ -167,14 +172,14 @@ def counting(table: str, key: Item, change: Counts, kept: Sequence[Document]) ->
 
 @dataclass(frozen=True, kw_only=True)
 class Shelf:
-    """What is known of the record of a catalog; `counts` once it is known that they matter."""
+    """The known state of a catalog's record; `counts` once it is known that they matter."""
 
     is_there: bool = True
     counts: Counts | None = None
 
 
 def shelf_of(catalog_id: str) -> Shelf:
-    """As most are; an object of no catalog has none."""
+    """Return the usual state of the catalog's record; an object of no catalog has none."""
     return Shelf(is_there=not catalog_id.startswith(_UNPLACED))
 
 
@@ -190,16 +195,16 @@ def planned(document: Document, shelf: Shelf, *, removes: bool = False) -> Docum
 
 def _first_version(document: Document) -> int:
     """
-    Microseconds of its making, never seen before.
+    Return the microseconds of its creation as its first version, never seen before.
 
-    Counted from 1, a record that was removed and made anew would come by the same versions, and
+    Counted from 1, a record that was removed and made anew would repeat the same versions, and
     whoever read the old one could overwrite the new.
     """
     return int(document.updated_at.timestamp() * 1_000_000)
 
 
 def groups(documents: Sequence[Document]) -> Iterator[list[Document]]:
-    """As many as fit a transaction."""
+    """Split documents into groups that each fit a transaction."""
     group: list[Document] = []
     size = 0
     for document in documents:

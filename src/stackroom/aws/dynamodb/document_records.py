@@ -1,16 +1,17 @@
 """
 Documents in DynamoDB, in the partition of their catalog (the items: document_items.py).
 
-    get one document       GetItem
-    list a catalog's       Query begins_with DOC#, consistent
-    list what is open      Query of a local index, then BatchGetItem, both consistent; likewise what
-                           failed and what waits over a cap
+    get one document         GetItem
+    list a catalog's         Query begins_with DOC#, consistent
+    list what is open        Query of a local index, then BatchGetItem, both consistent; likewise
+                             what failed and what waits over a cap
 
 A document's item and its catalog's counters are written together or not at all. A write that
-changes nothing that is counted is a plain one. Documents of one catalog share transactions, for
-each costs a write of the counters. Of what refuses a write, that the document changed since it was
-read is the caller's; that its catalog is gone, or counts less than there is, is read, and the write
-is made as the catalog is.
+changes no counter is a plain one. Documents of one catalog share transactions, because each costs a
+write of the counters.
+
+A write may be refused because the document changed since it was read; the caller handles that. If
+the catalog is gone, or its counts are too low, the catalog is read again and the write repeated.
 """
 
 import secrets
@@ -62,7 +63,7 @@ _LOOKED_UP = 100  # at a time [DynamoDB API reference: BatchGetItem]
 
 @dataclass(frozen=True, kw_only=True)
 class _Refused:
-    """By the document's own item, if there is one, or else by that of its catalog."""
+    """A refusal by the document's own item, if there is one, or else by that of its catalog."""
 
     by_document: bool
     is_gone: bool = False
@@ -70,7 +71,7 @@ class _Refused:
 
 @dataclass(frozen=True, kw_only=True)
 class DynamoDocuments(DynamoTable):
-    """Refuses to overwrite or remove a version that the caller didn't read."""
+    """A `Documents` that refuses to overwrite or remove a version that the caller didn't read."""
 
     beside: RunParallel = run_in_threads
 
@@ -85,7 +86,10 @@ class DynamoDocuments(DynamoTable):
         return saved
 
     def save_all(self, documents: Iterable[Document]) -> list[Document]:
-        """Those of one catalog in as few transactions as hold them, one after another."""
+        """
+        Save the documents, those of one catalog in as few transactions as hold them, one after
+        another.
+        """
         wanted = list(documents)
         plain = [each for each in wanted if _is_plain(each)]
         counted: dict[str, list[Document]] = defaultdict(list)
@@ -116,7 +120,10 @@ class DynamoDocuments(DynamoTable):
         return map(to_document, query(self.client, **_of_catalog(self.table, catalog_id)))
 
     def page(self, catalog_id: str, *, after: str | None, limit: int) -> DocumentPage:
-        """A megabyte at most, which is what one Query answers [DynamoDB API reference]."""
+        """
+        Return a page of at most a megabyte, which is what one Query returns [DynamoDB API
+        reference].
+        """
         start: dict[str, Any] = (
             {"ExclusiveStartKey": document_key(catalog_id, after)} if after else {}
         )
@@ -132,7 +139,7 @@ class DynamoDocuments(DynamoTable):
     def _listed(
         self, catalog_id: str, listing: IndexedState, limit: int | None, *, newest: bool = False
     ) -> Iterator[Document]:
-        """Read the records that a listing names, and leave out those in another state by now."""
+        """Yield the documents that a listing names, without those in another state by now."""
         how: dict[str, Any] = {} if limit is None else {"Limit": limit}
         how |= {"ScanIndexForward": False} if newest else {}
         listed = query(self.client, **listing.query(self.table, catalog_id), **how)
@@ -143,7 +150,10 @@ class DynamoDocuments(DynamoTable):
             yield from (by_key[each] for each in batch if each in by_key)
 
     def _of_one_catalog(self, documents: Sequence[Document]) -> list[Document]:
-        """Those that are kept; each alone, where any of a transaction is refused."""
+        """
+        Save documents of one catalog and return the saved ones; if any in a transaction is refused,
+        save each alone.
+        """
         shelf, kept = shelf_of(documents[0].catalog_id), list[Document]()
         for group in groups(documents):
             writes = [planned(each, shelf) for each in group]
@@ -158,7 +168,10 @@ class DynamoDocuments(DynamoTable):
         return [each for each in each_kept if each is not None]
 
     def _alone(self, document: Document, shelf: Shelf, *, removes: bool = False) -> Document | None:
-        """As it is kept, or what is gone; None if it changed since it was read."""
+        """
+        Save or remove the document; return it as saved or removed, or None if it changed since it
+        was read.
+        """
         for _ in range(_TRIES):
             write = planned(document, shelf, removes=removes)
             refused = self._write([write], shelf)
@@ -188,7 +201,7 @@ class DynamoDocuments(DynamoTable):
         return None
 
     def _send(self, actions: list[Action]) -> None:
-        """A write of one item costs half of what it would in a transaction."""
+        """Send the write; one of a single item costs half of what it would in a transaction."""
         if len(actions) > 1:
             transact(self.client, *actions)
             return
@@ -207,7 +220,7 @@ class DynamoDocuments(DynamoTable):
 
 
 def _is_plain(document: Document) -> bool:
-    """Whether keeping it writes one item, as far as the caller's copy tells."""
+    """Return True if saving the document writes one item, as far as the caller's copy tells."""
     write = planned(document, shelf_of(document.catalog_id))
     return write.change == Counts()
 
@@ -227,7 +240,7 @@ def _of_catalog(table: str, catalog_id: str) -> dict[str, Any]:
 
 
 def _refused(refusal: ClientError, documents: int, write_id: str) -> _Refused | None:
-    """The documents' own actions come first; what follows them counts."""
+    """Return which write was refused: the documents' own come first, then those of counters."""
     for reason in refusal.response.get("CancellationReasons", [])[:documents]:
         if reason.get("Code") == CONDITION_FAILED:
             return _refused_by(reason.get("Item"), write_id)
@@ -238,6 +251,8 @@ def _refused(refusal: ClientError, documents: int, write_id: str) -> _Refused | 
 
 # Any: boto3 types an answer's item otherwise than a request's.
 def _refused_by(item: Any, write_id: str) -> _Refused | None:
-    """Not if what met the write is what it has made: then only its answer was lost."""
+    """
+    Return the refusal, or None if the write met its own result: then only its answer was lost.
+    """
     is_own = item is not None and item.get(WRITE_ID) == to_item({WRITE_ID: write_id})[WRITE_ID]
     return None if is_own else _Refused(by_document=True, is_gone=item is None)

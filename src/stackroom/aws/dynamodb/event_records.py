@@ -72,12 +72,18 @@ def _log_of(user_id: str) -> str:
 
 
 def _history_of(user_id: str, document_id: str) -> str:
-    """User ids have no `#` (documents/keys.py), so that nobody's log is another's history."""
+    """
+    Return the key of a document's history. User ids have no `#` (documents/keys.py), so that
+    nobody's log is another's history.
+    """
     return f"{_log_of(user_id)}#{document_id}"
 
 
 def _place(event: Event, detail: DocumentChanged | DeletionChanged) -> str:
-    """Streams tell times in seconds: within one, changes are in the order of versions."""
+    """
+    Return the event's place in the history. Streams report times in seconds: within one, changes
+    are in the order of versions.
+    """
     version = detail.version if isinstance(detail, DocumentChanged) else _AFTER_ALL
     return f"{instant(event.time)}#{version:010}#{event.id}"
 

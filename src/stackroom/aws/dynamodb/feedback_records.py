@@ -1,12 +1,11 @@
 """
-What users and their agents said of answers, in the control table.
+Feedback of users and their agents on answers, in the control table.
 
     item        pk                     sk
     feedback    FEEDBACK#<user_id>     <feedback_id>    feedback (JSON), expires_at (TTL)
 
-A partition has 300 items at most, of some 400 bytes (10 KB at most): each one that is kept reads
-them all, 30 read units, $0.000004 at $0.125 for a million.
-https://aws.amazon.com/dynamodb/pricing/on-demand/
+A partition has 300 items at most, of some 400 bytes (10 KB at most): saving one reads them all, 30
+read units, $0.000004 at $0.125 for a million. https://aws.amazon.com/dynamodb/pricing/on-demand/
 """
 
 from collections.abc import Iterator

@@ -1,5 +1,5 @@
 """
-What inspections found, in the control table.
+Results of inspections, in the control table.
 
     item          pk                          sk
     inspection    INSPECTION#<document_id>    INSPECTION    etag, expires_at (TTL), title_words,
@@ -28,7 +28,7 @@ _PREFIX = "INSPECTION#"
 
 @dataclass(frozen=True, kw_only=True)
 class DynamoInspections(DynamoTable):
-    """One result a document, that of the version inspected last."""
+    """Inspections, one result for each document: that of the version inspected last."""
 
     now: Callable[[], datetime] = utc_now
 
@@ -49,7 +49,7 @@ class DynamoInspections(DynamoTable):
         self._remove(_key(document_id))
 
     def results_for(self, documents: Iterable[Document]) -> dict[str, Inspected]:
-        """By document id; only of the versions that these are."""
+        """Return results by document id, for exactly these versions."""
         etags = {each.document_id: each.etag for each in documents}
         keys = list(map(_key, sorted(etags)))
         results: dict[str, Inspected] = {}
@@ -69,7 +69,7 @@ class DynamoInspections(DynamoTable):
         return results
 
     def _found(self, keys: Sequence[Item]) -> Iterable[dict[str, Any]]:
-        """Those that there are; one alone without the right to read several at once."""
+        """Return the items that exist; one alone without the right to read several at once."""
         if len(keys) == 1:
             return filter(None, [self._get(keys[0])])
         return get_all(self.client, self.table, keys, consistent=True)

@@ -25,21 +25,23 @@ _deserializer = TypeDeserializer()
 
 
 def to_item(values: Mapping[str, Any]) -> Item:
-    """Attribute values of everything that is not None: DynamoDB's NULL is nobody's friend."""
+    """
+    Return the attribute values of everything that is not None; DynamoDB's NULL is never stored.
+    """
     return {
         name: _serializer.serialize(value) for name, value in values.items() if value is not None
     }
 
 
 def from_item(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Without the id of the write, which is no part of any record."""
+    """Return the record, without the id of its last write."""
     return {
         name: _deserializer.deserialize(value) for name, value in item.items() if name != WRITE_ID
     }
 
 
 def instant(at: datetime) -> str:
-    """ISO 8601 of one width and one zone, so that keys sort by time."""
+    """Format a time as ISO 8601 of one width and one zone, so that keys sort by time."""
     return at.astimezone(UTC).isoformat(timespec="microseconds")
 
 
@@ -47,8 +49,9 @@ def readable(
     found: Iterable[Mapping[str, Any]], make: Callable[[Mapping[str, Any]], _Made]
 ) -> Iterator[_Made]:
     """
-    What `make` makes of each item. One that it can't read is logged by its key and left out, so
-    that it stops nobody else's work: of its other values, some wake a run and are for no log.
+    Yield what `make` makes of each item. An item that it can't read is logged by its key and left
+    out, so that it stops nobody else's work. Its other values are not logged, because some wake a
+    run.
     """
     for each in found:
         try:
@@ -61,19 +64,19 @@ def readable(
 
 
 def query(client: Any, **request: Any) -> Iterator[dict[str, Any]]:
-    """Every item of a Query, page by page."""
+    """Yield every item of a Query, page by page."""
     yield from _pages(client, "query", request)
 
 
 def scan(client: Any, **request: Any) -> Iterator[dict[str, Any]]:
-    """Every item of a Scan, page by page."""
+    """Yield every item of a Scan, page by page."""
     yield from _pages(client, "scan", request)
 
 
 def get_all(
     client: Any, table: str, keys: Iterable[Item], *, consistent: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """The items of these keys that there are, a hundred at a time, in no order."""
+    """Yield the existing items of these keys, a hundred at a time, in no order."""
     for batch in chunks(keys, of=_MOST_KEYS):
         wanted: dict[str, Any] = {table: {"Keys": batch, "ConsistentRead": consistent}}
         while wanted:
@@ -84,7 +87,7 @@ def get_all(
 
 
 def start_at(cursor: str | None) -> dict[str, Any]:
-    """What makes a Query or Scan go on where `cursor_in` said that it ended."""
+    """Return the parameters with which a Query or Scan continues at a cursor from `cursor_in`."""
     return {} if cursor is None else {"ExclusiveStartKey": to_item(json.loads(cursor))}
 
 

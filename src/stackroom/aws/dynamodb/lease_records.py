@@ -69,7 +69,7 @@ class DynamoLeases(DynamoTable):
         )
 
     def mark_started(self, lease: Lease) -> None:
-        """Of a run so quick that it has ended already, nothing is written."""
+        """Mark the run as started; does nothing if it was so quick that it has ended already."""
         self._change(
             lease.worklist_id,
             "SET started = :one",
@@ -116,7 +116,7 @@ class DynamoLeases(DynamoTable):
         return readable(found, _to_lease)
 
     def _was_released(self, worklist_id: str, epoch: int) -> bool:
-        """Whether the release was already done: a task whose answer got lost is retried."""
+        """Return True if the release was already done: a task whose answer got lost is retried."""
         lease = self.get(worklist_id)
         if lease is None or lease.epoch != epoch:
             raise RunSuperseded(worklist_id, epoch)

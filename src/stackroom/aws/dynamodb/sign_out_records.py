@@ -1,5 +1,5 @@
 """
-When users have signed out everywhere, in the control table.
+Times of users' sign-outs from everywhere, in the control table.
 
     item        pk                       sk
     sign-out    SIGNED_OUT#<user_id>     SIGNED_OUT    at

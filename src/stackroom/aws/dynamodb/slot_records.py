@@ -82,7 +82,7 @@ class DynamoSlots(DynamoTable):
     def _change(
         self, knowledge_base_id: str, expression: str, values: dict[str, Any], condition: str = ""
     ) -> bool:
-        """False if the item doesn't meet the condition."""
+        """Update the item; return False if it doesn't meet the condition."""
         key = _key(knowledge_base_id)
         return self._update(key, expression, values, condition=condition) is not None
 

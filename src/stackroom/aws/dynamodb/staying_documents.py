@@ -1,4 +1,4 @@
-"""Which documents stay, by a BatchGetItem of their records and of their catalogs'."""
+"""Check which documents stay, by a BatchGetItem of their records and of their catalogs'."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -15,7 +15,9 @@ _GOING = frozenset({str(CatalogStatus.DELETING), str(DocumentStatus.DELETING)})
 
 
 class DynamoStayingDocuments(DynamoTable):
-    """Apart from `DynamoDocuments`: a search has no use for what writes."""
+    """
+    Reads staying documents, apart from `DynamoDocuments`, because a search has no use for writes.
+    """
 
     def staying(self, keys: Iterable[DocumentKey]) -> dict[DocumentKey, DocumentNotes]:
         asked = set(keys)
@@ -33,7 +35,7 @@ class DynamoStayingDocuments(DynamoTable):
 
 
 def _notes(item: Mapping[str, Any]) -> DocumentNotes:
-    """Return what `DocumentNotes.of` does, from a part of the record, which takes less time."""
+    """Return the same as `DocumentNotes.of`, from a part of the record, which takes less time."""
     gaps: tuple[str, ...] = ()
     if item["status"] == DocumentStatus.INDEXED:
         gaps = gaps_of(

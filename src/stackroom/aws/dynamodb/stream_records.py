@@ -1,6 +1,6 @@
 """
-What a record of the tables' streams tells: a document, a catalog or a receipt as it was and is, or
-that a cap was reached.
+Parse records of the tables' streams: a document, catalog or receipt before and after a change, or a
+cap that was reached.
 
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_streams_Record.html
 """
@@ -23,9 +23,10 @@ logger = logging.getLogger(__name__)
 
 def event_in(record: Mapping[str, Any]) -> Event | None:
     """
-    None too for an item that is none of ours: it is logged, and must not stop those behind it.
+    Return the event in a record; None, too, for an item that is none of ours: it is logged, and
+    must not stop those behind it.
 
-    The id is of what AWS calls the same record, whenever it delivers it.
+    The event's id is the same each time that AWS delivers the record.
     """
     change = record["dynamodb"]
     keys = from_item(change["Keys"])

@@ -1,13 +1,14 @@
 """
-A table of DynamoDB, read consistently and written on conditions that know their own.
+A DynamoDB table with consistent reads, and conditional writes that recognise their own repetition.
 
 boto3 repeats a call whose answer got lost. If the first one had its effect, the condition of the
 second meets what the first has written. So each call leaves an id of its own in the item,
-`write_id`, which its repetitions share; a refusal shows the item as it stands (that reads nothing,
-and costs nothing), and one with our id is what we wrote. Of a removal nothing is left to show: what
-is gone has been removed as it was asked, whoever did it.
+`write_id`, which its repetitions share; a refusal shows the present item (that reads nothing, and
+costs nothing), and one with our id is what we wrote. A removal leaves nothing to show: what is gone
+has been removed as requested, whoever did it.
 
-Whoever gives up, or dies, writes with another id when trying again, and decides by what is there.
+A caller that gives up, or dies, writes with another id when trying again, and decides by what is
+there.
 """
 
 import re
@@ -33,13 +34,13 @@ _NOT_OWN = f"attribute_not_exists({WRITE_ID}) OR {WRITE_ID} <> :{WRITE_ID}"
 
 @dataclass(frozen=True, kw_only=True)
 class DynamoTable:
-    """In conditions and expressions a name that DynamoDB reserves is written `#name`."""
+    """One table. In conditions and expressions a name that DynamoDB reserves is written `#name`."""
 
     client: "DynamoDBClient"
     table: str
 
     def _get(self, key: Item) -> dict[str, Any] | None:
-        """Consistently, since a decision to write may follow."""
+        """Get the item with a consistent read, because a decision to write may follow."""
         with store_errors():
             answer = self.client.get_item(TableName=self.table, Key=key, ConsistentRead=True)
         return from_item(answer["Item"]) if "Item" in answer else None
@@ -47,7 +48,10 @@ class DynamoTable:
     def _query(
         self, condition: str, values: Mapping[str, Any], **request: Any
     ) -> Iterator[dict[str, Any]]:
-        """Every item, page by page; consistently, but for those of an index, which can't be."""
+        """
+        Yield every item, page by page; consistently, except from an index, because a global one
+        can't be read so.
+        """
         consistently = {} if "IndexName" in request else {"ConsistentRead": True}
         return query(
             self.client,
@@ -62,17 +66,17 @@ class DynamoTable:
         return self._query("pk = :pk", {":pk": pk}, **request)
 
     def _keep(self, item: Item) -> None:
-        """Whatever stands there."""
+        """Put the item, whatever it replaces."""
         with store_errors():
             self.client.put_item(TableName=self.table, Item=item)
 
     def _remove(self, key: Item) -> None:
-        """Whatever stands there, also nothing."""
+        """Delete the item, whatever it is, if it exists."""
         with store_errors():
             self.client.delete_item(TableName=self.table, Key=key)
 
     def _put(self, item: Item, *, condition: str, values: Mapping[str, Any] | None = None) -> bool:
-        """False if what stands there doesn't meet the condition."""
+        """Put the item; return False if the one that exists doesn't meet the condition."""
         signed = item | to_item({WRITE_ID: secrets.token_hex(8)})
         request = conditional(condition, values or {})
         try:
@@ -85,7 +89,9 @@ class DynamoTable:
         return True
 
     def _put_next(self, item: Item, *, version: int) -> bool:
-        """False unless that version stands there; 0 if nothing may."""
+        """
+        Put the item's next version; return False unless that version exists, or with 0 if any does.
+        """
         if version == 0:
             return self._put(item, condition="attribute_not_exists(pk)")
         return self._put(item, condition="#version = :read", values={":read": version})
@@ -94,9 +100,8 @@ class DynamoTable:
         self, key: Item, expression: str, values: Mapping[str, Any], *, condition: str = ""
     ) -> dict[str, Any] | None:
         """
-        The item as UpdateItem leaves it; None if it doesn't meet the condition.
-
-        What is added is added once, unless someone else writes between a call and its repetition.
+        Update the item and return it; None if it doesn't meet the condition. Additions happen once,
+        unless someone else writes between a call and its repetition.
         """
         signed = {**values, f":{WRITE_ID}": secrets.token_hex(8)}
         request = conditional(condition or _NOT_OWN, signed, update=_signed(expression))
@@ -113,7 +118,9 @@ class DynamoTable:
         return from_item(answer["Attributes"])
 
     def _delete(self, key: Item, *, condition: str, values: Mapping[str, Any]) -> bool:
-        """Also where there is nothing (any more); False if what is there is not what is meant."""
+        """
+        Delete the item, if there is one (still); return False if it doesn't meet the condition.
+        """
         request = conditional(condition, values)
         try:
             with store_errors():
@@ -132,7 +139,7 @@ def _signed(expression: str) -> str:
 
 
 def _own(refusal: Any, write_id: Any) -> Item | None:
-    """The item that met the write, if it is what the write has made of it."""
+    """Return the item that met the write, if the write itself has made it."""
     there: Item = refusal.response.get("Item", {})
     return there if there.get(WRITE_ID) == write_id else None
 
@@ -166,8 +173,8 @@ _while_busy = random_pauses(0.8, 0.8)
 
 def transact(client: Any, *items: dict[str, Any]) -> None:
     """
-    Raises TransactionCanceledException for a condition that isn't met, StoreUnavailable for what
-    will pass. Its retries count once: the client adds a token.
+    Send the transaction. Raises TransactionCanceledException for a condition that isn't met,
+    StoreUnavailable for errors that will pass. Its retries count once: the client adds a token.
     """
 
     def write() -> None:
@@ -179,8 +186,8 @@ def transact(client: Any, *items: dict[str, Any]) -> None:
 
 def outlasting_conflicts(write: Callable[[], _Answer]) -> _Answer:
     """
-    What `write` answers. Raises StoreUnavailable if others keep it from its items, and CatalogFull
-    if no more may lie under their key.
+    Return the result of `write`. Raises StoreUnavailable if others keep it from its items, and
+    CatalogFull if no more fit under their key.
     """
     for attempt in range(_TRIES):
         try:
@@ -197,12 +204,14 @@ def outlasting_conflicts(write: Callable[[], _Answer]) -> _Answer:
 
 
 def reasons_of(error: ClientError) -> list[str | None]:
-    """Why it was canceled, in the order of the items."""
+    """Return the reasons why a transaction was canceled, in the order of its items."""
     return [each.get("Code") for each in error.response.get("CancellationReasons", [])]
 
 
 def _obstacle(error: ClientError) -> str | None:
-    """What will pass by itself; no condition says already that another try would be in vain."""
+    """
+    Return the obstacle that will pass by itself, if any; a failed condition rules out another try.
+    """
     if code_of(error) == _CONFLICTED:
         return _CONFLICT
     reasons = reasons_of(error)
@@ -212,7 +221,7 @@ def _obstacle(error: ClientError) -> str | None:
 
 
 def conditional(condition: str, values: Mapping[str, Any], *, update: str = "") -> dict[str, Any]:
-    """What of a request tells how to write, and when not to."""
+    """Return the part of a request that says how to write, and on which condition."""
     names = {name: name[1:] for name in re.findall(r"#\w+", update + condition)}
     told: dict[str, Any] = {
         "UpdateExpression": update,

@@ -1,6 +1,5 @@
 """
-What users have used, in the control table: an item for each month, user, catalog, and model that
-answers.
+Users' use, in the control table: an item for each month, user, catalog, and model that answers.
 
     item     pk                 sk
     usage    USAGE#<YYYY-MM>    <user_id>#<catalog_id>#<model>    the counters of model/usage.py;

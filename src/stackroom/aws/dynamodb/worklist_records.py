@@ -1,8 +1,8 @@
 """
-Which catalogs of a shared data source have open documents, in the control table: an item each.
+The catalogs of a shared data source with open documents, in the control table: an item each.
 
     pk WORKLIST#<worklist_id>, sk <catalog_id>
-    stamp   another one each time that somebody asks for the catalog
+    stamp   changes each time that somebody asks for the catalog
 
     ask for a catalog      UpdateItem
     go through them all    Query, consistent

@@ -1,1 +1,1 @@
-"""Events told to whoever has a rule for them."""
+"""Events on EventBridge, for anyone with a rule for them."""

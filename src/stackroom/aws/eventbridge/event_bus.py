@@ -1,7 +1,7 @@
 """
-The account's default bus, which costs nothing by itself: rules of others' choose what they hear.
+The account's default bus, which costs nothing by itself: others' rules choose what they receive.
 
-EventBridge gives each event an id of its own; ours is in the detail, the same if it is told twice.
+EventBridge gives each event an id of its own; ours is in the detail, the same if it is sent twice.
 """
 
 import json

@@ -1,1 +1,1 @@
-"""Questions' vectors in Valkey or Redis."""
+"""A cache of questions' vectors in Valkey or Redis."""

@@ -1,7 +1,7 @@
 """
-Questions' vectors kept in Valkey or Redis, for a week, for all processes that embed questions.
+Questions' vectors, cached in Valkey or Redis for a week, for all processes that embed questions.
 
-    embedding:{provider}:{model}:{dimensions}:{sha256(text)}   {"embedding": [...]}
+    embedding:{provider}:{model}:{dimensions}:{sha256(text)}     {"embedding": [...]}
 """
 
 import json
@@ -34,14 +34,14 @@ class RedisEmbeddingCache:
     """
     An `EmbeddingCache` over Redis, which a question never waits for longer than 50 ms.
 
-    A Redis that is down, or slow, or answers with an error or nonsense, has nothing. After it
-    failed to answer in time it is left alone for a second. What is to be kept is handed over and
-    not waited for.
+    A Redis that is down, or slow, or answers with an error or nonsense, counts as empty. After it
+    failed to answer in time it is left alone for a second. A vector to cache is handed over without
+    waiting.
 
-    A thread of its own speaks to Redis, over one connection: the 50 ms hold for all of it, for the
-    look-up of a name, for which there is no other limit, a handshake, and an answer that comes in
-    drips. A connection that was closed meanwhile, or has been idle for half a minute, is made anew,
-    once, within that time.
+    A thread of its own speaks to Redis, over one connection: the 50 ms include the look-up of a
+    name, for which there is no other limit, a handshake, and an answer that comes in drips. A
+    connection that was closed meanwhile, or has been idle for half a minute, is made anew, once,
+    within that time.
     """
 
     def __init__(
@@ -84,11 +84,13 @@ class RedisEmbeddingCache:
                 self._thread.submit(self._run, write)
 
     def answers(self) -> bool:
-        """Whether Redis answers in time, for whoever looks after it."""
+        """Return True if Redis answers in time, for health checks."""
         return self._answer(self._client.ping) is True
 
     def close(self) -> None:
-        """When what was handed over is done; nothing is found afterwards, and nothing kept."""
+        """
+        Close the connection once pending writes are done; afterwards nothing is found or cached.
+        """
         self._thread.shutdown()
         self._client.close()
 
@@ -122,7 +124,7 @@ class RedisEmbeddingCache:
 
 
 def _read(value: object) -> Vector | None:
-    """What `put` wrote, or None for anything else."""
+    """Return the vector that `put` wrote, or None for anything else."""
     if not isinstance(value, bytes):
         return None
     try:

@@ -1,4 +1,4 @@
-"""REDIS_URL: where the vectors of questions are kept for all who embed questions."""
+"""REDIS_URL: where all processes that embed questions cache their vectors."""
 
 import os
 import re
@@ -13,9 +13,9 @@ _DATABASE = re.compile(r"(/[0-9]{0,4})?")
 
 def redis_url(environ: Mapping[str, str] = os.environ) -> str | None:
     """
-    None without the variable, or where it is empty.
+    Return the URL; None if the variable is absent or empty.
 
-    Raises ValueError for what is no such URL, without a word of it: it may hold a password.
+    Raises ValueError if it is no such URL, without quoting it, because it may hold a password.
     """
     return _checked(environ.get("REDIS_URL"))
 

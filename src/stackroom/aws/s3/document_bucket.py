@@ -1,4 +1,4 @@
-"""The documents' bucket: objects as they are now, and their sidecars."""
+"""The documents' bucket: present objects and their sidecars."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -65,7 +65,10 @@ class _Bucket:
     bucket: str
 
     def _why_unreadable(self, key: str, head: Mapping[str, Any]) -> str | None:
-        """Of an object whose HEAD was answered; that tells what is archived or has a KMS key."""
+        """
+        Return why an object can't be read, if so. Its HEAD was answered, which tells if it is
+        archived or has a KMS key.
+        """
         archive = head.get("ArchiveStatus") or head.get("StorageClass", "")
         archived = "ArchiveStatus" in head or archive in _ARCHIVES
         if archived and _RESTORED not in head.get("Restore", ""):
@@ -77,7 +80,7 @@ class _Bucket:
         return None
 
     def _refusal_of_reading(self, key: str) -> ObjectRefused | None:
-        """None if the object can be read now, or isn't there."""
+        """Return the refusal to read the object; None if it can be read now, or doesn't exist."""
         try:
             with store_errors():
                 got = self.client.get_object(Bucket=self.bucket, Key=key, Range="bytes=0-0")
@@ -90,7 +93,7 @@ class _Bucket:
 
     def _refusal(self, key: str, error: ClientError) -> ObjectRefused:
         """
-        What the GET's error says of this one object.
+        Return the refusal that the GET's error means for this one object.
 
         Raises ServiceRefused if we may read no other either, and the error itself if it is none of
         these.
@@ -111,8 +114,9 @@ class _Bucket:
 
     def _may_read_others(self) -> bool:
         """
-        Of what isn't there, S3 says 404 only to whoever may read it, had it been there, and list
-        the bucket [S3 API reference: HeadObject, Permissions].
+        Return True if we may read the bucket's objects. For an object that doesn't exist, S3
+        answers 404 only to callers who may read it and list the bucket [S3 API reference:
+        HeadObject, Permissions].
         """
         try:
             with store_errors():
@@ -124,12 +128,12 @@ class _Bucket:
 
 class S3DocumentBucket(_Bucket):
     """
-    A key so long that no sidecar's can be longer has none; we ingest no such file, and without a
-    `user_id` its passages are nobody's.
+    A `DocumentBucket` in S3. A key so long that no sidecar's can be longer has none; we ingest no
+    such file, and without a `user_id` its passages are nobody's.
     """
 
     def head(self, key: str) -> StoredObject | None:
-        """The current version; a delete marker reads as absent, which is what it means."""
+        """Return the current version; a delete marker counts as absent, which is what it means."""
         try:
             with store_errors():
                 found = self.client.head_object(Bucket=self.bucket, Key=key)
@@ -150,8 +154,8 @@ class S3DocumentBucket(_Bucket):
 
     def version_of(self, key: str) -> FileVersion | None:
         """
-        By a listing, which takes no right to read it. The newest comes first [S3 API reference:
-        ListObjectVersions].
+        Return the object's version by a listing, which takes no right to read it. The newest comes
+        first [S3 API reference: ListObjectVersions].
         """
         with store_errors():
             page = self.client.list_object_versions(Bucket=self.bucket, Prefix=key, MaxKeys=1)
@@ -161,7 +165,10 @@ class S3DocumentBucket(_Bucket):
         return None
 
     def was_deleted(self, key: str) -> bool:
-        """By the delete marker, which a miss tells of [S3 user guide: DeleteMarker]."""
+        """
+        Return True if there is a delete marker, which the answer to a HEAD reports [S3 user guide:
+        DeleteMarker].
+        """
         try:
             with store_errors():
                 self.client.head_object(Bucket=self.bucket, Key=key)
@@ -171,7 +178,7 @@ class S3DocumentBucket(_Bucket):
         return False
 
     def _unreadable(self, key: str, error: ClientError) -> StoredObject | None:
-        """Whose HEAD was refused; None if it has gone meanwhile."""
+        """Return an object whose HEAD was refused; None if it has gone meanwhile."""
         refused = self._refusal_of_reading(key)
         with store_errors():
             listed = self.client.list_objects_v2(Bucket=self.bucket, Prefix=key, MaxKeys=1)
@@ -268,8 +275,10 @@ class S3DocumentBucket(_Bucket):
 
     def _pages_of_versions(self, prefix: str) -> Iterator[list[dict[str, Any]]]:
         """
-        Delete markers included. Each page goes on after the last one's last key, and not after its
-        last version: where that is to be found once the version is deleted, S3 doesn't say.
+        Yield pages of versions, delete markers included.
+
+        Each page continues after the last one's last key, not after its last version: S3 doesn't
+        document where that is to be found once the version is deleted.
         """
         marker: dict[str, str] = {}
         while True:
@@ -282,7 +291,9 @@ class S3DocumentBucket(_Bucket):
             marker = {"KeyMarker": max(each["Key"] for each in versions)}
 
     def _delete(self, versions: list[dict[str, Any]]) -> None:
-        """A page has at most 1,000, which is also what DeleteObjects takes [S3 API reference]."""
+        """
+        Delete a page of at most 1,000, which is also what DeleteObjects takes [S3 API reference].
+        """
         named = [{"Key": each["Key"], "VersionId": each["VersionId"]} for each in versions]
         with store_errors():
             answer = self.client.delete_objects(

@@ -43,7 +43,7 @@ class S3DocumentTexts:
         return None if body is None else body.decode()
 
     def put(self, name: TextName, text: "DocumentText") -> None:
-        """Write the places first: where the text is, its places are."""
+        """Write the places first, so that a text always has its places."""
         places = gzip.compress(text.places.model_dump_json(exclude_none=True).encode(), mtime=0)
         with store_errors():
             self.client.put_object(
@@ -61,7 +61,7 @@ class S3DocumentTexts:
             )
 
     def names(self, user_id: str, catalog_id: str, document_id: str) -> list[TextName]:
-        """Return the names of all texts of a document; a thousand at most, for it has a few."""
+        """Return the names of all texts of a document; a thousand at most, and it has a few."""
         folder = text_folder(user_id, catalog_id, document_id)
         with store_errors():
             page = self.client.list_objects_v2(Bucket=self.bucket, Prefix=folder)

@@ -1,4 +1,4 @@
-"""Objects of any bucket, as an agent is told to read them; and the queue that its answers go to."""
+"""Objects of any bucket that an agent is told to read, and the queue for its answers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,17 +16,17 @@ _CHANGED = "PreconditionFailed"
 
 @dataclass(frozen=True, kw_only=True)
 class S3Objects:
-    """Whatever the client's credentials may read."""
+    """Reads any object that the client's credentials may read."""
 
     client: Any
 
     def read(self, bucket: str, key: str, *, limit: int) -> bytes:
         """
-        The object, if it has at most `limit` bytes; its size is asked for first.
+        Return the object, if it has at most `limit` bytes; its size is asked for first.
 
-        Raises ObjectRefused for what can't be read or is too large, StoreUnavailable for what
-        passes and for an object that was replaced between the two calls, and ServiceRefused for
-        credentials that don't count.
+        Raises ObjectRefused if it can't be read or is too large, StoreUnavailable for errors that
+        pass and for an object that was replaced between the two calls, and ServiceRefused for
+        invalid credentials.
         """
         try:
             with store_errors():
@@ -61,9 +61,9 @@ class SqsAnswers:
 
     def send(self, body: str, *, message_id: str) -> None:
         """
-        `message_id` is that of the question: a FIFO queue drops an answer that it had in the last
-        five minutes by it [SQS API reference: SendMessage]. Raises StoreUnavailable, or botocore's
-        error.
+        Send the answer. `message_id` is that of the question: a FIFO queue drops a repeated answer
+        by it for five minutes [SQS API reference: SendMessage]. Raises StoreUnavailable, or
+        botocore's error.
         """
         fifo = {"MessageGroupId": message_id, "MessageDeduplicationId": message_id}
         with store_errors():

@@ -1,4 +1,4 @@
-"""Files into the documents' bucket and out of it: written here, or by links for others to use."""
+"""Transfers into and out of the documents' bucket: written here, or by links for others to use."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,10 @@ _TAKEN = frozenset({"PreconditionFailed", "ConditionalRequestConflict"})
 
 @dataclass(frozen=True, kw_only=True)
 class S3Transfers:
-    """A link lasts no longer than the credentials that signed it [S3 user guide: presigned-url]."""
+    """
+    A `Transfers` in S3. A link expires no later than the credentials that signed it [S3 user guide:
+    presigned-url].
+    """
 
     client: "S3Client"
     bucket: str
@@ -103,5 +106,5 @@ class S3Transfers:
 
 
 def _is_harmless(character: str) -> bool:
-    """Within the quotes of a header."""
+    """Return True if the character can stand within the quotes of a header."""
     return character.isascii() and character.isprintable() and character not in '"\\%'

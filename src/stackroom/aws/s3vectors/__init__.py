@@ -1,1 +1,1 @@
-"""Indexes of S3 Vectors that we search ourselves, whoever fills them."""
+"""Search indexes of S3 Vectors by ourselves, whoever fills them."""

@@ -20,7 +20,7 @@ _ENHANCED = "ENHANCED"
 
 
 class S3VectorsIndexes:
-    """`SearchIndexes`; the client needs a botocore of 1.44.5 or later, which knows text search."""
+    """A `SearchIndexes`; the client needs botocore 1.44.5 or later, which knows text search."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -57,7 +57,7 @@ class S3VectorsIndexes:
         self._update(index, delete={"metadataKey": TEXT})
 
     def _update(self, index: str, **change: dict[str, str]) -> None:
-        """One change of one key: a request adds or deletes."""
+        """Change one key; a request either adds or deletes."""
         asked = {kind: {"textSearchConfigurations": [each]} for kind, each in change.items()}
         with _errors(index):
             self._client.update_metadata_configuration(indexArn=index, **asked)

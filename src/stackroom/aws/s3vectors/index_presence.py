@@ -1,8 +1,9 @@
 """
-Whether documents are found in an index of S3 Vectors, whatever the question.
+Check whether documents are found in an index of S3 Vectors, whatever the question.
 
-For whoever only looks what is there: the account's Retrieve, twenty a second, stays with people.
-What is written is found by the next query: "strongly consistent" [S3 user guide: s3-vectors].
+This serves callers that only check presence, so that the account's twenty Retrieve calls a second
+stay with people. A vector that was written is found by the next query: "strongly consistent" [S3
+user guide: s3-vectors].
 """
 
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ class IndexPresence:
 
     @cached_property
     def _any_vector(self) -> list[float]:
-        """None but zeros is refused [API model of s3vectors]."""
+        """Return some vector; one of nothing but zeros is refused [API model of s3vectors]."""
         with direct_search_errors("GetIndex"), understood("GetIndex"):
             index: Any = self.client.get_index(indexArn=self.index_arn)["index"]
             return [1.0] + [0.0] * (int(index["dimension"]) - 1)

@@ -1,5 +1,5 @@
 """
-An index of S3 Vectors, searched itself, whoever fills it: Bedrock for its own, or anybody.
+Search an index of S3 Vectors directly, whoever fills it: Bedrock for its own, or anybody.
 
 One QueryVectors ranks by meaning and by words over all that the filter lets through, and is not
 under Retrieve's 20 calls a second. Retrieve itself searches by meaning alone.
@@ -39,8 +39,8 @@ _WARNED_FOR = 300.0  # seconds until the same is said again
 @dataclass(frozen=True)
 class Fitness:
     """
-    What an index is good for: the `search` that was wanted of it, by meaning alone where it lacks
-    what more than that takes, or None where its vectors are not those of the questions.
+    The `search` that an index supports: the one that was wanted, a search by meaning alone if it
+    lacks something for more, or None if its vectors don't match the questions'.
     """
 
     search: Search | None
@@ -49,9 +49,11 @@ class Fitness:
 
 class IndexWatch:
     """
-    `search`, over the text at `text_key`, and `dimensions` are what is wanted of the index, and one
-    of the `metrics` as its distance. It is safe to ask from several threads at once: one of them
-    looks it up, and the others wait for what it finds.
+    Checks whether an index fits. Wanted are `search`, over the text at `text_key`, vectors of
+    `dimensions`, and one of the `metrics` as its distance.
+
+    Several threads may ask at once: one of them reads the index, and the others wait for its
+    result.
     """
 
     def __init__(
@@ -78,11 +80,11 @@ class IndexWatch:
         self._warned: dict[str, float] = {}  # of the few reasons there are, until when
 
     def why_not(self) -> str | None:
-        """None if it can be searched as is wanted; else why not."""
+        """Return why the index can't be searched as wanted; None if it can."""
         return self.look().lacks
 
     def look(self) -> Fitness:
-        """What it lacks is for the operator, too, who finds it in the log."""
+        """Return the index's fitness. Anything that it lacks is also logged for the operator."""
         with self._lock:
             if self._now() >= self._known_until:
                 self._fitness = self._looked_up()
@@ -92,13 +94,16 @@ class IndexWatch:
             return self._fitness
 
     def refused(self, reason: str) -> None:
-        """It didn't do what it seemed fit for: it is looked up again before the next search."""
+        """
+        Record that the index refused a search that it seemed fit for: it is read again before the
+        next one.
+        """
         with self._lock:
             self._known_until = -1.0
             self._warn(reason)
 
     def fell_short(self, reason: str) -> None:
-        """An answer was of no use, and the index is as fit as it was."""
+        """Record an answer that was of no use, though the index is as fit as it was."""
         with self._lock:
             self._warn(reason)
 
@@ -117,7 +122,7 @@ class IndexWatch:
             return Fitness(Search.SEMANTIC, str(error))
 
     def _fitness_of(self, index: dict[str, Any]) -> Fitness:
-        """By the members of GetIndex's answer."""
+        """Return the fitness by the members of GetIndex's answer."""
         mode, metric = index.get("indexMode", "CLASSIC"), index.get("distanceMetric")
         if self._search is not Search.TEXT:
             if (found := index.get("dimension")) != self._dimensions:
@@ -150,16 +155,14 @@ class S3VectorsKnowledgeBase:
     A `KnowledgeBase` over QueryVectors; `reading` says how its vectors are read.
 
     While the index is not ready for `search`, or S3 Vectors refuses, `fallback` answers, and a
-    notice says why. So it does where Bedrock's vectors don't tell what they are from, for nobody
-    may be shown such a passage. Without a fallback it is searched by meaning alone if that is what
-    it is ready for, and a notice says why; else KnowledgeBaseUnavailable is raised. A CLASSIC index
-    may then find less behind a filter than there is.
+    notice says why. It also answers if Bedrock's vectors don't tell their source, because nobody
+    may be shown such a passage. Without a fallback the index is searched by meaning alone if it is
+    ready for that, and a notice says why; else KnowledgeBaseUnavailable is raised. A CLASSIC index
+    may then find less behind a filter than there is. `lets_through` is the guardrail's decision on
+    the question; as for Retrieve, passages are not shown to it.
 
-    `lets_through` is what a guardrail says to the question; as for Retrieve, passages are not shown
-    to it.
-
-    A passage's score is told by `vector_passages`. What is best is told by the order, not by the
-    scores: a hybrid search ranks by meaning and words.
+    `vector_passages` defines a passage's score. The order, not the score, tells which passage is
+    best: a hybrid search ranks by meaning and words.
     """
 
     def __init__(
@@ -216,7 +219,9 @@ class S3VectorsKnowledgeBase:
     def _alone(
         self, query: str, condition: Filter | None, limit: int, deadline: Deadline
     ) -> Retrieved:
-        """With nobody to fall back to. Raises SearchRefused for a filter that it can't express."""
+        """
+        Search without a fallback. Raises SearchRefused for a filter that S3 Vectors can't express.
+        """
         if condition is not None:
             _ = rendered(condition)
         fitness = self._watch.look()
@@ -260,7 +265,10 @@ class S3VectorsKnowledgeBase:
         return Retrieved(passages=tuple(passages[:limit]), search=search)
 
     def _sought(self, query: str, search: Search) -> tuple[Search, dict[str, Any]]:
-        """How it is searched, and with what; with nothing if there is nothing to search by."""
+        """
+        Return the kind of search and its parameters, which are empty if there is nothing to search
+        by.
+        """
         text = None if search is Search.SEMANTIC else words_in(query)
         texts = [{"text": text, "metadataKey": self._reading.text_key}]
         by_words = {"queryTexts": texts, "returnScores": True}
@@ -274,7 +282,8 @@ class S3VectorsKnowledgeBase:
 
 def words_in(query: str) -> str | None:
     """
-    What of a question is searched for by words; None if it has no letter and no digit.
+    Return the part of a question that is searched for by words; None if it has no letter and no
+    digit.
 
     A question that is longer than S3 Vectors takes is cut, between words if it has any.
     """

@@ -1,5 +1,5 @@
 """
-Conditions on attributes in the words of S3 Vectors' filters, and what these words can't say.
+Conditions on attributes as S3 Vectors' filters, and what these can't express.
 
 https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-metadata-filtering.html
 """
@@ -36,14 +36,16 @@ _EXCLUDES: Mapping[Comparison, str] = {Comparison.NOT_EQUALS: "$ne", Comparison.
 
 def rendered(condition: Filter) -> dict[str, Any]:
     """
-    Of attributes that are lists, `$eq` compares each element. So it lets through whatever `Lists`
-    means, and attributes that are the bare text, too: those `is_listed` is for.
+    Return the condition as a filter of S3 Vectors.
+
+    For attributes that are lists, `$eq` compares each element. So it lets through everything that
+    `Lists` means, and attributes that are the bare text, too, which `is_listed` removes.
     [assumed: filter.list]
 
-    What `$ne` and `$nin` mean for an attribute that is absent AWS doesn't say, nor what `$in` means
-    for one that is a list: here neither is left to it.
+    AWS doesn't document `$ne` and `$nin` for an absent attribute, nor `$in` for a list, so the
+    filter never depends on them.
 
-    Raises SearchRefused for what S3 Vectors can't express, or wouldn't take.
+    Raises SearchRefused for a condition that S3 Vectors can't express, or wouldn't take.
     """
     found = _rendered(condition)
     if (count := constraints_of(condition)) > MOST_CONSTRAINTS:
@@ -54,7 +56,7 @@ def rendered(condition: Filter) -> dict[str, Any]:
 
 
 def constraints_of(condition: Filter) -> int:
-    """How many of them S3 Vectors counts in what is rendered."""
+    """Return how many constraints S3 Vectors counts in the rendered condition."""
     return sum(
         len(each.values) + (each.comparison in _EXCLUDES) if isinstance(each, Compares) else 1
         for each in leaves(condition)
@@ -63,9 +65,9 @@ def constraints_of(condition: Filter) -> int:
 
 def is_listed(condition: Filter | None, attributes: Mapping[str, object]) -> bool:
     """
-    Whether what is found is right where a list is demanded, or a value is excluded from lists; all
-    else is the store's to say, but for choices beside these: of which of them it let a passage
-    through, it doesn't tell.
+    Return True if a passage is a right result where a list is demanded, or a value is excluded from
+    lists. The store decides all other conditions, except choices beside these: it doesn't tell
+    which of them let a passage through.
     """
     match condition:
         case AllOf(conditions):
@@ -77,7 +79,7 @@ def is_listed(condition: Filter | None, attributes: Mapping[str, object]) -> boo
 
 
 def _may_be_wider(condition: Filter) -> bool:
-    """Whether the store may let through more than is meant."""
+    """Return True if the store may let through more than is meant."""
     return any(
         each.comparison in _EXCLUDES if isinstance(each, Compares) else isinstance(each, Lists)
         for each in leaves(condition)

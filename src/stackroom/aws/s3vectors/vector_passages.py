@@ -1,4 +1,4 @@
-"""Passages of what QueryVectors found: by which keys text and source are told, and how near."""
+"""Convert the results of QueryVectors to passages: the keys of text and source, and the score."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,10 @@ _MOST_PAGES = 100  # each has a vector, unless something is wrong
 
 
 def answers(client: Any, asked: Mapping[str, Any], deadline: Deadline) -> Iterator[Any]:
-    """QueryVectors page by page: how much metadata a page holds is not said."""
+    """
+    Yield QueryVectors' answers page by page, because AWS doesn't document how much metadata a page
+    holds.
+    """
     for _ in range(_MOST_PAGES):
         deadline.check("QueryVectors")
         with direct_search_errors("QueryVectors"), understood("QueryVectors"):
@@ -39,12 +42,12 @@ def answers(client: Any, asked: Mapping[str, Any], deadline: Deadline) -> Iterat
 @dataclass(frozen=True, kw_only=True)
 class VectorReading:
     """
-    How the vectors of an index are read. `first_page` is the number that Bedrock gives a document's
+    The reading of an index's vectors. `first_page` is the number that Bedrock gives a document's
     first page.
 
-    By Bedrock's own key the source is the URI of an object, or the id that a document of a CUSTOM
-    data source was ingested under; of the latter Bedrock was seen to leave it out of what Retrieve
-    shows, and tells their data source all the same. By another's key it is whatever they write
+    Under Bedrock's own key the source is the URI of an object, or the id that a document of a
+    CUSTOM data source was ingested under. Bedrock was seen to leave the latter out of what Retrieve
+    shows, and to report its data source all the same. Under another's key it is whatever they write
     there: an address, a path. That is shown as the passage's URI, and proves nothing.
     """
 
@@ -54,14 +57,14 @@ class VectorReading:
 
     @property
     def is_bedrocks(self) -> bool:
-        """Whether Bedrock fills the index, by whose word a passage's source is proven."""
+        """Return True if Bedrock fills the index, which proves a passage's source."""
         return self.source_key == SOURCE
 
     def passages(self, answer: Any) -> Sequence[Passage]:
         """
-        Of a page of QueryVectors' answer. A vector without a text is left out.
+        Return the passages of a page of QueryVectors. A vector without a text is left out.
 
-        Raises KnowledgeBaseUnavailable for what is no page, or has no numbers where they belong.
+        Raises KnowledgeBaseUnavailable if it is no page, or lacks numbers where they belong.
         """
         with understood("QueryVectors"):
             is_cosine = answer.get("distanceMetric") == "cosine"
@@ -97,9 +100,10 @@ class VectorReading:
 
 def _score(similarity: float | None, distance: float | None, scores: Mapping[str, Any]) -> float:
     """
-    From 0 to 1: the cosine; of a Euclidean distance d, which AWS calls the straight line between
-    two vectors and which has no end, 1 / (1 + d); of words alone w / (w + 10), w being what BM25
-    gives. https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-indexes.html
+    Return a score from 0 to 1: the cosine; for a Euclidean distance d, which AWS calls the straight
+    line between two vectors and which has no end, 1 / (1 + d); for words alone w / (w + 10), w
+    being what BM25 gives.
+    https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-indexes.html
     """
     if similarity is not None:
         return similarity
@@ -110,7 +114,7 @@ def _score(similarity: float | None, distance: float | None, scores: Mapping[str
 
 
 def _number(value: object) -> float | None:
-    """Raises TypeError for what is neither a number nor left out."""
+    """Return the number, or None if absent. Raises TypeError for anything else."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):

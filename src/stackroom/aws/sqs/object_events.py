@@ -1,8 +1,8 @@
 """
-Events of objects, sent to the queue of a function that looks at them.
+Events of objects, sent to the queue of a function that processes them.
 
 Each is sent in its user's name, so that SQS lets users have their turns [SQS developer guide:
-sqs-fair-queues], and says that it was sent by us.
+sqs-fair-queues], and is marked as sent by us.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ _OURS = "sent_by_stackroom"
 
 @dataclass(frozen=True, kw_only=True)
 class Message:
-    """An event of S3's, as a JSON text, and the key that it tells of."""
+    """An S3 event as JSON text, and the key that it is about."""
 
     key: str
     body: str
@@ -35,7 +35,9 @@ class SqsObjectEvents:
     url: str
 
     def send(self, messages: Mapping[str, Message]) -> set[str]:
-        """At most ten, by their ids; answers the ids of those that SQS has taken."""
+        """
+        Send at most ten messages, by their ids, and return the ids of those that SQS has accepted.
+        """
         with store_errors():
             answer = self.client.send_message_batch(
                 QueueUrl=self.url,
@@ -54,7 +56,10 @@ class SqsObjectEvents:
 
 @dataclass(frozen=True, kw_only=True)
 class SqsInspectionRequests:
-    """`url` is the queue of the function that inspects, `bucket` that of the documents."""
+    """
+    Requests for inspections. `url` is the queue of the function that inspects, `bucket` that of the
+    documents.
+    """
 
     client: "SQSClient"
     url: str
@@ -70,11 +75,13 @@ class SqsInspectionRequests:
 
 
 def was_sent_by_us(record: Mapping[str, Any]) -> bool:
-    """Of a message as Lambda hands it to a function."""
+    """Return True if we sent a message, given as Lambda hands it to a function."""
     return _OURS in record.get("messageAttributes", {})
 
 
 def _group_of(key: str) -> str:
-    """A user id may have letters, and be as long, as no group's name may."""
+    """
+    Return a group's name for the user, whose id may be too long for one, or have other letters.
+    """
     user_id = key.partition("/")[0]
     return hashlib.sha256(user_id.encode(errors="surrogatepass")).hexdigest()

@@ -1,4 +1,4 @@
-"""The queue of what webhooks are to be told."""
+"""The queue of calls to webhooks."""
 
 import hashlib
 import json
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class SqsWebhookQueue:
     """
-    A FIFO queue: a group is one record at one webhook, so that what keeps it waiting keeps no other
-    waiting. What is put in twice within five minutes is there once.
+    A FIFO queue: a group is one record at one webhook, so that a call that waits delays no other
+    group. A message that is sent twice within five minutes is queued once.
+
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-queues-exactly-once-processing.html
     """
 
@@ -35,5 +36,8 @@ class SqsWebhookQueue:
 
 
 def _digest(*names: str) -> str:
-    """An id of a group or of a message has at most 128 characters, and not every letter."""
+    """
+    Return a digest, because an id of a group or of a message has at most 128 characters, and not
+    every letter.
+    """
     return hashlib.sha256("\n".join(names).encode()).hexdigest()

@@ -42,7 +42,9 @@ class StepFunctionsExecutions:
         return bool(execution["status"] == "RUNNING")
 
     def newest(self, *, limit: int, failed: int) -> Sequence[SeenRun]:
-        """Listed the newest first [API reference: ListExecutions]."""
+        """
+        Return the newest executions first, as they are listed [API reference: ListExecutions].
+        """
         found = [*self._listed(limit), *self._listed(failed, statusFilter="FAILED")]
         runs = sorted(
             {each.arn: each for each in found}.values(),
@@ -73,7 +75,10 @@ class StepFunctionsExecutions:
         ]
 
     def _state(self, run: SeenRun) -> str | None:
-        """Which it has entered last; None if that is long ago, or the execution gone meanwhile."""
+        """
+        Return the state that the run entered last; None if that is long ago, or the execution has
+        gone meanwhile.
+        """
         try:
             with store_errors():
                 answer = self.client.get_execution_history(

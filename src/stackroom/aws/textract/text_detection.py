@@ -26,7 +26,10 @@ class TextractDetection:
     client: Any
 
     def lines(self, picture: bytes) -> Sequence[TextLine]:
-        """Raises StoreUnavailable, or ServiceRefused for whatever no other picture would mend."""
+        """
+        Return the lines of text. Raises StoreUnavailable, or ServiceRefused for any error that
+        another picture would meet, too.
+        """
         try:
             with store_errors():
                 answer = self.client.detect_document_text(Document={"Bytes": picture})
@@ -38,7 +41,10 @@ class TextractDetection:
 
 
 def _lines(blocks: Sequence[Mapping[str, Any]]) -> Iterator[TextLine]:
-    """The model has every member optional: what has no place comes first, in order."""
+    """
+    Return the lines in order. The API model has every member optional: a line without a place comes
+    first.
+    """
     for block in blocks:
         if block.get("BlockType") == "LINE":
             box = block.get("Geometry", {}).get("BoundingBox", {})
