@@ -1,5 +1,5 @@
 """
-Reads uploaded files: the text of each, what stands where in it, and what is wrong or missing.
+Extraction of uploaded files: the text of each, the places in it, and what is wrong or missing.
 
 - inspection: one key, from the object to the result that is kept
 - kept_texts: which texts of a document are needed, and the removal of the others
@@ -8,7 +8,7 @@ Reads uploaded files: the text of each, what stands where in it, and what is wro
 - place_map: on which pages, or below which heading, a passage stands
 - running_lines: headers, footers and page numbers, told from the text of pages
 - extraction/: the text and the headings of each format, read apart from our own process
-- toc_detection: what is a table of contents
+- toc_detection: tables of contents and indexes
 
 Imports documents. SQS calls it (functions/inspect), beside the upload handler; a document is
 ingested once its file was read. It writes the results of inspections, which uploads and ingestion

@@ -61,7 +61,10 @@ def split_at_context(passage: str) -> tuple[list[str], list[str]]:
 
 
 def may_be_of(line: str, section: str | None, page: int | None) -> bool:
-    """Whether a context line, or what a passage has of one, names this section and page."""
+    """
+    Return True if a context line, or the part of one that a passage has, names this section and
+    page.
+    """
     has_no_place = line.startswith("⟦") and _BETWEEN not in line
     if has_no_place or not line.endswith("⟧"):
         return True

@@ -87,7 +87,10 @@ def unseen_in_title(pages: Sequence[Page]) -> frozenset[str]:
 
 
 def _without_running_lines(pages: Sequence[Page]) -> list[Page]:
-    """Each of them stays where it stands first: a contract's number may stand nowhere else."""
+    """
+    Leave out running lines. Each of them stays where it stands first: a contract's number may stand
+    nowhere else.
+    """
     numbered = [page for page in pages if page.number is not None]
     lines = [page.text.split("\n") for page in numbered]
     kept, said = list[Page](), {""}
@@ -156,7 +159,7 @@ def _runs(numbers: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _names_pages(entries: Sequence[str], last: int | None) -> bool:
-    """Whether what they end with are pages up to the last; of links, they need not."""
+    """Return True if the entries end with page numbers up to the last page; links need none."""
     if all(_LINK.search(entry) for entry in entries):
         return len(entries) >= _LEAST_ENTRIES
     found = [_LAST_NUMBER.search(entry) for entry in entries]
@@ -329,7 +332,9 @@ def _openings(text: str) -> Iterator[int]:
 
 
 def _end_of_words(text: str, begin: int, limit: int) -> int:
-    """Where a line ends, else a sentence, else a word, in the second half of what there is."""
+    """
+    Return the last line's end in the second half of the room, else a sentence's, else a word's.
+    """
     low = (begin + limit) // 2
     for boundary in (_LINE_END, _SENTENCE_END, _SPACE):
         if ends := [found.end() for found in boundary.finditer(text, low, limit)]:

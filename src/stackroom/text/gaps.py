@@ -1,5 +1,5 @@
 """
-What of a file cannot be found, in sentences for its owner.
+Sentences for a file's owner about content that cannot be found.
 
 Each says what is missing and where. A file whose whole text is searchable has none.
 """

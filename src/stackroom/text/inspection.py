@@ -1,12 +1,13 @@
 """
-Reading an uploaded file: its one text, its places, what is wrong with it, and what can't be found.
+Inspect an uploaded file: its one text, its places, what is wrong with it, and what can't be found.
 
 Each version of a file is read once. Its text is what a CUSTOM data source ingests, and what its
 passages are found in again. A document waits for that: it is `unread` until its text is written.
 Whichever comes second, this or the handler of the upload, has the document taken up: this keeps its
-result before it looks at the record, and the handler saves the record before it looks for a result.
-What can't be read goes to Bedrock as it is, and what was read but shows no text does not, unless
-originals go there (runs/direct_calls.py).
+result before it reads the record, and the handler saves the record before it looks for a result.
+
+A file that can't be read goes to Bedrock as it is. A file that was read but shows no text does not,
+unless originals go there (runs/direct_calls.py).
 """
 
 import hashlib
@@ -42,15 +43,15 @@ _WORD = re.compile(r"[^\W_]+")
 class Inspections(Protocol):
     def record(self, document_id: str, etag: str, found: Inspected) -> str | None:
         """
-        Keep that this version was read, and what was found; return the id of the text that was
-        named before.
+        Save that this version was read, and the result; return the id of the text that was named
+        before.
         """
 
     def forget(self, document_id: str) -> None:
-        """Have nobody find what was kept; safe to repeat."""
+        """Delete the result. Safe to repeat."""
 
     def results_for(self, documents: Iterable[Document]) -> Mapping[str, Inspected]:
-        """By document id; only of the versions that these are."""
+        """Return results by document id, for exactly these versions."""
 
 
 class CatalogRuns(Protocol):
@@ -80,8 +81,8 @@ class InspectionResult:
 @dataclass(frozen=True, kw_only=True)
 class Inspection:
     """
-    `extract` answers None where it has to give up; see `extraction.apart`. Where there is an `ocr`,
-    it is an `ocr.PageOcr`.
+    Inspects files. `extract` returns None if it has to give up; see `extraction.apart`. If there is
+    an `ocr`, it is an `ocr.PageOcr`.
     """
 
     files: Files
@@ -97,7 +98,7 @@ class Inspection:
 
     def inspect(self, key: str) -> InspectionResult:
         """
-        Inspect what lies under the key now, whatever the event said; safe to repeat.
+        Inspect the object that the key has now, whatever the event said; safe to repeat.
 
         Raises RecordChanged if object or record kept changing meanwhile; deliver again later.
         """
@@ -214,9 +215,9 @@ class Inspection:
 
     def _tell(self, location: Location, version: FileVersion, found: Inspected) -> Document | None:
         """
-        Tell the record of this version: a document that waited for its text is taken up. One that
-        is indexed by now learns the words of its title, and what of it can't be found. Return the
-        record as it is then; None if there is none of this version.
+        Bring the record of this version up to date: a document that waited for its text is taken
+        up. One that is indexed by now gets the words of its title and its gaps. Return the record
+        as it is then; None if there is none of this version.
         """
         document = self.documents.get(location.catalog_id, location.document_id)
         if document is None or document.etag != version.etag:
@@ -270,7 +271,10 @@ def text_id_of(version: FileVersion, filename: str, ocr: OcrEngine = "none") -> 
 
 
 def _location_of(key: str) -> Location | None:
-    """Where a document lies; None for what is no document, or rejected by its name already."""
+    """
+    Return where a document is stored; None for an object that is no document, or was rejected by
+    its name.
+    """
     location = locate(key) if may_be_document(key) else None
     if isinstance(location, Location) and not unsupported(location.filename):
         return location

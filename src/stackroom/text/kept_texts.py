@@ -1,4 +1,4 @@
-"""Where the texts of documents are kept, and which of them nobody needs any more."""
+"""The stored texts of documents, and the removal of those that nobody needs any more."""
 
 import logging
 from collections.abc import Iterable, Sequence

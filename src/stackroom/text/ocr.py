@@ -131,6 +131,6 @@ def _is_known(line: TextLine, known: set[str]) -> bool:
 
 
 def _has_failed(read: Sequence[Page]) -> bool:
-    """Whether OCR of the last ones failed, so that others would fail as they did."""
+    """Return True if OCR failed on the last pages, so that it would fail on others, too."""
     last = read[-_AT_ONCE:]
     return bool(last) and all(each.gap is PageGap.OCR_FAILED for each in last)

@@ -1,8 +1,8 @@
 """
-Where in a document's text a passage stands: on which pages, below which heading.
+The places of passages in a document's text: their pages, and the heading above them.
 
-Both are reduced to bare letters and digits, and looked up there. Of a passage that stands at
-several places, its own context lines tell at which.
+Both are reduced to bare letters and digits, and looked up there. If a passage stands at several
+places, its own context lines tell at which.
 """
 
 from bisect import bisect_left, bisect_right
@@ -43,7 +43,10 @@ class PlaceMap(Record):
     pieces: tuple[Piece, ...]
 
     def place_of(self, passage: str) -> Place:
-        """Where the passage stands; nowhere if it isn't here, or could stand at several places."""
+        """
+        Return the place of the passage; an empty one if it isn't here, or could stand at several
+        places.
+        """
         return self._located(passage)
 
     def page_at(self, position: int) -> int | None:
@@ -85,7 +88,9 @@ class PlaceMap(Record):
             position = self.text.find(text, position + 1)
 
     def _is_named(self, begin: int, length: int, named: Mapping[int, str]) -> bool:
-        """Whether a passage that begins there has its context lines where this text has them."""
+        """
+        Return True if a passage that begins there has its context lines where this text has them.
+        """
         first = bisect_right(self._page_starts, begin)
         beyond = bisect_left(self._page_starts, begin + length)
         if any(at - begin not in named for at in self._page_starts[first:beyond]):
@@ -117,5 +122,5 @@ class PlaceMap(Record):
 
     @cached_property
     def _page_starts(self) -> list[int]:
-        """Where a page begins, and with it a context line."""
+        """Return where pages begin, each with a context line."""
         return [two.at for one, two in pairwise(self.pieces) if one.page != two.page]

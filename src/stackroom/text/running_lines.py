@@ -60,7 +60,7 @@ class _Edge:
 
 
 def running_lines(pages: Sequence[Sequence[str]]) -> list[set[int]]:
-    """Of each page, the numbers of its lines that are running ones, counted from 0."""
+    """Return, for each page, the numbers of its running lines, counted from 0."""
     running: list[set[int]] = [set() for _ in pages]
     for is_top in (True, False):
         edges = [_edge(lines, page, is_top=is_top) for page, lines in enumerate(pages)]
@@ -138,7 +138,7 @@ def _line(words: Sequence[str], number: int, page: int) -> _Line:
 
 
 def _value(word: str) -> int | None:
-    """Of a number as pages have it, roman ones too."""
+    """Return the value of a page number, which may be roman."""
     if word.isdecimal():
         return int(word) if len(word) <= 4 else None
     if not _ROMAN.fullmatch(word):

@@ -58,7 +58,9 @@ def _crosses(line: TextLine) -> bool:
 
 
 def _has_columns(lines: Sequence[TextLine]) -> bool:
-    """Whether most lines stand on one side of the middle, as long as those of prose are."""
+    """
+    Return True if most lines stand on one side of the middle, and are as long as those of prose.
+    """
     sides = (
         [each for each in lines if each.right <= _MIDDLE],
         [each for each in lines if each.left >= _MIDDLE],

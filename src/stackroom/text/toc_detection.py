@@ -1,5 +1,5 @@
 """
-Text that only says where something stands: tables of contents, lists of figures, indexes.
+Detect text that only says where something stands: tables of contents, lists of figures, indexes.
 
 It has the words of many questions and the answer to none. It is known by its lines: dotted leaders,
 links into the same document, page numbers at the end that rise, or that follow entries in the order
@@ -31,7 +31,9 @@ _YEARS = range(1900, 2101)
 
 
 def looks_like_navigation(text: str) -> bool:
-    """Whether most of the text is a table of contents or an index, as far as its lines tell."""
+    """
+    Return True if most of the text is a table of contents or an index, as far as its lines tell.
+    """
     lines = text.splitlines()
     listed = listed_lines(lines)
     if not listed:
@@ -41,7 +43,9 @@ def looks_like_navigation(text: str) -> bool:
 
 
 def listed_lines(lines: Sequence[str]) -> set[int]:
-    """The numbers of the lines that are a table's of contents or an index's, counted from 0."""
+    """
+    Return the numbers of the lines that belong to a table of contents or an index, counted from 0.
+    """
     listed: set[int] = set()
     for is_entry, is_list in (
         (_is_led, _is_led_list),
@@ -55,7 +59,7 @@ def listed_lines(lines: Sequence[str]) -> set[int]:
 
 
 def _runs(entries: Sequence[bool], lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Entries with little between them: the first and the last of each run."""
+    """Return the first and the last entry of each run of entries with little between them."""
     first = last = -1
     others = 0
     for number, is_entry in enumerate(entries):
@@ -91,7 +95,7 @@ def _number_after_words(line: str, pattern: re.Pattern[str]) -> re.Match[str] | 
 
 
 def _is_rising(lines: Sequence[str]) -> bool:
-    """Whether the numbers at their ends are pages', one after another."""
+    """Return True if the numbers at the lines' ends are those of pages, one after another."""
     found = [_number_after_words(line, _NUMBERED) for line in lines]
     numbers = [int(each[1]) for each in found if each]
     if len(numbers) < max(_LEAST_RISING, 0.7 * _count(lines)):
@@ -110,7 +114,7 @@ def _is_indexed(line: str) -> bool:
 
 
 def _is_alphabetical(lines: Sequence[str]) -> bool:
-    """Whether the entries are in the order of the alphabet, and enough of all there is."""
+    """Return True if enough of the lines are entries in the order of the alphabet."""
     entries = [line.strip().casefold() for line in lines if _is_indexed(line)]
     if len(entries) < max(_LEAST_INDEXED, 0.4 * _count(lines)):
         return False

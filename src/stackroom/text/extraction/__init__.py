@@ -32,12 +32,12 @@ def read_pages(
     body: bytes, filename: str, *, scans: bool = False, ocr: bool = False
 ) -> tuple[Page, ...]:
     """
-    Every page of a PDF, blank ones too; of any other format one page without a number, and in DOCX,
-    MD and HTML its headings.
+    Return every page of a PDF, blank ones too; of any other format one page without a number, and
+    in DOCX, MD and HTML its headings.
 
-    At least one page has text, but of a PDF: that may be of images alone where whoever ingests it
-    reads `scans`, which are no gaps then, or where `ocr` comes next. Raises `Unreadable` with a
-    reason that its owner can act on, and `Illegible` where a person would see no text.
+    At least one page has text, except in a PDF that may be of images alone, because its parser
+    reads `scans`, which are no gaps then, or because `ocr` comes next. Raises `Unreadable` with a
+    reason that its owner can act on, and `Illegible` if a person would see no text.
     """
     if reason := unsupported(filename):
         raise Unreadable(reason)

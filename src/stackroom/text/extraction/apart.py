@@ -1,5 +1,5 @@
 """
-Extraction in a process of its own, with bounds on time and memory.
+Extract text in a process of its own, with bounds on time and memory.
 
 A hostile or broken file may crash a parser or keep it busy for ever. Here that ends the child and
 nothing else. Run as a module, this is the child: name and bounds in the arguments, file on standard
@@ -27,7 +27,9 @@ _KEPT = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH")
 def read_pages_apart(
     body: bytes, filename: str, *, seconds: float, scans: bool = False, ocr: bool = False
 ) -> tuple[Page, ...] | None:
-    """As `read_pages`; None if the reader crashed, ran out of memory or took longer."""
+    """
+    Return the same as `read_pages`; None if the reader crashed, ran out of memory or took longer.
+    """
     try:
         # Nothing of the owner's is on the command line but the extension of the name.
         child = subprocess.run(  # noqa: S603
@@ -64,7 +66,10 @@ def read_pages_apart(
 
 
 def environment() -> dict[str, str]:
-    """What an interpreter needs to start, and no credentials: files are hostile until read."""
+    """
+    Return the variables that an interpreter needs to start, and no credentials: files are hostile
+    until read.
+    """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     # A Lambda function finds its packages by a path that its runtime put together.
     return {**kept, "PYTHONPATH": os.pathsep.join(sys.path)}

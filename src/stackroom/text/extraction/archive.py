@@ -40,7 +40,7 @@ DAMAGE = (
 
 @contextmanager
 def opened(body: bytes, format_name: str) -> Iterator[zipfile.ZipFile]:
-    """The archive; whatever is wrong with it, found now or while reading it, is `Unreadable`."""
+    """Open the archive; any defect in it, found now or while reading it, raises `Unreadable`."""
     if body.startswith(_OLE):
         raise Unreadable(
             f"the file is encrypted or in an old Office format; remove its password, "

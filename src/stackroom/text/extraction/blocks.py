@@ -1,8 +1,8 @@
 """
-What a page of Word or of the web is made of: paragraphs, headings and tables.
+The parts of a page of Word or of the web: paragraphs, headings and tables.
 
-A table's rows are text by `table_lines`. One that only arranges a page, by cells with headings or
-long text, is the text of its cells instead.
+A table's rows are text by `table_lines`. A table that only arranges a page, by cells with headings
+or long text, is the text of its cells instead.
 """
 
 from collections.abc import Sequence

@@ -282,7 +282,7 @@ def _html_table(found: re.Match[str]) -> str:
 
 
 def _found(text: str) -> Iterator[Found]:
-    """Where each heading begins, and what it says."""
+    """Yield where each heading begins, and its text."""
     position = _end_of_front_matter(text)
     for _ in range(_MAX_MARKS):
         mark = _MARK.search(text, position)
@@ -316,7 +316,10 @@ def _end_of_line(text: str, position: int) -> int:
 
 
 def _end_of_fence(text: str, fence: str, position: int) -> int:
-    """Where the line that closes it ends; without one, code goes on to the end of the file."""
+    """
+    Return where the line that closes the fence ends; without one, code goes on to the end of the
+    file.
+    """
     closing = re.compile(rf"^ {{0,3}}{fence[0]}{{{len(fence)},}}+[ \t]*$", re.MULTILINE)
     closed = closing.search(text, position)
     return closed.end() if closed else len(text)
@@ -324,7 +327,7 @@ def _end_of_fence(text: str, fence: str, position: int) -> int:
 
 def _paragraph_above(text: str, position: int, below: int) -> int | None:
     """
-    Where the paragraph that ends at the position begins; None if none does, or a long one.
+    Return where the paragraph that ends at the position begins; None if none does, or a long one.
 
     Nothing of it stands above `below`.
     """
@@ -341,7 +344,10 @@ def _paragraph_above(text: str, position: int, below: int) -> int | None:
 
 
 def _plain(markup: str, *, closing: bool = False) -> str:
-    """What is read of it: text of links and pictures; closing hashes, emphasis and tags gone."""
+    """
+    Return the markup's visible text: of links and pictures their text; closing hashes, emphasis and
+    tags are gone.
+    """
     text = " ".join(markup.split())
     if closing:
         text = _CLOSING_HASHES.sub("", text)

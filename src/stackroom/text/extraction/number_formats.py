@@ -1,8 +1,8 @@
 """
-Numbers as a spreadsheet shows them, by the codes of ECMA-376, part 1, 18.8.30 and 18.8.31.
+Format numbers as a spreadsheet shows them, by the codes of ECMA-376, part 1, 18.8.30 and 18.8.31.
 
-As Excel shows them in English, but for two things: dates that follow the reader's own settings
-come as 2026-03-01, and long whole numbers without a format of theirs keep all their digits.
+They appear as in English Excel, with two exceptions: dates that follow the reader's own settings
+are written as 2026-03-01, and long whole numbers without a format of theirs keep all their digits.
 """
 
 import re

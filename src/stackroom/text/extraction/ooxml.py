@@ -23,7 +23,7 @@ def parse(
     end: Callable[[str], None] = lambda _: None,
     characters: Callable[[str], None] | None = None,
 ) -> None:
-    """Elements come without the prefix of their namespace; raises KeyError, or ExpatError."""
+    """Parse a part. Elements have no namespace prefix. Raises KeyError or ExpatError."""
     parser = expat.ParserCreate()
     parser.buffer_text = True
     parser.StartDoctypeDeclHandler = _refuse_doctype

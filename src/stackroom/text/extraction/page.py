@@ -1,4 +1,4 @@
-"""What every reader returns."""
+"""The pages that every reader returns."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -23,10 +23,10 @@ _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 @dataclass(frozen=True)
 class Heading:
     """
-    Where in a page's text a section begins: with its heading.
+    The place in a page's text where a section begins: at its heading.
 
-    `text` is the heading as a person reads it, on one line. None ends the section above: no
-    heading is told for what follows.
+    `text` is the heading as a person reads it, on one line. None ends the section above: the text
+    that follows has no heading.
     """
 
     at: int
@@ -37,7 +37,7 @@ Found = tuple[int, str | None]  # as `Heading`, the text as it stands in the fil
 
 
 def _told(found: Iterable[Found]) -> Iterator[Heading]:
-    """In the order of the text: blank ones left out."""
+    """Return headings in the order of the text, without blank ones."""
     for count, (at, raw) in enumerate(found):
         if raw is None or count == MAX_HEADINGS:
             yield Heading(at, None)
@@ -47,7 +47,7 @@ def _told(found: Iterable[Found]) -> Iterator[Heading]:
 
 
 def readable(raw: str) -> str:
-    """On one line, cut at the end of a word where it is too long."""
+    """Return the text on one line, cut at the end of a word if it is too long."""
     line, _ = as_seen(_CONTROLS.sub("", " ".join(raw.lstrip()[:RAW_CHARACTERS].split())))
     if len(line) <= _MAX_CHARACTERS:
         return line.strip()
@@ -71,7 +71,7 @@ def page_ranges(numbers: Iterable[int]) -> str:
 
 
 class PageGap(StrEnum):
-    """Why people see more on a page than a search can find."""
+    """The reasons why people see more on a page than a search can find."""
 
     NO_TEXT = "no text"  # an image fills it, and has little or no text over it
     UNREAD_PART = "unread part"  # an image on it shows writing, and has little or no text over it
@@ -101,7 +101,7 @@ class Page:
 
 
 def hidden_words(count: int) -> Iterator[str]:
-    """Yield the sentence that says so, if there are any."""
+    """Yield a sentence about hidden words, if there are any."""
     if count:
         words = "words that nobody can see were" if count > 1 else "word that nobody can see was"
         yield f"{count:,} {words} left out"

@@ -66,7 +66,7 @@ _Priority = tuple[bool, tuple[int, int, int], int]  # important, specificity, or
 
 @dataclass(frozen=True)
 class Appearance:
-    """How text looks in an element; a colour is None where it can't be told."""
+    """The look of text in an element; a colour is None if it is unknown."""
 
     is_gone: bool = False  # with all that is in it
     is_invisible: bool = False

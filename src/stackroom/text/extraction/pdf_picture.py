@@ -67,7 +67,9 @@ class Picture:
         return right <= 0 or bottom <= 0 or left >= self.width or top >= self.height
 
     def is_plain(self, area: Area) -> bool:
-        """Whether nothing sticks out of the middle of a letter's area, or beside it."""
+        """
+        Return True if nothing differs in shade in the middle of a letter's area, or beside it.
+        """
         left, top, right, bottom = area
         begin, end = max(left - 1, 0), min(right + 1, self.width)
         middle, reach = (top + bottom) // 2, (bottom - top) // 4
@@ -80,7 +82,7 @@ class Picture:
         return True
 
     def is_blank(self, area: Area) -> bool:
-        """Whether nothing is written or drawn in an area."""
+        """Return True if nothing is written or drawn in an area."""
         seen = b"".join(self.rows(area))
         return not seen or max(seen) - min(seen) < _INK
 
@@ -120,7 +122,9 @@ class Picture:
         return lines
 
     def differs(self, other: Picture, area: Area) -> bool:
-        """Whether a person would see a difference in an area between two pictures of one page."""
+        """
+        Return True if a person would see a difference in an area between two pictures of one page.
+        """
         return any(
             mine != its and max(abs(a - b) for a, b in zip(mine, its, strict=True)) >= _FAINTEST
             for mine, its in zip(self.rows(area), other.rows(area), strict=True)

@@ -165,7 +165,7 @@ def _in_doubt(read: ReadPage) -> set[Span]:
 
 
 def _is_suspect(read: ReadPage, line: Span) -> bool:
-    """Whether nothing of a line may be seen, whatever else is seen where it stands."""
+    """Return True if a line may be invisible, whatever else is visible in its place."""
     begin = read.first_letter(line), line[1]
     if is_inkless(read, begin):
         return True
@@ -176,7 +176,9 @@ def _is_suspect(read: ReadPage, line: Span) -> bool:
 
 
 def is_inkless(read: ReadPage, span: Span) -> bool:
-    """Whether a word is drawn in no ink, as OCR lays it over the image that it was read from."""
+    """
+    Return True if a word is drawn in no ink, as OCR lays it over the image that it was read from.
+    """
     mode: int = calls.get_render_mode(read.text_object(span))
     return mode == int(raw.FPDF_TEXTRENDERMODE_INVISIBLE)
 
@@ -203,7 +205,7 @@ def _overlapping(read: ReadPage, spans: Sequence[Span]) -> set[Span]:
 
 
 def _is_recognized(read: ReadPage, span: Span, scans: Sequence[Box]) -> bool:
-    """Whether a word that can't be seen is what OCR read of an image."""
+    """Return True if a word that can't be seen is OCR's reading of an image."""
     left, bottom, right, top = read.box(span)
     x, y = (left + right) / 2, (bottom + top) / 2
     if not any(scan[0] <= x <= scan[2] and scan[1] <= y <= scan[3] for scan in scans):
@@ -240,8 +242,8 @@ def _unseen(read: ReadPage, doubtful: Sequence[Span]) -> Iterator[Span]:
 
 def _can_be_drawn(read: ReadPage, text_object: int) -> bool:
     """
-    Whether PDFium has the letters' shapes: those of fonts that are not in the file may be missing
-    here, and people see them all the same.
+    Return True if PDFium has the letters' shapes: those of fonts that are not in the file may be
+    missing here, and people see them all the same.
     """
     handle = cast(text_object, raw.FPDF_PAGEOBJECT)
     bitmap = raw.FPDFTextObj_GetRenderedBitmap(read.document, read.page, handle, 1.0)
@@ -266,7 +268,7 @@ def _has_shapes(word: str, text_object: int) -> bool:
 
 
 def _is_clipped(handle: object, bounds: Box) -> bool:
-    """Whether an object is outside one of the paths that it is clipped to."""
+    """Return True if an object is outside one of the paths that it is clipped to."""
     clip = raw.FPDFPageObj_GetClipPath(handle)
     left, bottom, right, top = bounds
     for path in range(max(raw.FPDFClipPath_CountPaths(clip), 0)):

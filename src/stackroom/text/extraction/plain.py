@@ -95,7 +95,8 @@ def lines_of(body: bytes) -> Decoded:
 
 def decode(body: bytes) -> Decoded:
     """
-    Read UTF-8 if it is, else what its mark or bytes tell; raises `Unreadable` for a binary file.
+    Decode UTF-8, or else the encoding that a mark or the bytes indicate. Raises `Unreadable` for a
+    binary file.
     """
     for mark, encoding in _MARKS:
         if body.startswith(mark):
@@ -163,7 +164,9 @@ def _strictly(body: bytes, encoding: str) -> str:
 
 
 def _is_credible(body: bytes, encoding: str) -> bool:
-    """Whether it reads as characters, in the main; other bytes are now and then none that exist."""
+    """
+    Return True if nearly all bytes are characters in this encoding; a few may be none that exist.
+    """
     text = body[:_SAMPLE_BYTES].decode(encoding, errors="replace")
     strange = sum(
         each in _CONTROL_CHARACTERS or unicodedata.category(each) in _NO_CHARACTERS for each in text
@@ -172,7 +175,7 @@ def _is_credible(body: bytes, encoding: str) -> bool:
 
 
 def _without_mark(body: bytes) -> Decoded:
-    """Read UTF-16: the way round in which it has the more spaces, digits and full stops."""
+    """Decode UTF-16 in the byte order with more spaces, digits and full stops."""
     texts = {each: body[:_SAMPLE_BYTES].decode(each, "replace") for each in _WIDE}
     encoding = max(_WIDE, key=lambda each: len(_COMMON.findall(texts[each])))
     if "\ufffd" in texts[encoding][:-1] or not _COMMON.search(texts[encoding]):

@@ -78,7 +78,7 @@ class Workbook:
 
 
 def open_workbook(archive: zipfile.ZipFile) -> Workbook:
-    """Raises KeyError or ExpatError where an archive has no workbook, or a damaged one."""
+    """Open the workbook. Raises KeyError or ExpatError if an archive has none, or a damaged one."""
     roots = [target for kind, target in relations(archive, "").values() if kind == "officeDocument"]
     root = roots[0] if roots else _ROOT
     workbook = Workbook(archive=archive)
@@ -200,11 +200,11 @@ def _unescaped(text: str) -> str:
 @dataclass
 class Sheet:
     """
-    What the cells of a sheet show, by row and column, and how much of it nobody sees.
+    The visible text of a sheet's cells, by row and column, and how much of it nobody sees.
 
-    Rows and columns are counted that are hidden and have something in them; `unseen` are cells that
-    show nothing of it, `partial` those that show a part, and `formulas` those without a value,
-    which show their formula here.
+    Hidden rows and columns count if they have something in them; `unseen` counts cells that show
+    nothing of theirs, `partial` those that show a part, and `formulas` those without a value, which
+    show their formula here.
     """
 
     rows: dict[int, dict[int, str]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""How the cells of an XLSX look: number formats, and what letters can't be seen [18.8]."""
+"""The look of an XLSX's cells: number formats, and letters that can't be seen [18.8]."""
 
 import re
 from collections.abc import Callable

@@ -156,7 +156,7 @@ class _Heading:
 
 
 class _Shown:
-    """What a browser shows, gathered node by node."""
+    """The visible parts of a page, gathered node by node."""
 
     def __init__(self) -> None:
         self.blocks = list[Block]()

@@ -87,7 +87,9 @@ class _Document:
         return text, found
 
     def _missing(self, words: int) -> Iterator[str]:
-        """What people see and is no part of the text, and what is left out of it."""
+        """
+        Yield sentences about what people see and the text lacks, and about what is left out of it.
+        """
         yield from hidden_words(self.seen.hidden_words)
         if part := self._part("comments"):
             count = Counter[str]()

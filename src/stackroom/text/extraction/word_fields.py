@@ -70,7 +70,7 @@ class Fields:
                 this.entries.append(value)
 
     def form_value(self) -> str:
-        """What a box or list of a form shows."""
+        """Return the visible value of a form's box or list."""
         if not self._open:
             return ""
         this = self._open[-1]

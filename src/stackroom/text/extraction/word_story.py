@@ -72,7 +72,7 @@ class Section:
 
 @dataclass
 class StoryParts:
-    """What is in a story beside its text."""
+    """The parts of a story beside its text."""
 
     hidden_words: int = 0
     sections: list[Section] = field(default_factory=list)
@@ -87,7 +87,7 @@ Embedded = Callable[[str, str], list[Block]]  # of a kind, by the id of its rela
 
 @dataclass
 class _Place:
-    """Where text goes: to the page, a cell or a box, and what colour it stands on."""
+    """A place for text, in the page, a cell or a box, with the colour behind it."""
 
     blocks: list[Block]
     paper: str = ""  # empty: that of what is below

@@ -51,7 +51,9 @@ _HIGHLIGHTS = {
 
 
 def attribute(attributes: Attributes, name: str) -> str:
-    """Its value, whatever the prefix of its namespace; empty if it isn't there."""
+    """
+    Return the attribute's value, whatever the prefix of its namespace; empty if it isn't there.
+    """
     return next((value for key, value in attributes.items() if local(key) == name), "")
 
 
@@ -178,7 +180,10 @@ class WordStyles:
         return any(style.is_shaded for style in self._chain(style_id))
 
     def is_heading(self, style_id: str, level: str) -> bool:
-        """By the outline level, or the first style that says so or so."""
+        """
+        Return True for a heading: by the outline level, else by the first style in the chain with
+        an outline level or a heading's name.
+        """
         if level:
             return level.strip() in _LEVELS
         if style_id not in self.styles:

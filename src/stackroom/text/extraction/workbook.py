@@ -74,7 +74,7 @@ def _shapes(workbook: Workbook, part: str, gaps: "_Gaps") -> list[str]:
 
 
 class _Gaps:
-    """What people can't see in a workbook, and what they see and we don't."""
+    """The hidden content of a workbook, and the visible content that we don't read."""
 
     def __init__(self) -> None:
         self.hidden_sheets = self.hidden_words = self.comments = self.objects = 0
