@@ -1,12 +1,12 @@
 """
-The catalog tools: each defined once, for the gateway and for an agent's own process alike.
+The catalog tools, each defined once, for the gateway and for an agent's own process alike.
 
-- definition: what a tool is made of: arguments, use cases, renderer, what a front end shows
-- of_catalogs, of_documents, of_questions: the tools, by what they are for
+- definition: the parts of a tool: arguments, use cases, renderer, what a front end shows
+- of_catalogs, of_documents, of_questions, of_usage, of_events: the tools, by subject
 - texts: how names, sizes and times read
 - tools: all of them, in their order; tools-config.json
 - calls: one call, from arguments to an answer that never raises: errors are answers, too
 
-Imports catalogs, search, access. Comes from: functions/catalog_tools, and
-stackroom_agents in an agent's process.
+Imports catalogs, search, access. Its callers are functions/catalog_tools, and stackroom_agents in
+an agent's process.
 """

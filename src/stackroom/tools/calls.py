@@ -1,4 +1,4 @@
-"""One call of a tool: from its arguments to an answer, whatever goes wrong in between."""
+"""Answer one call of a tool, from its arguments to a response, whatever goes wrong in between."""
 
 import logging
 import time
@@ -22,15 +22,16 @@ Response = dict[str, object]
 
 @dataclass(frozen=True, kw_only=True)
 class Calls:
-    """Whoever is calling is for the program to say, from a verified token, never for a model."""
+    """Answers calls. The program names the caller, from a verified token; a model never does."""
 
     services: Services
     log: AccessLog
 
     def answer(self, given: object, asked: Callable[[], ToolCall]) -> Response:
         """
-        What the tool answers to these arguments. Never raises, for a gateway would show "internal
-        error" instead of what went wrong: `asked` may, and is answered like any other refusal.
+        Return the tool's response to these arguments. Never raises, because a gateway would show
+        "internal error" instead of the problem. `asked` may raise; its errors are answered like any
+        other refusal.
         """
         started = time.perf_counter()
         call = None
@@ -96,7 +97,7 @@ def _nearest(error: Exception) -> dict[str, object]:
 
 
 def _shown(metadata: Mapping[str, object]) -> Iterator[object]:
-    """The documents that the answer quotes, or has a link to."""
+    """Return the documents that the answer quotes, or has a link to."""
     sources = metadata.get("sources")
     if isinstance(sources, list):
         for each in sources:
@@ -114,7 +115,10 @@ _RETRY = "Try again in a few seconds."
 
 @dataclass(frozen=True)
 class Refusal:
-    """`says` takes the place of the error's own words, where these are no business of a caller."""
+    """
+    The response to an error. `says` replaces the error's own message if that is no business of the
+    caller.
+    """
 
     code: str
     details: str
@@ -181,7 +185,9 @@ REFUSALS: Mapping[type[errors.StackroomError], Refusal] = {
 
 
 def refusal_of(error: Exception) -> Refusal:
-    """What can't be put down to the call is the service's fault, whatever it is."""
+    """
+    Return the refusal for an error. An error that isn't the call's own is the service's fault.
+    """
     for kind in type(error).__mro__:
         if kind in REFUSALS:
             found = REFUSALS[kind]
@@ -193,7 +199,7 @@ def refusal_of(error: Exception) -> Refusal:
 
 
 def retry_after(error: Exception) -> int | None:
-    """Seconds; None for what is not throttled, or where nobody can tell."""
+    """Return the seconds to wait; None if the error is no throttle, or the time is unknown."""
     if isinstance(error, errors.Throttled | errors.KnowledgeBaseThrottled):
         return error.retry_after
     return None

@@ -1,6 +1,8 @@
 """
-What a catalog tool is made of. This one definition is what validates a call, what the gateway and
-MCP list, what the policies name, what tools-config.json and docs/tools.md say.
+The definition of a catalog tool.
+
+It alone validates a call, and it is the source of the gateway's and MCP's lists, the policies,
+tools-config.json and docs/tools.md.
 """
 
 from __future__ import annotations
@@ -77,7 +79,7 @@ AnswerT = TypeVar("AnswerT")
 
 @dataclass(frozen=True)
 class Rendered:
-    """`text` is for people and models, `metadata` for programs."""
+    """A response: `text` for people and models, `metadata` for programs."""
 
     text: str
     metadata: Mapping[str, object] = field(default_factory=dict)
@@ -85,7 +87,7 @@ class Rendered:
 
 @dataclass(frozen=True, kw_only=True)
 class Display:
-    """What a chat front end shows: of the tool, while it runs, once it is through."""
+    """The texts of a chat front end for a tool: its name, while it runs, and once it is through."""
 
     name: str
     running: str
@@ -94,7 +96,9 @@ class Display:
 
 @dataclass(frozen=True, kw_only=True)
 class CatalogTool(Tool[ArgumentsT], Generic[ArgumentsT, AnswerT]):
-    """`use` raises StackroomError; `render` is of what it answers, and reads nothing else."""
+    """
+    A catalog tool. `use` raises StackroomError; `render` is of its result, and reads nothing else.
+    """
 
     use: Callable[[Services, ArgumentsT, Caller], AnswerT]
     render: Callable[[AnswerT], Rendered]
@@ -108,18 +112,18 @@ _LISTED = re.compile(r"(cat|doc)-[0-9a-f]{24}")
 
 
 class CatalogArguments(Arguments):
-    """Nothing but true and false is a confirmation, and no number is a name."""
+    """Arguments of a catalog tool. Only true and false can confirm, and no number is a name."""
 
     model_config = ConfigDict(strict=True)
 
 
 def token_of(id_: str) -> str:
-    """A `next_token` that goes on after this one; opaque, and no secret."""
+    """Return a `next_token` that continues after this id; opaque, and no secret."""
     return base64.urlsafe_b64encode(id_.encode()).decode().rstrip("=")
 
 
 def id_of(token: str) -> str:
-    """Raises ValueError for what is none of ours."""
+    """Return the id in a token. Raises ValueError if it is none of ours."""
     padded = token + "=" * (-len(token) % 4)
     try:
         id_ = base64.b64decode(padded, altchars=b"-_", validate=True).decode()

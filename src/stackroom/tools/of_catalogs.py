@@ -34,7 +34,9 @@ NONE = "none"  # deselects
 
 
 def _single_spaced(name: str) -> str:
-    """Two names that differ in the number of spaces look the same."""
+    """
+    Return the name with single spaces: two names that differ in the number of spaces look the same.
+    """
     return re.sub(" +", " ", name)
 
 
@@ -244,7 +246,7 @@ class DeleteCatalog(CatalogArguments):
 
 @dataclass(frozen=True, kw_only=True)
 class Removal:
-    """A catalog's deletion, as far as it has come by the time of the answer."""
+    """A catalog's deletion, with its progress at the time of the answer."""
 
     catalog: Catalog
     deletion: CatalogDeletion
@@ -252,7 +254,7 @@ class Removal:
 
     @property
     def shares(self) -> bool:
-        """Whether its data source is that of other catalogs, too, and stays."""
+        """Return True if its data source also serves other catalogs, and stays."""
         source = self.catalog.source
         return source is not None and source.is_shared
 

@@ -287,9 +287,10 @@ def _decoded(text: str) -> bytes:
 
 def _is_unencoded(text: str, content: bytes) -> bool:
     """
-    Whether the text is words that were never encoded, such as "test", which decodes to three bytes.
+    Return True if the text is words that were never encoded, such as "test", which decodes to three
+    bytes.
 
-    Base64 mixes capitals into nearly every run of letters. What decodes to ASCII was encoded.
+    Base64 mixes capitals into nearly every run of letters. Text that decodes to ASCII was encoded.
     """
     if "=" in text or content.isascii():
         return False
@@ -332,7 +333,10 @@ def _uploaded(sent: Sent) -> Rendered:
 
 
 def _curl(form: UploadForm, filename: str) -> str:
-    """--form-string takes a value as it is; in -F a leading @ or < would name a file."""
+    """
+    Return a curl command. --form-string takes a value as it is; in -F a leading @ or < would name a
+    file.
+    """
     fields = " ".join(
         f"--form-string {shlex.quote(f'{name}={value}')}" for name, value in form.fields.items()
     )

@@ -1,4 +1,4 @@
-"""The tool that tells what happened to a user's catalogs and documents."""
+"""The tool that lists events of a user's catalogs and documents."""
 
 from __future__ import annotations
 

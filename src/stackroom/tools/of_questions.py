@@ -1,4 +1,4 @@
-"""The tools that ask: how far a catalog is, and what its documents say."""
+"""The tools for questions: a catalog's progress, and the contents of its documents."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _answered(answered: Answered) -> Rendered:
 
 
 def _stands(cited: CitedSource) -> str:
-    """In every file that says it."""
+    """Return the place of the passage, in every file that has it."""
     sources = (cited.source, *cited.other_sources)
     return ", the same in ".join(place(each.filename, each.page, each.section) for each in sources)
 
@@ -311,7 +311,7 @@ def _feedback_line(each: Feedback) -> str:
 
 
 def _feedback_metadata(each: Feedback) -> dict[str, object]:
-    """Whose it is they know."""
+    """Return the feedback without its user, who the caller is."""
     return each.model_dump(mode="json", exclude={"user_id"})
 
 

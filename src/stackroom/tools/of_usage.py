@@ -1,4 +1,4 @@
-"""The tool that tells what a user has, what they used in a month, and their caps."""
+"""The tool for a user's present use, their use in a month, and their caps."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _rendered(month: UserMonth) -> Rendered:
 
 
 def of_caps(month: UserMonth) -> Iterator[str]:
-    """What there is, and was spent, each with its cap if there is one."""
+    """Yield what the user has and has spent, each with its cap if there is one."""
     caps = month.caps
     yield f"documents: {month.in_use.documents:,}" + _of(caps.documents, "{:,}")
     yield f"size: {size(month.in_use.size)}" + (_of(caps.bytes and size(caps.bytes), "{}"))
@@ -68,7 +68,7 @@ def _name(each: CatalogMonth) -> str:
 
 
 def told(month: UserMonth) -> dict[str, Any]:
-    """For programs; a cap that there isn't is null."""
+    """Return the month as JSON for programs; an absent cap is null."""
     return {
         "month": month.month,
         "documents": month.in_use.documents,

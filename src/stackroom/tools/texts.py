@@ -1,4 +1,4 @@
-"""How names, sizes, scores and times read in a tool's text."""
+"""Format names, sizes, scores and times in a tool's text."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -15,8 +15,10 @@ WEAK = "These passages may not answer your question."
 
 def shown(name: str) -> str:
     """
-    A name as it may stand in quotes within a line. Names are their owners' to choose: none may end
-    its quotes, or begin a line that reads as if the tool had said it.
+    Return a name so that it can stand in quotes within a line.
+
+    Owners choose their names: none may end its quotes, or begin a line that reads as the tool's
+    own.
     """
     # What is printable is plain: it holds no control or format character, and no line of its own.
     plain = name if name.isprintable() else "".join(c if is_plain(c) else " " for c in name)
@@ -24,12 +26,12 @@ def shown(name: str) -> str:
 
 
 def cell(text: str) -> str:
-    """The same, as it may stand in a table."""
+    """Return a name so that it can stand in a table."""
     return shown(text).replace("|", "\\|")
 
 
 def place(filename: str | None, page: int | None, section: str | None) -> str:
-    """Where a passage stands, as far as it is known."""
+    """Return the place of a passage, as far as it is known."""
     file = shown(filename or "an unnamed file")
     if page is not None:
         return f"{file} (page {page})"
@@ -38,8 +40,9 @@ def place(filename: str | None, page: int | None, section: str | None) -> str:
 
 def scores(of: Sequence[float]) -> list[str]:
     """
-    Of passages in the order in which they are shown: "score 0.21" each. Nothing, where one scores
-    more than one before it: then words, ranks or dates have made the order, and numbers belie it.
+    Return passages' scores in the order in which they are shown: "score 0.21" each. They are empty
+    if one is higher than one before it: then words, ranks or dates have made the order, and numbers
+    belie it.
     """
     rounded = [round(score, 2) for score in of]
     falls = rounded == sorted(rounded, reverse=True)
@@ -47,14 +50,14 @@ def scores(of: Sequence[float]) -> list[str]:
 
 
 def range_of_scores(of: Sequence[float]) -> str:
-    """Of those passages, if it isn't shown beside each."""
+    """Return the range of the passages' scores, if these aren't shown beside each."""
     if not of or any(scores(of)):
         return ""
     return f"Scores are {min(of):.2f} to {max(of):.2f}; words, names and dates count, too."
 
 
 def status_of(document: Document) -> str:
-    """Return a document's status, and why it has it or what of its text can't be found."""
+    """Return a document's status, with its reason or its gaps."""
     if document.shown_gaps:
         return f"{document.shown_status}, {document.remark}"
     reason = f": {document.status_reason}" if document.status_reason else ""
@@ -66,7 +69,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def size(number: int) -> str:
-    """Of so many bytes."""
+    """Return a size in bytes as text."""
     if number < _KB:
         return f"{number} B"
     return f"{number / _MB:.1f} MB" if number >= _MB else f"{number / _KB:.1f} KB"
@@ -93,11 +96,11 @@ def iso(moment: datetime) -> str:
 
 
 def dollars(value: float | Decimal) -> str:
-    """With cents, and for less than one as many of six digits as tell it."""
+    """Return dollars with cents, or below one cent with as many of six digits as are needed."""
     told = f"{value:,.6f}".rstrip("0")
     return f"{value:,.2f}" if value >= Decimal("0.01") or told.endswith(".") else told
 
 
 def figure(value: float) -> str:
-    """A number as a dashboard shows it."""
+    """Return a number as a dashboard shows it."""
     return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}"
