@@ -1,11 +1,11 @@
 """
-A catalog's documents as somebody looks for some of them: by name, by state, in an order of theirs.
+Browse a catalog's documents: filter by name and state, and sort.
 
-A catalog of fewer than `WHOLE` is read as it is. Of a larger one the list of names is read, some
-150 bytes a document, and the records of what is on the page alone: 10,000 records would be 8 MB,
-which DynamoDB answers in nine requests, and a second of ours to read. Of a very large one
-`LOOKED_THROUGH` names at a time are searched and sorted, and whoever asks is told so; what failed,
-what is under way, and what begins with the words is found wherever it lies.
+A catalog of fewer than `WHOLE` documents is read as it is. For a larger one, the list of names is
+read, some 150 bytes a document, and only the records on the page: 10,000 records would be 8 MB,
+which DynamoDB returns in nine requests and which takes us a second to read. For a very large one,
+`LOOKED_THROUGH` names at a time are searched and sorted, and the result says so; documents that
+failed, are under way, or begin with the words are always found.
 """
 
 import unicodedata
@@ -31,7 +31,7 @@ ROWS = 100  # on a page
 
 
 class Order(StrEnum):
-    """STATE has what failed first, then what is under way."""
+    """The order of documents. STATE has failed ones first, then those under way."""
 
     STATE = "state"
     NAME = "name"
@@ -40,7 +40,7 @@ class Order(StrEnum):
 
 
 class Group(StrEnum):
-    """Of states, as people ask for them; in the order in which they want a look."""
+    """A group of states, as people filter by them; in the order of their urgency."""
 
     FAILED = "failed"
     UNDER_WAY = "under-way"
@@ -60,8 +60,9 @@ def group_of(document: Document) -> Group:
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
     """
-    `words` are part of the name, without regard to case. `page` counts from 1, within what is
-    looked through behind the document `behind`, or from the first.
+    The filter and order of a list. `words` are part of the name, without regard to case. `page`
+    counts from 1, within the names that are searched behind the document `behind`, or from the
+    first.
     """
 
     words: str = ""
@@ -76,7 +77,7 @@ class Wanted:
         return words.casefold() in name.casefold() and self.takes_group(group)
 
     def takes_group(self, group: Group) -> bool:
-        """Return whether it belongs to the group asked for; what has gaps is searchable, too."""
+        """Return True if the group was asked for. Documents with gaps are searchable, too."""
         is_searchable = self.group is Group.SEARCHABLE and group is Group.WITH_GAPS
         return is_searchable or self.group in (None, group)
 
@@ -84,11 +85,13 @@ class Wanted:
 @dataclass(frozen=True, kw_only=True)
 class Browsed:
     """
-    `documents` are those of the page, `found` how many there are on all pages of what was looked
-    through: `looked_through` names, all of the catalog if that `is_whole`. Else the list goes on
-    behind the document `next`, if there is one. `to_come` of the names of a large catalog have yet
-    to be uploaded, and count nowhere else. `with_gaps` of all its documents have gaps; None where
-    not all were looked through.
+    A page of documents.
+
+    `documents` are those of the page, and `found` counts those on all pages of the searched names.
+    `looked_through` counts these names: all of the catalog if `is_whole`; else the list goes on
+    behind the document `next`, if there is one. `to_come` counts names of a large catalog that have
+    yet to be uploaded and count nowhere else. `with_gaps` counts the catalog's documents with gaps;
+    None if not all were read.
     """
 
     catalog: Catalog
@@ -108,7 +111,7 @@ class Browsed:
 
 @dataclass(frozen=True, kw_only=True)
 class _Entry:
-    """`record` where it was read with the rest."""
+    """A document in the list, with its `record` if that was read."""
 
     named: NamedDocument
     group: Group
@@ -131,7 +134,10 @@ class Browsing:
         *,
         unsettled: Iterable[Document] | None = None,
     ) -> Browsed:
-        """`unsettled`: all that failed or is under way, of who knows. Raises CatalogNotFound."""
+        """
+        Return a page of the catalog. `unsettled` are all its failed and unfinished documents, if
+        the caller knows them. Raises CatalogNotFound.
+        """
         catalog = owned(self.catalogs, user_id, catalog_id)
         if catalog.document_count < WHOLE:
             page = self.documents.page(catalog_id, after=None, limit=WHOLE)
@@ -148,7 +154,7 @@ class Browsing:
     def chosen(
         self, user_id: str, catalog_id: str, document_ids: Sequence[str]
     ) -> Sequence[Document]:
-        """Those of them that there are. Raises CatalogNotFound."""
+        """Return those of the documents that exist. Raises CatalogNotFound."""
         catalog, now = owned(self.catalogs, user_id, catalog_id), self.now()
         records = self.names.records(catalog.catalog_id, document_ids)
         return [each for each in records if not each.has_lapsed(now)]
@@ -204,7 +210,10 @@ class Browsing:
         )
 
     def _has_lapsed(self, awaited: NamedDocument) -> bool:
-        """As `Document.has_lapsed`: nobody has uploaded it while its form held."""
+        """
+        Return True if nobody has uploaded the document while its form was valid, as
+        `Document.has_lapsed` does.
+        """
         return self.now() >= awaited.uploaded_at + timedelta(seconds=FORM_SECONDS)
 
     def _listed(
@@ -220,7 +229,10 @@ class Browsing:
         there: Mapping[str, _Entry],
         known: Mapping[str, Document],
     ) -> dict[str, _Entry]:
-        """What is wanted by its state, though its name is none of those that were read."""
+        """
+        Return the documents that match by state, though their names are not among those that were
+        read.
+        """
         failures_first = wanted.order is Order.STATE and not wanted.descending
         ids = [
             each
@@ -272,7 +284,7 @@ class Browsing:
         wanted: Wanted,
         known: Mapping[str, Document],
     ) -> list[Document]:
-        """As they are now, which the list of names may not tell yet."""
+        """Return the present records, which may be newer than the list of names."""
         read = {each.named.document_id: each.record for each in shown if each.record is not None}
         read |= known
         ids = [each.named.document_id for each in shown]
@@ -288,7 +300,9 @@ class Browsing:
 
 
 def _beginnings(words: str) -> tuple[str, ...]:
-    """Of names, as somebody may have typed them; macOS decomposes letters with accents."""
+    """
+    Return the ways in which the words may begin a name; macOS decomposes letters with accents.
+    """
     encoded = [words, *(unicodedata.normalize(form, words) for form in ("NFC", "NFD"))]
     return tuple(dict.fromkeys((*encoded, *map(str.lower, encoded)))) if words else ()
 

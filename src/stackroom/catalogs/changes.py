@@ -1,8 +1,8 @@
 """
-The event that a change of a record is, if it is one that its owner sees.
+Turn a change of a record into the event that its owner sees, if there is one.
 
-These models are what is promised to those who read events (docs/events.md), and what their schemas
-in infra/event_schemas are made from. What a version 1 says stays; a later one may say more.
+These models are the contract with readers of events (docs/events.md), and the source of the schemas
+in infra/event_schemas. The fields of version 1 stay; a later version may add more.
 """
 
 from abc import abstractmethod
@@ -25,7 +25,7 @@ from stackroom.model.records import (
 
 
 class Gone(StrEnum):
-    """The state of what has no record any more."""
+    """The state of a record that no longer exists."""
 
     DELETED = "deleted"
 
@@ -55,7 +55,7 @@ class _Detail(BaseModel):
     @property
     @abstractmethod
     def record(self) -> str:
-        """What changed: whose events come in their order."""
+        """Return the record that changed; its events keep their order."""
 
 
 class DocumentChanged(_Detail):
@@ -92,7 +92,7 @@ class CatalogChanged(_Detail):
 
 
 class DeletionChanged(_Detail):
-    """Of one document, named by its receipt."""
+    """A change of one document's deletion, named by its receipt."""
 
     catalog_id: str
     document_id: str
@@ -108,8 +108,8 @@ class DeletionChanged(_Detail):
 
 class UserCapReached(_Detail):
     """
-    Of a user's cap, once a month and percentage. What is `used` of the `limit` is in documents,
-    bytes, or dollars.
+    A user has reached a percentage of a cap, reported once a month. `used` and `limit` are in
+    documents, bytes, or dollars.
     """
 
     cap: CapKind
@@ -125,7 +125,7 @@ class UserCapReached(_Detail):
 
     @property
     def catalog_id(self) -> None:
-        """It is of all catalogs of its user."""
+        """Return None, because a user's cap concerns all of their catalogs."""
         return
 
 
@@ -141,7 +141,7 @@ _TYPE_OF = {model: name for name, model in DETAIL_TYPES.items()}
 
 
 class Event(BaseModel):
-    """With the names of EventBridge's envelope, which has an `id` of its own there."""
+    """An event with the names of EventBridge's envelope, which has an `id` of its own there."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
@@ -152,7 +152,7 @@ class Event(BaseModel):
     detail: Detail
 
     def told(self) -> dict[str, Any]:
-        """As JSON has it; what there is nothing of is left out."""
+        """Return the event as JSON, without absent values."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
@@ -163,7 +163,8 @@ def change_of(
     old: Stated | None, new: Stated | None, *, event_id: str, at: datetime
 ) -> Event | None:
     """
-    `old` and `new` are of one record, None where there was or is none; `at` is when it was written.
+    Return the event of a change, or None. `old` and `new` are the record before and after, None if
+    it did not or does not exist; `at` is when it was written.
     """
     detail = _detail(old, new, event_id, at)
     if detail is None:
@@ -175,7 +176,7 @@ def change_of(
 
 
 def _have_changed_gaps(old: Stated | None, new: Stated | None) -> bool:
-    """What can't be found of a document may be known only after it was indexed."""
+    """Return True if a document's gaps changed; they may be known only after it was indexed."""
     return isinstance(old, Document) and isinstance(new, Document) and old.gaps != new.gaps
 
 

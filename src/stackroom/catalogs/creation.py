@@ -1,4 +1,4 @@
-"""A catalog's name and description: given when it is made, and changed later."""
+"""A catalog's name and description: set when it is created, and changed later."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ class Creation:
 
     def create(self, user_id: str, name: str, *, description: str = "") -> Catalog:
         """
-        Raises CatalogNameInvalid, CatalogNameTaken, CatalogDeleting if the one of that name is on
-        its way out, or LimitReached.
+        Create a catalog. Raises CatalogNameInvalid, CatalogNameTaken, CatalogDeleting if the one of
+        that name is being deleted, or LimitReached.
         """
         self._require_free(user_id, name)
         now, catalog_id = self.now(), catalog_id_of(user_id, name)
@@ -53,9 +53,8 @@ class Creation:
         description: str | None = None,
     ) -> Catalog:
         """
-        Change what is given. The catalog keeps its id, and the folder of its first name.
-
-        Raises CatalogNotFound, CatalogDeleting, CatalogNameInvalid or CatalogNameTaken.
+        Change the given fields. The catalog keeps its id, and the folder of its first name. Raises
+        CatalogNotFound, CatalogDeleting, CatalogNameInvalid or CatalogNameTaken.
         """
         catalog = in_use(self.catalogs, user_id, catalog_id)
         changed = catalog.model_copy(
@@ -80,8 +79,9 @@ class Creation:
 
     def _require_free(self, user_id: str, name: str, *, but: str = "") -> None:
         """
-        No other catalog has the name, nor had it first: files that are dropped into its folder are
-        that one's. Two renamings at the same moment may still end with the same name.
+        Raise if another catalog has the name, or had it first, because files that are dropped into
+        its folder belong to that one. Two renamings at the same moment may still end with the same
+        name.
         """
         if problem := catalog_name_problem(name):
             raise CatalogNameInvalid(problem)

@@ -1,9 +1,9 @@
 """
-Deleting a document, or a whole catalog, because its owner says so.
+Delete a document, or a whole catalog, at its owner's request.
 
-The object goes at once, and with it follows what its event would have set off. The document is
-removed only when no search finds it any more: its receipt says when (`Receipt.unsearchable_since`),
-and until then the answer is that it was asked for.
+The object goes at once, with everything that its event would have set off. The document is removed
+only when no search finds it any more: its receipt records that moment
+(`Receipt.unsearchable_since`), and until then the deletion counts as requested.
 """
 
 import time
@@ -39,10 +39,10 @@ _PATIENCE, _LOOK = 20.0, 0.5
 @dataclass(frozen=True, kw_only=True)
 class CatalogDeletion:
     """
-    What a catalog's deletion has set off; the catalog is gone once its record is.
+    The effects of a catalog's deletion; the catalog is gone once its record is.
 
-    `documents` and `size` are what it counted when this was asked. Unless it `is_asked_for` as a
-    whole, time was over before every document was: ask again, and it goes on.
+    `documents` and `size` are its counts at the time of the request. Unless it `is_asked_for` as a
+    whole, there was not time for every document: repeat the request, and it goes on.
     """
 
     catalog_id: str
@@ -55,7 +55,10 @@ class CatalogDeletion:
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentDeletions:
-    """`left` are the ids that there was no time for: ask for them again."""
+    """
+    The result of deleting several documents. `left` are the ids that there was no time for: request
+    them again.
+    """
 
     receipts: tuple[Receipt, ...]
     left: tuple[str, ...] = ()
@@ -75,8 +78,7 @@ class Deletions:
 
     def delete_document(self, user_id: str, catalog_id: str, document_id: str) -> Receipt:
         """
-        Ask for the document's removal. Safe to repeat: the same removal has the same receipt.
-
+        Request the document's removal. Safe to repeat: the same removal has the same receipt.
         Raises CatalogNotFound or DocumentNotFound.
         """
         catalog = owned(self.catalogs, user_id, catalog_id)
@@ -94,9 +96,8 @@ class Deletions:
         self, user_id: str, catalog_id: str, document_ids: Sequence[str]
     ) -> DocumentDeletions:
         """
-        Ask for the removal of several, as many as there is time for; each as `delete_document`.
-
-        What is gone meanwhile is passed over. Raises CatalogNotFound.
+        Request the removal of several documents, as many as there is time for, each as
+        `delete_document` does. Documents that no longer exist are skipped. Raises CatalogNotFound.
         """
         owned(self.catalogs, user_id, catalog_id)
         until = self.now() + timedelta(seconds=self.seconds)
@@ -121,12 +122,12 @@ class Deletions:
 
     def delete_catalog(self, user_id: str, catalog_id: str) -> CatalogDeletion:
         """
-        Ask for the removal of the catalog and everything in it.
+        Request the removal of the catalog and everything in it. A file that is dropped after the
+        request stays, and keeps the catalog alive.
 
-        What is dropped after this was asked stays, and keeps the catalog alive. After a crash,
-        repeat it: it goes on; so too where time was over. Until then what it hasn't come to stays
-        searchable.
-        Raises CatalogNotFound, or RecordChanged if late events keep unmarking the catalog.
+        After a crash, or if there was not enough time, repeat the request: it goes on. Documents
+        that it hasn't reached yet stay searchable. Raises CatalogNotFound, or RecordChanged if late
+        events keep unmarking the catalog.
         """
         catalog = owned(self.catalogs, user_id, catalog_id)
         asked_at = self.now()
@@ -147,7 +148,10 @@ class Deletions:
         )
 
     def is_gone(self, catalog_id: str) -> bool:
-        """Whether a deleted catalog goes, with what it has in an index, while somebody waits."""
+        """
+        Wait for a while, and return True if the deleted catalog has gone with everything that it
+        had indexed.
+        """
         until = self.now() + timedelta(seconds=_PATIENCE)
         while self.catalogs.get(catalog_id) is not None:
             if self.now() >= until:
@@ -157,8 +161,8 @@ class Deletions:
 
     def _called_off(self, document: Document, user_id: str, asked_at: datetime) -> Receipt:
         """
-        It was announced, and nothing has seen to what was uploaded, if anything was. Raises
-        RecordChanged if it comes now.
+        Remove a document that was announced but never processed, whether or not it was uploaded.
+        Raises RecordChanged if it is processed now.
         """
         self.documents.remove(document)
         named = document.model_copy(update={"receipt_id": receipt_id_of(document, asked_at)})
@@ -167,7 +171,10 @@ class Deletions:
         return receipt
 
     def _remove(self, key: str) -> Plan:
-        """The object, and what its event would have set off; the plan that it was done by."""
+        """
+        Remove the object and everything that its event would have set off; return the plan that did
+        it.
+        """
         if self.bucket.head(key) is not None:
             self.bucket.remove(key)
         plan = self.uploads.reconcile(key)
@@ -229,12 +236,11 @@ _Purge = Callable[[], Iterator[list[str]]]
 @dataclass(frozen=True)
 class Emptying:
     """
-    Of one catalog. `failures` are those of single keys; each key has its turn all the same.
+    Empties one catalog. `failures` are errors of single keys; every key is tried all the same.
 
-    `receipt_ids` are those that there are by now, not all of very many. Whether time is over is
-    asked between pages, and between slices of one: some are done in any case, so that whoever asks
-    again gets on. Where time is over within a page its objects are gone, and of its records not all
-    tell.
+    `receipt_ids` are the receipts so far, not all of very many. The time is checked between pages,
+    and between slices of one: some are done in any case, so that repeated requests get on. If time
+    runs out within a page, its objects are gone, and some of its records have no receipt yet.
     """
 
     on: Deletions
@@ -245,7 +251,8 @@ class Emptying:
 
     def remove_all(self) -> bool:
         """
-        Everything that lay there at that moment; False if time was over before that was done.
+        Remove everything that was in the catalog at that moment; return False if time ran out
+        first.
 
         Raises RecordChanged if late events keep unmarking the catalog.
         """
@@ -270,16 +277,18 @@ class Emptying:
 
     @property
     def _goes_on(self) -> bool:
-        """It was asked for long enough ago that no clock is in doubt about what came later."""
+        """
+        Return True if the request is old enough that no clock is in doubt about what came later.
+        """
         since = self.catalog.deleting_since
         return since is not None and self.on.now() - since > 2 * SKEW
 
     def _is_emptied(self, purge: _Purge) -> bool:
         """
-        Remove what lies under the catalog's prefix; False if it must be done again.
+        Remove everything under the catalog's prefix; return False if it must be done again.
 
-        What was dropped since keeps the catalog alive (`Uploads` unmarks it). Late events of what
-        we are about to remove do the same, and then all begins anew.
+        A file that was dropped since keeps the catalog alive (`Uploads` unmarks it). Late events of
+        objects that we are about to remove do the same, and then all begins anew.
         """
         try:
             self.on.catalogs.mark_deleting(self.catalog.catalog_id, at=self.on.now())
@@ -299,7 +308,7 @@ class Emptying:
         return self.on.bucket.holds_any(self.catalog.s3_prefix)
 
     def _remove_records(self) -> bool:
-        """Whatever is still on record, though its object is gone; False if time is over."""
+        """Remove records that are left without an object; return False if time ran out."""
         after: str | None = None
         while True:
             page = self.on.documents.page(self.catalog.catalog_id, after=after, limit=_PAGE)
@@ -314,8 +323,8 @@ class Emptying:
 
     def _is_purged_beside(self, keys: Iterable[str]) -> bool:
         """
-        Purge the folders of the catalog's name, encoded otherwise, that hold these keys; False if
-        time is over before that.
+        Purge the folders of the catalog's name in other encodings that hold these keys; return
+        False if time ran out first.
         """
         own = self.catalog.s3_prefix
         folders = {each.prefix for each in map(locate, keys) if isinstance(each, Location)} - {own}
@@ -336,7 +345,7 @@ class Emptying:
             self.receipt_ids.add(receipt_id)
 
     def _reconcile(self, keys: Sequence[str]) -> bool:
-        """Each key has its turn, whatever fails with others; False if time is over before that."""
+        """Reconcile each key, whatever fails with others; return False if time ran out first."""
         with ThreadPoolExecutor(_AT_ONCE) as workers:
             for start in range(0, len(keys), _SLICE):
                 if start and self._is_time_over():

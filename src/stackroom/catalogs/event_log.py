@@ -1,9 +1,9 @@
 """
-The events of each user, in the order in which they were recorded, for as long as a week.
+The events of each user for up to a week, in the order in which they were recorded.
 
-A number is one more than the last, so that whoever has read up to it misses none that comes later:
-two writers that want the same number can't both have it. After a week without events it goes on at
-the day's first millisecond, which no number of before has come to.
+Each number is one more than the last, so that a reader who has read up to it misses none that comes
+later: two writers that want the same number can't both have it. After a week without events the
+numbers go on at the day's first millisecond, which no earlier number has reached.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,7 +31,7 @@ class Numbered(NamedTuple):
 
 
 class LogEntry(NamedTuple):
-    """Of the log, without the event itself."""
+    """An entry of the log, without the event itself."""
 
     number: int
     event_id: str
@@ -40,20 +40,25 @@ class LogEntry(NamedTuple):
 
 class EventBook(Protocol):
     def newest_first(self, user_id: str) -> Iterator[LogEntry]:
-        """Everything that was added before; read as far as it is asked for."""
+        """Yield everything that was added before, reading as it is consumed."""
 
     def add(self, user_id: str, numbered: Numbered, *, until: datetime) -> bool:
-        """False if the number is taken. The event of a document is in its history in any case."""
+        """
+        Add the entry, or return False if its number is taken. A document's event enters its history
+        in any case.
+        """
 
     def after(self, user_id: str, number: int) -> Iterator[Numbered]: ...
 
     def of_document(self, user_id: str, document_id: str) -> Iterator[Event]:
-        """The document's history, the last event first."""
+        """Yield the document's history, the last event first."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EventPage:
-    """`next_after` is what to ask for what follows; there may be more of them already."""
+    """
+    A page of events. `next_after` is the number from which to continue; there may be more already.
+    """
 
     events: tuple[Numbered, ...]
     next_after: int
@@ -66,7 +71,10 @@ class EventLog:
     pause: Callable[[int], None] = among_writers
 
     def append(self, user_id: str, events: Iterable[Event]) -> None:
-        """In their order, but for those that are there. Raises RecordChanged, StoreUnavailable."""
+        """
+        Append the events in their order, without those that are there. Raises RecordChanged or
+        StoreUnavailable.
+        """
         wanted = list(events)
         for attempt in range(_TRIES):
             if self._appended(user_id, wanted):
@@ -90,8 +98,8 @@ class EventLog:
 
     def _since(self, user_id: str, moment: datetime) -> Sequence[LogEntry]:
         """
-        The last one, and all that may have been added since then: what was told of before an event
-        happened can't be that event.
+        Return the last entry and all that may have been added since that moment. Entries that were
+        added before an event happened can't be that event.
         """
         found: list[LogEntry] = []
         for each in islice(self.book.newest_first(user_id), _LOOKED_THROUGH):
@@ -108,7 +116,7 @@ class EventLog:
         return int(today.timestamp() * 1000)
 
     def page(self, user_id: str, *, after: int, catalog_id: str | None, limit: int) -> EventPage:
-        """The oldest first."""
+        """Return a page of events, the oldest first."""
         found: list[Numbered] = []
         for each in islice(self._behind(user_id, after), _LOOKED_THROUGH):
             after = each.number
@@ -119,7 +127,10 @@ class EventLog:
         return EventPage(events=tuple(found), next_after=after)
 
     def _behind(self, user_id: str, number: int) -> Iterator[Numbered]:
-        """All that there is of a log that hasn't come so far: it was restored as it was before."""
+        """
+        Yield the events after that number, or all if the log ends before it, because it was
+        restored from a backup.
+        """
         found = self.book.after(user_id, max(number - 1, 0))
         first = next(found, None)
         if first is None:
@@ -127,5 +138,5 @@ class EventLog:
         return found if first.number == number else chain([first], found)
 
     def of_document(self, user_id: str, document_id: str) -> tuple[Event, ...]:
-        """The document's history, the last event first."""
+        """Return the document's history, the last event first."""
         return tuple(islice(self.book.of_document(user_id, document_id), _SHOWN))

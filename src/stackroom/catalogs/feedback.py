@@ -1,7 +1,7 @@
 """
-What people and agents said of answers, kept for its user, who may make test questions of it.
+Feedback of people and agents on answers, kept for its user, who may turn it into test questions.
 
-It is data: texts within bounds, that are shown and told, and nothing follows from them.
+Feedback is data: bounded texts that are displayed and have no other effect.
 """
 
 import hashlib
@@ -43,7 +43,10 @@ class FeedbackOrigin(StrEnum):
 
 
 class Feedback(Record):
-    """`file` and `page` are what was shown first, or what is named as the answer's place."""
+    """
+    One opinion on an answer. `file` and `page` are the first passage shown, or the named place of
+    the answer.
+    """
 
     user_id: str
     question: Annotated[
@@ -66,7 +69,10 @@ class Feedback(Record):
 
     @property
     def id(self) -> str:
-        """The same of what is said again of the same question there: the last word counts."""
+        """
+        Return an id that is the same for all feedback on the same question there: the last one
+        counts.
+        """
         told = json.dumps([self.question, self.origin, self.catalog_id, self.agent_id])
         return hashlib.sha256(told.encode()).hexdigest()[:24]
 
@@ -75,10 +81,10 @@ class FeedbackBook(Protocol):
     def of_user(self, user_id: str) -> Iterator[Feedback]: ...
 
     def keep(self, feedback: Feedback) -> None:
-        """In place of what has its id, for some months."""
+        """Save the feedback for some months, replacing any with its id."""
 
     def forget(self, feedback: Feedback) -> None:
-        """Also where there is none."""
+        """Delete the feedback, if there is any."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +93,7 @@ class FeedbackKeeping:
     book: FeedbackBook
 
     def keep(self, feedback: Feedback) -> Feedback:
-        """Raises CatalogNotFound for a catalog that isn't its user's."""
+        """Save the feedback. Raises CatalogNotFound for a catalog that isn't its user's."""
         if feedback.catalog_id is not None:
             owned(self.catalogs, feedback.user_id, feedback.catalog_id)
         self.book.keep(feedback)
@@ -97,16 +103,15 @@ class FeedbackKeeping:
         return feedback
 
     def forget(self, user_id: str, feedback_id: str) -> None:
-        """Also where there is none."""
+        """Delete the feedback, if there is any."""
         for each in self.book.of_user(user_id):
             if each.id == feedback_id:
                 self.book.forget(each)
 
     def of_user(self, user_id: str, *, catalog_id: str | None = None) -> list[Feedback]:
         """
-        The newest first; of that catalog, or of none in particular, if one is named.
-
-        Raises CatalogNotFound.
+        Return the user's feedback, the newest first. If a catalog is named, return that on the
+        catalog, and that on none in particular. Raises CatalogNotFound.
         """
         if catalog_id is not None:
             owned(self.catalogs, user_id, catalog_id)

@@ -1,9 +1,9 @@
 """
-POST to an address that somebody gave us, from within a network that is ours: to public ones alone.
+POST to an address that a user gave, from within our network: to public addresses alone.
 
-A name is looked up once, every address that it has is checked, and the call goes to one of these;
-so no second answer of DNS is ever believed. Nothing is read of what is answered but its status, no
-redirect is followed, and all of it together may take ten seconds.
+A name is resolved once, every address that it has is checked, and the call goes to one of these, so
+no second answer of DNS is ever believed. Only the status of the response is read, no redirect is
+followed, and the whole call may take ten seconds.
 """
 
 import http.client
@@ -37,7 +37,9 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """A status, or else why there is none, in words that tell nothing of the address."""
+    """
+    A status, or else the reason why there is none, in words that reveal nothing about the address.
+    """
 
     status: int | None = None
     problem: str | None = None
@@ -54,7 +56,10 @@ _trusted = cache(ssl.create_default_context)
 
 @dataclass(frozen=True, kw_only=True)
 class GuardedPost:
-    """`anywhere`: private addresses, plain HTTP and every port, too; for a machine of one's own."""
+    """
+    Sends guarded POST requests. `anywhere` also allows private addresses, plain HTTP and every
+    port, for a machine of one's own.
+    """
 
     anywhere: bool = False
     resolve: Resolve = socket.getaddrinfo
@@ -78,7 +83,7 @@ class GuardedPost:
             return _answer_to(error)
 
     def _addresses(self, target: SplitResult, deadline: Deadline) -> list[Any]:
-        """Raises WebhookRefused if any of them isn't public."""
+        """Resolve the name. Raises WebhookRefused if any address isn't public."""
         lookups = ThreadPoolExecutor(1)  # the system's lookup takes no timeout
         lookup = lookups.submit(
             self.resolve, target.hostname, _port_of(target), type=socket.SOCK_STREAM
@@ -132,8 +137,9 @@ class GuardedPost:
 
 def checked(url: str, *, anywhere: bool) -> SplitResult:
     """
-    Raises WebhookRefused for what is no address of a webhook. A name is not looked up, but any way
-    to write an address (decimal, octal, short) is read as the system reads it.
+    Return the URL, checked. Raises WebhookRefused if it can't be a webhook's. A name is not
+    resolved, but any way to write an address (decimal, octal, short) is read as the system reads
+    it.
     """
     if not _URL.fullmatch(url):
         raise WebhookRefused(f"a URL has 1 to {_LONGEST} characters, all of them printable ASCII")
@@ -170,7 +176,10 @@ def checked(url: str, *, anywhere: bool) -> SplitResult:
 
 
 def is_public(address: str) -> bool:
-    """Whether it is one of the Internet, for one machine; of IPv6 that stands for IPv4, too."""
+    """
+    Return True if the address is a single machine's on the Internet; an IPv6 address that stands
+    for an IPv4 one is checked as that.
+    """
     parsed: IPv4Address | IPv6Address | None = ip_address(address.partition("%")[0])
     if isinstance(parsed, IPv6Address):
         if parsed in _NAT64:
@@ -193,7 +202,7 @@ def _port_of(target: SplitResult) -> int:
 
 
 def _connected(addresses: list[Any], deadline: Deadline) -> socket.socket:
-    """To the first address that takes us. Raises OSError."""
+    """Connect to the first address that accepts. Raises OSError."""
     problem: OSError = ConnectionError("no address")
     for family, kind, protocol, _, address in addresses:
         connecting = socket.socket(family, kind, protocol)
@@ -209,7 +218,10 @@ def _connected(addresses: list[Any], deadline: Deadline) -> socket.socket:
 
 
 def _break_off(handle: socket.socket, is_over: Event) -> None:
-    """Whoever waits for it is woken: each read has a timeout, but there may be ever so many."""
+    """
+    Shut the socket down, which wakes whoever reads from it: each read has a timeout, but there may
+    be any number of reads.
+    """
     is_over.set()
     with suppress(OSError):  # it has ended by itself
         handle.shutdown(socket.SHUT_RDWR)

@@ -15,7 +15,10 @@ DOCUMENTS = 200  # on a page: some 25 kB of text
 
 @dataclass(frozen=True, kw_only=True)
 class CatalogPage:
-    """`total` counts all of the owner's; `next` is the id after which it goes on, if it does."""
+    """
+    A page of catalogs. `total` counts all of the owner's; `next` is the id after which it goes on,
+    if it does.
+    """
 
     catalogs: tuple[Catalog, ...]
     total: int
@@ -24,7 +27,10 @@ class CatalogPage:
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentsOfCatalog:
-    """`total` is the catalog's; `next` is the id after which it goes on, if it does."""
+    """
+    A page of documents. `total` is the catalog's; `next` is the id after which it goes on, if it
+    does.
+    """
 
     catalog: Catalog
     documents: tuple[Document, ...]
@@ -36,7 +42,7 @@ def same_contents(documents: Iterable[Document]) -> dict[str, str]:
     """
     Return the name of the first document with the same bytes, by the id of each later one.
 
-    S3 tells equal bytes by the ETag, if they were sent in the same parts.
+    Equal bytes have the same ETag in S3 if they were sent in the same parts.
     """
     first: dict[tuple[str, int], Document] = {}
     found: dict[str, str] = {}
@@ -50,13 +56,16 @@ def same_contents(documents: Iterable[Document]) -> dict[str, str]:
 def same_content_as(
     document_id: str, documents: Iterable[Document], *, etag: str, size: int
 ) -> str | None:
-    """Return the name of the first other document with the same bytes, told as above."""
+    """
+    Return the name of the first other document with the same bytes, compared as `same_contents`
+    does.
+    """
     others = (each for each in _oldest_first(documents) if each.document_id != document_id)
     return next((each.filename for each in others if (each.etag, each.size) == (etag, size)), None)
 
 
 def _oldest_first(documents: Iterable[Document]) -> list[Document]:
-    """Those that have a content to compare."""
+    """Return the documents with contents to compare, the oldest first."""
     known = (
         each
         for each in documents
@@ -72,7 +81,9 @@ class Listing:
     now: Callable[[], datetime] = utc_now
 
     def catalogs_of(self, user_id: str, *, after: str | None = None) -> CatalogPage:
-        """By name. After one that is gone by now, from the beginning."""
+        """
+        Return a page of catalogs by name. If the catalog `after` is gone, start from the beginning.
+        """
         found = sorted(
             self.catalogs.of_user(user_id), key=lambda each: (each.name.casefold(), each.name)
         )
@@ -89,7 +100,10 @@ class Listing:
     def documents_of(
         self, user_id: str, catalog_id: str, *, after: str | None = None
     ) -> DocumentsOfCatalog:
-        """Each page by file name; pages by id, as the store has them. Raises CatalogNotFound."""
+        """
+        Return a page of documents, sorted by file name within it; pages go by id, as the store has
+        them. Raises CatalogNotFound.
+        """
         catalog = owned(self.catalogs, user_id, catalog_id)
         # One more than is shown tells whether there are any on the next page.
         page = self.pages.page(catalog_id, after=after, limit=DOCUMENTS + 1)

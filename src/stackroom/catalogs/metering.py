@@ -1,7 +1,4 @@
-"""
-What users have, and what they used in a month, beside their caps: for themselves, and for whoever
-operates it.
-"""
+"""Users' present use and their use in a month, beside their caps, for users and operators."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -20,8 +17,8 @@ USERS = 50  # on a page
 @dataclass(frozen=True, kw_only=True)
 class CatalogMonth:
     """
-    `catalog` is as it is now: None for one that is gone, and for questions to several, whose id is
-    NO_CATALOG. `used` and `dollars` are those of the month.
+    A catalog's month. `catalog` is its present record: None if it is gone, and for questions to
+    several catalogs, whose id is NO_CATALOG. `used` and `dollars` are the month's.
     """
 
     catalog_id: str
@@ -33,9 +30,11 @@ class CatalogMonth:
 @dataclass(frozen=True, kw_only=True)
 class UserMonth:
     """
-    `catalogs` are those that there are, and those that were used; `used` and `dollars` their sums.
-    `in_use` is what counts against the caps on documents and bytes now, and `waiting` documents are
-    over a cap. `month_ends` is when that on dollars begins anew.
+    A user's month.
+
+    `catalogs` are those that exist and those that were used; `used` and `dollars` are their sums.
+    `in_use` is the present use that counts against the caps on documents and bytes, and `waiting`
+    documents are over a cap. `month_ends` is when the cap on dollars starts anew.
     """
 
     user_id: str
@@ -57,7 +56,7 @@ class UserMonth:
 
 @dataclass(frozen=True, kw_only=True)
 class MonthPage:
-    """`next` is the user after whom it goes on, if it does."""
+    """A page of users. `next` is the user after whom it goes on, if it does."""
 
     month: str
     users: tuple[UserMonth, ...]
@@ -72,13 +71,13 @@ class Metering:
     now: Callable[[], datetime] = utc_now
 
     def of_user(self, user_id: str, month: str | None = None) -> UserMonth:
-        """In this month, or in `2026-11`, say."""
+        """Return the user's figures for this month, or for a given one such as `2026-11`."""
         month = month or month_of(self.now())
         found = self.usage.of_month(month, user_id=user_id)
         return self._told(user_id, month, found, caps_of(user_id, self.book.all()))
 
     def page(self, month: str | None = None, *, after: str | None = None) -> MonthPage:
-        """Those who used anything in the month, by their ids."""
+        """Return a page of the users who used anything in the month, by their ids."""
         month = month or month_of(self.now())
         found = self.usage.of_month(month, after=after)
         by_user = ((user, list(used)) for user, used in groupby(found, lambda each: each.user_id))

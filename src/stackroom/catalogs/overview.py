@@ -1,8 +1,7 @@
 """
-All that an operator looks at, at one moment, each part by itself: one that can't be had, or takes
-too long, is named as missing, and the others are told.
-
-The figures are some of the deployed dashboard's, whose widgets are the one place that defines them.
+An operator's overview of one moment, in independent parts: one that fails, or takes too long, is
+named as missing, and the others are returned. The figures are some of the deployed dashboard's,
+whose widgets alone define them.
 """
 
 import logging
@@ -42,8 +41,8 @@ _READERS = 8
 @dataclass(frozen=True, kw_only=True)
 class WaitingCatalog:
     """
-    `open` documents are to be searchable, or removed. `stages` are of the oldest `DOCUMENTS` that
-    are open, which `since` is of.
+    A catalog with open documents, which have yet to become searchable or be removed. `stages` count
+    the oldest `DOCUMENTS` of them; the oldest has been open `since` then.
     """
 
     catalog: Catalog
@@ -60,8 +59,8 @@ _OF_BEDROCK = "Bedrock"  # the first word of each reason that is not about the f
 @dataclass(frozen=True, kw_only=True)
 class Failure:
     """
-    A reason; `documents` are some that it holds for, of how many `count` says. `is_unusable` if it
-    is of files that their owners must fix.
+    A reason for failure, how many documents have it, and some of these `documents`. `is_unusable`
+    is True if their owners must fix the files.
     """
 
     reason: str
@@ -73,9 +72,11 @@ class Failure:
 @dataclass(frozen=True, kw_only=True)
 class Backlog:
     """
-    Of a page of catalogs, whose `names` are by their ids, behind their owners'; `next` is where it
-    goes on. The totals are exact. `waiting` leaves out
-    the catalogs behind the first `LOOKED_INTO`, `failures` the documents that were not looked at.
+    The backlog of a page of catalogs. `names` are the catalogs' by their ids, behind their owners';
+    `next` is where it goes on.
+
+    The totals are exact. `waiting` leaves out the catalogs behind the first `LOOKED_INTO`,
+    `failures` the documents that were not read.
     """
 
     names: Mapping[str, str]
@@ -93,12 +94,14 @@ class Backlog:
 
     @property
     def unusable_files(self) -> int:
-        """The number of files that their owners must fix, among the failures that were read."""
+        """
+        Return the number of files that their owners must fix, among the failures that were read.
+        """
         return sum(each.count for each in self.failures if each.is_unusable)
 
     @property
     def unexplained(self) -> int:
-        """Failures whose reasons weren't looked at."""
+        """Return the number of failures whose reasons were not read."""
         return max(0, self.failed_documents - sum(each.count for each in self.failures))
 
 
@@ -144,7 +147,7 @@ class Backlogs:
 
 
 def _most(catalogs: Iterable[Catalog], counted: Callable[[Catalog], int]) -> list[Catalog]:
-    """Those that have any, and most of it first."""
+    """Return the catalogs with a count above zero, the highest first."""
     return sorted(filter(counted, catalogs), key=lambda each: (-counted(each), each.catalog_id))
 
 
@@ -175,7 +178,7 @@ Series = Mapping[datetime, float]
 
 @dataclass(frozen=True)
 class Reading:
-    """A line as it is drawn, oldest first; or why it can't be."""
+    """A line of a graph, oldest point first, or why it can't be drawn."""
 
     label: str
     series: Series
@@ -191,8 +194,8 @@ class Graph:
 @dataclass(frozen=True, kw_only=True)
 class Board:
     """
-    Between two moments. `alarms` are states by name; None for one that there is not. If
-    `alarms_trouble` says why they could not be read, there are none.
+    A dashboard's graphs between two moments. `alarms` are states by name, None for an alarm that
+    doesn't exist. If `alarms_trouble` says why they could not be read, there are none.
     """
 
     name: str
@@ -209,8 +212,8 @@ class Boards(Protocol):
         self, *, end: datetime, start: datetime | None = None, titles: Collection[str] = ()
     ) -> Board:
         """
-        The dashboard as it is deployed, over as much time as it shows unless `start` says more;
-        of its graphs those of these titles, or all. Raises FiguresNotRead.
+        Return the deployed dashboard, over its own period or from `start`, and only the graphs with
+        these titles if any are given. Raises FiguresNotRead.
         """
 
 
@@ -222,8 +225,9 @@ LOOKED_AT = 1000  # of those that wait in a queue
 @dataclass(frozen=True, kw_only=True)
 class MemberStanding:
     """
-    `holders` are the catalogs with a data source of their own; of the slots `taken` some may be
-    lost. `waiting` are the first `LOOKED_AT` of either queue, the oldest first.
+    A knowledge base's state. `holders` are the catalogs with a data source of their own; of the
+    slots `taken` some may be lost. `waiting` are the first `LOOKED_AT` of either queue, the oldest
+    first.
     """
 
     member: PoolMember
@@ -286,8 +290,8 @@ logger = logging.getLogger(__name__)
 @dataclass(frozen=True, kw_only=True)
 class Signal:
     """
-    How a part of the system does: `failed` for reasons of ours, and `seconds` of all but the
-    slowest tenth, at the worst five minutes; None where nothing was done.
+    A figure of one part of the system: `failed` counts failures for reasons of ours. `seconds` is
+    the 90th percentile, in the worst five minutes; None if nothing was done.
     """
 
     name: str
@@ -303,8 +307,8 @@ class Signal:
 @dataclass(frozen=True, kw_only=True)
 class Figures:
     """
-    `recent` has the alarms, and the signals as they were; `discrepancies` are by kind. Of dollars
-    since midnight UTC, None are known where none were reported.
+    Figures of the system. `recent` has the alarms and past signals; `discrepancies` are by kind.
+    Dollars are since midnight UTC, None if none were reported.
     """
 
     recent: Board
@@ -316,7 +320,7 @@ class Figures:
 
 @dataclass(frozen=True, kw_only=True)
 class Overview:
-    """`missing` says why a part is None; `deletions` are the oldest open ones."""
+    """The overview. `missing` says why a part is None; `deletions` are the oldest open ones."""
 
     at: datetime
     backlog: Backlog | None
@@ -329,7 +333,10 @@ class Overview:
 
 
 class _Kept(Generic[T]):
-    """What was made last, and `of` what, as long as it is fresh; by one thread at a time."""
+    """
+    Caches the last value made and what it was made `of`, while it is fresh; one thread at a time
+    makes it.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -379,7 +386,10 @@ class Operations:
     _month: _Kept[MonthPage] = field(default_factory=_Kept, init=False)
 
     def look(self, after: str | None = None, *, users_after: str | None = None) -> Overview:
-        """`after` is where an earlier look's `backlog.next` goes on, `users_after` `month.next`."""
+        """
+        Return the overview. `after` continues after an earlier one's `backlog.next`, `users_after`
+        after its `month.next`.
+        """
         readers = ThreadPoolExecutor(6)
         parts = _Parts(until=time.monotonic() + self.seconds)
         asked = (
@@ -413,7 +423,7 @@ class Operations:
         return tuple(self.runs.newest(limit=RUNS, failed=FAILED_RUNS))
 
     def _used(self, after: str | None) -> MonthPage:
-        """Of a page of users; adding it up reads as much as they used."""
+        """Return the month of a page of users; adding it up reads as much as they used."""
         page = partial(self.metering.page, after=after)
         return self._month.within(self.pace.here(_FRESH_SECONDS), page, of=after)
 

@@ -1,4 +1,4 @@
-"""How far a catalog's documents are, and how long the rest will take."""
+"""A catalog's progress, and how long the rest will take."""
 
 from dataclasses import dataclass
 
@@ -19,13 +19,16 @@ from stackroom.runs.estimates import (
 @dataclass(frozen=True, kw_only=True)
 class CatalogProgress:
     """
-    Of the documents that count; those that wait over a cap are `pending`. `unready` are all but
-    the indexed ones, with those that are to come by a link, which `uploading` counts; of a large
-    catalog the first of them, with none that are to come, and `more` counts the rest.
-    `eta_seconds` is None where nobody knows, 0 if all is settled; `queue_position` is None unless
-    the catalog's run waits. `unsettled` are all of a large catalog that failed or is under way;
-    None if these are too many to be looked at. `with_gaps` are indexed documents of which something
-    can't be found; of a large catalog none is looked at.
+    A catalog's progress, counted in documents.
+
+    Documents over a cap are `pending`. `unready` are all but the indexed ones, including those to
+    come by a link, which `uploading` counts. For a large catalog they are the first of them,
+    without those to come, and `more` counts the rest.
+
+    `eta_seconds` is None if unknown, 0 if all is settled; `queue_position` is None unless the
+    catalog's run waits. `unsettled` are all documents of a large catalog that failed or are under
+    way; None if they are too many to read. `with_gaps` are indexed documents of which something
+    can't be found; for a large catalog they are not read.
     """
 
     catalog: Catalog
@@ -47,7 +50,10 @@ class CatalogProgress:
         return self.indexed + self.indexing + self.pending + self.failed
 
     def remaining(self, speed: float) -> str:
-        """In words, where AWS's time passes at `speed`; empty where there is nothing to tell."""
+        """
+        Describe the remaining time where AWS's time passes at `speed`; empty if there is none to
+        give.
+        """
         if not self.eta_seconds:
             return ""
         return f"about {in_words(max(1, self.eta_seconds / speed))} to go"
@@ -59,14 +65,14 @@ class Progress:
     estimates: Estimates
 
     def of(self, user_id: str, catalog_id: str) -> CatalogProgress:
-        """Raises CatalogNotFound."""
+        """Return the catalog's progress. Raises CatalogNotFound."""
         catalog = owned(self.catalogs, user_id, catalog_id)
         estimate = self.estimates.of(catalog)
         return _told(estimate) if estimate.is_whole else _counted(estimate)
 
 
 def _counted(estimate: CatalogEstimate) -> CatalogProgress:
-    """By what the catalog counts."""
+    """Return the progress by the catalog's own counts."""
     catalog = estimate.catalog
     statuses = [each.document.status for each in estimate.documents]
     indexing = min(statuses.count(DocumentStatus.INDEXING), catalog.waiting_count)
@@ -89,7 +95,9 @@ def _counted(estimate: CatalogEstimate) -> CatalogProgress:
 
 
 def _told(estimate: CatalogEstimate) -> CatalogProgress:
-    """By its documents, which say more than the counts in the catalog's record."""
+    """
+    Return the progress by the catalog's documents, which say more than the counts in its record.
+    """
     documents = [each.document for each in estimate.documents]
     statuses = [each.shown_status for each in documents if each.is_counted]
     indexing, pending, failed = map(

@@ -1,12 +1,11 @@
 """
-Each event told to all who are to hear of it: the owner's log, EventBridge, and webhooks.
+Deliver each event to its owner's log, EventBridge, and webhooks.
 
-In this order, and none of an event before all of the one before it, so that a batch that is told
-again from where it failed leaves out nothing and turns nothing around. What was told is told again
-then, by the same id.
-
-Each step catches whatever an event fails with, also what nobody expected: an error that left
-`publish` would hide how far it came, and Lambda would deliver the whole batch again.
+They follow in this order, and none of an event before all of the one before it, so that a batch
+that is delivered again from where it failed leaves out nothing and keeps the order. Events that
+were delivered before are then delivered again with the same id. Each step catches whatever an event
+fails with, also what nobody expected: an error that left `publish` would hide how far it came, and
+Lambda would deliver the whole batch again.
 """
 
 from collections.abc import Sequence
@@ -25,11 +24,16 @@ AT_ONCE = 10  # events of one PutEvents [EventBridge API reference]
 
 class EventBus(Protocol):
     def put(self, events: Sequence[Event]) -> int:
-        """AT_ONCE of them at most; how many it has taken before the first that it hasn't."""
+        """
+        Put at most AT_ONCE events, and return how many were accepted before the first that wasn't.
+        """
 
 
 class Published(NamedTuple):
-    """How many events, from the first, everybody heard of, and what kept the next from them."""
+    """
+    The number of events, from the first, that were delivered everywhere, and the error that stopped
+    the next.
+    """
 
     told: int
     error: Exception | None = None
@@ -50,7 +54,10 @@ class Publishing:
         return Published(len(events), error)
 
     def _to_owners(self, events: Sequence[Event]) -> Published:
-        """Each owner's at once. A log that fails leaves those of others ahead, which they know."""
+        """
+        Append each owner's events at once. If one log fails, the others may be ahead; they
+        recognise repeated events.
+        """
         by_owner: dict[str, list[Event]] = {}
         for each in events:
             by_owner.setdefault(each.detail.user_id, []).append(each)

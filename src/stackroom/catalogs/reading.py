@@ -1,6 +1,6 @@
 """
-The text of a document for its owner: the one that is kept, or what our reader takes from the file;
-and where in it a passage stands, which a knowledge base may have read in a slightly other way.
+A document's text for its owner: the kept text, or what our reader takes from the file. Also a
+passage's place in it, though a knowledge base may have read the file slightly differently.
 """
 
 import re
@@ -37,14 +37,14 @@ class KeptTexts(Protocol):
     def text(self, name: TextName) -> str | None: ...
 
     def get(self, name: TextName) -> PlaceMap | None:
-        """Return where its pages begin."""
+        """Return the text and where its pages begin."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentPages:
     """
-    `unread` is why there are no pages, as the end of a sentence; `is_earlier`: a newer version of
-    the file lies there.
+    A document's pages. `unread` is why there are none, as the end of a sentence; `is_earlier` is
+    True if a newer version of the file is stored.
     """
 
     document: Document
@@ -55,7 +55,10 @@ class DocumentPages:
 
 @dataclass(frozen=True, kw_only=True)
 class TextReading:
-    """`extract` is `inspection.extraction.apart.read_pages_apart`: files are hostile until read."""
+    """
+    Reads texts. `extract` is `inspection.extraction.apart.read_pages_apart`: files are hostile
+    until read.
+    """
 
     catalogs: Catalogs
     documents: Documents
@@ -74,8 +77,8 @@ class TextReading:
         cited: str | None = None,
     ) -> DocumentPages:
         """
-        In the version that an answer has `cited`, as long as answers are from it, else as the file
-        lies there. Raises CatalogNotFound, CatalogDeleting or DocumentNotFound.
+        Return the text in the version that an answer has `cited`, while answers are from it; else
+        in the stored version. Raises CatalogNotFound, CatalogDeleting or DocumentNotFound.
         """
         catalog = in_use(self.catalogs, user_id, catalog_id)
         document = self.documents.get(catalog_id, document_id)
@@ -95,7 +98,7 @@ class TextReading:
         return DocumentPages(document=document, pages=pages, is_earlier=is_earlier)
 
     def _kept(self, user_id: str, document: Document, text_id: str | None) -> tuple[Page, ...]:
-        """Return the pages of its kept text, which may be of OCR, or of an earlier reader."""
+        """Return the pages of the kept text, which may come from OCR or an earlier reader."""
         if text_id is None:
             return ()
         name = TextName(user_id, document.catalog_id, document.document_id, text_id)
@@ -138,8 +141,8 @@ _LONGEST = 20_000  # characters of a passage
 
 def located(text: str, first: str, last: str = "") -> Span | None:
     """
-    Where it begins and ends; where the last words aren't found behind the first ones, these alone.
-    None if it isn't there.
+    Return the passage's begin and end, or None if it isn't there. If the last words aren't found
+    behind the first ones, the first alone count.
     """
     for words in _attempts(_WORD.findall(first)[:_MOST_WORDS]):
         places = [each.span() for each in islice(_found(words, text), _MOST_PLACES)]
@@ -152,13 +155,15 @@ def located(text: str, first: str, last: str = "") -> Span | None:
 
 
 def _with_markup(text: str, begin: int) -> int:
-    """From the line's beginning, if no word stands between: a heading has its marks there."""
+    """Return the line's beginning if no word stands between: a heading has its marks there."""
     line = text.rfind("\n", 0, begin) + 1
     return begin if _WORD.search(text, line, begin) else line
 
 
 def _attempts(words: list[str]) -> Iterator[list[str]]:
-    """All of them, then fewer from either end: a passage may begin with a heading of elsewhere."""
+    """
+    Yield all words, then fewer from either end: a passage may begin with a heading from elsewhere.
+    """
     if words:
         yield words
     for out in range(1, len(words) - _LEAST_WORDS + 1):

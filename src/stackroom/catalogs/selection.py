@@ -1,4 +1,4 @@
-"""The catalog that a user's questions go to when they name none, in one session of that user."""
+"""The catalog for questions that name none, selected in one session of one user."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from stackroom.model.repositories import Catalogs
 
 class Selections(Protocol):
     def get(self, user_id: str, session_id: str, *, at: datetime) -> str | None:
-        """The catalog's id; None if none is selected, or the selection is over by then."""
+        """Return the catalog's id; None if none is selected or the selection has expired."""
 
     def keep(self, user_id: str, session_id: str, catalog_id: str, *, until: datetime) -> None: ...
 
     def forget(self, user_id: str, session_id: str) -> None:
-        """Also where there is none."""
+        """Delete the selection, if there is one."""
 
 
 _LASTS = timedelta(hours=12)  # contract
@@ -35,7 +35,7 @@ class Selection:
     now: Callable[[], datetime] = utc_now
 
     def select(self, caller: Caller, catalog_id: str) -> Catalog:
-        """Raises CatalogNotFound, CatalogDeleting, or NoSession."""
+        """Select the catalog. Raises CatalogNotFound, CatalogDeleting, or NoSession."""
         session_id = _session_of(caller)
         catalog = in_use(self.catalogs, caller.user_id, catalog_id)
         until = self.now() + _LASTS
@@ -43,15 +43,15 @@ class Selection:
         return catalog
 
     def deselect(self, caller: Caller) -> None:
-        """Also where none is selected. Raises NoSession."""
+        """Delete the selection, if there is one. Raises NoSession."""
         self.selections.forget(caller.user_id, _session_of(caller))
 
     def asked(self, caller: Caller, catalog_id: str | None) -> Catalog:
         """
-        The catalog that is named, or else selected.
+        Return the named catalog, or else the selected one.
 
-        Raises CatalogNotFound or CatalogDeleting of one that is named, else NoCatalogSelected: one
-        that is gone, or going, is selected no more.
+        Raises CatalogNotFound or CatalogDeleting for a named one, else NoCatalogSelected: a
+        selected catalog that is gone, or being deleted, is selected no more.
         """
         if catalog_id is not None:
             return in_use(self.catalogs, caller.user_id, catalog_id)

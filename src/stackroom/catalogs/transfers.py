@@ -37,14 +37,17 @@ from stackroom.uploads.descriptions import (
 
 @dataclass(frozen=True, kw_only=True)
 class UploadForm:
-    """To be posted to `url`: the fields first, in any order, and the file last, as `file`."""
+    """A form to POST to `url`: the fields first, in any order, and the file last, as `file`."""
 
     url: str
     fields: Mapping[str, str]
 
 
 class Transfers(Protocol):
-    """`attributes` are the object's metadata: names without `x-amz-meta-`, values as written."""
+    """
+    Moves objects in and out. `attributes` are the object's metadata: names without `x-amz-meta-`,
+    values as written.
+    """
 
     def put(
         self,
@@ -56,8 +59,8 @@ class Transfers(Protocol):
         replace: bool,
     ) -> str | None:
         """
-        Write the object and answer its ETag; None, and nothing written, if one lies there that is
-        not to be replaced. Of two at once one succeeds.
+        Write the object and return its ETag. Return None, and write nothing, if an object exists
+        that is not to be replaced. Of two calls at once, one succeeds.
         """
 
     def form(
@@ -70,8 +73,8 @@ class Transfers(Protocol):
         seconds: int,
     ) -> UploadForm:
         """
-        What lets whoever has it put one object: under this key, of this type, with these
-        attributes, of 1 to `max_bytes` bytes, within `seconds`. Asks nobody.
+        Return a form that lets its holder put one object: under this key, of this type, with these
+        attributes, of 1 to `max_bytes` bytes, within `seconds`. Makes no request.
         """
 
     def link(
@@ -84,8 +87,8 @@ class Transfers(Protocol):
         version_id: str | None = None,
     ) -> str:
         """
-        What lets whoever has it read the object, or that version of it, to be saved under this
-        name; or to be shown by a browser, as of this content type. Asks nobody.
+        Return a link that lets its holder read the object, or that version of it, to be saved under
+        this name or shown by a browser as this content type. Makes no request.
         """
 
 
@@ -104,8 +107,9 @@ _EVENT = timedelta(hours=1)
 @dataclass(frozen=True, kw_only=True)
 class Sent:
     """
-    `form` is None if the file lies there; `size` is None if it has yet to come. `twin` is the name
-    of a document with the same bytes, of those on the first page of a list.
+    A file that was sent, or is to be. `form` is None if the file is stored; `size` is None if it
+    has yet to come. `twin` is the name of a document with the same bytes, among those on the first
+    page of a list.
     """
 
     catalog: Catalog
@@ -164,7 +168,10 @@ class Sending:
         )
 
     def _twin(self, location: Location, *, etag: str, size: int) -> str | None:
-        """Return None, too, where that can't be read: the file is stored all the same."""
+        """
+        Return the name of a document with the same bytes; None, too, if that can't be read: the
+        file is stored all the same.
+        """
         try:
             page = self.documents.page(location.catalog_id, after=None, limit=DOCUMENTS)
         except Unavailable:
@@ -182,10 +189,11 @@ class Sending:
         md5: str = "",
     ) -> Sent:
         """
-        A form by which to send the file within FORM_SECONDS; it takes just this file name, type
-        and attributes. Raises what `put` raises. Nothing is left of a form that nobody posts.
+        Return a form to send the file within FORM_SECONDS; it takes only this file name, type and
+        attributes. Raises what `put` raises. A form that nobody posts leaves nothing behind.
 
-        There is none if what lies there has this MD5, which is S3's ETag of what came in one piece.
+        There is none if the stored object has this MD5, which is S3's ETag of an object sent in one
+        piece.
         """
         catalog = in_use(self.catalogs, user_id, catalog_id)
         location = self._location(catalog, filename)
@@ -214,7 +222,10 @@ class Sending:
         return Sent(catalog=catalog, document_id=location.document_id, filename=filename, form=form)
 
     def _location(self, catalog: Catalog, filename: str) -> Location:
-        """Where a document of this name lies, or would; its key may be encoded otherwise."""
+        """
+        Return where a document of this name is stored, or would be; its key may be encoded
+        otherwise.
+        """
         location = _location(catalog, filename)
         there = self.documents.get(location.catalog_id, location.document_id)
         known = locate(there.s3_key) if there is not None else location
@@ -222,13 +233,16 @@ class Sending:
         return known
 
     def _metadata(self, location: Location, attributes: Mapping[str, Attribute]) -> dict[str, str]:
-        """Checked as the upload handler will check it, so that nothing fails afterwards."""
+        """
+        Return the object's metadata, checked as the upload handler will check it, so that nothing
+        fails afterwards.
+        """
         carried = object_metadata(attributes)
         own_sidecar(location, user_attributes(carried), uploaded_at=self.now())
         return carried
 
     def _written(self, location: Location, *, size: int, etag: str) -> None:
-        """The object lies there, with this size and ETag."""
+        """Return the result for an object that is stored, with this size and ETag."""
         there = self.documents.get(location.catalog_id, location.document_id)
         if there is None or there.status is DocumentStatus.UPLOADING:
             self._announce(location, there, until=self.now() + _EVENT, size=size, etag=etag)
@@ -308,7 +322,7 @@ _BINARY = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x7f
 
 
 def require_what_its_name_says(filename: str, content: bytes) -> None:
-    """Raises ValidationError if the content can't be a file of that name."""
+    """Raise ValidationError if the content can't be a file of that name."""
     extension = extension_of(filename)
     if extension == "pdf":
         fits = b"%PDF-" in content[:_PDF_HEADER_WITHIN]
@@ -349,8 +363,8 @@ _SHOWN = {"pdf"}  # by browsers themselves, at a page; no type that could run a 
 @dataclass(frozen=True, kw_only=True)
 class DownloadLink:
     """
-    `is_shown` if a browser shows what is there; else it saves it. `is_earlier`: a newer version
-    lies there.
+    A link to a file. `is_shown` is True if a browser shows it, else it saves it. `is_earlier` is
+    True if a newer version is stored.
     """
 
     document: Document
@@ -376,8 +390,9 @@ class Fetching:
         cited: str | None = None,
     ) -> DownloadLink:
         """
-        To save the file, or for a browser to show it, if it is of a type that may be shown; in the
-        version that an answer has `cited`, as long as answers are from it, else as it lies there.
+        Return a link that saves the file, or that shows it in a browser if its type may be shown.
+        The version is the one that an answer has `cited`, while answers are from it; else the
+        stored one.
 
         Raises CatalogNotFound, CatalogDeleting or DocumentNotFound.
         """
@@ -386,7 +401,10 @@ class Fetching:
         return self._link(document, answering if answering == cited else None, to_show=to_show)
 
     def link_of_answers(self, user_id: str, catalog_id: str, document_id: str) -> DownloadLink:
-        """To save the file in the version that answers are from. Raises what `link` raises."""
+        """
+        Return a link that saves the file in the version that answers are from. Raises what `link`
+        raises.
+        """
         document = self._document(user_id, catalog_id, document_id)
         return self._link(document, document.answering_version_id(self.now()))
 

@@ -1,4 +1,4 @@
-"""Telling a webhook of an event: once more until it is taken, for about a day."""
+"""Call a webhook with an event, and again until the call succeeds, for about a day."""
 
 import json
 import random
@@ -29,7 +29,8 @@ PUT_OFF = Answer(problem="put off")
 
 def pause_after(tries: int) -> float:
     """
-    Seconds after so many tries: 10, 20, 40 ... 2,560, and an hour from then on, up to a tenth more.
+    Return the seconds to wait after so many tries: 10, 20, 40 ... 2,560, and an hour from then on,
+    up to a tenth more.
 
     With 33 tries, which the queue gives a message, the last is about a day after the first.
     """
@@ -39,7 +40,7 @@ def pause_after(tries: int) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class WebhookCalls:
-    """`key` is the deployment's, of which the webhooks' secrets are derived."""
+    """Calls webhooks. `key` is the deployment's, from which the webhooks' secrets are derived."""
 
     webhooks: Webhooks
     post: Post
@@ -48,7 +49,10 @@ class WebhookCalls:
     _resting: dict[str, Deadline] = field(default_factory=dict)
 
     def make(self, call: WebhookCall) -> Answer | None:
-        """None if the event's owner has no such webhook (any more). Raises MalformedEvent."""
+        """
+        Make the call; return None if the event's owner has no such webhook (any more). Raises
+        MalformedEvent.
+        """
         webhook = self._webhook(call)
         if webhook is None:
             return None

@@ -1,7 +1,7 @@
 """
-Addresses that are told of changes: of a user's documents, or, for operators, of everybody's.
+Addresses that receive changes: of a user's documents, or, for operators, of everybody's.
 
-A call is signed as Standard Webhooks says, so that its libraries verify it, whatever the language.
+A call is signed as Standard Webhooks says, so that its libraries verify it in any language.
 https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 """
 
@@ -23,7 +23,7 @@ MOST_WEBHOOKS = 10  # of an owner: each of them costs a message and a call for e
 
 
 class WebhookType(StrEnum):
-    """What of: the first word of an event's `detail-type`."""
+    """The type of a webhook's events: the first word of their `detail-type`."""
 
     DOCUMENT = "document"
     CATALOG = "catalog"
@@ -51,23 +51,23 @@ class WebhookCall(Record):
 
 class Webhooks(Protocol):
     def of(self, owner: str) -> list[Webhook]:
-        """Those of the user, and those of operators."""
+        """Return the user's webhooks and those of operators."""
 
     def all(self) -> list[Webhook]: ...
 
     def add(self, webhook: Webhook) -> None: ...
 
     def remove(self, webhook: Webhook) -> None:
-        """Also where it is gone already."""
+        """Remove the webhook, if it exists."""
 
 
 class WebhookQueue(Protocol):
     def put(self, call: WebhookCall, *, record: str) -> None:
-        """Behind all that is to be told the webhook of that record, whatever else waits."""
+        """Queue the call behind all others to the webhook about the same record."""
 
 
 def add_webhook(webhooks: Webhooks, webhook: Webhook) -> None:
-    """Raises LimitReached."""
+    """Add a webhook. Raises LimitReached."""
     if sum(each.owner == webhook.owner for each in webhooks.of(webhook.owner)) >= MOST_WEBHOOKS:
         raise LimitReached(
             "Webhook",
@@ -79,15 +79,18 @@ def add_webhook(webhooks: Webhooks, webhook: Webhook) -> None:
 
 def secret_of(webhook_id: str, *, key: str) -> str:
     """
-    What the webhook's calls are signed with, as receivers are given it. It is kept nowhere: `key`
-    is the deployment's, of which each webhook's is derived.
+    Return the secret that signs the webhook's calls, in the form that receivers get. It is not
+    stored: each is derived from `key`, which is the deployment's.
     """
     derived = hmac.digest(key.encode(), f"webhook {webhook_id}".encode(), "sha256")
     return f"whsec_{base64.b64encode(derived).decode()}"
 
 
 def signature_headers(body: bytes, *, event_id: str, at: datetime, secret: str) -> dict[str, str]:
-    """A receiver refuses what is older than five minutes, and knows a repetition by its id."""
+    """
+    Return the headers that sign a call. A receiver refuses calls older than five minutes, and
+    recognises a repetition by its id.
+    """
     key = base64.b64decode(secret.removeprefix("whsec_"))
     seconds = str(int(at.timestamp()))
     signed = f"{event_id}.{seconds}.".encode() + body

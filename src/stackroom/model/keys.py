@@ -1,10 +1,10 @@
 """
-Read from an object's key alone where it belongs.
+Map an object's key to the user, catalog and document that it belongs to, by the key alone.
 
     {user_id}/{catalog_id or folder}/{filename}
 
-The ids are hashes, so every function derives the same ones without a table. Whether the catalog
-exists or may be opened is decided by the uploads package.
+The ids are hashes, so every function derives the same ones without a table. The uploads package
+decides whether the catalog exists or may be opened.
 """
 
 import hashlib
@@ -317,7 +317,10 @@ def _folder_problem(user_id: str, folder: str) -> str | None:
 
 
 def digest(*parts: str) -> str:
-    """The same for exactly these: a client token of 64 characters, of the 33 to 256 [API model]."""
+    """
+    Return the digest of exactly these parts: a client token of 64 characters, of the 33 to 256 [API
+    model].
+    """
     return hashlib.sha256("\x00".join(parts).encode()).hexdigest()
 
 

@@ -127,7 +127,7 @@ class DocumentStatus(StrEnum):
 
 
 class CapKind(StrEnum):
-    """What a user's cap counts."""
+    """The subjects of a user's caps."""
 
     DOCUMENTS = "documents"
     BYTES = "bytes"
@@ -289,7 +289,7 @@ class Document(Record):
 
     @property
     def is_large(self) -> bool:
-        """It has a direct call of its own."""
+        """Return True if the document has a direct call of its own."""
         return self.text_size >= LARGE
 
     @property
@@ -326,7 +326,7 @@ class Document(Record):
 
     @property
     def due_since(self) -> AwareDatetime | None:
-        """When a run could or can take it up; None if none has to."""
+        """Return when a run could or can take the document up; None if none has to."""
         if self.opened_at is None:
             return None
         return self.retry_at or min(self.opened_at, self.updated_at)
