@@ -17,7 +17,9 @@ _THREADS = 10
 
 class RunParallel(Protocol):
     def __call__(self, actions: Sequence[Callable[[], T]]) -> list[T]:
-        """What each answers, in their order. Raises what the first of them raised."""
+        """
+        Return each action's result, in their order. Raises the error of the first that failed.
+        """
 
 
 def run_in_threads(actions: Sequence[Callable[[], T]]) -> list[T]:

@@ -1,14 +1,15 @@
 """
-What can go wrong, sorted by what the caller should do about it.
+Errors, sorted by what the caller should do about them.
 
 `Rejected`: change the request; it is never retried. `Unavailable`: send the same request later;
-Step Functions retries each of these by name. What is neither says at its class what it is.
+Step Functions retries each of these by name. Any other error's class says what it means.
 
 Step Functions compares `ErrorEquals` with the exact class name and knows nothing of inheritance, so
 every name under `Unavailable` is part of the contract with `statemachines/`, and the names of
 `ValidationError`, `MissingIdentity`, `KnowledgeBaseNotFound`, `RetrievalFailed` and `Throttled` are
-the `errorType`s that agents see. tests/contract keeps them in step. What nobody tells apart by its
-class is one of the kinds `NotFound`, `LimitReached` and `Conflict`, which know their names.
+the `errorType`s that agents see. tests/contract keeps them in step. Errors that nobody
+distinguishes by class are of the kinds `NotFound`, `LimitReached` and `Conflict`, which carry their
+names.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ from datetime import UTC, datetime
 
 
 class StackroomError(Exception):
-    """Anything this package raises on purpose."""
+    """The base of all errors that this package raises on purpose."""
 
 
 class Rejected(StackroomError):
@@ -42,7 +43,7 @@ class LimitReached(Rejected):
 
 
 class Conflict(Rejected):
-    """It doesn't go together with what is there already."""
+    """The request conflicts with something that exists already."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(message)
@@ -71,7 +72,10 @@ class CatalogDeleting(Rejected):
 
 
 class CatalogNameTaken(Rejected):
-    """`now` is the present name of a catalog that was renamed; its folder has the first one."""
+    """
+    The name is another catalog's. `now` is its present name if it was renamed; its folder has the
+    first one.
+    """
 
     def __init__(self, name: str, *, now: str = "") -> None:
         was = f"Catalog '{now}' was first named '{name}' and keeps that name's folder"
@@ -110,7 +114,7 @@ class DocumentExists(Rejected):
 
 
 class FileTypeUnsupported(Rejected):
-    """In the words of stackroom.model.formats."""
+    """The file's type is not supported; the message comes from stackroom.model.formats."""
 
 
 class FileTooLarge(Rejected):
@@ -127,7 +131,7 @@ class ContentTooLarge(Rejected):
 
 
 class ConfirmationRequired(Rejected):
-    """`what` would be deleted."""
+    """The deletion needs a confirmation. `what` would be deleted."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what} would be deleted. Call again with confirm=true to delete")
@@ -149,7 +153,7 @@ class RunSuperseded(Rejected):
 
 
 class Unreadable(Rejected):
-    """No text can be had from a file; `str()` of it is the reason to show to its owner."""
+    """A file's text can't be read; `str()` of it is the reason to show to its owner."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -161,7 +165,7 @@ class Illegible(Unreadable):
 
 
 class ObjectRefused(Rejected):
-    """`why` is the reason to show to the object's owner."""
+    """An object can't be read. `why` is the reason to show to its owner."""
 
     def __init__(self, key: str, why: str) -> None:
         super().__init__(f"{key!r}: {why}")
@@ -169,7 +173,7 @@ class ObjectRefused(Rejected):
 
 
 class DocumentsRefused(Rejected):
-    """A knowledge base takes none of a call's documents, now or later; `why` in its words."""
+    """A knowledge base will never take any of a call's documents; `why` in its words."""
 
     def __init__(self, why: str) -> None:
         super().__init__(f"refused by the knowledge base: {why}")
@@ -182,7 +186,10 @@ class MissingIdentity(Rejected):
 
 
 class TokenRefused(Rejected):
-    """`str()` of it goes to the caller: it names the check that failed, never the token."""
+    """
+    A token was refused. `str()` of it goes to the caller: it names the check that failed, never the
+    token.
+    """
 
     def __init__(self, problem: str) -> None:
         super().__init__(f"token refused: {problem}")
@@ -198,7 +205,7 @@ class KnowledgeBaseNotFound(Rejected):
 
 
 class LimitExceeded(Rejected):
-    """Of what an operator lets a user spend; `until` is when it begins anew, in words."""
+    """The user has spent the month's cap; `until` says in words when it begins anew."""
 
     def __init__(self, spent: str, cap: str, until: str) -> None:
         super().__init__(
@@ -209,8 +216,8 @@ class LimitExceeded(Rejected):
 
 class NoResults(Rejected):
     """
-    `nearest` are the places of passages that were found and don't answer the question;
-    `not_searched` says how many documents are not indexed yet.
+    The search found no passage that answers the question. `nearest` are the places of passages that
+    were found and don't answer it; `not_searched` says how many documents are not indexed yet.
     """
 
     def __init__(
@@ -222,7 +229,10 @@ class NoResults(Rejected):
 
 
 class WebhookRefused(Rejected):
-    """`str()` of it says why, and nothing of an address but its host: a path may be a secret."""
+    """
+    A webhook was refused. `str()` of it says why, and nothing of an address but its host: a path
+    may be a secret.
+    """
 
 
 class AgentUnfinished(Rejected):
@@ -232,7 +242,10 @@ class AgentUnfinished(Rejected):
 
 
 class ModelRefused(Rejected):
-    """`why` in the model's words, which may repeat what it was asked: for the caller alone."""
+    """
+    A model refused a request. `why` is in the model's words, which may repeat the request: for the
+    caller alone.
+    """
 
     def __init__(self, code: str, why: str) -> None:
         super().__init__(f"the model takes no such request ({code}): {why}")
@@ -256,7 +269,9 @@ class StoreUnavailable(Unavailable):
 
 
 class KnowledgeBaseThrottled(Unavailable):
-    """`retry_after`: seconds, after which it may be worth the while; None if nobody can tell."""
+    """
+    A knowledge base throttled a call. `retry_after` is in seconds; None if the time is unknown.
+    """
 
     def __init__(self, operation: str, *, retry_after: int | None = None) -> None:
         told = "" if retry_after is None else f"; try again in {told_seconds(retry_after)}"
@@ -272,7 +287,10 @@ class KnowledgeBaseUnavailable(Unavailable):
 
 
 class ServiceRefused(StackroomError):
-    """Nobody's document is at fault, and nothing will do until an operator mends it."""
+    """
+    AWS refuses our rights or credentials. No document is at fault, and nothing works until an
+    operator fixes it.
+    """
 
     def __init__(self, operation: str, code: str) -> None:
         super().__init__(
@@ -283,7 +301,7 @@ class ServiceRefused(StackroomError):
 
 
 class FiguresNotRead(StackroomError):
-    """Of a dashboard; the rest of what an operator sees can be told all the same."""
+    """A dashboard's figures could not be read; the rest of the overview is still available."""
 
     def __init__(self, operation: str, code: str) -> None:
         super().__init__(f"{operation} answered {code}")
@@ -291,9 +309,8 @@ class FiguresNotRead(StackroomError):
 
 class SearchRefused(StackroomError):
     """
-    An index, a model or a filter is not what a way to search needs, and asking again is no use.
-
-    `str()` of it is for the operator, and holds nothing of the question.
+    An index, a model or a filter doesn't fit a way to search, and another try is no use. `str()` of
+    it is for the operator, and holds nothing of the question.
     """
 
 
@@ -313,10 +330,10 @@ class ModelUnavailable(StackroomError):
 
 
 class RetrievalError(StackroomError):
-    """No knowledge base answered; the same search may succeed later."""
+    """The search failed, because no knowledge base answered; it may succeed later."""
 
     def __init__(self, problem: str, failures: Mapping[str, str] | None = None) -> None:
-        """`failures`: why, by knowledge base id."""
+        """Set `failures`, the reasons by knowledge base id."""
         super().__init__(problem)
         self.failures = dict(failures or {})
 
@@ -326,7 +343,7 @@ class RetrievalFailed(RetrievalError):
 
 
 class Throttled(RetrievalError):
-    """`retry_after` as of KnowledgeBaseThrottled; `what` is busy."""
+    """Searches are throttled: `what` is busy. `retry_after` is as in KnowledgeBaseThrottled."""
 
     def __init__(
         self,
@@ -346,10 +363,11 @@ def told_seconds(count: int) -> str:
 
 def is_systemic(error: Exception) -> bool:
     """
-    Whether the next item would meet it, too.
+    Return True if the next item would meet the same error.
 
-    A loop over many keys, catalogs, records or data sources goes on after an error that is its
-    item's, and tells it with the item's name. What no item can do without ends the loop: the
-    stores, and our right to use them. docs/decisions/0011 says why the line is drawn here.
+    A loop over many keys, catalogs, records or data sources goes on after an error that concerns
+    its item alone, and reports it with the item's name. An error of the stores, or of our right to
+    use them, would affect every item and ends the loop. docs/decisions/0011 says why the line is
+    drawn here.
     """
     return isinstance(error, StoreUnavailable | ServiceRefused)

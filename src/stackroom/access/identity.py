@@ -1,11 +1,12 @@
 """
-Read the caller and the tool from what the AgentCore Gateway sends beside a tool's arguments.
+The caller and the tool of a request, as the AgentCore Gateway sends them beside its arguments.
 
 The event of a Lambda target holds only the tool's arguments. The tool's name and the headers arrive
 in `context.client_context.custom`. Our interceptor writes the identity headers among them from a
 verified token (stackroom.access.interception). A model can invent an argument but not a header, as
 long as the function's resource policy allows only the gateway to call it.
 [assumed: gateway.identity-headers]
+
 https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-add-target-lambda.html
 """
 

@@ -36,7 +36,7 @@ class Deployment:
 
     @cached_property
     def catalogs(self) -> DynamoCatalogs:
-        """Catalogs to be read and changed; `register` opens and closes them, too."""
+        """Return catalogs to be read and changed; `register` opens and closes them, too."""
         return DynamoCatalogs(client=self._dynamodb, table=self._catalog_table)
 
     @cached_property

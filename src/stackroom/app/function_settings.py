@@ -37,9 +37,9 @@ def _from_json(value: Any) -> Any:
 
 def _members(value: Any) -> Any:
     """
-    A list of members; or what they have in common, said once, with the `ids` of each knowledge base
-    and its data source, and `indexes`: the ARN of them all, to which the member's number is added.
-    A function's variables have 4 KB together.
+    Return the members of a list. It may be shortened: common fields once, with the `ids` of each
+    knowledge base and its data source, and `indexes`: the ARN of them all, to which the member's
+    number is added. A function's variables have 4 KB together.
     """
     told = _from_json(value)
     if not isinstance(told, dict):
@@ -91,7 +91,10 @@ class Settings(BaseModel):
         return cls.model_validate(known)
 
     def need(self, name: str) -> Any:
-        """Raises SettingMissing, naming the variable, if this model has no such field."""
+        """
+        Return the field. Raises SettingMissing, naming the variable, if this model has no such
+        field.
+        """
         if name not in type(self).model_fields:
             raise SettingMissing(name, self)
         return getattr(self, name)
@@ -123,7 +126,7 @@ class LimitSettings(Settings):
 
     @property
     def _pool(self) -> tuple[PoolMember, ...]:
-        """Of a function that knows of the pool."""
+        """Return the pool, which is empty for a function that doesn't know it."""
         pool: tuple[PoolMember, ...] = getattr(self, "kb_pool", ())
         return pool
 

@@ -52,7 +52,7 @@ class PoolBuilder(Deployment):
 
     @cached_property
     def embeddings(self) -> CachedEmbeddings:
-        """Vectors of questions, each kept for when it is asked again."""
+        """Return embeddings of questions, each cached for when it is asked again."""
         return question_embeddings(
             self.client,
             model=self.settings.need("embedding_model"),

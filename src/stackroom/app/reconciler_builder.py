@@ -1,4 +1,4 @@
-"""The reconciliation of a deployment, for the function and for the command line alike."""
+"""Build the reconciliation of a deployment, for the function and for the command line alike."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -40,9 +40,10 @@ class ReconcilerBuilder(RunBuilder, UploadBuilder, InventoryBuilder):
         on_step: Callable[[AuditStage], None] | None = None,
     ) -> Reconciliation:
         """
-        `a_second`: requests for documents of the knowledge bases, of which the runs need most.
+        Return the reconciliation. `a_second` limits the requests for documents of the knowledge
+        bases, of which the runs need most.
 
-        Raises ValueError unless these are more than none and fewer than the account has.
+        Raises ValueError unless it is positive and less than the account's.
         """
         mending = Mending(
             uploads=self.uploads,

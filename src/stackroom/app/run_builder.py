@@ -211,6 +211,6 @@ class RunBuilder(PoolBuilder, DocumentBuilder):
 
     @property
     def _parses_files(self) -> bool:
-        """True if the sending function's settings choose how Bedrock parses files."""
+        """Return True if the sending function's settings choose how Bedrock parses files."""
         chosen = getattr(self.settings, "vector_ingestion", None)
         return chosen is not None and chosen.parsing_configuration is not None

@@ -68,7 +68,7 @@ _AUDITS: dict[AuditStage, Callable[[Audited], Audit]] = {
 
 
 class Round(Record):
-    """When a round began and ended. Fields that an earlier version kept are ignored."""
+    """The beginning and end of a round. Fields that an earlier version kept are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 

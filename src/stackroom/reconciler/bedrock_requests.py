@@ -31,7 +31,7 @@ _PASSING = (KnowledgeBaseThrottled, KnowledgeBaseUnavailable)
 @dataclass(kw_only=True)
 class RequestPace:
     """
-    At most `a_second` requests a second. Each throttle halves the rate, down to one request in
+    A limit of `a_second` requests a second. Each throttle halves the rate, down to one request in
     thirty seconds; each success doubles it.
     """
 

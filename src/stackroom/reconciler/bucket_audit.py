@@ -240,7 +240,7 @@ class _Counted:
                 yield item
 
     def finish(self) -> None:
-        """Read the rest, so that the listing continues after all items."""
+        """Exhaust the iterator, so that the listing continues after all items."""
         for _ in self:
             pass
 

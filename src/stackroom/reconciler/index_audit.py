@@ -206,7 +206,7 @@ class IndexAudit:
                 return (yield from self._rest(at, there))
 
     def _listed(self, at: IndexPosition, there: _OwnedDataSource) -> _Reread:
-        """Read a page of the listing."""
+        """Fetch and compare a page of the listing."""
         listed, others = list[str](), set(at.suspects)
         for _ in range(PAGES):
             page = self.on.inventory.indexed(there.source, at.page)
@@ -233,7 +233,7 @@ class IndexAudit:
         return self._kept(at, IndexReading.LISTING, listed).model_copy(update={"suspects": fitting})
 
     def _recorded(self, at: IndexPosition, there: _OwnedDataSource) -> _Reread:
-        """Read a page of records, and compare after the last."""
+        """Fetch a page of records, and compare after the last."""
         recorded = list[str]()
         for _ in range(PAGES):
             documents, following = self._records(there, at.page)

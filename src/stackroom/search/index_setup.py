@@ -28,7 +28,7 @@ class SearchIndexBusy(StackroomError):
 
 
 class Readiness(StrEnum):
-    """How far an index is prepared for search by words."""
+    """The progress of preparing an index for search by words."""
 
     ACTIVE = "active"
     BUILDING = "building"  # it was told to; what was in it before is still being read

@@ -32,7 +32,7 @@ _MOST_WORDS = 30
 
 
 class Relevance(StrEnum):
-    """How near the best passages are to the question."""
+    """The relevance of the best passages to the question."""
 
     STRONG = "strong"
     WEAK = "weak"

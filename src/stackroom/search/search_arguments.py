@@ -20,7 +20,10 @@ MOST_TOKENS = 100_000  # that anybody may ask for
 
 
 class Priority(StrEnum):
-    """Which passages come first, and are kept if not all fit. Ties keep the order of the search."""
+    """
+    The order of passages, which also decides which are kept if not all fit. Ties keep the order of
+    the search.
+    """
 
     # As the search gave them: its order is not always that of the scores, since it may rest on
     # words too, on several stores, or on a model that has read the passages.
