@@ -18,7 +18,7 @@ from stackroom.errors import RecordChanged
 from stackroom.model.records import Receipt
 from stackroom.model.repositories import Inspected
 from stackroom.runs.lease import Lease
-from stackroom.runs.ledger import Grant, Ledger, Mode, Rate, Waiter
+from stackroom.runs.ledger import Grant, Ledger, Mode, Waiter, WorkDuration
 from stackroom.runs.run_leases import RunLeases
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeExecutions
@@ -220,7 +220,7 @@ def test_a_full_ledger_is_read_with_one_capacity_unit(
 ) -> None:
     grants = tuple(map(a_grant, range(15)))  # five jobs and ten direct calls
 
-    rate = Rate(base_ms=100_000, beyond_ms=10_000_000, size=50_000_000)
+    rate = WorkDuration(base_ms=100_000, beyond_ms=10_000_000, size=50_000_000)
 
     book.write(Ledger(grants=grants, next_start=NOW, rates=dict.fromkeys(Mode, rate)))
 

@@ -19,7 +19,7 @@ from stackroom.model.records import (
 )
 from stackroom.runs.capacity import Limits
 from stackroom.runs.estimates import LISTED, PAGE, CatalogEstimate, DocumentStage, QueuePosition
-from stackroom.runs.ledger import Mode, Rate
+from stackroom.runs.ledger import Mode, WorkDuration
 from stackroom.tools.of_questions import GET_INDEXING_STATUS
 from tests.fakes.admission import a_waiter
 from tests.support.records import a_catalog, a_document
@@ -46,7 +46,7 @@ def estimated(pipeline: Pipeline, limits: Limits | None = None) -> CatalogEstima
 
 def measure(pipeline: Pipeline, mode: Mode, *, size: int, seconds: float) -> None:
     """As if so much had been ingested in so long, beside what any work takes."""
-    rate = Rate(beyond_ms=round(seconds * 1000), size=size)
+    rate = WorkDuration(beyond_ms=round(seconds * 1000), size=size)
     ledger = pipeline.book.read()
     pipeline.book.write(replace(ledger, rates={**ledger.rates, mode: rate}))
 

@@ -6,7 +6,11 @@ from stackroom.clock import Deadline
 from stackroom.concurrency import retried
 from stackroom.errors import KnowledgeBaseUnavailable, RecordChanged
 from stackroom.runs.ledger import Mode
-from stackroom.runs.run import until_first_look, until_next_look, until_next_try
+from stackroom.runs.run import (
+    seconds_until_first_poll,
+    seconds_until_next_poll,
+    seconds_until_next_try,
+)
 
 
 def test_a_deadline_to_come_lets_calls_begin_and_tells_what_is_left() -> None:
@@ -28,7 +32,7 @@ def test_a_deadline_that_has_passed_names_what_was_to_be_called(seconds: float) 
 
 
 def test_direct_calls_are_first_polled_after_two_seconds_jobs_after_ten() -> None:
-    assert [until_first_look(mode) for mode in (Mode.DIRECT, Mode.JOB)] == [2, 10]
+    assert [seconds_until_first_poll(mode) for mode in (Mode.DIRECT, Mode.JOB)] == [2, 10]
 
 
 @pytest.mark.parametrize(
@@ -38,17 +42,17 @@ def test_direct_calls_are_first_polled_after_two_seconds_jobs_after_ten() -> Non
 def test_long_running_work_is_polled_less_often_up_to_a_minute(
     mode: Mode, waits: list[int]
 ) -> None:
-    assert [until_next_look(mode, age) for age in (0, 5, 10, 30, 100, 300, 36_000)] == waits
+    assert [seconds_until_next_poll(mode, age) for age in (0, 5, 10, 30, 100, 300, 36_000)] == waits
 
 
 def test_tries_come_later_each_time_up_to_a_minute_and_never_overflow() -> None:
-    waits = [until_next_try(number) for number in (*range(10), 100_000)]
+    waits = [seconds_until_next_try(number) for number in (*range(10), 100_000)]
 
     assert waits == [2, 3, 4, 7, 10, 15, 23, 34, 51, 60, 60]
 
 
 def test_with_jitter_runs_that_wait_do_not_ask_in_step() -> None:
-    waits = {until_next_try(20, jitter=True) for _ in range(100)}
+    waits = {seconds_until_next_try(20, jitter=True) for _ in range(100)}
 
     assert len(waits) > 5
     assert min(waits) >= 60

@@ -117,7 +117,7 @@ class RunBuilder(PoolBuilder, DocumentBuilder):
         return Polling(
             catalogs=self.catalogs,
             pool=self.pool,
-            looking=PerSourceType(s3=self._jobs, custom=self._call_results),
+            pollers=PerSourceType(s3=self._jobs, custom=self._call_results),
             investigation=self._investigation,
             verdict_writer=self._verdict_writer,
             leases=self.leases,

@@ -221,12 +221,12 @@ class Admission:
         epoch: int,
         *,
         calls: int | None = None,
-        did: CompletedWork | None = None,
+        completed: CompletedWork | None = None,
     ) -> None:
         """
         Renew the run's grant, whoever waits, because what it has begun must be finished. If it says
-        how many `calls` it can use, the others become free. `did` is recorded if nothing like it
-        has been measured yet.
+        how many `calls` it can use, the others become free. `completed` work is recorded if nothing
+        like it has been measured yet.
         """
         had: list[int] = []
 
@@ -234,7 +234,7 @@ class Admission:
             had.append(mine.slots)
             return mine if calls is None else replace(mine, slots=min(mine.slots, max(1, calls)))
 
-        mine = self._change_own(worklist_id, epoch, fitted, did=did)
+        mine = self._change_own(worklist_id, epoch, fitted, completed=completed)
         if mine is not None and mine.slots < had[-1]:
             self.dispatch()
 
@@ -272,13 +272,15 @@ class Admission:
             self.dispatch()
         return now
 
-    def leave(self, worklist_id: str, epoch: int, *, did: CompletedWork | None = None) -> None:
+    def leave(
+        self, worklist_id: str, epoch: int, *, completed: CompletedWork | None = None
+    ) -> None:
         """
         Give the run's grant back, if it has one, grant what is free, and record how long its work
         took. Safe to repeat.
         """
         if self.grant_of(worklist_id, epoch) is not None:
-            self.dispatch(leaving=frozenset({(worklist_id, epoch)}), finished=did)
+            self.dispatch(leaving=frozenset({(worklist_id, epoch)}), finished=completed)
 
     def dispatch(
         self,
@@ -395,7 +397,7 @@ class Admission:
         epoch: int,
         changed: Callable[[Grant, Ledger], Grant],
         *,
-        did: CompletedWork | None = None,
+        completed: CompletedWork | None = None,
     ) -> Grant | None:
         def once() -> Grant | None:
             ledger = self.book.read()
@@ -403,11 +405,11 @@ class Admission:
             now = self.now()
             if mine is None or mine.until < now:
                 return None
-            new, is_news = changed(mine, ledger), _is_news(did, ledger)
+            new, is_news = changed(mine, ledger), _is_news(completed, ledger)
             if new == mine and mine.until - now > GRANT / 2 and not is_news:
                 return mine
-            if did is not None and is_news:
-                ledger = with_measured(ledger, did, self.pace)
+            if completed is not None and is_news:
+                ledger = with_measured(ledger, completed, self.pace)
             new = replace(new, until=now + GRANT)
             others = tuple(each for each in ledger.grants if each is not mine)
             self.book.write(replace(ledger, grants=(*others, new)))
@@ -416,8 +418,8 @@ class Admission:
         return retried(once, tries=_TRIES, pause=self.pause)
 
 
-def _is_news(did: CompletedWork | None, ledger: Ledger) -> bool:
-    return did is not None and not is_known(ledger, did.mode, did.size)
+def _is_news(completed: CompletedWork | None, ledger: Ledger) -> bool:
+    return completed is not None and not is_known(ledger, completed.mode, completed.size)
 
 
 def _grant_of(ledger: Ledger, worklist_id: str, epoch: int) -> Grant | None:

@@ -25,8 +25,8 @@ from stackroom.runs.evidence import (
     job_evidence,
 )
 from stackroom.runs.ledger import CompletedWork, Mode
-from stackroom.runs.polling import Look, TaskResult
-from stackroom.runs.run import Run, RunOutcome, until_first_look, until_next_try
+from stackroom.runs.polling import PollResult, TaskResult
+from stackroom.runs.run import Run, RunOutcome, seconds_until_first_poll, seconds_until_next_try
 from stackroom.runs.user_caps import UserCaps
 from stackroom.runs.work_queue import with_nothing_to_do
 
@@ -78,7 +78,7 @@ class ByJobs:
         job = self._start(run, source)
         if isinstance(job, Busy):
             waits = run.progress.waits
-            seconds = until_next_try(waits, jitter=True)
+            seconds = seconds_until_next_try(waits, jitter=True)
             busy = run.with_outcome(RunOutcome.BUSY, wait_seconds=seconds, waits=waits + 1)
             return TaskResult(run=busy)
         # What has come since may have missed this job; it has another.
@@ -99,7 +99,7 @@ class ByJobs:
         self.admission.dispatch()  # the next start can be reserved now
         return TaskResult(run=self._began(run, job.job_id).counted(sent=sent))
 
-    def look(self, run: Run, source: DataSource) -> Look:
+    def poll(self, run: Run, source: DataSource) -> PollResult:
         """Poll the run's job, and stop a job that is past its deadline."""
         assert run.progress.job_id is not None, "a run that waits has a job"
         job = self.jobs.get(source, run.progress.job_id)
@@ -108,14 +108,14 @@ class ByJobs:
             if is_overdue(job.started_at, self.now(), JOB_DEADLINE) and not is_given_up:
                 self.jobs.stop(source, job.job_id)
             if not is_given_up:
-                return Look(run=run, at_work=1, began_at=job.started_at)
-        said_of, failed_documents = self._evidence(run, source, job)
-        return Look(
+                return PollResult(run=run, at_work=1, began_at=job.started_at)
+        evidence, failed_documents = self._evidence(run, source, job)
+        return PollResult(
             run=run,
             at_work=0,
-            said_of=said_of,
+            evidence=evidence,
             began_at=job.started_at if job is not None else None,
-            did=_did(job, said_of) if job is not None else None,
+            completed=_completed_work(job, evidence) if job is not None else None,
             failed_documents=failed_documents,
         )
 
@@ -135,13 +135,13 @@ class ByJobs:
             each for each in self.documents.failed_in(catalog.catalog_id) if not each.is_open
         )
         taken = [each for each in listed if _is_of(run, each)]
-        failed = [each for each in listed if _is_tried_again(each)]
+        failed = [each for each in listed if _is_retried_by_jobs(each)]
         # A failure reason may name any file of the catalog.
         uris = {each.document_id: self.bucket.uri_of(each.s3_key) for each in listed}
         reasons = reasons_by_uri(uris.values(), job.failure_reasons if job else ())
         asked = [uris[each.document_id] for each in taken + failed]
-        said = self.jobs.details(source, asked) if asked else {}
-        details = {document_id: said.get(uri, NOT_FOUND) for document_id, uri in uris.items()}
+        by_uri = self.jobs.details(source, asked) if asked else {}
+        details = {document_id: by_uri.get(uri, NOT_FOUND) for document_id, uri in uris.items()}
         indexed_after_all = [each for each in failed if details[each.document_id].status in INDEXED]
         # The job's own count has those again that failed once more.
         counted = job.failed_documents if job is not None else 0
@@ -175,7 +175,7 @@ class ByJobs:
             job_id=job_id,
             is_more=False,
             round=run.progress.round + 1,
-            wait_seconds=until_first_look(self.mode),
+            wait_seconds=seconds_until_first_poll(self.mode),
             waits=0,
             waiting_since=None,
         )
@@ -198,10 +198,10 @@ class ByJobs:
         )
 
 
-def _did(job: Job, said_of: Iterable[DocumentEvidence]) -> CompletedWork:
+def _completed_work(job: Job, evidence: Iterable[DocumentEvidence]) -> CompletedWork:
     """Return the time that Bedrock took for the job, by its clock."""
     seconds = (job.updated_at - job.started_at).total_seconds()
-    size = sum(document.text_size for _, document, _ in said_of)
+    size = sum(document.text_size for _, document, _ in evidence)
     return CompletedWork(mode=Mode.JOB, size=size, seconds=max(0.0, seconds))
 
 
@@ -218,7 +218,7 @@ def _is_of(run: Run, document: Document) -> bool:
     return is_bound and document.status in (DocumentStatus.INDEXING, DocumentStatus.DELETING)
 
 
-def _is_tried_again(document: Document) -> bool:
+def _is_retried_by_jobs(document: Document) -> bool:
     """
     Return True if every job tries the failed document again, as Bedrock does with files that are
     still there.

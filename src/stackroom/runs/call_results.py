@@ -18,7 +18,7 @@ from stackroom.model.repositories import Catalogs, Documents
 from stackroom.runs.bedrock_calls import NOT_FOUND, DirectDocuments, DocumentDetail
 from stackroom.runs.evidence import ABSENT, INDEXED, UNDER_WAY, DocumentEvidence, call_evidence
 from stackroom.runs.ledger import CompletedWork, Mode
-from stackroom.runs.polling import Look
+from stackroom.runs.polling import PollResult
 from stackroom.runs.run import DirectCall, Run
 
 _TRIES = 5  # looks at a call, in a row, that fail
@@ -37,12 +37,12 @@ class CallResults:
 
     mode = Mode.DIRECT
 
-    def look(self, run: Run, source: DataSource) -> Look:
+    def poll(self, run: Run, source: DataSource) -> PollResult:
         calls = list(run.progress.calls)
-        said: dict[int, Mapping[str, DocumentDetail]] = {}  # by a call's number
+        decided: dict[int, Mapping[str, DocumentDetail]] = {}  # by a call's number
         failures: dict[str, Exception] = {}
         set_aside = list(run.progress.set_aside)
-        did: CompletedWork | None = None
+        completed: CompletedWork | None = None
         ended = self._ended(run, source)
         answers = self.beside([partial(self._answer, source, calls[each]) for each in ended])
         for number, details in zip(ended, answers, strict=True):
@@ -54,41 +54,41 @@ class CallResults:
                 continue
             calls[number] = call = call.model_copy(update={"failures": 0})
             if call.is_over or any(_is_undecided(call, each) for each in details.values()):
-                said[number] = details
+                decided[number] = details
                 continue
             calls[number] = _over(call, details, at=self.now())
             # What has just been indexed is found some seconds later: with the next look.
             if call.is_removal or any(each.status not in INDEXED for each in details.values()):
-                said[number] = details
-            did = _did(call, calls[number]) or did
-        said_of = self._said_of(calls, said)
+                decided[number] = details
+            completed = _completed_work(call, calls[number]) or completed
+        evidence = self._evidence(calls, decided)
         moved = run.with_progress(calls=tuple(calls), set_aside=tuple(set_aside))
         at_work = moved.progress.calls_at_work
-        return Look(
+        return PollResult(
             run=moved,
             at_work=at_work,
-            said_of=said_of,
+            evidence=evidence,
             began_at=max((each.since for each in calls), default=None),
             is_more=run.progress.is_more and at_work < run.progress.calls_at_work,
-            did=did,
+            completed=completed,
             failures=failures,
         )
 
-    def _said_of(
-        self, calls: list[DirectCall], said: Mapping[int, Mapping[str, DocumentDetail]]
+    def _evidence(
+        self, calls: list[DirectCall], decided: Mapping[int, Mapping[str, DocumentDetail]]
     ) -> list[DocumentEvidence]:
         """Return the evidence of each document; a document whose record changed leaves its call."""
         at, found = self.now(), []
-        there = self._on_record([calls[number] for number in said])
-        for number, details in said.items():
+        there = self._on_record([calls[number] for number in decided])
+        for number, details in decided.items():
             call = calls[number]
             names = [name for name in call.documents if name.document_id in there]
             calls[number] = call.model_copy(update={"documents": tuple(names)})
             for name in names:
                 catalog, document = there[name.document_id]
                 detail = details.get(name.document_id, NOT_FOUND)
-                word = call_evidence(document, detail, accepted_at=call.accepted_at, at=at)
-                found.append((catalog, document, word))
+                report = call_evidence(document, detail, accepted_at=call.accepted_at, at=at)
+                found.append((catalog, document, report))
         return found
 
     def _on_record(self, calls: Sequence[DirectCall]) -> dict[str, tuple[Catalog, Document]]:
@@ -172,14 +172,14 @@ def _is_undecided(call: DirectCall, detail: DocumentDetail) -> bool:
 
 def _over(call: DirectCall, details: Mapping[str, DocumentDetail], *, at: datetime) -> DirectCall:
     final = ABSENT if call.is_removal else INDEXED
-    said = [each.updated_at for each in details.values() if each.status in INDEXED]
+    reported = [each.updated_at for each in details.values() if each.status in INDEXED]
     # Whatever is neither is settled with this look, or asked for again.
     is_all = all(each.status in final for each in details.values())
-    said_at = max((each for each in said if each is not None), default=at)
+    said_at = max((each for each in reported if each is not None), default=at)
     return call.model_copy(update={"is_over": True, "said_at": said_at if is_all else None})
 
 
-def _did(call: DirectCall, over: DirectCall) -> CompletedWork | None:
+def _completed_work(call: DirectCall, over: DirectCall) -> CompletedWork | None:
     """
     Return the time that Bedrock took, by its clock, for all bytes that it worked on during the
     call: calls share the capacity that reads and embeds them. A removal says nothing about

@@ -33,9 +33,9 @@ from stackroom.runs.run import (
     DocumentName,
     Run,
     RunOutcome,
-    until_first_look,
-    until_next_look,
-    until_next_try,
+    seconds_until_first_poll,
+    seconds_until_next_poll,
+    seconds_until_next_try,
 )
 from stackroom.runs.submissions import submissions_of
 from stackroom.runs.verdicts import DocumentOutcome, Settled, Verdict, VerdictWriter, of_illegible
@@ -174,9 +174,11 @@ class DirectCalls:
 
     def _after(self, run: Run, sending: "CallSender") -> Run:
         if sending.sent:
-            first, at_work = until_first_look(self.mode), run.progress.calls_at_work
+            first, at_work = seconds_until_first_poll(self.mode), run.progress.calls_at_work
             # Those that were at work before may be over sooner.
-            seconds = first if at_work == len(sending.sent) else until_next_look(self.mode, 0.0)
+            seconds = (
+                first if at_work == len(sending.sent) else seconds_until_next_poll(self.mode, 0.0)
+            )
             return run.with_outcome(
                 RunOutcome.STARTED, wait_seconds=seconds, waits=0, waiting_since=None
             )
@@ -197,7 +199,9 @@ class DirectCalls:
         Return the run with the time to wait for the calls at work, when nothing was sent just now.
         """
         age = self._age(max(each.since for each in run.progress.calls))
-        return run.with_outcome(RunOutcome.STARTED, wait_seconds=until_next_look(self.mode, age))
+        return run.with_outcome(
+            RunOutcome.STARTED, wait_seconds=seconds_until_next_poll(self.mode, age)
+        )
 
     def _age(self, began_at: datetime) -> float:
         return (self.now() - began_at).total_seconds()
@@ -226,17 +230,17 @@ class DirectCalls:
         ids = (each.document_id for each in bound if each.document_id in there)
         return Bound(documents={each: there[each] for each in ids}, submissions=submissions)
 
-    def unbind(self, bound: Bound, *, has_tried: bool = False) -> list[Document]:
+    def unbind(self, bound: Bound, *, counts_as_attempt: bool = False) -> list[Document]:
         """
-        Set documents back to their state before a call that Bedrock rejected. If the call
-        `has_tried` them, the attempt counts.
+        Set documents back to their state before a call that Bedrock rejected, except for the number
+        of attempts if the call `counts_as_attempt`.
         """
         before = []
         for each in bound.documents.values():
             waits = each.status is DocumentStatus.INDEXING
             changes = {
                 "status": DocumentStatus.PENDING if waits else each.status,
-                "attempts": each.attempts if has_tried else max(0, each.attempts - 1),
+                "attempts": each.attempts if counts_as_attempt else max(0, each.attempts - 1),
                 "ingestion_job_id": None,
             }
             before.append(each.model_copy(update=changes))
@@ -252,8 +256,8 @@ class DirectCalls:
             answer = self.direct.ingest(source, submitted, token=token)
         if isinstance(answer, Busy):
             return answer
-        said_at = [each.updated_at for each in answer.values() if each.updated_at is not None]
-        return min(said_at, default=self.now())
+        reported_at = [each.updated_at for each in answer.values() if each.updated_at is not None]
+        return min(reported_at, default=self.now())
 
     def at_work(
         self, source: DataSource, batch: Iterable[Document], bound: Bound
@@ -442,11 +446,11 @@ class CallSender:
             return
         [document] = documents
         accepted = self.run.progress.accepted_calls + len(self.sent)
-        tried_before = self.alone.get(_key(document))
-        before = tried_before.refused_after if tried_before is not None else None
+        earlier = self.alone.get(_key(document))
+        before = earlier.refused_after if earlier is not None else None
         if before is None or (before == accepted and document.attempts < MAX_ATTEMPTS):
             self._alone_again(
-                self.calls.unbind(bound, has_tried=True),
+                self.calls.unbind(bound, counts_as_attempt=True),
                 refused_after=self.run.progress.accepted_calls,
             )
             self.is_in_doubt = True
@@ -475,7 +479,7 @@ class CallSender:
         elif len(documents) > 1:
             self._alone_again(self.calls.unbind(bound))
         elif documents[0].attempts < MAX_ATTEMPTS:
-            self._alone_again(self.calls.unbind(bound, has_tried=True))
+            self._alone_again(self.calls.unbind(bound, counts_as_attempt=True))
         else:
             self._failed_over(self.calls.unbind(bound), error)
 
@@ -491,7 +495,7 @@ class CallSender:
 
     def _wait(self) -> None:
         self.work.is_more = True
-        self.retry_after = until_next_try(self.run.progress.waits, jitter=True)
+        self.retry_after = seconds_until_next_try(self.run.progress.waits, jitter=True)
 
     def _put_aside(self, documents: Iterable[Document]) -> None:
         self.set_aside += map(DocumentName.of, documents)

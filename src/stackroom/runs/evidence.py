@@ -129,16 +129,19 @@ def job_evidence(
     Return the evidence that a job gives of a document. `job` is None if Bedrock doesn't know it any
     more; `failure_reason` is the one that names the document.
     """
-    told = _is_of_this_version(document, detail, job) or _is_passed_over(
+    is_this_version = _is_of_this_version(document, detail, job) or _is_passed_over(
         document, detail, job, failure_reason
     )
     return BedrockEvidence(
         detail=detail,
         is_removal=document.status is DocumentStatus.DELETING or document.is_to_evict,
-        is_out=_went_over(document, job) if document.is_to_evict else detail.status in ABSENT,
+        is_out=_saw_whole_prefix(document, job)
+        if document.is_to_evict
+        else detail.status in ABSENT,
         by_owner=document.is_to_evict,
-        is_current=told and not _fell_with_its_job(detail, job, failure_reason),
-        may_change=job is not None and _may_change(document, detail, job, told=told, at=at),
+        is_current=is_this_version and not _fell_with_its_job(detail, job, failure_reason),
+        may_change=job is not None
+        and _may_change(document, detail, job, is_this_version=is_this_version, at=at),
         is_unproven=_is_unproven(document, detail, job),
         is_overdue=job is not None and is_overdue(job.started_at, at, JOB_DEADLINE),
         why_never_taken_up=_why_never_taken_up(job),
@@ -200,7 +203,7 @@ def is_overdue(started_at: datetime, now: datetime, deadline_seconds: float) -> 
 
 
 def _may_change(
-    document: Document, detail: DocumentDetail, job: Job, *, told: bool, at: datetime
+    document: Document, detail: DocumentDetail, job: Job, *, is_this_version: bool, at: datetime
 ) -> bool:
     if document.status is DocumentStatus.DELETING:
         # One that is no longer known may be found for some seconds yet.
@@ -208,10 +211,14 @@ def _may_change(
         return detail.status in UNDER_WAY | ABSENT and not overdue
     if document.is_to_evict:
         return False  # the job has gone over it, or another must
-    return told and detail.status in UNDER_WAY and not is_overdue(job.started_at, at, JOB_DEADLINE)
+    return (
+        is_this_version
+        and detail.status in UNDER_WAY
+        and not is_overdue(job.started_at, at, JOB_DEADLINE)
+    )
 
 
-def _went_over(document: Document, job: Job | None) -> bool:
+def _saw_whole_prefix(document: Document, job: Job | None) -> bool:
     """Return True if the job has seen the whole prefix since the file was rejected."""
     if job is None or job.state is not JobState.COMPLETE:
         return False
@@ -227,13 +234,13 @@ def _is_of_this_version(document: Document, detail: DocumentDetail, job: Job | N
     version was uploaded proves nothing of it: a run that adopts such a job, after a crash, has
     newer documents to bind to it.
     """
-    said_at = detail.updated_at
-    if said_at is None or job is None:
+    reported_at = detail.updated_at
+    if reported_at is None or job is None:
         return detail.status not in INDEXED
     if document.present_since is None or job.started_at < document.present_since:
         return False
-    by_this_job = said_at >= job.started_at
-    unchanged = said_at >= document.present_since and job.state is JobState.COMPLETE
+    by_this_job = reported_at >= job.started_at
+    unchanged = reported_at >= document.present_since and job.state is JobState.COMPLETE
     return by_this_job or unchanged
 
 
@@ -249,8 +256,8 @@ def _is_passed_over(
     present_since = document.present_since
     if job is None or present_since is None or failure_reason is not None:
         return False
-    said_so_often = detail.status in INDEXED and document.attempts >= MAX_ATTEMPTS
-    return said_so_often and job.state is JobState.COMPLETE and job.started_at >= present_since
+    reported_so_often = detail.status in INDEXED and document.attempts >= MAX_ATTEMPTS
+    return reported_so_often and job.state is JobState.COMPLETE and job.started_at >= present_since
 
 
 def _fell_with_its_job(detail: DocumentDetail, job: Job | None, failure_reason: str | None) -> bool:
@@ -277,8 +284,8 @@ def _is_unproven(document: Document, detail: DocumentDetail, job: Job | None) ->
 def _why_never_taken_up(job: Job | None) -> str:
     if job is None or job.state is JobState.COMPLETE:
         return _NEVER_TAKEN_UP
-    said = "; ".join(job.failure_reasons) or "Bedrock gave no reason"
-    return f"{MAX_ATTEMPTS} ingestion jobs ended {job.state} ({said}); drop it again to retry"
+    reasons = "; ".join(job.failure_reasons) or "Bedrock gave no reason"
+    return f"{MAX_ATTEMPTS} ingestion jobs ended {job.state} ({reasons}); drop it again to retry"
 
 
 # Failures that Bedrock gives no reason for: whose fault they are, and whether they are tried again.
@@ -375,26 +382,26 @@ class Investigation:
     now: Callable[[], datetime] = utc_now
 
     def complete(
-        self, said_of: Sequence[DocumentEvidence]
+        self, reports: Sequence[DocumentEvidence]
     ) -> list[tuple[Catalog, Document, Evidence | None]]:
         """
         Return the evidence of each document; None for one whose searches are left to a later task.
         Raises what a search raises.
         """
-        now, later = _share(said_of)
+        now, later = _share(reports)
         results = self.inspections.results_for([document for _, document, _ in now])
         searches = _Searches(self.search_check, now)
-        statuses = [said.detail.status for _, _, said in now]
+        statuses = [report.detail.status for _, _, report in now]
         known: list[tuple[Catalog, Document, Evidence | None]] = []
-        for catalog, document, said in now:
+        for catalog, document, report in now:
             found = results.get(document.document_id)
             # A result is kept for a month; after that, the record has what it said.
             inspected = found or Inspected(title_words=document.title_words, gaps=document.gaps)
             evidence = Evidence(
-                bedrock=said,
+                bedrock=report,
                 is_found=partial(searches.is_found, catalog, document),
                 is_earlier_found=partial(searches.is_earlier_found, catalog, document),
-                is_due=self._is_due(said, is_doubted=inspected.reason is not None),
+                is_due=self._is_due(report, is_doubted=inspected.reason is not None),
                 inspected=inspected,
                 unexplained=Unexplained.of(
                     catalog, document, found, statuses, at=self.now(), pace=self.pace
@@ -403,25 +410,25 @@ class Investigation:
             known.append((catalog, document, evidence))
         return known + [(catalog, document, None) for catalog, document, _ in later]
 
-    def _is_due(self, said: BedrockEvidence, *, is_doubted: bool) -> bool:
-        said_at = said.detail.updated_at
-        if said_at is None:
+    def _is_due(self, report: BedrockEvidence, *, is_doubted: bool) -> bool:
+        reported_at = report.detail.updated_at
+        if reported_at is None:
             return True
         seconds = self.pace.here(_DOUBTED if is_doubted else FOUND_WITHIN)
-        return self.now() - said_at >= timedelta(seconds=seconds)
+        return self.now() - reported_at >= timedelta(seconds=seconds)
 
 
 class _Searches:
     """Searches for documents, which run together when the first result is asked for."""
 
-    def __init__(self, search_check: SearchCheck, said_of: Sequence[DocumentEvidence]) -> None:
+    def __init__(self, search_check: SearchCheck, reports: Sequence[DocumentEvidence]) -> None:
         self._search_check = search_check
         self._removed: dict[str, list[Document]] = {}  # by catalog
         self._indexed: dict[str, tuple[Catalog, Document]] = {}  # these by document
-        for catalog, document, said in said_of:
-            if document.should_be_absent and not said.by_owner:
+        for catalog, document, report in reports:
+            if document.should_be_absent and not report.by_owner:
                 self._removed.setdefault(catalog.catalog_id, []).append(document)
-            elif said.detail.status in INDEXED:
+            elif report.detail.status in INDEXED:
                 self._indexed[document.document_id] = (catalog, document)
         self._left: dict[str, set[str]] = {}
         self._found: dict[str, bool] = {}
@@ -454,15 +461,15 @@ class _Searches:
 
 
 def _share(
-    said_of: Sequence[DocumentEvidence],
+    reports: Sequence[DocumentEvidence],
 ) -> tuple[list[DocumentEvidence], list[DocumentEvidence]]:
     """Split documents into those to decide on now and those that a later task decides on."""
     now: list[DocumentEvidence] = []
     later: list[DocumentEvidence] = []
     proved = 0
-    for each in said_of:
-        _, document, said = each
-        needs = document.should_be_absent or said.detail.status in INDEXED
+    for each in reports:
+        _, document, report = each
+        needs = document.should_be_absent or report.detail.status in INDEXED
         proved += needs
         (later if needs and proved > _MOST_PROVED else now).append(each)
     return now, later

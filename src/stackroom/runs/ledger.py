@@ -52,7 +52,7 @@ class Grant:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rate:
+class WorkDuration:
     """
     Moving average of work duration: base plus milliseconds per byte.
 
@@ -72,7 +72,7 @@ class Ledger:
     version: int = 0
     grants: tuple[Grant, ...] = ()
     next_start: AwareDatetime | None = None  # of an ingestion job, by the rate of StartIngestionJob
-    rates: Mapping[Mode, Rate] = field(default_factory=dict)
+    rates: Mapping[Mode, WorkDuration] = field(default_factory=dict)
 
     @property
     def direct(self) -> list[Grant]:
@@ -104,27 +104,30 @@ class CompletedWork:
     seconds: float
 
 
-def with_measured(ledger: Ledger, did: CompletedWork, pace: Pace) -> Ledger:
+def with_measured(ledger: Ledger, completed: CompletedWork, pace: Pace) -> Ledger:
     """Return the ledger with finished work added to its moving average."""
-    rate, took_ms = ledger.rates.get(did.mode, Rate()), round(did.seconds * 1000)
-    if did.size < SMALL:
-        before = took_ms if rate.base_ms is None else rate.base_ms
-        rate = replace(rate, base_ms=round(before * _KEPT + took_ms * (1 - _KEPT)))
+    average, took_ms = (
+        ledger.rates.get(completed.mode, WorkDuration()),
+        round(completed.seconds * 1000),
+    )
+    if completed.size < SMALL:
+        before = took_ms if average.base_ms is None else average.base_ms
+        average = replace(average, base_ms=round(before * _KEPT + took_ms * (1 - _KEPT)))
     else:
-        beyond = max(0, took_ms - round(_base(rate, did.mode, pace) * 1000))
-        kept = _KEPT if rate.size else 0
-        rate = replace(
-            rate,
-            beyond_ms=round(rate.beyond_ms * kept + beyond),
-            size=round(rate.size * kept + did.size),
+        beyond = max(0, took_ms - round(_base(average, completed.mode, pace) * 1000))
+        kept = _KEPT if average.size else 0
+        average = replace(
+            average,
+            beyond_ms=round(average.beyond_ms * kept + beyond),
+            size=round(average.size * kept + completed.size),
         )
-    return replace(ledger, rates={**ledger.rates, did.mode: rate})
+    return replace(ledger, rates={**ledger.rates, completed.mode: average})
 
 
 def is_known(ledger: Ledger, mode: Mode, size: int) -> bool:
     """Return True if work of about this size has been measured."""
-    rate = ledger.rates.get(mode, Rate())
-    return rate.base_ms is not None if size < SMALL else size <= rate.size * _FURTHEST
+    average = ledger.rates.get(mode, WorkDuration())
+    return average.base_ms is not None if size < SMALL else size <= average.size * _FURTHEST
 
 
 def duration(ledger: Ledger, mode: Mode, size: int, pace: Pace) -> float:
@@ -132,17 +135,17 @@ def duration(ledger: Ledger, mode: Mode, size: int, pace: Pace) -> float:
     Return the seconds, by our clock, from when so many bytes of text are taken up until they are
     searchable; infinite if nothing like it has been measured yet.
     """
-    rate = ledger.rates.get(mode, Rate())
-    least = _base(rate, mode, pace) + pace.here(_FOUND) + _OWN
+    average = ledger.rates.get(mode, WorkDuration())
+    least = _base(average, mode, pace) + pace.here(_FOUND) + _OWN
     if size < SMALL:
         return least
     if not is_known(ledger, mode, size):
         return math.inf
-    return least + size * rate.beyond_ms / 1000 / rate.size
+    return least + size * average.beyond_ms / 1000 / average.size
 
 
-def _base(rate: Rate, mode: Mode, pace: Pace) -> float:
-    return pace.here(_BASES[mode]) if rate.base_ms is None else rate.base_ms / 1000
+def _base(average: WorkDuration, mode: Mode, pace: Pace) -> float:
+    return pace.here(_BASES[mode]) if average.base_ms is None else average.base_ms / 1000
 
 
 class AdmissionBook(Protocol):

@@ -28,8 +28,8 @@ from stackroom.runs.run import (
     DocumentName,
     Run,
     RunOutcome,
-    until_next_look,
-    until_next_try,
+    seconds_until_next_poll,
+    seconds_until_next_try,
 )
 from stackroom.runs.run_leases import LEASE, is_shared, source_of
 from stackroom.runs.verdicts import (
@@ -59,30 +59,30 @@ class TaskResult:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look:
+class PollResult:
     """
     The result of one poll of a run's work.
 
     `run` is its new state. `at_work` counts the jobs or calls at work; the youngest of them, or of
-    what is not settled yet, began at `began_at`. `said_of` is the evidence of each document that
-    Bedrock has decided on. `is_more` is True if something that waits can be sent now; `did` is the
+    what is not settled yet, began at `began_at`. `evidence` is that of each document that Bedrock
+    has decided on. `is_more` is True if something that waits can be sent now; `completed` is the
     work that has finished.
     """
 
     run: Run
     at_work: int
-    said_of: Sequence[DocumentEvidence] = ()
+    evidence: Sequence[DocumentEvidence] = ()
     began_at: datetime | None = None
     is_more: bool = False
-    did: CompletedWork | None = None
+    completed: CompletedWork | None = None
     failed_documents: int = 0  # by a job's own count
     failures: dict[str, Exception] = field(default_factory=dict)
 
 
-class Looking(Protocol):
+class Poller(Protocol):
     mode: Mode
 
-    def look(self, run: Run, source: DataSource) -> Look:
+    def poll(self, run: Run, source: DataSource) -> PollResult:
         """
         Ask Bedrock once. Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable: poll again
         later.
@@ -104,7 +104,7 @@ _COUNTED = {
 class Polling:
     catalogs: Catalogs
     pool: Sequence[PoolMember]
-    looking: PerSourceType[Looking]
+    pollers: PerSourceType[Poller]
     investigation: Investigation
     verdict_writer: VerdictWriter
     leases: Leases
@@ -124,41 +124,41 @@ class Polling:
         if source is None:  # its catalog is gone, or its knowledge base is in the pool no more
             self.admission.leave(run.worklist_id, run.epoch)
             return TaskResult(run=run.with_outcome(RunOutcome.SETTLED, calls=(), job_id=None))
-        strategy = self.looking.of(source)
+        poller = self.pollers.of(source)
         try:
-            look = strategy.look(run, source)
+            result = poller.poll(run, source)
             settling = _Settling()
-            verdicts = self._decide(run, look.said_of, settling)
+            verdicts = self._decide(run, result.evidence, settling)
         except (KnowledgeBaseThrottled, KnowledgeBaseUnavailable):
             waits = run.progress.waits
-            seconds = until_next_try(waits)
+            seconds = seconds_until_next_try(waits)
             later = run.with_outcome(RunOutcome.RUNNING, wait_seconds=seconds, waits=waits + 1)
             return TaskResult(run=later)
         self._settle(verdicts, settling)
         is_asked, counts = lease.requested != run.progress.served, settling.counts
         return TaskResult(
-            run=self._after(look, settling, strategy.mode, is_asked=is_asked),
+            run=self._after(result, settling, poller.mode, is_asked=is_asked),
             settled=settling.settled,
-            unexplained=max(0, look.failed_documents - counts["failed"] - counts["again"]),
-            failures={**look.failures, **settling.failures},
+            unexplained=max(0, result.failed_documents - counts["failed"] - counts["again"]),
+            failures={**result.failures, **settling.failures},
         )
 
     def _decide(
-        self, run: Run, said_of: Sequence[DocumentEvidence], settling: "_Settling"
+        self, run: Run, evidence: Sequence[DocumentEvidence], settling: "_Settling"
     ) -> list[tuple[Catalog, Document, Verdict]]:
         """
         Decide on all documents together, because one search can find documents of many catalogs. If
         that fails, decide catalog by catalog; catalogs that fail are left to a later run.
         """
         try:
-            return self._verdicts(said_of)
+            return self._verdicts(evidence)
         except Exception as error:
             if not is_shared(run.worklist_id) or _is_of_all(error):
                 raise
             together = error
         decided = list[tuple[Catalog, Document, Verdict]]()
-        for catalog_id in {catalog.catalog_id for catalog, _, _ in said_of}:
-            own = [each for each in said_of if each[0].catalog_id == catalog_id]
+        for catalog_id in {catalog.catalog_id for catalog, _, _ in evidence}:
+            own = [each for each in evidence if each[0].catalog_id == catalog_id]
             try:
                 decided += self._verdicts(own)
             except Exception as error:
@@ -170,11 +170,11 @@ class Polling:
         return decided
 
     def _verdicts(
-        self, said_of: Sequence[DocumentEvidence]
+        self, evidence: Sequence[DocumentEvidence]
     ) -> list[tuple[Catalog, Document, Verdict]]:
         verdicts = [
-            (catalog, document, verdict(document, evidence))
-            for catalog, document, evidence in self.investigation.complete(said_of)
+            (catalog, document, verdict(document, known))
+            for catalog, document, known in self.investigation.complete(evidence)
         ]
         return [each for each in verdicts if _counts(each[1], each[2])]
 
@@ -203,28 +203,30 @@ class Polling:
             return []
         return self.verdict_writer.write(catalog, decided)
 
-    def _after(self, look: Look, settling: "_Settling", mode: Mode, *, is_asked: bool) -> Run:
+    def _after(
+        self, result: PollResult, settling: "_Settling", mode: Mode, *, is_asked: bool
+    ) -> Run:
         """
         Return the run's next state. A job takes up nothing more; direct calls can be sent beside
         those at work.
         """
         is_news = is_asked or settling.counts["again"] > 0 or settling.is_recovered
-        run = settling.probed(settling.pruned(look.run), at=self.now())
-        may_send = mode is Mode.DIRECT and self._may_send(run, look, is_news=is_news)
+        run = settling.probed(settling.pruned(result.run), at=self.now())
+        may_send = mode is Mode.DIRECT and self._may_send(run, result, is_news=is_news)
         run = run.with_progress(is_more=run.progress.is_more or is_news)
-        is_waiting = bool(look.at_work or run.progress.calls or settling.waiting)
-        self._give_back(run, look, may_send=may_send)
+        is_waiting = bool(result.at_work or run.progress.calls or settling.waiting)
+        self._give_back(run, result, may_send=may_send)
         if may_send or (run.progress.is_more and not is_waiting):
             return run.with_outcome(RunOutcome.MORE, waits=0, job_id=None)
         if not is_waiting:
             return run.with_outcome(RunOutcome.SETTLED, waits=0, job_id=None)
-        age = 0.0 if look.began_at is None else (self.now() - look.began_at).total_seconds()
-        seconds = until_next_look(mode, age)
+        age = 0.0 if result.began_at is None else (self.now() - result.began_at).total_seconds()
+        seconds = seconds_until_next_poll(mode, age)
         return run.with_outcome(
             RunOutcome.RUNNING, wait_seconds=seconds, waits=run.progress.waits + 1
         )
 
-    def _may_send(self, run: Run, look: Look, *, is_news: bool) -> bool:
+    def _may_send(self, run: Run, result: PollResult, *, is_news: bool) -> bool:
         """
         Return True if the run may send more now.
 
@@ -235,18 +237,18 @@ class Polling:
             return False
         if not run.progress.is_more:
             return is_news
-        if look.is_more:
+        if result.is_more:
             return True
         is_due = run.progress.waits % _GROWS_EACH == _GROWS_EACH - 1
         return is_due and self.admission.could_grow(run.worklist_id, run.epoch)
 
-    def _give_back(self, run: Run, look: Look, *, may_send: bool) -> None:
+    def _give_back(self, run: Run, result: PollResult, *, may_send: bool) -> None:
         """Give back what the run no longer needs of its knowledge base."""
-        if look.at_work or may_send:
-            calls = None if may_send else look.at_work
-            self.admission.keep(run.worklist_id, run.epoch, calls=calls, did=look.did)
+        if result.at_work or may_send:
+            calls = None if may_send else result.at_work
+            self.admission.keep(run.worklist_id, run.epoch, calls=calls, completed=result.completed)
         else:
-            self.admission.leave(run.worklist_id, run.epoch, did=look.did)
+            self.admission.leave(run.worklist_id, run.epoch, completed=result.completed)
 
 
 @dataclass(kw_only=True)

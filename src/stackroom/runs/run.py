@@ -190,17 +190,17 @@ LONGEST_STAY = timedelta(minutes=5)
 BETWEEN_LOOKS = 10  # seconds
 
 
-def until_first_look(mode: Mode) -> int:
+def seconds_until_first_poll(mode: Mode) -> int:
     """Return the seconds from the beginning of work to its first poll."""
     return round(_FIRST[mode])
 
 
-def until_next_look(mode: Mode, age: float) -> int:
+def seconds_until_next_poll(mode: Mode, age: float) -> int:
     """Return the seconds to the next poll of work that began `age` seconds ago."""
     return round(min(max(_LEAST[mode], age * _IN_PROPORTION), _LONGEST))
 
 
-def until_next_try(waits: int, *, jitter: bool = False) -> int:
+def seconds_until_next_try(waits: int, *, jitter: bool = False) -> int:
     """
     Return the seconds to the next try after `waits` in a row. With `jitter`, waiting runs don't ask
     in step.

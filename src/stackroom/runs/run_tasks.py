@@ -35,7 +35,7 @@ from stackroom.runs.evidence import Investigation, data_source_evidence
 from stackroom.runs.ledger import Mode
 from stackroom.runs.placement import Placements, is_named_after
 from stackroom.runs.polling import TaskResult
-from stackroom.runs.run import MAX_STEPS, DocumentName, Run, RunOutcome, until_next_try
+from stackroom.runs.run import MAX_STEPS, DocumentName, Run, RunOutcome, seconds_until_next_try
 from stackroom.runs.run_leases import RunLeases, home_of, is_shared, source_of
 from stackroom.runs.run_requests import RunRequests
 from stackroom.runs.user_caps import UserCaps
@@ -129,8 +129,8 @@ class Takedown:
         self, catalog: Catalog, home: str, documents: Sequence[Document]
     ) -> list[tuple[Document, DocumentOutcome]]:
         there, at = catalog.model_copy(update={"knowledge_base_id": home}), self.now()
-        said = [(there, each, data_source_evidence(each, at=at)) for each in documents]
-        known = self.investigation.complete(said)
+        reports = [(there, each, data_source_evidence(each, at=at)) for each in documents]
+        known = self.investigation.complete(reports)
         return [(document, verdict(document, each).outcome) for _, document, each in known]
 
 
@@ -253,7 +253,7 @@ class RunTasks:
         over.
         """
         if calls:
-            seconds = until_next_try(run.progress.waits)
+            seconds = seconds_until_next_try(run.progress.waits)
             return run.with_outcome(RunOutcome.STARTED, wait_seconds=seconds, is_more=True)
         self.admission.leave(run.worklist_id, run.epoch)
         return run.with_outcome(outcome, calls=())
@@ -291,4 +291,6 @@ def _wait(run: Run) -> Run:
     if run.progress.steps >= MAX_STEPS:
         return run.with_outcome(RunOutcome.HAND_OVER)
     waits = run.progress.waits
-    return run.with_outcome(RunOutcome.WAITING, wait_seconds=until_next_try(waits), waits=waits + 1)
+    return run.with_outcome(
+        RunOutcome.WAITING, wait_seconds=seconds_until_next_try(waits), waits=waits + 1
+    )

@@ -101,21 +101,21 @@ def _of_removed(document: Document, evidence: Evidence) -> Verdict:
 
 
 def _of_ingested(document: Document, evidence: Evidence) -> Verdict:
-    said = evidence.bedrock
-    status = said.detail.status
-    if said.may_change:
+    report = evidence.bedrock
+    status = report.detail.status
+    if report.may_change:
         return Verdict(outcome=DocumentOutcome.WAIT)
-    unsaid = status in UNDER_WAY or (status in ABSENT and said.job_failure_reason is None)
-    if not said.is_current or unsaid:
+    is_undecided = status in UNDER_WAY or (status in ABSENT and report.job_failure_reason is None)
+    if not report.is_current or is_undecided:
         return _again(document, evidence)
-    if said.job_failure_reason is not None and status in INDEXED | ABSENT:
+    if report.job_failure_reason is not None and status in INDEXED | ABSENT:
         # The write of its vectors failed, or the job left it out: both show nowhere else.
-        return _failed(document, evidence, f"Bedrock: {said.job_failure_reason}")
+        return _failed(document, evidence, f"Bedrock: {report.job_failure_reason}")
     if status in INDEXED:
         return _of_indexed(document, evidence)
-    if status == "FAILED" and not (said.detail.reason or evidence.inspected.reason):
+    if status == "FAILED" and not (report.detail.reason or evidence.inspected.reason):
         return _of_unexplained(document, evidence)
-    return _failed(document, evidence, said.detail.reason or failure_of(status))
+    return _failed(document, evidence, report.detail.reason or failure_of(status))
 
 
 def _of_indexed(document: Document, evidence: Evidence) -> Verdict:
@@ -160,13 +160,13 @@ def _postponed(document: Document, evidence: Evidence, reason: str) -> Verdict:
 
 
 def _again(document: Document, evidence: Evidence) -> Verdict:
-    said = evidence.bedrock
-    if document.attempts < MAX_ATTEMPTS and not said.is_overdue:
+    report = evidence.bedrock
+    if document.attempts < MAX_ATTEMPTS and not report.is_overdue:
         return Verdict(outcome=DocumentOutcome.AGAIN)
-    if said.is_overdue:
+    if report.is_overdue:
         return _failed(document, evidence, _LATE)
-    settle = _postponed if said.fell_with_job else _failed
-    return settle(document, evidence, said.why_never_taken_up)
+    settle = _postponed if report.fell_with_job else _failed
+    return settle(document, evidence, report.why_never_taken_up)
 
 
 def _failed(document: Document, evidence: Evidence, reason: str) -> Verdict:
@@ -174,14 +174,14 @@ def _failed(document: Document, evidence: Evidence, reason: str) -> Verdict:
     Return the verdict of failure, with our own inspection's reason before Bedrock's. A search
     decides about the earlier version, once what was replaced should be out of the index.
     """
-    told = evidence.inspected.reason or reason
+    message = evidence.inspected.reason or reason
     if document.indexed_at is None:
-        return Verdict(outcome=DocumentOutcome.FAILED, reason=told)
+        return Verdict(outcome=DocumentOutcome.FAILED, reason=message)
     stays = evidence.is_earlier_found()
     if stays and not evidence.is_due:
         return Verdict(outcome=DocumentOutcome.WAIT)
-    told += STILL_ANSWERS if stays else _NOT_FOUND_ANY_MORE
-    return Verdict(outcome=DocumentOutcome.FAILED, reason=told, keeps_version=stays)
+    message += STILL_ANSWERS if stays else _NOT_FOUND_ANY_MORE
+    return Verdict(outcome=DocumentOutcome.FAILED, reason=message, keeps_version=stays)
 
 
 def of_illegible(document: Document) -> Verdict:
@@ -193,8 +193,8 @@ def of_illegible(document: Document) -> Verdict:
     if indexed_at is None:
         return Verdict(outcome=DocumentOutcome.FAILED, reason=reason)
     evicts = document.indexed_text_id is None or indexed_at >= document.uploaded_at
-    told = reason if evicts else reason + STILL_ANSWERS
-    return Verdict(outcome=DocumentOutcome.FAILED, reason=told, evicts=evicts)
+    message = reason if evicts else reason + STILL_ANSWERS
+    return Verdict(outcome=DocumentOutcome.FAILED, reason=message, evicts=evicts)
 
 
 def _still_there(reason: str) -> str:
@@ -265,8 +265,8 @@ class VerdictWriter:
             self.receipts.reopen(receipt, at=document.uploaded_at)
             receipt = self.receipts.get(catalog.user_id, document.receipt_id)
         if receipt is not None and receipt.is_open:
-            told = {"not_found_at": at, "unsearchable_since": at}
-            done = receipt.model_copy(update={**told, "waited_until": document.unseen_until})
+            times = {"not_found_at": at, "unsearchable_since": at}
+            done = receipt.model_copy(update={**times, "waited_until": document.unseen_until})
             self.receipts.keep(done)
 
 
