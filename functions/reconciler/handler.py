@@ -191,7 +191,7 @@ def find_discrepancies(
     reconciling: Reconciliation, has_time: Callable[[], bool], *, when_due: bool
 ) -> Iterator[Discrepancy]:
     if when_due:
-        yield from reconciling.look_between(has_time=has_time)
+        yield from reconciling.check_between_rounds(has_time=has_time)
     if not when_due or reconciling.is_due:
         yield from reconciling.go_on(has_time=has_time)
 

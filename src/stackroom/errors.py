@@ -274,7 +274,7 @@ class KnowledgeBaseThrottled(Unavailable):
     """
 
     def __init__(self, operation: str, *, retry_after: int | None = None) -> None:
-        told = "" if retry_after is None else f"; try again in {told_seconds(retry_after)}"
+        told = "" if retry_after is None else f"; try again in {format_seconds(retry_after)}"
         super().__init__(f"{operation} was throttled{told}")
         self.retry_after = retry_after
 
@@ -352,12 +352,12 @@ class Throttled(RetrievalError):
         *,
         retry_after: int | None = None,
     ) -> None:
-        told = "a few seconds" if retry_after is None else told_seconds(retry_after)
+        told = "a few seconds" if retry_after is None else format_seconds(retry_after)
         super().__init__(f"{what} is busy; try again in {told}", failures)
         self.retry_after = retry_after
 
 
-def told_seconds(count: int) -> str:
+def format_seconds(count: int) -> str:
     return f"{count} second" + ("s" if count != 1 else "")
 
 

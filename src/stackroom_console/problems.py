@@ -166,7 +166,7 @@ def problem_of(error: Exception) -> Problem:
     logger.error("a request failed", exc_info=error)
     seconds = retry_after(error)
     if isinstance(error, errors.KnowledgeBaseThrottled | errors.Throttled):
-        told = "a few seconds" if seconds is None else errors.told_seconds(seconds)
+        told = "a few seconds" if seconds is None else errors.format_seconds(seconds)
         return Problem(
             status=503,
             code="THROTTLED",

@@ -170,7 +170,7 @@ def test_all_mistakes_of_an_entry_are_reported_together() -> None:
 
 @pytest.mark.parametrize("store", ["S3_VECTORS", "RDS"])
 def test_only_the_scores_of_s3_vectors_are_cosines(store: str) -> None:
-    assert read(vectorStoreType=store).options.tells_similarity is (store == "S3_VECTORS")
+    assert read(vectorStoreType=store).options.reports_similarity is (store == "S3_VECTORS")
 
 
 @pytest.mark.parametrize("chosen", ["MANAGED", "NONE"])

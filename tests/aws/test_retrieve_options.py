@@ -183,7 +183,7 @@ def test_unsupported_retrieve_option_is_refused_before_the_call(make: Any, why: 
 def test_a_score_is_a_similarity_only_where_it_is_a_cosine(
     options: RetrieveOptions, expected: bool
 ) -> None:
-    assert options.tells_similarity is expected
+    assert options.reports_similarity is expected
 
 
 def both(fixed: Any, demanded: Any) -> Any:

@@ -112,7 +112,7 @@ class Reconciled(Pipeline):
     def found_between(self) -> list[tuple[Kind, str]]:
         """The same between two rounds."""
         self.clock.pass_by(LONG)
-        found = self.reconciliation().look_between(has_time=lambda: True)
+        found = self.reconciliation().check_between_rounds(has_time=lambda: True)
         return [(each.kind, each.what) for each in found]
 
     def dropped_and_indexed(self, *keys: str) -> None:

@@ -39,7 +39,7 @@ def test_stalled_document_gets_a_run_once_none_could_be_coming(
     world.change(KEY, status=status, updated_at=world.clock())
 
     at_once = world.reconcile()
-    between = world.reconciliation().look_between(has_time=lambda: True)
+    between = world.reconciliation().check_between_rounds(has_time=lambda: True)
 
     assert at_once == [*between] == []
     assert look(world) == [(Kind.STALLED_DOCUMENT, KEY)]

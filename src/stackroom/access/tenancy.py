@@ -215,7 +215,7 @@ class Operator:
 
     def origin_of(self, document_id: str, passages: Iterable[Passage]) -> "Origin | None":
         """Return the origin of a document that was ingested directly under this id."""
-        found = (origin_of(each) for each in passages if _id_told(each) == document_id)
+        found = (origin_of(each) for each in passages if _reported_id(each) == document_id)
         return next((each for each in found if each is not None), None)
 
 
@@ -394,10 +394,10 @@ class Origin:
     filename: str
 
 
-def is_told(passage: Passage) -> bool:
+def has_source(passage: Passage) -> bool:
     """Return True if the store reports anything of the passage's source."""
-    told = (passage.uri, passage.custom_id, passage.data_source_id)
-    return any(each is not None for each in told)
+    reported = (passage.uri, passage.custom_id, passage.data_source_id)
+    return any(each is not None for each in reported)
 
 
 def text_of(passage: Passage) -> TextName | None:
@@ -411,13 +411,13 @@ def document_id_in(passage: Passage) -> str | None:
 
     Returns None if the passage has the URI of an uploaded object instead.
     """
-    if (told := _id_told(passage)) is not None:
-        return told
+    if (reported := _reported_id(passage)) is not None:
+        return reported
     noted = passage.attributes.get("document_id")
     return noted if passage.uri is None and isinstance(noted, str) else None
 
 
-def _id_told(passage: Passage) -> str | None:
+def _reported_id(passage: Passage) -> str | None:
     """Return the document id that the store reports, by itself or in the URI of our text."""
     if passage.custom_id is not None:
         return passage.custom_id
@@ -459,11 +459,11 @@ def is_ingested_into(catalog: Catalog, passage: Passage) -> bool:
     An id of ours that the store reports proves that, unless the data source is another. Without
     such an id, the data source must be the one that the catalog's record names.
     """
-    told, recorded = passage.data_source_id, catalog.data_source_id
-    if _id_told(passage) is not None and None in (told, recorded):
+    reported, recorded = passage.data_source_id, catalog.data_source_id
+    if _reported_id(passage) is not None and None in (reported, recorded):
         return True
     is_direct = catalog.data_source_type is DataSourceType.CUSTOM
-    return told is not None and told == recorded and is_direct
+    return reported is not None and reported == recorded and is_direct
 
 
 def key_of(uri: str) -> str:

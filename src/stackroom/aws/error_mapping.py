@@ -117,7 +117,7 @@ def knowledge_base_errors() -> Iterator[None]:
     try:
         yield
     except (ClientError, BotoCoreError) as error:
-        operation, what = _told(error)
+        operation, what = _operation_and_code(error)
         if _is_throttle(what):
             raise KnowledgeBaseThrottled(operation) from error
         if _is_transient(error):
@@ -130,7 +130,7 @@ def search_error(error: ClientError | BotoCoreError, operation: str) -> Unavaila
     Return the error of a search, for refusals too: one knowledge base that refuses us must not cost
     the others' answers.
     """
-    _, what = _told(error)
+    _, what = _operation_and_code(error)
     if _is_throttle(what):
         return KnowledgeBaseThrottled(operation)
     return KnowledgeBaseUnavailable(operation, what)
@@ -145,7 +145,7 @@ def direct_search_errors(operation: str) -> Iterator[None]:
     try:
         yield
     except (ClientError, BotoCoreError) as error:
-        _, what = _told(error)
+        _, what = _operation_and_code(error)
         if _is_throttle(what) or _is_transient(error):
             raise search_error(error, operation) from error
         how = "answered" if isinstance(error, ClientError) else "can't be called:"
@@ -176,7 +176,7 @@ def model_errors(operation: str) -> Iterator[None]:
     try:
         yield
     except (ClientError, BotoCoreError) as error:
-        _, told = _told(error)
+        _, told = _operation_and_code(error)
         # Within a stream an error is an event, whose name begins with a small letter.
         what = told[:1].upper() + told[1:]
         if _is_throttle(what):
@@ -199,7 +199,7 @@ def store_errors() -> Iterator[None]:
     try:
         yield
     except (ClientError, BotoCoreError) as error:
-        operation, what = _told(error)
+        operation, what = _operation_and_code(error)
         if what in THROTTLES or _is_transient(error):
             raise StoreUnavailable(operation, what) from error
         if what in REFUSALS or isinstance(error, NoCredentialsError | CredentialRetrievalError):
@@ -207,7 +207,7 @@ def store_errors() -> Iterator[None]:
         raise
 
 
-def _told(error: ClientError | BotoCoreError) -> tuple[str, str]:
+def _operation_and_code(error: ClientError | BotoCoreError) -> tuple[str, str]:
     """
     Return the operation and the error's code; without an answer, botocore's name of the error.
     """

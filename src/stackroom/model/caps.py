@@ -46,7 +46,7 @@ class Caps(Record):
             if limit is not None:
                 yield kind, there, Decimal(limit)
 
-    def told(self, kind: CapKind, used: "InUse", *, size: int | None) -> str:
+    def waiting_reason(self, kind: CapKind, used: "InUse", *, size: int | None) -> str:
         """
         Return why a document of that size waits for that cap. Without a size, it is one of several
         that its catalog would send together.
@@ -169,7 +169,7 @@ class CapWatch:
     book: CapBook
     noted: set[tuple[str, str, CapKind, int]] = field(default_factory=set)
 
-    def look(
+    def check(
         self, user_id: str, caps: Caps, used: InUse, *, at: datetime, over: CapKind | None = None
     ) -> None:
         """Compare use with caps. `over` is the cap for which a document waits; it is reached."""

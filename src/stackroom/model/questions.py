@@ -43,8 +43,8 @@ class QuestionMeter:
             logger.error("what was spent was not read", extra={"error": type(error).__name__})
             return
         if spent >= caps.dollars:
-            told, cap = (format_dollars(each, caps.dollars) for each in (spent, caps.dollars))
-            raise LimitExceeded(told, cap, next_month(self.now()))
+            spent_text, cap = (format_dollars(each, caps.dollars) for each in (spent, caps.dollars))
+            raise LimitExceeded(spent_text, cap, next_month(self.now()))
 
     def count(
         self, user_id: str, used: Used, *, catalog_id: str | None = None, model: str = ""
@@ -57,14 +57,14 @@ class QuestionMeter:
             # Whatever it is, the answer is there.
             logger.error("a question was not counted", extra={"error": type(error).__name__})
 
-    def _known(self, key: str, look: Callable[[], Any]) -> Any:
+    def _known(self, key: str, read: Callable[[], Any]) -> Any:
         now = self.now()
         there = self.known.get(key)
         if there is not None and now < there[0]:
             return there[1]
         if len(self.known) >= _MOST:
             self.known.clear()
-        found = look()
+        found = read()
         self.known[key] = (now + _KEPT, found)
         return found
 
@@ -73,5 +73,5 @@ class QuestionMeter:
         months = self.usage.of_month(month_of(at), user_id=user_id)
         spent = sum(each.dollars for each in months)
         only_dollars = Caps(dollars=caps.dollars)
-        self.watch.look(user_id, only_dollars, InUse(dollars=spent), at=at)
+        self.watch.check(user_id, only_dollars, InUse(dollars=spent), at=at)
         return spent

@@ -170,7 +170,7 @@ class Reconciliation:
             on_step=on_step,
         )
 
-    def look_between(self, *, has_time: Callable[[], bool]) -> Iterator[Discrepancy]:
+    def check_between_rounds(self, *, has_time: Callable[[], bool]) -> Iterator[Discrepancy]:
         """
         Find what needs no full reading: dead runs, and open documents that no run works on. Only a
         round finds a lost event, differences in the index, and the owners of data sources and

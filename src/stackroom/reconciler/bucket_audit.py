@@ -95,10 +95,10 @@ class BucketAudit:
     def step(self, cursor: str | None) -> Piece:
         at = _Cursor.model_validate_json(cursor) if cursor else _Cursor()
         listed = 0
-        for shelf, on_it in groupby(self._listing(at.after), key=_shelf_of):
+        for folder, on_it in groupby(self._listing(at.after), key=_folder_of):
             counted = _Counted(on_it)
             window = IdWindow(self.on.capacity, low=at.low)
-            yield from apart(f"objects under {shelf!r}", self._of_shelf(shelf, counted, window))
+            yield from apart(f"objects under {folder!r}", self._of_folder(folder, counted, window))
             counted.finish()
             if window.high is not None:
                 return _Cursor(after=at.after, low=window.high).model_dump_json()
@@ -115,8 +115,8 @@ class BucketAudit:
             yield from (each for each in page.items if not each.key.startswith(OUR_PREFIXES))
             following = None if page.next is None else _past_ours(page.next)
 
-    def _of_shelf(
-        self, shelf: str, on_it: Iterable[ListedObject], window: IdWindow
+    def _of_folder(
+        self, folder: str, on_it: Iterable[ListedObject], window: IdWindow
     ) -> Iterator[Discrepancy]:
         junk = list[str]()
         for item in on_it:
@@ -132,7 +132,7 @@ class BucketAudit:
                 # A document comes before its sidecar.
                 yield from apart(item.key, self._sidecar_alone(location, item))
         yield from self._of_no_catalog(window)
-        catalogs_own = locate(f"{shelf}any")
+        catalogs_own = locate(f"{folder}any")
         if isinstance(catalogs_own, Location):
             yield from self._quarantined(catalogs_own, junk)
             yield from self._compared(catalogs_own, window)
@@ -155,7 +155,7 @@ class BucketAudit:
     def _compared(self, location: Location, window: IdWindow) -> Iterator[Discrepancy]:
         catalog = self.on.catalogs.get(location.catalog_id)
         first = None if catalog else next(self._settled(window), None)
-        if first is not None and self.on.mending.dry_run and self._is_told(first):
+        if first is not None and self.on.mending.dry_run and self._is_recorded(first):
             first = None  # whether it would be refused again, only an attempt shows
         if first is not None:
             # The catalog's record is lost, or it was never opened: what becomes of one tells.
@@ -199,10 +199,10 @@ class BucketAudit:
 
     def _unlike_their_records(self, items: Iterable[ListedObject]) -> Iterator[tuple[str, Kind]]:
         for item in items:
-            if self._is_settled(item) and not self._is_told(item):
+            if self._is_settled(item) and not self._is_recorded(item):
                 yield item.key, Kind.OBJECT_WITHOUT_RECORD
 
-    def _is_told(self, item: ListedObject) -> bool:
+    def _is_recorded(self, item: ListedObject) -> bool:
         """Return True if a record shows the object as one without a catalog."""
         partition = unplaced_partition(locate(item.key).user_id)
         record = self.on.documents.get(partition, unplaced_id_of(item.key))
@@ -251,7 +251,7 @@ def _past_ours(after: str) -> str:
     return after if ours is None else f"{ours}\U0010ffff"
 
 
-def _shelf_of(item: ListedObject) -> str:
+def _folder_of(item: ListedObject) -> str:
     """
     Return `{user}/{folder}/` of the key, or nothing if it has no two folders. Only the text of the
     key counts, so that a misplaced key among a catalog's objects does not split their prefix.

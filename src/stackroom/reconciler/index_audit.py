@@ -292,14 +292,14 @@ class IndexAudit:
         """Look again at the suspects on a page of the side that names most of them."""
         if not at.suspects:
             return None
-        left, following, looked_at = set(at.suspects), at.page, self.on.mending.now()
+        left, following, began = set(at.suspects), at.page, self.on.mending.now()
         met: list[_Suspect] = []
         for _ in range(PAGES):
             named, following = self._named(there, following)
             met += (each for each in named if each[0] in left)
             if following is None or len(met) >= _AT_MOST:
                 break
-        yield from self._looked_at(there, met, by=looked_at)
+        yield from self._checked(there, met, by=began)
         changes = {
             "reading": IndexReading.REST if following is None else at.reading,
             "page": following,
@@ -325,10 +325,10 @@ class IndexAudit:
         """Look again at suspects that were on no page."""
         some, more = at.suspects[:_AT_MOST], at.suspects[_AT_MOST:]
         catalog_id = there.catalog.catalog_id if there.catalog is not None else None
-        yield from self._looked_at(there, [(each, catalog_id, None) for each in some], by=at.began)
+        yield from self._checked(there, [(each, catalog_id, None) for each in some], by=at.began)
         return at.model_copy(update={"suspects": more}) if more else None
 
-    def _looked_at(
+    def _checked(
         self, there: _OwnedDataSource, suspects: Iterable[_Suspect], *, by: datetime | None
     ) -> Iterator[Discrepancy]:
         """Yield what is wrong with suspects, except those that changed since `by`."""
@@ -339,11 +339,11 @@ class IndexAudit:
     def _of_some(
         self, there: _OwnedDataSource, some: list[_Suspect], by: datetime | None
     ) -> Iterator[Discrepancy]:
-        said: Mapping[str, DocumentDetail] = {}
+        details: Mapping[str, DocumentDetail] = {}
         if there.catalog is None:
-            said = self.on.direct.details(there.source, [name for name, _, _ in some])
+            details = self.on.direct.details(there.source, [name for name, _, _ in some])
         for name, catalog_id, met in some:
-            listed = met or ListedDocument(identifier=name, detail=said.get(name, NOT_FOUND))
+            listed = met or ListedDocument(identifier=name, detail=details.get(name, NOT_FOUND))
             yield from apart(f"{there}: {name}", self._of_one(there, catalog_id, name, listed, by))
 
     def _of_one(
@@ -360,8 +360,8 @@ class IndexAudit:
             home = self.on.catalogs.get(catalog_id)
         if document is None:
             # A record that was made since has had it ingested since.
-            said_at = listed.detail.updated_at
-            if said_at is not None and mending.is_settled(said_at, by=by):
+            reported_at = listed.detail.updated_at
+            if reported_at is not None and mending.is_settled(reported_at, by=by):
                 yield from Orphans(self.on).follow(there.source, there.catalog, listed)
             return
         if home is None or not mending.is_settled(document.updated_at, by=by):
@@ -372,9 +372,9 @@ class IndexAudit:
             yield from Orphans(self.on).surplus(there.source, listed)
 
     def _judged(
-        self, home: Catalog, document: Document, said: DocumentDetail
+        self, home: Catalog, document: Document, detail: DocumentDetail
     ) -> Iterator[Discrepancy]:
-        kind = _suspicion(document, said)
+        kind = _suspicion(document, detail)
         if kind is None:
             return
         if kind is Kind.INDEXED_AFTER_ALL and not self.on.search_check.found([(home, document)]):
@@ -408,22 +408,22 @@ def _drawn(document_id: str, at: IndexPosition) -> str:
     return hashlib.blake2b(f"{document_id} {at.began}".encode(), digest_size=8).hexdigest()
 
 
-def _suspicion(document: Document, said: DocumentDetail) -> Kind | None:
+def _suspicion(document: Document, detail: DocumentDetail) -> Kind | None:
     if document.status is DocumentStatus.INDEXED:
-        return None if said.status in _AS_IT_SHOULD_BE else Kind.MISSING_FROM_INDEX
+        return None if detail.status in _AS_IT_SHOULD_BE else Kind.MISSING_FROM_INDEX
     has_no_version = document.is_rejected or (document.is_withheld and document.indexed_at is None)
-    if has_no_version and not document.is_open and may_be_found(said.status):
+    if has_no_version and not document.is_open and may_be_found(detail.status):
         return Kind.REJECTED_IN_INDEX
-    if document.status is DocumentStatus.FAILED and _was_indexed_since(document, said):
+    if document.status is DocumentStatus.FAILED and _was_indexed_since(document, detail):
         return Kind.INDEXED_AFTER_ALL
     return None
 
 
-def _was_indexed_since(document: Document, said: DocumentDetail) -> bool:
+def _was_indexed_since(document: Document, detail: DocumentDetail) -> bool:
     """
     Return True if the document was indexed since. What the knowledge base reported before the
     document failed is part of its verdict already.
     """
-    if document.lingering or document.present_since is None or said.updated_at is None:
+    if document.lingering or document.present_since is None or detail.updated_at is None:
         return False
-    return said.status == "INDEXED" and said.updated_at > document.updated_at
+    return detail.status == "INDEXED" and detail.updated_at > document.updated_at

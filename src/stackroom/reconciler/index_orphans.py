@@ -104,8 +104,8 @@ class Orphans:
             raise LeftForLater("left for the next time: the knowledge base is in use")
 
     def _is_passing(self, listed: ListedDocument) -> bool:
-        said_at = listed.detail.updated_at
-        fresh = said_at is None or not self.on.mending.is_settled(said_at)
+        reported_at = listed.detail.updated_at
+        fresh = reported_at is None or not self.on.mending.is_settled(reported_at)
         return fresh or is_passing(listed.detail)
 
     def _is_still(self, source: DataSource, listed: ListedDocument) -> bool:
@@ -136,9 +136,9 @@ def is_of_our_form(identifier: str) -> bool:
     return _OURS.fullmatch(identifier) is not None
 
 
-def is_passing(said: DocumentDetail) -> bool:
+def is_passing(detail: DocumentDetail) -> bool:
     """Return True if the document is gone, or is being indexed or deleted."""
-    return said.status in ABSENT | UNDER_WAY
+    return detail.status in ABSENT | UNDER_WAY
 
 
 def _where(source: DataSource, listed: ListedDocument) -> str:

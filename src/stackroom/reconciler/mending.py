@@ -115,7 +115,7 @@ class Mending:
                     raise
                 yield from (_failed(kind, each, error) for each in what)
                 return
-        yield from (_told(kind, each, outcome, remedy=remedy) for each in what)
+        yield from (_discrepancy(kind, each, outcome, remedy=remedy) for each in what)
 
     def run_again(self, document: Document, kind: Kind) -> Iterator[Discrepancy]:
         """Have a run take up the document as it is now."""
@@ -187,7 +187,7 @@ def apart(what: str, found: Iterable[Discrepancy]) -> Generator[Discrepancy, Non
 
 def left(kind: Kind, what: str, *, remedy: str | None = None) -> Discrepancy:
     """Return a discrepancy that is left to a person or to the next time."""
-    return _told(kind, what, Outcome.LEFT, remedy=remedy)
+    return _discrepancy(kind, what, Outcome.LEFT, remedy=remedy)
 
 
 def _runs_after(plan: Plan) -> set[str]:
@@ -205,11 +205,13 @@ def _outcome(until: Callable[[], bool] | None) -> Outcome:
     return Outcome.MENDED if until() else Outcome.FAILED
 
 
-def _told(kind: Kind, what: str, outcome: Outcome, *, remedy: str | None = None) -> Discrepancy:
-    told = remedy or kind.remedy
+def _discrepancy(
+    kind: Kind, what: str, outcome: Outcome, *, remedy: str | None = None
+) -> Discrepancy:
+    remedy = remedy or kind.remedy
     if outcome is Outcome.FAILED:
-        told = f"not mended, it is out of step again: {told}"
-    return Discrepancy(kind=kind, what=what, remedy=told, outcome=outcome)
+        remedy = f"not mended, it is out of step again: {remedy}"
+    return Discrepancy(kind=kind, what=what, remedy=remedy, outcome=outcome)
 
 
 def _failed(kind: Kind, what: str, error: BaseException) -> Discrepancy:
@@ -222,11 +224,11 @@ def _judged(kind: Kind, key: str, plan: Plan, again: Plan | None) -> Discrepancy
     if again is None:
         asking = ["ask for a run" for _ in _runs_after(plan)]
         asking += ["have the file read"] if plan.awaits_text else []
-        return _told(kind, key, Outcome.LEFT, remedy=", ".join((str(plan), *asking)))
+        return _discrepancy(kind, key, Outcome.LEFT, remedy=", ".join((str(plan), *asking)))
     if again.changes_records:
-        return _told(kind, key, Outcome.FAILED, remedy=str(again))
+        return _discrepancy(kind, key, Outcome.FAILED, remedy=str(again))
     outcome = Outcome.ASKED_FOR if plan.receipt_id and plan.run_for else Outcome.MENDED
-    told = plan.reason and f"recorded as rejected: {plan.reason}"
+    remedy = plan.reason and f"recorded as rejected: {plan.reason}"
     if plan.is_of_a_loss:
-        told = f"lost, for no deletion of it was seen: drop it again, or else {kind.remedy}"
-    return _told(kind, key, outcome, remedy=told)
+        remedy = f"lost, for no deletion of it was seen: drop it again, or else {kind.remedy}"
+    return _discrepancy(kind, key, outcome, remedy=remedy)

@@ -94,7 +94,7 @@ class UserCaps:
         if kind is None or _must_begin(opened(), caps, used):
             self._open(self.documents.over_in(catalog_id))
             return
-        reason = caps.told(kind, at_once, size=None)
+        reason = caps.waiting_reason(kind, at_once, size=None)
         for some in chunks(opened(), of=_AT_ONCE):
             self.documents.save_all(_held(each, kind, reason) for each in some)
         self.let_go(catalog.user_id, book, at=catalog_id)
@@ -139,7 +139,7 @@ class UserCaps:
     def _watch(
         self, catalog: Catalog, caps: Caps, used: InUse, *, over: CapKind | None = None
     ) -> None:
-        self.watch.look(catalog.user_id, caps, used, at=self.now(), over=over)
+        self.watch.check(catalog.user_id, caps, used, at=self.now(), over=over)
 
     def _in_use(self, user_id: str, caps: Caps | None) -> InUse:
         return self._with_spent(user_id, caps, self.catalogs.of_user(user_id))
@@ -220,7 +220,9 @@ def _over(newest: Iterable[Document], caps: Caps, used: InUse) -> list[Document]
         for each in again[: _AT_ONCE - len(over)]
         if (kind := _over_by(each, caps, used)) is not None
     ]
-    return [_held(each, kind, caps.told(kind, used, size=each.size)) for each, kind in over]
+    return [
+        _held(each, kind, caps.waiting_reason(kind, used, size=each.size)) for each, kind in over
+    ]
 
 
 def _must_begin(documents: Iterable[Document], caps: Caps, used: InUse) -> bool:

@@ -245,7 +245,7 @@ class WorkQueue:
             if self._is_finished(catalog, is_alone=not is_shared(worklist_id)):
                 self._drop(worklist_id, entry)
             return _Turn(catalog_id=catalog_id)
-        found = [each for each in listed if aside.has_not(each)]
+        found = [each for each in listed if aside.allows(each)]
         documents = [each for each in found if not aside.waits(each)]
         if is_capped and any(_makes_room(each) for each in documents):
             self.caps.let_go(catalog.user_id, aside.caps, at=catalog_id)
@@ -318,7 +318,7 @@ class _SkippedDocuments:
         self._alone = {_key(each) for each in progress.alone}
         self.counts = Counter(catalog_id for catalog_id, _ in self._in_calls.union(self._set_aside))
 
-    def has_not(self, document: Document) -> bool:
+    def allows(self, document: Document) -> bool:
         """
         Return True if the document isn't skipped; one that somebody changed since it was set aside
         isn't.

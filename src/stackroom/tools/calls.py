@@ -194,7 +194,9 @@ def refusal_of(error: Exception) -> Refusal:
             seconds = retry_after(error)
             if found is not _THROTTLED or seconds is None:
                 return found
-            return replace(found, says=f"{_TOO_MUCH} Try again in {errors.told_seconds(seconds)}.")
+            return replace(
+                found, says=f"{_TOO_MUCH} Try again in {errors.format_seconds(seconds)}."
+            )
     return UNAVAILABLE
 
 

@@ -2,9 +2,9 @@
 Bring a document's record in step with its object: one key, from reading to the last write.
 
 The object is the truth and events are hints: they come late, twice or reordered, and name versions
-that no longer exist. So only the key of an event counts. `_look` reads the record and the object,
-`plan` works out what their state requires, and `_apply` writes it, each record only if it is
-unchanged since it was read; otherwise all of it starts again.
+that no longer exist. So only the key of an event counts. `_read_state` reads the record and the
+object, `plan` works out what their state requires, and `_apply` writes it, each record only if it
+is unchanged since it was read; otherwise all of it starts again.
 
 The keys of a batch are handled in parallel. Only the last record of each plan waits for those of
 the others: the records of one catalog are saved together, because each write changes the catalog's
@@ -117,18 +117,18 @@ class Uploads:
             correlation_ids, lambda key: self._begin(key, correlation_id=correlation_ids[key])
         )
         outcomes: dict[str, Plan | Exception] = {}
-        shelves: dict[str, dict[str, _Begun]] = {}  # by the catalog whose counters they change
+        by_catalog: dict[str, dict[str, _Begun]] = {}  # by the catalog whose counters they change
         for key, each in begun.items():
             if not isinstance(each, _Begun):
                 outcomes[key] = each
                 continue
             document = each.save.document
-            shelf = shelves.setdefault(document.catalog_id, {})
-            if any(document.document_id == one.save.document.document_id for one in shelf.values()):
+            own = by_catalog.setdefault(document.catalog_id, {})
+            if any(document.document_id == one.save.document.document_id for one in own.values()):
                 outcomes[key] = RecordChanged(document.document_id)  # by the other of its name
             else:
-                shelf[key] = each
-        for ended in self.beside([partial(self._end_all, shelf) for shelf in shelves.values()]):
+                own[key] = each
+        for ended in self.beside([partial(self._end_all, own) for own in by_catalog.values()]):
             outcomes |= ended
         changed = [key for key, each in outcomes.items() if isinstance(each, RecordChanged)]
         return outcomes | self._each(
@@ -139,7 +139,7 @@ class Uploads:
         """Return what `reconcile` would do in an audit, without doing it."""
         if is_ours(key):
             return Plan(outcome=UploadOutcome.IGNORED)
-        planned = plan(self._look(locate(key), is_audit=True), self.now())
+        planned = plan(self._read_state(locate(key), is_audit=True), self.now())
         saved = (step.document for step in planned.steps if isinstance(step, SaveRecord))
         if any(each.unread and self._result_for(each) is None for each in saved):
             return replace(planned, run_for=None, awaits_text=True)
@@ -151,13 +151,13 @@ class Uploads:
         """Return the plan once it is carried out, or up to the record that it saves."""
         if is_ours(key):
             return Plan(outcome=UploadOutcome.IGNORED)
-        seen = self._look(locate(key), is_audit=is_audit)
+        seen = self._read_state(locate(key), is_audit=is_audit)
         try:
             return self._carry_out(plan(seen, self.now(), correlation_id))
         except LimitReached as refused:
             # Opening the catalog comes first, so nothing of the plan has been done.
             assert isinstance(seen, Seen), "nothing is opened for an object without a catalog"
-            unplaced = self._look_unplaced(seen.location.unplaced(str(refused)), seen.record)
+            unplaced = self._read_unplaced(seen.location.unplaced(str(refused)), seen.record)
             return self._carry_out(plan(unplaced, self.now(), correlation_id))
 
     def _carry_out(self, planned: Plan) -> Plan | _Begun:
@@ -202,18 +202,18 @@ class Uploads:
         is_of_this = found is not None and found.version_id == document.version_id
         return found if is_of_this else None
 
-    def _end_all(self, shelf: Mapping[str, _Begun]) -> dict[str, Plan | Exception]:
+    def _end_all(self, begun: Mapping[str, _Begun]) -> dict[str, Plan | Exception]:
         """Save the last records of one catalog's plans together."""
         try:
-            saved = self.documents.save_all(self._as_read(each.save) for each in shelf.values())
+            saved = self.documents.save_all(self._as_read(each.save) for each in begun.values())
         except Unavailable as error:  # it passes, and is all of theirs
-            return dict.fromkeys(shelf, error)
+            return dict.fromkeys(begun, error)
         except Exception:  # one record may be to blame, and no other shall suffer for it
-            return self._each(shelf, lambda key: self._end(shelf[key]))
+            return self._each(begun, lambda key: self._end(begun[key]))
         by_id = {each.document_id: each for each in saved}
         return self._each(
-            shelf,
-            lambda key: self._rest(shelf[key], by_id.get(shelf[key].save.document.document_id)),
+            begun,
+            lambda key: self._rest(begun[key], by_id.get(begun[key].save.document.document_id)),
         )
 
     def _each(
@@ -229,9 +229,9 @@ class Uploads:
 
         return dict(self.beside([partial(attempted, key) for key in keys]))
 
-    def _look(self, location: Location | Unplaced, *, is_audit: bool) -> Seen | SeenUnplaced:
+    def _read_state(self, location: Location | Unplaced, *, is_audit: bool) -> Seen | SeenUnplaced:
         if isinstance(location, Unplaced):
-            return self._look_unplaced(location)
+            return self._read_unplaced(location)
         key, user_id = location.key, location.user_id
         # The record first, the object second: what changes in between makes the write fail.
         record = self.documents.get(location.catalog_id, location.document_id)
@@ -249,12 +249,12 @@ class Uploads:
         reason = unplaced_reason(location, catalog)
         if reason is not None and catalog is not None:
             own = record if record is not None and record.s3_key == key else None
-            return self._look_unplaced(location.unplaced(reason), own)
+            return self._read_unplaced(location.unplaced(reason), own)
         if reason is not None and found is not None:
-            return self._look_unplaced(location.unplaced(reason), record)
+            return self._read_unplaced(location.unplaced(reason), record)
         if record is not None and self._is_taken(record, found, key):
             unplaced = location.unplaced(taken_reason(record.s3_key))
-            twin = self._look_unplaced(unplaced, self._former(location))
+            twin = self._read_unplaced(unplaced, self._former(location))
             return replace(twin, has_sidecar=sidecar is not None)
         is_missed = is_audit and found is None and record is not None
         is_wanted = catalog is None or catalog.status is not CatalogStatus.DELETING
@@ -272,7 +272,7 @@ class Uploads:
             is_lost=is_missed and is_wanted and not self.bucket.was_deleted(key),
         )
 
-    def _look_unplaced(self, location: Unplaced, orphan: Document | None = None) -> SeenUnplaced:
+    def _read_unplaced(self, location: Unplaced, orphan: Document | None = None) -> SeenUnplaced:
         record = self.documents.get(location.partition, location.document_id)
         found = self.bucket.head(location.key)
         if found is not None and is_folder_marker(found.key, found.size):

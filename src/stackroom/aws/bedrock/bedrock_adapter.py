@@ -120,7 +120,7 @@ class BedrockKnowledgeBase:
     def _passage(self, found: "KnowledgeBaseRetrievalResultTypeDef") -> Passage:
         own = OF_MANAGED if self._options.is_managed else OF_VECTOR
         passage = passage_of(found, first_page=self._first_page, own=own)
-        if self._options.tells_similarity:
+        if self._options.reports_similarity:
             return passage
         reranked = self._options.is_reranked
         relevance = min(1.0, max(0.0, passage.score)) if reranked else None

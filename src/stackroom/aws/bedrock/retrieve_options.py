@@ -149,7 +149,7 @@ class RetrieveOptions:
         return self.reranking is not None or self.managed_reranking == "MANAGED"
 
     @property
-    def tells_similarity(self) -> bool:
+    def reports_similarity(self) -> bool:
         return self.has_cosine_scores and not self.is_hybrid and not self.is_reranked
 
     def configuration(self, limit: int, condition: Mapping[str, object] | None) -> dict[str, Any]:

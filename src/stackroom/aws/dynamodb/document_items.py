@@ -171,25 +171,27 @@ def counting(table: str, key: Item, change: Counts, kept: Sequence[Document]) ->
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shelf:
+class CatalogSnapshot:
     """The known state of a catalog's record; `counts` once it is known that they matter."""
 
     is_there: bool = True
     counts: Counts | None = None
 
 
-def shelf_of(catalog_id: str) -> Shelf:
+def assumed_snapshot(catalog_id: str) -> CatalogSnapshot:
     """Return the usual state of the catalog's record; an object of no catalog has none."""
-    return Shelf(is_there=not catalog_id.startswith(_UNPLACED))
+    return CatalogSnapshot(is_there=not catalog_id.startswith(_UNPLACED))
 
 
-def planned(document: Document, shelf: Shelf, *, removes: bool = False) -> DocumentWrite:
+def planned(
+    document: Document, snapshot: CatalogSnapshot, *, removes: bool = False
+) -> DocumentWrite:
     before = document if document.version else uncounted(document)
     if removes:
         return DocumentWrite(before=before, kept=None)
     version = document.version + 1 if document.version else _first_version(document)
     saved = document.model_copy(update={"version": version})
-    kept = booked(saved, before.opened_at) if shelf.is_there else uncounted(saved)
+    kept = booked(saved, before.opened_at) if snapshot.is_there else uncounted(saved)
     return DocumentWrite(before=before, kept=kept)
 
 

@@ -32,14 +32,14 @@ from stackroom.aws.dynamodb.document_items import (
     OPEN,
     OVER,
     Action,
+    CatalogSnapshot,
     DocumentWrite,
     IndexedState,
-    Shelf,
+    assumed_snapshot,
     counting,
     document_key,
     groups,
     planned,
-    shelf_of,
     to_document,
 )
 from stackroom.aws.dynamodb.items import WRITE_ID, from_item, get_all, query, to_item
@@ -80,7 +80,7 @@ class DynamoDocuments(DynamoTable):
         return None if kept is None else to_document(kept)
 
     def save(self, document: Document) -> Document:
-        saved = self._alone(document, shelf_of(document.catalog_id))
+        saved = self._alone(document, assumed_snapshot(document.catalog_id))
         if saved is None:
             raise RecordChanged(document.document_id)
         return saved
@@ -96,13 +96,13 @@ class DynamoDocuments(DynamoTable):
         for each in wanted:
             if not _is_plain(each):
                 counted[each.catalog_id].append(each)
-        tasks = [partial(self._each, [each], shelf_of(each.catalog_id)) for each in plain]
+        tasks = [partial(self._each, [each], assumed_snapshot(each.catalog_id)) for each in plain]
         tasks += [partial(self._of_one_catalog, each) for each in counted.values()]
         kept = {_key(each): each for some in self.beside(tasks) for each in some}
         return [kept[key] for key in map(_key, wanted) if key in kept]
 
     def remove(self, document: Document) -> None:
-        if self._alone(document, shelf_of(document.catalog_id), removes=True) is None:
+        if self._alone(document, assumed_snapshot(document.catalog_id), removes=True) is None:
             raise RecordChanged(document.document_id)
 
     def open_in(
@@ -154,43 +154,45 @@ class DynamoDocuments(DynamoTable):
         Save documents of one catalog and return the saved ones; if any in a transaction is refused,
         save each alone.
         """
-        shelf, kept = shelf_of(documents[0].catalog_id), list[Document]()
+        snapshot, kept = assumed_snapshot(documents[0].catalog_id), list[Document]()
         for group in groups(documents):
-            writes = [planned(each, shelf) for each in group]
-            if self._write(writes, shelf) is None:
+            writes = [planned(each, snapshot) for each in group]
+            if self._write(writes, snapshot) is None:
                 kept += (each.kept for each in writes if each.kept is not None)
             else:
-                kept += self._each(group, shelf)
+                kept += self._each(group, snapshot)
         return kept
 
-    def _each(self, documents: Sequence[Document], shelf: Shelf) -> list[Document]:
-        each_kept = (self._alone(each, shelf) for each in documents)
+    def _each(self, documents: Sequence[Document], snapshot: CatalogSnapshot) -> list[Document]:
+        each_kept = (self._alone(each, snapshot) for each in documents)
         return [each for each in each_kept if each is not None]
 
-    def _alone(self, document: Document, shelf: Shelf, *, removes: bool = False) -> Document | None:
+    def _alone(
+        self, document: Document, snapshot: CatalogSnapshot, *, removes: bool = False
+    ) -> Document | None:
         """
         Save or remove the document; return it as saved or removed, or None if it changed since it
         was read.
         """
         for _ in range(_TRIES):
-            write = planned(document, shelf, removes=removes)
-            refused = self._write([write], shelf)
+            write = planned(document, snapshot, removes=removes)
+            refused = self._write([write], snapshot)
             if refused is None:
                 return write.kept or document
             if refused.by_document:
                 return document if removes and refused.is_gone else None
-            shelf = self._look(document.catalog_id)
+            snapshot = self._read_snapshot(document.catalog_id)
         raise StoreUnavailable("TransactWriteItems", CONDITION_FAILED)
 
-    def _write(self, writes: Sequence[DocumentWrite], shelf: Shelf) -> _Refused | None:
+    def _write(self, writes: Sequence[DocumentWrite], snapshot: CatalogSnapshot) -> _Refused | None:
         write_id = secrets.token_hex(8)
         actions = [each.action(self.table, write_id) for each in writes]
         change = reduce(add, (each.change for each in writes), Counts())
-        if shelf.counts is not None:
-            change = change.within(shelf.counts)
+        if snapshot.counts is not None:
+            change = change.within(snapshot.counts)
         kept = [each.kept for each in writes if each.kept is not None]
         catalog = key_of(writes[0].before.catalog_id)
-        if shelf.is_there:
+        if snapshot.is_there:
             actions += counting(self.table, catalog, change, kept)
         try:
             self._send(actions)
@@ -212,16 +214,16 @@ class DynamoDocuments(DynamoTable):
             if delete is not None:
                 outlasting_conflicts(lambda: self.client.delete_item(**delete))
 
-    def _look(self, catalog_id: str) -> Shelf:
+    def _read_snapshot(self, catalog_id: str) -> CatalogSnapshot:
         kept = self._get(key_of(catalog_id))
         if kept is None:
-            return Shelf(is_there=False)
-        return Shelf(counts=counts_in(to_catalog(kept)))
+            return CatalogSnapshot(is_there=False)
+        return CatalogSnapshot(counts=counts_in(to_catalog(kept)))
 
 
 def _is_plain(document: Document) -> bool:
     """Return True if saving the document writes one item, as far as the caller's copy tells."""
-    write = planned(document, shelf_of(document.catalog_id))
+    write = planned(document, assumed_snapshot(document.catalog_id))
     return write.change == Counts()
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from stackroom.access.tenancy import is_told
+from stackroom.access.tenancy import has_source
 from stackroom.aws.error_mapping import direct_search_errors, understood
 from stackroom.aws.s3vectors.s3vectors_filters import is_listed, rendered
 from stackroom.aws.s3vectors.vector_passages import TEXT, VectorReading, answers
@@ -81,13 +81,13 @@ class IndexWatch:
 
     def why_not(self) -> str | None:
         """Return why the index can't be searched as wanted; None if it can."""
-        return self.look().lacks
+        return self.fitness().lacks
 
-    def look(self) -> Fitness:
+    def fitness(self) -> Fitness:
         """Return the index's fitness. Anything that it lacks is also logged for the operator."""
         with self._lock:
             if self._now() >= self._known_until:
-                self._fitness = self._looked_up()
+                self._fitness = self._read_fitness()
                 self._known_until = self._now() + (_BAD_FOR if self._fitness.lacks else _GOOD_FOR)
             if self._fitness.lacks:
                 self._warn(self._fitness.lacks)
@@ -112,7 +112,7 @@ class IndexWatch:
             self._warned[reason] = self._now() + _WARNED_FOR
             logger.warning("index %r is not searched as is meant: %s", self._arn, reason)
 
-    def _looked_up(self) -> Fitness:
+    def _read_fitness(self) -> Fitness:
         try:
             with direct_search_errors("GetIndex"), understood("GetIndex"):
                 index: Any = self._client.get_index(indexArn=self._arn)["index"]
@@ -208,7 +208,7 @@ class S3VectorsKnowledgeBase:
                 reason = str(error)
                 self._watch.refused(reason)
             else:
-                if not self._reading.is_bedrocks or all(map(is_told, found.passages)):
+                if not self._reading.is_bedrocks or all(map(has_source, found.passages)):
                     return found
                 # [assumed: vector.data-source-id]
                 reason = "its vectors don't tell where they are from"
@@ -224,14 +224,14 @@ class S3VectorsKnowledgeBase:
         """
         if condition is not None:
             _ = rendered(condition)
-        fitness = self._watch.look()
+        fitness = self._watch.fitness()
         while fitness.search is not None:
             try:
                 found = self._retrieved(query, condition, limit, deadline, fitness.search)
             except SearchRefused as error:
                 self._watch.refused(str(error))
-                tried, fitness = fitness.search, self._watch.look()
-                if tried is Search.HYBRID and fitness.search is Search.SEMANTIC:
+                attempted, fitness = fitness.search, self._watch.fitness()
+                if attempted is Search.HYBRID and fitness.search is Search.SEMANTIC:
                     continue  # its text search has been taken away
                 raise KnowledgeBaseUnavailable("S3 Vectors", f"nothing: {error}") from error
             if fitness.lacks is None:
