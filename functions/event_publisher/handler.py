@@ -45,8 +45,8 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     parsed = ((each, event_in(each)) for each in event["Records"])
     events = [(record["dynamodb"]["SequenceNumber"], each) for record, each in parsed if each]
     published = publishing().publish([each for _, each in events])
-    metrics.add_metric(name="EventsPublished", unit=MetricUnit.Count, value=published.told)
-    for _, each in events[: published.told]:
+    metrics.add_metric(name="EventsPublished", unit=MetricUnit.Count, value=published.delivered)
+    for _, each in events[: published.delivered]:
         logger.info(
             "event published",
             event_id=each.id,
@@ -57,4 +57,4 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     if published.error is None:
         return response([])
     logger.error("publishing stopped", exc_info=published.error)
-    return response([events[published.told][0]])
+    return response([events[published.delivered][0]])

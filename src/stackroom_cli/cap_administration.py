@@ -12,8 +12,8 @@ from rich.text import Text
 from stackroom.clock import utc_now
 from stackroom.model.caps import EVERYBODY, Caps
 from stackroom.model.usage import NO_CATALOG, month_of
-from stackroom.tools.of_usage import told as told_of
 from stackroom.tools.texts import size
+from stackroom.tools.usage_definitions import usage_json
 from stackroom_cli.callers import checked
 from stackroom_cli.json_output import (
     CapsAnswer,
@@ -94,7 +94,7 @@ def usage(site: Site, month: str | None, user: str | None, *, told: Output) -> N
         while page.next is not None:
             page = metering.page(month, after=page.next)
             found += page.users
-    _tell_usage(month, {each.user_id: told_of(each) for each in found}, told)
+    _tell_usage(month, {each.user_id: usage_json(each) for each in found}, told)
 
 
 def own_usage(person: SignedInPerson, month: str | None, *, told: Output) -> None:

@@ -46,7 +46,7 @@ class _Wanted:
 class _Part:
     again: tuple[Document, ...] = ()
     refused: tuple[NotAgain, ...] = ()
-    looked_at: int = 0
+    examined: int = 0
 
 
 def reread(
@@ -55,14 +55,14 @@ def reread(
     """Of the targets, or of a catalog, or of all the user's catalogs, or of everybody's."""
     services, out = SiteServices(site), told.people
     wanted = _wanted(services, targets, user=user, catalog=catalog)
-    again, refused, looked_at = list[str](), list[NotAgain](), 0
+    again, refused, examined = list[str](), list[NotAgain](), 0
     with counting(out, "documents", sum(each.count for each in wanted)) as advance:
         for part in _parts(services, wanted):
             again += [each.s3_key for each in part.again]
             refused += part.refused
             for document in part.again:
                 out.print(escape(f"reading anew  {one_line(document.s3_key)}"))
-            advance(looked_at := looked_at + part.looked_at)
+            advance(examined := examined + part.examined)
     reasons = ((each.key, each.reason) for each in refused)
     tell_reasons(out, "not read anew", reasons, style="yellow")
     out.print(f"{len(again)} read anew, {len(refused)} not; see: stackroom status")
@@ -105,7 +105,7 @@ def _parts(services: SiteServices, wanted: Iterable[_Wanted]) -> Iterator[_Part]
             rereading = services.rereading
             for part in rereading.reread(each.user_id, each.catalog_id, each.document_ids):
                 refused = tuple(NotAgain(key=one.s3_key, reason=why) for one, why in part.refused)
-                yield _Part(part.again, refused, part.looked_at)
+                yield _Part(part.again, refused, part.examined)
         except Malformed:
             yield _Part(refused=(NotAgain(key=each.prefix, reason=UNREADABLE),))
         except CatalogNotFound as gone:
@@ -134,12 +134,12 @@ def _steps(
     for _ in services.stores.bucket.purge(PLACE_MAP_PREFIX, before=utc_now()):
         yield
     wanted = [_Wanted.all_of(each) for each in SiteRecords(services.site).catalogs()]
-    waiting, looked_at, refused = deque[Document](), 0, 0
+    waiting, examined, refused = deque[Document](), 0, 0
     with counting("documents read anew", sum(each.count for each in wanted)) as advance:
         for part in _parts(services, wanted):
             waiting += part.again
-            looked_at, refused = looked_at + part.looked_at, refused + len(part.refused)
-            advance(looked_at - len(waiting))
+            examined, refused = examined + part.examined, refused + len(part.refused)
+            advance(examined - len(waiting))
             yield
         state.record_reader(reader_of(services.ocr))
         if waiting:
@@ -154,7 +154,7 @@ def _steps(
                 yield
             else:
                 waiting.popleft()
-                advance(looked_at - len(waiting))
+                advance(examined - len(waiting))
 
 
 def _is_waiting(services: SiteServices, document: Document) -> bool:

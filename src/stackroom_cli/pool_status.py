@@ -66,7 +66,7 @@ def overview(services: SiteServices, catalogs: Sequence[Catalog]) -> RenderableT
 def _look(services: SiteServices) -> tuple[MemberStanding, ...]:
     stores = services.stores
     members = services.use_cases.pool
-    return Pool(members=members, slots=stores.slots, book=stores.admission_book).look()
+    return Pool(members=members, slots=stores.slots, book=stores.admission_book).read()
 
 
 def _names(catalogs: Sequence[Catalog], members: Sequence[PoolMember]) -> dict[str, str]:

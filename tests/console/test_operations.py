@@ -128,7 +128,7 @@ def test_a_run_leads_to_its_execution_and_says_which_state_it_is_in(
 ) -> None:
     research = new_catalog(alice, "Research")
     dropped(pipeline, "alice", research, "a.txt", "Waits.")
-    [run] = console.services.operations.look().runs or ()
+    [run] = console.services.operations.overview().runs or ()
 
     here = replace(console, url="http://127.0.0.1:8080")
     on_aws = olga.get("/operations").text
@@ -137,7 +137,7 @@ def test_a_run_leads_to_its_execution_and_says_which_state_it_is_in(
         "https://us-east-1.console.aws.amazon.com/states/home?region=us-east-1"
         f"#/v2/executions/details/{run.arn}"
     ) in on_aws
-    shown = operations_page.shown_to("olga", here, console.services.operations.look())
+    shown = operations_page.shown_to("olga", here, console.services.operations.overview())
     assert shown.runs[0].link is None
 
 

@@ -44,12 +44,12 @@ def test_an_event_is_as_its_schema_says_and_nothing_else_is(
         schema, format_checker=jsonschema.Draft4Validator.FORMAT_CHECKER
     )
 
-    validator.validate(event.told())
+    validator.validate(event.to_json())
 
     for wrong in ({"state": "lost"}, {"user_id": None}, {"schema_version": "2"}):
-        told: dict[str, Any] = event.told()
+        told: dict[str, Any] = event.to_json()
         assert not validator.is_valid({**told, "detail": {**told["detail"], **wrong}})
     for lacking in ("source", "time"):
-        assert not validator.is_valid({k: v for k, v in event.told().items() if k != lacking})
-    detail = {k: v for k, v in event.told()["detail"].items() if k != "schema_version"}
-    assert not validator.is_valid({**event.told(), "detail": detail})
+        assert not validator.is_valid({k: v for k, v in event.to_json().items() if k != lacking})
+    detail = {k: v for k, v in event.to_json()["detail"].items() if k != "schema_version"}
+    assert not validator.is_valid({**event.to_json(), "detail": detail})

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from bedrock_kb_simulator.request_timeouts import PatientProtocol
-from stackroom.tools.of_documents import MAX_CONTENT_BYTES
+from stackroom.tools.document_definitions import MAX_CONTENT_BYTES
 from stackroom_local.gateway.__main__ import main
 from stackroom_local.gateway.gateway_configuration import GatewayConfiguration
 from stackroom_local.gateway.issuer import Issuer

@@ -43,7 +43,7 @@ def event_examples() -> dict[str, Any]:
         (None, REACHED),
     ]
     told = [change_of(old, new, event_id="e-1", at=NOW) for old, new in changes]
-    examples = {event.detail_type: event.told() for event in told if event is not None}
+    examples = {event.detail_type: event.to_json() for event in told if event is not None}
     assert list(examples) == list(DETAIL_TYPES), "each type has an example"
     return examples
 

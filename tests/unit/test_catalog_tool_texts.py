@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from simulator.tests.files import pdf, word
 from stackroom.access.identity import ToolCall
-from stackroom.catalogs.transfers import require_what_its_name_says
+from stackroom.catalogs.transfers import require_matching_content
 from stackroom.errors import KnowledgeBaseThrottled, Throttled, ValidationError
 from stackroom.tools.calls import Calls
 from stackroom.tools.definition import id_of, token_of
@@ -79,7 +79,7 @@ def test_text_that_decodes_to_an_id_is_exactly_its_token(text: str) -> None:
     ],
 )
 def test_a_file_that_is_what_its_name_says(filename: str, content: bytes) -> None:
-    require_what_its_name_says(filename, content)
+    require_matching_content(filename, content)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_file_that_is_what_its_name_says(filename: str, content: bytes) -> Non
 )
 def test_a_file_of_another_kind_than_its_name_says(filename: str, content: bytes) -> None:
     with pytest.raises(ValidationError, match=filename.rpartition(".")[2]):
-        require_what_its_name_says(filename, content)
+        require_matching_content(filename, content)
 
 
 BUSY = "Error: Too much is being asked of the service at the moment."

@@ -17,7 +17,7 @@ REMOVED = a_receipt(not_found_at=NOW, unsearchable_since=NOW)
 
 def told(old: Stated | None, new: Stated | None) -> dict[str, Any] | None:
     event = change_of(old, new, event_id="e-1", at=NOW)
-    return event.told() if event else None
+    return event.to_json() if event else None
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ def test_failures_are_counted_by_reason_with_some_ids() -> None:
     second, others = with_failures(2, ["damaged"])
     listed = Listed([first, second], {first.catalog_id: failed, second.catalog_id: others})
 
-    seen = operations(listed=listed).look().backlog
+    seen = operations(listed=listed).overview().backlog
 
     assert seen is not None
     assert [(each.reason, each.count) for each in seen.failures] == [
@@ -185,7 +185,7 @@ def test_failures_of_bedrock_are_no_files_that_owners_must_fix(
 ) -> None:
     catalog, failed = with_failures(1, [reason])
 
-    seen = operations(listed=Listed([catalog], {catalog.catalog_id: failed})).look().backlog
+    seen = operations(listed=Listed([catalog], {catalog.catalog_id: failed})).overview().backlog
 
     assert seen is not None
     assert [each.is_unusable for each in seen.failures] == [is_unusable]
@@ -202,7 +202,7 @@ def test_operations_read_only_what_the_page_shows_and_count_the_rest(
         [catalog for catalog, _ in made], {each.catalog_id: failed for each, failed in made}
     )
 
-    seen = operations(listed=listed).look().backlog
+    seen = operations(listed=listed).overview().backlog
 
     assert seen is not None
     assert len(listed.read) == 6  # of the two that have most
@@ -212,7 +212,7 @@ def test_operations_read_only_what_the_page_shows_and_count_the_rest(
 def test_figures_are_of_today_of_the_board_and_of_15_minutes() -> None:
     boards = Boards()
 
-    figures = operations(boards=boards).look().figures
+    figures = operations(boards=boards).overview().figures
 
     assert figures is not None
     midnight = NOON.replace(hour=0)
@@ -234,13 +234,13 @@ def test_metrics_are_read_once_a_minute_however_often_the_page_is_open() -> None
     looking = operations(boards=boards)
 
     for _ in range(3):
-        looking.look()
+        looking.overview()
 
     assert len(boards.asked) == 3  # signals, discrepancies, and the cost since midnight
 
 
 def test_failing_part_of_operations_is_named_and_the_rest_is_shown() -> None:
-    seen = operations(boards=Boards(fails=True), receipts=Receipts(fails=True)).look()
+    seen = operations(boards=Boards(fails=True), receipts=Receipts(fails=True)).overview()
 
     assert dict(seen.missing) == {
         "receipts": "Query answered Throttling",
@@ -254,7 +254,7 @@ def test_failing_part_of_operations_is_named_and_the_rest_is_shown() -> None:
 def test_operations_page_gives_up_slow_parts_in_time() -> None:
     gate = threading.Event()
 
-    seen = operations(boards=Boards(gate=gate), seconds=1.0).look()
+    seen = operations(boards=Boards(gate=gate), seconds=1.0).overview()
 
     gate.set()
     assert set(seen.missing) == {"the dashboard's figures"}

@@ -92,8 +92,8 @@ class World:
         log = EventLog(book=self.book, now=lambda: NOW, pause=at_once)
         publishing = Publishing(log=log, bus=self.bus, webhooks=self.webhooks, queue=self.queue)
         published = publishing.publish(events)
-        assert (published.error is None) == (published.told == len(events))
-        return published.told
+        assert (published.error is None) == (published.delivered == len(events))
+        return published.delivered
 
     def logged(self, user_id: str = "alice") -> list[str]:
         return [each.event.id for each in self.book.after(user_id, 0)]

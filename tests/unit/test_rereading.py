@@ -42,7 +42,7 @@ class Library:
         return Retried(
             again=tuple(each for part in parts for each in part.again),
             refused=tuple(each for part in parts for each in part.refused),
-            looked_at=sum(part.looked_at for part in parts),
+            examined=sum(part.examined for part in parts),
         )
 
     def change(self, key: str = KEY, **fields: Any) -> None:
@@ -70,7 +70,7 @@ def test_text_of_an_older_reader_is_replaced_and_found_until_then(library: Libra
     assert (document.status, document.unread, document.is_unfinished) == ("pending", True, False)
     assert (document.text_id, document.text_tokens, document.attempts) == (None, None, 0)
     assert document.text_ids == {"0" * 16}, "a search shows what is indexed"
-    assert found == Retried(again=(document,), looked_at=1)
+    assert found == Retried(again=(document,), examined=1)
     assert library.asked.asked == [KEY]
 
 
@@ -84,7 +84,7 @@ def test_reread_replaces_only_missing_and_outdated_texts_unless_named(library: L
     named = library.reread([place_of(OTHER).document_id])
 
     assert [each.s3_key for each in unnamed.again] == [KEY]
-    assert unnamed.looked_at == 2
+    assert unnamed.examined == 2
     assert [each.s3_key for each in named.again] == [OTHER]
     assert library.asked.asked == [KEY, OTHER]
 
@@ -95,7 +95,7 @@ def test_documents_are_looked_at_page_by_page(library: Library) -> None:
 
     found = library.reread()
 
-    assert (len(found.again), found.looked_at) == (61, 61)
+    assert (len(found.again), found.examined) == (61, 61)
 
 
 def test_a_repetition_after_a_crash_asks_again_and_changes_nothing(library: Library) -> None:

@@ -8,7 +8,7 @@ from stackroom.catalogs.metering import USERS, Metering
 from stackroom.model.caps import Caps
 from stackroom.model.records import DocumentStatus
 from stackroom.model.usage import NO_CATALOG, Used
-from stackroom.tools.of_usage import GET_USAGE
+from stackroom.tools.usage_definitions import GET_USAGE
 from tests.fakes.usage import FakeUsage
 from tests.support.records import NOW
 from tests.unit.pipeline import KEY, Pipeline, document_at, place_of

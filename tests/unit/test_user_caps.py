@@ -11,7 +11,7 @@ from stackroom.model.records import CapKind, CatalogStatus, Document, DocumentSt
 from stackroom.reconciler.discrepancies import Kind
 from stackroom.runs import estimates
 from stackroom.runs.estimates import DocumentStage
-from stackroom.tools.of_questions import GET_INDEXING_STATUS
+from stackroom.tools.question_definitions import GET_INDEXING_STATUS
 from tests.unit.pipeline import KEY, Pipeline, place_of
 from tests.unit.reconciling import LONG, Reconciled
 

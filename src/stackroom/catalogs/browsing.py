@@ -88,7 +88,7 @@ class Browsed:
     A page of documents.
 
     `documents` are those of the page, and `found` counts those on all pages of the searched names.
-    `looked_through` counts these names: all of the catalog if `is_whole`; else the list goes on
+    `searched` counts these names: all of the catalog if `is_whole`; else the list goes on
     behind the document `next`, if there is one. `to_come` counts names of a large catalog that have
     yet to be uploaded and count nowhere else. `with_gaps` counts the catalog's documents with gaps;
     None if not all were read.
@@ -98,7 +98,7 @@ class Browsed:
     documents: tuple[Document, ...]
     found: int
     page: int
-    looked_through: int
+    searched: int
     is_whole: bool
     next: str | None = None
     to_come: int = 0
@@ -126,7 +126,7 @@ class Browsing:
     now: Callable[[], datetime] = utc_now
     beside: RunParallel = run_in_threads
 
-    def look(
+    def browse(
         self,
         user_id: str,
         catalog_id: str,
@@ -146,7 +146,7 @@ class Browsing:
                 entries = [_of_record(each) for each in page.documents if not each.has_lapsed(now)]
                 with_gaps = _count_with_gaps(entries)
                 return self._found(
-                    catalog, entries, wanted, looked_through=len(entries), with_gaps=with_gaps
+                    catalog, entries, wanted, searched=len(entries), with_gaps=with_gaps
                 )
         known = None if unsettled is None else {each.document_id: each for each in unsettled}
         return self._of_large(catalog, wanted, known)
@@ -201,7 +201,7 @@ class Browsing:
             catalog,
             list(entries.values()),
             wanted,
-            looked_through=len(names),
+            searched=len(names),
             is_whole=is_whole,
             next_=None if is_whole else last,
             to_come=len(awaited) - len(lapsed),
@@ -251,7 +251,7 @@ class Browsing:
         entries: Sequence[_Entry],
         wanted: Wanted,
         *,
-        looked_through: int,
+        searched: int,
         is_whole: bool = True,
         next_: str | None = None,
         to_come: int = 0,
@@ -270,7 +270,7 @@ class Browsing:
             documents=tuple(self._records(catalog.catalog_id, shown, wanted, known or {})),
             found=len(matching),
             page=page,
-            looked_through=looked_through,
+            searched=searched,
             is_whole=is_whole,
             next=next_,
             to_come=to_come,

@@ -151,7 +151,7 @@ class Event(BaseModel):
     time: AwareDatetime
     detail: Detail
 
-    def told(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the event as JSON, without absent values."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 

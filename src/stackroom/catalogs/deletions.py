@@ -350,14 +350,14 @@ class Emptying:
             for start in range(0, len(keys), _SLICE):
                 if start and self._is_time_over():
                     return False
-                for each in workers.map(self._tried, keys[start : start + _SLICE]):
+                for each in workers.map(self._plan_or_error, keys[start : start + _SLICE]):
                     if isinstance(each, Exception):
                         self.failures.append(each)
                     elif each.receipt_id:
                         self._name(each.receipt_id)
         return True
 
-    def _tried(self, key: str) -> Plan | Exception:
+    def _plan_or_error(self, key: str) -> Plan | Exception:
         try:
             return self.on.uploads.reconcile(key)
         except Exception as error:

@@ -74,7 +74,7 @@ class Metering:
         """Return the user's figures for this month, or for a given one such as `2026-11`."""
         month = month or month_of(self.now())
         found = self.usage.of_month(month, user_id=user_id)
-        return self._told(user_id, month, found, caps_of(user_id, self.book.all()))
+        return self._user_month(user_id, month, found, caps_of(user_id, self.book.all()))
 
     def page(self, month: str | None = None, *, after: str | None = None) -> MonthPage:
         """Return a page of the users who used anything in the month, by their ids."""
@@ -84,7 +84,7 @@ class Metering:
         shown = list(islice(by_user, USERS + 1))
         caps = self.book.all()
         users = tuple(
-            self._told(user_id, month, used, caps_of(user_id, caps))
+            self._user_month(user_id, month, used, caps_of(user_id, caps))
             for user_id, used in shown[:USERS]
         )
         return MonthPage(
@@ -93,7 +93,7 @@ class Metering:
             next=users[-1].user_id if len(shown) > USERS else None,
         )
 
-    def _told(
+    def _user_month(
         self, user_id: str, month: str, found: Iterable[UsedBy], caps: Caps | None
     ) -> UserMonth:
         there = {each.catalog_id: each for each in self.catalogs.of_user(user_id)}

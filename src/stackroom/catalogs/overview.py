@@ -111,7 +111,7 @@ class Backlogs:
     documents: ListedDocuments
     estimates: Estimates
 
-    def look(self, after: str | None = None) -> Backlog:
+    def read(self, after: str | None = None) -> Backlog:
         page = self.inventory.all_catalogs(after)
         waits = _most(page.items, lambda each: each.open_count or each.waiting_count)
         fails = _most(page.items, lambda each: each.failed_count)
@@ -251,7 +251,7 @@ class Pool:
     slots: Slots
     book: AdmissionBook
 
-    def look(self) -> tuple[MemberStanding, ...]:
+    def read(self) -> tuple[MemberStanding, ...]:
         grants = self.book.read().grants
         return tuple(self._standing(each, grants) for each in self.members)
 
@@ -385,7 +385,7 @@ class Operations:
     _kept: _Kept[Figures] = field(default_factory=_Kept, init=False)
     _month: _Kept[MonthPage] = field(default_factory=_Kept, init=False)
 
-    def look(self, after: str | None = None, *, users_after: str | None = None) -> Overview:
+    def overview(self, after: str | None = None, *, users_after: str | None = None) -> Overview:
         """
         Return the overview. `after` continues after an earlier one's `backlog.next`, `users_after`
         after its `month.next`.
@@ -393,8 +393,8 @@ class Operations:
         readers = ThreadPoolExecutor(6)
         parts = _Parts(until=time.monotonic() + self.seconds)
         asked = (
-            readers.submit(self.backlogs.look, after),
-            readers.submit(self.pool.look),
+            readers.submit(self.backlogs.read, after),
+            readers.submit(self.pool.read),
             readers.submit(self._deletions),
             readers.submit(self._figures),
             readers.submit(self._runs),

@@ -68,10 +68,10 @@ class Progress:
         """Return the catalog's progress. Raises CatalogNotFound."""
         catalog = owned(self.catalogs, user_id, catalog_id)
         estimate = self.estimates.of(catalog)
-        return _told(estimate) if estimate.is_whole else _counted(estimate)
+        return _by_documents(estimate) if estimate.is_whole else _by_counts(estimate)
 
 
-def _counted(estimate: CatalogEstimate) -> CatalogProgress:
+def _by_counts(estimate: CatalogEstimate) -> CatalogProgress:
     """Return the progress by the catalog's own counts."""
     catalog = estimate.catalog
     statuses = [each.document.status for each in estimate.documents]
@@ -94,7 +94,7 @@ def _counted(estimate: CatalogEstimate) -> CatalogProgress:
     )
 
 
-def _told(estimate: CatalogEstimate) -> CatalogProgress:
+def _by_documents(estimate: CatalogEstimate) -> CatalogProgress:
     """
     Return the progress by the catalog's documents, which say more than the counts in its record.
     """

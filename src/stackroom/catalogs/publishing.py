@@ -35,7 +35,7 @@ class Published(NamedTuple):
     the next.
     """
 
-    told: int
+    delivered: int
     error: Exception | None = None
 
 
@@ -66,7 +66,9 @@ class Publishing:
             try:
                 self.log.append(owner, own)
             except Exception as error:
-                done = min(done, Published(events.index(own[0]), error), key=lambda each: each.told)
+                done = min(
+                    done, Published(events.index(own[0]), error), key=lambda each: each.delivered
+                )
         return done
 
     def _to_bus(self, events: Sequence[Event]) -> Published:
@@ -87,7 +89,7 @@ class Publishing:
             try:
                 for each in webhooks_of(event.detail.user_id):
                     if each.takes(event.detail_type):
-                        call = WebhookCall(webhook_id=each.id, event=event.told())
+                        call = WebhookCall(webhook_id=each.id, event=event.to_json())
                         self.queue.put(call, record=event.detail.record)
             except Exception as error:
                 return Published(count, error)

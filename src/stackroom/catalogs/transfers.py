@@ -148,7 +148,7 @@ class Sending:
         size = len(content)
         if size > MAX_FILE_BYTES:
             raise FileTooLarge(MAX_FILE_BYTES)
-        require_what_its_name_says(filename, content)
+        require_matching_content(filename, content)
         etag = self.transfers.put(
             location.key,
             content,
@@ -321,7 +321,7 @@ _MOST_CONTROLS = 0.02
 _BINARY = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x7fELF", b"\x1f\x8b")
 
 
-def require_what_its_name_says(filename: str, content: bytes) -> None:
+def require_matching_content(filename: str, content: bytes) -> None:
     """Raise ValidationError if the content can't be a file of that name."""
     extension = extension_of(filename)
     if extension == "pdf":

@@ -34,12 +34,12 @@ class _Refused(Exception):
 class Retried:
     """
     The documents that are tried again, and those that aren't with the reasons. For a whole catalog,
-    `looked_at` counts the documents that were read.
+    `examined` counts the documents that were read.
     """
 
     again: tuple[Document, ...] = ()
     refused: tuple[tuple[Document, str], ...] = ()
-    looked_at: int = 0
+    examined: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,19 +146,17 @@ class Rereading:
         catalog = owned(self.catalogs, user_id, catalog_id)
         if document_ids is not None:
             named = _named(self.documents, catalog_id, document_ids)
-            yield self._reread(catalog, named, looked_at=len(named))
+            yield self._reread(catalog, named, examined=len(named))
             return
         page = self.documents.page(catalog_id, after=None, limit=_AT_ONCE)
         while True:
             outdated = [each for each in page.documents if _is_outdated(each, self.ocr)]
-            yield self._reread(catalog, outdated, looked_at=len(page.documents))
+            yield self._reread(catalog, outdated, examined=len(page.documents))
             if page.next is None:
                 return
             page = self.documents.page(catalog_id, after=page.next, limit=_AT_ONCE)
 
-    def _reread(
-        self, catalog: Catalog, documents: Sequence[Document], *, looked_at: int
-    ) -> Retried:
+    def _reread(self, catalog: Catalog, documents: Sequence[Document], *, examined: int) -> Retried:
         def change(document: Document) -> Document:
             if why_not := _why_not(catalog, document):
                 raise _Refused(why_not)
@@ -171,7 +169,7 @@ class Rereading:
             self.requests.ask(waiting.s3_key)
             return waiting
 
-        return _changed(self.documents, documents, change, looked_at=looked_at)
+        return _changed(self.documents, documents, change, examined=examined)
 
     def _waiting(self, document: Document, found: FileVersion) -> Document:
         """
@@ -234,7 +232,7 @@ def _changed(
     asked_for: Iterable[Document],
     change: Callable[[Document], Document],
     *,
-    looked_at: int = 0,
+    examined: int = 0,
 ) -> Retried:
     """
     Save each document as `change` returns it, unless that raises _Refused; try again if others have
@@ -258,4 +256,4 @@ def _changed(
                 seen = documents.get(document.catalog_id, document.document_id)
         else:
             refused.append((document, "others kept changing its record; try again"))
-    return Retried(again=tuple(again), refused=tuple(refused), looked_at=looked_at)
+    return Retried(again=tuple(again), refused=tuple(refused), examined=examined)

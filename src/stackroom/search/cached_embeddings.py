@@ -175,7 +175,7 @@ class CachedEmbeddings:
         kept = self.cache.get(key)
         if kept is not None and len(kept) == self.dimensions:
             self.tally.count(hit=True)
-            self._tell(key)
+            self._note_asker(key)
             return kept
         with self._lock:
             making = self._making.get(key)
@@ -183,25 +183,25 @@ class CachedEmbeddings:
             if making is None:
                 self._making[key] = mine
         self.tally.count(hit=making is not None)
-        vector = self._made(key, text, mine) if making is None else making.result()
-        self._tell(key, is_new=True)
+        vector = self._embedded(key, text, mine) if making is None else making.result()
+        self._note_asker(key, is_new=True)
         return vector
 
-    def _made(self, key: str, text: str, told: "Future[Vector]") -> Vector:
+    def _embedded(self, key: str, text: str, future: "Future[Vector]") -> Vector:
         try:
             vector = self.embeddings.embed(text)
             self.cache.put(key, vector)
             with self._lock:
                 self._askers.pop(key, None)
-            told.set_result(vector)
+            future.set_result(vector)
         except BaseException as error:
-            told.set_exception(error)
+            future.set_exception(error)
             raise
         finally:
             del self._making[key]
         return vector
 
-    def _tell(self, key: str, *, is_new: bool = False) -> None:
+    def _note_asker(self, key: str, *, is_new: bool = False) -> None:
         asking = _asking.get()
         if asking is None or asking.tenant is None:
             return

@@ -150,7 +150,7 @@ def _cut(passage: Passage, found: Cited) -> CutPassage:
     )
 
 
-def told_apart(text: str, shown: str) -> Iterator[tuple[str, bool]]:
+def lines_shown(text: str, shown: str) -> Iterator[tuple[str, bool]]:
     """Yield each line of a passage, and whether it is one of the lines shown."""
     kept = iter(shown.splitlines())
     expected = next(kept, None)

@@ -240,12 +240,12 @@ def excerpts_of(
     """
     # By its text first, for that takes no place map; a map may tell more.
     candidates = sorted(passages[: _CANDIDATES * limit], key=is_navigation)
-    looked_at = candidates[: _LOOKED_AT * limit]
+    examined = candidates[: _LOOKED_AT * limit]
     found = [
         Excerpt(
             passage=passage, text=passage.text, tokens=estimated_tokens(passage.text), cited=each
         )
-        for passage, each in zip(looked_at, cited(looked_at, place_maps), strict=True)
+        for passage, each in zip(examined, cited(examined, place_maps), strict=True)
     ]
     found.sort(key=lambda excerpt: excerpt.cited.place.is_navigation)
     excerpts: list[Excerpt] = []

@@ -44,10 +44,10 @@ class QuestionNames:
 
         The result is empty if the question names no document, or nothing that distinguishes them.
         """
-        having = {key: self._stems & self._stemmed(words_of(each)) for key, each in names.items()}
+        matching = {key: self._stems & self._stemmed(words_of(each)) for key, each in names.items()}
         weights = {}
         for each in self._stems:
-            count = sum(each in stems for stems in having.values())
+            count = sum(each in stems for stems in matching.values())
             if 0 < count < len(names):
                 weights[each] = rarity(count, len(names))
         whole = sum(weights.values())
@@ -55,7 +55,7 @@ class QuestionNames:
             return {}
         return {
             key: sum(weights.get(each, 0.0) for each in stems) / whole
-            for key, stems in having.items()
+            for key, stems in matching.items()
         }
 
     def _stemmed(self, words: Iterable[str]) -> frozenset[str]:
@@ -105,11 +105,11 @@ class NameIndex:
     def __init__(self, documents: Iterable[tuple[str, str]]) -> None:
         """Index pairs of document id and file name."""
         self._documents: list[str] = []
-        self._having: dict[str, list[int]] = {}
+        self._by_word: dict[str, list[int]] = {}
         for number, (document_id, filename) in enumerate(documents):
             self._documents.append(document_id)
             for word in words_of([filename]):
-                self._having.setdefault(word, []).append(number)
+                self._by_word.setdefault(word, []).append(number)
 
     def named_in(self, question: str) -> list[str]:
         """
@@ -118,12 +118,12 @@ class NameIndex:
         count, shares = len(self._documents), dict[int, float]()
         whole = 0.0
         for word in name_words(question):
-            having = self._having.get(word, ())
-            if not 0 < len(having) < count:
+            matching = self._by_word.get(word, ())
+            if not 0 < len(matching) < count:
                 continue
-            weight = rarity(len(having), count)
+            weight = rarity(len(matching), count)
             whole += weight
-            for number in having:
+            for number in matching:
                 shares[number] = shares.get(number, 0.0) + weight
         best = max(shares.values(), default=0.0)
         if not best or best < _SURE * whole:

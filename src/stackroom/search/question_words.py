@@ -92,10 +92,10 @@ def matched(question: str, texts: Sequence[str]) -> Matches:
     return Matches(shares=tuple(sum(map(weights.__getitem__, each)) / whole for each in found))
 
 
-def rarity(having: int, count: int) -> float:
-    """Return BM25's weight, in Lucene's form, of a word that `having` of `count` texts have."""
-    having = max(1, having)
-    return math.log1p((count - having + 0.5) / (having + 0.5))
+def rarity(matching: int, count: int) -> float:
+    """Return BM25's weight, in Lucene's form, of a word that `matching` of `count` texts have."""
+    matching = max(1, matching)
+    return math.log1p((count - matching + 0.5) / (matching + 0.5))
 
 
 @dataclass(frozen=True)
@@ -270,16 +270,16 @@ def marked_pieces(question: str, text: str) -> tuple[MarkedPiece, ...]:
     others.
     """
     words = QuestionWords.of(question)
-    words = QuestionWords(_telling(words), words.language)
+    words = QuestionWords(_distinctive(words), words.language)
     ranges = [(begin, end) for _, begin, end in words.places_in(text)]
     pairs = [word for word in words.words if is_unspaced(word)]
     return tuple(_pieces(text, _merged([*ranges, *_of_pairs(pairs, text)])))
 
 
-def _telling(words: QuestionWords) -> tuple[str, ...]:
+def _distinctive(words: QuestionWords) -> tuple[str, ...]:
     common = _COMMON[words.language] | _ASKING[words.language]
-    telling = tuple(word for word in words.words if word not in common)
-    return telling or (words.words if len(words.words) <= _FEW else ())
+    distinctive = tuple(word for word in words.words if word not in common)
+    return distinctive or (words.words if len(words.words) <= _FEW else ())
 
 
 def _of_pairs(pairs: Iterable[str], text: str) -> Iterator[tuple[int, int]]:

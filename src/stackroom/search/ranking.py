@@ -109,10 +109,10 @@ def relevance_of(question: str, passages: Sequence[Passage]) -> Relevance | None
     if not 0 < len(words.stems) <= _MOST_WORDS or any(map(is_unspaced, words.words)):
         return Relevance.STRONG
     texts = [" ".join([each.text, *_names(each)]) for each in passages[:_FIRST]]
-    having = [words.stems_in(text) for text in texts]
-    best = max(map(len, having)) / len(words.stems)
+    found_stems = [words.stems_in(text) for text in texts]
+    best = max(map(len, found_stems)) / len(words.stems)
     named = words.named.stems
-    absent = len(named - frozenset().union(*having)) / len(named) if named else 0.0
+    absent = len(named - frozenset().union(*found_stems)) / len(named) if named else 0.0
     return Relevance.STRONG if best - _ABSENT * absent >= _STRONG else Relevance.WEAK
 
 

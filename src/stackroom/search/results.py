@@ -293,21 +293,21 @@ def _filter_notice(asked: Conditions, scope: SearchScope, replies: Replies) -> s
     Return a notice about the filter, or None. An attribute that is not on record is not refused:
     documents that others share may have it.
     """
-    said = []
+    notes = []
     absent = [key_of(each) for each in asked if key_of(each) not in scope.types]
     if absent:
         names = ", ".join(f"{each!r}" for each in absent)
-        said.append(f"no document of yours is recorded with the attribute {names}")
-    said += [
+        notes.append(f"no document of yours is recorded with the attribute {names}")
+    notes += [
         f"{key_of(each)!r} is {_kinds(left)} in some documents, which the filter leaves out"
         for each in asked
         if (left := uncompared(each, scope.types))
     ]
-    if asked and not said and not any(each.passages for each in replies.given):
-        said.append("no passage that you may search matches the filter")
-    if not said:
+    if asked and not notes and not any(each.passages for each in replies.given):
+        notes.append("no passage that you may search matches the filter")
+    if not notes:
         return None
-    return f"{'; '.join(said)}. Attributes: {_listed(scope.types)}."
+    return f"{'; '.join(notes)}. Attributes: {_listed(scope.types)}."
 
 
 def _kinds(kinds: Iterable[AttributeType]) -> str:
@@ -455,8 +455,8 @@ def _embedded(answer: SearchAnswer) -> dict[str, object]:
 def _relevance(answer: SearchAnswer) -> dict[str, object]:
     if answer.relevance is None:
         return {}
-    is_told = answer.results and answer.relevance is Relevance.WEAK
-    notice = {"relevance_notice": WEAK_NOTICE} if is_told else {}
+    is_weak = answer.results and answer.relevance is Relevance.WEAK
+    notice = {"relevance_notice": WEAK_NOTICE} if is_weak else {}
     return {"relevance": answer.relevance, **notice}
 
 

@@ -2,7 +2,8 @@
 The catalog tools, each defined once, for the gateway and for an agent's own process alike.
 
 - definition: the parts of a tool: arguments, use cases, renderer, what a front end shows
-- of_catalogs, of_documents, of_questions, of_usage, of_events: the tools, by subject
+- catalog_definitions, document_definitions, question_definitions, usage_definitions,
+  event_definitions: the tools, by subject
 - texts: how names, sizes and times read
 - tools: all of them, in their order; tools-config.json
 - calls: one call, from arguments to an answer that never raises: errors are answers, too

@@ -43,11 +43,11 @@ class Calls:
             response = _success(tool.render(used))
         except Exception as error:
             response = _refused(error)
-        self._tell(call, given, response, time.perf_counter() - started)
+        self._log_access(call, given, response, time.perf_counter() - started)
         answer: Response = encodable(response)
         return answer
 
-    def _tell(
+    def _log_access(
         self, call: ToolCall | None, given: object, response: Response, seconds: float
     ) -> None:
         metadata = response["metadata"]
@@ -74,11 +74,11 @@ def _success(rendered: Rendered) -> Response:
 
 def _refused(error: Exception) -> Response:
     refusal, seconds = refusal_of(error), retry_after(error)
-    if refusal.says is not None:
+    if refusal.message is not None:
         # Its own words are for whoever operates this: they name AWS's operations.
         logger.warning("a tool failed", exc_info=error)
     return {
-        "content": [{"text": f"Error: {refusal.says or error}"}],
+        "content": [{"text": f"Error: {refusal.message or error}"}],
         "status": "error",
         "metadata": {
             "tool_type": TOOL_TYPE,
@@ -116,13 +116,13 @@ _RETRY = "Try again in a few seconds."
 @dataclass(frozen=True)
 class Refusal:
     """
-    The response to an error. `says` replaces the error's own message if that is no business of the
-    caller.
+    The response to an error. `message` replaces the error's own message if that is no business of
+    the caller.
     """
 
     code: str
     details: str
-    says: str | None = None
+    message: str | None = None
 
 
 _LIST_CATALOGS = "list_catalogs tells the ids of your catalogs."
@@ -195,7 +195,7 @@ def refusal_of(error: Exception) -> Refusal:
             if found is not _THROTTLED or seconds is None:
                 return found
             return replace(
-                found, says=f"{_TOO_MUCH} Try again in {errors.format_seconds(seconds)}."
+                found, message=f"{_TOO_MUCH} Try again in {errors.format_seconds(seconds)}."
             )
     return UNAVAILABLE
 

@@ -3,25 +3,31 @@
 import json
 from typing import Any
 
-from stackroom.tools import of_catalogs, of_documents, of_events, of_questions, of_usage
+from stackroom.tools import (
+    catalog_definitions,
+    document_definitions,
+    event_definitions,
+    question_definitions,
+    usage_definitions,
+)
 from stackroom.tools.definition import CatalogTool
 
 TOOLS: tuple[CatalogTool[Any, Any], ...] = (
-    of_catalogs.CREATE_CATALOG,
-    of_catalogs.LIST_CATALOGS,
-    of_documents.UPLOAD_TO_CATALOG,
-    of_documents.LIST_CATALOG_DOCUMENTS,
-    of_documents.DELETE_CATALOG_DOCUMENT,
-    of_catalogs.SELECT_CATALOG,
-    of_questions.QUERY_CATALOG,
-    of_catalogs.DELETE_CATALOG,
-    of_questions.GET_INDEXING_STATUS,
-    of_documents.DOWNLOAD_FROM_CATALOG,
-    of_questions.FEEDBACK,
-    of_questions.LIST_FEEDBACK,
-    of_events.LIST_EVENTS,
-    of_usage.GET_USAGE,
-    of_catalogs.UPDATE_CATALOG,
+    catalog_definitions.CREATE_CATALOG,
+    catalog_definitions.LIST_CATALOGS,
+    document_definitions.UPLOAD_TO_CATALOG,
+    document_definitions.LIST_CATALOG_DOCUMENTS,
+    document_definitions.DELETE_CATALOG_DOCUMENT,
+    catalog_definitions.SELECT_CATALOG,
+    question_definitions.QUERY_CATALOG,
+    catalog_definitions.DELETE_CATALOG,
+    question_definitions.GET_INDEXING_STATUS,
+    document_definitions.DOWNLOAD_FROM_CATALOG,
+    question_definitions.FEEDBACK,
+    question_definitions.LIST_FEEDBACK,
+    event_definitions.LIST_EVENTS,
+    usage_definitions.GET_USAGE,
+    catalog_definitions.UPDATE_CATALOG,
 )
 
 BY_NAME = {tool.name: tool for tool in TOOLS}

@@ -231,7 +231,7 @@ _ALL = (
         evidence="AgentCore guide, gateway-interceptors-types and -configuration, read 2026-11: the"
         " interceptor's event has the request twice, its answer once more, 6 MB for both",
         breaks="agents' uploads fail with an error of the gateway's, not with ours",
-        do="lower MAX_CONTENT_BYTES in src/stackroom/tools/of_documents.py; links go on",
+        do="lower MAX_CONTENT_BYTES in src/stackroom/tools/document_definitions.py; links go on",
         step="content",
     ),
     Assumption(

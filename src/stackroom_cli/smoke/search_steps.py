@@ -12,7 +12,7 @@ from stackroom.aws.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.aws.bedrock.retrieve_options import RetrieveOptions
 from stackroom.model.passages import Passage, Search
 from stackroom.text.context_lines import without_context
-from stackroom.tools.of_documents import MAX_CONTENT_BYTES
+from stackroom.tools.document_definitions import MAX_CONTENT_BYTES
 from stackroom_cli.smoke.gateway_steps import post
 from stackroom_cli.smoke.scene import (
     ANSWER,

@@ -148,7 +148,7 @@ class ShownCatalog:
     @property
     def found(self) -> tuple[int, int, int, int, str | None]:
         seen = self.browsed
-        return seen.found, seen.page, seen.pages, seen.looked_through, seen.next
+        return seen.found, seen.page, seen.pages, seen.searched, seen.next
 
 
 def page(request: Request) -> Response:
@@ -182,7 +182,7 @@ def retry_failed(request: Request) -> Response:
 def _shown(request: Request) -> ShownCatalog:
     catalog_id, asked = ids.catalog_id(request), Asked.of(request)
     progress = request.services.progress.of(request.user_id, catalog_id)
-    browsed = request.services.browsing.look(
+    browsed = request.services.browsing.browse(
         request.user_id, catalog_id, asked.wanted, unsettled=progress.unsettled
     )
     return _of(browsed, progress, asked, speed=request.console.speed)

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from stackroom.access.tenancy import owned
 from stackroom.catalogs.listing import CatalogPage
 from stackroom.model.records import Catalog, CatalogStatus
-from stackroom.tools.of_catalogs import CREATE_CATALOG, CreateCatalog
+from stackroom.tools.catalog_definitions import CREATE_CATALOG, CreateCatalog
 from stackroom_console import ids
 from stackroom_console.console import FOR_A_STEP
 from stackroom_console.rendering import Watch, redirect, render, watch

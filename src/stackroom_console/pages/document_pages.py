@@ -18,9 +18,9 @@ from stackroom.model.formats import MAX_FILE_BYTES, extension_of
 from stackroom.model.records import Catalog, DataSourceType, Document, DocumentStatus, with_gaps
 from stackroom.runs.retries import Retried
 from stackroom.search.document_passages import MOST as MOST_PASSAGES
-from stackroom.search.document_passages import CutDocument, CutPassage, told_apart
+from stackroom.search.document_passages import CutDocument, CutPassage, lines_shown
 from stackroom.search.question_words import marked_pieces
-from stackroom.tools.of_documents import UPLOAD_TO_CATALOG
+from stackroom.tools.document_definitions import UPLOAD_TO_CATALOG
 from stackroom.tools.texts import counted
 from stackroom_console import ids
 from stackroom_console.console import FOR_A_PAGE
@@ -241,7 +241,7 @@ def _passage(shown: ShownDocument, number: int, cut: CutPassage, find: str) -> S
         is_navigation=cut.is_navigation,
         parts=tuple(
             (tuple(blocks_of(marked_pieces(find, _joined(shown, lines)))), is_shown)
-            for is_shown, lines in groupby(told_apart(cut.text, cut.shown), key=itemgetter(1))
+            for is_shown, lines in groupby(lines_shown(cut.text, cut.shown), key=itemgetter(1))
         ),
     )
 
@@ -270,7 +270,7 @@ def _left_out(cut: CutDocument) -> Iterator[str]:
     if navigation := sum(each.is_navigation for each in cut.passages):
         passages = counted(navigation, "passage")
         yield f"{passages} of a table of contents or an index, which answers use last."
-    told = (line for each in cut.passages for line in told_apart(each.text, each.shown))
+    told = (line for each in cut.passages for line in lines_shown(each.text, each.shown))
     if lines := sum(not is_shown and bool(line.strip()) for line, is_shown in told):
         yield (
             f"{counted(lines, 'line')} struck out: Stackroom adds these to name the file, section"

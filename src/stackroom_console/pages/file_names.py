@@ -28,7 +28,7 @@ def part(request: Request) -> Response:
         wanted = Wanted(words=words, order=Order.NAME)
         with suppress(Unavailable):
             for each in chosen:
-                browsed = request.services.browsing.look(request.user_id, each, wanted)
+                browsed = request.services.browsing.browse(request.user_id, each, wanted)
                 found += [document.filename for document in browsed.documents[:_MOST]]
     names = list(dict.fromkeys(found))[:_MOST]
     started = f"{before.strip()}; " if before.strip() else ""

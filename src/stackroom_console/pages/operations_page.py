@@ -228,7 +228,7 @@ def _answered(request: Request, template: str) -> Response:
     shown = shown_to(
         request.user_id,
         request.console,
-        request.services.operations.look(after, users_after=users_after),
+        request.services.operations.overview(after, users_after=users_after),
         after=after,
         users_after=users_after,
     )

@@ -131,7 +131,7 @@ def _compared(world: World, shards: list[list[Record]], outbox: Outbox) -> Itera
     ids: set[str] = set()
     for user in sorted({*changed, *_USERS}):
         logged = list(book.after(user, 0))
-        told = [_told(each.event.told()) for each in logged]
+        told = [_told(each.event.to_json()) for each in logged]
         yield from _differences(f"the log of {user}", changed[user], told)
         own = [each.event.id for each in logged]
         yield from (f"logged twice: {each}" for each, count in Counter(own).items() if count > 1)

@@ -39,7 +39,7 @@ class DynamoEvents(DynamoTable):
     def add(self, user_id: str, numbered: Numbered, *, until: datetime) -> bool:
         event = numbered.event
         kept = {
-            "event": json.dumps(event.told(), ensure_ascii=False),
+            "event": json.dumps(event.to_json(), ensure_ascii=False),
             "expires_at": int(until.timestamp()),
         }
         if isinstance(event.detail, DocumentChanged | DeletionChanged):

@@ -26,7 +26,7 @@ class DefaultEventBus:
                         "Source": each.source,
                         "DetailType": each.detail_type,
                         "Time": each.time,
-                        "Detail": json.dumps(each.told()["detail"]),
+                        "Detail": json.dumps(each.to_json()["detail"]),
                     }
                     for each in events
                 ]

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from stackroom.search.excerpts import Source
 
 _ROWS = 100  # of the documents that aren't ready; a model reads no more with profit
-_SAID = 20  # of what was said of answers
+_MOST_LISTED = 20  # feedbacks in the text
 
 
 class QueryCatalog(CatalogArguments):
@@ -148,11 +148,11 @@ QUERY_CATALOG = CatalogTool(
 )
 
 
-def _status(services: Services, asked: GetIndexingStatus, caller: Caller) -> CatalogProgress:
+def _get_status(services: Services, asked: GetIndexingStatus, caller: Caller) -> CatalogProgress:
     return services.progress.of(caller.user_id, asked.catalog_id)
 
 
-def _told(progress: CatalogProgress) -> Rendered:
+def _render_progress(progress: CatalogProgress) -> Rendered:
     ready = f"{progress.indexed} of {counted(progress.total, 'document')} ready"
     if progress.overall is CatalogStatus.DELETING:
         ready = f"{counted(progress.total, 'document')} left"
@@ -222,8 +222,8 @@ GET_INDEXING_STATUS = CatalogTool(
         " indexed and how long that takes, which failed and why."
     ),
     arguments=GetIndexingStatus,
-    use=_status,
-    render=_told,
+    use=_get_status,
+    render=_render_progress,
     display=Display(name="Check Indexing", running="Checking status", complete="Status retrieved"),
 )
 
@@ -262,7 +262,7 @@ class ListFeedback(CatalogArguments):
     )
 
 
-def _say(services: Services, asked: GiveFeedback, caller: Caller) -> Feedback:
+def _give_feedback(services: Services, asked: GiveFeedback, caller: Caller) -> Feedback:
     return services.feedback.keep(
         Feedback(
             user_id=caller.user_id,
@@ -274,7 +274,7 @@ def _say(services: Services, asked: GiveFeedback, caller: Caller) -> Feedback:
     )
 
 
-def _said(feedback: Feedback) -> Rendered:
+def _render_feedback(feedback: Feedback) -> Rendered:
     return Rendered(
         f"Kept for the user to judge: {_feedback_line(feedback)}", _feedback_metadata(feedback)
     )
@@ -287,8 +287,8 @@ FEEDBACK = CatalogTool(
         " the signed-in user, who may make a test question of it; nothing else follows from it."
     ),
     arguments=GiveFeedback,
-    use=_say,
-    render=_said,
+    use=_give_feedback,
+    render=_render_feedback,
     display=Display(name="Give Feedback", running="Keeping feedback", complete="Feedback kept"),
 )
 
@@ -299,9 +299,9 @@ def _list_feedback(services: Services, asked: ListFeedback, caller: Caller) -> l
 
 def _feedback_listed(found: list[Feedback]) -> Rendered:
     lines = [f"Found {counted(len(found), 'question')} with feedback:"]
-    lines += [f"- {_feedback_line(each)}" for each in found[:_SAID]]
-    if len(found) > _SAID:
-        lines.append(f"- and {len(found) - _SAID} more, in metadata")
+    lines += [f"- {_feedback_line(each)}" for each in found[:_MOST_LISTED]]
+    if len(found) > _MOST_LISTED:
+        lines.append(f"- and {len(found) - _MOST_LISTED} more, in metadata")
     return Rendered("\n".join(lines), {"feedback": [_feedback_metadata(each) for each in found]})
 
 

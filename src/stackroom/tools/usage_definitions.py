@@ -35,7 +35,7 @@ def _rendered(month: UserMonth) -> Rendered:
     used = month.used
     lines = [
         f"Used in {month.month}, in UTC, by the price list of {AS_OF}:",
-        *(f"- {line}" for line in of_caps(month)),
+        *(f"- {line}" for line in caps_lines(month)),
         f"- ingested in the month: {used.documents:,} documents, {size(used.bytes)}, about"
         f" {used.passages:,} passages",
         f"- questions in the month: {used.questions:,}",
@@ -43,10 +43,10 @@ def _rendered(month: UserMonth) -> Rendered:
     if month.waiting:
         lines.append(f"- {month.waiting:,} documents wait over a cap: get_indexing_status says why")
     lines += [f"- in {_name(each)}: ${each.dollars:,.4f}" for each in month.catalogs]
-    return Rendered("\n".join(lines), told(month))
+    return Rendered("\n".join(lines), usage_json(month))
 
 
-def of_caps(month: UserMonth) -> Iterator[str]:
+def caps_lines(month: UserMonth) -> Iterator[str]:
     """Yield what the user has and has spent, each with its cap if there is one."""
     caps = month.caps
     yield f"documents: {month.in_use.documents:,}" + _of(caps.documents, "{:,}")
@@ -67,7 +67,7 @@ def _name(each: CatalogMonth) -> str:
     return f"{each.catalog_id}, which is gone"
 
 
-def told(month: UserMonth) -> dict[str, Any]:
+def usage_json(month: UserMonth) -> dict[str, Any]:
     """Return the month as JSON for programs; an absent cap is null."""
     return {
         "month": month.month,

@@ -50,7 +50,7 @@ def _events_listed(page: EventPage) -> Rendered:
     return Rendered(
         "\n".join(lines),
         {
-            "events": [{"sequence": each.number, **each.event.told()} for each in page.events],
+            "events": [{"sequence": each.number, **each.event.to_json()} for each in page.events],
             "next_after": page.next_after,
         },
     )
