@@ -67,8 +67,8 @@ class CatalogNotFound(Rejected):
 
 class CatalogDeleting(Rejected):
     def __init__(self, name: str, since: datetime | None) -> None:
-        told = f" since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if since else ""
-        super().__init__(f"Catalog '{name}' is being deleted{told}")
+        detail = f" since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if since else ""
+        super().__init__(f"Catalog '{name}' is being deleted{detail}")
 
 
 class CatalogNameTaken(Rejected):
@@ -274,8 +274,8 @@ class KnowledgeBaseThrottled(Unavailable):
     """
 
     def __init__(self, operation: str, *, retry_after: int | None = None) -> None:
-        told = "" if retry_after is None else f"; try again in {format_seconds(retry_after)}"
-        super().__init__(f"{operation} was throttled{told}")
+        detail = "" if retry_after is None else f"; try again in {format_seconds(retry_after)}"
+        super().__init__(f"{operation} was throttled{detail}")
         self.retry_after = retry_after
 
 
@@ -352,8 +352,8 @@ class Throttled(RetrievalError):
         *,
         retry_after: int | None = None,
     ) -> None:
-        told = "a few seconds" if retry_after is None else format_seconds(retry_after)
-        super().__init__(f"{what} is busy; try again in {told}", failures)
+        detail = "a few seconds" if retry_after is None else format_seconds(retry_after)
+        super().__init__(f"{what} is busy; try again in {detail}", failures)
         self.retry_after = retry_after
 
 

@@ -112,8 +112,8 @@ def _ids(place: object) -> Iterable[tuple[str, str]]:
 
 
 def _distinct(shown: Iterable[object]) -> tuple[str, ...]:
-    told = (_plain(each, _SHOWN_LENGTH) for each in shown if isinstance(each, str))
-    return tuple(dict.fromkeys("%20".join(each.split()) for each in told))
+    texts = (_plain(each, _SHOWN_LENGTH) for each in shown if isinstance(each, str))
+    return tuple(dict.fromkeys("%20".join(each.split()) for each in texts))
 
 
 def _plain(named: str, length: int = _LENGTH) -> str:

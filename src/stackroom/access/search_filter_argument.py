@@ -286,13 +286,13 @@ def _refusal(key: str, asked: Filter, known: frozenset[AttributeType] | None) ->
     kinds = sorted(known)
     is_range = isinstance(next(leaves(asked)), Compares)
     has_order = {AttributeType.NUMBER, AttributeType.DATE} & known
-    told = f"{key!r} is {' or '.join(_NAMES[each] for each in kinds)} in your documents"
+    message = f"{key!r} is {' or '.join(_NAMES[each] for each in kinds)} in your documents"
     if is_range and not has_order:
-        told += (
+        message += (
             ", which has no order; upload it as a number or a date (x-amz-meta-kb-number-NAME,"
             " -kb-date-NAME) to ask for a range"
         )
-    return f"{told}. Allowed: {'; '.join(_forms(key, each) for each in kinds)}"
+    return f"{message}. Allowed: {'; '.join(_forms(key, each) for each in kinds)}"
 
 
 def _forms(key: str, kind: AttributeType) -> str:
@@ -300,7 +300,7 @@ def _forms(key: str, kind: AttributeType) -> str:
     ranges = {AttributeType.NUMBER: (2025, 2026), AttributeType.DATE: ("2025-01-01", "2025-12-31")}
     values: dict[AttributeType, object] = {AttributeType.BOOLEAN: True}
     values |= {each: bounds[0] for each, bounds in ranges.items()}
-    said = [{key: values.get(kind, "...")}]
+    examples = [{key: values.get(kind, "...")}]
     if kind in ranges:
-        said += [{key: {"gte": ranges[kind][0]}}, {key: {"between": ranges[kind]}}]
-    return ", ".join(json.dumps(each, ensure_ascii=False) for each in said)
+        examples += [{key: {"gte": ranges[kind][0]}}, {key: {"between": ranges[kind]}}]
+    return ", ".join(json.dumps(each, ensure_ascii=False) for each in examples)

@@ -182,7 +182,9 @@ def _signed_in_at(claims: Mapping[str, Any]) -> datetime | None:
 def _problem(error: jwt.PyJWTError) -> str:
     if isinstance(error, jwt.MissingRequiredClaimError):
         return f"it lacks the claim {error.claim!r}"
-    return next((told for kind, told in _PROBLEMS.items() if isinstance(error, kind)), _MALFORMED)
+    return next(
+        (problem for kind, problem in _PROBLEMS.items() if isinstance(error, kind)), _MALFORMED
+    )
 
 
 # The issuer's public keys: fetched once, kept, and fetched again for a key id that is new.

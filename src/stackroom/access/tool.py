@@ -18,7 +18,7 @@ from pydantic_core import ErrorDetails, from_json
 
 from stackroom.errors import ValidationError
 
-_TOLD = 10  # problems of a call; each takes a line, and a call can have a hundred thousand
+_MOST_LISTED = 10  # problems of a call; each takes a line, and a call can have a hundred thousand
 _SCHEMA_KEYS = ("type", "properties", "required", "items", "description")
 
 
@@ -135,10 +135,12 @@ class Tool(Generic[ArgumentsT]):
         except pydantic.ValidationError as error:
             found = error.errors(include_url=False)
             labels = called or {}
-            problems = dict.fromkeys(self._problem(each, given, labels) for each in found[:_TOLD])
-            more = len(found) - _TOLD
-            told = [*problems, f"and {more} more"] if more > 0 else problems
-            raise ValidationError("; ".join(told)) from None  # pydantic's repeats the input
+            problems = dict.fromkeys(
+                self._problem(each, given, labels) for each in found[:_MOST_LISTED]
+            )
+            more = len(found) - _MOST_LISTED
+            listed = [*problems, f"and {more} more"] if more > 0 else problems
+            raise ValidationError("; ".join(listed)) from None  # pydantic's repeats the input
 
     def definition(self) -> dict[str, Any]:
         """Return the tool as in `toolSchema.inlinePayload` of a gateway target."""
@@ -242,8 +244,8 @@ def _strict(schema: Mapping[str, Any]) -> dict[str, Any]:
     if "properties" not in schema:
         value = _strict(schema["additionalProperties"])
         pair = _closed({"name": {"type": "string"}, "value": value})
-        told = f"{kept['description']} Given as a list of names and values."
-        return {"type": "array", "description": told, "items": pair}
+        description = f"{kept['description']} Given as a list of names and values."
+        return {"type": "array", "description": description, "items": pair}
     needed = schema.get("required", ())
     properties = {
         name: _strict(member) if name in needed else _or_null(_strict(member))

@@ -41,14 +41,14 @@ def _members(value: Any) -> Any:
     knowledge base and its data source, and `indexes`: the ARN of them all, to which the member's
     number is added. A function's variables have 4 KB together.
     """
-    told = _from_json(value)
-    if not isinstance(told, dict):
-        return told
-    common = {key: told[key] for key in told if key not in ("ids", "indexes")}
+    parsed = _from_json(value)
+    if not isinstance(parsed, dict):
+        return parsed
+    common = {key: parsed[key] for key in parsed if key not in ("ids", "indexes")}
     members = []
-    for number, ids in enumerate(told["ids"], 1):
+    for number, ids in enumerate(parsed["ids"], 1):
         knowledge_base_id, data_source_id = ids.split("/")
-        index = f"{told['indexes']}{number}" if "indexes" in told else None
+        index = f"{parsed['indexes']}{number}" if "indexes" in parsed else None
         members.append(
             {
                 **common,

@@ -103,8 +103,8 @@ def code_of(error: ClientError) -> str:
     first: `KMS.ThrottlingException` is KmsThrottled there.
     https://smithy.io/2.0/aws/protocols/aws-query-protocol.html#aws-protocols-awsquerycompatible-trait
     """
-    told: Mapping[str, Any] = error.response.get("Error", {})
-    return str(told.get("QueryErrorCode") or told.get("Code", ""))
+    fields: Mapping[str, Any] = error.response.get("Error", {})
+    return str(fields.get("QueryErrorCode") or fields.get("Code", ""))
 
 
 def message_of(error: ClientError) -> str:
@@ -176,9 +176,9 @@ def model_errors(operation: str) -> Iterator[None]:
     try:
         yield
     except (ClientError, BotoCoreError) as error:
-        _, told = _operation_and_code(error)
+        _, code = _operation_and_code(error)
         # Within a stream an error is an event, whose name begins with a small letter.
-        what = told[:1].upper() + told[1:]
+        what = code[:1].upper() + code[1:]
         if _is_throttle(what):
             raise ModelThrottled(operation) from error
         if what in _PASSING or _is_transient(error):

@@ -73,8 +73,8 @@ class Feedback(Record):
         Return an id that is the same for all feedback on the same question there: the last one
         counts.
         """
-        told = json.dumps([self.question, self.origin, self.catalog_id, self.agent_id])
-        return hashlib.sha256(told.encode()).hexdigest()[:24]
+        subject = json.dumps([self.question, self.origin, self.catalog_id, self.agent_id])
+        return hashlib.sha256(subject.encode()).hexdigest()[:24]
 
 
 class FeedbackBook(Protocol):

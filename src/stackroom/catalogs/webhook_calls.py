@@ -65,8 +65,8 @@ class WebhookCalls:
             at=self.now(),
             secret=secret_of(webhook.id, key=self.key),
         )
-        told = {"Content-Type": "application/json", "User-Agent": "Stackroom-Webhooks/1"}
-        answer = self.post(webhook.url, body, {**told, **signed})
+        headers = {"Content-Type": "application/json", "User-Agent": "Stackroom-Webhooks/1"}
+        answer = self.post(webhook.url, body, {**headers, **signed})
         if answer == TOO_SLOW:
             self._resting[webhook.id] = Deadline.after(_REST)
         return answer

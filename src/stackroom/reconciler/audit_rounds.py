@@ -36,7 +36,7 @@ from stackroom.reconciler.text_audit import TextAudit
 from stackroom.runs.inventory import Bookmark
 
 _SHARE = 10
-_TOLD = 200  # letters of a cursor
+_CURSOR_SHOWN = 200  # characters
 
 
 class AuditStage(StrEnum):
@@ -225,7 +225,7 @@ class Reconciliation:
 
 def _step(what: str, audit: Audit, cursor: str | None) -> Piece:
     # A cursor may hold many ids.
-    start = cursor[:_TOLD] if cursor is not None else "its start"
+    start = cursor[:_CURSOR_SHOWN] if cursor is not None else "its start"
     following: str | None = yield from apart(f"{what}, from {start} on", audit.step(cursor))
     return following
 

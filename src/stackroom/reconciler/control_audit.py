@@ -82,8 +82,8 @@ class SourceAudit:
     def _of_source(self, known: KnownSource) -> Iterator[Discrepancy]:
         where = _where(known)
         if known.status in _BROKEN:
-            told = "; ".join((known.status, *known.reasons))
-            yield left(Kind.BROKEN_DATA_SOURCE, f"{where}: {told}")
+            reasons = "; ".join((known.status, *known.reasons))
+            yield left(Kind.BROKEN_DATA_SOURCE, f"{where}: {reasons}")
         elif not self._is_lived_in(known):
             # A dry run opens no lost catalog again; then it had one.
             unless = ", unless its catalog is opened again" if self.on.mending.dry_run else ""

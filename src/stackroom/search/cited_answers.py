@@ -179,8 +179,8 @@ class CatalogAnswer:
 
 def _written_by_guardrail(text: str, action: str) -> CatalogAnswer:
     """Return the answer for a text that a guardrail wrote or changed."""
-    told = f"{_WRITTEN}\n\n{_marked(text, ())}"
-    return CatalogAnswer(text=told, sources=(), guardrail_action=action)
+    message = f"{_WRITTEN}\n\n{_marked(text, ())}"
+    return CatalogAnswer(text=message, sources=(), guardrail_action=action)
 
 
 def _held_back(action: str, text: str = "") -> CatalogAnswer:
@@ -278,8 +278,8 @@ class Answering:
         except NoResults:
             return AskedAndAnswered(passages=passages, unanswered=_NO_ANSWER)
         except RetrievalError as error:
-            told = f"No answer was written: {error}."
-            return AskedAndAnswered(passages=passages, unanswered=told)
+            message = f"No answer was written: {error}."
+            return AskedAndAnswered(passages=passages, unanswered=message)
         return AskedAndAnswered(passages=passages, answer=answer)
 
     def _counted(

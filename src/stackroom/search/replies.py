@@ -86,8 +86,8 @@ class Replies:
     @property
     def is_embedding_cached(self) -> bool | None:
         """True if every vector was cached; None if the question was embedded nowhere."""
-        told = [each for reply in self.given if (each := reply.is_embedding_cached) is not None]
-        return all(told) if told else None
+        answers = [each for reply in self.given if (each := reply.is_embedding_cached) is not None]
+        return all(answers) if answers else None
 
     @property
     def notices(self) -> dict[str, str]:

@@ -320,9 +320,9 @@ def ask_all(
             # Whatever ails one adapter, the others' answers are not to be lost for it.
             # What it says may repeat the question, so its kind and place are told alone.
             [*_, at] = traceback.extract_tb(error.__traceback__)
-            told = {"knowledge_base": query.target, "error_type": type(error).__name__}
+            fields = {"knowledge_base": query.target, "error_type": type(error).__name__}
             raised_at = f"{at.filename}:{at.lineno} in {at.name}"
-            logger.error("a knowledge base broke", extra={**told, "raised_at": raised_at})
+            logger.error("a knowledge base broke", extra={**fields, "raised_at": raised_at})
             return KnowledgeBaseUnavailable("Retrieve", type(error).__name__)
         return Reply(
             target=query.target,

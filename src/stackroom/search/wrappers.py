@@ -90,8 +90,8 @@ class Reranked:
         except Unavailable as error:
             logger.warning("passages stay in the order of the search: %s", error)
             notice = f"not reranked: {error}"
-            told = f"{found.notice}; {notice}" if found.notice else notice
-            return replace(found, passages=found.passages[: self.most], notice=told)
+            notices = f"{found.notice}; {notice}" if found.notice else notice
+            return replace(found, passages=found.passages[: self.most], notice=notices)
         ranked = _in_order(best, relevances)[: self.most]
         return replace(found, passages=ranked, is_reranked=True)
 

@@ -93,14 +93,14 @@ def _without_running_lines(pages: Sequence[Page]) -> list[Page]:
     """
     numbered = [page for page in pages if page.number is not None]
     lines = [page.text.split("\n") for page in numbered]
-    kept, said = list[Page](), {""}
+    kept, known = list[Page](), {""}
     for page, texts, running in zip(numbered, lines, running_lines(lines), strict=True):
         dropped = set[int]()
         for number in sorted(running):
             words = _words(texts[number])
-            if words in said:
+            if words in known:
                 dropped.add(number)
-            said.add(words)
+            known.add(words)
         kept.append(_without(page, dropped))
     return [*kept, *(page for page in pages if page.number is None)]
 
@@ -142,7 +142,7 @@ def _without_contents(pages: Sequence[Page]) -> list[Page]:
     for at, run in lists:
         entries = [lines[at][number] for number in run]
         last = len(pages) if pages[at].number else None
-        if _names_pages(entries, last) and _is_told_in(elsewhere, entries):
+        if _names_pages(entries, last) and _stand_in(elsewhere, entries):
             dropped[at].update(run)
     return [_without(page, dropped.get(at, set())) for at, page in enumerate(pages)]
 
@@ -173,11 +173,11 @@ def _names_pages(entries: Sequence[str], last: int | None) -> bool:
     return is_rising or (last is not None and all("," in entry for entry in entries))
 
 
-def _is_told_in(text: str, entries: Sequence[str]) -> bool:
-    looked_at = entries[:: len(entries) // _LOOKED_UP + 1]
-    words = [normalise(_LINK.sub("", entry)).strip("0123456789") for entry in looked_at]
-    told = sum(len(each) >= _LEAST_LETTERS and each in text for each in words)
-    return told >= _LEAST_ELSEWHERE * len(words)
+def _stand_in(text: str, entries: Sequence[str]) -> bool:
+    sample = entries[:: len(entries) // _LOOKED_UP + 1]
+    words = [normalise(_LINK.sub("", entry)).strip("0123456789") for entry in sample]
+    found = sum(len(each) >= _LEAST_LETTERS and each in text for each in words)
+    return found >= _LEAST_ELSEWHERE * len(words)
 
 
 def _without(page: Page, dropped: set[int]) -> Page:

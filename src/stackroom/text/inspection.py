@@ -207,13 +207,15 @@ class Inspection:
         found = replace(found, version_id=version.version_id)
         before = self.inspections.record(location.document_id, version.etag, found)
         document = retried(
-            lambda: self._tell(location, version, found), tries=_SAVES, pause=self.pause
+            lambda: self._update_record(location, version, found), tries=_SAVES, pause=self.pause
         )
         is_rejected = document is not None and found.text_id not in (None, document.text_id)
         if before not in (None, found.text_id) or is_rejected:
             self._tidy(location)
 
-    def _tell(self, location: Location, version: FileVersion, found: Inspected) -> Document | None:
+    def _update_record(
+        self, location: Location, version: FileVersion, found: Inspected
+    ) -> Document | None:
         """
         Bring the record of this version up to date: a document that waited for its text is taken
         up. One that is indexed by now gets the words of its title and its gaps. Return the record

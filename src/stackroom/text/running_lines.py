@@ -45,7 +45,7 @@ Count = tuple[bool, int]
 @dataclass(frozen=True, kw_only=True)
 class _Line:
     number: int  # on its page, from 0
-    said: str
+    words: str
     is_bare: bool  # a page number and nothing else
     counts: frozenset[Count]
 
@@ -55,7 +55,7 @@ class _Edge:
     """The lines at one edge of a page, the outermost first; what they have to say to others."""
 
     lines: tuple[_Line, ...]
-    said: frozenset[str]
+    words: frozenset[str]
     counts: frozenset[Count]
 
 
@@ -64,14 +64,14 @@ def running_lines(pages: Sequence[Sequence[str]]) -> list[set[int]]:
     running: list[set[int]] = [set() for _ in pages]
     for is_top in (True, False):
         edges = [_edge(lines, page, is_top=is_top) for page, lines in enumerate(pages)]
-        telling = {
+        long_enough = {
             page: edge
             for page, edge in enumerate(edges)
             if sum(bool(line.strip()) for line in pages[page]) >= _LEAST_LINES
         }
         for page, edge in enumerate(edges):
             near = range(page - _NEARBY, page + _NEARBY + 1)
-            nearby = {at - page: telling[at] for at in near if at != page and at in telling}
+            nearby = {at - page: long_enough[at] for at in near if at != page and at in long_enough}
             running[page].update(_running(edge, nearby))
     return running
 
@@ -93,17 +93,17 @@ def _counts_pages(line: _Line, nearby: Mapping[int, _Edge], depth: int) -> bool:
 
 
 def _comes_back(line: _Line, nearby: Mapping[int, _Edge], depth: int) -> bool:
-    if sum(map(str.isalpha, line.said)) < _LEAST_LETTERS:
+    if sum(map(str.isalpha, line.words)) < _LEAST_LETTERS:
         return False
-    having = {at for at, other in nearby.items() if line.said in other.said}
+    same = {at for at, other in nearby.items() if line.words in other.words}
     # On this side and the next ones, or on every other: headings come back here and there.
     in_a_row = any(
-        {step * each for each in row} <= having
+        {step * each for each in row} <= same
         for row in ((-2, -1), (-1, 1), (1, 2))
         for step in (1, 2)
     )
     share = _LEAST_SAME_SHARE if depth else 0
-    return in_a_row and len(having) >= max(min(_LEAST_SAME, len(nearby)), share * len(nearby))
+    return in_a_row and len(same) >= max(min(_LEAST_SAME, len(nearby)), share * len(nearby))
 
 
 def _edge(lines: Sequence[str], page: int, *, is_top: bool) -> _Edge:
@@ -117,7 +117,7 @@ def _edge(lines: Sequence[str], page: int, *, is_top: bool) -> _Edge:
     counting = [each.counts for at, each in enumerate(found) if at == 0 or each.is_bare]
     return _Edge(
         lines=tuple(found),
-        said=frozenset(each.said for each in found),
+        words=frozenset(each.words for each in found),
         counts=frozenset(count for counts in counting for count in counts),
     )
 
@@ -131,7 +131,7 @@ def _line(words: Sequence[str], number: int, page: int) -> _Line:
     found = [(words[at].isdecimal(), value) for at in ends if (value := values[at]) is not None]
     return _Line(
         number=number,
-        said=" ".join(words),
+        words=" ".join(words),
         is_bare=len(words) <= _MAX_BARE and None not in values,
         counts=frozenset((is_decimal, value - page) for is_decimal, value in found),
     )

@@ -86,8 +86,8 @@ def _answered(answered: Answered) -> Rendered:
     answer = answered.answer
     is_from_documents = answer.guardrail_action == "NONE"
     lines = [("Based on your documents: " if is_from_documents else "") + answer.text]
-    if told := not_searched([answered.catalog]):
-        lines += ["", told]
+    if warning := not_searched([answered.catalog]):
+        lines += ["", warning]
     if answer.sources:
         lines += ["", "**Sources:**"]
     lines += [f"{number}. {_stands(each)}" for number, each in enumerate(answer.sources, start=1)]
@@ -201,14 +201,14 @@ def _render_progress(progress: CatalogProgress) -> Rendered:
 
 def _line(estimate: DocumentEstimate) -> str:
     document = estimate.document
-    told = [str(document.shown_status)]
+    notes = [str(document.shown_status)]
     if document.is_to_come and document.upload_until is not None:
-        told = [f"waits for its upload until {minute(document.upload_until)}"]
+        notes = [f"waits for its upload until {minute(document.upload_until)}"]
     elif document.remark:
-        told = [shown(status_of(document))]
+        notes = [shown(status_of(document))]
     elif left := estimate.remaining(speed=1):
-        told.append(left)
-    return f"- {shown(document.filename)} ({document.document_id}): {', '.join(told)}"
+        notes.append(left)
+    return f"- {shown(document.filename)} ({document.document_id}): {', '.join(notes)}"
 
 
 def _gaps_line(document: Document) -> str:

@@ -97,8 +97,8 @@ def iso(moment: datetime) -> str:
 
 def dollars(value: float | Decimal) -> str:
     """Return dollars with cents, or below one cent with as many of six digits as are needed."""
-    told = f"{value:,.6f}".rstrip("0")
-    return f"{value:,.2f}" if value >= Decimal("0.01") or told.endswith(".") else told
+    digits = f"{value:,.6f}".rstrip("0")
+    return f"{value:,.2f}" if value >= Decimal("0.01") or digits.endswith(".") else digits
 
 
 def figure(value: float) -> str:

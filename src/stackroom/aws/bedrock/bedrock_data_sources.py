@@ -84,8 +84,8 @@ def _parameters(configuration: Mapping[str, Any]) -> Mapping[str, Any]:
     Return the connector's parameters: an object in the API model, though users report a text of
     JSON in its place.
     """
-    told = configuration.get(_SETTINGS, {}).get(_PARAMETERS, {})
-    found: Mapping[str, Any] = json.loads(told) if isinstance(told, str) else told
+    parameters = configuration.get(_SETTINGS, {}).get(_PARAMETERS, {})
+    found: Mapping[str, Any] = json.loads(parameters) if isinstance(parameters, str) else parameters
     return found
 
 

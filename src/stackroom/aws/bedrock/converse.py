@@ -164,8 +164,8 @@ def _joined(response: "ConverseStreamResponseTypeDef", hear: Hear) -> "ConverseR
         "stopReason": stop_reason,
         "usage": usage,
     }
-    told: ConverseResponseTypeDef = joined
-    return told
+    whole: ConverseResponseTypeDef = joined
+    return whole
 
 
 def _text(response: "ConverseResponseTypeDef") -> str:

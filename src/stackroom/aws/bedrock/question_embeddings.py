@@ -186,7 +186,7 @@ def _in_redis(url: str) -> EmbeddingCache:
         # Imported where there is a URL alone: it takes as long as boto3 (make bench-cold).
         from stackroom.aws.redis.embedding_cache import RedisEmbeddingCache  # noqa: PLC0415 - see above
     except ModuleNotFoundError as error:
-        told = {"missing": error.name}
-        logger.warning("REDIS_URL is of no use without the package redis", extra=told)
+        extra = {"missing": error.name}
+        logger.warning("REDIS_URL is of no use without the package redis", extra=extra)
         return MemoryEmbeddingCache()
     return RedisEmbeddingCache(url)

@@ -104,10 +104,10 @@ def passage_of(
     text = found.get("content", {}).get("text", "")  # images and table rows have none
     if not isinstance(text, str):
         raise TypeError("a text that is none")
-    told = attributes
+    shown = attributes
     if own is not OF_VECTOR:
         # What a MANAGED knowledge base notes of its own accord is told by no list, and left out.
-        told = {key: each for key, each in attributes.items() if not key.startswith(own.prefix)}
+        shown = {key: each for key, each in attributes.items() if not key.startswith(own.prefix)}
     return Passage(
         text=text,
         score=score or 0.0,
@@ -116,7 +116,7 @@ def passage_of(
         custom_id=custom_id_of(found.get("location")),
         data_source_id=data_source_id_of(attributes, own),
         page=page_of(attributes, first_page, own),
-        attributes=told,
+        attributes=shown,
     )
 
 

@@ -38,13 +38,13 @@ class Line:
 
     def query(self) -> dict[str, Any]:
         """Return the line as a query of GetMetricData."""
-        told: dict[str, Any] = {"Id": self.id} | ({"Label": self.label} if self.label else {})
+        common: dict[str, Any] = {"Id": self.id} | ({"Label": self.label} if self.label else {})
         if self.expression:
-            return {**told, "Expression": self.expression, "Period": self.period}
+            return {**common, "Expression": self.expression, "Period": self.period}
         dimensions = [{"Name": name, "Value": value} for name, value in self.dimensions.items()]
         metric = {"Namespace": self.namespace, "MetricName": self.name, "Dimensions": dimensions}
         stat = {"Metric": metric, "Period": self.period, "Stat": self.statistic}
-        return {**told, "MetricStat": stat}
+        return {**common, "MetricStat": stat}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,9 +64,9 @@ class Dashboard:
 
 def dashboard(body: str) -> Dashboard:
     """Parse a dashboard; widgets of text, and others without figures, are left out."""
-    told = json.loads(body)
-    hours = _HOURS.fullmatch(told.get("start", ""))
-    found = (_widget(each["type"], each.get("properties", {})) for each in told["widgets"])
+    parsed = json.loads(body)
+    hours = _HOURS.fullmatch(parsed.get("start", ""))
+    found = (_widget(each["type"], each.get("properties", {})) for each in parsed["widgets"])
     return Dashboard(
         hours=int(hours[1]) if hours else 3,  # AWS's default
         widgets=tuple(each for each in found if each.lines or each.alarms),

@@ -28,13 +28,13 @@ class DynamoCaps(DynamoTable):
         self._keep(_key(user_id) | to_item(caps.model_dump()))
 
     def note(self, reached: CapReached) -> None:
-        told = reached.model_dump(include={"used", "limit"}) | {
+        noted = reached.model_dump(include={"used", "limit"}) | {
             "at": instant(reached.at),
             "expires_at": int((reached.at + _KEPT).timestamp()),
         }
         place = f"{reached.month}#{reached.cap}#{reached.percent}"
         key = to_item({"pk": f"{REACHED}{reached.user_id}", "sk": place})
-        self._put(key | to_item(told), condition="attribute_not_exists(pk)")
+        self._put(key | to_item(noted), condition="attribute_not_exists(pk)")
 
     def remove(self, user_id: str) -> None:
         self._remove(_key(user_id))
@@ -51,6 +51,6 @@ def _to_caps(values: Mapping[str, Any]) -> tuple[str, Caps]:
 def to_reached(values: Mapping[str, Any]) -> CapReached:
     month, cap, percent = values["sk"].split("#")
     place = {"month": month, "cap": cap, "percent": int(percent)}
-    told = {each: values[each] for each in ("used", "limit", "at")}
+    noted = {each: values[each] for each in ("used", "limit", "at")}
     user_id = values["pk"].removeprefix(REACHED)
-    return CapReached.model_validate(place | told | {"user_id": user_id})
+    return CapReached.model_validate(place | noted | {"user_id": user_id})

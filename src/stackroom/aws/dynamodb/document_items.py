@@ -151,18 +151,18 @@ def counting(table: str, key: Item, change: Counts, kept: Sequence[Document]) ->
         return []
     added = ", ".join(f"{name} :{name}" for name in counters)
     values: dict[str, Any] = {f":{name}": by for name, by in counters.items()}
-    conditions, told = ["attribute_exists(catalog_id)"], []
+    conditions, settings = ["attribute_exists(catalog_id)"], []
     for name, by in counters.items():
         if by < 0:
             conditions.append(f"{name} >= :{name}_taken")
             values[f":{name}_taken"] = -by
     if kept:
-        told.append("updated_at = :at")
+        settings.append("updated_at = :at")
         values[":at"] = max(each.updated_at for each in kept).isoformat()
     if (indexed_at := indexed_last(kept)) is not None:
-        told.append("indexed_at = :indexed_at")
+        settings.append("indexed_at = :indexed_at")
         values[":indexed_at"] = indexed_at.isoformat()
-    expression = f"ADD {added}" + (f" SET {', '.join(told)}" if told else "")
+    expression = f"ADD {added}" + (f" SET {', '.join(settings)}" if settings else "")
     on = conditional(" AND ".join(conditions), values, update=expression)
     return [{"Update": {"TableName": table, "Key": key, **on}}]
 

@@ -33,7 +33,7 @@ def event_in(record: Mapping[str, Any]) -> Event | None:
     make = _maker(keys)
     if make is None:
         return None
-    told = "\n".join([*(str(keys[name]) for name in sorted(keys)), record["eventID"]])
+    identity = "\n".join([*(str(keys[name]) for name in sorted(keys)), record["eventID"]])
     try:
         old, new = (
             make(from_item(change[image])) if image in change else None
@@ -42,7 +42,7 @@ def event_in(record: Mapping[str, Any]) -> Event | None:
         return change_of(
             old,
             new,
-            event_id=hashlib.sha256(told.encode()).hexdigest()[:32],
+            event_id=hashlib.sha256(identity.encode()).hexdigest()[:32],
             at=datetime.fromtimestamp(float(change["ApproximateCreationDateTime"]), UTC),
         )
     except (KeyError, TypeError, ValueError) as error:

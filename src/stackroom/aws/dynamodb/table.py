@@ -223,11 +223,11 @@ def _obstacle(error: ClientError) -> str | None:
 def conditional(condition: str, values: Mapping[str, Any], *, update: str = "") -> dict[str, Any]:
     """Return the part of a request that says how to write, and on which condition."""
     names = {name: name[1:] for name in re.findall(r"#\w+", update + condition)}
-    told: dict[str, Any] = {
+    parts: dict[str, Any] = {
         "UpdateExpression": update,
         "ConditionExpression": condition,
         "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
         "ExpressionAttributeNames": names,
         "ExpressionAttributeValues": to_item(values),
     }
-    return {name: each for name, each in told.items() if each}  # DynamoDB refuses what is empty
+    return {name: each for name, each in parts.items() if each}  # DynamoDB refuses what is empty

@@ -108,8 +108,8 @@ class RedisEmbeddingCache:
             if not isinstance(error, redis.ResponseError):  # which came in time
                 self._resting_until = self._now() + _REST
             if not self._has_failed:
-                told = {"error_type": type(error).__name__}
-                logger.warning("the embedding cache doesn't answer", extra=told)
+                extra = {"error_type": type(error).__name__}
+                logger.warning("the embedding cache doesn't answer", extra=extra)
             self._has_failed = True
             return None
         self._has_failed = False

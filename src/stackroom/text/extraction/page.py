@@ -36,7 +36,7 @@ class Heading:
 Found = tuple[int, str | None]  # as `Heading`, the text as it stands in the file
 
 
-def _told(found: Iterable[Found]) -> Iterator[Heading]:
+def _as_headings(found: Iterable[Found]) -> Iterator[Heading]:
     """Return headings in the order of the text, without blank ones."""
     for count, (at, raw) in enumerate(found):
         if raw is None or count == MAX_HEADINGS:
@@ -144,6 +144,6 @@ def unpaged(
     """
     if not text.strip():
         raise Illegible(NO_TEXT)
-    headings = tuple(_told(found)) if len(text) <= MAX_CHARACTERS else ()
+    headings = tuple(_as_headings(found)) if len(text) <= MAX_CHARACTERS else ()
     page = Page(number=None, text=text, headings=headings, missing=tuple(missing))
     return (page,)
