@@ -102,7 +102,7 @@ def reconciliation(
             requests=never,
             inspections=never,
             dry_run=True,
-            beside=in_turn,
+            run_parallel=in_turn,
             now=meter.clock,
         ),
         book=AdmissionBook(),
@@ -140,7 +140,7 @@ def measured(size: int) -> dict[str, Any]:
         def has_time(since: datetime = invoked) -> bool:
             return (meter.clock() - since).total_seconds() < _INVOCATION - _ENOUGH
 
-        found.update(each.kind for each in reconciling.go_on(has_time=has_time))
+        found.update(each.kind for each in reconciling.resume(has_time=has_time))
         invocations += 1
         took = (meter.clock() - invoked).total_seconds()
         busy += took

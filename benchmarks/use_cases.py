@@ -127,7 +127,7 @@ class UseCases(RunBuilder):
             settings=there.settings,
             client=account.client,
             now=account.hub.now,
-            beside=account.beside,
+            run_parallel=account.run_parallel,
             pause_among_writers=_pause_in(account),
         )
         finding = {

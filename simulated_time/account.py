@@ -151,7 +151,7 @@ class Account:
         self.queues.append(queue)
         return queue
 
-    def beside(self, actions: Sequence[Callable[[], T]]) -> list[T]:
+    def run_parallel(self, actions: Sequence[Callable[[], T]]) -> list[T]:
         """
         Run the actions in parallel as `stackroom.concurrency.run_in_threads` does, in one function.
 

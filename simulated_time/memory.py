@@ -478,7 +478,7 @@ class MemoryReceipts:
         latest = sorted(proven, key=lambda each: str(each.unsearchable_since), reverse=True)
         return ListingPage(items=latest)
 
-    def let_go(self, receipt: Receipt) -> None:
+    def end_checks(self, receipt: Receipt) -> None:
         self.let_go_of.add(receipt.receipt_id)
 
     def reopen(self, receipt: Receipt, *, at: datetime) -> None:

@@ -193,7 +193,7 @@ def find_discrepancies(
     if when_due:
         yield from reconciling.check_between_rounds(has_time=has_time)
     if not when_due or reconciling.is_due:
-        yield from reconciling.go_on(has_time=has_time)
+        yield from reconciling.resume(has_time=has_time)
 
 
 def log_discrepancies(discrepancies: Iterable[Discrepancy]) -> Counter[Kind]:

@@ -63,7 +63,7 @@ def _judge_anew(services: SiteServices, user: str | None) -> None:
     else:
         found = list(services.stores.register.of_user(user))
     if any(each.over_count or each.open_count for each in found):
-        services.use_cases.user_caps.judge_anew(found)
+        services.use_cases.user_caps.reassess(found)
 
 
 def _tell(services: SiteServices, told: Output) -> None:

@@ -101,7 +101,7 @@ def _to_the_end(
     failures, at = 0, bookmark.read()
     while True:
         try:
-            yield from reconciliation.go_on()
+            yield from reconciliation.resume()
         except Unavailable as error:
             failures, at = (failures + 1 if bookmark.read() == at else 1), bookmark.read()
             if failures == _TRIES:

@@ -138,7 +138,7 @@ def test_receipts_that_a_search_closed_are_listed_until_they_are_let_go_of(
     with pytest.raises(RecordChanged):
         receipts.reopen(first, at=NOW)
     for each in kept:
-        receipts.let_go(each)
+        receipts.end_checks(each)
 
     reopened = a_receipt(1, found_again_at=NOW)
     assert listed == [first, *others]

@@ -32,7 +32,7 @@ def catalog(
     if request.param != "whole":
         monkeypatch.setattr(browsing, "WHOLE", 2)
     if request.param == "very large":
-        monkeypatch.setattr(browsing, "LOOKED_THROUGH", 5)
+        monkeypatch.setattr(browsing, "NAMES_SEARCHED", 5)
     return filled(console.services, "alice", "Many", MANY, failed={FAILED}, with_gaps={WITH_GAPS})
 
 
@@ -77,7 +77,7 @@ def test_documents_with_gaps_are_counted_where_all_names_are_read(
     over_the_rows: str,
 ) -> None:
     monkeypatch.setattr(browsing, "WHOLE", 2)
-    monkeypatch.setattr(browsing, "LOOKED_THROUGH", looked_through)
+    monkeypatch.setattr(browsing, "NAMES_SEARCHED", looked_through)
     catalog = filled(console.services, "alice", "Many", MANY, failed={FAILED}, with_gaps={1, 10})
 
     for query in ("", "?state=failed", "?state=with-gaps"):
@@ -146,7 +146,7 @@ def test_a_part_that_was_looked_through_says_so(
     alice: Browser, console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(browsing, "WHOLE", 2)
-    monkeypatch.setattr(browsing, "LOOKED_THROUGH", 5)
+    monkeypatch.setattr(browsing, "NAMES_SEARCHED", 5)
     catalog = filled(console.services, "alice", "Large", MANY)
 
     text = alice.get(f"/catalogs/{catalog}?sort=-size").text
@@ -164,7 +164,7 @@ def test_what_failed_of_a_very_large_catalog_is_shown_whole(
     told: str,
 ) -> None:
     monkeypatch.setattr(browsing, "WHOLE", 2)
-    monkeypatch.setattr(browsing, "LOOKED_THROUGH", 5)
+    monkeypatch.setattr(browsing, "NAMES_SEARCHED", 5)
     catalog = filled(console.services, "alice", "Large", MANY, failed=set(failed))
 
     text = alice.get(f"/catalogs/{catalog}?state=failed").text

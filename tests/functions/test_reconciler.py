@@ -279,8 +279,8 @@ def test_each_reconciler_run_reports_text_search_state_of_indexes(
     arn = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"
     member = {"knowledge_base_id": "KB", "data_source_id": "DS", "index": arn}
     monkeypatch.setenv("KB_POOL", json.dumps([member]))
-    go_on = "stackroom.reconciler.audit_rounds.Reconciliation.go_on"
-    monkeypatch.setattr(go_on, lambda *_, **__: [])
+    resume = "stackroom.reconciler.audit_rounds.Reconciliation.resume"
+    monkeypatch.setattr(resume, lambda *_, **__: [])
 
     def answer(operation: Any, asked: dict[str, Any]) -> dict[str, Any]:
         assert (operation.name, asked) == ("GetIndex", {"indexArn": arn})

@@ -76,7 +76,7 @@ class Reconciled(Pipeline):
                 requests=self.requests,
                 inspections=self.readings,
                 dry_run=dry_run,
-                beside=in_turn,
+                run_parallel=in_turn,
                 idle_before=idle_before,
                 now=self.clock,
             ),
@@ -102,7 +102,7 @@ class Reconciled(Pipeline):
         )
 
     def reconcile(self, *, dry_run: bool = False) -> list[Discrepancy]:
-        return list(self.reconciliation(dry_run=dry_run).go_on())
+        return list(self.reconciliation(dry_run=dry_run).resume())
 
     def found(self, *, dry_run: bool = False) -> list[tuple[Kind, str]]:
         """After a while in which nothing happens."""

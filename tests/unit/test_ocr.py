@@ -60,7 +60,7 @@ class Scanner:
             recognition=self,
             seconds=180,
             count=lambda read, failed: self.counted.append((read, failed)),
-            beside=lambda actions: [action() for action in actions],
+            run_parallel=lambda actions: [action() for action in actions],
             elapsed=lambda: self.now,
         )
         pages = ocr(b"%PDF-", "lease.pdf")

@@ -195,7 +195,7 @@ def test_failures_of_bedrock_are_no_files_that_owners_must_fix(
 def test_operations_read_only_what_the_page_shows_and_count_the_rest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(overview, "LOOKED_INTO", 2)
+    monkeypatch.setattr(overview, "CATALOGS_READ", 2)
     monkeypatch.setattr(overview, "DOCUMENTS", 3)
     made = [with_failures(number, ["damaged"] * number) for number in (1, 5, 4)]
     listed = Listed(

@@ -84,7 +84,7 @@ def test_unread_file_is_asked_for_at_once_after_a_power_cut(world: Reconciled) -
     world.drop(KEY)
     world.clock.pass_by(1)
 
-    list(world.reconciliation(idle_before=world.clock()).go_on())
+    list(world.reconciliation(idle_before=world.clock()).resume())
 
     assert world.readings.asked == [KEY]
 
@@ -321,7 +321,7 @@ def test_missing_object_is_found_after_a_restart_despite_newer_record(
     world.clock.pass_by(1)
     world.change(KEY, status=DocumentStatus.FAILED, updated_at=world.clock())
 
-    found = world.reconciliation(idle_before=restart).go_on()
+    found = world.reconciliation(idle_before=restart).resume()
 
     assert [(each.kind, each.what) for each in found] == [(Kind.RECORD_WITHOUT_OBJECT, KEY)]
     assert world.document().status is DocumentStatus.DELETING

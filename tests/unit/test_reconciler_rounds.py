@@ -14,7 +14,7 @@ OTHER = "alice/research/other.pdf"
 
 
 def one_step(world: Reconciled) -> None:
-    list(world.reconciliation().go_on(has_time=partial(next, iter([True, False]))))
+    list(world.reconciliation().resume(has_time=partial(next, iter([True, False]))))
 
 
 def test_the_first_round_is_due_at_once_and_the_next_in_an_hour(world: Reconciled) -> None:
@@ -96,7 +96,7 @@ def test_reconciliation_resumes_where_its_time_ran_out(world: Reconciled) -> Non
 
     for _ in range(100):
         time_left = iter([True, False])
-        pieces += list(world.reconciliation().go_on(has_time=partial(next, time_left)))
+        pieces += list(world.reconciliation().resume(has_time=partial(next, time_left)))
         if world.reconciliation().is_over:
             break
 

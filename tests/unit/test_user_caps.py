@@ -153,13 +153,13 @@ def test_raising_a_cap_has_all_documents_judged_again(pipeline: Pipeline) -> Non
     go(pipeline)
 
     pipeline.cap_book.keep("alice", Caps(documents=4))
-    pipeline.caps.judge_anew(pipeline.catalogs.of_user("alice"))
+    pipeline.caps.reassess(pipeline.catalogs.of_user("alice"))
     go(pipeline)
 
     assert waiting(pipeline) == keys[4:]
     assert "4 of 4" in str(pipeline.document(keys[5]).status_reason)
     pipeline.cap_book.remove("alice")
-    pipeline.caps.judge_anew(pipeline.catalogs.of_user("alice"))
+    pipeline.caps.reassess(pipeline.catalogs.of_user("alice"))
     go(pipeline)
     assert waiting(pipeline) == []
     assert len(indexed(pipeline)) == 6
@@ -248,10 +248,10 @@ def test_documents_over_the_cap_are_not_stalled_and_resume_when_raised() -> None
         if not pipeline.document(key).over_cap:
             pipeline.is_searchable(key)
     pipeline.clock.pass_by(LONG)
-    assert list(pipeline.reconciliation().go_on()) == []
+    assert list(pipeline.reconciliation().resume()) == []
 
     pipeline.cap_book.keep("alice", Caps(documents=4))  # and the command line died
-    found = list(pipeline.reconciliation().go_on())
+    found = list(pipeline.reconciliation().resume())
     go(pipeline)
 
     assert [each.kind for each in found] == [Kind.WAITS_FOR_NOTHING]
@@ -270,7 +270,7 @@ def test_a_job_begins_for_new_documents_only_if_all_fit() -> None:
     )
 
     pipeline.cap_book.keep("alice", Caps(documents=5))
-    pipeline.caps.judge_anew(pipeline.catalogs.of_user("alice"))
+    pipeline.caps.reassess(pipeline.catalogs.of_user("alice"))
     pipeline.index(*keys)
 
     assert waiting(pipeline) == []
@@ -323,7 +323,7 @@ def test_by_jobs_too_the_next_month_lets_go_of_what_has_its_place() -> None:
     assert waiting(pipeline) == keys[:1]
 
     pipeline.clock.pass_by(30 * 86_400)
-    pipeline.caps.let_go("alice")
+    pipeline.caps.release("alice")
     pipeline.index(*keys)
 
     assert waiting(pipeline) == []
@@ -377,7 +377,7 @@ def test_once_the_months_dollars_are_spent_all_waits_until_the_next() -> None:
     assert pipeline.document(BOB).status is DocumentStatus.INDEXED
     pipeline.is_searchable(BOB)
     pipeline.clock.pass_by(30 * 86_400)
-    found = list(pipeline.reconciliation().go_on())
+    found = list(pipeline.reconciliation().resume())
     go(pipeline)
     assert [each.kind for each in found] == [Kind.WAITS_FOR_NOTHING]
     assert waiting(pipeline) == []
@@ -395,7 +395,7 @@ def test_placed_documents_resume_next_month_despite_the_document_cap() -> None:
     assert waiting(pipeline) == [first]
 
     pipeline.clock.pass_by(30 * 86_400)
-    found = list(pipeline.reconciliation().go_on())
+    found = list(pipeline.reconciliation().resume())
     go(pipeline)
 
     assert [each.kind for each in found] == [Kind.WAITS_FOR_NOTHING]
@@ -411,16 +411,16 @@ def test_whoever_died_before_asking_asks_when_it_is_repeated(by_operator: bool) 
     pipeline.cap_book.remove("alice")
     pipeline.leases.fails("claim", ValueError("died"), times=1)
 
-    def let_go() -> None:
+    def release() -> None:
         if by_operator:
-            pipeline.caps.judge_anew(pipeline.catalogs.of_user("alice"))
+            pipeline.caps.reassess(pipeline.catalogs.of_user("alice"))
         else:
-            pipeline.caps.let_go("alice")
+            pipeline.caps.release("alice")
 
     with pytest.raises(ValueError, match="died"):
-        let_go()
+        release()
 
-    let_go()
+    release()
     go(pipeline)
 
     assert len(indexed(pipeline)) == 3

@@ -20,18 +20,21 @@ from stackroom.search.cached_embeddings import CacheTally
 @dataclass(frozen=True, kw_only=True)
 class Deployment:
     """
-    `client` returns the boto3 client of a service. `cache_tally` counts how often the vector of a
-    question was cached. `now`, `beside` and `pause_among_writers` are the clock, the threads and
-    the pauses of whoever has others than these.
+    The shared parts of a deployment.
 
-    What needs a variable that `settings` doesn't have raises SettingMissing when it is asked for.
+    `client` returns the boto3 client of a service. `cache_tally` counts how often the vector of a
+    question was cached. `now`, `run_parallel` and `pause_among_writers` are the clock, the threads
+    and the pauses, for callers that have others than these.
+
+    A use case that needs a variable which `settings` doesn't have raises SettingMissing when it is
+    asked for.
     """
 
     settings: Settings
     client: Callable[[str], Any] = session.client
     cache_tally: CacheTally | None = None
     now: Callable[[], datetime] = utc_now
-    beside: RunParallel = run_in_threads
+    run_parallel: RunParallel = run_in_threads
     pause_among_writers: Callable[[int], None] = among_writers
 
     @cached_property

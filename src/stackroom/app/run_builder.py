@@ -61,7 +61,7 @@ class RunBuilder(PoolBuilder, DocumentBuilder):
             pace=self._pace,
             now=self.now,
             pause=self.pause_among_writers,
-            beside=self.beside,
+            run_parallel=self.run_parallel,
         )
 
     @cached_property
@@ -122,7 +122,7 @@ class RunBuilder(PoolBuilder, DocumentBuilder):
             verdict_writer=self._verdict_writer,
             leases=self.leases,
             admission=self.admission,
-            beside=self.beside,
+            run_parallel=self.run_parallel,
             now=self.now,
         )
 
@@ -162,7 +162,7 @@ class RunBuilder(PoolBuilder, DocumentBuilder):
             sends_texts=not self._parses_files,
             pace=self._pace,
             now=self.now,
-            beside=self.beside,
+            run_parallel=self.run_parallel,
         )
 
     @cached_property
@@ -172,7 +172,7 @@ class RunBuilder(PoolBuilder, DocumentBuilder):
             documents=self.documents,
             catalogs=self.catalogs,
             now=self.now,
-            beside=self.beside,
+            run_parallel=self.run_parallel,
         )
 
     @cached_property
@@ -183,7 +183,7 @@ class RunBuilder(PoolBuilder, DocumentBuilder):
             documents=self.documents,
             caps=self.user_caps,
             now=self.now,
-            beside=self.beside,
+            run_parallel=self.run_parallel,
         )
 
     @cached_property
@@ -193,7 +193,7 @@ class RunBuilder(PoolBuilder, DocumentBuilder):
             search_check=SearchCheck(
                 knowledge_base=self.knowledge_base,
                 at_once=self.documents_at_once,
-                beside=self.beside,
+                run_parallel=self.run_parallel,
             ),
             pace=self._pace,
             now=self.now,

@@ -18,7 +18,7 @@ class UploadBuilder(DocumentBuilder):
             inspections=self.inspections,
             now=self.now,
             pause=self.pause_among_writers,
-            beside=self.beside,
+            run_parallel=self.run_parallel,
         )
 
     @cached_property

@@ -4,7 +4,7 @@ Browse a catalog's documents: filter by name and state, and sort.
 A catalog of fewer than `WHOLE` documents is read as it is. For a larger one, the list of names is
 read, some 150 bytes a document, and only the records on the page: 10,000 records would be 8 MB,
 which DynamoDB returns in nine requests and which takes us a second to read. For a very large one,
-`LOOKED_THROUGH` names at a time are searched and sorted, and the result says so; documents that
+`NAMES_SEARCHED` names at a time are searched and sorted, and the result says so; documents that
 failed, are under way, or begin with the words are always found.
 """
 
@@ -25,7 +25,7 @@ from stackroom.model.records import Catalog, Document, DocumentStatus
 from stackroom.model.repositories import Catalogs, DocumentNames, Documents, NamedDocument
 
 WHOLE = 200  # documents: fewer are read as they are, in some 50 read units
-LOOKED_THROUGH = 1000  # names: 150 KB, some 20 read units
+NAMES_SEARCHED = 1000  # names: 150 KB, some 20 read units
 SOUGHT = 200  # records of what failed or is under way, wherever its name stands
 ROWS = 100  # on a page
 
@@ -124,7 +124,7 @@ class Browsing:
     documents: Documents
     names: DocumentNames
     now: Callable[[], datetime] = utc_now
-    beside: RunParallel = run_in_threads
+    run_parallel: RunParallel = run_in_threads
 
     def browse(
         self,
@@ -166,7 +166,7 @@ class Browsing:
         behind = self.documents.get(catalog_id, wanted.behind) if wanted.behind else None
         after = behind.filename if behind is not None else ""
         reads: list[Callable[[], Any]] = [
-            partial(self.names.named, catalog_id, after=after, limit=LOOKED_THROUGH + 1),
+            partial(self.names.named, catalog_id, after=after, limit=NAMES_SEARCHED + 1),
         ]
         begun = () if behind is not None else _beginnings(wanted.words)
         reads += [partial(self.names.named, catalog_id, prefix=each, limit=ROWS) for each in begun]
@@ -176,10 +176,10 @@ class Browsing:
                 partial(self._listed, self.names.failed, catalog_id, catalog.failed_count),
                 partial(self._listed, self.names.waiting, catalog_id, waiting),
             ]
-        names, *answers = self.beside(reads)
+        names, *answers = self.run_parallel(reads)
         alike, listed = answers[: len(begun)], answers[len(begun) :]
-        goes_on = len(names) > LOOKED_THROUGH
-        last = names[LOOKED_THROUGH - 1].document_id if goes_on else None
+        goes_on = len(names) > NAMES_SEARCHED
+        last = names[NAMES_SEARCHED - 1].document_id if goes_on else None
         if known is None:
             failed, unfinished = listed
             groups = dict.fromkeys(unfinished, Group.UNDER_WAY)
@@ -188,7 +188,7 @@ class Browsing:
             groups = {each.document_id: group_of(each) for each in known.values()}
         awaited = [each for each in names if not each.size and each.document_id not in groups]
         lapsed = {each.document_id for each in awaited if self._has_lapsed(each)}
-        names = [each for each in names[:LOOKED_THROUGH] if each.document_id not in lapsed]
+        names = [each for each in names[:NAMES_SEARCHED] if each.document_id not in lapsed]
         entries = {each.document_id: _of_name(each, groups) for each in names}
         is_whole = behind is None and not goes_on
         with_gaps = _count_with_gaps(entries.values()) if is_whole else None
@@ -219,7 +219,7 @@ class Browsing:
     def _listed(
         self, listing: Callable[..., Sequence[str]], catalog_id: str, counted: int
     ) -> Sequence[str]:
-        return listing(catalog_id, limit=LOOKED_THROUGH) if counted else ()
+        return listing(catalog_id, limit=NAMES_SEARCHED) if counted else ()
 
     def _elsewhere(
         self,

@@ -33,7 +33,7 @@ from stackroom.uploads.reconcile import Uploads
 from stackroom.uploads.removal_receipts import receipt_id_of, receipt_of
 
 # Seconds that whoever deletes a catalog waits for its data source to go, and between two looks.
-_PATIENCE, _LOOK = 20.0, 0.5
+_PATIENCE, _POLL_SECONDS = 20.0, 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +156,7 @@ class Deletions:
         while self.catalogs.get(catalog_id) is not None:
             if self.now() >= until:
                 return False
-            self.pause(_LOOK)
+            self.pause(_POLL_SECONDS)
         return True
 
     def _called_off(self, document: Document, user_id: str, asked_at: datetime) -> Receipt:

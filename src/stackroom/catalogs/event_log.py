@@ -21,7 +21,7 @@ KEPT = timedelta(days=7)
 # What differs between two clocks of AWS's, generously: nothing says how little it is.
 _BETWEEN_CLOCKS = timedelta(minutes=1)
 _TRIES = 12
-_LOOKED_THROUGH = 1_000  # events at most, for those of one catalog, or for what is there already
+_MOST_READ = 1_000  # events at most, for those of one catalog, or for what is there already
 _SHOWN = 500  # events at most, of one document
 
 
@@ -102,7 +102,7 @@ class EventLog:
         added before an event happened can't be that event.
         """
         found: list[LogEntry] = []
-        for each in islice(self.book.newest_first(user_id), _LOOKED_THROUGH):
+        for each in islice(self.book.newest_first(user_id), _MOST_READ):
             found.append(each)
             if each.until - KEPT < moment - _BETWEEN_CLOCKS:
                 break
@@ -118,7 +118,7 @@ class EventLog:
     def page(self, user_id: str, *, after: int, catalog_id: str | None, limit: int) -> EventPage:
         """Return a page of events, the oldest first."""
         found: list[Numbered] = []
-        for each in islice(self._behind(user_id, after), _LOOKED_THROUGH):
+        for each in islice(self._behind(user_id, after), _MOST_READ):
             after = each.number
             if catalog_id in (None, each.event.detail.catalog_id):
                 found.append(each)

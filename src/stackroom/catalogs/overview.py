@@ -32,7 +32,7 @@ from stackroom.runs.ledger import AdmissionBook, Grant, Mode, Waiter
 # A catalog's record counts what it has of either, exactly. Why documents wait, and for what
 # reasons others failed, is read of some documents of some catalogs: those that have most of it.
 
-LOOKED_INTO = 25  # catalogs, of those that wait as of those with failures
+CATALOGS_READ = 25  # catalogs, of those that wait as of those with failures
 DOCUMENTS = 20  # of each of these
 _NAMED = 5  # documents of a reason
 _READERS = 8
@@ -75,7 +75,7 @@ class Backlog:
     The backlog of a page of catalogs. `names` are the catalogs' by their ids, behind their owners';
     `next` is where it goes on.
 
-    The totals are exact. `waiting` leaves out the catalogs behind the first `LOOKED_INTO`,
+    The totals are exact. `waiting` leaves out the catalogs behind the first `CATALOGS_READ`,
     `failures` the documents that were not read.
     """
 
@@ -116,8 +116,8 @@ class Backlogs:
         waits = _most(page.items, lambda each: each.open_count or each.waiting_count)
         fails = _most(page.items, lambda each: each.failed_count)
         with ThreadPoolExecutor(_READERS) as readers:
-            waiting = readers.map(self._waiting, waits[:LOOKED_INTO])
-            failed = readers.map(self._failed, fails[:LOOKED_INTO])
+            waiting = readers.map(self._waiting, waits[:CATALOGS_READ])
+            failed = readers.map(self._failed, fails[:CATALOGS_READ])
             return Backlog(
                 names={each.catalog_id: f"{each.user_id}/{each.name}" for each in page.items},
                 documents=sum(each.document_count for each in page.items),
@@ -219,15 +219,15 @@ class Boards(Protocol):
 
 # Each knowledge base of the pool: its slots, the runs at work, and those that wait.
 
-LOOKED_AT = 1000  # of those that wait in a queue
+MOST_WAITING = 1000  # of those that wait in a queue
 
 
 @dataclass(frozen=True, kw_only=True)
 class MemberStanding:
     """
     A knowledge base's state. `holders` are the catalogs with a data source of their own; of the
-    slots `taken` some may be lost. `waiting` are the first `LOOKED_AT` of either queue, the oldest
-    first.
+    slots `taken` some may be lost. `waiting` are the first `MOST_WAITING` of either queue, the
+    oldest first.
     """
 
     member: PoolMember
@@ -262,7 +262,9 @@ class Pool:
             holders=self.slots.holders(here),
             taken=self.slots.taken(here),
             running=tuple(each for each in grants if each.knowledge_base_id == here),
-            waiting={mode: tuple(self.book.waiting(here, mode, limit=LOOKED_AT)) for mode in Mode},
+            waiting={
+                mode: tuple(self.book.waiting(here, mode, limit=MOST_WAITING)) for mode in Mode
+            },
         )
 
 

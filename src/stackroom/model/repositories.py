@@ -239,7 +239,7 @@ class Receipts(Protocol):
     def proven(self, cursor: str | None) -> ListingPage[Receipt]:
         """Return closed receipts of all users that are still checked, latest first."""
 
-    def let_go(self, receipt: Receipt) -> None:
+    def end_checks(self, receipt: Receipt) -> None:
         """End the checks of the receipt."""
 
 

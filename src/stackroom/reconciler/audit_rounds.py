@@ -194,7 +194,7 @@ class Reconciliation:
         """Return True if the next reconciliation begins at the start."""
         return self.bookmark.read() is None
 
-    def go_on(self, *, has_time: Callable[[], bool] = lambda: True) -> Iterator[Discrepancy]:
+    def resume(self, *, has_time: Callable[[], bool] = lambda: True) -> Iterator[Discrepancy]:
         """
         Yield discrepancies from the bookmark on, each repaired by the time it is yielded.
 

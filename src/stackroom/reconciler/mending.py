@@ -55,7 +55,7 @@ class Mending:
     requests: RunRequests
     inspections: InspectionRequests
     dry_run: bool = False
-    beside: RunParallel = run_in_threads
+    run_parallel: RunParallel = run_in_threads
     quiet: timedelta = QUIET
     idle_before: datetime | None = None
     now: Callable[[], datetime] = utc_now
@@ -76,7 +76,7 @@ class Mending:
         reading of files whose text is missing.
         """
         for chunk in chunks(suspects, of=_CHUNK):
-            attempts = self.beside([partial(self._attempt, key) for key, _ in chunk])
+            attempts = self.run_parallel([partial(self._attempt, key) for key, _ in chunk])
             unasked = self._unasked(attempts)
             for (key, kind), each in zip(chunk, attempts, strict=True):
                 failed = each.runs & unasked.keys()

@@ -177,9 +177,9 @@ def _stalled(on: Audited, listed: Catalog) -> Iterator[Discrepancy]:
     def is_old(document: Document) -> bool:
         return document.due_since is not None and on.mending.is_settled(document.due_since)
 
-    if listed.over_count and on.caps.may_go_on(listed):
-        let_go = partial(on.caps.let_go, listed.user_id)
-        yield from on.mending.mended(Kind.WAITS_FOR_NOTHING, listed.catalog_id, by=let_go)
+    if listed.over_count and on.caps.can_release(listed):
+        release = partial(on.caps.release, listed.user_id)
+        yield from on.mending.mended(Kind.WAITS_FOR_NOTHING, listed.catalog_id, by=release)
     if not (listed.open_count or _is_going(listed)) or _is_attended(on, listed):
         return
     oldest = list(on.documents.open_in(listed.catalog_id, limit=_MOST_OPEN))

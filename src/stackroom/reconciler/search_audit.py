@@ -56,7 +56,7 @@ class DeletionAudit:
                 yield from apart(record.s3_key, self._again(receipt, record))
         for receipt in due:
             if receipt.document_id not in found and self._is_for_the_last_time(receipt):
-                self.on.receipts.let_go(receipt)
+                self.on.receipts.end_checks(receipt)
 
     def _record(self, catalog: Catalog, receipt: Receipt) -> Document:
         return deleting(catalog, receipt.filename, at=self.on.mending.now(), receipt=receipt)

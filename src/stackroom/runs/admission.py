@@ -177,7 +177,7 @@ class Admission:
     pace: Pace = REAL_TIME
     now: Callable[[], datetime] = utc_now
     pause: Callable[[int], None] = among_writers
-    beside: RunParallel = run_in_threads
+    run_parallel: RunParallel = run_in_threads
 
     def enter(self, waiter: Waiter) -> None:
         """Queue up. Safe to repeat: the position stays, the token is replaced."""
@@ -344,7 +344,7 @@ class Admission:
             for knowledge_base_id in self.pool
             for mode in Mode
         ]
-        return list(chain.from_iterable(self.beside(queues)))
+        return list(chain.from_iterable(self.run_parallel(queues)))
 
     def _grant(
         self, leaving: frozenset[tuple[str, int]], finished: CompletedWork | None

@@ -118,7 +118,7 @@ class BrokenRuns:
                     continue
                 if were_stopped:
                     self.admission.leave(lease.worklist_id, lease.epoch)
-                    self.runs.go_on(lease)
+                    self.runs.restart_stopped(lease)
                 else:
                     swept.settled += self.record(lease.worklist_id, lease.epoch, SILENT)
                 swept.followed.append(lease.execution_name)

@@ -31,7 +31,7 @@ from stackroom.runs.user_caps import UserCaps
 from stackroom.runs.work_queue import with_nothing_to_do
 
 _AT_ONCE = 500  # documents that are kept in memory
-_LOOKED_AT = 100  # documents, for one that is due: those that Bedrock failed over come last
+_MOST_CHECKED = 100  # documents, for one that is due: those that Bedrock failed over come last
 _STOPPING = 3600.0  # seconds of grace for StopIngestionJob, which takes about half a minute
 
 
@@ -62,7 +62,9 @@ class ByJobs:
         catalog = self.catalogs.get(run.worklist_id)
         assert catalog is not None, "a catalog outlives its runs"
         self.caps.hold_back_from_job(catalog)
-        due = [each.retry_at for each in self.documents.open_in(run.worklist_id, limit=_LOOKED_AT)]
+        due = [
+            each.retry_at for each in self.documents.open_in(run.worklist_id, limit=_MOST_CHECKED)
+        ]
         next_try = None if None in due else min(filter(None, due), default=None)
         if not due or (next_try is not None and next_try > self.now()):
             self.admission.leave(run.worklist_id, run.epoch)

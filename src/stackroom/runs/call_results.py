@@ -33,7 +33,7 @@ class CallResults:
     documents: Documents
     catalogs: Catalogs
     now: Callable[[], datetime] = utc_now
-    beside: RunParallel = run_in_threads
+    run_parallel: RunParallel = run_in_threads
 
     mode = Mode.DIRECT
 
@@ -44,7 +44,7 @@ class CallResults:
         set_aside = list(run.progress.set_aside)
         completed: CompletedWork | None = None
         ended = self._ended(run, source)
-        answers = self.beside([partial(self._answer, source, calls[each]) for each in ended])
+        answers = self.run_parallel([partial(self._answer, source, calls[each]) for each in ended])
         for number, details in zip(ended, answers, strict=True):
             call = calls[number]
             if isinstance(details, Exception):
@@ -104,7 +104,7 @@ class CallResults:
         ]
         known: dict[str, Catalog | None] = {}
         there: dict[str, tuple[Catalog, Document]] = {}
-        for document in self.beside(reads):
+        for document in self.run_parallel(reads):
             waits = document is not None and document.status is DocumentStatus.PENDING
             if document is None or not document.is_open or waits:
                 continue

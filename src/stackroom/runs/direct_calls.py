@@ -78,7 +78,7 @@ class DirectCalls:
     sends_texts: bool = True
     pace: Pace = REAL_TIME
     now: Callable[[], datetime] = utc_now
-    beside: RunParallel = run_in_threads
+    run_parallel: RunParallel = run_in_threads
 
     mode = Mode.DIRECT
 
@@ -133,7 +133,7 @@ class DirectCalls:
             source=source,
             work=work,
             now=self.now(),
-            beside=self.beside,
+            run_parallel=self.run_parallel,
             alone={_key(each): each for each in run.progress.alone},
             set_aside=list(run.progress.set_aside),
         )
@@ -337,7 +337,7 @@ class CallSender:
     source: DataSource
     work: OpenWork
     now: datetime
-    beside: RunParallel
+    run_parallel: RunParallel
     alone: dict[tuple[str, str], DocumentName]
     set_aside: list[DocumentName]
     sent: list[DirectCall] = field(default_factory=list)
@@ -355,7 +355,7 @@ class CallSender:
         bindings = [
             partial(result_or_error, partial(self.calls.bind, each, round_id)) for each in found
         ]
-        for batch, bound in zip(found, self.beside(bindings), strict=True):
+        for batch, bound in zip(found, self.run_parallel(bindings), strict=True):
             self._send(batch, bound, round_id)
 
     def _send(self, batch: list[Document], bound: Bound | Exception, round_id: str) -> None:

@@ -26,8 +26,8 @@ from stackroom.runs.run_leases import worklist_of
 
 PAGE = 200  # documents: a catalog of fewer is read as it is, in some 50 read units
 LISTED = 500  # of a larger one, open ones and failed ones each
-# Of a queue this many are looked at; a position behind them is told as "after" them.
-_LOOKED_AT = 1000
+# Entries of a queue that are read; a position behind them is shown as "after" them.
+_MOST_READ = 1000
 # Seconds on AWS from a drop until its run begins: the event, the queue, and the first state.
 _BEGINS = 3.0
 # Longer than an object's event takes, and the function that it starts: what has waited longer
@@ -240,7 +240,7 @@ class _Outlook:
             return None
         if self._ahead is not None:
             return QueuePosition(position=self._ahead + 1, length=len(self._queue))
-        if len(self._queue) < _LOOKED_AT:
+        if len(self._queue) < _MOST_READ:
             return None  # it is about to queue up
         return QueuePosition(position=None, length=len(self._queue))
 
@@ -278,7 +278,7 @@ class _Outlook:
         """The runs that wait for the knowledge base as its run does."""
         if (source := self.catalog.source) is None:
             return ()
-        return self.on.book.waiting(source.knowledge_base_id, self._mode, limit=_LOOKED_AT)
+        return self.on.book.waiting(source.knowledge_base_id, self._mode, limit=_MOST_READ)
 
     @cached_property
     def _sharing(self) -> int:
@@ -288,7 +288,7 @@ class _Outlook:
         """
         if self.catalog.source is None or not self.catalog.source.is_shared:
             return 1
-        entries = self.on.worklists.entries(self._worklist_id, limit=_LOOKED_AT)
+        entries = self.on.worklists.entries(self._worklist_id, limit=_MOST_READ)
         return max(1, sum(1 for _ in entries))
 
     @cached_property

@@ -109,7 +109,7 @@ class Polling:
     verdict_writer: VerdictWriter
     leases: Leases
     admission: Admission
-    beside: RunParallel = run_in_threads
+    run_parallel: RunParallel = run_in_threads
     now: Callable[[], datetime] = utc_now
 
     def poll(self, run: Run) -> TaskResult:
@@ -190,7 +190,7 @@ class Polling:
             partial(result_or_error, partial(self._write, homes[each], decided))
             for each, decided in by_catalog.items()
         ]
-        written = self.beside(writes)
+        written = self.run_parallel(writes)
         for (catalog_id, decided), settled in zip(by_catalog.items(), written, strict=True):
             if isinstance(settled, Exception):
                 settling.fail(catalog_id, [document for document, _ in decided], settled)

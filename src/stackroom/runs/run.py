@@ -185,9 +185,9 @@ _IN_PROPORTION = 0.2
 # Of something else that has to change before the run can go on.
 _FIRST_WAIT, _GROWTH = 2.0, 1.5
 # Until what Bedrock failed over is tried again: a run waits for so long by itself, and takes up at
-# each look what has come meanwhile. What has longer to wait, the reconciler asks for.
+# each poll what has come meanwhile. What has longer to wait, the reconciler asks for.
 LONGEST_STAY = timedelta(minutes=5)
-BETWEEN_LOOKS = 10  # seconds
+BETWEEN_TRIES = 10  # seconds
 
 
 def seconds_until_first_poll(mode: Mode) -> int:

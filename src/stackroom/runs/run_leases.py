@@ -145,7 +145,7 @@ class RunLeases:
         delay = min(_FIRST_DELAY * 2 ** (failures - 1), longest)
         self._succeed(lease, failures=failures, delay=delay)
 
-    def go_on(self, lease: Lease) -> None:
+    def restart_stopped(self, lease: Lease) -> None:
         """Start a successor at once of a run that was stopped without having broken."""
         self._succeed(lease, failures=lease.failures, delay=0)
 

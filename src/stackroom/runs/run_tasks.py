@@ -266,7 +266,7 @@ class RunTasks:
         return catalog is not None and _is_to_go(catalog)
 
     def _take_down(self, run: Run, catalog: Catalog) -> TaskResult:
-        self.caps.let_go(catalog.user_id, at=catalog.catalog_id)
+        self.caps.release(catalog.user_id, at=catalog.catalog_id)
         stage, settled = self.takedown.step(catalog)
         moved = run.counted(removed=len(settled))
         if stage is Stage.GOING:

@@ -32,7 +32,7 @@ class SearchCheck:
 
     knowledge_base: Callable[[str], KnowledgeBase]
     at_once: Callable[[str], int] = lambda _: _GROUP
-    beside: RunParallel = run_in_threads
+    run_parallel: RunParallel = run_in_threads
 
     def found(self, documents: Iterable[tuple[Catalog, Document]]) -> set[str]:
         """Return the ids of the documents of which their owners find any passage."""
@@ -45,7 +45,7 @@ class SearchCheck:
             for home, wanted in by_home.items()
             for group in chunks(wanted, of=self.at_once(home))
         ]
-        return found.union(*self.beside(questions))
+        return found.union(*self.run_parallel(questions))
 
     def left(self, catalog: Catalog, documents: Iterable[Document]) -> set[str]:
         """

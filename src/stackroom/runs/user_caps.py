@@ -69,7 +69,7 @@ class UserCaps:
             used = self._in_use(catalog.user_id, caps)
             kind = caps.over(used)
         if held:
-            self.let_go(catalog.user_id, book, at=catalog.catalog_id)
+            self.release(catalog.user_id, book, at=catalog.catalog_id)
             used = self._in_use(catalog.user_id, caps)
         self._watch(catalog, caps, used, over=first)
         # Of what is over, nothing is left to hold back: what is left has its place already.
@@ -97,9 +97,9 @@ class UserCaps:
         reason = caps.waiting_reason(kind, at_once, size=None)
         for some in chunks(opened(), of=_AT_ONCE):
             self.documents.save_all(_held(each, kind, reason) for each in some)
-        self.let_go(catalog.user_id, book, at=catalog_id)
+        self.release(catalog.user_id, book, at=catalog_id)
 
-    def let_go(
+    def release(
         self, user_id: str, book: Mapping[str, Caps] | None = None, *, at: str | None = None
     ) -> None:
         """
@@ -120,15 +120,15 @@ class UserCaps:
                 used = left
         self._ask(asked - {at})
 
-    def may_go_on(self, catalog: Catalog) -> bool:
+    def can_release(self, catalog: Catalog) -> bool:
         """Return True if a document that is held back in the catalog fits."""
         caps = caps_of(catalog.user_id, self.book.all())
         return any(self._fitting(catalog, caps, self._in_use(catalog.user_id, caps)))
 
-    def judge_anew(self, catalogs: Iterable[Catalog]) -> None:
+    def reassess(self, catalogs: Iterable[Catalog]) -> None:
         """
-        Release all held-back documents of the users; the next rounds hold back what is over a cap.
-        Safe to repeat.
+        Release all held-back documents of the catalogs; the next rounds hold back what is over a
+        cap. Safe to repeat.
         """
         listed = [each for each in catalogs if each.over_count or each.open_count]
         for catalog in listed:
@@ -183,10 +183,10 @@ class UserCaps:
             yield fitting, used
 
     def _open(self, held: Iterable[Document]) -> None:
-        let_go = (
+        release = (
             each.model_copy(update={"over_cap": None, "status_reason": None}) for each in held
         )
-        self.documents.save_all(let_go)
+        self.documents.save_all(release)
 
     def _ask(self, catalog_ids: Iterable[str]) -> None:
         failures = self.requests().ask_all(dict.fromkeys(catalog_ids))

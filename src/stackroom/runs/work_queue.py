@@ -25,7 +25,7 @@ from stackroom.model.repositories import CatalogRegister, Documents
 from stackroom.runs.lease import WorklistEntry, Worklists
 from stackroom.runs.run import (
     BATCH,
-    BETWEEN_LOOKS,
+    BETWEEN_TRIES,
     LONGEST_STAY,
     DocumentName,
     Run,
@@ -137,7 +137,7 @@ class WorkQueue:
     documents: Documents
     caps: UserCaps
     now: Callable[[], datetime] = utc_now
-    beside: RunParallel = run_in_threads
+    run_parallel: RunParallel = run_in_threads
 
     def take(self, run: Run, *, calls: int) -> OpenWork:
         """Return as much open work as fills so many calls."""
@@ -220,7 +220,7 @@ class WorkQueue:
             _Turn(catalog_id=entry.catalog_id, failure=turn)
             if isinstance(turn, Exception)
             else turn
-            for entry, turn in zip(entries, self.beside(looks), strict=True)
+            for entry, turn in zip(entries, self.run_parallel(looks), strict=True)
         ]
 
     def _turn(
@@ -248,7 +248,7 @@ class WorkQueue:
         found = [each for each in listed if aside.allows(each)]
         documents = [each for each in found if not aside.waits(each)]
         if is_capped and any(_makes_room(each) for each in documents):
-            self.caps.let_go(catalog.user_id, aside.caps, at=catalog_id)
+            self.caps.release(catalog.user_id, aside.caps, at=catalog_id)
         now = [
             each
             for each in documents
@@ -360,7 +360,7 @@ def with_nothing_to_do(run: Run, next_try: datetime | None, at: datetime) -> Run
     soon.
     """
     if is_worth_a_stay(next_try, at):
-        return run.with_outcome(RunOutcome.BUSY, wait_seconds=BETWEEN_LOOKS)
+        return run.with_outcome(RunOutcome.BUSY, wait_seconds=BETWEEN_TRIES)
     return run.with_outcome(RunOutcome.NOTHING)
 
 

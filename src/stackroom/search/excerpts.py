@@ -196,7 +196,7 @@ _MOST_MERGED = 3  # passages in an excerpt: what is cited should be easy to find
 _MOST_TOKENS = 1_500
 _CANDIDATES = 6  # passages for each excerpt asked for, among which tables of contents come last
 _NEARLY_THE_SAME = 0.85  # of the words of both
-_LOOKED_AT = 2  # passages for each excerpt asked for: some are merged, some come last
+_CANDIDATES_EACH = 2  # passages for each excerpt asked for: some are merged, some come last
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,7 +240,7 @@ def excerpts_of(
     """
     # By its text first, for that takes no place map; a map may tell more.
     candidates = sorted(passages[: _CANDIDATES * limit], key=is_navigation)
-    examined = candidates[: _LOOKED_AT * limit]
+    examined = candidates[: _CANDIDATES_EACH * limit]
     found = [
         Excerpt(
             passage=passage, text=passage.text, tokens=estimated_tokens(passage.text), cited=each

@@ -112,7 +112,7 @@ def _words(line: str) -> str:
 _LEAST_ENTRIES = 5  # of contents that are left out
 _LEAST_RISING = 0.9  # of the steps from one entry's page to the next
 _LEAST_ELSEWHERE = 2 / 3  # of the entries that are looked up
-_LOOKED_UP = 24  # entries of a list
+_SAMPLED = 24  # entries of a list
 _MOST_LISTS = 500  # in a file; where there are more, all stay
 _GAP = 3  # lines from one entry of a list to the next
 _LEAST_LETTERS = 4  # of an entry that says something
@@ -174,7 +174,7 @@ def _names_pages(entries: Sequence[str], last: int | None) -> bool:
 
 
 def _stand_in(text: str, entries: Sequence[str]) -> bool:
-    sample = entries[:: len(entries) // _LOOKED_UP + 1]
+    sample = entries[:: len(entries) // _SAMPLED + 1]
     words = [normalise(_LINK.sub("", entry)).strip("0123456789") for entry in sample]
     found = sum(len(each) >= _LEAST_LETTERS and each in text for each in words)
     return found >= _LEAST_ELSEWHERE * len(words)

@@ -56,7 +56,7 @@ class PageOcr:
     recognition: TextRecognition
     seconds: float
     count: Callable[[int, int], None] = lambda _read, _failed: None
-    beside: RunParallel = run_in_threads
+    run_parallel: RunParallel = run_in_threads
     elapsed: Callable[[], float] = time.monotonic
 
     def __call__(self, body: bytes, filename: str) -> tuple[Page, ...] | None:
@@ -94,7 +94,7 @@ class PageOcr:
             partial(self._of_picture, page, picture)
             for page, picture in zip(pages, pictures, strict=True)
         ]
-        yield from self.beside(actions)
+        yield from self.run_parallel(actions)
 
     def _drawn(self, body: bytes, pages: Sequence[Page]) -> Iterator[bytes | None]:
         """Yield None of a page that can't be drawn; those after it are drawn anew."""

@@ -81,7 +81,7 @@ def describe(
         lacks_folder=judged.lacks_folder,
         correlation_id=correlation_id,
     ).following(record)
-    is_known = record is not None and says_the_same(record, document)
+    is_known = record is not None and already_describes(record, document)
     if record is not None and is_known:
         judged = _judged(location, found, uploaded_at=record.uploaded_at)
     return Description(
@@ -139,7 +139,7 @@ def describe_unplaced(
     ).following(record)
 
 
-def says_the_same(record: Document, document: Document) -> bool:
+def already_describes(record: Document, document: Document) -> bool:
     """
     Return True if the record already describes this object.
 

@@ -18,11 +18,11 @@ from stackroom.model.records import (
 )
 from stackroom.uploads.descriptions import (
     Description,
+    already_describes,
     describe,
     describe_unplaced,
     is_foreign,
     quarantine_sidecar,
-    says_the_same,
 )
 from stackroom.uploads.removal_receipts import receipt_id_of, receipt_of
 from stackroom.uploads.steps import (
@@ -90,7 +90,7 @@ class UploadOutcome(StrEnum):
     IGNORED = "ignored"
 
 
-_UNSAID = RecordAttributes | KeepCatalogOpen | KeepWithObject
+_UNMENTIONED = RecordAttributes | KeepCatalogOpen | KeepWithObject
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,11 +119,11 @@ class Plan:
     @property
     def changes_records(self) -> bool:
         """True if the records and the object disagree."""
-        silent = WriteSidecar | RemoveSidecar | _UNSAID
+        silent = WriteSidecar | RemoveSidecar | _UNMENTIONED
         return not all(isinstance(step, silent) for step in self.steps)
 
     def __str__(self) -> str:
-        return ", ".join(str(step) for step in self.steps if not isinstance(step, _UNSAID))
+        return ", ".join(str(step) for step in self.steps if not isinstance(step, _UNMENTIONED))
 
 
 def plan(seen: Seen | SeenUnplaced, now: datetime, correlation_id: str | None = None) -> Plan:
@@ -190,7 +190,7 @@ def _plan_unplaced(seen: SeenUnplaced, now: datetime, correlation_id: str | None
         outcome = UploadOutcome.FORGOTTEN if steps else UploadOutcome.IGNORED
         return Plan(outcome=outcome, steps=tuple(steps))
     described = describe_unplaced(location, seen.record, seen.found, correlation_id, at=now)
-    if seen.record is None or not says_the_same(seen.record, described):
+    if seen.record is None or not already_describes(seen.record, described):
         steps.append(SaveRecord(document=described))
         if seen.record is None:
             steps.append(KeepWithObject(key=location.key))

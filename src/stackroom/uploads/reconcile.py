@@ -87,7 +87,7 @@ class Uploads:
     inspections: InspectionResults
     now: Callable[[], datetime] = utc_now
     pause: Callable[[int], None] = _among_writers
-    beside: RunParallel = run_in_threads
+    run_parallel: RunParallel = run_in_threads
 
     def reconcile(
         self, key: str, *, correlation_id: str | None = None, is_audit: bool = False
@@ -128,7 +128,9 @@ class Uploads:
                 outcomes[key] = RecordChanged(document.document_id)  # by the other of its name
             else:
                 own[key] = each
-        for ended in self.beside([partial(self._end_all, own) for own in by_catalog.values()]):
+        for ended in self.run_parallel(
+            [partial(self._end_all, own) for own in by_catalog.values()]
+        ):
             outcomes |= ended
         changed = [key for key, each in outcomes.items() if isinstance(each, RecordChanged)]
         return outcomes | self._each(
@@ -227,7 +229,7 @@ class Uploads:
             except Exception as error:  # whatever it is, it is this key's
                 return key, error
 
-        return dict(self.beside([partial(attempted, key) for key in keys]))
+        return dict(self.run_parallel([partial(attempted, key) for key in keys]))
 
     def _read_state(self, location: Location | Unplaced, *, is_audit: bool) -> Seen | SeenUnplaced:
         if isinstance(location, Unplaced):

@@ -68,7 +68,7 @@ def carry_out(
                 use_cases.deletions.delete_catalog(place.user_id, place.catalog_id)
             case "lift_caps":
                 use_cases.caps.remove(place.user_id)
-                use_cases.user_caps.judge_anew(use_cases.register.of_user(place.user_id))
+                use_cases.user_caps.reassess(use_cases.register.of_user(place.user_id))
             case "retry":
                 use_cases.retrying.retry(place.user_id, place.catalog_id)
 

@@ -170,8 +170,8 @@ class DynamoCatalogRegister(DynamoCatalogs):
         in the index. This takes two round trips: the index and the register at once, then the
         catalogs of either.
         """
-        with ThreadPoolExecutor(1) as beside:
-            registered = beside.submit(self._registered, user_id)
+        with ThreadPoolExecutor(1) as executor:
+            registered = executor.submit(self._registered, user_id)
             ids = dict.fromkeys(self.ids_of(user_id))
         keys = map(key_of, ids | dict.fromkeys(registered.result()))
         return map(to_catalog, get_all(self.client, self.table, keys, consistent=True))

@@ -33,12 +33,12 @@ from stackroom.model.records import Document
 from stackroom.model.repositories import NamedDocument
 
 NAME_INDEX = "filename-index"
-_LOOKED_UP = 100  # of one BatchGetItem [DynamoDB API reference]
+_KEYS_AT_ONCE = 100  # of one BatchGetItem [DynamoDB API reference]
 
 
 @dataclass(frozen=True, kw_only=True)
 class DynamoDocumentNames(DynamoTable):
-    beside: RunParallel = run_in_threads
+    run_parallel: RunParallel = run_in_threads
 
     def named(
         self, catalog_id: str, *, after: str = "", prefix: str = "", limit: int
@@ -78,8 +78,8 @@ class DynamoDocumentNames(DynamoTable):
 
     def records(self, catalog_id: str, document_ids: Iterable[str]) -> list[Document]:
         ids = list(document_ids)
-        parts = chunks(ids, of=_LOOKED_UP)
-        found = self.beside([partial(self._records, catalog_id, each) for each in parts])
+        parts = chunks(ids, of=_KEYS_AT_ONCE)
+        found = self.run_parallel([partial(self._records, catalog_id, each) for each in parts])
         by_id = {each.document_id: each for part in found for each in part}
         return [by_id[each] for each in ids if each in by_id]
 

@@ -58,7 +58,7 @@ from stackroom.model.records import Document
 from stackroom.model.repositories import DocumentPage
 
 _TRIES = 6
-_LOOKED_UP = 100  # at a time [DynamoDB API reference: BatchGetItem]
+_KEYS_AT_ONCE = 100  # at a time [DynamoDB API reference: BatchGetItem]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,7 @@ class _Refused:
 class DynamoDocuments(DynamoTable):
     """A `Documents` that refuses to overwrite or remove a version that the caller didn't read."""
 
-    beside: RunParallel = run_in_threads
+    run_parallel: RunParallel = run_in_threads
 
     def get(self, catalog_id: str, document_id: str) -> Document | None:
         kept = self._get(document_key(catalog_id, document_id))
@@ -98,7 +98,7 @@ class DynamoDocuments(DynamoTable):
                 counted[each.catalog_id].append(each)
         tasks = [partial(self._each, [each], assumed_snapshot(each.catalog_id)) for each in plain]
         tasks += [partial(self._of_one_catalog, each) for each in counted.values()]
-        kept = {_key(each): each for some in self.beside(tasks) for each in some}
+        kept = {_key(each): each for some in self.run_parallel(tasks) for each in some}
         return [kept[key] for key in map(_key, wanted) if key in kept]
 
     def remove(self, document: Document) -> None:
@@ -143,7 +143,7 @@ class DynamoDocuments(DynamoTable):
         how: dict[str, Any] = {} if limit is None else {"Limit": limit}
         how |= {"ScanIndexForward": False} if newest else {}
         listed = query(self.client, **listing.query(self.table, catalog_id), **how)
-        for batch in chunks((each["sk"] for each in listed), of=_LOOKED_UP):
+        for batch in chunks((each["sk"] for each in listed), of=_KEYS_AT_ONCE):
             keys = [to_item({"catalog_id": catalog_id, "sk": each}) for each in batch]
             found = get_all(self.client, self.table, keys, consistent=True)
             by_key = {each["sk"]: to_document(each) for each in found if listing.has(each)}

@@ -53,7 +53,7 @@ class DynamoReceipts(DynamoTable):
     def proven(self, cursor: str | None) -> ListingPage[Receipt]:
         return self._live(_PROVEN, ScanIndexForward=False, Limit=_PAGE, **start_at(cursor))
 
-    def let_go(self, receipt: Receipt) -> None:
+    def end_checks(self, receipt: Receipt) -> None:
         self._update(
             _key(receipt.user_id, receipt.receipt_id),
             "REMOVE live, #until",

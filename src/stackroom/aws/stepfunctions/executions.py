@@ -12,8 +12,9 @@ from stackroom.runs.lease import SeenRun
 if TYPE_CHECKING:
     from types_boto3_stepfunctions.client import SFNClient
 
-# Of those at work, the newest; each takes a call, of which the account has some a second.
-_LOOKED_INTO = 10
+# Running executions, the newest, whose state is read; each takes a call, of which the account has
+# some a second.
+_MOST_WITH_STATE = 10
 _EVENTS = 20  # of a history, from its end: a task that is tried again leaves several for one state
 
 
@@ -51,8 +52,8 @@ class StepFunctionsExecutions:
             key=lambda each: each.began_at,
             reverse=True,
         )
-        at_work = [each for each in runs if each.status == "RUNNING"][:_LOOKED_INTO]
-        with ThreadPoolExecutor(_LOOKED_INTO) as readers:
+        at_work = [each for each in runs if each.status == "RUNNING"][:_MOST_WITH_STATE]
+        with ThreadPoolExecutor(_MOST_WITH_STATE) as readers:
             states = dict(
                 zip((each.arn for each in at_work), readers.map(self._state, at_work), strict=True)
             )
