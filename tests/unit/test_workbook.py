@@ -12,10 +12,10 @@ from stackroom.text.document_text import text_of
 from stackroom.text.extraction import Heading, Page, read_pages
 from stackroom.text.gaps import gaps_of
 
-_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _STYLES = (
-    f'<styleSheet xmlns="{_MAIN}"><numFmts><numFmt numFmtId="164" formatCode="00000"/></numFmts>'
+    f'<styleSheet xmlns="{MAIN}"><numFmts><numFmt numFmtId="164" formatCode="00000"/></numFmts>'
     '<cellStyleXfs><xf numFmtId="9"/></cellStyleXfs><cellXfs><xf numFmtId="0"/>'
     '<xf numFmtId="10"/><xf numFmtId="14"/><xf numFmtId="164"/></cellXfs>'
     '<dxfs><dxf><numFmt numFmtId="164" formatCode="0"/></dxf></dxfs></styleSheet>'
@@ -36,9 +36,9 @@ def book(
         state = 'state="hidden"' if name in hidden else ""
         listed += f'<sheet name="{name}" sheetId="{number}" {state} r:id="rId{number}"/>'
         related += f'<Relationship Id="rId{number}" Type="x/worksheet" Target="s{number}.xml"/>'
-        members[f"xl/s{number}.xml"] = f'<worksheet xmlns="{_MAIN}">{markup}</worksheet>'
+        members[f"xl/s{number}.xml"] = f'<worksheet xmlns="{MAIN}">{markup}</worksheet>'
     members["xl/workbook.xml"] = (
-        f'<workbook xmlns="{_MAIN}" xmlns:r="{_RELATIONS}">{properties}<sheets>{listed}</sheets>'
+        f'<workbook xmlns="{MAIN}" xmlns:r="{_RELATIONS}">{properties}<sheets>{listed}</sheets>'
         "</workbook>"
     )
     members["xl/_rels/workbook.xml.rels"] = f"<Relationships>{related}</Relationships>"
@@ -152,7 +152,7 @@ def test_hidden_sheets_rows_and_columns_are_left_out_and_counted() -> None:
 def test_cell_whose_text_nobody_can_see_is_left_out(font: str, fill: str, *, is_seen: bool) -> None:
     kind = "solid" if fill else "none"
     styles = (
-        f'<styleSheet xmlns="{_MAIN}"><fonts><font>{font}</font></fonts><fills><fill>'
+        f'<styleSheet xmlns="{MAIN}"><fonts><font>{font}</font></fonts><fills><fill>'
         f'<patternFill patternType="{kind}">{fill}</patternFill></fill></fills>'
         '<cellXfs><xf fontId="0" fillId="0"/></cellXfs></styleSheet>'
     )
@@ -194,7 +194,7 @@ def test_runs_that_a_cell_does_not_show_are_left_out_of_it(
     style: int, runs: str, shown: str, *, is_inline: bool
 ) -> None:
     styles = (
-        f'<styleSheet xmlns="{_MAIN}"><fonts><font/><font>{_WHITE}</font></fonts><fills><fill>'
+        f'<styleSheet xmlns="{MAIN}"><fonts><font/><font>{_WHITE}</font></fonts><fills><fill>'
         '<patternFill patternType="none"/></fill><fill><patternFill patternType="solid">'
         '<fgColor rgb="FF336699"/></patternFill></fill></fills><cellXfs><xf/><xf fontId="1"/>'
         '<xf fillId="1"/></cellXfs></styleSheet>'
@@ -231,7 +231,7 @@ def test_value_that_its_format_does_not_show_is_left_out(
     code: str, value: str, shown: str, *, is_gap: bool
 ) -> None:
     styles = (
-        f'<styleSheet xmlns="{_MAIN}"><numFmts><numFmt numFmtId="170" formatCode="{code}"/>'
+        f'<styleSheet xmlns="{MAIN}"><numFmts><numFmt numFmtId="170" formatCode="{code}"/>'
         '</numFmts><cellXfs><xf/><xf numFmtId="170"/></cellXfs></styleSheet>'
     )
     kind = 's="1" t="str"' if value.isalpha() else 's="1"'
@@ -361,6 +361,19 @@ def test_hidden_shape_of_a_sheet_is_left_out_and_said() -> None:
     assert gaps_of([page]) == ("2 words that nobody can see were left out",)
 
 
+@pytest.mark.parametrize("switch", ["differentFirst", "differentOddEven"])
+def test_headers_of_pages_that_a_sheet_sets_apart_are_text(switch: str) -> None:
+    kind = "first" if switch == "differentFirst" else "even"
+    running = f"<headerFooter {{}}><{kind}Header>&amp;CKX-4711</{kind}Header></headerFooter>"
+
+    off, on = (rows(text("x")) + running.format(f'{switch}="{each}"') for each in (0, 1))
+
+    assert ("KX-4711" in read(book({"A": off})).text, "KX-4711" in read(book({"A": on})).text) == (
+        False,
+        True,
+    )
+
+
 def test_headers_footers_and_titles_of_charts_are_text_once() -> None:
     running = (
         '<headerFooter><oddHeader>&amp;L&amp;"Arial,Bold"&amp;14R&amp;&amp;D plan&amp;R&amp;P'
@@ -382,8 +395,17 @@ def test_headers_footers_and_titles_of_charts_are_text_once() -> None:
     )
 
     page = read(with_chart)
+    as_sheet = read(
+        files.archive(
+            {
+                name: part.replace("x/worksheet", "x/chartsheet")
+                for name, part in members_of(with_chart).items()
+            }
+        )
+    )
 
     assert page.text == "May\n\nKiel\n\nSold\n\nR&D plan\nNot for print\n\nJune\n\nKiel"
+    assert "Sold" in as_sheet.text
 
 
 def test_embedded_objects_of_a_sheet_are_a_gap() -> None:

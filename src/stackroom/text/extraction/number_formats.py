@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
 from functools import lru_cache
 
 _GENERAL = "General"
@@ -66,6 +67,7 @@ _TOKEN = re.compile(
 )
 _ELAPSED = re.compile(r"h+|m+|s+", re.IGNORECASE)
 _CONDITION = re.compile(r"(<=|>=|<>|<|>|=)\s*(-?\d+(?:\.\d+)?)")
+_FRACTION = re.compile(r"(?P<whole>[#0?]+[^#0?/]+)?[#0?]+\s*/\s*(?P<below>[#?]+|[0-9]+)")
 _DAY_SECONDS = 86_400
 _LAST_DAY = 2_958_465  # 31 December 9999
 _DAYS_TO_1904 = 1_462
@@ -104,7 +106,7 @@ def _shows(section: Sequence[_Token]) -> Callable[[float, bool], str]:
     if kinds & {"date", "elapsed", "noon"}:
         return _dates(section)
     if _Token("sign", "/") in section and "place" in kinds:
-        return lambda value, _: general(value)  # a fraction: 0.5 for 1/2
+        return lambda value, _: _fraction(section, value)
     layout = _Layout(section)
     if "exponent" in kinds:
         return lambda value, _: _signed(value, layout, _scientific(section, layout.amount(value)))
@@ -301,6 +303,26 @@ def _scientific(section: Sequence[_Token], amount: Decimal) -> str:
     rest = "".join(token.text for token in after if token.kind == "literal")
     shown = _Layout(mantissa).shown(amount.scaleb(-exponent))
     return f"{shown}E{sign}{abs(exponent):0{width}d}{rest}"
+
+
+def _fraction(section: Sequence[_Token], value: float) -> str:
+    code = "".join(t.text if t.kind in {"place", "sign", "literal"} else "" for t in section)
+    found = _FRACTION.search(code)
+    if found is None:
+        return general(value)
+    amount, least = abs(Fraction(f"{value:.15g}")), found["below"]
+    whole = int(amount) if found["whole"] else 0
+    if least.isdecimal() and int(least):
+        below = int(least)
+        above = round((amount - whole) * below)
+    else:
+        above, below = (amount - whole).limit_denominator(10 ** len(least) - 1).as_integer_ratio()
+    if found["whole"] and above == below:
+        whole, above = whole + 1, 0
+    parts = [str(whole)] * (whole > 0 or not above) if found["whole"] else []
+    parts += [f"{above}/{below}"] * (above > 0 or not found["whole"])
+    shown = f"{code[: found.start()]}{' '.join(parts)}{code[found.end() :]}".strip()
+    return f"-{shown}" if value < 0 and (whole or above) else shown
 
 
 # Dates and times.

@@ -5,15 +5,28 @@ The parts of an XLSX: what each cell shows, and where [ECMA-376, part 1, 18.2 to
 import posixpath
 import re
 import zipfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from stackroom.errors import Unreadable
 from stackroom.text.extraction.colours import WHITE
 from stackroom.text.extraction.number_formats import number_format
 from stackroom.text.extraction.ooxml import Attributes, local, parse, relations
+from stackroom.text.extraction.spreadsheet_conditions import (
+    CELL,
+    Area,
+    Condition,
+    ErrorValue,
+    Position,
+    Value,
+    areas_of,
+    column_number,
+)
 from stackroom.text.extraction.spreadsheet_styles import (
+    BLACK,
     CellStyles,
+    Difference,
     Font,
     Shade,
     Show,
@@ -32,16 +45,20 @@ _TOO_LONG = (
     " workbook and upload the parts"
 )
 _MOST_SPANNED = 1_000_000  # cells of a sheet that are parts of merged ones
-_RUNNING = frozenset({"oddHeader", "oddFooter"})
+# Headers and footers, and the switch without which pages don't have them.
+_RUNNING = {
+    **dict.fromkeys(("oddHeader", "oddFooter"), ""),
+    **dict.fromkeys(("evenHeader", "evenFooter"), "differentOddEven"),
+    **dict.fromkeys(("firstHeader", "firstFooter"), "differentFirst"),
+}
 # In a header or footer: a font, a size, a colour, a page number and the like [18.3.1.46].
 _CODE = re.compile(r'&(?:"[^"]*"|\d+|K(?:[0-9A-Fa-f]{6}|\d\d[+-]\d{3})|[A-Z])')
 _NUMBERED = 2  # words beside a page's number, such as "page" and "of"
 _PLACE = re.compile(r"&[LCR]")
-_REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
+_MOST_CONDITIONS = 200  # of a sheet, of those that may hide cells
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
 Run = tuple[str, Font | None]  # a part of a text; None is the font of its cell
-Position = tuple[int, int]  # row and column, from 1
 
 
 def _is_on(value: str | None) -> bool:
@@ -66,6 +83,8 @@ class Workbook:
     shows: list[Show] = field(default_factory=list)  # by the number of a cell's style
     unseen: set[int] = field(default_factory=set)  # styles whose text can't be seen
     papers: list[Shade] = field(default_factory=list)  # what letters of a style stand on
+    inks: list[Shade] = field(default_factory=list)  # of those letters
+    hiding: dict[int, Difference] = field(default_factory=dict)  # by which conditions hide cells
     shown: int = 0  # characters, of all cells that were read
     from_1904: bool = False
     is_uncalculated: bool = False  # whatever opens it is to calculate it; zeros stand for values
@@ -92,7 +111,7 @@ def open_workbook(archive: zipfile.ZipFile) -> Workbook:
         elif name == "sheet":
             identifiers = [value for key, value in attributes.items() if local(key) == "id"]
             kind, part = root_relations.get(identifiers[0] if identifiers else "", ("", ""))
-            if kind == "worksheet":
+            if kind in {"worksheet", "chartsheet"}:
                 is_hidden = attributes.get("state", "visible") != "visible"
                 sheet = SheetPart(name=attributes.get("name", ""), part=part, is_hidden=is_hidden)
                 workbook.sheets.append(sheet)
@@ -110,6 +129,7 @@ def open_workbook(archive: zipfile.ZipFile) -> Workbook:
                 parse(archive, part, start=styles.start, end=styles.end)
                 workbook.shows = styles.shows()
                 workbook.unseen, workbook.papers = styles.unseen(), styles.papers()
+                workbook.inks, workbook.hiding = styles.inks(), styles.hiding()
             else:
                 workbook.texts = _texts(archive, part, "si")
     return workbook
@@ -163,26 +183,6 @@ def _texts(archive: zipfile.ZipFile, part: str, element: str) -> list[str | list
     return texts.found
 
 
-def shape_texts(workbook: Workbook, part: str) -> tuple[list[str], int]:
-    """Return the paragraphs of a drawing's text boxes, and how many words hidden ones have."""
-    texts, is_hidden = _Texts("p"), list[bool]()  # of each paragraph
-    shape = False
-
-    def start(name: str, attributes: Attributes) -> None:
-        nonlocal shape
-        texts.start(name, attributes)
-        if name == "cNvPr":
-            shape = _is_on(attributes.get("hidden"))
-        elif name == "p":
-            is_hidden.append(shape)
-
-    parse(workbook.archive, part, start=start, end=texts.end, characters=texts.characters)
-    found = ["".join(text for text, _ in _runs(each)) for each in texts.found]
-    both = list(zip(found, is_hidden, strict=True))
-    seen = [text for text, is_unseen in both if text.strip() and not is_unseen]
-    return seen, sum(len(text.split()) for text, is_unseen in both if is_unseen)
-
-
 def comment_count(workbook: Workbook, part: str) -> int:
     names = list[str]()
     parse(workbook.archive, part, start=lambda name, _: names.append(name))
@@ -220,11 +220,12 @@ class Sheet:
 def read_sheet(workbook: Workbook, part: str) -> Sheet:
     reader = _SheetReader(workbook)
     parse(workbook.archive, part, start=reader.start, end=reader.end, characters=reader.characters)
+    reader.hide_by_conditions()
     _span(reader.sheet, reader.merged)
     return reader.sheet
 
 
-def _span(sheet: Sheet, merged: Sequence[tuple[Position, Position]]) -> None:
+def _span(sheet: Sheet, merged: Sequence[Area]) -> None:
     """Take out what merged cells cover, and keep which cells they span, of columns in use."""
     for (top, left), (bottom, right) in merged:
         for row in _within(range(top, bottom + 1), sheet.rows):
@@ -253,10 +254,29 @@ def _within(numbers: range, known: Collection[int]) -> list[int]:
     return [each for each in known if each in numbers]
 
 
+def _covered(areas: Sequence[Area], rows: Mapping[int, Mapping[int, str]]) -> Iterator[Position]:
+    for (top, left), (bottom, right) in areas:
+        for row in _within(range(top, bottom + 1), rows):
+            yield from ((row, at) for at in _within(range(left, right + 1), rows[row]))
+
+
+def _condition(areas: Sequence[Area], attributes: Attributes) -> Condition:
+    return Condition(
+        areas=areas,
+        kind=attributes.get("type", ""),
+        operator=attributes.get("operator", ""),
+        text=attributes.get("text", ""),
+        style=as_number(attributes["dxfId"]) if "dxfId" in attributes else -1,
+    )
+
+
 class _SheetReader:
     def __init__(self, workbook: Workbook) -> None:
         self.sheet = Sheet()
-        self.merged = list[tuple[Position, Position]]()
+        self.merged = list[Area]()
+        self._areas, self._conditions = list[Area](), list[Condition]()
+        self._values_at: dict[Position, Value] = {}  # what a condition may be about
+        self._styles_at: dict[Position, int] = {}
         self._workbook = workbook
         self._hidden_columns = set[int]()
         self._is_hidden_row = False
@@ -266,14 +286,15 @@ class _SheetReader:
         self._cell: Attributes = {}
         self._values: dict[str, str] = {}  # of a cell: its v, t and f
         self._element = ""
+        self._running: Attributes = {}
 
     def start(self, name: str, attributes: Attributes) -> None:
         if self._inline:
             self._inline.start(name, attributes)
         elif name == "c":
             self._cell, self._values = attributes, {}
-            match = _REFERENCE.fullmatch(attributes.get("r", ""))
-            self._column = _column(match[1]) if match else self._column + 1
+            match = CELL.fullmatch(attributes.get("r", ""))
+            self._column = column_number(match[2]) if match else self._column + 1
         elif name == "is":
             self._inline = _Texts(name)
         elif name in {"v", "f"}:
@@ -281,19 +302,30 @@ class _SheetReader:
             # Nothing is a value of a formula whose value is a text.
             if name == "f" or (name == "v" and self._cell.get("t") == "str"):
                 self._values.setdefault(name, "")
-        elif name in _RUNNING:
-            self._element = name
         elif name == "row":
             self._row = as_number(attributes.get("r")) or self._row + 1
             self._column, self._cells = 0, {}
             self._is_hidden_row = _is_on(attributes.get("hidden")) or is_tiny(attributes.get("ht"))
+        else:
+            self._start_beside_cells(name, attributes)
+
+    def _start_beside_cells(self, name: str, attributes: Attributes) -> None:
+        if name == "headerFooter":
+            self._running = attributes
+        elif name in _RUNNING or name == "formula":
+            self._element = name
+            self._values.pop(name, None)
+        elif name == "conditionalFormatting":
+            self._areas = areas_of(attributes.get("sqref", ""))
+        elif name == "cfRule" and len(self._conditions) < _MOST_CONDITIONS:
+            self._conditions.append(_condition(self._areas, attributes))
         elif name == "col" and (
             _is_on(attributes.get("hidden")) or is_tiny(attributes.get("width"))
         ):
             first, last = as_number(attributes.get("min")), as_number(attributes.get("max"))
             self._hidden_columns.update(range(first, min(last, _MAX_COLUMN) + 1))
         elif name == "mergeCell":
-            self._merge(attributes.get("ref", ""))
+            self.merged += areas_of(attributes.get("ref", ""))
 
     def characters(self, text: str) -> None:
         if self._inline:
@@ -310,7 +342,11 @@ class _SheetReader:
             self._inline = None
         elif name == "row" and self._cells:
             self.sheet.rows[self._row] = self._cells
-        elif name in _RUNNING:
+        elif name == "formula" and self._conditions:
+            self._conditions[-1].formulas.append(self._values.get(name, ""))
+        elif name in _RUNNING and (
+            not (switch := _RUNNING[name]) or _is_on(self._running.get(switch))
+        ):
             self.sheet.running += _printed(self._values.get(name, ""))
 
     def _keep(self) -> None:
@@ -333,6 +369,10 @@ class _SheetReader:
         else:
             self.sheet.formulas += is_formula
             self.sheet.partial += seen.split() != whole.split()
+            if self._workbook.hiding:
+                at = self._row, self._column
+                self._styles_at[at] = as_number(self._cell.get("s"))
+                self._values_at[at] = self._comparable(whole)
             if shown:
                 self._cells[self._column] = shown
                 self._workbook.shown += len(shown)
@@ -375,11 +415,30 @@ class _SheetReader:
         shows = self._workbook.shows
         return shows[number] if number < len(shows) else number_format("General")
 
-    def _merge(self, reference: str) -> None:
-        corners = [_REFERENCE.fullmatch(each) for each in reference.split(":")]
-        if len(corners) == 2 and corners[0] and corners[1]:
-            first, last = ((int(each[2]), _column(each[1])) for each in corners if each)
-            self.merged.append((first, last))
+    def hide_by_conditions(self) -> None:
+        """Take out the cells that a conditional format hides."""
+        for condition in self._conditions:
+            difference, rows = self._workbook.hiding.get(condition.style), self.sheet.rows
+            for at in _covered(condition.areas, rows) if difference else ():
+                if self._looks_hidden(difference, at) and condition.holds(at, self._values_at):
+                    del rows[at[0]][at[1]]
+                    value = self._values_at[at]
+                    # Tables hide zeros and errors that say nothing.
+                    self.sheet.unseen += not (isinstance(value, ErrorValue) or value == 0)
+
+    def _looks_hidden(self, difference: Difference | None, at: Position) -> bool:
+        style, value = self._styles_at[at], self._values_at[at]
+        inks, papers = self._workbook.inks, self._workbook.papers
+        look = (inks[style], papers[style]) if style < len(inks) else (BLACK, WHITE)
+        shown = value if isinstance(value, float | str) else str(value)
+        return difference is not None and difference.hides(*look, shown)
+
+    def _comparable(self, value: str) -> Value:
+        kind = self._cell.get("t", "n")
+        if kind == "n":
+            with suppress(ValueError):
+                return float(value)
+        return ErrorValue(value) if kind == "e" else _is_on(value) if kind == "b" else value
 
 
 def _is_zero(text: str) -> bool:
@@ -397,10 +456,3 @@ def _printed(running: str) -> Iterator[str]:
         words = text.split()
         if any(map(str.isalpha, text)) and ("&P" not in part or len(words) > _NUMBERED):
             yield " ".join(words)
-
-
-def _column(letters: str) -> int:
-    number = 0
-    for letter in letters:
-        number = number * 26 + ord(letter) - 64
-    return number

@@ -9,13 +9,13 @@ from stackroom.text.extraction.number_formats import BUILT_IN, number_format
 from stackroom.text.extraction.ooxml import Attributes
 
 _TINY = 1.0  # points of a font, a row's height or a column's width
-_BLACK = (0.0, 0.0, 0.0)
-_UNKNOWN = "?"  # the colour of a pattern, or of several colours
+BLACK = (0.0, 0.0, 0.0)
+UNKNOWN = "?"  # the colour of a pattern, or of several colours
 _LEAST_TINT = 0.03  # by which a colour is lighter or darker
 # Of the palette, and of the theme: the colours of paper and of ink [18.8.27, and 20.1.6.2: lt1].
 _NAMED = {
     **dict.fromkeys(("indexed 1", "indexed 9", "indexed 65", "theme 0"), WHITE),
-    **dict.fromkeys(("indexed 0", "indexed 8", "indexed 64", "theme 1"), _BLACK),
+    **dict.fromkeys(("indexed 0", "indexed 8", "indexed 64", "theme 1"), BLACK),
 }
 _WHITE_SECTION = re.compile(r"(?:^|(?<=;))[^;]*\[(?:white|color ?2)\][^;]*", re.IGNORECASE)
 
@@ -25,14 +25,14 @@ Shade = Colour | str  # the name of one that only a theme or a palette knows
 
 @dataclass(kw_only=True)
 class Font:
-    colour: Shade = _BLACK
+    colour: Shade = BLACK
     is_tiny: bool = False
 
     def note(self, name: str, attributes: Attributes) -> None:
         if name == "sz":
             self.is_tiny = is_tiny(attributes.get("val"))
         elif name == "color":
-            self.colour = _shade(attributes) or _BLACK
+            self.colour = _shade(attributes) or BLACK
 
     def is_seen_on(self, paper: Shade) -> bool:
         if self.is_tiny:
@@ -42,9 +42,27 @@ class Font:
         return not are_alike(self.colour, paper)
 
 
+@dataclass(kw_only=True)
+class Difference:
+    """What of a cell looks another way where a condition applies; None is as before."""
+
+    ink: Shade | None = None
+    paper: Shade | None = None
+    code: str | None = None
+
+    def hides(self, ink: Shade, paper: Shade, value: float | str) -> bool:
+        if self.code is not None and not number_format(self.code)(value, False).strip():
+            return True
+        if self.ink is None and self.paper is None:
+            return False
+        return not Font(colour=self.ink or ink).is_seen_on(self.paper or paper)
+
+
 @dataclass
 class CellStyles:
     """Formats, fonts and fills, and which of them the styles of cells have."""
+
+    differences: list[Difference] = field(default_factory=list)
 
     _codes: dict[int, str] = field(default_factory=lambda: dict(BUILT_IN))
     _fonts: list[Font] = field(default_factory=list)
@@ -58,6 +76,8 @@ class CellStyles:
         where = self._inside[1:2]
         if name == "numFmt" and where != ["dxfs"]:
             self._codes[as_number(attributes.get("numFmtId"))] = attributes.get("formatCode", "")
+        elif where == ["dxfs"]:
+            self._difference(name, attributes)
         elif where == ["cellXfs"] and name == "xf":
             self._cells.append(attributes)
         elif where == ["fonts"]:
@@ -68,6 +88,16 @@ class CellStyles:
     def end(self, _: str) -> None:
         self._inside.pop()
 
+    def _difference(self, name: str, attributes: Attributes) -> None:
+        if name == "dxf":
+            self.differences.append(Difference())
+        elif name == "color" and self._inside[-2] == "font":
+            self.differences[-1].ink = _shade(attributes)
+        elif name == "bgColor":
+            self.differences[-1].paper = _shade(attributes)
+        elif name == "numFmt":
+            self.differences[-1].code = attributes.get("formatCode", "")
+
     def _font(self, name: str, attributes: Attributes) -> None:
         if name == "font":
             self._fonts.append(Font())
@@ -77,13 +107,13 @@ class CellStyles:
     def _fill(self, name: str, attributes: Attributes) -> None:
         if name == "patternFill":
             pattern = attributes.get("patternType", "none")
-            self._fills.append(WHITE if pattern == "none" else _UNKNOWN)
+            self._fills.append(WHITE if pattern == "none" else UNKNOWN)
             self._is_solid = pattern == "solid"
         elif name == "gradientFill":
-            self._fills.append(_UNKNOWN)
+            self._fills.append(UNKNOWN)
             self._is_solid = False
         elif name == "fgColor" and self._is_solid:
-            self._fills[-1] = _shade(attributes) or _UNKNOWN
+            self._fills[-1] = _shade(attributes) or UNKNOWN
 
     def shows(self) -> list[Show]:
         codes = (
@@ -98,6 +128,18 @@ class CellStyles:
         """Return the styles whose text is tiny, or has the colour of its cell."""
         looks = zip(self._fonts_of_cells(), self.papers(), strict=True)
         return {number for number, (font, paper) in enumerate(looks) if not font.is_seen_on(paper)}
+
+    def hiding(self) -> dict[int, Difference]:
+        """Return the differences that may hide what is in cells, by their numbers."""
+        looks = set(zip(self.inks(), self.papers(), strict=True))
+        return {
+            number: each
+            for number, each in enumerate(self.differences)
+            if each.code is not None or any(each.hides(*look, 1.0) for look in looks)
+        }
+
+    def inks(self) -> list[Shade]:
+        return [each.colour for each in self._fonts_of_cells()]
 
     def _fonts_of_cells(self) -> list[Font]:
         numbers = (as_number(each.get("fontId")) for each in self._cells)

@@ -10,7 +10,9 @@ from xml.parsers import expat
 
 from stackroom.errors import Unreadable
 from stackroom.text.extraction.archive import damaged, opened
+from stackroom.text.extraction.colours import WHITE
 from stackroom.text.extraction.page import Found, Page, hidden_words, unpaged
+from stackroom.text.extraction.spreadsheet_drawings import Drawing
 from stackroom.text.extraction.spreadsheet_parts import (
     FORMAT,
     Sheet,
@@ -18,8 +20,8 @@ from stackroom.text.extraction.spreadsheet_parts import (
     comment_count,
     open_workbook,
     read_sheet,
-    shape_texts,
 )
+from stackroom.text.extraction.spreadsheet_styles import UNKNOWN
 from stackroom.text.extraction.tables import names_columns, table_lines
 
 _MOST_SHEETS = 10  # that a sentence names
@@ -66,10 +68,11 @@ def _shapes(workbook: Workbook, part: str, gaps: "_Gaps") -> list[str]:
     drawings = workbook.related(part, "drawing")
     charts = [chart for drawing in drawings for chart in workbook.related(drawing, "chart")]
     texts = list[str]()
+    paper = WHITE if set(workbook.papers) <= {WHITE} else UNKNOWN
     for each in (*drawings, *charts):
-        seen, hidden = shape_texts(workbook, each)
-        texts += seen
-        gaps.hidden_words += hidden
+        drawing = Drawing(paper).read(workbook.archive, each)
+        texts += drawing.texts
+        gaps.hidden_words += drawing.hidden_words
     return ["\n".join(dict.fromkeys(texts))] if texts else []
 
 
