@@ -79,6 +79,13 @@ def box(p: str, before: str = "", after: str = "") -> str:
     return BOX.format(p=p, before=before, after=after)
 
 
+def letters(colour: str) -> str:
+    return f"<w14:textFill><w14:solidFill>{colour}</w14:solidFill></w14:textFill>"
+
+
+PAPER = "<w:wsp><w:spPr><a:solidFill><a:schemeClr {}</a:solidFill></w:spPr>"
+
+
 @pytest.mark.parametrize(
     "hidden",
     [
@@ -98,11 +105,15 @@ def box(p: str, before: str = "", after: str = "") -> str:
         paragraph(_PAYLOAD, '<w:color w:val="000000"/><w:highlight w:val="black"/>'),
         paragraph(_PAYLOAD, "", '<w:spacing w:line="1" w:lineRule="exact"/>'),
         paragraph(_PAYLOAD, "<w14:textFill><w14:noFill/></w14:textFill>"),
+        paragraph(_PAYLOAD, letters('<w14:srgbClr w14:val="FFFFFF"/>')),
+        paragraph(_PAYLOAD, letters('<w14:schemeClr w14:val="bg1"/>')),
+        paragraph(_PAYLOAD, letters('<w14:srgbClr><w14:alpha w14:val="100000"/></w14:srgbClr>')),
         cell(paragraph(_PAYLOAD), row="<w:hidden/>"),
         cell(paragraph(_PAYLOAD), row='<w:trHeight w:val="1" w:hRule="exact"/>'),
         cell(paragraph(_PAYLOAD, WHITE)),
         box(paragraph(_PAYLOAD), before="<w:rPr><w:vanish/></w:rPr>"),
         box(paragraph(_PAYLOAD, WHITE)),
+        box(paragraph(_PAYLOAD, WHITE), PAPER.format('val="lt1"/>'), "</w:wsp>"),
         box(paragraph(_PAYLOAD), before='<w:shape style="visibility:hidden">', after="</w:shape>"),
         box(paragraph(_PAYLOAD), before='<w:anchor><w:docPr hidden="1"/>', after="</w:anchor>"),
         box(paragraph(_PAYLOAD), before='<w:inline><w:extent cx="1" cy="1"/>', after="</w:inline>"),
@@ -136,6 +147,12 @@ def test_text_of_a_docx_that_nobody_sees_is_left_out_and_counted(hidden: str) ->
         cell(paragraph(_PAYLOAD, WHITE), cell='<w:shd w:val="clear" w:fill="000000"/>'),
         cell(paragraph(_PAYLOAD, WHITE), table='<w:tblStyle w:val="Dark"/>'),
         box(paragraph(_PAYLOAD, WHITE), "<w:wsp><w:spPr><w:gradFill/></w:spPr>", "</w:wsp>"),
+        box(
+            paragraph(_PAYLOAD, WHITE),
+            PAPER.format('val="bg1"><a:lumMod val="50000"/></a:schemeClr>'),
+            "</w:wsp>",
+        ),
+        paragraph(_PAYLOAD, WHITE + letters('<w14:schemeClr w14:val="accent1"/>')),
         box(paragraph(_PAYLOAD, WHITE), '<w:rect fillcolor="#1f3864">', "</w:rect>"),
         box(paragraph(_PAYLOAD), '<w:inline><w:extent cx="90000" cy="90000"/>', "</w:inline>"),
         f"<w:ins>{paragraph(_PAYLOAD)}</w:ins>",
@@ -163,6 +180,20 @@ def test_a_default_look_hides_what_does_not_say_otherwise() -> None:
 
     assert page_of(styled).text == _PLAIN
     assert page_of(styled).missing == (_GAP,)
+
+
+@pytest.mark.parametrize("is_shown", [True, False])
+def test_text_stands_on_the_colour_of_the_page_if_it_is_shown(*, is_shown: bool) -> None:
+    header = part("hdr", paragraph("Contract no. KX-4711", WHITE))
+    section = '<w:sectPr><w:headerReference r:id="header1"/></w:sectPr>'
+    body = f"{paragraph(_PLAIN)}{paragraph(_PAYLOAD, WHITE)}{section}"
+    document = part("document", f'<w:background w:color="000000"/><w:body>{body}</w:body>')
+    shown = "<w:displayBackgroundShape/>" if is_shown else ""
+    parts = {"header1": ("header1.xml", header), "settings": part("settings", shown)}
+
+    page = page_of(word(document, **parts))
+
+    assert (_PAYLOAD in page.text, "KX-4711" in page.text) == (is_shown, is_shown)
 
 
 GONE = '<w:rPr><w:del w:id="1"/></w:rPr>'
@@ -314,7 +345,7 @@ def test_a_document_embedded_in_a_docx_is_read(content: str, kind: str, name: st
 
 def test_unreadable_parts_of_a_docx_are_gaps() -> None:
     body = (
-        f'{paragraph(_PLAIN)}<w:altChunk r:id="aFChunk"/>'
+        f'{paragraph(_PLAIN)}<w:altChunk r:id="aFChunk"/><w:p><w:subDoc r:id="other"/></w:p>'
         '<w:p><w:r><w:object><w:OLEObject ProgID="Excel.Sheet.12"/></w:object></w:r></w:p>'
         '<w:p><w:r><w:inline><w:extent cx="7200000" cy="7200000"/><a:blip/></w:inline></w:r></w:p>'
     )
@@ -322,7 +353,7 @@ def test_unreadable_parts_of_a_docx_are_gaps() -> None:
     page = page_of(word(body, aFChunk=("chunk.rtf", r"{\rtf1 words}")))
 
     assert page.missing == (
-        "1 embedded document is not read",
+        "2 embedded documents are not read",
         "1 embedded object is not read (Excel.Sheet.12)",
         "1 large picture is not read, beside which there is hardly any text",
     )

@@ -76,6 +76,7 @@ class _Document:
             self.numbering = Numbering(self.styles)
 
     def text(self) -> tuple[str, list[Found]]:
+        self.seen.shows_background = self._is_set("displayBackgroundShape")
         story = self._story(self.main)
         above, below = self._running(self.seen.sections)
         text, found = joined([*above, *story.blocks])
@@ -142,7 +143,7 @@ class _Document:
 
     def _running(self, sections: Sequence[Section]) -> tuple[list[Block], list[Block]]:
         """Return headers and footers that pages have, each line of them once."""
-        kinds = ["first", "default", *["even"] * self._has_even_pages()]
+        kinds = ["first", "default", *["even"] * self._is_set("evenAndOddHeaders")]
         references: dict[tuple[str, str], str] = {}
         shown: dict[str, dict[str, None]] = {"headerReference": {}, "footerReference": {}}
         for section in sections:
@@ -155,11 +156,11 @@ class _Document:
         above, below = (list(self._new_lines(parts, lines)) for parts in shown.values())
         return above, below
 
-    def _has_even_pages(self) -> bool:
+    def _is_set(self, setting: str) -> bool:
         found = list[bool]()
 
         def start(name: str, attributes: Attributes) -> None:
-            if name == "evenAndOddHeaders":
+            if name == setting:
                 found.append(is_on(attributes))
 
         if part := self._part("settings"):
@@ -206,7 +207,7 @@ class _Document:
                 return gathered.blocks()
             except (expat.ExpatError, Unreadable):
                 pass
-        names = {"altChunk": "embedded document", "chart": "chart"}
+        names = {**dict.fromkeys(("altChunk", "subDoc"), "embedded document"), "chart": "chart"}
         self.unread[names.get(kind, "diagram")] += 1
         return []
 

@@ -6,17 +6,32 @@ from dataclasses import dataclass
 
 from stackroom.text.extraction.colours import of_hex
 from stackroom.text.extraction.ooxml import Attributes
-from stackroom.text.extraction.word_styles import UNKNOWN, attribute
+from stackroom.text.extraction.word_styles import UNKNOWN, Look, attribute
 
 _CENTIMETRE = 360_000  # in units of DrawingML [ECMA-376, 20.1.10.16]
 _POINTS = 28.35  # of a centimetre
 # Square centimetres: a box in which nothing can be seen, a picture behind text that may be what
 # the text stands on, and one that is more than a logo.
 _NOTHING, _BACKDROP, _LARGE = 0.01, 9, 100
+_CLEAR = 95_000  # of 100,000: letters as transparent as that can hardly be seen
 _SIZE = re.compile(r"(?:^|;)\s*(width|height)\s*:\s*([\d.]{1,12})pt")
 _HIDDEN = re.compile(r"visibility\s*:\s*hidden|display\s*:\s*none")
 _SHAPES = frozenset({"shape", "rect", "roundrect", "oval"})
 _FILLS = frozenset({"solidFill", "gradFill", "blipFill", "pattFill", "grpFill"})
+
+
+def colour_of(name: str, attributes: Attributes) -> str:
+    """Return a colour of DrawingML, of which the theme's are unknown but for that of paper."""
+    value = attribute(attributes, "val")
+    return value if name == "srgbClr" else "FFFFFF" if value in {"bg1", "lt1"} else UNKNOWN
+
+
+def letters_of(name: str, attributes: Attributes) -> Look:
+    """Return what an element says of the letters that it fills."""
+    value = attribute(attributes, "val")
+    if name == "noFill" or (name == "alpha" and value.isdecimal() and int(value) > _CLEAR):
+        return {"vanish": "1"}
+    return {} if name == "alpha" else {"color": colour_of(name, attributes)}
 
 
 @dataclass
@@ -41,8 +56,10 @@ class Drawing:
             self._note_shape(attributes)
         elif above == "spPr" and (name in _FILLS or name == "noFill"):
             self.fill = "" if name == "noFill" else UNKNOWN
-        elif name == "srgbClr" and list(path[-3:-1]) == ["spPr", "solidFill"]:
-            self.fill = attribute(attributes, "val")
+        elif list(path[-3:-1]) == ["spPr", "solidFill"]:
+            self.fill = colour_of(name, attributes)
+        elif list(path[-4:-2]) == ["spPr", "solidFill"]:
+            self.fill = UNKNOWN  # a colour made from another
         elif (name == "fillRef" and self.fill is None and attribute(attributes, "idx") != "0") or (
             name == "fill" and attribute(attributes, "type") not in {"", "solid"}
         ):

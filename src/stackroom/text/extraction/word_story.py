@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from stackroom.text.extraction.blocks import MAX_ACROSS, Block, Cell, Row, table_blocks
 from stackroom.text.extraction.ooxml import Attributes
 from stackroom.text.extraction.page import RAW_CHARACTERS
-from stackroom.text.extraction.word_drawing import Drawing
+from stackroom.text.extraction.word_drawing import Drawing, letters_of
 from stackroom.text.extraction.word_fields import Fields
 from stackroom.text.extraction.word_numbering import Numbering
 from stackroom.text.extraction.word_styles import (
@@ -74,6 +74,8 @@ class Section:
 class StoryParts:
     """The parts of a story beside its text."""
 
+    shows_background: bool = False
+    backdrop: str = ""  # the colour of all pages
     hidden_words: int = 0
     sections: list[Section] = field(default_factory=list)
     notes: list[tuple[str, str]] = field(default_factory=list)  # kind and id, as they are named
@@ -115,7 +117,7 @@ class Story:
         self._path = list[str]()
         self._passed_over = 0  # depth of an element that is passed over; 0 for none
         self._concealed = list[int]()  # depths of those that nobody sees
-        self._places = [_Place(self.blocks)]
+        self._places = [_Place(self.blocks, paper=seen.backdrop)]
         self._paragraphs, self._tables = list[_Paragraph](), list[_Table]()
         self._run = Look()
         self._is_hidden: bool | None = None  # the run; None until it is asked
@@ -220,7 +222,11 @@ class Story:
     def _end_section(self) -> None:
         self.seen.sections.append(self._section)
         self._section = Section()
-        self._places[0].paper = ""
+        self._places[0].paper = self.seen.backdrop
+
+    def _set_backdrop(self, attributes: Attributes) -> None:
+        if self.seen.shows_background:
+            self.seen.backdrop = self._places[0].paper = attribute(attributes, "color")
 
     # Paragraphs and runs.
 
@@ -339,7 +345,10 @@ class Story:
 
     def _draw(self, attributes: Attributes) -> None:
         name = self._path[-1]
-        self._drawing.note(self._path[-3:], attributes)
+        if "textFill" in self._path[-4:]:
+            self._run |= letters_of(name, attributes)
+            return
+        self._drawing.note(self._path[-4:], attributes)
         if self._drawing.hides(name, attributes):
             self._concealed.append(len(self._path) - (name in {"docPr", "extent"}))
         if name == "extent" and self._drawing.is_backdrop():
@@ -427,16 +436,11 @@ class Story:
         if (value := self._fields.form_value()) and not self._is_out_of_sight():
             self._paragraph().said.append(value)
 
-    def _fill_nothing(self, _: Attributes) -> None:
-        if self._path[-2:-1] == ["textFill"]:
-            self._run["vanish"] = "1"
-        else:
-            self._draw({})
-
 
 _STARTS: dict[str, Callable[[Story, Attributes], None]] = {
     "p": Story._start_paragraph,
     "r": Story._start_run,
+    "background": Story._set_backdrop,
     "tbl": Story._start_table,
     "tr": Story._start_row,
     "tc": Story._start_cell,
@@ -458,14 +462,15 @@ _STARTS: dict[str, Callable[[Story, Attributes], None]] = {
     "altChunk": Story._embed,
     "chart": Story._embed,
     "relIds": Story._embed,
+    "subDoc": Story._embed,
     "OLEObject": Story._count_object,
     "sym": Story._say_symbol,
     "rt": Story._start_ruby,
-    "noFill": Story._fill_nothing,
     **dict.fromkeys(
         (
             *("anchor", "inline", "extent", "docPr", "wsp", "solidFill", "gradFill", "blipFill"),
-            *("pattFill", "grpFill", "srgbClr", "fillRef", "blip"),
+            *("pattFill", "grpFill", "noFill", "srgbClr", "schemeClr", "fillRef", "blip"),
+            *("alpha", "lumMod", "lumOff", "shade", "tint"),
             *("shape", "rect", "roundrect", "oval", "fill", "imagedata", "textpath"),
         ),
         Story._draw,
