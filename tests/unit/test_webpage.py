@@ -54,6 +54,12 @@ def ruled(sheet: str, inside: str = f"<p class=x>{_PAYLOAD}</p>") -> str:
                 "clip:rect(1px 1px 1px 1px)",
                 "clip-path:inset(50%)",
                 "clip-path:circle(0)",
+                "block-size:0;overflow:hidden",
+                "position:absolute;inset-inline-start:-9999px",
+                "scale:0",
+                "translate:-9999px",
+                "transform:scale(.001)",
+                "zoom:.001",
             ],
         ),
         *map(
@@ -61,6 +67,7 @@ def ruled(sheet: str, inside: str = f"<p class=x>{_PAYLOAD}</p>") -> str:
             [
                 ".x{display:none}",
                 "@media screen and (min-width:600px){.x{display:none}}",
+                "@media (width>=600px){.x{display:none}}",
                 "@layer a{p{display:block} .x{display:none}}",
                 "body{.x{display:none}}",
                 "body{& > .x{display:none}}",
@@ -79,6 +86,7 @@ def ruled(sheet: str, inside: str = f"<p class=x>{_PAYLOAD}</p>") -> str:
         f"<font color=white>{_PAYLOAD}</font>",
         f"<table bgcolor=red><tr><td><font color=red>{_PAYLOAD}</table>",
         f"<svg><text opacity=0>{_PAYLOAD}</text></svg>",
+        f"<svg><text fill=none>{_PAYLOAD}</text></svg>",
     ],
 )
 def test_text_of_a_web_page_that_nobody_sees_is_left_out_and_counted(hidden: str) -> None:
@@ -119,6 +127,8 @@ def test_scripts_and_other_non_text_of_a_web_page_are_left_out(unread: str) -> N
                 "background:var(--unknown);color:#fff",
                 "background:var(--unknown,#222);color:#fff",
                 "background:url(a.png);color:#fff",
+                "background:oklch(0.3 0.1 250);color:#fff",
+                "background-color:color-mix(in srgb, red, black);color:#fff",
             ],
         ),
         *map(
@@ -127,6 +137,7 @@ def test_scripts_and_other_non_text_of_a_web_page_are_left_out(unread: str) -> N
                 ".x{display:none} p.x{display:block}",
                 "@media print{.x{display:none}}",
                 "@media (max-width:600px){.x{display:none}}",
+                "@media (width<600px){.x{display:none}}",
                 "@media (prefers-color-scheme:dark){.x{color:#fff}}",
                 "@supports not (display:grid){.x{display:none}}",
                 ".x:hover{display:none}",
@@ -141,6 +152,7 @@ def test_scripts_and_other_non_text_of_a_web_page_are_left_out(unread: str) -> N
         f"<div style='visibility:hidden'><p style='visibility:visible'>{_PAYLOAD}</div>",
         f"<div style='font-size:0'><p style='font-size:14px'>{_PAYLOAD}</div>",
         f"<div style='background:#123'><p style='color:#fff'>{_PAYLOAD}</div>",
+        f"<svg><rect/><text fill=white>{_PAYLOAD}</text></svg>",
         f"<textarea>{_PAYLOAD}</textarea>",
         f"<input value='{_PAYLOAD}'>",
         f"<select><option>First<option selected>{_PAYLOAD}</select>",

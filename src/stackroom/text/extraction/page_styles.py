@@ -29,7 +29,8 @@ _MAX_VARIABLES = 10_000
 _EMBEDDED = re.compile(r"url\((?:\"[^\"]*\"|'[^']*'|[^)\"']*)\)", re.IGNORECASE)
 # fmt: off
 _PROPERTIES = frozenset({
-    "display", "visibility", "content-visibility", "opacity", "filter", "transform", "zoom",
+    "display", "visibility", "content-visibility", "opacity", "filter", "transform", "scale",
+    "translate", "zoom",
     "font", "font-size", "color", "fill", "-webkit-text-fill-color", "background",
     "background-color", "background-image", "background-clip", "-webkit-background-clip",
     "position", "left", "top", "right", "bottom", "inset", "margin", "margin-left", "margin-top",
@@ -58,7 +59,11 @@ _PIXELS = {
 _FAR = 900  # pixels outside a page's left or upper edge
 _TINY = 1  # pixels, of letters or of a box
 _FAINT = 0.05  # opacity
-_CONDITION = re.compile(r"\((min|max)-width\s*:\s*([\d.]+[a-z]*)\s*\)")
+_CONDITION = re.compile(r"\((?:(min|max)-)?width\s*(:|[<>]=?)\s*([\d.]+[a-z]*)\s*\)")
+# Names of sides that depend on the direction of writing, as most of it has them.
+_LOGICAL = {"block-size": "height", "inline-size": "width", "inline-start": "left"}
+_LOGICAL |= {"inline-end": "right", "block-start": "top", "block-end": "bottom"}
+_LOGICAL_NAME = re.compile("(?:inset-)?(" + "|".join(_LOGICAL) + ")$")
 
 Declared = Mapping[str, str]
 _Priority = tuple[bool, tuple[int, int, int], int]  # important, specificity, order
@@ -233,8 +238,12 @@ def _is_screen(query: str) -> bool:
         return False
     if words - {"screen", "all", "only", "and", "not", "print"}:
         return False  # such as a dark scheme
-    widths = [(side, _pixels(width) or 0) for side, width in _CONDITION.findall(query)]
-    return all(width <= _WIDE if side == "min" else width >= _WIDE for side, width in widths)
+    return all(
+        (_pixels(width) or 0) <= _WIDE
+        if side == "min" or sign.startswith(">")
+        else (_pixels(width) or 0) >= _WIDE
+        for side, sign, width in _CONDITION.findall(query)
+    )
 
 
 @lru_cache(maxsize=10_000)
@@ -252,7 +261,7 @@ def _declarations(style: str) -> dict[str, tuple[str, bool]]:
 def _expanded(declarations: Sequence[Any]) -> Iterator[tuple[str, tuple[str, bool]]]:
     """Yield what is of interest, with the parts of what sets several at once."""
     for each in declarations:
-        name = each.lower_name
+        name = _LOGICAL_NAME.sub(lambda found: _LOGICAL[found[1]], each.lower_name)
         if name not in _PROPERTIES:
             continue
         value = tinycss2.serialize(each.value).strip().lower()[:1_000]
@@ -268,8 +277,8 @@ def _parts(name: str, value: str) -> Iterator[tuple[str, str]]:
     elif name == "background":
         is_image = "url(" in value or "gradient" in value
         yield "background-image", "url()" if is_image else "none"
-        colour = next(filter(_colour, _words(value)), "transparent")
-        yield "background-color", value if "var(" in value else colour
+        # Whether a function that isn't known gives a colour isn't known either.
+        yield "background-color", next(filter(_may_be_colour, _words(value)), "transparent")
     elif name in {"margin", "padding", "inset"} and sides:
         prefix = "" if name == "inset" else f"{name}-"
         yield f"{prefix}top", sides[0]
@@ -281,7 +290,12 @@ def _parts(name: str, value: str) -> Iterator[tuple[str, str]]:
 
 
 def _words(value: str) -> list[str]:
-    return re.findall(r"[^\s()]+(?:\([^()]*\))?", value)
+    return re.findall(r"[^\s()]+(?:\((?:[^()]|\([^()]*\))*\))?", value)
+
+
+def _may_be_colour(word: str) -> bool:
+    is_picture = word.startswith("url(") or "gradient" in word
+    return _colour(word) is not None or ("(" in word and not is_picture)
 
 
 # What screen readers alone say, by the rules of Bootstrap, WordPress and others, which pages link
@@ -305,7 +319,8 @@ def _presented(tag: str, attributes: Mapping[str, str | None]) -> Iterator[tuple
     if tag in _DRAWN:
         for name in ("fill", "opacity", "display", "visibility", "font-size"):
             if value := attributes.get(name):
-                yield name, value
+                is_empty = (name, value) == ("fill", "none") and not attributes.get("stroke")
+                yield name, "transparent" if is_empty else value
         if opacity := attributes.get("fill-opacity"):
             yield "opacity", opacity
 
@@ -349,11 +364,11 @@ def _coloured(look: Appearance, declared: Declared) -> Appearance:
     paper, ink, alpha = look.paper, look.ink, look.alpha
     if (image := declared.get("background-image", "none")) not in {"none", ""}:
         paper = None if "url(" in image or "gradient" in image else paper
-    elif _UNKNOWN in declared.get("background-color", ""):
-        paper = None
-    elif background := _colour(declared.get("background-color", "")):
+    elif background := _colour(value := declared.get("background-color", "")):
         paper = _blended(background[:3], background[3], paper) if paper else None
         paper = background[:3] if background[3] >= 1 else paper
+    elif "(" in value or _UNKNOWN in value:
+        paper = None  # of a space of colours that isn't known here, or set by a theme
     if colour := _colour(declared.get("color", "")):
         ink, alpha = colour[:3], colour[3]
     elif "color" in declared and declared["color"] not in {"inherit", "currentcolor"}:
@@ -394,8 +409,8 @@ def _is_gone(declared: Declared) -> bool:
         get("display", "").startswith("none")
         or get("content-visibility") == "hidden"
         or _is_faint(get("opacity", ""))
-        or get("zoom") in {"0", "0%"}
-        or _is_filtered(get("filter", ""), get("transform", ""))
+        or _is_faint(get("zoom", ""))
+        or _is_filtered(get("filter", ""), _transforms(declared))
         or _is_clipped(get("clip", ""), get("clip-path", ""))
         or _is_off_page(declared)
         or _has_no_room(declared)
@@ -407,13 +422,18 @@ def _is_faint(value: str) -> bool:
     return found is not None and float(found[1]) / (100 if found[2] == "%" else 1) <= _FAINT
 
 
+def _transforms(declared: Declared) -> str:
+    own = (f"{name}({declared[name]})" for name in ("scale", "translate") if name in declared)
+    return " ".join([declared.get("transform", ""), *own])
+
+
 def _is_filtered(effect: str, transform: str) -> bool:
     if (faint := re.search(r"opacity\(([^()]*)\)", effect)) and _is_faint(faint[1].strip()):
         return True
     if scaled := re.search(r"scale[xy3d]*\(([^()]*)\)", transform):
-        return any(float(each[1]) == 0 for each in _NUMBER.finditer(scaled[1]))
+        return any(abs(float(each[1])) <= _FAINT for each in _NUMBER.finditer(scaled[1]))
     moved = re.search(r"translate[xy3d]*\(([^()]*)\)", transform)
-    ways = moved[1].split(",") if moved else []
+    ways = re.split(r"[,\s]+", moved[1]) if moved else []
     return any(_is_far(each) for each in ways if "%" not in each)  # a share is of the element
 
 

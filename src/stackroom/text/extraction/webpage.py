@@ -42,6 +42,7 @@ _NOT_SHOWN = frozenset({
 _NOT_DRAWN = frozenset({  # of an SVG
     "title", "desc", "metadata", "defs", "symbol", "clippath", "mask", "marker", "pattern",
 })
+_SHAPES = "rect, circle, ellipse, path, polygon, image, use"  # that text of an SVG may stand on
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _INLINE = frozenset({
     "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i",
@@ -209,6 +210,8 @@ class _Shown:
         look = looked(self._looks[-1], styles.of(node))
         if tag == "dialog" and "open" not in node.attributes:
             look = replace(look, is_gone=True)
+        if tag == "svg" and node.css_first(_SHAPES):
+            look = replace(look, paper=None)
         self._looks.append(look)
         self._drawn += tag == "svg"
         if self._drawn and tag.lower() in _NOT_DRAWN:
