@@ -37,7 +37,7 @@ _ACCENT = re.compile(rb"[\x80-\xff]")
 _OF_TWO_BYTES = ("big5hkscs", "cp932", "cp949", "euc_jis_2004", "gb18030")
 _OF_ONE_BYTE = (
     *(f"cp{number}" for number in (*range(1250, 1259), 866, 874)),
-    *("iso8859-2", "iso8859-5", "iso8859-7", "koi8-r", "koi8-u"),
+    *("iso8859-2", "iso8859-5", "iso8859-6", "iso8859-7", "koi8-r", "koi8-u"),
 )
 _OF_LATIN = {"cp1250", "cp1252", "cp1254", "cp1257", "cp1258", "iso8859-2"}
 _NAMES = {"big5hkscs": "Big5", "cp932": "Shift_JIS", "cp949": "EUC-KR", "euc_jis_2004": "EUC-JP"}
@@ -56,13 +56,16 @@ _WESTERN = tuple(
         ("àâæçéèêëîïôùûüœ", "áàâãçéêíóôõúüñ", "àèéìíîïòóùúç", "äöüßéáèëïóê", "äåæéöøü"),
     )
 )
+_SIGNS = "’‘“”„«»‹›–—…·•°§€£¥©®™´\xa0\xad¿¡ºª¹²³¼½¾×÷±µ¶¬†‡‰"
+_OLDER = ("mac-roman", "cp850")  # of old Macs, and of DOS; read so where nothing else fits
 _RIVALS = {*_OF_LATIN, "cp437", "cp775", "cp850", "cp852", "iso8859-3", "mac-latin2", "mac-roman"}
 _SURE = 1.005  # times as likely as any of those
 _AS_LIKELY = 0.8  # as another encoding: what a page says of its own is believed
 _CHARSET = re.compile(rb"charset|encoding", re.IGNORECASE)
 _C1 = re.compile(r"[\x80-\x9f]")
-_LETTERS = re.compile(r"[^\W\d_]+")
-_NO_WORD = re.compile(r"[\x80-\x9f]|[a-zß-ÿ][A-ZÀ-Þ]*[À-Þ]|\w[^\w\s\x00-\x7f’«»“”…–—·]\w")
+_NO_WORD = re.compile(
+    r"[\x80-\x9f]|[a-zß-ÿ][A-ZÀ-Þ]*[À-ÞŒŠŽŸ]|\w[^\w\s\x00-\x7f’«»“”…–—·]\w|[a-z][†‡‰‹Œ]"
+)
 _MOST_DAMAGED = 0.25  # of the characters beyond ASCII; in other encodings nearly all are
 _MOST_STRANGE = 0.1  # of the characters beyond ASCII
 _ISO_2022_JP = b"\x1b$B"
@@ -101,11 +104,9 @@ def decode(body: bytes) -> Decoded:
     for mark, encoding in _MARKS:
         if body.startswith(mark):
             return Decoded(_strictly(body, encoding))
-    if b"\0" in body:
-        return _without_mark(body)
     sample = body[:_SAMPLE_BYTES]
-    if len(sample.translate(None, delete=_CONTROLS)) < 0.98 * len(sample):
-        raise Unreadable(_NOT_TEXT)
+    if b"\0" in body or len(sample.translate(None, delete=_CONTROLS)) < 0.98 * len(sample):
+        return _without_mark(body)
     if _ISO_2022_JP in sample:
         return Decoded.guessed(body.decode("iso2022_jp", errors="replace"), "iso2022_jp")
     text = body.decode("utf-8", errors="replace")
@@ -139,6 +140,8 @@ def _is_likely(body: bytes, codec: str) -> bool:
     candidates = _candidates(_sample(body))
     if codec in {*_OF_ONE_BYTE, *_OF_TWO_BYTES} - candidates:
         return False
+    if codec in _OF_LATIN:
+        return True
     found = _confidences(_sample(body), {*candidates, codec})
     return found.get(codec, 0) >= _AS_LIKELY * max(found.values())
 
@@ -190,13 +193,18 @@ _COMMON = re.compile(r"[ \n\r\t0-9.,;\u3000-\u3002\uff0c]")
 def _guessed(body: bytes) -> Decoded:
     sample = _sample(body)
     encoding = _likeliest(sample)
+    if encoding == "cp1252" and _is_western(sample):
+        return Decoded(body.decode(encoding, errors="replace"))
     text = "" if encoding is None else body.decode(encoding, errors="replace")
     others = [each for each in text[:_SAMPLE_BYTES] if not each.isascii()]
     strange = sum(each == "\ufffd" or unicodedata.category(each) in _STRANGE for each in others)
-    if encoding is None or strange > _MOST_STRANGE * len(others):
+    is_strange = encoding is None or strange > _MOST_STRANGE * len(others)
+    if is_strange or (encoding in _OF_LATIN and _NO_WORD.search(text[:_SAMPLE_BYTES])):
+        for older in _OLDER:
+            if _is_of_one_language(sample.decode(older)):
+                return Decoded.guessed(body.decode(older), older)
+    if encoding is None or is_strange:
         raise Unreadable(_UNKNOWN)
-    if encoding == "cp1252" and _is_western(sample):
-        return Decoded(text)
     # Vietnamese has its tones apart there, and together everywhere else.
     text = unicodedata.normalize("NFC", text) if encoding == "cp1258" else text
     return Decoded.guessed(text, encoding)
@@ -234,12 +242,16 @@ def _confidences(sample: bytes, candidates: Collection[str]) -> dict[str, float]
     return {str(each["encoding"]): each["confidence"] for each in found if each["encoding"]}
 
 
+def _is_of_one_language(text: str) -> bool:
+    """Return True if the letters beyond ASCII are those of one language of Western Europe."""
+    used = {each for each in text.lower() if not each.isascii() and each not in _SIGNS}
+    return bool(used) and not _NO_WORD.search(text) and any(used <= each for each in _WESTERN)
+
+
 def _is_western(sample: bytes) -> bool:
     """Return True if the words are of one Western language in Windows-1252, and in nothing else."""
     text = sample.decode("cp1252", errors="replace")
-    words = [word for word in _LETTERS.findall(text) if not word.isascii()]
-    used = {letter for word in words for letter in word.lower() if not letter.isascii()}
-    if _NO_WORD.search(text) or not used or not any(used <= letters for letters in _WESTERN):
+    if not _is_of_one_language(text):
         return False
     found = _confidences(sample, _RIVALS)
     likely = found.pop("cp1252", 0)
