@@ -195,18 +195,9 @@ clients: setup # run every block of docs/clients.md
 chaos: setup ## Test: crash, lose, repeat and expire everything, and count what disagrees afterwards
 	$(BIN)/python -m tests.campaigns.chaos $(ARGS)
 
-.PHONY: soak
-soak: setup ## Test: use a local mode for 10 minutes and kill its processes; ARGS="--minutes 1 --seed 1"
-	$(BIN)/python -m tests.campaigns.soak $(ARGS)
-
 .PHONY: permissions
 permissions: setup ## Test: compare what each function calls with its IAM rights; writes docs/permissions.md
 	@$(BIN)/python -m tests.campaigns.permissions
-
-.PHONY: adoption
-# ARGS="--move --from-folder"
-adoption: setup
-	$(BIN)/python -m tests.campaigns.adoption $(ARGS)
 
 .PHONY: attack
 attack: setup ## Test: try to reach another user's data; ARGS="--seed 1 --only filter"

@@ -1,7 +1,7 @@
 """
 What the campaigns judge by. One that saw nothing would end well, so each must see what it looks
-for: deaths strike where they should, no discrepancy escapes the truth of chaos and the model of the
-soak, no leak the oracle of the attack, and no right that is missing the comparison of permissions.
+for: deaths strike where they should, no discrepancy escapes the truth of chaos, no leak the oracle
+of the attack, and no right that is missing the comparison of permissions.
 """
 
 import json
@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from bedrock_kb_simulator.store import Store
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.lease_records import DynamoLeases
 from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
@@ -28,10 +27,7 @@ from tests.campaigns.chaos.world import World, world
 from tests.campaigns.permissions.needs import Names, Need, NotInIam, _check, needs
 from tests.campaigns.permissions.report import document, documented
 from tests.campaigns.permissions.roles import Comparison, Grant, Role, UnknownCondition, roles
-from tests.campaigns.soak.judge import Judge
-from tests.campaigns.soak.model import ABSENT, Content, Model
 from tests.infra.assembly import Assembly
-from tests.local.running import an_instance
 
 KEY = "alice/research/a.txt"
 START = "bedrock-agent.StartIngestionJob"
@@ -173,42 +169,6 @@ def test_the_truth_sees_what_does_not_agree(
     told = discrepancies(settled)
 
     assert {each.partition(":")[0] for each in told} == seen
-
-
-# The soak.
-
-
-def test_unanswered_call_leaves_both_outcomes_possible_until_read_back() -> None:
-    model, after = Model(), Content("etag 2", "second")
-    model.acknowledged("a", Content("etag 1", "first"))
-    model.unanswered("a", after)
-    model.unanswered("a", ABSENT)
-
-    third = model.read_back("a", "etag 3")
-    was_doubtful, seen = model.is_doubtful("a"), model.read_back("a", "etag 2")
-
-    assert third == "bucket: 'a' must hold first or second or nothing, and holds etag 3"
-    assert (was_doubtful, seen, model.holds("a")) == (True, None, after)
-    assert model.read_back("a", None) == "bucket: 'a' must hold second, and holds nothing"
-    assert model.read_back("b", "etag 1") == "bucket: 'b' must hold nothing, and holds etag 1"
-
-
-def test_judge_finds_unexpected_index_text_that_no_answer_shows(
-    tmp_path: Path,
-) -> None:
-    model = Model()
-    model.acknowledged("alice/papers/a.txt", Content("etag", "alice-x00000001"))
-    judge = Judge(an_instance(tmp_path), model, ("alice",), on_look=lambda: None)
-    index = Store(tmp_path / "simulator" / "simulator.sqlite")
-    row = dict.fromkeys(("key", "index_arn", "data_source_id", "identifier", "model"), "x")
-    for number, until in ((1, None), (2, None), (3, 1.0)):
-        text = f"The word of the day is alice-x{number:08}."
-        times = {"vector": b"", "visible_from": 0.0, "visible_until": until}
-        index.insert("vectors", {**row, **times, "text": text})
-
-    assert [each.partition(",")[0] for each in judge.of_index()] == [
-        "index: it has alice-x00000002"
-    ]
 
 
 # The attack.
