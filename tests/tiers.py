@@ -43,7 +43,6 @@ TIERS: dict[str, Tier] = {
     "e2e/test_asking.py": "test",
     "e2e/test_catalog_tools.py": "test",
     "e2e/test_dropping.py": "test",
-    "e2e/test_hidden_text.py": "test",
     "e2e/test_recovery.py": "test",
     # In Chromium: a catalog, an upload and a chat.
     "browser": "prove",
@@ -62,7 +61,6 @@ TIERS: dict[str, Tier] = {
     # Every store in every trouble; `test` has what each finds, and for whom.
     "contract/stores/test_troubles.py": "prove",
     # A local mode, a simulator, a gateway or a synthesis for each case.
-    "gateway/test_node_clients.py": "prove",
     "infra/test_contexts.py": "prove",
     "infra/test_rehearsal_changes.py": "prove",
     "simulator/tests/test_managed_ingestion.py": "prove",

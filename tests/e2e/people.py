@@ -156,23 +156,9 @@ class Person:
         source, _ = placements.ensure(opened)
         assert not source.is_shared, f"there is no room for a data source of {name}"
 
-    def jobs(self, catalog: str) -> list[str]:
-        """How all ingestion jobs stand that the catalog's data source ever had, newest first."""
-        placed = self.catalog(catalog)
-        answer = self._bedrock.list_ingestion_jobs(
-            knowledgeBaseId=placed.knowledge_base_id,
-            dataSourceId=placed.data_source_id,
-            maxResults=1000,
-        )
-        return [each["status"] for each in answer["ingestionJobSummaries"]]
-
     def _until_searchable(self) -> None:
         """Bedrock's passages are found some seconds after their document reads INDEXED."""
         time.sleep(SEARCHABLE_LAG.value / self.instance.speed)
-
-    @property
-    def _bedrock(self) -> Any:
-        return self.instance.client("bedrock-agent")
 
     @property
     def _s3(self) -> Any:

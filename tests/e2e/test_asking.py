@@ -10,19 +10,15 @@ from strands.tools.mcp import MCPClient
 
 from functions.tool_targets import TARGETS, schema_file
 from stackroom.model.keys import catalog_id_of
-from stackroom_cli.callers import issuer_of
 from stackroom_client.calls import SEARCH
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
-from tests.gateway.forgeries import resigned
-from tests.gateway.mcp_client import GatewayError, call_tool, list_tools
 
 QUESTION = "Where is the treasure buried?"
 HERS = catalog_id_of("alice", "research")
 EVERY_TOOL = sorted(
     f"{target}___{tool['name']}" for target in TARGETS for tool in json.loads(schema_file(target))
 )
-FOREIGN = {"bedrockAgentCorePropagatedHeaders": {"x-user-sub": "alice"}}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -128,33 +124,9 @@ def test_group_documents_are_found_by_members_according_to_their_token(
     }
 
 
-def test_a_program_that_signed_in_as_nobody_is_permitted_no_tool(instance: Instance) -> None:
-    program = resigned(issuer_of(instance), sub="a-program", username=None)
-
-    for tool in EVERY_TOOL:
-        with pytest.raises(GatewayError, match="not allowed due to policy enforcement"):
-            call_tool(instance.mcp_url, program, tool, {"query": QUESTION})
-
-    assert list_tools(instance.mcp_url, program) == []
-
-
 def test_function_refuses_invocations_past_the_gateway_even_by_root(
     aws: Callable[[str], Any],
 ) -> None:
     for function in ("retrieve", "catalog-tools", "identity-interceptor"):
         with pytest.raises(ClientError, match="with an explicit deny in a resource-based policy"):
             aws("lambda").invoke(FunctionName=f"stackroom-{function}")
-
-
-def test_a_function_that_is_invoked_past_its_policy_knows_no_user(
-    aws: Callable[[str], Any],
-) -> None:
-    event = {"query": QUESTION, "user_id": "alice", "x-user-sub": "alice", **FOREIGN}
-
-    invoked = aws("lambda").invoke(
-        FunctionName="stackroom-retrieve:$LATEST", Payload=json.dumps(event)
-    )
-
-    answer = json.loads(invoked["Payload"].read())
-    assert (answer["success"], answer["results"]) == (False, [])
-    assert answer["errorType"] == "MissingIdentity"

@@ -1,18 +1,14 @@
 """The catalog tools as an agent uses them, through the gateway of a running local mode."""
 
 import base64
-import json
 from pathlib import Path
 
 import httpx2
 import pytest
 
-from functions.tool_targets import strict_tools
 from stackroom.model.keys import catalog_id_of
-from stackroom_cli.callers import issuer_of
 from stackroom_local.state import Instance
 from tests.e2e.people import Agent, Person, eventually
-from tests.gateway.mcp_client import call_tool
 from tests.local.running import stackroom
 
 CATALOG = catalog_id_of("alice", "research")
@@ -76,38 +72,6 @@ def test_every_way_in_leads_to_the_same_documents(agent: Agent, uploaded: dict[s
     assert cited["by-tool.md"]["content"][0]["text"].splitlines()[-1] == (
         "1. by-tool.md (section Harbour)"
     )
-
-
-def test_strict_mode_arguments_pass_through_the_gateway_unchanged(
-    uploaded: dict[str, str], instance: Instance
-) -> None:
-    ask, retrieve = "catalogs___query_catalog", "knowledge___knowledge_base_retrieve"
-    tools = {each["name"]: each["parameters"]["properties"] for each in json.loads(strict_tools())}
-    given = {"query": "when does the ferry leave?"}
-    narrowed = {**given, "filter": [{"name": "domain", "value": "harbour"}]}
-    token = issuer_of(instance).mint("alice")
-
-    asked = call_tool(instance.mcp_url, token, ask, {**dict.fromkeys(tools[ask]), **given})
-    found = call_tool(
-        instance.mcp_url, token, retrieve, {**dict.fromkeys(tools[retrieve]), **narrowed}
-    )
-
-    assert asked["metadata"]["error_code"] == "NO_CATALOG_SELECTED"
-    documents = {each["source"]["document_id"] for each in found["results"]}
-    assert documents == {uploaded["by-tool.md"]}
-
-
-def test_a_selection_holds_in_this_session_and_in_no_other(
-    agent: Agent, uploaded: dict[str, str], instance: Instance
-) -> None:
-    agent("select_catalog", catalog_id=CATALOG)
-    elsewhere, bob = Agent(instance, "alice"), Agent(instance, "bob")
-
-    here = agent.text("query_catalog", query="when does the ferry leave?")
-    others = [each.text("query_catalog", query="when?") for each in (elsewhere, bob)]
-
-    assert "noon" in here
-    assert all(text.startswith("Error: No catalog selected.") for text in others)
 
 
 def test_a_drop_by_name_goes_where_the_catalog_of_a_tool_lies(

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.model.records import DataSourceType, DocumentStatus
-from stackroom.runs.placement import data_source_name
+from stackroom.model.records import DocumentStatus
 from tests.e2e.people import Person, eventually
 from tests.local.running import ANY_SCORE, local_mode, stackroom
 
@@ -53,23 +52,6 @@ def test_search_whose_guardrail_gives_no_verdict_shows_no_passage(folder: Path) 
 
     assert not answer["success"]
     assert "Room 3" not in json.dumps(answer)
-
-
-def test_few_ingestion_jobs_take_in_everything_under_a_catalogs_prefix(ann: Person) -> None:
-    crowd, reef = ann.catalog("crowd"), ann.catalog("reef")
-
-    described = ann.instance.client("bedrock-agent").get_data_source(
-        knowledgeBaseId=crowd.knowledge_base_id, dataSourceId=crowd.data_source_id
-    )["dataSource"]
-
-    assert {crowd.data_source_type, reef.data_source_type} == {DataSourceType.S3}
-    assert described["name"] == data_source_name(crowd)
-    assert described["dataSourceConfiguration"]["s3Configuration"]["inclusionPrefixes"] == [
-        "ann/crowd/"
-    ]
-    assert {each.status for each in ann.records().values()} == {DocumentStatus.INDEXED}
-    assert set(ann.jobs("crowd")) == set(ann.jobs("reef")) == {"COMPLETE"}
-    assert len(ann.jobs("crowd")) <= 6  # thirty documents, which are read one by one
 
 
 def test_a_sidecar_that_an_operator_forged_shows_nobody_anothers_document(ann: Person) -> None:

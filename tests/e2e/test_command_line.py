@@ -1,6 +1,5 @@
 """A second shell while `make up` serves in the first: what verbs do, and how they fail."""
 
-import json
 import os
 import subprocess
 from collections.abc import Callable
@@ -10,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from stackroom.model.records import Document, DocumentStatus, Receipt
+from stackroom.model.records import Receipt
 from stackroom_cli.sites.site_services import SiteServices
 from stackroom_local.state import Instance
-from tests.e2e.people import Person, eventually
+from tests.e2e.people import Person
 from tests.local.running import within
 
 ROOT = Path(__file__).parents[2]
@@ -103,30 +102,6 @@ def in_a_new_shell(command: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
     )
-
-
-def test_reread_makes_texts_of_an_older_reader_anew(run: Run, instance: Instance) -> None:
-    wilma = Person(instance, "wilma")
-    wilma.settle([wilma.put("notes/a.txt", "The spare key hangs behind the barometer.")])
-    before = wilma.await_status("notes/a.txt", DocumentStatus.INDEXED)
-    documents = SiteServices(instance).stores.documents
-    documents.save(before.model_copy(update={"text_id": "0" * 16, "indexed_text_id": None}))
-
-    outdated = run("reread", "-u", "wilma", "--json")
-    eventually(lambda: _is_anew(wilma, before), "its text is of this reader again")
-    named = run("reread", "a.txt", "-u", "wilma", "-c", "notes")
-    eventually(lambda: _is_anew(wilma, before), "its text is there once more")
-
-    assert json.loads(outdated[1]) == {"again": ["wilma/notes/a.txt"], "refused": []}
-    assert (outdated[0], named[0]) == (0, 0), named[2]
-    assert "reading anew  wilma/notes/a.txt\n1 read anew, 0 not" in named[1]
-
-
-def _is_anew(person: Person, before: Document) -> bool:
-    document = person.record("notes/a.txt")
-    assert document is not None, "it stays"
-    ids = {document.text_id, document.indexed_text_id}
-    return document.status is DocumentStatus.INDEXED and ids == {before.text_id}
 
 
 def test_receipts_of_everybody_show_those_of_a_user_who_has_nothing_left(

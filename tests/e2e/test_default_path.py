@@ -1,9 +1,8 @@
 """
-The way of a dropped file where nobody has chosen anything: its catalog gets a data source of its
-own, which it keeps until both are deleted. And what the reconciler rebuilds once tables are lost.
+Files in a deployment with default settings: they are replaced, removed, and rebuilt by the
+reconciler after their records were lost.
 """
 
-import json
 import re
 import time
 from collections.abc import Iterator
@@ -13,10 +12,8 @@ import pytest
 
 from bedrock_kb_simulator.assumptions import CustomTells
 from stackroom.model.records import DocumentStatus
-from stackroom.runs.placement import data_source_name
 from stackroom_local.state import Instance
-from tests.e2e.people import Agent, Person
-from tests.e2e.traffic import Aws, await_rest, data_sources, states_of
+from tests.e2e.people import Person
 from tests.local.running import local_mode, stackroom
 
 HERS = {
@@ -54,11 +51,6 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
 
 
 @pytest.fixture(scope="module")
-def aws(instance: Instance) -> Aws:
-    return instance.client
-
-
-@pytest.fixture(scope="module")
 def bob(instance: Instance) -> Person:
     person = Person(instance, "bob")
     person.settle(person.put_all(HIS))
@@ -74,13 +66,7 @@ def alice(instance: Instance, bob: Person) -> Person:
 
 
 @pytest.fixture(scope="module")
-def first_sources(aws: Aws, alice: Person) -> dict[str, str]:
-    """What Bedrock lists by then."""
-    return data_sources(aws, home_of(alice))
-
-
-@pytest.fixture(scope="module")
-def beyond(alice: Person, first_sources: dict[str, str]) -> Person:
+def beyond(alice: Person) -> Person:
     """Alice, with a fourth catalog and two more."""
     alice.settle(alice.put_all(FOURTH))
     alice.settle(alice.put_all(BEYOND))
@@ -91,58 +77,6 @@ def says(instance: Instance, *arguments: str) -> str:
     done = stackroom(*arguments, state_dir=instance.state_dir)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
-
-
-def home_of(person: Person) -> str:
-    return str(person.catalog("research").knowledge_base_id)
-
-
-def test_the_fifth_catalog_and_whatever_follows_share_a_data_source(
-    aws: Aws, beyond: Person, instance: Instance
-) -> None:
-    catalogs = {name: beyond.catalog(name) for name in ("crowd", "recipes", "songs")}
-    sources = data_sources(aws, home_of(beyond))
-
-    (pool,) = json.loads(says(instance, "status", "--pool", "--json"))["knowledge_bases"]
-
-    assert catalogs["crowd"].data_source_id == sources[data_source_name(catalogs["crowd"])]
-    assert catalogs["recipes"].data_source_id == sources["shared"]
-    assert catalogs["songs"].data_source_id == sources["shared"]
-    assert len(sources) == 5
-    assert pool["own_sources"] == [
-        "alice/crowd",
-        "alice/field notes",
-        "alice/research",
-        "bob/minutes",
-    ]
-    assert pool["shared"] == ["alice/recipes", "alice/songs"]
-
-
-def test_deleted_catalog_frees_its_data_source_for_the_next_new_one(
-    aws: Aws, beyond: Person, instance: Instance
-) -> None:
-    catalog, home = beyond.catalog("field notes"), home_of(beyond)
-    await_rest(aws)
-    runs = len(states_of(aws, catalog.catalog_id))
-
-    answer = Agent(instance, "alice")("delete_catalog", catalog_id=catalog.catalog_id, confirm=True)
-
-    assert answer["content"][0]["text"] == (
-        "Deleted catalog 'field notes' and all 1 document. Data source and vectors removed."
-    )
-    assert answer["metadata"]["data_source_deleted"] is True
-    assert data_source_name(catalog) not in data_sources(aws, home)
-    await_rest(aws)
-    (taken_down,) = states_of(aws, catalog.catalog_id)[runs:]
-    assert "StartIngestion" not in taken_down  # nothing else deletes documents
-    told = says(instance, "receipts", "--user", "alice", "--json")
-    (receipt,) = json.loads(told)["receipts"]
-    assert receipt["searchable_before"] is not None
-    assert receipt["unsearchable_since"] is not None
-    assert beyond.files_found("owl tower", filter={"filename": "owls.txt"}) == []
-    beyond.settle([beyond.put("late/news.txt", "The late edition sold out.")])
-    late = beyond.catalog("late")
-    assert late.data_source_id == data_sources(aws, home)[data_source_name(late)]
 
 
 @pytest.mark.parametrize("catalog", ["crowd", "songs"])

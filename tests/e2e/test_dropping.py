@@ -8,18 +8,14 @@ import re
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
 from simulator.tests import files
 from stackroom.model.records import Document, DocumentStatus
 from stackroom_local.state import Instance
 from tests.e2e.people import Agent, Person, eventually
-from tests.local.mishaps import held_back
-from tests.local.running import stackroom
 
 CATALOG = "research"
 RESUME = "2026/Q1 résumé (final)+v2.pdf"
@@ -193,25 +189,6 @@ def test_gaps_of_a_scan_are_in_the_list_and_beside_its_other_passages(
     assert "gaps" not in other["metadata"]
 
 
-def test_dropping_again_what_failed_and_what_was_indexed_is_told_apart(
-    alice: Person, instance: Instance, zoo: dict[str, Document], tmp_path: Path
-) -> None:
-    """An indexed file dropped again is still indexed; a failed one has another try, and fails."""
-    (tmp_path / "a+b.txt").write_bytes(next(each.body for each in GOOD if each.name == "a+b.txt"))
-    (tmp_path / "empty.txt").write_bytes(b"")
-
-    dropped = stackroom(
-        *("drop", str(tmp_path), "--user", "alice", "--catalog", CATALOG, "--wait"),
-        state_dir=instance.state_dir,
-    )
-
-    assert dropped.returncode == 1
-    assert re.search(r"failed +alice/research/empty\.txt +the file is empty", dropped.stdout)
-    assert re.search(r"1 failed, 1 indexed\nall settled", dropped.stdout)
-    of_it = {"filename": "a+b.txt"}
-    assert alice.files_found("What is the pelican fed?", filter=of_it) == ["a+b.txt"]
-
-
 def test_broken_new_version_says_that_the_version_before_is_gone(alice: Person) -> None:
     path, question = "timetable/times.pdf", "When does the night train leave?"
     alice.settle([alice.put(path, files.pdf("The night train leaves at eleven."))])
@@ -226,30 +203,3 @@ def test_broken_new_version_says_that_the_version_before_is_gone(alice: Person) 
     assert "cut off" in str(record.status_reason)
     assert "the version before it is not found any more" in str(record.status_reason)
     assert path.rpartition("/")[2] not in alice.files_found(question)
-
-
-def test_answer_from_before_a_replacement_opens_the_version_it_is_of(
-    alice: Person, instance: Instance
-) -> None:
-    path, question = "timetable/ferry.txt", "When does the ferry leave?"
-    before = alice.put(path, "The ferry leaves at eight.")
-    alice.settle([before])
-
-    with held_back(instance, "stackroom-inspect"):
-        after = alice.put(path, "The ferry leaves at nine.")
-        alice.await_unread(path)
-        [found] = alice.find(question, filter={"filename": "ferry.txt"})
-        ids = {each: found["source"][each] for each in ("catalog_id", "document_id")}
-        link = Agent(instance, "alice")("download_from_catalog", **ids)["metadata"]["download_url"]
-        file = httpx2.get(link).text
-        asked = stackroom("ask", question, "--user", "alice", state_dir=instance.state_dir)
-    alice.settle([after])
-
-    [gap] = found["metadata"]["gaps"]
-    assert found["source"]["version_id"] == before.version_id
-    assert found["content"] == file == "The ferry leaves at eight."
-    assert re.fullmatch(r"of the version indexed on .+; the newer one is not indexed yet", gap)
-    assert gap in " ".join(asked.stdout.split())
-    [found] = alice.find(question, filter={"filename": "ferry.txt"})
-    assert found["content"] == "The ferry leaves at nine."
-    assert "version_id" not in found["source"]

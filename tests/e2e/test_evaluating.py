@@ -8,10 +8,8 @@ from typing import Any
 import ir_measures
 import pytest
 
-from stackroom.text.context_lines import without_context
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
-from tests.gateway.mcp_client import call_tool
 from tests.local.running import STACKROOM
 
 FILES = {
@@ -100,71 +98,3 @@ def test_figures_beside_plain_retrieve_a_least_score_a_run_and_a_gate(
     assert (second.returncode, second.stderr) == (0, "")
     assert "right passage first: 100.0% -> 100.0%: the same for each question" in second.stdout
     assert "5 of 5  plain Retrieve 100.0%, the same" in second.stdout
-
-
-def test_a_draft_is_measured_once_somebody_has_accepted_it(
-    instance: Instance, tmp_path: Path
-) -> None:
-    path = tmp_path / "draft.jsonl"
-
-    drafted = evaluate(instance, path, "--draft", "--json")
-    again = evaluate(instance, path, "--draft")
-    unread = evaluate(instance, path)
-    path.write_text(path.read_text().replace('"accepted":false', '"accepted":true'))
-    measured = evaluate(instance, path, "--gate", "top3=80")
-
-    assert json.loads(drafted.stdout)["questions"] >= 5
-    assert (again.returncode, "is there already" in again.stderr) == (2, True)
-    assert (unread.returncode, "nobody has accepted any" in unread.stderr) == (1, True)
-    assert (measured.returncode, measured.stderr) == (0, "")
-
-
-def test_evaluation_refuses_foreign_catalogs_and_missing_files(
-    instance: Instance, tmp_path: Path
-) -> None:
-    path = tmp_path / "questions.jsonl"
-    path.write_text('{"question": "Which secrets?", "file": "../../etc/passwd"}')
-
-    hers = evaluate(instance, path)
-    foreign = evaluate(instance, path, user="bob")
-
-    assert (hers.returncode, foreign.returncode) == (1, 1)
-    assert "line 1: there is no file '../../etc/passwd' in the catalog" in hers.stderr
-    assert "'bob' has no catalog 'staff'" in foreign.stderr
-
-
-def test_what_was_said_of_answers_joins_the_questions_once(
-    instance: Instance, alice: Person, tmp_path: Path
-) -> None:
-    path = tmp_path / "kept.jsonl"
-    where = {"catalog_id": alice.catalog("staff").catalog_id}
-    for said in (
-        {"question": "How many days of paid leave?", "helpful": True, "file": "leave.md", **where},
-        {"question": "May I\nkeep {} a <b>dog</b>?", "helpful": False},
-    ):
-        call_tool(instance.mcp_url, alice.token(), "catalogs___feedback", said)
-
-    first = evaluate(instance, path, "--kept", "--json")
-    again = evaluate(instance, path, "--kept")
-    bobs = evaluate(instance, tmp_path / "bobs.jsonl", "--kept", user="bob")
-    both = evaluate(instance, path, "--kept", "--draft")
-    asked = evaluate(instance, path, "--unaccepted", "--gate", "top1=100")
-
-    told = {"path": str(path), "added": 2, "unanswered": 1, "known": 0}
-    assert told.items() <= json.loads(first.stdout).items()
-    assert "stands in" in again.stdout
-    assert [json.loads(line)["accepted"] for line in path.read_text().splitlines()] == [False] * 2
-    assert (bobs.returncode, both.returncode) == (1, 2)
-    assert (asked.returncode, asked.stderr) == (0, "")
-
-
-def test_one_sees_what_became_of_a_document_of_ones_own_catalog(instance: Instance) -> None:
-    leave = of_staff(instance, "passages", "leave.md", "--json")
-    misspelt = of_staff(instance, "passages", "leaves.md")
-    foreign = of_staff(instance, "passages", "leave.md", user="bob")
-
-    [passage] = json.loads(leave.stdout)["passages"]
-    assert (passage["section"], without_context(passage["text"])) == ("Leave", FILES["leave.md"])
-    assert "no document 'leaves.md' in 'staff'; did you mean 'leave.md'?" in misspelt.stderr
-    assert "'bob' has no catalog 'staff'" in foreign.stderr
-    assert (misspelt.returncode, foreign.returncode) == (1, 1)

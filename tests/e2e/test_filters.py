@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from stackroom.model.records import DocumentStatus
 from stackroom_local.state import Instance
-from tests.e2e.people import Agent, Person
+from tests.e2e.people import Person
 
 AMOUNTS = {2022: 99, 2023: 100, 2024: 101, 2025: 1000, 2026: 5000}
 QUESTION = "crane contract"
@@ -55,29 +54,3 @@ def test_typed_filter_finds_just_the_documents_it_means(
     clerk: Person, asked: dict[str, Any], found: list[int]
 ) -> None:
     assert years(clerk, **asked) == found
-
-
-def test_typed_metadata_of_the_upload_tool_is_found_by_the_same_values(
-    instance: Instance,
-) -> None:
-    tools, typist = Agent(instance, "typist"), Person(instance, "typist")
-    catalog_id = tools("create_catalog", catalog_name="typed")["metadata"]["catalog_id"]
-
-    sent = tools(
-        "upload_to_catalog",
-        catalog_id=catalog_id,
-        filename="crane.txt",
-        file_content="VGhlIGNyYW5lIGNvbnRyYWN0IG9mIDIwMjYu",
-        metadata={"year": 2026, "public": True, "tags": ["a", "b"], "signed": "2026-03-01"},
-    )
-
-    assert sent["status"] == "success", sent
-    typist.await_status(f"{catalog_id}/crane.txt", DocumentStatus.INDEXED)
-    for asked in (
-        {"year": 2026},
-        {"public": True},
-        {"tags": "b"},
-        {"signed": {"gte": "2026-03-01", "lt": "2026-04-01"}},
-    ):
-        assert typist.files_found(QUESTION, filter=asked) == ["crane.txt"], asked
-    assert typist.files_found(QUESTION, filter={"public": False}) == []

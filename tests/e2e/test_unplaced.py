@@ -3,59 +3,12 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from stackroom.aws.dynamodb.items import to_item
 from stackroom.model.keys import catalog_id_of
-from stackroom.model.records import DocumentStatus
 from stackroom_cli.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.e2e.people import Person, put
 from tests.local.running import stackroom
-
-STRAYS = {
-    "stray.txt": "it has no folder; drop it under {user}/{catalog}/",
-    "eve/stray.txt": "it has no catalog folder; drop it under eve/{catalog}/",
-    "eve/papers/2026/": "its key ends in '/', so it names a folder and no file",
-    "!rejected/papers/a.txt": "'!rejected' can't be a user id",
-}
-
-
-@pytest.fixture(scope="module")
-def strays(instance: Instance) -> None:
-    dropped = [put(instance, key, "A page that blew in through the window.") for key in STRAYS]
-    Person(instance, "eve").settle([each for each in dropped if each.key.startswith("eve/")])
-    Person(instance, "!none").settle([each for each in dropped if not each.key.startswith("eve/")])
-
-
-def test_unplaced_objects_fail_with_a_reason_shown_to_user_and_operator(
-    instance: Instance, strays: None
-) -> None:
-    records = {**Person(instance, "eve").records(), **Person(instance, "!none").records()}
-    hers = stackroom("status", "--user", "eve", state_dir=instance.state_dir).stdout
-    everyones = stackroom("status", state_dir=instance.state_dir).stdout
-
-    for key, reason in STRAYS.items():
-        assert records[key].status is DocumentStatus.FAILED
-        assert reason in (records[key].status_reason or "")
-    assert re.search(r"failed\t.*\teve/stray\.txt\t.*it has no catalog folder", hers)
-    assert re.search(r"failed\t.*\tstray\.txt\t.*it has no folder", everyones)
-
-
-def test_misplaced_files_are_deleted_by_their_keys(
-    instance: Instance,
-) -> None:
-    keys = ["adrift.txt", "!adrift/papers/a.txt", "eva/adrift.txt", "eva/pa_pers/adrift.txt"]
-    dropped = [put(instance, key, "A page without a shelf.") for key in keys]
-    Person(instance, "eva").settle([each for each in dropped if each.key.startswith("eva/")])
-    Person(instance, "!none").settle([each for each in dropped if "eva" not in each.key])
-
-    deleted = stackroom("delete", *keys, state_dir=instance.state_dir)
-    shown = stackroom("status", state_dir=instance.state_dir)
-
-    assert (deleted.returncode, deleted.stderr) == (0, "")
-    assert deleted.stdout.count("is gone; it belonged to no catalog") == len(keys)
-    assert "adrift" not in shown.stdout
 
 
 def test_a_record_that_is_none_costs_only_its_own_catalog(instance: Instance) -> None:

@@ -5,20 +5,11 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from stackroom.errors import RecordChanged
-from stackroom.runs.ledger import Grant, Ledger, Mode, Waiter
+from stackroom.runs.ledger import Ledger, Mode, Waiter
 from tests.fakes.disturbed import Disturbed
 from tests.support.records import NOW
 
 Place = tuple[str, Mode, str, str]  # knowledge base, mode, since, catalog
-A_GRANT = Grant(
-    worklist_id="cat-1",
-    epoch=1,
-    knowledge_base_id="KB1",
-    mode=Mode.DIRECT,
-    slots=1,
-    granted_at=NOW,
-    until=NOW,
-)
 
 
 @dataclass

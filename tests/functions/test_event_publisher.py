@@ -16,8 +16,6 @@ from tests.support.lambda_context import Context
 from tests.support.records import NEAR, REACHED
 from tests.support.table_streams import recorded
 
-Answer = dict[str, Any]
-
 
 @pytest.fixture
 def queue_url(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> str:

@@ -12,7 +12,6 @@ from stackroom.search.search_arguments import Priority
 from tests.infra.synthesis import RIGHT
 
 CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/" + "0" * 36
-CALLBACK = "https://inspector.example/callback"
 GROUPS = ",".join(f"sg-0000000{number}" for number in range(6))
 
 

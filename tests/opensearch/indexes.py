@@ -24,7 +24,6 @@ from docs.opensearch_rules import (
 
 Mappings = dict[str, Any]
 
-SPACES = ("cosinesimil", "innerproduct", "l2")
 WHOLE = ("byte", "integer", "long", "short")
 NUMBERS = (*WHOLE, "double", "float")
 _ENGINES = ("faiss", "nmslib")

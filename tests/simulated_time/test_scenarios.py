@@ -1,7 +1,6 @@
 """The product under simulated time, at small size: what a benchmark of it may be trusted with."""
 
 import random
-from datetime import UTC, datetime
 from functools import partial
 
 import pytest
@@ -17,7 +16,6 @@ from benchmarks.traffic import Traffic, Upload
 from benchmarks.worlds import WORLDS
 from stackroom.model.records import DocumentStatus
 
-START = datetime(2026, 1, 1, tzinfo=UTC)
 OPERATIONS = ("IngestKnowledgeBaseDocuments", "StartIngestionJob")
 LOOKED_AT = 900.0  # seconds between two looks of the reconciler at what is open
 

@@ -24,7 +24,6 @@ from tests.unit.pipeline import CATALOG, KEY, PARKED, Pipeline, place_of
 
 DOCUMENT = place_of(KEY).document_id
 ALL_BUSY = Busy(why="ValidationException: can't exceed (10)")
-LARGE_KEY = "alice/research/large.csv"
 
 
 @pytest.fixture(params=["own", "shared"])

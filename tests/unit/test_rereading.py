@@ -18,7 +18,6 @@ from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
 DOCUMENT = place_of(KEY).document_id
 OTHER = "alice/research/other.pdf"
-REJECTED = "alice/research/a.exe"
 
 
 @dataclass

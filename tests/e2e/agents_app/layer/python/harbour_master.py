@@ -1,1 +1,0 @@
-MASTER = "Orla Finch"
