@@ -1,6 +1,5 @@
 """The Bedrock adapter against botocore's own model of `Retrieve`."""
 
-import time
 from typing import Any
 
 import pytest
@@ -9,11 +8,9 @@ from botocore.stub import Stubber
 from stackroom.access.search_filter_argument import conditions
 from stackroom.access.tenancy import Tenant
 from stackroom.aws.bedrock.bedrock_adapter import BedrockKnowledgeBase, rendered
-from stackroom.aws.bedrock.configured_filters import parsed
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.bedrock.retrieve_options import RerankingSettings, RetrieveOptions
-from stackroom.clock import Deadline
-from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
+from stackroom.errors import SearchRefused
 from stackroom.model.filters import AllOf, AnyOf, Compares, Comparison, Exists, Has
 from stackroom.model.passages import Passage, Search
 
@@ -110,37 +107,6 @@ def a_page(*texts: str, **members: Any) -> dict[str, Any]:
     return {"retrievalResults": results, **members}
 
 
-def test_fixed_filter_is_combined_with_the_callers_and_may_be_absent(
-    client: Any, stubber: Stubber
-) -> None:
-    fixed = {"startsWith": {"key": "city", "value": "R"}}
-    alice = {"equals": {"key": "user_id", "value": "alice"}}
-    nothing = expected({})
-    del nothing["retrievalConfiguration"]["vectorSearchConfiguration"]["filter"]
-    for asked in (expected({"andAll": [fixed, alice]}), expected(fixed), nothing):
-        stubber.add_response("retrieve", a_page(), asked)
-    narrowed = BedrockKnowledgeBase(
-        client, "KB12345678", options=RetrieveOptions(fixed_filter=parsed(fixed))
-    )
-
-    narrowed.retrieve("annual leave", ALICE, 5)
-    narrowed.retrieve("annual leave", None, 5)
-    BedrockKnowledgeBase(client, "KB12345678").retrieve("annual leave", None, 5)
-
-    stubber.assert_no_pending_responses()
-
-
-def test_a_fixed_filter_that_leaves_no_room_is_never_left_out(
-    client: Any, stubber: Stubber
-) -> None:
-    leaf = {"equals": {"key": "city", "value": "Rome"}}
-    options = RetrieveOptions(fixed_filter=parsed({"orAll": [leaf, {"andAll": [leaf, leaf]}]}))
-    knowledge_base = BedrockKnowledgeBase(client, "KB12345678", options=options)
-
-    with pytest.raises(KnowledgeBaseUnavailable, match="an orAll that holds groups"):
-        knowledge_base.retrieve("annual leave", ALICE, 5)
-
-
 def test_pages_are_read_until_there_are_as_many_as_asked_for(client: Any, stubber: Stubber) -> None:
     asked = expected({"equals": {"key": "user_id", "value": "alice"}})
     first = a_page("a", "b", nextToken="t1", guardrailAction="INTERVENED")
@@ -191,24 +157,6 @@ def test_pages_end(
 
     assert "".join(each.text for each in retrieved.passages) == found
     assert retrieved.notice == notice
-
-
-def test_no_page_is_asked_for_behind_the_deadline(
-    client: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    deadline, asked = Deadline.after(0.05), []
-
-    def answered_behind_it(**request: Any) -> dict[str, Any]:
-        asked.append(request)
-        time.sleep(deadline.left())
-        return a_page("a", nextToken="more")
-
-    monkeypatch.setattr(client, "retrieve", answered_behind_it)
-    knowledge_base = BedrockKnowledgeBase(client, "KB12345678")
-
-    with pytest.raises(KnowledgeBaseUnavailable, match="DeadlinePassed"):
-        knowledge_base.retrieve("annual leave", ALICE, 20, deadline=deadline)
-    assert len(asked) == 1
 
 
 RERANKED = RetrieveOptions(

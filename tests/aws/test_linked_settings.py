@@ -7,9 +7,7 @@ import pytest
 from botocore.stub import Stubber
 
 from stackroom.access.identity import Caller
-from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.errors import KnowledgeBaseNotFound
-from stackroom.model.filters import Has
 from stackroom.search.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 from stackroom_stores.bedrock_entry import BedrockSettings
 from stackroom_stores.linked_knowledge_bases import (
@@ -48,52 +46,6 @@ def test_omitted_members_of_an_entry_take_their_defaults() -> None:
         "retrievalTool": "retrieve_from_knowledge_base",
     }
     assert (settings.groups_in, settings.guardrail) == (None, None)
-
-
-def test_an_entry_says_all_that_retrieve_can_be_told() -> None:
-    settings = read(
-        vectorStoreType="OPENSEARCH_SERVERLESS",
-        overrideSearchType="HYBRID",
-        numberOfResults=100,
-        retrievalFilter=EQUALS,
-        guardrailId="gr1",
-        guardrailVersion="3",
-        enableAcl=True,
-        aclMetadataField="readers",
-        reranking={
-            "modelArn": "arn:rerank",
-            "numberOfRerankedResults": 3,
-            "fieldsToExclude": ["price"],
-            "additionalModelRequestFields": {"top": 1},
-        },
-        implicitFilter={
-            "modelArn": "arn:model",
-            "metadataAttributes": [{"key": "year", "type": "NUMBER", "description": "Of issue."}],
-        },
-    )
-
-    options = settings.options
-    asked = options.configuration(20, None)["vectorSearchConfiguration"]
-    assert (options.fixed_filter, options.has_cosine_scores) == (Has("year", 2026), False)
-    assert asked["overrideSearchType"] == "HYBRID"
-    assert asked["rerankingConfiguration"]["bedrockRerankingConfiguration"] == {
-        "modelConfiguration": {
-            "modelArn": "arn:rerank",
-            "additionalModelRequestFields": {"top": 1},
-        },
-        "numberOfRerankedResults": 3,
-        "metadataConfiguration": {
-            "selectionMode": "SELECTIVE",
-            "selectiveModeConfiguration": {"fieldsToExclude": [{"fieldName": "price"}]},
-        },
-    }
-    assert asked["implicitFilterConfiguration"] == {
-        "modelArn": "arn:model",
-        "metadataAttributes": [{"key": "year", "type": "NUMBER", "description": "Of issue."}],
-    }
-    assert settings.number_of_results == 100
-    assert settings.guardrail == Guardrail(id="gr1", version="3")
-    assert settings.groups_in == "readers"
 
 
 @pytest.mark.parametrize(

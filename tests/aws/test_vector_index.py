@@ -300,22 +300,6 @@ def test_the_whole_question_is_embedded_however_long(
 
 
 @pytest.mark.parametrize(
-    ("code", "status", "error"),
-    [
-        ("TooManyRequestsException", 429, KnowledgeBaseThrottled),
-        ("ServiceUnavailableException", 503, KnowledgeBaseUnavailable),
-    ],
-)
-def test_transient_error_of_a_query_reaches_the_caller(
-    made: Made, s3vectors: Stubber, code: str, status: int, error: type[Exception]
-) -> None:
-    s3vectors.add_client_error("query_vectors", code, "no", status)
-
-    with pytest.raises(error, match="QueryVectors"):
-        made().retrieve("annual leave", ALICE, 5)
-
-
-@pytest.mark.parametrize(
     "refusal",
     [("ValidationException", 400), ("NotFoundException", 404), ("AccessDeniedException", 403)],
 )

@@ -165,35 +165,6 @@ def test_refused_index_is_unavailable_and_inexpressible_filter_is_refused(
         made().retrieve("pump", None, 5)
 
 
-def test_expired_credentials_are_reported_and_next_search_rechecks_index(
-    made: Made, stubber: Stubber
-) -> None:
-    stubber.add_response("get_index", an_index(SEARCHABLE))
-    stubber.add_client_error("query_vectors", "ExpiredTokenException", "no", 403)
-    stubber.add_client_error("get_index", "ExpiredTokenException", "no", 403)
-    stubber.add_client_error("query_vectors", "ExpiredTokenException", "no", 403)
-    stubber.add_response("get_index", an_index(SEARCHABLE))
-    stubber.add_response("query_vectors", an_answer(pump()))
-    knowledge_base = made()
-
-    with pytest.raises(KnowledgeBaseUnavailable, match="ExpiredTokenException"):
-        knowledge_base.retrieve("pump", None, 5)
-    retrieved = knowledge_base.retrieve("pump", None, 5)
-
-    assert (len(retrieved.passages), retrieved.notice) == (1, None)
-
-
-def test_a_model_that_can_not_be_asked_leaves_nothing_to_search_with(
-    made: Made, stubber: Stubber, embeddings: FakeEmbeddings
-) -> None:
-    stubber.add_response("get_index", an_index(SEARCHABLE))
-    stubber.add_response("get_index", an_index(SEARCHABLE))
-    embeddings.error = SearchRefused("InvokeModel answered AccessDeniedException")
-
-    with pytest.raises(KnowledgeBaseUnavailable, match="InvokeModel answered AccessDenied"):
-        made().retrieve("pump", None, 5)
-
-
 class Answering:
     """Whatever it is told to answer, which botocore's model would not let through."""
 
@@ -245,15 +216,6 @@ def test_undescribed_index_is_searched_by_meaning_or_unavailable() -> None:
         why = "GetIndex answered AnswerNotUnderstood"
         assert retrieved.notice == f"searched by meaning alone: {why}"
         assert len(retrieved.passages) == 1
-
-
-def test_vectors_without_a_text_and_more_than_was_asked_for_are_left_out() -> None:
-    odd = [{"key": "a", "metadata": None}, {"key": "b", "metadata": {"body": ["x"]}}, {"key": "c"}]
-    answer = an_answer(*odd, *[pump()] * 20)
-
-    passages = searched(Answering(answer)).retrieve("pump", None, 5).passages
-
-    assert [each.text for each in passages] == ["Grease the pump."] * 5
 
 
 def test_an_answer_that_never_ends_is_given_up() -> None:

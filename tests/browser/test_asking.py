@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from stackroom_local.state import Instance
 from tests.browser.belongings import MODEL
-from tests.browser.builders import caller, card, script, stocked
+from tests.browser.builders import script, stocked
 from tests.browser.conftest import SignedIn
 from tests.browser.visitors import make_catalog
 
@@ -123,50 +123,4 @@ def test_an_answer_grows_is_copied_and_goes_on_as_a_chat(
     expect(page.locator("[data-state=succeeded]")).to_have_count(2)
     page.get_by_role("button", name="Try again").last.click()
     expect(page.locator("[data-state=succeeded]")).to_have_count(3)
-    assert visitor.said == []
-
-
-def test_threshold_tried_on_a_question_is_saved_to_agent_and_as_a_test(
-    signed_in: SignedIn, instance: Instance
-) -> None:
-    visitor = signed_in("nora-at-the-bench")
-    files = {"Pilots.md": TEXT, "Boats.md": "The pilot boat is painted orange.\n"}
-    catalog = stocked(instance, visitor.name, "Bench", files)
-    program = caller(instance, visitor.name)
-    made = program.call("POST", "/api/agents", {"name": "Pilot"}).json()["data"]["agent"]
-    agent = f"/agents/{made['id']}"
-    link = {"knowledgeBaseId": catalog, "toolName": "search_bench", "toolDescription": "Pilots"}
-    program.call("POST", f"/api{agent}/knowledge-base-tools", link)
-    page = visitor.open("/ask")
-    number = page.get_by_label("Number of passages")
-    threshold = page.get_by_role("spinbutton", name="Similarity threshold")
-    question = page.get_by_label("Question", exact=True)
-    passages = page.locator("#answer li.citation")
-
-    page.get_by_text("Search in all catalogs").click()
-    question.fill(QUESTION)
-    question.press("Enter")
-    expect(passages.nth(1)).to_be_visible()
-    number.fill("1")
-    number.press("Enter")
-    expect(passages).to_have_count(1)
-    number.fill("9")
-    threshold.fill("0.99")
-    threshold.press("Enter")
-    expect(page.locator("#answer")).to_contain_text("No answer found in your documents")
-    expect(passages).to_have_count(0)
-
-    threshold.fill("0.25")
-    threshold.press("Enter")
-    page.wait_for_url("**threshold=0.25**")
-    page.get_by_role("button", name="Save threshold to this agent").click()
-    expect(page.get_by_text("search_bench leaves out what scores below 0.25")).to_be_visible()
-    page.get_by_role("button", name="Helpful", exact=True).click()
-    page.get_by_role("button", name="Keep as a test question").click()
-    expect(page.get_by_text("Kept as a test question")).to_be_visible()
-    visitor.open(agent)
-    expect(card(visitor, "Bench")).to_contain_text("Min score: 0.25")
-    visitor.open("/ask").get_by_text("Your questions").click()
-    tried = page.locator("#history li small")
-    expect(tried).to_have_text(["9 passages, from 0.25", "9 passages, from 0.99", "1 passage", ""])
     assert visitor.said == []

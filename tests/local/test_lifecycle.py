@@ -1,8 +1,6 @@
 """Starting, stopping, dying: always with every process gone, and every document kept."""
 
 import json
-import os
-import signal
 import socket
 import time
 from collections.abc import Callable
@@ -21,7 +19,6 @@ from stackroom_local.servers import Ports
 from stackroom_local.state import Instance
 from tests.local.running import (
     instance_of,
-    kill_hard,
     local_mode,
     none_left,
     processes_of,
@@ -69,23 +66,6 @@ def test_ingested_documents_survive_down_and_up_but_not_a_fresh_start(
     assert "no documents yet" in status.stdout
 
 
-def test_a_drop_that_a_stop_cut_off_is_taken_up_again_at_another_port(
-    state_dir: Path, note: Path
-) -> None:
-    up = start(state_dir, "--port", str(free_ports(4)))
-    instance_of(up, state_dir)
-    stackroom("drop", str(note), "--user", "ada", "--catalog", "home", state_dir=state_dir)
-    os.kill(up.pid, signal.SIGINT)
-    code = up.process.wait(120)
-    left = processes_of(state_dir)
-
-    with local_mode(state_dir) as instance:
-        settled = _wait_for("1 indexed", instance.state_dir)
-
-    assert (code, left) == (0, [])
-    assert settled
-
-
 def test_a_directory_that_an_older_reader_has_read_is_read_anew_once(
     state_dir: Path, note: Path
 ) -> None:
@@ -116,31 +96,6 @@ def _text_ids(instance: Instance) -> set[str | None]:
     """Of what is indexed and no longer replaced by anything."""
     documents = SiteRecords(instance).documents("ada")
     return {each.indexed_text_id for each in documents if each.text_id == each.indexed_text_id}
-
-
-def test_objects_put_just_before_a_crash_are_ingested_by_the_next_start(
-    state_dir: Path,
-) -> None:
-    up = start(state_dir, "--port", str(free_ports(4)))
-    instance = instance_of(up, state_dir)
-    s3 = instance.client("s3")
-    for number in range(20):
-        key = f"ada/home/{number}.txt"
-        s3.put_object(Bucket=instance.bucket, Key=key, Body=f"Key {number} is at the barn.")
-    kill_hard(instance.children["ministack"])
-    code = up.process.wait(120)
-    said, left = up.log.read_text(), processes_of(state_dir)
-
-    with local_mode(state_dir):
-        told_at_once = stackroom("status", state_dir=state_dir)
-        settled = _wait_for("20 indexed", state_dir)
-        checkup = stackroom("doctor", state_dir=state_dir)
-
-    assert (code, left) == (1, [])
-    assert "ministack ended with code -9; the end of" in said
-    assert all(f"{number}.txt" in told_at_once.stdout for number in range(20)), told_at_once.stdout
-    assert settled
-    assert checkup.returncode == 0, checkup.stdout
 
 
 def test_faults_begin_once_it_is_up_and_a_reconciliation_gets_through_them(state_dir: Path) -> None:
@@ -179,10 +134,6 @@ def test_a_start_that_fails_leaves_no_process(state_dir: Path, tmp_path: Path) -
 
     assert "simulator ended with code" in up.log.read_text()
     assert processes_of(state_dir) == []
-
-
-def _wait_for(text: str, state_dir: Path) -> bool:
-    return _eventually(lambda: text in stackroom("status", state_dir=state_dir).stdout)
 
 
 def _eventually(is_so: Callable[[], bool]) -> bool:

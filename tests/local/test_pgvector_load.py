@@ -6,10 +6,8 @@ that tells of it.
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -157,19 +155,6 @@ def test_what_is_there_already_is_not_embedded_again(
     assert [each.content for each in there(reading)] == ["Forty days."]
 
 
-def test_document_without_a_source_has_the_uri_of_its_file(
-    make: Make, reading: Repository, tmp_path: Path
-) -> None:
-    file = tmp_path / "Night ferry.txt"
-    file.write_text("It sails at ten.", "utf-8")
-
-    loaded(make(source=None), tmp_path)
-
-    [found] = there(reading)
-    assert found.source_uri == file.as_uri()
-    assert str(found.source_uri).endswith("Night%20ferry.txt")
-
-
 def test_a_file_that_can_not_be_read_is_named_and_the_rest_goes_on(
     make: Make, reading: Repository, tmp_path: Path
 ) -> None:
@@ -288,64 +273,6 @@ def test_what_can_not_be_loaded_into_is_told_with_what_to_do(
     assert (others.returncode, nowhere.returncode) == (1, 1)
     assert "is another user's; name another one with --knowledge-base" in others.stderr
     assert "has no tables of Stackroom's; --create-tables makes tables" in nowhere.stderr
-
-
-@pytest.mark.usefixtures("loading")
-def test_a_loader_that_is_killed_leaves_the_old_document_whole(
-    server: PostgreSQL, model: dict[str, str], tmp_path: Path
-) -> None:
-    old, new = ("".join(f"{word} {number}. " for number in range(200)) for word in ("Old", "New"))
-    file = tmp_path / "leave.txt"
-    file.write_text(old, "utf-8")
-    assert run(server, tmp_path, model, "--shared", "--chunk-tokens", "50").returncode == 0
-    before = contents(server)
-    file.write_text(new, "utf-8")
-
-    with server.as_superuser(LARGE) as connection:
-        # It may take the old passages away, and write the new document, but no passage of it yet.
-        connection.execute("BEGIN")
-        connection.execute(
-            "CREATE FUNCTION halt() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
-            " PERFORM pg_advisory_xact_lock_shared(4711); RETURN NEW; END $$"
-        )
-        connection.execute(
-            "CREATE TRIGGER halting BEFORE INSERT ON knowledge_chunks"
-            " FOR EACH ROW WHEN (NEW.chunk_index = 3) EXECUTE FUNCTION halt()"
-        )
-        connection.execute("COMMIT")
-        connection.execute("SELECT pg_advisory_lock(4711)")
-        loader = subprocess.Popen(
-            command(server, tmp_path, "--shared", "--chunk-tokens", "50"),
-            env={**os.environ, **model},
-        )
-        try:
-            halted = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
-            while connection.execute(halted).fetchone() == (0,):
-                assert loader.poll() is None, "it ended before it was killed"
-                time.sleep(0.02)
-            during = contents(server)
-        finally:
-            loader.send_signal(signal.SIGKILL)
-            loader.wait()
-        connection.execute("SELECT pg_advisory_unlock(4711)")
-        while connection.execute(halted + " OR mode = 'ShareLock'").fetchone() != (0,):
-            time.sleep(0.02)
-        connection.execute("DROP TRIGGER halting ON knowledge_chunks")
-        connection.execute("DROP FUNCTION halt")
-    killed = contents(server)
-    again = run(server, tmp_path, model, "--shared", "--chunk-tokens", "50")
-
-    assert len(before) > 3
-    assert before == during == killed
-    assert again.returncode == 0
-    assert all(text.startswith("New") for text in contents(server))
-    assert len(contents(server)) == len(before)
-
-
-def contents(server: PostgreSQL) -> list[str]:
-    with server.as_superuser(LARGE) as connection:
-        asked = "SELECT content FROM knowledge_chunks ORDER BY document_id, chunk_index"
-        return [text for [text] in connection.execute(asked)]
 
 
 @pytest.mark.parametrize(

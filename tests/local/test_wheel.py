@@ -13,9 +13,7 @@ from pathlib import Path
 import pytest
 
 from stackroom_local import project_files
-from stackroom_local.deployment.assembly import files_of, stacks
 from stackroom_local.processes import free_ports
-from stackroom_local.synthesis import SHIPPED_FOR, assembly, folder_of
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = "stackroom_local/shipped"
@@ -113,20 +111,6 @@ def test_wheel_holds_all_project_and_console_files_and_nothing_compiled(
     assert not [name for name in names if name.endswith(".pyc")]
     assert [name for name in names if re.fullmatch(r"stackroom-[^/]*/licenses/LICENSE", name)]
     assert [name for name in held if re.fullmatch(r"packages/ministack-.*/LICENSE", name)]
-
-
-@pytest.mark.processes
-def test_it_holds_the_same_stacks_for_every_option_of_up(wheel: Path, tmp_path: Path) -> None:
-    zipfile.ZipFile(wheel).extractall(tmp_path)
-
-    for context in SHIPPED_FOR:
-        shipped = stacks(tmp_path / SHIPPED / "templates" / folder_of(context))
-        made = stacks(assembly(context))
-        assert [each.template for each in shipped] == [each.template for each in made]
-        assert [[file.key for file in each.assets] for each in shipped] == [
-            [file.key for file in each.assets] for each in made
-        ]
-        assert all(each.is_file() for each in files_of(assembly(context)))
 
 
 @pytest.mark.processes

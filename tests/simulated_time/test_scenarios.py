@@ -1,11 +1,9 @@
 """The product under simulated time, at small size: what a benchmark of it may be trusted with."""
 
 import random
-from functools import partial
 
 import pytest
 
-from bedrock_kb_simulator.faults import Chance, Fault, Faults, Kind
 from benchmarks.observation import Observation
 from benchmarks.passage import CASES, Case, passage
 from benchmarks.removals import delete_storm
@@ -14,10 +12,6 @@ from benchmarks.shapes import SOURCES, Design, Shape, put_under
 from benchmarks.stage import Stage
 from benchmarks.traffic import Traffic, Upload
 from benchmarks.worlds import WORLDS
-from stackroom.model.records import DocumentStatus
-
-OPERATIONS = ("IngestKnowledgeBaseDocuments", "StartIngestionJob")
-LOOKED_AT = 900.0  # seconds between two looks of the reconciler at what is open
 
 
 def test_the_same_seed_is_the_same_run() -> None:
@@ -76,15 +70,6 @@ def test_a_wait_ends_when_the_record_says_so_and_a_search_finds_it() -> None:
     assert seen.waiting == 1
 
 
-def test_broken_files_fail_and_the_healthy_ones_are_found() -> None:
-    planned = Shape(uploads=20, catalogs=4, within=5, half_broken=True).planned(seed=1)
-
-    outcome = settle(Stage(seed=1), planned)
-
-    assert len(outcome.observation.failed) == len(outcome.observation.all_waits()) == 10
-    assert (outcome.lost, outcome.false_failures, outcome.dead_letters) == (0, 0, 0)
-
-
 @pytest.mark.parametrize("sources", SOURCES)
 @pytest.mark.parametrize(
     "shape",
@@ -105,72 +90,6 @@ def test_no_design_is_faster_than_the_bound_in_any_world(shape: Shape, sources: 
         assert 0 < by_limits <= with_latency <= figures.settled
 
 
-def test_pdfs_of_four_minutes_a_call_are_indexed_and_sent_once() -> None:
-    stage = Stage(seed=1, world="PDF calls 240 s")
-
-    settle(stage, Traffic(random.Random(1)).burst(60, 6, within=60))
-    outcome = stage.outcome()
-
-    documents = stage.stores.documents.kept.values()
-    assert (outcome.lost, outcome.false_failures, outcome.broken, outcome.dead_letters) == (0,) * 4
-    assert {(each.status, each.attempts) for each in documents} == {(DocumentStatus.INDEXED, 1)}
-
-
-def look_at_what_is_open(stage: Stage) -> None:
-    """As the reconciler does for ever: a run is asked for where something is due and none lives."""
-    uses = stage.stackroom.use_cases
-    while True:
-        stage.hub.sleep(LOOKED_AT)
-        for each in list(stage.stores.documents.kept.values()):
-            is_due = each.due_since is not None and each.due_since < stage.hub.now()
-            if is_due and stage.stores.catalogs.kept[each.catalog_id].open_count:
-                uses.requests.ask(each.catalog_id)
-
-
-@pytest.mark.parametrize("sources", SOURCES)
-@pytest.mark.parametrize("seconds", [1.0, 60.0, 7200.0])
-def test_outage_of_the_model_fails_no_file_and_keeps_none_waiting(
-    seconds: float, sources: str
-) -> None:
-    faults = Faults()
-    stage = Stage(seed=1, faults=faults, catalog_data_sources=sources)
-    faults.ask(*(Fault(operation=each, kind=Kind.FAILED, times=10_000) for each in OPERATIONS))
-    stage.hub.spawn(faults.clear, after=5.0 + seconds)
-    stage.hub.spawn(partial(look_at_what_is_open, stage))
-
-    stage.plan(Traffic(random.Random(1)).burst(60, 6, within=5))
-    stage.run(at_most=2 * seconds + LOOKED_AT, until=lambda: False)
-    outcome = stage.outcome()
-
-    documents = stage.stores.documents.kept.values()
-    assert {each.status for each in documents} == {DocumentStatus.INDEXED}
-    assert (outcome.lost, outcome.observation.failed, outcome.broken) == (0, set(), 0)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_unseen_missed_or_slow_calls_lose_resend_and_restore_nothing(
-    seed: int,
-) -> None:
-    rates = {Kind.UNSEEN: 0.3, Kind.MISSED: 0.3, Kind.SLOW: 0.2}
-    faults = Faults(chance=Chance(seed=seed, rates=rates))
-    stage = Stage(seed=seed, faults=faults)
-    planned = Traffic(random.Random(seed)).burst(60, 6, within=60)
-    for each in planned[::4]:  # many of them while their calls are at work
-        stage.hub.spawn(partial(stage.delete, each.key), after=each.at + 9)
-
-    settle(stage, planned)
-    stage.run(at_most=100, until=lambda: False)  # until the last that was missed is found
-    outcome = stage.outcome()
-
-    documents = stage.stores.documents.kept.values()
-    found = {attributes["document_id"] for attributes, _ in stage.account.searchable.found()}
-    assert (outcome.lost, outcome.false_failures, outcome.broken, outcome.dead_letters) == (0,) * 4
-    assert found == {each.document_id for each in documents}
-    assert {each.attempts for each in documents} == {1}
-    assert len(documents) == 45
-    assert {kind for _, kind in faults.counts} == set(rates)
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_way_of_one_file_takes_longer_than_bedrock_by_itself(case: Case) -> None:
     found = passage(case, seed=1)
@@ -178,16 +97,3 @@ def test_the_way_of_one_file_takes_longer_than_bedrock_by_itself(case: Case) -> 
     assert found.queued < found.recorded < found.called < found.searchable
     assert found.searchable - found.called >= found.own - 0.2
     assert found.reported > found.called
-
-
-@pytest.mark.parametrize(("chosen", "jobs"), [("custom", 0), ("s3", 8), ("shared", 0)])
-def test_a_burst_into_own_and_shared_data_sources_loses_nothing(chosen: str, jobs: int) -> None:
-    planned = Traffic(random.Random(3)).burst(100, 10, within=60)
-    stage = Stage(seed=3, pool_size=2, catalog_data_sources=chosen)
-
-    outcome = settle(stage, planned)
-
-    accepted = stage.account.bill.accepted
-    assert accepted["StartIngestionJob"] >= jobs
-    assert accepted["IngestKnowledgeBaseDocuments"] > 0  # two catalogs share data sources, at least
-    assert (outcome.lost, outcome.false_failures, outcome.broken, outcome.dead_letters) == (0,) * 4

@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.model.filters import Has
 from stackroom_stores.pgvector import repository
 from stackroom_stores.pgvector.document_loading import Chunk, NewDocument
@@ -143,10 +142,3 @@ def test_removed_document_is_no_longer_found(database: Database) -> None:
     assert removed == [True, False]
     assert database.repository.of("alice").search_similar("handbook", EAST) == ()
     assert len(database.repository.of("bob").search_similar("handbook", EAST)) == 1
-
-
-def test_a_passage_without_a_direction_is_no_answer(database: Database) -> None:
-    database.put("nothing", (0.0, 0.0, 0.0))
-
-    with pytest.raises(KnowledgeBaseUnavailable, match="without a similarity"):
-        database.repository.search_similar("handbook", EAST)
