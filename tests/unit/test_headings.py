@@ -144,7 +144,7 @@ def test_a_heading_is_read_on_one_line_of_bounded_length(raw: str, expected: str
     assert len(readable(raw)) <= 200
 
 
-MANY = 100_000
+MANY = 20_000
 
 
 def many_in_word() -> bytes:
@@ -160,7 +160,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes | str], str]] = {
 
 
 @pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)
-def test_hundred_thousand_headings_are_capped_and_parsed_in_time(
+def test_headings_over_the_limit_are_capped_and_parsed_in_time(
     hostile: tuple[Callable[[], bytes | str], str],
 ) -> None:
     made, filename = hostile
@@ -174,4 +174,4 @@ def test_hundred_thousand_headings_are_capped_and_parsed_in_time(
     assert [page.headings[0].text, page.headings[-2].text] == ["Clause 0", "Clause 9999"]
     assert page.headings[-1].text is None
     assert page.text[page.headings[-1].at :].lstrip("# ").startswith("Clause 10000")
-    assert took < 10, "1 s as a rule"
+    assert took < 5, "half a second as a rule"
