@@ -1,15 +1,15 @@
 """
-The command line: `commands` has what each verb takes, the modules beside this do the work.
+The command line: `commands` defines what each verb takes, and the modules beside it do the work.
 
-Those are imported when their verb runs, because boto3, the MCP client and the tables of `rich` take
-longer to import than most verbs take to do their work.
+A verb's modules are imported when it runs, because boto3, the MCP client and the tables of `rich`
+take longer to import than most verbs take to do their work.
 """
 
 import sys
 
 
 def app() -> None:
-    """The console script. Ctrl-C ends it quietly, also while it is still being imported."""
+    """Run the command line. Ctrl-C ends it quietly, even during the imports."""
     try:
         from stackroom_cli.program import run  # noqa: PLC0415
 

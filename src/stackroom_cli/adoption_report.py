@@ -1,4 +1,4 @@
-"""adopt, with an operator's rights: files that have sidecars of AWS's, and what becomes of each."""
+"""The `adopt` verb: copy files that have AWS's sidecars, and report what became of each."""
 
 import os
 from collections import Counter
@@ -106,5 +106,5 @@ def _answer(
 
 
 def _utf8(name: str) -> str:
-    """As JSON can tell it: a file here may have any bytes for a name."""
+    """Return a name that JSON can carry: on this machine a file's name may be any bytes."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")

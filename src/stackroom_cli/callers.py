@@ -1,4 +1,6 @@
-"""Who calls: a user whom the local mode has a token for, or the person who signed in on AWS."""
+"""
+The caller of a verb: a user of the local mode's issuer, or the person signed in to a deployment.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +43,10 @@ _FOLLOWS_FOR = 30 * 86_400.0  # seconds: `events --follow` goes on until Ctrl-C
 @dataclass(frozen=True, kw_only=True)
 class Asker:
     """
-    `user` and `groups` for the local mode alone, whose issuer has a token for anybody. Raises
-    WrongUsage where a deployment is asked by them.
+    Someone who asks through the gateway.
+
+    `user` and `groups` work in the local mode alone, whose issuer mints a token for anybody. On a
+    deployment they raise WrongUsage.
     """
 
     site: Site
@@ -55,7 +59,7 @@ class Asker:
 
     @cached_property
     def token(self) -> str:
-        """Raises WrongUsage, ValidationError, or SignInNeeded."""
+        """Return the caller's token. Raises WrongUsage, ValidationError, or SignInNeeded."""
         if isinstance(self.site, AwsSite):
             return _token_of(self.site)
         assert isinstance(self.site, Instance), "a site is one of two"
@@ -65,7 +69,7 @@ class Asker:
 
     @cached_property
     def client(self) -> Client:
-        """Whose token doesn't end while it works."""
+        """A client whose token is renewed as long as it works."""
         site = self.site
         if isinstance(site, AwsSite):
             return client_of(site, lambda: _token_of(site))
@@ -73,9 +77,9 @@ class Asker:
 
     def within(self, catalog: str | None) -> dict[str, Any]:
         """
-        The argument that narrows a tool to a catalog, by its name or id.
+        Return the argument that narrows a tool to a catalog, given by its name or id.
 
-        Raises ValidationError for one that the user hasn't, in the words that were typed.
+        Raises ValidationError, with the name as it was typed, if the user has no such catalog.
         """
         return {} if catalog is None else {"catalog_id": self.catalog_id(catalog)}
 
@@ -105,7 +109,7 @@ def sign_in_of(site: AwsSite) -> SignIn:
 
 @dataclass(frozen=True)
 class SignInFile:
-    """Tokens of whoever is signed in; raises `NotKept`."""
+    """The file with the tokens of the signed-in person. Its methods raise `NotKept`."""
 
     path: Path
 
@@ -121,7 +125,7 @@ class SignInFile:
 
 
 def _token_of(site: AwsSite) -> str:
-    """Raises SignInNeeded, or NotKept."""
+    """Return the signed-in person's token. Raises SignInNeeded, or NotKept."""
     from stackroom_client.errors import NotSignedIn  # noqa: PLC0415 - takes its time
 
     try:
@@ -131,7 +135,7 @@ def _token_of(site: AwsSite) -> str:
 
 
 def user_of(site: Site, token: str) -> str:
-    """Whom a token speaks for there. Raises TokenRefused or IssuerUnavailable."""
+    """Return the user that a token is for. Raises TokenRefused or IssuerUnavailable."""
     verifier = TokenVerifier(
         keys=jwt.PyJWKClient(f"{site.issuer}/.well-known/jwks.json"),
         issuer=site.issuer,
@@ -207,7 +211,7 @@ def token(asker: Asker, *, session: str | None, minutes: int | None, told: Outpu
 
 
 def whoami(site: Site, given: str | None, *, told: Output) -> None:
-    """Of a token, or of whoever is signed in."""
+    """Print the user of the given token, or of the signed-in person."""
     found = given if given is not None else Asker(site=site, user=None).token
     user = user_of(site, found)
     told.people.print(f"{user}: drop files under s3://{site.bucket}/{user}/{{catalog}}/")

@@ -1,4 +1,4 @@
-"""caps and usage: how much each user may have, and has used."""
+"""The `caps` and `usage` verbs: how much each user may have, and has used."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -57,7 +57,12 @@ def remove(site: Site, user: str | None, *, told: Output) -> None:
 
 
 def _judge_anew(services: SiteServices, user: str | None) -> None:
-    """Those of everybody are of who has none of their own; the others' judge the same again."""
+    """
+    Recompute which documents are over a cap.
+
+    A change of everybody's caps recomputes all catalogs: users with caps of their own get the same
+    result as before.
+    """
     if user is None:
         found = SiteRecords(services.site).catalogs()
     else:
@@ -102,7 +107,7 @@ def own_usage(person: SignedInPerson, month: str | None, *, told: Output) -> Non
 
 
 def _tell_usage(month: str | None, found: Mapping[str, Mapping[str, Any]], told: Output) -> None:
-    """Each user's as the tool get_usage tells it."""
+    """Print each user's usage, given as the get_usage tool returns it."""
     month = month or month_of(utc_now())
     users = [
         UsageTold.model_validate(
@@ -118,7 +123,9 @@ def _tell_usage(month: str | None, found: Mapping[str, Mapping[str, Any]], told:
 
 
 def _usage_table(users: Iterable[UsageTold]) -> Table:
-    """Of each catalog, and below them of their user."""
+    """
+    Return a table with a row for each catalog, and below a user's catalogs a row for the user.
+    """
     heads = ("User", "Catalog", "Documents", "Size", "Ingested", "Passages, about")
     shown = table(*heads, "Questions", "Model's tokens", "Dollars")
     for user in users:

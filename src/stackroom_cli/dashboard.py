@@ -1,4 +1,6 @@
-"""dashboard: the figures of the deployed CloudWatch dashboard, for people and for programs."""
+"""
+The `dashboard` verb: the figures of the deployed CloudWatch dashboard, for people and programs.
+"""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -47,7 +49,7 @@ def dashboard(site: Site, *, hours: float | None, watch: bool, told: Output) -> 
 
 
 def read(site: Site, hours: float | None = None) -> Board:
-    """Raises `NoDashboard`."""
+    """Return the deployed dashboard with its figures. Raises `NoDashboard`."""
     cloudwatch = site.client("cloudwatch")
     name = f"{site.project}-{cloudwatch.meta.region_name}"
     end = datetime.now(UTC)
@@ -121,7 +123,10 @@ def _row(reading: Reading, shown: Board) -> Iterable[RenderableType]:
 
 
 def _course(reading: Reading, shown: Board) -> str:
-    """The most of each part of the time, from nothing to the most of all; blank without any."""
+    """
+    Draw a line's maximum in each part of the period as a row of bars; blank where there is no
+    figure.
+    """
     most = max(*reading.series.values(), 0.0)
     span = (shown.end - shown.start) / _WIDTH
     parts: dict[int, float] = {}

@@ -1,4 +1,4 @@
-"""delete: removals asked for, waited for, and proven."""
+"""The `delete` and `receipts` verbs: request removals, wait for them, and show the proof."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -128,7 +128,7 @@ def _receipts(services: SiteServices, user_id: str, receipt_ids: Iterable[str]) 
 
 
 def _closed(services: SiteServices, asked: Sequence[Receipt], out: Console) -> list[Receipt]:
-    """The same receipts, once every removal is verified or superseded."""
+    """Return the same receipts, once every removal is verified or superseded."""
     now = {each.receipt_id: each for each in asked}
     with counting(out, "removing", len(now)) as advance:
         while True:
@@ -180,7 +180,7 @@ def receipts(site: Site, receipt_id: str | None, *, user: str | None, told: Outp
 
 
 def receipts_told(found: Sequence[Receipt]) -> Text:
-    """Two lines for each receipt, the second with its times in UTC."""
+    """Return two lines for each receipt, the second with its times in UTC."""
     return Text("\n").join(map(_lines, found))
 
 

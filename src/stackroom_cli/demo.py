@@ -1,8 +1,8 @@
 """
-The demonstration: a local mode of its own, two users, real files, real questions, nothing left.
+The demonstration: a temporary local mode with two users, real files and real questions.
 
-It fails, saying why, if anything is not as it should be; so it also is the shortest end-to-end
-test of an installation.
+It fails with the reason if anything goes wrong, so it is also the shortest end-to-end test of an
+installation.
 """
 
 import json
@@ -43,9 +43,9 @@ ANSWER = "22:40"  # stands in examples/agent/night-ferry.md, and nowhere else
 
 def play(instance: Instance, user: str) -> Iterator[str]:
     """
-    What the agent prints, line by line: its calls, over MCP with the user's token, and its answer.
+    Run the example agent, and yield each line it prints: its MCP calls and its answer.
 
-    Raises DemoFailed if it breaks off, or doesn't find the answer.
+    Raises DemoFailed if the agent fails, or doesn't find the answer.
     """
     environment = {
         **os.environ,
@@ -73,7 +73,7 @@ _PASSAGES = 3
 
 
 class DemoQuestion(BaseModel):
-    """What a user asks, and the passage that answers it: it stands in this file, on this page."""
+    """A user's question, with the file, the page and the phrase that answer it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -90,7 +90,7 @@ class DemoQuestion(BaseModel):
 
 
 class DemoQuestions(BaseModel):
-    """examples/questions.json"""
+    """The content of examples/questions.json."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -102,7 +102,10 @@ class DemoQuestions(BaseModel):
         return list(dict.fromkeys(each.user for each in self.questions))
 
     def some(self) -> list[DemoQuestion]:
-        """Three: two of the first user's, about different files, and one of the second's."""
+        """
+        Return three questions: two of the first user's, about different files, and one of the
+        second's.
+        """
         about = {(each.user, each.file): each for each in reversed(self.questions)}
         first, second, *_ = (
             [q for q in reversed(about.values()) if q.user == u] for u in self.users
@@ -122,7 +125,7 @@ class _Timings:
 
 
 def run(*, speed: float, told: Output) -> None:
-    """Raises `DemoFailed` if something is not as it should be."""
+    """Play the whole demonstration. Raises `DemoFailed` if something goes wrong."""
     out = told.people
     questions = DemoQuestions.model_validate_json(part("examples/questions.json").read_bytes())
     directory = Path(tempfile.mkdtemp(prefix="stackroom-demo-"))
@@ -208,7 +211,7 @@ def _ask_as_stranger(
     stranger: str,
     owner: str,
 ) -> None:
-    """The same question with another user's token must find nothing of the owner's."""
+    """Ask the same question with another user's token, which must find nothing of the owner's."""
     results = search(instance, arguments, stranger)["results"]
     leaked = [each for each in results if f"/{owner}/" in each["source"]["uri"]]
     if leaked:
@@ -226,7 +229,9 @@ def _report(out: TerminalConsole, timings: _Timings) -> None:
 
 
 def _spaced(text: str) -> str:
-    """Lines break elsewhere in a passage than in its file."""
+    """
+    Return the text with single spaces, because a passage breaks its lines elsewhere than its file.
+    """
     return " ".join(text.split())
 
 

@@ -1,4 +1,4 @@
-"""deployments add, list, remove: which deployments on AWS this machine knows."""
+"""The `deployments` verbs: add, list and remove the deployments on AWS that this machine knows."""
 
 import json
 import os
@@ -41,7 +41,11 @@ _BUCKET = re.compile(r"(?P<project>.+)-kb-docs-\d{12}-(?P<region>[a-z0-9-]+)")
 
 
 def of_file(name: str, path: Path) -> AwsSite:
-    """Raises `OtherOutputs` naming what is missing, or ValidationError for no file."""
+    """
+    Load a deployment from a file of outputs.
+
+    Raises `OtherOutputs` naming the missing outputs, or ValidationError if the file can't be read.
+    """
     try:
         text = path.read_bytes()
     except OSError as error:
@@ -58,7 +62,11 @@ def of_file(name: str, path: Path) -> AwsSite:
 
 
 def of_stacks(name: str, cloudformation: Any, *, project: str, region: str) -> AwsSite:
-    """Raises `NotDeployed` where there are none, `OtherOutputs` naming what is missing."""
+    """
+    Load a deployment from its stacks on AWS.
+
+    Raises `NotDeployed` if there are no stacks, or `OtherOutputs` naming the missing outputs.
+    """
     merged: dict[str, str] = {}
     for each in STACKS:
         stack = f"{project}-{each}"
@@ -99,7 +107,7 @@ def add_from_file(name: str, path: Path, *, told: Output) -> None:
 
 
 def add_from_stacks(name: str, *, project: str, region: str | None, told: Output) -> None:
-    """With an operator's credentials."""
+    """Add a deployment by the outputs of its stacks, with an operator's credentials."""
     there = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     if not there:
         raise WrongUsage("no region is named: --region, or AWS_REGION")

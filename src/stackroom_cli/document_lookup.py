@@ -1,4 +1,4 @@
-"""Which documents are meant: by a key, or by a file's name in a catalog."""
+"""Find the documents that a verb's arguments name: by key, or by a file's name in a catalog."""
 
 import difflib
 import shlex
@@ -48,7 +48,10 @@ class DocumentLookup:
         )
 
     def catalog(self, user: str | None, catalog: str) -> Catalog:
-        """By name or id. Raises ValidationError, naming those there are."""
+        """
+        Return the user's catalog of this name or id. Raises ValidationError naming the existing
+        ones.
+        """
         if user is None:
             raise ValidationError(f"--catalog {catalog!r} needs --user: catalogs are a user's own")
         is_id = catalog.startswith("cat-")
@@ -63,9 +66,9 @@ class DocumentLookup:
         self, targets: Iterable[str], *, user: str | None, catalog: str | None
     ) -> list[Document]:
         """
-        One per target, which is a key or, with a catalog, a file's name in it.
+        Return the document of each target, which is a key or, with a catalog, a file's name in it.
 
-        Raises ValidationError naming the target, before anything is done to any of them.
+        Raises ValidationError naming the target, before anything is done to any document.
         """
         within = self.catalog(user, catalog) if catalog is not None else None
         keys = dict.fromkeys(self._key(each, user=user, within=within) for each in targets)
@@ -76,9 +79,9 @@ class DocumentLookup:
         self, targets: Iterable[str], *, user: str | None, catalog: str | None
     ) -> dict[str, list[Document]]:
         """
-        The chosen documents by their catalogs' ids.
+        Return the chosen documents by their catalogs' ids.
 
-        Raises ValidationError also for one that belongs to no catalog.
+        Raises ValidationError also for a document that belongs to no catalog.
         """
         found: dict[str, list[Document]] = {}
         for document in self.chosen(targets, user=user, catalog=catalog):
@@ -105,7 +108,12 @@ class DocumentLookup:
         return key
 
     def _document(self, key: str, *, is_name: bool) -> Document:
-        """A name means the catalog's document before a rejected file; a key, what lies there."""
+        """
+        Return the document at a key.
+
+        If both a catalog's document and a rejected file exist there, a name means the document and
+        a key means the rejected file.
+        """
         location = locate(key)
         unplaced = self.documents.get(unplaced_partition(location.user_id), unplaced_id_of(key))
         if isinstance(location, Unplaced):
@@ -123,7 +131,7 @@ class DocumentLookup:
         return found
 
     def _no_documents(self, key: str) -> str:
-        """What is wrong with the key, and how to name the catalog that it seems to be."""
+        """Explain why a key names no document, and how to name the catalog that it seems to be."""
         user, _, name = key.removesuffix("/").partition("/")
         found = self.catalogs.get(catalog_id_of(user, name)) if user and name else None
         if found is not None and found.user_id == user:
@@ -135,7 +143,7 @@ class DocumentLookup:
         )
 
     def _alike(self, catalog_id: str, key: str) -> str:
-        """Of the catalog's, those with a name that is nearly the same, whatever its type."""
+        """Suggest the catalog's keys with a similar name, whatever their type."""
         page = self.documents.page(catalog_id, after=None, limit=_LOOKED_THROUGH)
         keys: dict[str, list[str]] = {}
         for each in page.documents:
@@ -148,7 +156,7 @@ class DocumentLookup:
 
 
 def document_of(asker: Asker, catalog: str, filename: str) -> "FoundDocument":
-    """Raises ValidationError for one that the asker hasn't."""
+    """Return the asker's document of this name. Raises ValidationError if there is none."""
     found = asker.client.documents(asker.catalog_id(catalog))
     documents = {canonical_name(each.filename): each for each in found}
     document = documents.get(canonical_name(filename))
@@ -160,8 +168,9 @@ def document_of(asker: Asker, catalog: str, filename: str) -> "FoundDocument":
 
 def kept_text(asker: Asker, document: "FoundDocument") -> DocumentText | None:
     """
-    Return the text that was indexed of a document; None if none is kept, or on a deployment, where
-    who is signed in reads no objects.
+    Return a document's indexed text, or None if there is none.
+
+    On a deployment it is always None, because a signed-in person can't read objects.
     """
     if not isinstance(asker.site, Instance):
         return None
@@ -180,7 +189,7 @@ def kept_text(asker: Asker, document: "FoundDocument") -> DocumentText | None:
 
 
 def downloaded(asker: Asker, document: "FoundDocument") -> bytes:
-    """Raises ValidationError for what is larger than any file that is taken."""
+    """Return a document's bytes. Raises ValidationError if it is larger than any accepted file."""
     if document.file_size_kb * 1024 > MAX_FILE_BYTES:
         raise ValidationError(f"{document.filename!r} is larger than any file that is taken")
     body = BytesIO()

@@ -1,4 +1,4 @@
-"""What is told of documents: a table of all of them, and of each how far it has come."""
+"""The table of documents, and each document's progress in words."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -45,7 +45,7 @@ _HEADS = ("Status", "Age", "Document", "Size", "Stage, or reason")
 
 @dataclass(frozen=True)
 class Rows:
-    """A table on a terminal; in a pipe a tab between two cells, and nothing padded."""
+    """A table on a terminal; tab-separated cells, without padding, in a pipe."""
 
     heads: Sequence[str]
     cells: Sequence[Sequence[Text | str]]
@@ -71,7 +71,11 @@ class Rows:
 
 
 def overview(listings: Iterable[CatalogListing], *, speed: float) -> RenderableType:
-    """One row per document, and how many are in which status; AWS's time passes at `speed`."""
+    """
+    Return a table with a row for each document, and the number of documents in each status.
+
+    `speed` is how many times faster than on AWS delays pass.
+    """
     rows: list[Sequence[Text | str]] = []
     counts: Counter[DocumentStatus] = Counter()
     notes: list[RenderableType] = []
@@ -96,7 +100,7 @@ def overview(listings: Iterable[CatalogListing], *, speed: float) -> RenderableT
 def status_answer(
     listings: Iterable[CatalogListing], waiting: list[str], left_out: list[str]
 ) -> StatusAnswer:
-    """The same for a program; `waiting` are keys of uploads that no record tells of."""
+    """Return the overview for programs. `waiting` has keys of uploads that have no record yet."""
     found = list(listings)
     return StatusAnswer(
         documents=[document_told(each, one) for each in found for one in each.documents],
@@ -155,14 +159,14 @@ def _cells(listing: CatalogListing, document: Document, speed: float) -> Sequenc
 
 
 def path(listing: CatalogListing, document: Document) -> str:
-    """Where it lies, in its user's words: the catalog by its name."""
+    """Return a document's path as users know it, with the catalog's name."""
     if listing.name == NO_CATALOG:
         return one_line(document.s3_key)
     return one_line(f"{listing.user_id}/{listing.name}/{document.filename}")
 
 
 def stage(listing: CatalogListing, document: Document, speed: float) -> str:
-    """How far a document is that has yet to settle; empty for all others."""
+    """Describe a document's stage and remaining time; empty once it has settled."""
     estimate = listing.estimates.get(document.document_id)
     if estimate is None or estimate.so_far_seconds is None:
         return ""

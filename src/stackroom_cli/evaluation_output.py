@@ -1,4 +1,4 @@
-"""What `stackroom evaluate` tells: to people, and to programs."""
+"""The output of `stackroom evaluate`, for people and for programs."""
 
 import json
 from collections.abc import Sequence
@@ -34,7 +34,11 @@ def print_evaluation(
     beside: Sequence[PairedDifference] = (),
     why_not: str | None = None,
 ) -> None:
-    """`beside` is the comparison with plain Retrieve, `why_not` the reason if there is none."""
+    """
+    Print an evaluation.
+
+    `beside` is the comparison with plain Retrieve, and `why_not` the reason if there is none.
+    """
     values, figures = evaluation.values(), evaluation.figures()
     unanswerable = sum(not each.is_answerable for each in evaluation.outcomes)
     answerable = len(evaluation.outcomes) - unanswerable
@@ -66,7 +70,7 @@ def _beside(each: PairedDifference) -> str:
 
 
 def _where(evaluation: Evaluation) -> str:
-    """Whom it asked, and how."""
+    """Describe the catalog, the site and the options of an evaluation."""
     set_to = "".join(f", {name}={json.dumps(each)}" for name, each in evaluation.options.items())
     return one_line(f"in {evaluation.catalog!r} of {evaluation.site}{set_to}")
 
@@ -126,7 +130,11 @@ def _compared_line(each: PairedDifference) -> str:
 
 
 def print_bar(out: TerminalConsole, found: BestScores, *, is_far: bool = False) -> None:
-    """`is_far`: all questions without an answer are a draft's, far from any document."""
+    """
+    Print the suggested least score.
+
+    `is_far` says that every question without an answer is a draft's, far from any document.
+    """
     if not found.least:
         out.print(f"\nno least score empties any answer and loses at most {MOST_LOST:.0%}")
         return

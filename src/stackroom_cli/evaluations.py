@@ -1,4 +1,4 @@
-"""evaluate: how right the answers are, by questions whose answers are known."""
+"""The `evaluate` verb: measure how often the answers are right, by questions with known answers."""
 
 import json
 import math
@@ -76,7 +76,7 @@ class GateMissed(EvaluationError):
 
 @dataclass(frozen=True)
 class Gate:
-    """As somebody types it: `top3=90` is at least 90 %, `nothing=3` at most 3 %."""
+    """A limit for a measure: `top3=90` means at least 90 %, `nothing=3` at most 3 %."""
 
     measure: str
     threshold: float
@@ -97,7 +97,7 @@ class Gate:
         raise WrongUsage(f"--gate {typed!r}: allowed: NUMBER behind {'=, '.join(MEASURES)}=")
 
     def told(self, figures: Mapping[str, float | None]) -> GateTold:
-        """What nothing was measured of is not passed."""
+        """Compare the gate with the figures. A measure without a figure does not pass."""
         figure, measure = figures[self.measure], MEASURES[self.measure]
         scale = 100 if measure.is_percent else 1
         value = None if figure is None else round(figure * scale, 9)  # 0.29 is 29 %, and no less
@@ -111,7 +111,7 @@ class Gate:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationOrder:
-    """What somebody wants of an evaluation, beside its figures."""
+    """The options of an evaluation."""
 
     options: Mapping[str, Any]
     gates: Sequence[Gate] = ()
@@ -123,7 +123,7 @@ class EvaluationOrder:
 
 
 def options_of(typed: Sequence[str]) -> dict[str, Any]:
-    """Of `min_score=0.3` and such: arguments of the tool, checked as the tool checks them."""
+    """Parse arguments of the tool, such as `min_score=0.3`, and check them as the tool does."""
     allowed = RetrieveArguments.model_fields.keys() - {"query", "catalog_id"}
     options: dict[str, Any] = {}
     for each in typed:
@@ -142,7 +142,11 @@ def options_of(typed: Sequence[str]) -> dict[str, Any]:
 def evaluate(
     asker: Asker, path: Path, order: EvaluationOrder, *, catalog: str, told: Output
 ) -> None:
-    """Raises EvaluationError if something kept it from being measured, GateMissed by a gate."""
+    """
+    Evaluate and print the result.
+
+    Raises EvaluationError if it could not be measured, or GateMissed if a gate is missed.
+    """
     read_questions = read(path)
     before = None if order.compare is None else Evaluation.read(order.compare)
     if order.out is not None:
@@ -201,7 +205,9 @@ def evaluate(
 
 
 def draft(asker: Asker, path: Path, *, catalog: str, count: int, told: Output) -> None:
-    """Writes a new file. What can't be read of the catalog is told, and left out."""
+    """
+    Write a new file of drafted questions. Documents that can't be read are reported and left out.
+    """
     require_new(path)
     if not path.parent.is_dir():
         raise WrongUsage(f"there is no folder {path.parent}")
@@ -234,7 +240,11 @@ def draft(asker: Asker, path: Path, *, catalog: str, count: int, told: Output) -
 
 
 def _model(asker: Asker) -> Model | None:
-    """That answers in the local mode, where one is named; what a deployment has goes to none."""
+    """
+    Return the model that writes the local mode's answers, or None.
+
+    On a deployment it is always None: documents of a deployment are sent to no such model.
+    """
     if isinstance(asker.site, AwsSite):
         return None
     try:
@@ -264,7 +274,11 @@ def _read(asker: Asker, document: FoundDocument) -> tuple[Page, ...]:
 
 
 def _make(folder: Path) -> None:
-    """Before anything is asked, and paid for. What lies there stays: it is somebody's, or a run."""
+    """
+    Create the folder for the results, before any question is asked and paid for.
+
+    Existing results are never overwritten.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=folder).close()
@@ -275,7 +289,7 @@ def _make(folder: Path) -> None:
 
 
 def _kept(evaluation: Evaluation, folder: Path | None) -> EvaluationError | None:
-    """Why it could not be written: what was asked is told all the same."""
+    """Write the evaluation. An error is returned, so that the result can still be printed."""
     try:
         if folder is not None:
             evaluation.write(folder)
@@ -303,7 +317,7 @@ def _accepted(
 def _require_indexed(
     path: Path, questions: Mapping[int, KnownQuestion], asker: Asker, catalog: str
 ) -> None:
-    """A question about a file that nothing is found of would measure nothing of the answers."""
+    """Refuse questions about files that are not indexed, which would not measure the answers."""
     files = {
         each.filename: DocumentStatus(each.indexing_status)
         for each in asker.client.documents(asker.catalog_id(catalog))
@@ -344,7 +358,9 @@ def _confirm(asker: Asker, questions: Sequence[KnownQuestion], order: Evaluation
 def _beside_plain(
     asker: Asker, catalog: str, evaluation: Evaluation
 ) -> tuple[Evaluation, str | None]:
-    """With plain Retrieve's ranks, which an operator's rights are needed for; or why without."""
+    """
+    Add plain Retrieve's ranks, which needs an operator's rights, or return why they are missing.
+    """
     try:
         return evaluation.with_plain_ranks(_plain(asker, catalog)), None
     except (AWSError, BotoCoreError, StackroomError) as error:

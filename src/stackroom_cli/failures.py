@@ -1,4 +1,4 @@
-"""How a verb's failure is told: a line for people, or a JSON document, on standard error."""
+"""Reports a verb's failure on standard error: a line for people, or a JSON document."""
 
 import errno
 import sys
@@ -10,14 +10,17 @@ from stackroom_cli.untrusted_text import in_json, lines
 
 
 class WrongUsage(StackroomError):
-    """Nothing was done; `str()` of it is one line that says what is allowed."""
+    """
+    The command line is wrong and nothing was done; the message is one line that says what is
+    allowed.
+    """
 
 
 _UNWRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT})
 
 
 def tell(message: str, kind: str, *, is_json: bool) -> None:
-    """`kind` is the error's name; people are spared it."""
+    """Print an error. `kind`, the error's name, is printed in JSON alone."""
     if is_json:
         from stackroom_cli.json_output import ErrorTold, Failed  # noqa: PLC0415 - where wanted
 
@@ -28,7 +31,7 @@ def tell(message: str, kind: str, *, is_json: bool) -> None:
 
 
 def refused(error: BaseException) -> str | None:
-    """What AWS refused, as a sentence; None of all else."""
+    """Return a sentence for an error that comes from AWS, or None for any other."""
     if "botocore" not in sys.modules:  # to import it takes longer than most verbs
         return None
     from stackroom_cli.sites.aws_refusals import sentence  # noqa: PLC0415 - see above
@@ -37,7 +40,7 @@ def refused(error: BaseException) -> str | None:
 
 
 def of_gateway(error: BaseException) -> str | None:
-    """What the gateway or the issuer said, as the client tells it; None of all else."""
+    """Return the message of an error from the gateway or the issuer, or None for any other."""
     if "stackroom_client" not in sys.modules:  # see above
         return None
     from stackroom_client.errors import StackroomError as ClientError  # noqa: PLC0415 - see above
@@ -46,7 +49,9 @@ def of_gateway(error: BaseException) -> str | None:
 
 
 def unwritable(error: BaseException) -> str | None:
-    """What the machine doesn't let us write or open, as a sentence; None of all else."""
+    """
+    Return a sentence for a file that this machine can't write or open, or None for any other error.
+    """
     if not isinstance(error, OSError) or error.errno not in _UNWRITABLE:
         return None
     file = "" if error.filename is None else f"{error.filename}: "  # a write knows no name

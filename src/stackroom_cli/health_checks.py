@@ -1,4 +1,6 @@
-"""doctor: what could keep the local mode from working here, each with what to do about it."""
+"""
+The `doctor` verb: check what could keep Stackroom from working, and name a remedy for each problem.
+"""
 
 import json
 import shlex
@@ -49,14 +51,14 @@ class SomeBad(StackroomError):
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What is well; or what is wrong and what to do about it, with the command."""
+    """The result of a check: what is well, or what is wrong and the command that repairs it."""
 
     good: bool
     text: str
 
 
 def tell(results: Iterable[CheckResult], told: Output) -> None:
-    """Each as soon as it is known. Raises `SomeBad` unless all is well."""
+    """Print each result as soon as it is known. Raises `SomeBad` unless all checks pass."""
     known = list[CheckResult]()
     for result in results:
         known.append(result)
@@ -76,7 +78,7 @@ _FAILURES = (Unavailable, ServiceRefused, BotoCoreError, ClientError)
 
 @dataclass(frozen=True, kw_only=True)
 class Remedies:
-    """Commands for whoever runs it, as they are typed there."""
+    """The commands that `doctor` recommends, as they are typed on this site."""
 
     logs: str
     reconcile: str
@@ -127,7 +129,7 @@ def _waiting_in(sqs: Any, url: str) -> int:
 
 
 def _rounds(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
-    """How far the reconciler's own full round has come, or when the last one ended."""
+    """Report the progress of the reconciler's full round, or when the last one ended."""
     try:
         latest = SiteServices(site).stores.rounds.latest()
     except _FAILURES as error:
@@ -310,7 +312,7 @@ _LONGEST = 2.0
 
 
 def embeddings(instance: Instance) -> Iterator[CheckResult]:
-    """Nothing of a local mode that has no gateway yet."""
+    """Check the cache of questions' embeddings; no result if the local mode has no gateway yet."""
     functions = _functions(instance.state_dir / "gateway.json")
     if not functions:
         return
@@ -337,7 +339,7 @@ def _counted(logs: list[Path]) -> str:
 
 
 def _sum(log: Path, name: str) -> int:
-    """Of what a function counted under this name, a line of JSON each time."""
+    """Return the sum of a metric in a function's log, whose lines are JSON."""
     counted = 0
     with suppress(FileNotFoundError), log.open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
@@ -368,7 +370,9 @@ _SECONDS = 20.0
 
 
 def doctor_of_deployment(site: AwsSite, *, told: Output) -> None:
-    """Raises Denied where no credentials are to be had at all: no check says more."""
+    """
+    Check a deployment. Raises Denied if there are no credentials at all, since no check would pass.
+    """
     caller = site.client("sts").get_caller_identity()
     who = CheckResult(True, f"{site.told}, as {caller['Arn']}")
     tell(chain([who], _stores(site), _doors(site), health(site, deployment_remedies(site))), told)
@@ -383,7 +387,10 @@ def _stores(site: AwsSite) -> Iterator[CheckResult]:
 
 
 def _doors(site: AwsSite) -> Iterator[CheckResult]:
-    """The gateway, which must refuse whoever has no token, and the issuer's metadata."""
+    """
+    Check that the gateway refuses requests without a token, and that the issuer serves its
+    metadata.
+    """
     yield _answers(f"MCP endpoint {site.mcp_url}", lambda: _refuses_strangers(site.mcp_url))
     yield _answers(f"issuer {site.issuer}", sign_in_of(site).metadata)
 

@@ -353,7 +353,7 @@ class ComparedTold(JsonAnswer):
 
 
 class BarTold(JsonAnswer):
-    """With `--calibrate`: a suggested minimum score of passages; 0 if none is worth it."""
+    """The suggested minimum score of passages, with `--calibrate`; 0 if no score is worth it."""
 
     least_score: float
     unanswerable_nothing: Annotated[

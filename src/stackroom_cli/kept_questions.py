@@ -1,4 +1,4 @@
-"""evaluate --kept: what was said of answers, into a file of questions for a person to judge."""
+"""The `evaluate --kept` verb: turn feedback on answers into questions for a person to judge."""
 
 import os
 from collections.abc import Sequence
@@ -24,8 +24,9 @@ from stackroom_evaluation.question_file import (
 
 def keep(asker: Asker, path: Path, *, catalog: str, told: Output) -> None:
     """
-    Of that catalog, or of none in particular, behind what stands in the file. A question that
-    stands there already is not written again, however it stands there.
+    Append questions from the feedback on this catalog, or on none in particular, to the file.
+
+    A question that the file already has, in whatever form, is not written again.
     """
     questions = kept_questions(map(vars, asker.client.list_feedback(asker.catalog_id(catalog))))
     added = append(path, questions)
@@ -43,9 +44,9 @@ def keep(asker: Asker, path: Path, *, catalog: str, told: Output) -> None:
 
 def append(path: Path, questions: Sequence[KnownQuestion]) -> list[KnownQuestion]:
     """
-    Those that the file doesn't ask yet; a new file if there is none.
+    Append the questions that the file doesn't have yet, and return them; a missing file is created.
 
-    Raises EvaluationError if it can't be read as a file of questions: nothing is written then.
+    Raises EvaluationError, and writes nothing, if it is not a file of questions.
     """
     path = Path(os.path.realpath(path))  # what is a link stays one
     with folder_lock(path):
@@ -69,7 +70,9 @@ def append(path: Path, questions: Sequence[KnownQuestion]) -> list[KnownQuestion
 
 
 def write_new(path: Path, questions: Sequence[KnownQuestion]) -> None:
-    """Raises WrongUsage, or EvaluationError if it can't be written."""
+    """
+    Write a new file of questions. Raises WrongUsage if it exists, EvaluationError if writing fails.
+    """
     with folder_lock(path):
         require_new(path)
         replace(path, _lines_of(questions))

@@ -1,4 +1,4 @@
-"""up, down, env: the life of the local mode."""
+"""The `up`, `down` and `env` verbs: the life of the local mode."""
 
 import os
 import shlex
@@ -41,8 +41,10 @@ def up(
     told: Output,
 ) -> None:
     """
-    `context` is CDK context, over that of cdk.json; `assumed` are options of the simulator, of what
-    AWS leaves open; `model` embeds.
+    Run the local mode until it is stopped.
+
+    `context` is CDK context that overrides that of cdk.json, `assumed` are the simulator's options
+    for behaviour that AWS leaves open, and `model` is the model that embeds.
     """
     out = told.people
     announce = stopwatch(out)
@@ -86,7 +88,7 @@ def up(
 def _beside(
     state: StateDirectory, instance: Instance, announce: Announce, counted: Counting
 ) -> Generator[None]:
-    """What a start has to do while it serves already."""
+    """Do the work of a start that can wait until the local mode already serves."""
     # Imported here because they take a while, and whoever starts waits for none of it.
     from stackroom.text.inspection import reader_of  # noqa: PLC0415
     from stackroom_cli.sites.site_services import SiteServices  # noqa: PLC0415
@@ -115,13 +117,13 @@ def down(state_dir: Path, *, told: Output) -> None:
 
 
 def _require_kept(state: StateDirectory) -> None:
-    """Raises `NotKept`."""
+    """Raise `NotKept` if the directory was not written to disk completely."""
     if not DiskReserve(state.path).is_done:
         raise NotKept(state.path)
 
 
 def env(state_dir: Path, *, user: str | None, told: Output) -> None:
-    """`user` is None for the operator."""
+    """Print the environment variables of a user, or of the operator if `user` is None."""
     instance = StateDirectory(state_dir).instance()
     variables = {**instance.environment(), **_keys(instance, user)}
     told.answer(VariablesAnswer(variables=variables))
@@ -158,7 +160,7 @@ def _console(instance: Instance) -> str:
 
 
 def _models(embeds: ModelName) -> str:
-    """Which model embeds, and which writes answers."""
+    """Describe the model that embeds, and the model that writes answers."""
     endpoint = ModelEndpoint.of(os.environ, MODEL_PREFIX)
     if endpoint is None:
         answers = "answers are extracted from the passages, without a model"

@@ -1,4 +1,4 @@
-"""Documents as they move: a window that redraws on a terminal, lines in a pipe."""
+"""Documents and their progress, live: a window that redraws on a terminal, lines in a pipe."""
 
 import heapq
 import math
@@ -47,7 +47,7 @@ _Rows = dict[DocumentStatus, list[_Row]]
 def composed(
     listings: Iterable[CatalogListing], *, width: int, height: int, speed: float, now: datetime
 ) -> list[Text]:
-    """At most `height` lines of at most `width` cells; the last one has the totals."""
+    """Return at most `height` lines of at most `width` cells; the last one has the totals."""
     rows = _by_status(listings)
     count = sum(map(len, rows.values()))
     if not count:
@@ -71,7 +71,7 @@ def composed(
 
 
 def told(counts: Mapping[DocumentStatus, int]) -> str:
-    """How many are in which status, what failed first."""
+    """Return how many documents are in each status, failed ones first."""
     return ", ".join(f"{counts[each]} {each}" for each in _ORDER if counts.get(each))
 
 
@@ -85,10 +85,10 @@ def _by_status(listings: Iterable[CatalogListing]) -> _Rows:
 
 def _chosen(rows: _Rows, room: int, width: int) -> list[tuple[_Row, list[Text]]]:
     """
-    What moves, what failed, and what was indexed last, as far as there is room; with each the lines
-    below its own, of a reason that its column has no room for.
+    Choose the rows to show: documents in progress, failed ones, and those indexed last.
 
-    Of the first two, each leaves a third of it to the other.
+    Each row comes with lines for a reason that doesn't fit its column. Documents in progress and
+    failed ones each leave a third of the room to the other.
     """
     moving = [row for status in _MOVING for row in rows[status]]
     failed = rows[DocumentStatus.FAILED]
@@ -106,7 +106,9 @@ def _chosen(rows: _Rows, room: int, width: int) -> list[tuple[_Row, list[Text]]]
 
 
 def _reason_below(row: _Row, width: int) -> list[Text]:
-    """Under the document's name, at most so many lines; none of a reason that its column holds."""
+    """
+    Return the lines below a document's name with its reason; none if the reason fits its column.
+    """
     _, document = row
     reason = one_line(document.remark or "")
     room = width - _NAME_FROM
@@ -120,7 +122,7 @@ def _reason_below(row: _Row, width: int) -> list[Text]:
 
 
 def _soonest(row: _Row) -> tuple[bool, float, str]:
-    """At work before waiting, then what is done soonest."""
+    """Return a sort key: documents at work before waiting ones, then by remaining time."""
     listing, document = row
     estimate = listing.estimates.get(document.document_id)
     seconds = estimate.eta_seconds if estimate and estimate.eta_seconds is not None else math.inf
@@ -181,7 +183,7 @@ def _columns(width: int, *cells: str) -> str:
 
 
 def fitted(text: str, width: int, *, keep_end: bool = False) -> str:
-    """In exactly `width` cells; what is too long loses its end, or its middle."""
+    """Return the text in exactly `width` cells; a longer one loses its end, or its middle."""
     if width <= 0:
         return ""
     if cell_len(text) <= width:
@@ -191,7 +193,7 @@ def fitted(text: str, width: int, *, keep_end: bool = False) -> str:
 
 
 def _ending(text: str, width: int) -> str:
-    """As many of the last characters as fit into `width` cells."""
+    """Return the last characters that fit into `width` cells."""
     ending = text[-width:] if width else ""
     while cell_len(ending) > width:
         ending = ending[1:]
@@ -218,7 +220,7 @@ class StatusView(Protocol):
 
 @dataclass
 class StatusWatch:
-    """`show` whatever is the case now, then `rest`; a context manager."""
+    """A context manager that shows documents with `show` and pauses with `rest`."""
 
     out: TerminalConsole
     view: StatusView
@@ -234,7 +236,7 @@ class StatusWatch:
         every_document: bool = True,
         lines: Output | None = None,
     ) -> Self:
-        """In a pipe a line for every document's change, or for every change of the totals."""
+        """Choose the view. A pipe gets a line for each change of a document, or of the totals."""
         if lines is not None:
             return cls(out, EachAsJson(lines))
         if out.is_terminal:
@@ -257,7 +259,7 @@ class StatusWatch:
         self.view.show(listings)
 
     def rest(self) -> None:
-        """So long that looking takes no more than its share, however much there is to look at."""
+        """Pause long enough that reading and drawing take no more than their share of a core."""
         spent = time.process_time() - self._looked
         until = time.monotonic() + min(max(_LEAST_SECONDS, spent / _SHARE), _MOST_SECONDS)
         size = self.out.size
@@ -270,7 +272,7 @@ class StatusWatch:
 
 
 class StatusWindow:
-    """As many lines as the terminal has, drawn anew when they or its size are others."""
+    """A view that fills the terminal, and redraws when the lines or the terminal's size change."""
 
     def __init__(self, out: TerminalConsole, speed: float) -> None:
         self._out, self._speed = out, speed
@@ -300,7 +302,7 @@ class StatusWindow:
 
 
 class EachChange:
-    """What moves and what failed as it is at first; then a line for every document's change."""
+    """A view that prints unfinished and failed documents first, then a line for each change."""
 
     def __init__(self, out: TerminalConsole) -> None:
         self._out = out
@@ -335,7 +337,9 @@ class EachChange:
 
 
 class EachTotal:
-    """How many are in which status, whenever that is another; and each that failed, with why."""
+    """
+    A view that prints the number in each status when it changes, and each failure with its reason.
+    """
 
     def __init__(self, out: TerminalConsole) -> None:
         self._out = out
@@ -368,7 +372,7 @@ def _state(document: Document) -> tuple[DocumentStatus, str | None]:
 
 
 class EachAsJson:
-    """A line of JSON for each document, and again for each change of one."""
+    """A view that prints a line of JSON for each document, and again for each of its changes."""
 
     def __init__(self, out: Output) -> None:
         self._out = out

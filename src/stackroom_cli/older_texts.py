@@ -1,4 +1,4 @@
-"""reread: documents whose text is missing or of an older reader, and those of a kept directory."""
+"""The `reread` verb, and the rereading of a directory that an earlier version wrote."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +29,7 @@ from stackroom_local.supervisor import Announce, Counting
 
 @dataclass(frozen=True)
 class _Wanted:
-    """Documents of one catalog; all that need it, if there are no ids."""
+    """Documents of one catalog; without ids, all that need to be read again."""
 
     user_id: str
     catalog_id: str
@@ -52,7 +52,9 @@ class _Part:
 def reread(
     site: Site, targets: list[str], *, user: str | None, catalog: str | None, told: Output
 ) -> None:
-    """Of the targets, or of a catalog, or of all the user's catalogs, or of everybody's."""
+    """
+    Reread the targets, or what needs it in a catalog, in a user's catalogs, or in everybody's.
+    """
     services, out = SiteServices(site), told.people
     wanted = _wanted(services, targets, user=user, catalog=catalog)
     again, refused, examined = list[str](), list[NotAgain](), 0
@@ -99,7 +101,10 @@ def _named(catalog_id: str, documents: Sequence[Document]) -> _Wanted:
 
 
 def _parts(services: SiteServices, wanted: Iterable[_Wanted]) -> Iterator[_Part]:
-    """A catalog is refused as a whole if it went meanwhile, or a record of it can't be read."""
+    """
+    Reread catalog by catalog. A catalog is refused as a whole if it is gone or has a malformed
+    record.
+    """
     for each in wanted:
         try:
             rereading = services.rereading
@@ -119,8 +124,9 @@ def read_anew_at_start(
     state: StateDirectory, instance: Instance, *, announce: Announce, counting: Counting
 ) -> Iterator[None]:
     """
-    Have what an earlier version has read read anew, once, step by step beside what is served, and
-    show how far it is. A stop loses nothing: the next start goes on.
+    Reread documents that an earlier version read, step by step while the local mode serves.
+
+    It shows its progress. After a stop, the next start continues.
     """
     try:
         yield from _steps(state, SiteServices(instance), announce, counting)

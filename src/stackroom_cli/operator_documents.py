@@ -1,4 +1,4 @@
-"""drop, status, catalogs and retry, with an operator's rights: documents on their way."""
+"""The `drop`, `status`, `catalogs` and `retry` verbs, with an operator's rights."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -52,7 +52,7 @@ JUNK = "which systems and programs keep for themselves"
 
 
 def objects(inventory: Inventory, user_id: str | None) -> Iterator[ListedObject]:
-    """The files of everybody, or of one user, as they lie in the bucket; junk is among them."""
+    """Yield the files in the bucket, of one user or of everybody, including junk."""
     prefix = f"{user_id}/" if user_id else ""
     after: str | None = ""
     while after is not None:
@@ -65,8 +65,10 @@ def objects(inventory: Inventory, user_id: str | None) -> Iterator[ListedObject]
 
 def waiting(lying: Iterable[ListedObject], records: Iterable[Document]) -> list[str]:
     """
-    Keys. `records` are all that there are, also those of a large catalog that nobody is shown;
-    `lying` must have been read before them: records are written after objects.
+    Return the keys of uploads that no record covers yet.
+
+    `records` must include all documents, also those of large catalogs. List `lying` before reading
+    the records, which are written after the objects.
     """
     left = {each.key: each for each in lying if not is_junk(each.key)}
     for record in records:
@@ -77,7 +79,7 @@ def waiting(lying: Iterable[ListedObject], records: Iterable[Document]) -> list[
 
 
 def told_waiting(keys: list[str]) -> str:
-    """For people; empty where nothing waits."""
+    """Describe the waiting uploads for people; empty if there are none."""
     if not keys:
         return ""
     count = f"{len(keys)} {'upload waits' if len(keys) == 1 else 'uploads wait'} to be taken up"
@@ -90,7 +92,7 @@ _NAMED = 3  # of files that are left out
 
 
 def left_out_text(names: Sequence[str], what: str) -> str:
-    """For people; empty where nothing is left out."""
+    """Describe the files that were left out for people; empty if there are none."""
     if not names:
         return ""
     more = [f"and {len(names) - _NAMED} more"] if len(names) > _NAMED else []
@@ -129,7 +131,10 @@ def drop(
 
 
 def _as_known(site: Site, prefix: str, file: DroppableFile) -> DroppableFile:
-    """With the key of its document; another machine may have encoded the same name otherwise."""
+    """
+    Return the file with its document's key, since another system may have encoded the name
+    differently.
+    """
     location = locate(prefix + file.name)
     if location.key.isascii() or isinstance(location, Unplaced):
         return file
@@ -140,8 +145,10 @@ def _as_known(site: Site, prefix: str, file: DroppableFile) -> DroppableFile:
 
 def prefix_of(site: Site, user: str, catalog: str) -> str:
     """
-    Of the catalog of that name, wherever it lies: a tool names a prefix by the catalog's id. Raises
-    ValidationError before anything is uploaded to where it would be rejected.
+    Return the prefix of the user's catalog of this name.
+
+    A catalog that a tool created has its id in the prefix. Raises ValidationError, before any
+    upload, if files would be rejected there.
     """
     location = locate(f"{checked(user)}/{catalog}/file.txt")
     if isinstance(location, Unplaced):
@@ -184,13 +191,15 @@ def status(site: Site, *, user: str | None, watch: bool, until_settled: bool, to
 
 
 def keys_waiting(site: Site, user: str | None) -> list[str]:
-    """Keys of uploads that no record tells of."""
+    """Return the keys of uploads that no record covers yet."""
     lying = list(objects(SiteServices(site).stores.inventory, user))
     return waiting(lying, SiteRecords(site).documents(user))
 
 
 def _has_settled(following: FollowedRecords, listings: Iterable[CatalogListing]) -> bool:
-    """Also what was uploaded a moment ago, and has no record yet."""
+    """
+    Return whether all documents have settled, including recent uploads that have no record yet.
+    """
     if _is_under_way(listings):
         return False
     try:
@@ -223,7 +232,7 @@ def put(
 def uploading(
     files: tuple[DroppableFile, ...], *, out: TerminalConsole
 ) -> Iterator[Callable[[int], None]]:
-    """A bar on a terminal; what it gives is told how many bytes more are sent."""
+    """Show a progress bar on a terminal; yields a function that takes the number of bytes sent."""
     columns = (TextColumn("uploading"), BarColumn(), DownloadColumn(binary_units=True))
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
         bar = progress.add_task("", total=sum(file.path.stat().st_size for file in files))
@@ -239,9 +248,9 @@ def settle(
     seconds: float = float("inf"),
 ) -> list[Document]:
     """
-    Shows each of them until it is indexed or failed; their records then.
+    Show the files until each is indexed or failed, and return their records.
 
-    Raises `TimeoutError` naming those that were neither within `seconds`.
+    Raises `TimeoutError` naming those that have not settled within `seconds`.
     """
     started = time.monotonic()
     following = FollowedRecords(site, user)
@@ -294,7 +303,7 @@ def tell_left_out(out: TerminalConsole, found: FoundFiles) -> None:
 def tell_reasons(
     out: TerminalConsole, what: str, told: Iterable[tuple[str, str]], *, style: str
 ) -> None:
-    """Of each its name and the reason, which is said once of those that have the same."""
+    """Print each name with its reason; names with the same reason share one line."""
     names: dict[str, list[str]] = {}
     for name, reason in told:
         names.setdefault(reason, []).append(name)
@@ -357,7 +366,9 @@ def tell(found: list[CatalogTold], told: Output) -> None:
 
 
 def retry(site: Site, targets: list[str], *, user: str, catalog: str | None, told: Output) -> None:
-    """Of the targets, or of a catalog, or of all the user's catalogs."""
+    """
+    Retry the failed documents among the targets, or in a catalog, or in all the user's catalogs.
+    """
     services, out = SiteServices(site), told.people
     choosing = DocumentLookup.among(services)
     wanted: dict[str, list[str] | None] = {}

@@ -1,4 +1,4 @@
-"""Where the command line writes: coloured on a terminal, plain text with no wrapping in a pipe."""
+"""The command line's output: coloured on a terminal, plain and unwrapped in a pipe."""
 
 import sys
 import time
@@ -18,7 +18,7 @@ _PIPE_WIDTH = 200
 
 
 class TerminalConsole(rich.console.Console):
-    """Whatever is printed, only our own styles reach the terminal as control codes."""
+    """A console that escapes control characters in printed text, except those of our own styles."""
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
@@ -40,18 +40,18 @@ def console(*, is_quiet: bool = False) -> TerminalConsole:
 
 @dataclass(frozen=True)
 class Output:
-    """What a verb says: to people as it goes, or to a program in one JSON document."""
+    """A verb's output: text for people as the work goes on, or one JSON document for programs."""
 
     people: TerminalConsole
     is_json: bool
 
     def answer(self, answer: BaseModel) -> None:
-        """The document, where JSON was asked for; people were told already."""
+        """Print the answer if JSON is wanted; people have read the text already."""
         if self.is_json:
             self.tell(answer.model_dump_json(indent=2))
 
     def line(self, answer: BaseModel) -> None:
-        """One of many documents, each a line."""
+        """Print one of many answers, each on a line, if JSON is wanted."""
         if self.is_json:
             self.tell(answer.model_dump_json())
 
@@ -60,7 +60,7 @@ class Output:
 
 
 def output(as_json: bool) -> Output:
-    """Where JSON is asked for, standard output has nothing else."""
+    """Return the output of a verb. If JSON is wanted, nothing else goes to standard output."""
     return Output(console(is_quiet=as_json), as_json)
 
 
@@ -73,7 +73,9 @@ def table(*columns: str) -> Table:
 
 @contextmanager
 def counting(out: rich.console.Console, text: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar that goes when all is done; what it gives is told how many are."""
+    """
+    Show a progress bar that disappears at the end; yields a function that takes the number done.
+    """
     # Imported here because most verbs have nothing to count.
     from rich.progress import (  # noqa: PLC0415
         BarColumn,
@@ -90,7 +92,7 @@ def counting(out: rich.console.Console, text: str, total: int) -> Iterator[Calla
 
 
 def stopwatch(out: TerminalConsole) -> Callable[[str], None]:
-    """Announces what was done, and when since now."""
+    """Return a function that prints a message with the seconds since now."""
     started = time.monotonic()
 
     def announce(text: str) -> None:

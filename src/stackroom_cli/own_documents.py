@@ -1,7 +1,8 @@
 """
-drop, status, delete, catalogs for whoever is signed in to a deployment: by the client, over MCP.
+The `drop`, `status`, `delete` and `catalogs` verbs for a person signed in to a deployment.
 
-Nobody needs AWS credentials for it. What the tools don't tell is null in the answers.
+They call the gateway's tools and need no AWS credentials. Fields that the tools don't return are
+null in the answers.
 """
 
 import math
@@ -59,7 +60,10 @@ class SignedInPerson:
 
     @classmethod
     def at(cls, site: Site) -> Self:
-        """Raises SignInNeeded; of a local mode, which has no sign-in, WrongUsage."""
+        """
+        Return the person signed in to a deployment. Raises SignInNeeded, or WrongUsage in the local
+        mode.
+        """
         asker = Asker(site=site, user=None)
         return cls(site=site, asker=asker, user_id=user_of(site, asker.token))
 
@@ -227,7 +231,9 @@ def drop(
 
 
 def _of_one(advance: Callable[[int], None]) -> Callable[[int, int], None]:
-    """Told how much of a file is sent; of one that is sent again, less than before."""
+    """
+    Return a callback for one file's progress, which may start again when the upload is retried.
+    """
     so_far = 0
 
     def progress(done: int, _: int) -> None:
@@ -239,6 +245,9 @@ def _of_one(advance: Callable[[int], None]) -> Callable[[int, int], None]:
 
 
 def _is_settled(document: DocumentTold) -> bool:
-    """Indexed, failed, or postponed: what is pending has no other reason."""
+    """
+    Return whether a document is indexed, failed or postponed; a pending one with a reason is
+    postponed.
+    """
     is_postponed = document.status is DocumentStatus.PENDING and document.status_reason is not None
     return document.status in _ENDED or is_postponed

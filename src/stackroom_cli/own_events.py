@@ -1,4 +1,6 @@
-"""events: what happened to a user's catalogs and documents, as the tool list_events tells it."""
+"""
+The `events` verb: what happened to a user's catalogs and documents, from the list_events tool.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +16,10 @@ if TYPE_CHECKING:
 
 
 def events(asker: Asker, *, catalog: str | None, follow: bool, told: Output) -> None:
-    """The oldest first; `follow` goes on until Ctrl-C. A catalog that is gone goes by its id."""
+    """
+    Print events, oldest first, and with `follow` until Ctrl-C. A deleted catalog is named by its
+    id.
+    """
     is_id = catalog is None or catalog.startswith("cat-")
     catalog_id = catalog if is_id else asker.catalog_id(str(catalog))
     each = None

@@ -1,7 +1,7 @@
 """
-passages: the text of a document, passage by passage.
+The `passages` verb: a document's text, passage by passage.
 
-Cut as the simulator does it when it ingests, and placed as answers cite.
+The text is cut as the simulator cuts it, and each passage has its place as answers cite it.
 """
 
 from pathlib import Path
@@ -57,7 +57,7 @@ def whole_text(text: DocumentText) -> None:
 
 
 def body_at(path: Path) -> bytes:
-    """Raises Unreadable."""
+    """Return a file's bytes. Raises Unreadable."""
     try:
         path.name.encode()
         if path.is_dir():
@@ -72,7 +72,7 @@ def body_at(path: Path) -> bytes:
 
 
 def text_in(body: bytes, filename: str) -> DocumentText:
-    """Return the text of a file. Raises Unreadable with the reason, for whoever has the file."""
+    """Return the text of a file. Raises Unreadable with the file's name and the reason."""
     try:
         pages = read_pages_apart(body, filename, seconds=_SECONDS)
     except Unreadable as defect:
@@ -83,7 +83,7 @@ def text_in(body: bytes, filename: str) -> DocumentText:
 
 
 def _cut(text: str, chunking: Chunking) -> list[str]:
-    """As they would be indexed."""
+    """Return the passages as they would be indexed."""
     return [chunk.text for chunk in limited(fixed_size(chunking)([text], _no_vector))]
 
 
@@ -122,7 +122,9 @@ def _print(out: TerminalConsole, answer: PassagesAnswer) -> None:
 
 
 def _stands(passage: PassageTold) -> str:
-    """Its place as an answer cites it, its size, and what becomes of it."""
+    """
+    Describe a passage: its place as an answer cites it, its size, and its rank if it is navigation.
+    """
     first, last = passage.page_first or passage.page, passage.page_last or passage.page
     told = [] if passage.page is None else [f"page {passage.page}"]
     if first != last:

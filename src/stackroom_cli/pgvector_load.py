@@ -1,4 +1,4 @@
-"""load: a folder's documents into a knowledge base in PostgreSQL, with a line for each."""
+"""The `load` verb: load a folder's documents into a knowledge base in PostgreSQL."""
 
 import hashlib
 import json
@@ -61,14 +61,14 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Unchanged:
-    """It is there already, as it would be made now."""
+    """A document that is there already, and would be the same now."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class NotLoaded:
-    """What was there of that name is there still."""
+    """A document that could not be loaded; an earlier version of it stays."""
 
     name: str
     reason: str
@@ -80,8 +80,10 @@ Outcome = Loaded | Unchanged | NotLoaded
 @dataclass(frozen=True, kw_only=True)
 class Loading:
     """
-    `source` is the beginning of each document's URI, to which its name is added; without it that is
-    the URI of the file that was loaded. `pause` is told how often an embedding was tried in vain.
+    Reads, cuts, embeds and writes documents.
+
+    A document's URI is `source` followed by its name, or without `source` the URI of the loaded
+    file. `pause` takes the number of failed attempts to embed a passage.
     """
 
     documents: Documents
@@ -92,9 +94,9 @@ class Loading:
 
     def load(self, files: Iterable[DroppableFile]) -> Iterator[Outcome]:
         """
-        What becomes of each: one that can't be loaded does not keep the others back.
+        Load each file and yield its outcome; one that can't be loaded doesn't stop the others.
 
-        Raises SearchRefused for what would keep all of them back.
+        Raises SearchRefused if no file could be loaded.
         """
         for file in files:
             try:
@@ -153,7 +155,7 @@ class Loading:
         )
 
     def _digest(self, body: bytes, sidecar: bytes | None, uri: str) -> str:
-        """Of all that a document is made of: another size of chunks makes another version."""
+        """Return a digest of everything that makes a document, including the size of its chunks."""
         made_with = [
             self.embeddings.model,
             self.embeddings.dimensions,
@@ -181,7 +183,9 @@ class SomeNotLoaded(LocalModeError):
 
 @dataclass(frozen=True, kw_only=True)
 class LoadTarget:
-    """Where documents go. `url` is libpq's, without a password; `user` None is for everybody."""
+    """
+    The knowledge base to load. `url` is libpq's, without a password; no `user` means everybody.
+    """
 
     url: str
     knowledge_base_id: str
@@ -196,7 +200,7 @@ class LoadTarget:
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """How documents are cut and embedded."""
+    """The way documents are cut and embedded."""
 
     model: str
     dimensions: int
@@ -285,7 +289,7 @@ def _make(tables: Tables, connecting: dict[str, object], target: LoadTarget, way
 def _loaded(
     out: TerminalConsole, loading: Loading, files: Sequence[DroppableFile]
 ) -> list[Outcome]:
-    """Tells of each as it comes, with a bar on a terminal."""
+    """Load the files, report each that fails, and show a progress bar on a terminal."""
     started = time.monotonic()
     outcomes: list[Outcome] = []
     with counting(out, "loading", len(files)) as advance:
@@ -315,7 +319,9 @@ def _files(folder: Path) -> tuple[DroppableFile, ...]:
 
 
 def _address(target: LoadTarget) -> Address:
-    """Raises ValidationError, which repeats nothing of a URL that may hold a password."""
+    """
+    Parse the URL. Raises ValidationError, which never repeats a URL that may contain a password.
+    """
     shown = "--to must be postgresql://USER@HOST:PORT/DATABASE"
     try:
         parts = conninfo_to_dict(target.url)

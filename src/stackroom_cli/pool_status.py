@@ -1,4 +1,4 @@
-"""status --pool: each knowledge base with its catalogs, the runs at work and those that wait."""
+"""The `status --pool` verb: each knowledge base with its catalogs, active runs and waiting runs."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

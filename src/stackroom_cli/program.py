@@ -1,4 +1,6 @@
-"""The verbs as a program: their arguments are text, and their errors a line and an exit code."""
+"""
+The command line as a program: it checks arguments, and turns errors into a line and an exit code.
+"""
 
 import os
 import sys
@@ -18,7 +20,9 @@ from stackroom_cli.untrusted_text import one_line
 
 
 class Verb(TyperCommand):
-    """Refuses what is no text; only a path to drop, a `Path` by now, may be of any bytes."""
+    """
+    A command that refuses arguments that are not UTF-8, except paths, which may have any bytes.
+    """
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         for given in ctx.params.values():
@@ -28,7 +32,7 @@ class Verb(TyperCommand):
 
 
 class LocalVerb(Verb):
-    """Refuses a deployment, too."""
+    """A command that also refuses to work on a deployment."""
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         if named_deployment.get() is not None:
@@ -91,7 +95,10 @@ def stackroom(
 
 
 def run() -> None:
-    """Errors are their text and an exit code, without a traceback."""
+    """
+    Run the command line. An error is printed as a line, without a traceback, and sets the exit
+    code.
+    """
     is_json = "--json" in sys.argv[1:]
     try:
         if is_json:

@@ -1,4 +1,4 @@
-"""ask and retrieve: the agent's side, over MCP through the gateway."""
+"""The `ask` and `retrieve` verbs: search as an agent does, over MCP through the gateway."""
 
 import json
 from collections.abc import Sequence
@@ -43,14 +43,14 @@ def retrieve(
 def search(
     instance: Instance, arguments: dict[str, Any], user: str, groups: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The tool's answer to a user; raises ValidationError or RetrievalFailed if it is none."""
+    """Return the tool's answer to a user. Raises ValidationError, or an error of the client."""
     token = issuer_of(instance).mint(checked(user), groups=groups)
     with client_of(instance, token) as client:
         return dict(client.call(SEARCH, arguments))
 
 
 def print_passages(out: Console, answer: dict[str, Any], *, brief: bool = False) -> None:
-    """`brief`: the first passage whole, of the others two lines."""
+    """Print the passages of an answer; with `brief`, only two lines of each after the first."""
     _require_success(answer)
     of = [result["score"] for result in answer["results"]]
     for number, (result, score) in enumerate(zip(answer["results"], scores(of), strict=True), 1):

@@ -1,4 +1,4 @@
-"""reconcile: the reconciler's own work, here and now, to its end, with what fails tried again."""
+"""The `reconcile` verb: run the reconciler here and now, with retries, until it has finished."""
 
 import shlex
 from collections import Counter
@@ -51,7 +51,9 @@ def reconcile(site: Site, *, dry_run: bool, told: Output) -> None:
 
 
 def _bad(found: Sequence[Discrepancy], *, dry_run: bool) -> Iterator[str]:
-    """What a person should look at: no dry run mends, but it can fail to compare."""
+    """
+    Describe what a person should look at. A dry run repairs nothing, but it can fail to compare.
+    """
     compared = [each for each in found if each.kind is not Kind.NOT_COMPARED]
     left = [each for each in compared if each.outcome in (Outcome.LEFT, Outcome.FAILED)]
     if left and not dry_run:
@@ -69,7 +71,7 @@ def _answer(found: Sequence[Discrepancy], *, dry_run: bool) -> ReconcileAnswer:
 
 
 def compared(site: Site, out: Console, *, dry_run: bool) -> list[Discrepancy]:
-    """Tells each discrepancy as it is found."""
+    """Print and return each discrepancy as it is found."""
     if isinstance(site, AwsSite):
         return _told(of_function(site, dry_run=dry_run), out, dry_run=dry_run)
     bookmark, rounds = HeldBookmark(), Rounds(kept=HeldBookmark())
@@ -97,7 +99,7 @@ def _told(
 def _to_the_end(
     reconciliation: Reconciliation, bookmark: Bookmark, out: Console
 ) -> Iterator[Discrepancy]:
-    """A piece that a service's failure cut off is compared anew, as the function would."""
+    """Yield all discrepancies; a part that a service's failure interrupted is compared again."""
     failures, at = 0, bookmark.read()
     while True:
         try:

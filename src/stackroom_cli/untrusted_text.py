@@ -1,8 +1,8 @@
 """
-What others wrote - names, reasons, passages - made safe to show.
+Makes names, reasons and passages that others wrote safe to show.
 
-A terminal obeys control characters, and characters of format turn or hide those round them: a name
-could clear the screen, or read as another name. They are shown as escapes.
+A terminal obeys control characters, and format characters turn or hide the characters around them:
+a name could clear the screen, or read as another name. They are shown as escapes.
 """
 
 import json
@@ -14,17 +14,20 @@ _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 def one_line(text: str) -> str:
-    """For a name or a reason, which has no line of its own to begin."""
+    """Escape a name or a reason, which must stay on one line."""
     return _escaped(text, kept="")
 
 
 def lines(text: str) -> str:
-    """For a text that may have lines and tabs."""
+    """Escape a text that may contain line breaks and tabs."""
     return _escaped(text, kept="\n\t")
 
 
 def in_json(text: str) -> str:
-    """For a JSON text, whose strings may tell any character by its code: it stays the same JSON."""
+    """
+    Escape a JSON text so that it stays the same JSON: its strings may spell any character by its
+    code.
+    """
     return "".join(
         json.dumps(each)[1:-1] if each != "\n" and _is_unsafe(each) else each for each in text
     )

@@ -1,4 +1,4 @@
-"""webhooks add, list, remove, secret, redeliver: for operators alone."""
+"""The `webhooks` verbs, for operators."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +25,7 @@ _QUEUE, _DEAD, _KEY = "webhooks.fifo", "webhooks-dead.fifo", "webhook-key"
 
 
 def add(site: Site, url: str, *, user: str | None, types: str, told: Output) -> None:
-    """Raises WebhookRefused, LimitReached, or ValidationError."""
+    """Add a webhook. Raises WebhookRefused, LimitReached, or ValidationError."""
     checked_url(url, anywhere=not isinstance(site, AwsSite))
     webhook = Webhook(
         owner=OPERATORS if user is None else checked(user), url=url, types=_types(types)
@@ -58,8 +58,10 @@ def secret(site: Site, webhook_id: str, *, told: Output) -> None:
 
 def redeliver(site: Site, *, told: Output) -> None:
     """
-    Message by message, and not by SQS's own StartMessageMoveTask: the AWS of the local mode doesn't
-    have it. Who is stopped in between has moved a message twice at worst, which SQS then drops.
+    Move the messages that were set aside back into the queue, one by one.
+
+    The local mode's AWS lacks SQS's own StartMessageMoveTask. If it is interrupted, at most one
+    message is moved twice, which SQS drops.
     """
     sqs = site.client("sqs")
     names = (f"{site.project}-{each}" for each in (_DEAD, _QUEUE))

@@ -1,4 +1,4 @@
-"""The verbs: what each takes, parsed, and said in `--help`; the modules of `cli` do the work."""
+"""The verbs: their arguments and `--help`. The other modules of `stackroom_cli` do the work."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -63,7 +63,9 @@ FAILS_WHEN = {
 
 
 class Need(StrEnum):
-    """What a verb needs on a deployment; in the local mode it is a directory that one can read."""
+    """
+    The rights that a verb needs on a deployment. In the local mode, a readable directory is enough.
+    """
 
     LOCAL = "Of the local mode alone."
     APART = "Works on a database, and on no deployment."

@@ -1,4 +1,4 @@
-"""Verbs of the deployments on AWS that this machine knows."""
+"""Verbs for the deployments on AWS that this machine knows."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Verbs that put documents in, tell how far they are, ask them, and take them out again."""
+"""Verbs that upload documents, show their progress, ask about them, and delete them."""
 
 from pathlib import Path
 from typing import Annotated
@@ -25,7 +25,11 @@ from stackroom_local.state import LOOK_SECONDS
 
 
 def _named(path: str) -> Path:
-    """An empty path is the present folder to the system, and to nobody who left a variable out."""
+    """
+    Refuse an empty path, which the system takes for the current folder.
+
+    It usually comes from a variable that was not set.
+    """
     if not path:
         raise typer.BadParameter("a path is empty; name a file or a folder, '.' for this one")
     return Path(path)
@@ -225,7 +229,7 @@ def reread(
     catalog: CatalogId = None,
     as_json: Json = False,
 ) -> None:
-    """Read documents again: those named, or all without a text of the current reader."""
+    """Reread documents: those named, or all without a text of the current reader."""
     from stackroom_cli import older_texts
 
     site = site_of(state_dir)

@@ -1,4 +1,4 @@
-"""The verb that measures how right the answers are."""
+"""The verb that measures how often the answers are right."""
 
 from pathlib import Path
 from typing import Annotated

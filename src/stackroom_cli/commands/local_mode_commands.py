@@ -1,4 +1,4 @@
-"""Verbs of the local mode itself: it starts and stops, tells where it is, and shows itself."""
+"""Verbs of the local mode itself: start and stop it, print its addresses, and demonstrate it."""
 
 import os
 from enum import StrEnum
@@ -54,7 +54,7 @@ class RetrieveVia(StrEnum):
 
 
 def _check_model() -> None:
-    """Said at once, and not by a server that ends as soon as it is started."""
+    """Refuse an invalid model endpoint before any server is started."""
     from bedrock_kb_simulator.model_endpoint import Misconfigured, ModelEndpoint
     from stackroom_local.servers import MODEL_PREFIX
 

@@ -1,4 +1,4 @@
-"""The options that several verbs have."""
+"""Options that several verbs share."""
 
 from contextvars import ContextVar
 from pathlib import Path
@@ -67,7 +67,9 @@ named_deployment: ContextVar[str | None] = ContextVar("named_deployment", defaul
 
 
 def is_ones_own(user: str | None, *, everybody: bool = False) -> bool:
-    """Whether the caller is who signed in to a deployment: nobody else was named."""
+    """
+    Return whether the verb works for the person signed in to a deployment, not for a named user.
+    """
     if user is not None and everybody:
         raise WrongUsage("--user names one, --everybody all; say one of them")
     return named_deployment.get() is not None and user is None and not everybody
@@ -75,8 +77,10 @@ def is_ones_own(user: str | None, *, everybody: bool = False) -> bool:
 
 def site_of(state_dir: Path, *, seconds: float | None = None) -> Site:
     """
-    Where the verb works; in the local mode it waits so many seconds for an answer, or its usual.
-    Raises `NotUp` for a local mode that is not up, `UnknownDeployment`.
+    Return the site that the verb works on.
+
+    In the local mode, requests wait `seconds` for an answer, or a client's usual time. Raises
+    `NotUp` if the local mode is not running, or `UnknownDeployment`.
     """
     name = named_deployment.get()
     if name is None:

@@ -1,4 +1,4 @@
-"""Verbs of webhooks: who is told of changes, at which address."""
+"""Verbs for webhooks: addresses that are called when something changes."""
 
 from typing import Annotated
 

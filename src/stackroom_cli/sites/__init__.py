@@ -1,11 +1,11 @@
 """
-Where the verbs work: the local mode of this machine, or a deployment on AWS, in the same terms.
+The sites that verbs work on: this machine's local mode, or a deployment on AWS.
 
-    site               what a verb needs of either, and a deployment on AWS
-    known_deployments  the deployments that somebody added, in a file of theirs
-    site_services      the product's use cases over what is deployed, for an operator
-    site_records       everybody's records
-    file_drop          files of this machine into the bucket
-    operator_removals  what deletes here, and what deletes there
-    aws_refusals       AWS's refusals of an operator, a sentence each
+    site               what a verb needs of a site, and the deployment on AWS
+    known_deployments  the deployments that a person added, in that person's files
+    site_services      the product's use cases over a site, for an operator
+    site_records       all users' records
+    file_drop          uploads files of this machine to the bucket
+    operator_removals  deletes documents and catalogs, in either kind of site
+    aws_refusals       explains AWS's refusals of an operator
 """

@@ -1,4 +1,6 @@
-"""Files with AWS's sidecars, of another bucket or a folder here, into a catalog of a user's."""
+"""
+Copies files with AWS's sidecars, from another bucket or a local folder, into a user's catalog.
+"""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -35,7 +37,9 @@ _MARK = "stackroom-adopted"  # the ETag in the source: a copy of a multipart upl
 
 @dataclass(frozen=True)
 class SourceFile:
-    """`name` is relative to the source; `etag` is None until the file is read."""
+    """
+    A file of a source. `name` is relative to the source; `etag` is None until the file is read.
+    """
 
     name: str
     size: int
@@ -44,7 +48,7 @@ class SourceFile:
 
 class FileSource(Protocol):
     def listed(self) -> Iterator[SourceFile]:
-        """Everything, sidecars and junk among it."""
+        """Yield every file, including sidecars and junk."""
 
     def read(self, name: str) -> bytes: ...
 
@@ -117,7 +121,9 @@ class FolderSource:
 
 
 def source_at(site: Site, source: str) -> FileSource:
-    """Raises ValidationError for what is neither, and for Stackroom's own bucket."""
+    """
+    Return the source at a folder or an S3 URI. Raises ValidationError for Stackroom's own bucket.
+    """
     if not source.startswith("s3://"):
         if not source or not Path(source).is_dir():
             raise ValidationError(f"{source!r} is no folder here, nor s3://BUCKET/PREFIX")
@@ -130,7 +136,11 @@ def source_at(site: Site, source: str) -> FileSource:
 
 @dataclass
 class Survey:
-    """`alone` are sidecars without their file, `not_taken` files of types that nobody can find."""
+    """
+    The files of a source by kind.
+
+    `alone` are sidecars without their file, `not_taken` files of types that Stackroom doesn't take.
+    """
 
     files: list[SourceFile] = field(default_factory=list)
     sidecars: dict[str, int] = field(default_factory=dict)
@@ -169,8 +179,10 @@ class Adopting:
 
     def run(self) -> Iterator[Adoption]:
         """
-        In the survey's order. What lies at the target already, with these attributes, is left as
-        it is, so whatever was cut off can be repeated.
+        Adopt each file in the survey's order, and yield its outcome.
+
+        A file that is at the target already, with the same attributes, is left as it is, so an
+        interrupted run can be repeated.
         """
         target = BucketSource(self._s3, self.site.bucket, self.prefix)
         there = self._by_document(target.listed())
@@ -193,7 +205,9 @@ class Adopting:
         return self.site.client("s3")
 
     def _by_document(self, files: Iterable[SourceFile]) -> dict[str, str]:
-        """The first name of each document: others only look the same."""
+        """
+        Return the first name of each document; further names of the same document only look alike.
+        """
         names: dict[str, str] = {}
         for each in files:
             with suppress(ValidationError):
@@ -237,7 +251,11 @@ class Adopting:
         return aws_sidecars.read(self.source.read(name + SIDECAR_SUFFIX))
 
     def _is_same(self, key: str, size: int, etag: str, metadata: Mapping[str, str]) -> bool:
-        """Raises ValidationError for another file, unless it was adopted from there before."""
+        """
+        Return whether the object is unchanged.
+
+        Raises ValidationError if it is another file that was not adopted from this source.
+        """
         head = self._s3.head_object(Bucket=self.site.bucket, Key=key)
         marked, its = head["Metadata"].get(_MARK), head["ETag"].strip('"')
         if head["ContentLength"] != size or etag not in (marked, its):
@@ -253,7 +271,7 @@ class Adopting:
 
 
 def _require_fit(location: Location, size: int, metadata: Mapping[str, str]) -> None:
-    """Raises ValidationError where the upload handler would refuse such an object."""
+    """Raise ValidationError if the upload handler would refuse such an object."""
     found = StoredObject(
         key=location.key,
         size=size,

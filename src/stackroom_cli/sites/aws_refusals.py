@@ -1,5 +1,5 @@
 """
-What AWS refused an operator, in a sentence that says what to do.
+Sentences that explain why AWS refused an operator's request, and what to do.
 
 Our own errors carry AWS's as their cause. Codes: [AWS General Reference: Common Errors; S3 API
 reference: ErrorResponses].
@@ -64,7 +64,7 @@ _STALE = "your AWS credentials have expired; sign in to AWS again (aws sso login
 
 
 def sentence(error: BaseException) -> str | None:
-    """None of what is no refusal of AWS's."""
+    """Return a sentence for an error that AWS or its SDK caused, or None for any other."""
     for each in _causes(error):
         if isinstance(each, ClientError):
             return _of_service(each)

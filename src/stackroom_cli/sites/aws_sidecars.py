@@ -1,5 +1,5 @@
 """
-Sidecars as AWS documents them, beside files that somebody prepared for a knowledge base of theirs.
+Sidecars in AWS's format, for files that were prepared for another knowledge base.
 
 An attribute is a plain value, or `{"value": {"type": "STRING", "stringValue": "hr"},
 "includeForEmbedding": true}` [user guide: s3-data-source-connector].
@@ -58,7 +58,7 @@ _ANY: TypeAdapter[Attribute | _Typed] = TypeAdapter(Attribute | _Typed)
 
 @dataclass(frozen=True)
 class AwsSidecar:
-    """`notes` are what of it is not kept, or not as it was written."""
+    """The attributes of a sidecar. `notes` describe attributes that are changed or left out."""
 
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -81,8 +81,10 @@ class Adoption:
 
 def read(body: bytes) -> AwsSidecar:
     """
-    Raises ValidationError saying what can't be kept. What would decide whose a document is, or who
-    else finds it, is never taken from a file that somebody wrote elsewhere.
+    Parse a sidecar.
+
+    Attributes that decide who owns or finds a document are never taken from it. Raises
+    ValidationError naming what can't be kept.
     """
     attributes: dict[str, Attribute] = {}
     notes = list[str]()

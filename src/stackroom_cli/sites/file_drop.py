@@ -1,4 +1,4 @@
-"""Files and folders of this machine into the bucket, and what becomes of each of them there."""
+"""Uploads files and folders of this machine to the bucket, and recognises their records there."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +25,7 @@ _OVER = {DocumentStatus.INDEXED, DocumentStatus.FAILED}
 
 @dataclass(frozen=True)
 class DroppableFile:
-    """`key` is where its document lies already, under the same name that is encoded otherwise."""
+    """A file to upload. `key` is its document's key, if its name is encoded differently there."""
 
     path: Path
     name: str  # within the catalog: relative to what was dropped, folders kept
@@ -40,7 +40,7 @@ class FoundFiles:
 
 @dataclass(frozen=True)
 class Dropped:
-    """An object that we put; `covers` knows its record from one of an earlier version."""
+    """An uploaded object; `covers` tells its record from that of an earlier version."""
 
     key: str
     etag: str
@@ -49,10 +49,10 @@ class Dropped:
 
     def covers(self, document: Document) -> bool:
         """
-        Whether the record tells of this drop and has come to an end, or is postponed.
+        Return whether the record is about this upload, and has settled or is postponed.
 
-        An identical re-drop leaves the record of the earlier version as it is if that is indexed,
-        and if that is under way it ends with its verdict.
+        After an identical upload, the record of the earlier version stays if it is indexed; if it
+        is in progress, its outcome counts.
         """
         is_over = document.status in _OVER or document.is_postponed
         if document.s3_key != self.key or not is_over:
@@ -72,7 +72,7 @@ class NotDropped:
 
 
 def find(paths: Iterable[Path]) -> FoundFiles:
-    """Every file below `paths`; raises FileNotFoundError for a path that doesn't exist."""
+    """Return every file below `paths`. Raises FileNotFoundError for a path that doesn't exist."""
     files: list[DroppableFile] = []
     left_out: list[Path] = []
     for path in paths:
@@ -99,8 +99,9 @@ def drop(
     on_put: Callable[[DroppableFile], None],
 ) -> Iterator[Dropped | NotDropped]:
     """
-    Puts every file under `prefix`; one that can't be put does not keep the others back. Once the
-    server doesn't answer, it is asked no more.
+    Upload every file under `prefix`, and yield its outcome; one that fails doesn't stop the others.
+
+    Once the server doesn't answer, no further file is tried.
     """
     s3 = site.client("s3")
     no_answer = f"no answer from {s3.meta.endpoint_url}"

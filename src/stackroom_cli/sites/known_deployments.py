@@ -1,10 +1,10 @@
 """
-The deployments that somebody added, and who is signed in to them: files of that person alone.
+The deployments that a person added, and the tokens of sign-ins, in that person's own files.
 
-    {folder}/deployments.json       what each deployment's outputs told, without a secret
-    {folder}/sign-ins/{name}.json   the tokens of whoever signed in there, mode 0600
+    {folder}/deployments.json       each deployment's outputs, without secrets
+    {folder}/sign-ins/{name}.json   the tokens of a sign-in, mode 0600
 
-The folder is STACKROOM_CONFIG, or else where the platform keeps configuration: on Linux
+The folder is STACKROOM_CONFIG, or else the platform's folder for configuration: on Linux
 ~/.config/stackroom, or below XDG_CONFIG_HOME.
 """
 
@@ -41,7 +41,7 @@ class KnownDeployments:
     folder: Path = field(default_factory=config_folder)
 
     def all(self) -> list[AwsSite]:
-        """By name. Raises `NotKept` for a file that can't be read."""
+        """Return the deployments by name. Raises `NotKept` if the file can't be read."""
         text = read(self._path)
         if text is None:
             return []
@@ -58,11 +58,11 @@ class KnownDeployments:
         return found[name]
 
     def keep(self, site: AwsSite) -> None:
-        """In the place of one of the same name, if there is one. Raises `NotKept`."""
+        """Save a deployment, replacing one of the same name. Raises `NotKept`."""
         self._write([*(each for each in self.all() if each.name != site.name), site])
 
     def forget(self, name: str) -> None:
-        """With the tokens of whoever is signed in there."""
+        """Remove a deployment and the tokens of its sign-in."""
         self._write([each for each in self.all() if each.name != self.named(name).name])
         remove(self.sign_in_of(name))
 
@@ -78,7 +78,7 @@ class KnownDeployments:
 
 
 def read(path: Path) -> bytes | None:
-    """None if there is no such file. Raises `NotKept`."""
+    """Return a file's content, or None if there is no such file. Raises `NotKept`."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -89,9 +89,9 @@ def read(path: Path) -> bytes | None:
 
 def write(path: Path, content: bytes) -> None:
     """
-    The whole of it or nothing, for its owner's eyes: readers meet the old file or the new one.
+    Write a file atomically, readable by its owner alone.
 
-    Raises `NotKept`; what was there is there still.
+    Raises `NotKept`, and leaves the earlier content.
     """
     draft = None
     try:
@@ -111,7 +111,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def remove(path: Path) -> bool:
-    """Whether it was there. Raises `NotKept`."""
+    """Remove a file, and return whether it existed. Raises `NotKept`."""
     try:
         path.unlink()
     except FileNotFoundError:

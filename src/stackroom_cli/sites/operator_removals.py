@@ -1,10 +1,11 @@
 """
-What deletes: the product's own use case here, what an operator's rights reach there.
+Deletes for an operator: by the product's use case in the local mode, by an operator's rights on
+AWS.
 
-On AWS nobody but the pipeline's roles may touch a sidecar, and nobody but the gateway may call a
-tool's function, whatever an operator's credentials allow (infra/bucket_policy.py,
-infra/tool_policies.py). So an operator deletes an object, and its event does the rest; a whole
-catalog, with all versions of its files, the reconciler deletes for them.
+On AWS only the pipeline's roles may touch a sidecar, and only the gateway may call a tool's
+function, whatever an operator's credentials allow (infra/bucket_policy.py, infra/tool_policies.py).
+So an operator deletes an object, and its event does the rest; the reconciler's function deletes a
+whole catalog, with all versions of its files.
 """
 
 import json
@@ -47,10 +48,10 @@ _DELETION = TypeAdapter(CatalogDeletion)
 
 def of_function(site: AwsSite, *, dry_run: bool) -> Iterator[Discrepancy]:
     """
-    What the function finds, an invocation after the other until all is compared.
+    Run the reconciler's function until it has compared everything, and yield what it finds.
 
-    Nobody but its role and the upload handler's may write sidecars; so it mends, and not whoever
-    asks. Raises ToolRefused if it fails or can't be started.
+    Only its role and the upload handler's may write sidecars, so the function repairs, not the
+    caller. Raises ToolRefused if it fails or can't be started.
     """
     request: dict[str, Any] = {"action": "reconcile", "listed": True, "dry_run": dry_run}
     finished = False
@@ -65,7 +66,7 @@ def of_function(site: AwsSite, *, dry_run: bool) -> Iterator[Discrepancy]:
 
 
 def delete_catalog(site: AwsSite, user_id: str, catalog_id: str) -> CatalogDeletion:
-    """Of any user. Raises ToolRefused, as above."""
+    """Delete any user's catalog. Raises ToolRefused if the function fails or can't be started."""
     request = {"action": "delete_catalog", "user_id": user_id, "catalog_id": catalog_id}
     return _DELETION.validate_json(_invoked(site, request))
 
@@ -101,7 +102,7 @@ _EVENT_SECONDS = 180.0
 
 
 class Removals(Protocol):
-    """`stackroom.catalogs.deletions.Deletions`, as far as a verb uses it."""
+    """The methods of `stackroom.catalogs.deletions.Deletions` that verbs use."""
 
     def delete_document(self, user_id: str, catalog_id: str, document_id: str) -> Receipt: ...
 
@@ -122,9 +123,9 @@ class ObjectRemovals:
 
     def delete_document(self, user_id: str, catalog_id: str, document_id: str) -> Receipt:
         """
-        Its receipt, once the upload handler has written it.
+        Delete a document and return its receipt, once the upload handler has written it.
 
-        Raises DocumentNotFound, or NotTakenUp if no event has come for long.
+        Raises DocumentNotFound, or NotTakenUp if the object's event does not arrive in time.
         """
         documents = self.services.stores.documents
         document = documents.get(catalog_id, document_id)
@@ -144,12 +145,12 @@ class ObjectRemovals:
         raise NotTakenUp(document.s3_key, "its object is gone, and its event has not come yet")
 
     def delete_unplaced(self, key: str) -> None:
-        """Its event does the rest."""
+        """Delete an object; its event does the rest."""
         site = self.services.site
         site.client("s3").delete_object(Bucket=site.bucket, Key=key)
 
     def delete_catalog(self, user_id: str, catalog_id: str) -> CatalogDeletion:
-        """Raises ToolRefused where the function can't be started, or fails."""
+        """Delete a catalog. Raises ToolRefused if the function fails or can't be started."""
         site = self.services.site
         assert isinstance(site, AwsSite), "removals_of chose by it"
         return delete_catalog(site, user_id, catalog_id)

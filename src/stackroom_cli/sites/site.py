@@ -1,4 +1,4 @@
-"""What a verb needs of the Stackroom that it works on, wherever that is."""
+"""The Stackroom that a verb works on, in the local mode or on AWS."""
 
 from functools import cache
 from typing import Annotated, Any, Protocol, Self
@@ -14,7 +14,7 @@ from pydantic import (
 
 
 class Site(Protocol):
-    """`stackroom_local.state.Instance` is one, and `stackroom_cli.sites.site.AwsSite`."""
+    """A place that verbs work on: an `Instance` of the local mode, or an `AwsSite`."""
 
     @property
     def bucket(self) -> str: ...
@@ -27,18 +27,18 @@ class Site(Protocol):
 
     @property
     def project(self) -> str:
-        """What the names of everything deployed there begin with."""
+        """The prefix of all deployed resources' names."""
 
     @property
     def speed(self) -> float:
-        """How many times faster than on AWS its services' delays pass."""
+        """The factor by which services' delays are shorter than on AWS."""
 
     @property
     def mcp_url(self) -> str: ...
 
     @property
     def issuer(self) -> str:
-        """Of the tokens that the MCP endpoint takes."""
+        """The issuer of the tokens that the MCP endpoint accepts."""
 
     @property
     def client_id(self) -> str:
@@ -46,13 +46,13 @@ class Site(Protocol):
 
     @property
     def told(self) -> str:
-        """For people: which one it is."""
+        """The site's name for people."""
 
     def client(self, service: str) -> Any:
-        """The boto3 client of a service there, with the rights of whoever runs the verb."""
+        """Return the boto3 client of a service, with the rights of the person who runs the verb."""
 
     def now(self) -> "Site":
-        """The same, as it serves now. Raises `NotUp` once it does not serve any more."""
+        """Return the site as it is served now. Raises `NotUp` if it is no longer served."""
 
 
 # A deployment on AWS, for operators with AWS credentials and for people who sign in.
@@ -77,8 +77,10 @@ _FUNCTION_SECONDS = 15 * 60 + 30
 
 class AwsSite(BaseModel):
     """
-    What its stacks' outputs tell of it. Its `client` has the credentials that the AWS CLI would
-    have: of the environment, of AWS_PROFILE, of the machine.
+    A deployment, as its stacks' outputs describe it.
+
+    Its `client` uses the credentials that the AWS CLI would use: those of the environment, of
+    AWS_PROFILE, or of the machine.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -110,7 +112,11 @@ class AwsSite(BaseModel):
 
 @cache
 def client_in(service: str, region: str) -> Any:
-    """With the SDK's own chain of credentials; `functions` is Lambda, with patience."""
+    """
+    Return a client with the SDK's own chain of credentials.
+
+    The service `functions` is Lambda with a timeout as long as a function can run.
+    """
     # Imported here because boto3 takes longer to import than the verbs that don't need it.
     import boto3  # noqa: PLC0415 - see above
     from botocore.config import Config  # noqa: PLC0415 - see above

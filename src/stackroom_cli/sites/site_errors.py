@@ -1,14 +1,14 @@
 """
-What keeps a verb from working on a deployment; each message says what to do about it.
+Errors that keep a verb from working on a deployment; each message says what to do.
 
 SiteError
-├── UnknownDeployment   nobody added one of that name
+├── UnknownDeployment   no deployment of that name was added
 ├── OtherOutputs        the stacks' outputs are not those that this version reads
 ├── NotDeployed         there are no stacks of that project in that region
 ├── NotKept             the file of deployments, or of tokens, can't be written or read
-├── SignInNeeded        nobody is signed in, or not any more
-├── NotTakenUp          an object's event has not come, or never will
-└── ToolRefused         a function of the deployment refused what it was asked
+├── SignInNeeded        nobody is signed in, or the sign-in has expired
+├── NotTakenUp          an object's event has not arrived, or never will
+└── ToolRefused         a function of the deployment refused the request
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from stackroom.errors import StackroomError
 
 
 class SiteError(StackroomError):
-    """`str()` of it is one line for the person at the keyboard."""
+    """The base of these errors. The message is one line for the person at the keyboard."""
 
 
 class UnknownDeployment(SiteError):

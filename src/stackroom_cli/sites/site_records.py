@@ -1,4 +1,4 @@
-"""Everybody's catalogs, documents and receipts, read from the tables for people to look at."""
+"""All users' catalogs, documents and receipts, read from the tables for people to look at."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -27,10 +27,10 @@ _UNPLACED = 1000  # of a user, that are told of
 @dataclass(frozen=True)
 class CatalogListing:
     """
-    A catalog with its documents, or those of a user's objects that belong to no catalog.
+    A catalog with its documents, or a user's objects that belong to no catalog.
 
-    `estimates` are by document id, of what has yet to settle. `trouble` says why the documents
-    can't be told. Of a large catalog only what is open or failed is listed.
+    `estimates` has the unsettled documents' estimates by document id. `trouble` says why the
+    documents can't be listed. Of a large catalog, only unsettled and failed documents are listed.
     """
 
     user_id: str
@@ -67,16 +67,20 @@ class SiteRecords:
     site: Site
 
     def listings(self, user_id: str | None = None, *, whole: bool = False) -> list[CatalogListing]:
-        """By user and name; of one user, or of everybody. `whole` is of large catalogs, too."""
+        """
+        Return the listings of one user or of everybody, by user and name.
+
+        With `whole`, large catalogs are listed completely.
+        """
         users = [user_id] if user_id else self.users()
         found = [listing for each in users for listing in self._of_user(each, whole=whole)]
         return sorted(found, key=lambda listing: (listing.user_id, listing.name))
 
     def documents(self, user_id: str | None = None) -> Iterator[Document]:
         """
-        Every one, also of a large catalog; a catalog ends early at a record that can't be read.
+        Yield every document, also of large catalogs; a catalog ends early at a malformed record.
 
-        As much is read as there is: for whoever holds records against all that lies in the bucket.
+        It reads as much as it can, for comparison with all objects in the bucket.
         """
         now = utc_now()
         for each in [user_id] if user_id else self.users():
@@ -86,7 +90,7 @@ class SiteRecords:
                     yield from (document for document in found if not document.has_lapsed(now))
 
     def users(self) -> list[str]:
-        """Whoever has a catalog, or an object that belongs to none."""
+        """Return the users who have a catalog, or an object that belongs to none."""
         # A scan: the table's keys serve questions about one user, and a laptop's table is small.
         owners = scan(
             self._stores.catalogs.client,
@@ -99,11 +103,11 @@ class SiteRecords:
         )
 
     def catalogs(self) -> list[Catalog]:
-        """Everybody's."""
+        """Return all users' catalogs."""
         return [each for user_id in self.users() for each in self._stores.catalogs.of_user(user_id)]
 
     def receipts(self) -> list[Receipt]:
-        """Everybody's, also of whoever has no catalog any more."""
+        """Return all users' receipts, including those of users who have no catalog any more."""
         found = scan(
             self._stores.receipts.client,
             TableName=self.site.control_table,
@@ -133,7 +137,10 @@ class SiteRecords:
             yield CatalogListing(user_id, NO_CATALOG, found)
 
     def _partitions(self, user_id: str) -> Iterator[str]:
-        """Of the user's catalogs, and of what belongs to none."""
+        """
+        Yield the table's partitions of the user's catalogs, and of the user's objects in no
+        catalog.
+        """
         with suppress(Malformed):
             for catalog in self._stores.catalogs.of_user(user_id):
                 yield catalog.catalog_id
@@ -146,7 +153,7 @@ class SiteRecords:
 
 @dataclass
 class FollowedRecords:
-    """Of one user, or of everybody, with all documents; `look` as often as you like."""
+    """The records of one user or of everybody, with all documents, read again and again."""
 
     site: Site
     user_id: str | None = None
@@ -158,9 +165,10 @@ class FollowedRecords:
 
     def look(self) -> list[CatalogListing]:
         """
-        As things are now, by user and name; as they last were if the table did not answer.
+        Return the current listings by user and name, or the previous ones if the table does not
+        answer.
 
-        Raises `NotUp` once nothing is served any more.
+        Raises `NotUp` once the site is no longer served.
         """
         serving = self.site.now()
         if serving != self.site:

@@ -1,4 +1,4 @@
-"""The product's own use cases over what is deployed somewhere, for the verbs that do something."""
+"""The product's use cases over a deployed site, for verbs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from stackroom_cli.sites.site import Site
 
 
 class StoreSettings(DocumentSettings, LimitSettings):
-    """What whoever serves has told us; enough to look at what is there."""
+    """The settings that a site itself provides, which are enough to read its records."""
 
     ingest_speed: float
 
@@ -33,7 +33,7 @@ class DeployedSettings(AdmissionSettings, DocumentSettings):
 
 
 class ReaderSettings(Settings):
-    """Of the environment of the deployed `inspect` function, what makes another text of a file."""
+    """The environment of the deployed `inspect` function, as far as it changes a file's text."""
 
     ocr: OcrEngine = "none"
 
@@ -44,7 +44,9 @@ class SiteUseCases(ToolBuilder, ReconcilerBuilder):
 
 @dataclass(frozen=True)
 class SiteServices:
-    """Of what a verb only looks at, no function has to be asked: that is in `stores`."""
+    """
+    The use cases over a site. `stores` serves verbs that only read, without asking any function.
+    """
 
     site: Site
 

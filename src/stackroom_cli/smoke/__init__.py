@@ -1,8 +1,8 @@
 """
-`stackroom doctor --smoke`: a run through all that Stackroom promises, where it is deployed.
+`stackroom doctor --smoke`: try everything that Stackroom promises on a deployed site.
 
-It works as two users who are made for it, through what users and agents have, and looks behind it
-with an operator's credentials. What the code believes of AWS without a source stands in
-`assumptions`; the steps say of each, here and now, whether it holds. `cleanup` removes what a run
-made, also that of a run that was killed.
+A run works as two users that it creates, with what users and agents have, and inspects the result
+with an operator's credentials. `assumptions` lists what the code assumes about AWS without a
+source; the steps report for each whether it holds. `cleanup` removes what a run created, even if
+the run was killed.
 """

@@ -12,7 +12,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Assumption:
-    """`evidence` is dated, `breaks` is what users notice if it is wrong, `step` what settles it."""
+    """
+    An assumption about AWS.
+
+    `evidence` is dated, `breaks` is what users notice if it is wrong, and `step` is the step that
+    settles it.
+    """
 
     name: str
     believed: str

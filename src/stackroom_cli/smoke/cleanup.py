@@ -1,8 +1,8 @@
 """
-What removes all that a run made, by the names that follow from the run alone.
+Removes everything that a run created, by names that follow from the run's id alone.
 
-A run is written down before it makes anything, and forgotten when nothing of it is left: so the
-next one removes what a killed one left.
+A run is recorded before it creates anything, and forgotten once nothing of it is left, so the next
+run removes what a killed one left behind.
 """
 
 import os
@@ -33,7 +33,7 @@ _PATIENCE = 180.0  # seconds for each part
 
 @dataclass(frozen=True)
 class RunLedger:
-    """`{folder}/{run}`, with the id of the process that is at it."""
+    """The unfinished runs: a file `{folder}/{run}` for each, with the id of its process."""
 
     folder: Path
 
@@ -51,20 +51,20 @@ class RunLedger:
         remove(self.folder / run)
 
     def left(self) -> list[str]:
-        """Runs that nobody is at any more."""
+        """Return the runs whose process has ended."""
         runs = sorted(self.folder.glob("[!.]*"))
         return [each.name for each in runs if not psutil.pid_exists(int(each.read_text()))]
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Of one run, in the reverse order of what it made."""
+    """Removes what one run created, in reverse order."""
 
     site: Site
     names: Names
 
     def all(self) -> Iterator[str]:
-        """What is left behind, and why; each part is tried. Safe to repeat."""
+        """Remove each part, and yield what is left behind and why. It is safe to repeat."""
         users = (self.names.other, self.names.owner)
         parts: dict[str, Callable[[], None]] = {
             "the data source": self._source,
@@ -113,7 +113,7 @@ class Sweep:
         return not s3.list_object_versions(Bucket=bucket, Prefix=f"{user_id}/").get("Versions")
 
     def _user(self, name: str) -> None:
-        """Last, for without the user nobody knows any more whose the documents are."""
+        """Remove a user after the documents, because without the user nobody knows their owner."""
         self._documents(name)
         scene.remove(self.site, name, self.names.group)
 

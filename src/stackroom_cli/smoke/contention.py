@@ -1,4 +1,4 @@
-"""The step that has a job and a direct call meet, and tells what Bedrock answers."""
+"""The step that runs a job and a direct call at once, and reports what Bedrock answers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _SETTLED_SECONDS = 120.0
 
 
 def contention(scene: Scene) -> StepOutcome:
-    """Both are of the run's own: an empty prefix, and a document that is nobody's."""
+    """Run a job over an empty prefix and a direct call for a document that no user owns."""
     there, shared = scene.services.use_cases, scene.member.shared_source
     try:
         source = there.data_sources.create(
@@ -59,7 +59,7 @@ def contention(scene: Scene) -> StepOutcome:
 
 @dataclass(frozen=True)
 class _Meeting:
-    """What the second is answered while the first is at work; None if nothing follows from it."""
+    """The answer to the second request while the first is at work; None if it proves nothing."""
 
     scene: Scene
     there: SiteUseCases

@@ -1,4 +1,4 @@
-"""Steps of a dropped file: by a link into the bucket, and through Bedrock until it is found."""
+"""Steps of a dropped file: an upload by a link into the bucket, ingestion, and deletion."""
 
 import time
 from collections.abc import Mapping
@@ -56,7 +56,7 @@ def drop(scene: Scene) -> StepOutcome:
 
 @dataclass
 class _Watch:
-    """When each file was first seen so far, in seconds since all were dropped."""
+    """The seconds from the last upload until each file was first seen in each state."""
 
     scene: Scene
     sent: dict[str, float] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class _Watch:
         return self._longest(self.said, self.found)
 
     def _longest(self, begin: Mapping[str, float], end: Mapping[str, float]) -> float:
-        """Of what has not ended yet, until now."""
+        """Return the longest time between two states; one that has not ended counts until now."""
         now = self.now
         return max((end.get(name, now) - at for name, at in begin.items()), default=0.0)
 
@@ -158,7 +158,7 @@ def _within(scene: Scene, name: str, what: str, seconds: float, most: float) -> 
 
 
 def _details(scene: Scene, sent: Mapping[str, Document]) -> dict[str, DocumentDetail]:
-    """Bedrock's word, by the name of the file."""
+    """Return Bedrock's details of each document, by file name."""
     there, source = scene.services.use_cases, scene.source
     if source.type is DataSourceType.CUSTOM:
         ids = {each.document_id: name for name, each in sent.items()}
@@ -170,8 +170,9 @@ def _details(scene: Scene, sent: Mapping[str, Document]) -> dict[str, DocumentDe
 
 def _found(scene: Scene, sent: Mapping[str, Document]) -> set[str]:
     """
-    Those of which Retrieve, filtered by owner and document, finds a passage. It searches as the
-    knowledge base's role; the index itself is closed to most operators.
+    Return the files of which Retrieve, filtered by owner and document, finds a passage.
+
+    Retrieve searches as the knowledge base's role; the index itself is closed to most operators.
     """
     client = scene.site.client("bedrock-agent-runtime")
     options = RetrieveOptions(is_managed=scene.member.is_managed)
@@ -213,7 +214,9 @@ def _closed(scene: Scene, document_id: str) -> Receipt | None:
 
 
 def reconcile(scene: Scene) -> StepOutcome:
-    """A dry run over all that is there; what is others' is left to `stackroom reconcile`."""
+    """
+    Compare everything in a dry run; other users' discrepancies are left to `stackroom reconcile`.
+    """
     found = compared(scene.site, console(is_quiet=True), dry_run=True)
     users = (scene.owner.user_id, scene.other.user_id, scene.names.run)
     ours = [each for each in found if any(name in each.what for name in users)]
@@ -280,7 +283,9 @@ def _of_key(name: str, key: str, raw: list[dict[str, Any]]) -> Finding:
 
 
 def _of_reader(scene: Scene, client: Any, arn: str) -> Finding:
-    """Whoever reads vectors is the account's root, or the role that the bucket's policy names."""
+    """
+    Judge whether the caller may read vectors: only the root user and the policy's role should.
+    """
     caller = str(scene.site.client("sts").get_caller_identity()["Arn"])
     bucket = arn.partition("/index/")[0]
     policy = client.get_vector_bucket_policy(vectorBucketArn=bucket)["policy"]
@@ -301,7 +306,7 @@ def _of_pages(raw: list[dict[str, Any]]) -> Finding:
 def _raw(
     client: Any, arn: str, dimension: int, documents: Mapping[str, Document]
 ) -> list[dict[str, Any]]:
-    """The metadata of the files' vectors, as they lie in the index."""
+    """Return the metadata of the files' vectors as the index has them."""
     answer = client.query_vectors(
         indexArn=arn,
         queryVector={"float32": [1.0] + [0.0] * (dimension - 1)},  # all zeros are refused

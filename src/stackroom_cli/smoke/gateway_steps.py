@@ -1,4 +1,4 @@
-"""Steps at the gateway's door: who comes in, what they are offered, and how others are refused."""
+"""Steps at the gateway: who is let in, which tools are offered, and how others are refused."""
 
 import base64
 import json
@@ -44,7 +44,7 @@ def people(scene: Scene) -> StepOutcome:
 
 
 def of_rotation(site: Site, user: SmokeUser) -> Finding:
-    """Exchanges the user's refresh token twice, as a client does whose first answer got lost."""
+    """Exchange the user's refresh token twice, as a client does that lost the first response."""
     name = "refresh.session"
     if user.refresh_token is None:
         return Finding(name, AssumptionVerdict.NOT_SEEN, "the local issuer minted the token")
@@ -74,7 +74,7 @@ def tools(scene: Scene) -> StepOutcome:
 
 
 def resource(scene: Scene) -> StepOutcome:
-    """Signs in as MCP's specification has clients do it, and calls a tool."""
+    """Sign in as MCP's specification requires of clients, and call a tool."""
     site, name = scene.site, scene.names.owner
     port = free_ports(1) if isinstance(site, Instance) else PORT
     pages = SignInPages(
@@ -112,7 +112,11 @@ def refusals(scene: Scene) -> StepOutcome:
 
 
 def of_direct(seen: str) -> Finding:
-    """An operator without lambda:InvokeFunction is refused whatever the function's policy says."""
+    """
+    Judge a direct invocation.
+
+    An operator without lambda:InvokeFunction is refused whatever the function's policy says.
+    """
     name = "function.resource-deny"
     if _ANSWERED in seen or _DENIED_BY_FUNCTION in seen:
         return Finding.of(name, seen, holds=_ANSWERED not in seen)
@@ -139,7 +143,7 @@ def _of_denials(answers: Sequence[httpx.Response]) -> Finding:
 
 
 def post(scene: Scene, token: str, content: str, **others: str) -> httpx.Response:
-    """Bare JSON, with other headers than a client's own."""
+    """Send JSON with headers other than the client's own."""
     headers = {
         **others,
         "Authorization": f"Bearer {token}",
@@ -151,7 +155,7 @@ def post(scene: Scene, token: str, content: str, **others: str) -> httpx.Respons
 
 
 def _invoked(scene: Scene) -> str:
-    """What a tool's function answers an operator who forges what the gateway sends."""
+    """Return a tool function's answer to an operator who forges the gateway's headers."""
     headers = {USER_HEADER: scene.owner.user_id, GROUPS_HEADER: ",", SESSION_HEADER: "-"}
     context = {
         "custom": {

@@ -1,4 +1,4 @@
-"""What the steps of a run share: who acts, what was made, and how one waits for something."""
+"""The state that a run's steps share: the users, what was created, and a way to wait."""
 
 import base64
 import hmac
@@ -51,7 +51,11 @@ def files() -> Mapping[str, bytes]:
 
 
 def pdf(*pages: str, size: int = 0) -> bytes:
-    """A page a text, in ASCII without brackets; after a comment that makes it so many bytes."""
+    """
+    Return a PDF of `size` bytes with one page for each text, which is ASCII without brackets.
+
+    A comment at the beginning fills up the size.
+    """
     kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -90,7 +94,7 @@ _ABSENT = frozenset({"UserNotFoundException", "ResourceNotFoundException"})
 
 @dataclass(frozen=True)
 class SmokeUser:
-    """`user_id` is the token's `sub`, which begins their keys."""
+    """A user of a run. `user_id` is the token's `sub`, which begins the user's keys."""
 
     site: Site
     user_id: str
@@ -104,7 +108,7 @@ class SmokeUser:
 
 
 def made(site: Site, name: str, group: str) -> SmokeUser:
-    """A new user in this group, signed in."""
+    """Create a user in this group and sign in."""
     if isinstance(site, Instance):
         return SmokeUser(site, name, issuer_of(site).mint(name, groups=[group]))
     cognito, pool = site.client("cognito-idp"), _pool(site)
@@ -128,14 +132,15 @@ def made(site: Site, name: str, group: str) -> SmokeUser:
 
 
 def claims_of(token: str) -> dict[str, Any]:
-    """Of a token that Cognito itself gave us."""
+    """Return the claims of a token that came from Cognito itself."""
     found: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
     return found
 
 
 def _with_second_factor(site: Site, name: str, answer: dict[str, Any]) -> dict[str, Any]:
     """
-    The answer with tokens: a pool that requires a second factor asks to set one up before.
+    Return the answer with tokens. A pool that requires a second factor has one set up first.
+
     https://docs.aws.amazon.com/cognito/latest/developerguide/user-pool-settings-mfa-totp.html
     """
     if answer.get("ChallengeName") != "MFA_SETUP":
@@ -155,7 +160,7 @@ def _with_second_factor(site: Site, name: str, answer: dict[str, Any]) -> dict[s
 
 
 def one_time_code(secret: str, at: float) -> str:
-    """Of six digits, by the secret in base32 [RFC 6238, over RFC 4226, section 5.3]."""
+    """Return the six-digit code of a base32 secret [RFC 6238, over RFC 4226, section 5.3]."""
     padded = secret + "=" * (-len(secret) % 8)
     counter = int(at // 30).to_bytes(8, "big")
     mac = hmac.digest(base64.b32decode(padded, casefold=True), counter, "sha1")
@@ -165,7 +170,7 @@ def one_time_code(secret: str, at: float) -> str:
 
 
 def user_id_of(site: Site, name: str) -> str | None:
-    """None for one that is gone, or was never made."""
+    """Return a user's id, or None if the user is gone or was never created."""
     if isinstance(site, Instance):
         return name
     found: dict[str, Any] = {}
@@ -176,7 +181,7 @@ def user_id_of(site: Site, name: str) -> str | None:
 
 
 def remove(site: Site, name: str, group: str) -> None:
-    """With the group. Safe to repeat."""
+    """Remove the user and the group. It is safe to repeat."""
     if isinstance(site, Instance):
         return
     cognito = site.client("cognito-idp")
@@ -187,7 +192,9 @@ def remove(site: Site, name: str, group: str) -> None:
 
 
 def _pool(site: Site) -> dict[str, str]:
-    """The issuer's address ends with its id [Cognito guide: ...-verifying-a-jwt]."""
+    """
+    Return the pool's id, which ends the issuer's address [Cognito guide: ...-verifying-a-jwt].
+    """
     return {"UserPoolId": site.issuer.rstrip("/").rpartition("/")[2]}
 
 
@@ -213,7 +220,7 @@ class AssumptionVerdict(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """What a step says of an assumption, and what it saw."""
+    """A step's verdict on an assumption, and the evidence."""
 
     assumption: str
     verdict: AssumptionVerdict
@@ -228,14 +235,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """A step that went through: a line for people, and what it found of assumptions."""
+    """The outcome of a successful step: a line for people, and its findings on assumptions."""
 
     text: str
     findings: tuple[Finding, ...] = ()
 
 
 class StepFailed(StackroomError):
-    """Something is not as Stackroom promises it; of assumptions it may tell all the same."""
+    """Something is not as Stackroom promises. It may carry findings all the same."""
 
     def __init__(self, what: str, findings: tuple[Finding, ...] = ()) -> None:
         super().__init__(what)
@@ -243,12 +250,12 @@ class StepFailed(StackroomError):
 
 
 class NotHere(StackroomError):
-    """What the step looks at isn't there; the message says why."""
+    """This site doesn't have what the step tests; the message says why."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """Of all that a run makes, so that whoever knows `run` can remove it."""
+    """The names of everything a run creates, so that anyone who knows `run` can remove it."""
 
     run: str
 
@@ -266,13 +273,15 @@ class Names:
 
     @property
     def source(self) -> str:
-        """Of the data source, and of the document that belongs to nobody."""
+        """The name of the data source, and of the document that belongs to nobody."""
         return f"smoke-{self.run}"
 
 
 @dataclass
 class Scene:
-    """The users are there after people, the catalog after drop, its data source after index."""
+    """
+    The state of a run: `people` adds the users, `drop` the catalog, and `index` its data source.
+    """
 
     site: Site
     names: Names
@@ -308,12 +317,12 @@ class Scene:
         return _there(next(found, None), "the catalog's knowledge base")
 
     def documents(self) -> dict[str, Document]:
-        """By the name of the file."""
+        """Return the documents by file name."""
         found = self.services.stores.documents.of_catalog(self.catalog.catalog_id)
         return {each.filename: each for each in found}
 
     def until(self, look: Callable[[], T], what: str, *, seconds: float) -> T:
-        """The first answer that is true. Raises StepFailed after so many seconds."""
+        """Return the first true result of `look`. Raises StepFailed after `seconds`."""
         until = time.monotonic() + seconds
         while not (seen := look()):
             if time.monotonic() > until:

@@ -1,4 +1,4 @@
-"""Steps of who asks: what the owner finds, and what another one doesn't."""
+"""Steps of searches: what the owner finds, and what another user must not find."""
 
 import base64
 import json
@@ -51,7 +51,7 @@ def question(scene: Scene) -> StepOutcome:
 
 
 def _first_hit(scene: Scene) -> dict[str, Any]:
-    """Empty if it doesn't find it yet."""
+    """Return the answer to the owner's question; empty if it is not found yet."""
     answer = _ask(scene.owner, QUESTION)
     return answer if any(ANSWER in each["content"] for each in answer["results"]) else {}
 
@@ -129,7 +129,7 @@ def _of_vectors(by: str, ours: float | None, theirs: float | None) -> Finding:
 
 
 def _setting(scene: Scene, name: str) -> str | None:
-    """Of the function that searches."""
+    """Return an environment variable of the function that searches."""
     function = scene.site.client("lambda").get_function_configuration(
         FunctionName=f"{scene.site.project}-retrieve"
     )
@@ -144,7 +144,7 @@ def _similarity(results: Sequence[Any]) -> float | None:
 
 
 def content(scene: Scene) -> StepOutcome:
-    """A PDF of little text, so that its size costs nothing to embed."""
+    """Upload a PDF of the largest size with little text, which costs nothing to embed."""
     most = MAX_CONTENT_BYTES // 3 * 3  # as base64 has no padding
     body = pdf("The pier of Quillhaven was repaired in 1902.", size=most)
     seen = f"{len(body) / 1024**2:.1f} MB, {len(body) * 4 // 3 / 1024**2:.1f} MB in base64"
@@ -170,7 +170,7 @@ def content(scene: Scene) -> StepOutcome:
 
 
 def _ask(person: SmokeUser, query: str, **asked_for: Any) -> dict[str, Any]:
-    """However far what is nearest may be."""
+    """Search without a minimum score, however weak the best passage is."""
     given = {"query": query, "min_score": 0, "top_k": 20, **asked_for}
     answer: dict[str, Any] = person.client.call(SEARCH, given)
     if not answer["success"]:

@@ -1,4 +1,4 @@
-"""The pages of an issuer, filled in without a browser: a run has nobody who could use one."""
+"""Fills in an issuer's sign-in pages without a browser, since nobody attends a run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -33,7 +33,9 @@ class _Forms(HTMLParser):
 
 
 def filled_form(page: str, answers: Mapping[str, str]) -> Form | None:
-    """The first form that asks for any of these, with its other fields as they are."""
+    """
+    Return the first form that has any of these fields, filled in, with its other fields unchanged.
+    """
     parser = _Forms()
     parser.feed(page)
     for form in parser.forms:
@@ -44,7 +46,10 @@ def filled_form(page: str, answers: Mapping[str, str]) -> Form | None:
 
 @dataclass
 class SignInPages:
-    """`answers` by the names of fields; `ended` once the issuer has sent the browser back."""
+    """
+    The sign-in pages. `answers` has values by field name; `ended` is set once the callback is
+    reached.
+    """
 
     answers: Mapping[str, str]
     callback: str
@@ -52,8 +57,7 @@ class SignInPages:
 
     def follow(self, link: str) -> None:
         """
-        Goes where a browser would, as far as the callback. Raises NotHere at a page whose form only
-        a script fills in.
+        Go where a browser would, up to the callback. Raises NotHere at a page that needs a script.
         """
         with httpx.Client(timeout=_SECONDS) as http:
             answer = http.get(link)

@@ -1,4 +1,4 @@
-"""doctor --smoke: the steps, one after the other, a line each; then the sweep, and the report."""
+"""The `doctor --smoke` verb: run the steps one after the other, clean up, and write the report."""
 
 import secrets
 import time
@@ -33,8 +33,9 @@ from stackroom_cli.untrusted_text import one_line
 @dataclass(frozen=True)
 class Step:
     """
-    Raises `NotHere`, or whatever keeps it from going through. It proves nothing unless the step
-    that it `needs` went through.
+    A step of a run. It is skipped unless the step that it `needs` succeeded.
+
+    `run` raises `NotHere`, or any error that makes the step fail.
     """
 
     name: str
@@ -93,13 +94,15 @@ _LONGEST = 400  # characters of a line
 
 
 class Smoked(StackroomError):
-    """Something isn't as it should be; the message counts what."""
+    """Something is wrong; the message lists what."""
 
 
 def smoke(site: Site, report: Path, *, told: Output, steps: Sequence[Step] = STEPS) -> None:
     """
-    Always sweeps up, writes the report, and then tells. Raises `Smoked` unless every step went
-    through, nothing was refuted and nothing is left behind.
+    Run the steps, always clean up and write the report, and then print it.
+
+    Raises `Smoked` unless every step succeeded, no assumption was refuted and nothing is left
+    behind.
     """
     ledger, names = RunLedger.of(site), Names(secrets.token_hex(4))
     for run in ledger.left():
@@ -172,7 +175,7 @@ def _swept(site: Site, names: Names, ledger: RunLedger, told: Output) -> list[st
 def _assumptions(
     findings: dict[str, Finding], taken: Iterable[StepTold]
 ) -> Iterator[AssumptionTold]:
-    """All of the register, those that no step came to as well."""
+    """Yield all registered assumptions, including those that no step reached."""
     why = {each.name: each.text for each in taken}
     for each in ASSUMPTIONS.values():
         otherwise = why.get(each.step, f"step {each.step} was not reached")
