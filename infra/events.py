@@ -63,7 +63,7 @@ class Events(Construct):
 
     def _read(self, construct_id: str, table: dynamodb.TableV2, keys: Mapping[str, object]) -> None:
         """
-        Read the stream from its beginning; writes before the mapping works would be lost otherwise.
+        Consume the stream from its beginning, or writes before the mapping works would be lost.
         """
         stream = table.table_stream_arn
         assert stream is not None, "both tables have one"

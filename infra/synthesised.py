@@ -99,7 +99,7 @@ def plan_deployment(context: Mapping[str, str]) -> PlannedDeployment:
 
 
 def read_assembly(folder: Path, *, project: str, models: tuple[Model, ...]) -> PlannedDeployment:
-    """Read a cloud assembly."""
+    """Load a cloud assembly."""
     artifacts = json.loads((folder / "manifest.json").read_text("utf-8"))["artifacts"]
     stacks = {
         name: each["properties"]

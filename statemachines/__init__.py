@@ -1,6 +1,6 @@
 """
-The state machine, as its source: `make asl` writes from it the JSON that deploys.
+The state machine's source, from which `make asl` writes the JSON that deploys.
 
-`ingest_catalog` says which state follows on which, `states` what all states of a kind share, the
-backoff among it, and `generate` writes the file.
+`ingest_catalog` defines the order of the states, `states` what states of a kind share, such as the
+backoff, and `generate` writes the file.
 """

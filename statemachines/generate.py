@@ -1,7 +1,7 @@
 """
-The file that deploys, made from its source.
+Writes the deployed file from its source.
 
-    make asl        writes it anew; a test fails when it is out of step
+    make asl        writes it anew; a test fails when it is out of date
 """
 
 import json

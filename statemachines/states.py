@@ -1,9 +1,9 @@
 """
-The kinds of state that a machine here is made of, each with what all of its kind share.
+The kinds of states in the state machine, each with what all of its kind share.
 
-All tasks retry the same errors with the same backoff: it is changed here, in one place, and then
-`make asl` writes it into every state. How long a Wait takes is decided elsewhere, by
-stackroom.runs.run: a function answers it as `progress.wait_seconds`.
+All tasks retry the same errors with the same backoff: change it here, and `make asl` writes it into
+every state. stackroom.runs.run decides how long a Wait takes: a function answers it as
+`progress.wait_seconds`.
 """
 
 from typing import Any

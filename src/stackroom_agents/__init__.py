@@ -1,18 +1,15 @@
 """
-What runs inside an agent: the catalog tools, and retrieve_from_knowledge_base, for Strands; and
-the function of an agent that answers events, and the process of one that people talk to.
+The code that runs inside agents: their tools for Strands, and the processes of agents.
 
-- catalog_tools: Strands tools of the same names as the gateway's, over the same definitions
-- retrieval_tool: retrieve_from_knowledge_base, over the pool or over linked knowledge bases
-- registry: the knowledge bases that an agent was given, and what needs no agent to search them;
-  what the environment and a system prompt say of them
-- observability: what is written down of searches, and what is not
-- batch_handler, batch: an agent on events, one at a time or from a queue
-- interactive: the process of an agent that people talk to
-- strands_conversations: runs of users' agents, talked through with a model
-- user_agents: agents that users make, their links, chats and runs; needs no Strands
-- tool_context: who is asking, from the invocation state, and the audit line of each call
-- configuration: the use cases behind the tools; from the environment, or a project
+- catalog_tools: Strands tools of the same names as the gateway's, over the same definitions -
+retrieval_tool: retrieve_from_knowledge_base, over the pool or over linked knowledge bases -
+registry: an agent's knowledge bases, their tools, and their part of the system prompt; searching
+them needs no agent - observability: the logs and metrics of searches - batch_handler, batch: an
+agent on events, one at a time or from a queue - interactive: the process of an agent that people
+talk to - strands_conversations: runs of users' agents as conversations with a model - user_agents:
+agents that users make, their links, chats and runs; needs no Strands - tool_context: the caller,
+from the invocation state, and the audit line of each call - configuration: the use cases behind the
+tools, from the environment or a deployed project
 
     from strands import Agent
     from stackroom_agents.catalog_tools import catalog_tools
@@ -21,7 +18,7 @@ the function of an agent that answers events, and the process of one that people
     agent = Agent(tools=catalog_tools(from_project()))  # by default from environment variables
     agent("Which catalogs do I have?", invocation_state={"user_id": "alice"})
 
-Each tool can be imported from here by its name, too; by environment variables, then:
+Each tool can also be imported from here by its name, and then reads environment variables:
 
     from stackroom_agents import list_catalogs, query_catalog
 
@@ -54,7 +51,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """A tool. Raises pydantic's ValidationError naming what is missing of the environment."""
+    """Return a tool. Raises pydantic's ValidationError naming missing environment variables."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return _tools()[name]

@@ -1,4 +1,4 @@
-"""What is wrong with an agent's own program: the same event fails until it is deployed anew."""
+"""Errors in an agent's own program: the same event fails until the agent is deployed again."""
 
 from stackroom.errors import StackroomError
 

@@ -1,10 +1,10 @@
 """
-Where an agent keeps what was said in a session: one object of S3 for each.
+An agent's memory of its sessions: one S3 object for each.
 
     {user id}/{session id}.json
 
-The user's id is the one of a verified token, so whoever sends another's session id has a session of
-their own by that name. Neither id can hold a slash (stackroom.access.identity).
+The user's id comes from a verified token, so a caller who sends another user's session id gets a
+session of their own by that name. Neither id can contain a slash (stackroom.access.identity).
 """
 
 from dataclasses import dataclass
@@ -17,13 +17,18 @@ from stackroom.aws.error_mapping import code_of, store_errors
 
 @dataclass(frozen=True, kw_only=True)
 class AgentSessions:
-    """Both raise StoreUnavailable for what passes, and ServiceRefused for rights that lack."""
+    """
+    Reads and writes sessions.
+
+    Both methods raise StoreUnavailable for temporary failures, and ServiceRefused for missing
+    rights.
+    """
 
     client: Any
     bucket: str
 
     def read(self, user_id: str, session_id: str) -> bytes | None:
-        """None for one that is new, or that has expired."""
+        """Return a session, or None if it is new or has expired."""
         try:
             with store_errors():
                 got = self.client.get_object(Bucket=self.bucket, Key=_key(user_id, session_id))
@@ -34,7 +39,7 @@ class AgentSessions:
             raise
 
     def write(self, user_id: str, session_id: str, body: bytes) -> None:
-        """Whole: of two turns of a session at the same time the one that ends last is kept."""
+        """Replace a session; of two simultaneous turns, the one that ends last is kept."""
         with store_errors():
             self.client.put_object(Bucket=self.bucket, Key=_key(user_id, session_id), Body=body)
 

@@ -1,18 +1,16 @@
 """
-The function of a batch agent: an event in, the agent's answer out.
+The function of a batch agent: it takes an event and returns the agent's answer.
 
     {"contentType": "data", "content": {"data": "..."}}  ->  {"success": true, "result": ...}
 
-Its events are told in `stackroom_agents.batch.agent_events`, its variables in
-`batch.definition_settings`. What the sender can change is answered:
-`{"success": false, "result": null, "error", "errorType"}`, where the type is a name under
-`Rejected` in stackroom.errors. What may pass by itself is raised, so that Lambda tries an
-asynchronous event again, and Step Functions can `Retry` by the names ModelThrottled and
-ModelUnavailable (of the model) and StoreUnavailable (of S3). ServiceRefused, AgentMisconfigured and
-AgentBroke are raised, too: an operator must mend those.
+`stackroom_agents.batch.agent_events` describes its events, and `batch.definition_settings` its
+variables. Errors that the sender can change are answered with `{"success": false, "result": null,
+"error", "errorType"}`, where the type is a name under `Rejected` in stackroom.errors. Temporary
+errors are raised, so that Lambda tries an asynchronous event again, and Step Functions can `Retry`
+by the names ModelThrottled and ModelUnavailable (of the model) and StoreUnavailable (of S3).
+ServiceRefused, AgentMisconfigured and AgentBroke, which an operator must repair, are raised, too.
 
-Whoever invokes it looks at `success`. Of an asynchronous invocation nobody does: there a queue is
-the way.
+A caller checks `success`. An asynchronous invocation has nobody who does: use a queue there.
 
 Messages from SQS are answered by `batchItemFailures` (`stackroom_agents.batch.queue`).
 """
@@ -44,7 +42,7 @@ _lock = Lock()
 
 
 def agent() -> EventAgent:
-    """The one of this process, however many events ask for it at the same time."""
+    """Return this process's agent, which is built once even if several events need it at once."""
     with _lock:
         return _agent()
 
@@ -77,7 +75,7 @@ def handler(event: Any, context: LambdaContext) -> Mapping[str, object]:
 
 
 def _outcome(reply: Mapping[str, object]) -> str:
-    """Of a batch of messages each failure has its own line; one that had any is no success."""
+    """Return the outcome for the log; each failure of a batch has a line of its own, too."""
     if reply.get("batchItemFailures"):
         return "MessagesFailed"
     return str(reply.get("errorType", _SUCCESS))

@@ -1,5 +1,5 @@
 """
-The catalog tools in an agent's own process, as Strands tools.
+The catalog tools as Strands tools, for an agent in its own process.
 
     from stackroom_agents.catalog_tools import catalog_tools
     from stackroom_agents.configuration import from_project
@@ -7,14 +7,14 @@ The catalog tools in an agent's own process, as Strands tools.
     agent = Agent(tools=catalog_tools(from_project()))
     agent("Make a catalog for my travel notes.", invocation_state={"user_id": "alice"})
 
-Each is a `@tool(context=True)` function that takes `tool_context` and nothing else. From a longer
-signature Strands would make a pydantic model of its own, which drops arguments that it doesn't know
-and turns "true" into true, before a function could see and refuse them. So name, description and
-schema are the definition's, and the arguments are read from `tool_context.tool_use`, as the model
-wrote them: one definition validates them here and behind the gateway, in the same words.
+Each is a `@tool(context=True)` function whose only parameter is `tool_context`. From a longer
+signature Strands would make a pydantic model of its own, which drops unknown arguments and turns
+"true" into true, before a function could refuse them. So name, description and schema are the
+definition's, and the arguments are read from `tool_context.tool_use`, as the model wrote them: one
+definition validates them here and behind the gateway, with the same messages.
 
-Call them through the agent's loop. `agent.tool.create_catalog(...)` has no invocation state but its
-own arguments, so it is refused.
+Call them through the agent's loop. `agent.tool.create_catalog(...)` has no invocation state except
+its own arguments, so it is refused.
 """
 
 from typing import Any
@@ -39,10 +39,10 @@ from stackroom_agents.tool_context import (
 # The list is of Any, since Strands' Agent takes no list of one kind of tool: lists are invariant.
 def catalog_tools(use_cases: AgentServices | None = None) -> list[Any]:
     """
-    All of them, `retrieve_from_knowledge_base` last; by default from environment variables
-    (`configuration.from_environment`).
+    Return all tools, `retrieve_from_knowledge_base` last.
 
-    A result has `content` and `status`, which a model sees, and `metadata` for programs.
+    By default they are configured by environment variables (`configuration.from_environment`). A
+    result has `content` and `status`, which a model sees, and `metadata` for programs.
     """
     services = use_cases or from_environment()
     calls = Calls(services=services, log=report)

@@ -1,9 +1,9 @@
 """
 The use cases behind the tools, for a program that has AWS credentials.
 
-The credentials reach everybody's documents, as the functions' roles do: it is the tools that keep
-users apart, by the identity of the invocation state. So they belong to a server or a notebook of
-the operator's, not to a user.
+The credentials reach all users' documents, as the functions' roles do: the tools keep users apart,
+by the identity of the invocation state. So they belong to a server or a notebook of the operator's,
+not to a user.
 """
 
 import os
@@ -18,27 +18,28 @@ _FUNCTIONS = ("retrieve", "catalog-tools")
 
 
 class AgentSettings(CatalogToolsSettings):
-    """What the functions `catalog_tools` and `retrieve` read, together."""
+    """The settings of the functions `catalog_tools` and `retrieve` together."""
 
     retrieve_sharing: Literal["off", "on"] = "off"
 
 
 def from_environment(environ: Mapping[str, str] = os.environ) -> ToolBuilder:
     """
-    By the environment variables that those functions have. These can't be done without: KB_POOL,
-    KB_CATALOG_TABLE, KB_CONTROL_TABLE, KB_DOCS_BUCKET, STATE_MACHINE_ARN, ANSWER_MODEL_ARN.
+    Return the use cases, configured by the environment variables of those functions.
 
-    Raises pydantic's ValidationError naming what is missing, never a value.
+    KB_POOL, KB_CATALOG_TABLE, KB_CONTROL_TABLE, KB_DOCS_BUCKET, STATE_MACHINE_ARN and
+    ANSWER_MODEL_ARN are required. Raises pydantic's ValidationError naming missing variables, never
+    a value.
     """
     return ToolBuilder(settings=AgentSettings.from_env(environ), client=client_of)
 
 
 def from_project(project: str = "stackroom") -> ToolBuilder:
     """
-    By the configuration of those functions as they are deployed, so that a notebook, or a shell
-    after `stackroom env --operator`, needs to know nothing but credentials and region.
+    Return the use cases, configured like those functions as they are deployed.
 
-    Takes lambda:GetFunctionConfiguration; raises botocore's ClientError where it is refused.
+    So a notebook, or a shell after `stackroom env --operator`, needs only credentials and a region.
+    It calls lambda:GetFunctionConfiguration, and raises botocore's ClientError if that is refused.
     """
     variables: dict[str, str] = {}
     for name in _FUNCTIONS:

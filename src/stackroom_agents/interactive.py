@@ -1,23 +1,23 @@
 """
-An agent that people talk to: its answer is streamed as the model writes it.
+An agent that people talk to, which streams its answer as the model writes it.
 
-The process of an interactive agent, as AgentCore Runtime calls it: HTTP on port 8080.
+It is the process of an interactive agent, as AgentCore Runtime calls it: HTTP on port 8080.
 
     POST /invocations    {"prompt": "..."}, answered by server-sent events
     GET  /ping           {"status": "Healthy"}
 
     data: {"text": "Probation lasts "}
     data: {"text": "four months."}
-    data: {"done": true}     or, where it ends otherwise:  {"error": "...", "errorType": "..."}
+    data: {"done": true}     or, if it fails:  {"error": "...", "errorType": "..."}
 
-A refusal is such a stream, too, of one event: the runtime turns every status but 2xx into 424 and
+A refusal is such a stream of one event, too: the runtime turns every status but 2xx into 424 and
 drops the body [Boise-State-Development/agentcore-public-stack, PR 1009].
 
 https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/runtime-http-protocol-contract.html
 
-The runtime's authorizer has checked the token, and hands it on where its header is allowed. It
-checks no `token_use`, and whether there is a user, so the token is verified here as the gateway's
-interceptor does it (stackroom.access.tokens), and nothing else says who asks.
+The runtime's authorizer has checked the token, and passes it on if its header is allowed. It checks
+neither `token_use` nor that there is a user, so the token is verified here like in the gateway's
+interceptor (stackroom.access.tokens), and is the only source of the caller's identity.
 https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/runtime-header-allowlist.html
 """
 
@@ -72,7 +72,9 @@ SECONDS = 600  # of a turn, as a batch agent's function has
 
 @dataclass(frozen=True, kw_only=True)
 class Conversation:
-    """Nothing of a session is kept in the process, so one may serve many, and any user."""
+    """
+    Answers users' questions. A process keeps nothing of a session, so one may serve many users.
+    """
 
     model: Model
     system_prompt: str
@@ -81,10 +83,10 @@ class Conversation:
 
     async def answer(self, question: str, caller: Caller, session_id: str) -> AsyncIterator[str]:
         """
-        The texts that the model says, in pieces.
+        Yield the model's texts, in pieces.
 
-        A turn that fails, or whose client leaves, is not remembered: half a turn would be no
-        conversation to a model. Raises what `EventConversation.answer` does.
+        A turn that fails, or whose client leaves, is not remembered, since a model can't continue
+        half a turn. Raises the errors of `EventConversation.answer`.
         """
         calls = ToolCalls(threading.Event())
         try:
@@ -136,8 +138,9 @@ class Conversation:
 
 def _said_in(messages: Sequence[Message]) -> list[Message]:
     """
-    Questions and answers, and nothing that a tool returned: what may be found is asked anew in each
-    turn, for by then a document may be gone, or no longer be for this user.
+    Return the questions and answers, without the tools' results.
+
+    Each turn searches again, since a document may be gone, or no longer be this user's to read.
     """
     said: list[Message] = []
     for each in messages:
@@ -229,7 +232,9 @@ _OURS = {"stackroom", "stackroom_agents"}
 
 
 class InteractiveSettings(DefinitionSettings):
-    """Of whom tokens are, and where sessions are kept."""
+    """
+    The settings of an interactive agent: the issuer of its tokens, and where sessions are kept.
+    """
 
     sessions_bucket: str
     identity_issuer: str
@@ -240,7 +245,9 @@ class InteractiveSettings(DefinitionSettings):
 def interactive_agent(
     environ: Mapping[str, str], *, model_of: Callable[[str], Model] | None = None
 ) -> Process:
-    """Reads the prompt and the tools from S3. Raises what `batch_agent` does."""
+    """
+    Return the process, with the prompt and tools read from S3. Raises the errors of `batch_agent`.
+    """
     made = defined(InteractiveSettings, environ)
     settings = made.settings
     return Process(
@@ -261,7 +268,7 @@ def interactive_agent(
 def serve(
     host: str = _HOST, port: int = _PORT, *, model_of: Callable[[str], Model] | None = None
 ) -> None:
-    """Until SIGTERM. Raises what `interactive_agent` does: the runtime's log tells of it."""
+    """Serve until SIGTERM. Raises the errors of `interactive_agent`, for the runtime's log."""
     for name in _OURS:
         logging.getLogger(name)  # there is none of a package before somebody asks
     copy_config_to_registered_loggers(Logger(), include=_OURS)

@@ -1,14 +1,13 @@
 """
-What an agent writes down of its searches: errors always, by their kind; questions only if asked to.
+The logs and metrics of an agent's searches: always the kind of errors; questions only on request.
 
-Questions are the users' own. Unless ENABLE_OBSERVABILITY says so no line holds one, be it a log
-line, a metric, an exception's words, or what a library writes by itself (`hush`). Observed, each
-search leaves a line with its text, its target, how many results there were and how long it took,
-and two metrics for each knowledge base. The log group masks what looks personal: the constructs
-give it a data protection policy.
+Questions belong to the users. Without ENABLE_OBSERVABILITY no log line, metric, error message or
+line of a library (`silence_library_loggers`) has one. With it, each search logs its text, its
+target, the number of results and the time it took, and counts two metrics for each knowledge base.
+The log group masks personal data: the constructs give it a data protection policy.
 
-What a layer exports of OpenTelemetry's traces is not held back here: Strands puts messages into
-them, and they stay in the process until somebody sets up an exporter.
+OpenTelemetry's traces are not held back here: Strands puts messages into them, and they stay in the
+process until an exporter is set up.
 """
 
 import logging
@@ -42,7 +41,7 @@ _QUOTING = ("asyncio", "strands")
 
 @dataclass(frozen=True, kw_only=True)
 class ObservedRetrieval:
-    """A search of which is written down what may be."""
+    """A search that logs as much as observability allows."""
 
     retrieval: Searchable
     is_observed: bool = False
@@ -85,8 +84,9 @@ class ObservedRetrieval:
 
 def measure(figures: SearchFigures) -> None:
     """
-    One knowledge base's, in CloudWatch's embedded metric format; the agent's name, which is that of
-    Powertools' service, is a dimension as of all our figures.
+    Count a knowledge base's figures in CloudWatch's embedded metric format.
+
+    The agent's name, which is that of Powertools' service, is a dimension, as of all our metrics.
     """
     namespace = os.environ.get("POWERTOOLS_METRICS_NAMESPACE") or _NAMESPACE
     of = {DIMENSION: figures.knowledge_base_id}
@@ -104,7 +104,7 @@ def measure(figures: SearchFigures) -> None:
 def tell_breakage(
     where: logging.Logger, message: str, error: BaseException, **told: object
 ) -> None:
-    """An error that nobody expected: its kind and where it was raised, not its words."""
+    """Log an unexpected error: its kind and where it was raised, not its message."""
     frames = "".join(traceback.format_tb(error.__traceback__))
     told |= {"error_type": type(error).__name__, "raised_at": frames}
     where.error(message, extra=told)
@@ -112,9 +112,9 @@ def tell_breakage(
 
 def silence_library_loggers() -> None:
     """
-    For the process: what libraries would tell of requests, replies and errors is left out.
+    Drop what libraries would log of requests, responses and errors in this process.
 
-    Of an error a line with its kind remains. Called where nothing is to be observed.
+    The kind of an error still gets a line. Call it if nothing is to be observed.
     """
     for name in _TALKATIVE:
         talkative = logging.getLogger(name)

@@ -1,10 +1,10 @@
 """
-The knowledge bases that an agent was given, read once: KNOWLEDGE_BASES_CONFIG.
+An agent's knowledge bases, read once from KNOWLEDGE_BASES_CONFIG.
 
     registry = from_environment()
     Agent(system_prompt=registry.prompted(prompt), tools=[*registry.tools(), ...])
 
-A tool of a knowledge base's own finds its entry in `registry.knowledge_bases`, or in the variable.
+A knowledge base's own tool finds its entry in `registry.knowledge_bases`, or in the variable.
 
 A notebook, or a Lambda function without Strands, searches them without a tool, by stackroom alone:
 
@@ -20,9 +20,9 @@ A notebook, or a Lambda function without Strands, searches them without a tool, 
     for result in answer["results"]:
         print(result["source"]["uri"], result["content"])
 
-`caller` is `stackroom.access.identity.Caller("alice", groups=("hr",))` there, from a token that the
-program has verified. None is nobody: a knowledge base that tells groups apart then isn't searched,
-and the answer's `errorType` is MissingIdentity.
+There, `caller` is `stackroom.access.identity.Caller("alice", groups=("hr",))`, from a token that
+the program has verified. None means nobody: a knowledge base that tells groups apart is not
+searched then, and the answer's `errorType` is MissingIdentity.
 """
 
 import json
@@ -69,9 +69,9 @@ _TITLE = "# Knowledge bases"
 
 def system_prompt(users: bytes, knowledge_bases: Sequence[AnyLinkedSettings] = ()) -> str:
     """
-    The user's prompt, every byte of it, and what is to be known of the knowledge bases, if any.
+    Return the user's prompt, unchanged, followed by a description of the knowledge bases, if any.
 
-    Raises AgentMisconfigured if the prompt is not in UTF-8, which is what a model reads.
+    Raises AgentMisconfigured if the prompt is not UTF-8, as models require.
     """
     try:
         prompt = users.decode("utf-8")  # not utf-8-sig: a mark at its beginning stays
@@ -106,7 +106,7 @@ def _line(each: AnyLinkedSettings) -> str:
 
 
 def _quoted(text: str) -> str:
-    """In JSON's quotes; white space of any kind is one space, and what nobody sees is left out."""
+    """Return the text in JSON's quotes, with single spaces and without invisible characters."""
     one_line = " ".join("".join(each if is_plain(each) else " " for each in text).split())
     return json.dumps(one_line[:_LENGTH], ensure_ascii=False)
 
@@ -115,7 +115,7 @@ def _quoted(text: str) -> str:
 
 
 def flag(on: str) -> BeforeValidator:
-    """A variable that has this value, or is empty."""
+    """Return a validator for a variable that has this value, or is empty."""
 
     def read(value: Any) -> bool:
         if value not in (True, False, on, ""):
@@ -126,7 +126,10 @@ def flag(on: str) -> BeforeValidator:
 
 
 class KnowledgeBaseSettings(FittingSettings):
-    """KNOWLEDGE_BASES_CONFIG is looked at by `knowledge_bases`, in words that name its entries."""
+    """
+    Settings with KNOWLEDGE_BASES_CONFIG, which `knowledge_bases` parses with errors that name
+    entries.
+    """
 
     knowledge_bases_config: str = ""
     enable_observability: Annotated[bool, flag("true")] = False
@@ -134,7 +137,7 @@ class KnowledgeBaseSettings(FittingSettings):
     @property
     def knowledge_bases(self) -> tuple[AnyLinkedSettings, ...]:
         """
-        None without the variable, or where it is empty.
+        Return the entries; none if the variable is missing or empty.
 
         Raises LinkedKnowledgeBasesInvalid (a ValueError), whose parts name entry and field.
         """
@@ -144,29 +147,35 @@ class KnowledgeBaseSettings(FittingSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class Registry:
-    """Without knowledge bases there are no tools, and a prompt stays as it is."""
+    """
+    An agent's knowledge bases. If there are none, there are no tools, and a prompt stays as it is.
+    """
 
     knowledge_bases: tuple[AnyLinkedSettings, ...]
     retrieval: Searchable
 
     def tools(self) -> list[Any]:
-        """`retrieve_from_knowledge_base`, unless every knowledge base has a tool of its own."""
+        """
+        Return `retrieve_from_knowledge_base`, unless every knowledge base has a tool of its own.
+        """
         if not any(isinstance(each, LinkedSettings) for each in self.knowledge_bases):
             return []
         return [retrieval_tool(lambda: self.retrieval)]
 
     def prompted(self, users: bytes) -> str:
-        """The user's system prompt and what it is to say of these. Raises AgentMisconfigured."""
+        """
+        Return the user's system prompt with a description of these. Raises AgentMisconfigured.
+        """
         return system_prompt(users, self.knowledge_bases)
 
 
 def from_environment(environ: Mapping[str, str] = os.environ) -> Registry:
     """
-    By KNOWLEDGE_BASES_CONFIG, without which there are none; by ENABLE_OBSERVABILITY, and by
-    RETRIEVE_MAX_TOKENS and RETRIEVE_PRIORITIZE_BY, where a model asks for nothing else.
+    Return the registry of KNOWLEDGE_BASES_CONFIG; without the variable it is empty.
 
-    Makes no call to AWS. Raises LinkedKnowledgeBasesInvalid (a ValueError), whose parts name entry
-    and field, and pydantic's ValidationError.
+    ENABLE_OBSERVABILITY, RETRIEVE_MAX_TOKENS and RETRIEVE_PRIORITIZE_BY apply if a model asks for
+    nothing else. Makes no call to AWS. Raises LinkedKnowledgeBasesInvalid (a ValueError), whose
+    parts name entry and field, and pydantic's ValidationError.
     """
     return of_settings(KnowledgeBaseSettings.from_env(environ))
 

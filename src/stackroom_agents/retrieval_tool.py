@@ -1,9 +1,9 @@
 """
 `retrieve_from_knowledge_base`: the search, as a tool in an agent's own process.
 
-Its result has what every Strands tool answers, `content` for the model and `status`, and beside it
-the answer of the gateway's `knowledge_base_retrieve` for programs: `success`, `results`,
-`metadata`, or `error` and `errorType`.
+Its result has `content` for the model and `status`, like every Strands tool's, and the answer of
+the gateway's `knowledge_base_retrieve` for programs: `success`, `results`, `metadata`, or `error`
+and `errorType`.
 """
 
 import logging
@@ -40,8 +40,7 @@ _BLOCKED = (
 
 def retrieval_tool(retrieval: Callable[[], core.Searchable]) -> StrandsTool:
     """
-    The tool over this search, be it of the pool or of linked knowledge bases; asked for at each
-    call.
+    Return the tool; each call searches with the result of `retrieval`, the pool or linked ones.
 
     Its caller comes from the invocation state alone; an argument that names one is refused.
     """
@@ -89,7 +88,10 @@ def _respond(
 
 
 def _text(response: core.Response) -> str:
-    """For a model: each passage under its source, quoted, so that none speaks as the tool."""
+    """
+    Return the text for a model: each passage under its source, quoted, so that none speaks as the
+    tool.
+    """
     if not response["success"]:
         return f"Error: {response['error']}"
     results, metadata = response["results"], response["metadata"]
@@ -119,7 +121,9 @@ def _text(response: core.Response) -> str:
 
 
 def _source(number: int, result: Mapping[str, Any], score: str) -> str:
-    """Of a document that Stackroom doesn't know, its address tells more than no ids."""
+    """
+    Describe a source, with its ids or, for a document that Stackroom doesn't know, its address.
+    """
     source = result["source"]
     told = [place(source["filename"], source["page"], source["section"])]
     if source["document_id"] and source["catalog_id"]:

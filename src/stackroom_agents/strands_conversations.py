@@ -1,6 +1,8 @@
 """
-Talking to a model for a user's agent, by Strands, with a tool for each knowledge base that the
-agent is linked to. Who listens is told of every turn and carries out every call of a tool.
+A user's agent in conversation with a model, by Strands.
+
+The agent has a tool for each linked knowledge base. A listener hears of every turn and carries out
+every call of a tool.
 """
 
 import json
@@ -51,8 +53,9 @@ _OVER = "The run is over; no more tools are called."
 @dataclass(frozen=True, kw_only=True)
 class StrandsConversations:
     """
-    `model_of` makes a model of its id; its second argument is whether it streams. Some use tools
-    only where they don't: they are remembered in the process, and speak as a whole.
+    Holds conversations. `model_of` makes a model from its id and whether it streams.
+
+    Some models use tools only without streaming: the process remembers them.
     https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html
     """
 
@@ -62,8 +65,10 @@ class StrandsConversations:
 
     def hold(self, brief: Brief, listener: Listener) -> None:
         """
-        A model that takes long is left to itself when the conversation is called off: what it says
-        then nobody hears. Raises what `ports.agent_runs.Conversations` says.
+        Hold a conversation. If it is called off, a slow model is left alone, and its text is
+        discarded.
+
+        Raises the errors that `agent_repositories.Conversations` names.
         """
         running = Running(lambda stop: self._streamed(brief, listener, stop))
         running.start()
@@ -162,7 +167,7 @@ class _Telling(HookProvider):
 
 
 def strands_tool(linked: LinkedTool, listener: Listener) -> Any:
-    """The listener carries out its calls; the model is answered in JSON."""
+    """Return a Strands tool whose calls the listener carries out, and which answers in JSON."""
 
     @tool(
         context=True,

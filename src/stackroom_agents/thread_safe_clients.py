@@ -1,4 +1,4 @@
-"""Clients of boto3, for agents that call tools side by side."""
+"""boto3 clients for agents that call tools in parallel."""
 
 import threading
 from typing import Any
@@ -9,7 +9,7 @@ _lock = threading.Lock()
 
 
 def client_of(service: str) -> Any:
-    """`stackroom.aws.session.client`, for threads that ask for one at the same time."""
+    """Return a client of `stackroom.aws.session.client`, from any thread."""
     # An agent calls tools side by side, and to make clients of one session is not thread-safe:
     # https://boto3.amazonaws.com/v1/documentation/api/latest/guide/session.html
     with _lock:

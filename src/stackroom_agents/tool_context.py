@@ -1,13 +1,13 @@
 """
-What an agent's tools share: who asks, the use cases behind them, the audit line of each call.
+The parts that an agent's tools share: the caller, the use cases, the audit line of each call.
 
-Who is asking stands in the invocation state alone: the program sets it, no model reads or writes
+The caller comes from the invocation state alone: the program sets it, and no model reads or writes
 it.
 
     agent(prompt, invocation_state={"user_id": "alice", "groups": ["hr"], "session_id": "s-1"})
 
-The program answers for these as an interceptor does for its headers: they must come from a token
-that it has verified, never from a prompt or from an argument of a tool.
+The program is responsible for it, as an interceptor is for its headers: the values must come from a
+token that it has verified, never from a prompt or from an argument of a tool.
 """
 
 import logging
@@ -33,8 +33,10 @@ SESSION_ID = "session_id"
 
 def caller_of(invocation_state: Mapping[str, Any]) -> Caller:
     """
-    Raises MissingIdentity where there is no user, or the groups are no list of names: a text would
-    pass as a group of each of its letters. What can't be a session is none, as in `tool_call`.
+    Return the caller. An invalid session counts as none, as in `tool_call`.
+
+    Raises MissingIdentity if there is no user, or the groups are no list of names: a text would
+    pass as a group for each of its letters.
     """
     user_id = invocation_state.get(USER_ID)
     groups = invocation_state.get(GROUPS) or ()
@@ -49,9 +51,9 @@ def caller_of(invocation_state: Mapping[str, Any]) -> Caller:
 
 def caller_or_nobody(invocation_state: Mapping[str, Any]) -> Caller | None:
     """
-    None if the state tells nothing of a caller; for searches that may not ask who it is.
+    Return the caller, or None if the state has none, for searches that may not need one.
 
-    Raises MissingIdentity for a caller who is told wrongly: no group of theirs may count.
+    Raises MissingIdentity for an invalid caller, so that none of their groups count.
     """
     told = any(invocation_state.get(name) is not None for name in (USER_ID, GROUPS))
     return caller_of(invocation_state) if told else None
@@ -62,14 +64,12 @@ logger = logging.getLogger("stackroom_agents.tool_context")
 
 
 def report(access: Access) -> None:
-    """The line that the function behind the gateway writes: its values are the record's fields."""
+    """Write the line that the function behind the gateway writes, with the record's fields."""
     logger.info(EVENT, extra=access.fields())
 
 
 class AgentServices(Services, Protocol):
-    """
-    The use cases behind the tools; `stackroom.app.tool_builder` makes each when it is first used.
-    """
+    """The use cases behind the tools; `stackroom.app.tool_builder` makes each at its first use."""
 
     @property
     def metered_retrieval(self) -> Searchable: ...
@@ -79,7 +79,7 @@ StrandsTool = DecoratedFunctionTool[[ToolContext[Any]], Response]
 
 
 class _ReadByTheTool(FunctionToolMetadata):
-    """Leaves the arguments, which may be no object, to the tool's own definition."""
+    """Leaves the arguments, which may be no object, to the tool's own definition to parse."""
 
     def validate_input(self, _input: object) -> dict[str, Any]:
         return {}
@@ -88,7 +88,7 @@ class _ReadByTheTool(FunctionToolMetadata):
 def strands_tool(
     definition: Tool[Any], answer: Callable[[ToolContext[Any]], Response]
 ) -> StrandsTool:
-    """The tool as Strands has it; `answer` takes the parameter `tool_context` and no other."""
+    """Return the tool for Strands; `answer` takes the parameter `tool_context` and no other."""
     made = tool(
         context=True,
         name=definition.name,

@@ -22,7 +22,7 @@ MEMORY_MB = 1024
 
 
 class InvokeType(StrEnum):
-    """How the text of an event follows the prompt."""
+    """The way in which the text of an event follows the prompt."""
 
     BATCH = "batch"
     ATTACH_DIRECTLY = "attach-directly"

@@ -1,5 +1,5 @@
 """
-How Bedrock cuts documents into chunks, which can't be changed after the data source's creation.
+The way Bedrock cuts documents into chunks, which can't be changed once a data source is created.
 
 Ranges: API model of bedrock-agent (botocore 1.44.5).
 https://docs.aws.amazon.com/bedrock/latest/userguide/kb-chunking.html

@@ -1,5 +1,5 @@
 """
-How text is extracted from documents before chunking.
+The extraction of text from documents before chunking.
 
 It can't be changed after the data source's creation: ParsingConfiguration is create-only in
 CloudFormation.

@@ -270,7 +270,7 @@ class Evaluation(_Saved):
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Read a run from a folder or its file. Raises EvaluationError for anything else."""
+        """Load a run from a folder or its file. Raises EvaluationError for anything else."""
         path = path / RUN if path.is_dir() else path
         try:
             with path.open("rb") as file:

@@ -47,7 +47,7 @@ _Page = Annotated[int, Field(ge=1, le=LAST_PAGE, strict=True)]
 
 
 class EvaluationError(StackroomError):
-    """Nothing was measured; `str()` says why, and what to do."""
+    """An evaluation could not be measured; the message says why, and what to do."""
 
 
 class QuestionsWrong(EvaluationError):

@@ -11,10 +11,10 @@ from bedrock_kb_simulator.access_keys import AccessKey
 
 def endpoint_variables(aws: str, simulator: str) -> dict[str, str]:
     """
-    Which server answers for which service, in the names that boto3 and the AWS CLI honour.
+    Return the variables that tell boto3 and the AWS CLI which server answers for which service.
 
-    SQS is named for programs that are told of it alone, and look for no AWS_ENDPOINT_URL. Version 1
-    of the AWS CLI honours neither for SQS: it asks AWS unless --endpoint-url is given
+    SQS has a variable of its own for programs that ignore AWS_ENDPOINT_URL. Version 1 of the AWS
+    CLI honours neither for SQS: it asks AWS unless --endpoint-url is given
     [awscli/customizations/overridesslcommonname.py].
     """
     return {
@@ -32,8 +32,10 @@ def endpoint_variables(aws: str, simulator: str) -> dict[str, str]:
 @dataclass(frozen=True, kw_only=True)
 class Clients:
     """
-    By service, for whoever has this key; `aws` and `simulator` are the servers' endpoints, and
-    `patience` is how many seconds an answer may take.
+    Clients of each service, with one key.
+
+    `aws` and `simulator` are the servers' endpoints, and `patience` is how many seconds to wait for
+    an answer.
     """
 
     aws: str

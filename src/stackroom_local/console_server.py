@@ -18,7 +18,9 @@ from stackroom_local.processes import HOST
 
 
 def report_access(access: Access) -> None:
-    """The audit stands in this server's log, with the figure that functions/audit_line.py makes."""
+    """
+    Write the audit line and its metric to this server's log, as functions/audit_line.py makes them.
+    """
     figure = {
         "Namespace": "Stackroom",
         "Dimensions": [["service", "tool", "outcome"]],

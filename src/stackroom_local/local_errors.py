@@ -1,23 +1,23 @@
 """
-What can keep the local mode from serving; each message says what to do about it.
+Errors that keep the local mode from serving; each message says what to do.
 
 LocalModeError
-├── AlreadyUp          this state directory is served by another process
+├── AlreadyUp          another process serves this state directory
 ├── NotOurs            the state directory is in use for something else
 ├── NotUp              a verb needs the local mode, and none serves this state directory
-├── OutdatedState      the state directory was made by a version whose tables ours can't use
-├── StillStopping      it was told to stop and has not ended yet
-├── PortTaken          another program listens on a port we were told to use
-├── PartMissing        this installation lacks something that every wheel holds
+├── OutdatedState      another version made the state directory, with tables that can't be used
+├── StillStopping      it was asked to stop and has not ended yet
+├── PortTaken          another program listens on a port that was chosen
+├── PartMissing        this installation lacks a file that every wheel has
 ├── CdkMissing         the templates must be synthesised, and the CDK is not installed
 ├── NodeMissing        the templates can't be synthesised without Node
 ├── SynthesisFailed    infra/app.py ended with an error
-├── UnknownResource    a template holds what neither ministack nor a stand-in can make
+├── UnknownResource    a template has a resource that neither ministack nor a stand-in can make
 ├── DeploymentFailed   CloudFormation refused a template
-├── NotStabilised      what was made or deleted for a template ended otherwise, or never
-├── OfAnotherType      a knowledge base is there whose type is not the one to be made
+├── NotStabilised      a resource of a template did not reach its final state
+├── OfAnotherType      a knowledge base of another type exists under the name
 ├── ChildFailed        ministack, the simulator or the gateway died or never answered
-└── DemoFailed         the demonstration saw something that is not as it should be
+└── DemoFailed         a step of the demonstration went wrong
 """
 
 import os
@@ -34,7 +34,7 @@ from stackroom.errors import StackroomError
 
 def command() -> str:
     """
-    `stackroom` where that is on everybody's PATH, as after `pipx install`; else where it lies.
+    Return `stackroom` if it is on the PATH everywhere, as after `pipx install`; else its path.
 
     The folder of this Python doesn't count: `uvx` and an activated environment put it on the PATH
     of this shell alone.
@@ -51,7 +51,7 @@ def command() -> str:
 
 
 class LocalModeError(StackroomError):
-    """The local mode can't go on; `str()` of it is for the person at the keyboard."""
+    """The local mode can't go on; the message is for the person at the keyboard."""
 
 
 class AlreadyUp(LocalModeError):

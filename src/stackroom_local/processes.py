@@ -32,7 +32,9 @@ _TAIL_LINES = 25
 
 @dataclass(frozen=True)
 class Child:
-    """A running child; `spawn` makes one. Only the thread that spawned it may end before it."""
+    """
+    A running child process; `spawn` starts one. Only the thread that spawned it may end before it.
+    """
 
     name: str
     process: "subprocess.Popen[bytes]"
@@ -43,13 +45,13 @@ class Child:
         return self.process.pid
 
     def check(self) -> None:
-        """Raises `ChildFailed` with the end of its log if it has ended."""
+        """Raise `ChildFailed` with the end of its log if it has ended."""
         code = self.process.poll()
         if code is not None:
             raise ChildFailed(self.name, f"ended with code {code}", self.log, tail(self.log))
 
     def wait_until_healthy(self, url: str, seconds: float = _START_SECONDS) -> None:
-        """Returns when `url` answers 200; raises `ChildFailed` if the child ends or never does."""
+        """Wait until `url` answers 200. Raises `ChildFailed` if the child ends or never does."""
         deadline = time.monotonic() + seconds
         while not _answers(url):
             self.check()
@@ -63,7 +65,7 @@ class Child:
             self.process.terminate()
 
     def end(self, seconds: float = _STOP_SECONDS) -> None:
-        """Waits for the end that was asked for; then nothing of its process group is left."""
+        """Wait for the requested end, and then kill what is left of its process group."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(seconds)
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -73,7 +75,7 @@ class Child:
 
 def spawn(name: str, command: Sequence[str], *, log: Path, environment: Mapping[str, str]) -> Child:
     """
-    Starts `command` with its output in `log`, which is emptied first.
+    Start `command` with its output in `log`, which is emptied first.
 
     Call it from the main thread: PR_SET_PDEATHSIG fires when the spawning thread ends, not when the
     process does (prctl(2)).
@@ -107,7 +109,7 @@ def _die_with_parent() -> Callable[[], None] | None:
 
 
 def require_free(port: int, needed_by: str, *, patience: float = 0.0) -> None:
-    """Raises `PortTaken` if something still listens there after `patience` seconds."""
+    """Raise `PortTaken` if something still listens on the port after `patience` seconds."""
     deadline = time.monotonic() + patience
     while not _is_free(port):
         if time.monotonic() >= deadline:
@@ -117,9 +119,9 @@ def require_free(port: int, needed_by: str, *, patience: float = 0.0) -> None:
 
 def free_ports(count: int) -> int:
     """
-    The first of `count` free ports in a row, for who doesn't care which.
+    Return the first of `count` consecutive free ports.
 
-    Below 32768, where Linux begins to give ports to outgoing connections.
+    It is below 32768, where Linux begins to assign ports to outgoing connections.
     """
     for _ in range(200):
         first = random.randrange(20_000, 32_000)  # noqa: S311 - no secret

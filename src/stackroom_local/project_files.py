@@ -1,5 +1,5 @@
 """
-Where the parts of the project lie that nobody imports: handlers, examples, templates, CDK app.
+Paths of the project's parts that are not imported: handlers, examples, templates, CDK app.
 
 In a checkout they are where they are written. A wheel holds them in `shipped`, beside this module,
 by the same names (hatch_build.py puts them there), so one path serves both.
@@ -18,7 +18,7 @@ PARTS = ("functions", "statemachines", "examples", "infra", "cdk.json", "require
 
 
 def part(name: str) -> Path:
-    """Raises `PartMissing` for one that was left out when a wheel was made."""
+    """Return a part's path. Raises `PartMissing` if the wheel was made without it."""
     path = ROOT / name
     if not path.exists():
         raise PartMissing(name, ROOT)
@@ -26,5 +26,5 @@ def part(name: str) -> Path:
 
 
 def task_root() -> Path:
-    """The folder in which `functions` lies: what a function finds at LAMBDA_TASK_ROOT."""
+    """Return the folder that has `functions`, which is LAMBDA_TASK_ROOT for a function."""
     return part("functions").parent

@@ -1,4 +1,4 @@
-"""The four servers of the local mode: how each is started and how one knows that it answers."""
+"""The four servers of the local mode: the command that starts each, and its health check."""
 
 import shlex
 import sys
@@ -18,7 +18,7 @@ from stackroom_local.state import ACCOUNT, REGION, StateDirectory
 
 
 class Ports(BaseModel):
-    """Four in a row: what the user was told is the first one."""
+    """Four consecutive ports; the user names the first."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -38,7 +38,7 @@ class Ports(BaseModel):
 
     @property
     def by_name(self) -> dict[str, int]:
-        """With the name of whoever serves there, as a sentence has it."""
+        """Return the ports by their servers' names, as a sentence has them."""
         return {
             "ministack": self.aws,
             "the simulator": self.simulator,
@@ -47,7 +47,7 @@ class Ports(BaseModel):
         }
 
     def require_free(self, *, patience: float) -> None:
-        """Raises `PortTaken` if something still listens at one after `patience` seconds."""
+        """Raise `PortTaken` if something still listens on one after `patience` seconds."""
         for name, port in self.by_name.items():
             require_free(port, name, patience=patience)
 
@@ -145,7 +145,7 @@ class Servers:
         return replace(made, command=[*made.command, "--signed", *self.assumed])
 
     def re_embedding(self) -> Server:
-        """What another model has embedded, by this one; it ends by itself, and never serves."""
+        """The program that embeds again what another model has embedded; it ends by itself."""
         options = {"--data-dir": str(self.state / "simulator"), "--model": self.model}
         made = self._server("re-embedding", "bedrock_kb_simulator", options, {}, health="")
         return replace(made, command=[*made.command, "re-embed"])
@@ -185,7 +185,7 @@ class Servers:
         )
 
     def _command_line(self) -> str:
-        """What works in a shell of any folder."""
+        """Return a command that works in a shell of any folder."""
         [program] = shlex.split(command())
         path = shlex.quote(str(Path(program).absolute())) if "/" in program else program
         return f"{path} {{}} --state-dir {shlex.quote(str(self.state.path))}"

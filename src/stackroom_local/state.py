@@ -1,16 +1,16 @@
 """
-What is served from a state directory, for the verbs that run in another process.
+The files of a state directory, for the verbs that run in other processes.
 
     .stackroom/
-      lock            held by the serving process, whose id it holds; the kernel lets go of it
+      lock            held by the serving process, with its id; the kernel releases it
       reserve         room for what ministack writes when it stops; `unsaved` until it has
       root-key.json   the key that signs as the account's root
-      instance.json   where it serves, who serves     keys.json  users' S3 keys, for `stackroom env`
-      ministack/ s3/  what ministack persists        simulator/  the knowledge bases
+      instance.json   the addresses and processes     keys.json  users' S3 keys, for `stackroom env`
+      ministack/ s3/  ministack's stored state        simulator/  the knowledge bases
       gateway/        the local issuer's key          logs/       one file per child
-      reader          the version of the reader that all documents were given to
+      reader          the version of the reader that has read all documents
       runtimes/       agents in AgentCore Runtime, and their logs
-      smoke/          runs of `stackroom doctor --smoke`, until they are swept up
+      smoke/          runs of `stackroom doctor --smoke`, until they are cleaned up
 """
 
 import contextlib
@@ -32,7 +32,7 @@ from stackroom_local.local_errors import AlreadyUp, NotOurs, NotUp
 
 
 def taken_soon(descriptor: int) -> bool:
-    """Tries for a moment: a verb that looks whether the lock is held holds it itself meanwhile."""
+    """Try for a moment to take the lock, which a verb that checks it holds briefly."""
     deadline = time.monotonic() + 0.5
     while not taken(descriptor):
         if time.monotonic() > deadline:
@@ -89,7 +89,7 @@ class Instance(BaseModel):
         return f"the local mode of {self.state_dir}"
 
     def client(self, service: str) -> Any:
-        """Of boto3, with the keys of `stackroom env --operator`."""
+        """Return a boto3 client with the keys of `stackroom env --operator`."""
         clients = Clients(
             aws=self.aws_endpoint,
             simulator=self.simulator_endpoint,
@@ -104,14 +104,16 @@ class Instance(BaseModel):
         return StateDirectory(self.state_dir).root_key
 
     def within(self, seconds: float) -> "Instance":
-        """For whoever waits no longer for any answer."""
+        """Return the instance with clients that wait at most so many seconds for an answer."""
         return self.model_copy(update={"patience": seconds})
 
     def now(self) -> "Instance":
         return StateDirectory(self.state_dir).instance().within(self.patience)
 
     def environment(self) -> dict[str, str]:
-        """The variables with which the AWS CLI and any SDK talk to this instance, as its root."""
+        """
+        Return the variables with which the AWS CLI and any SDK call this instance, as its root.
+        """
         return {
             **endpoint_variables(self.aws_endpoint, self.simulator_endpoint),
             **self.root_key.environment(),
@@ -163,9 +165,9 @@ class StateDirectory:
     @contextlib.contextmanager
     def held(self) -> Iterator[Instance | None]:
         """
-        Keeps this directory for one serving process; raises `AlreadyUp` if another has it.
+        Hold this directory for one serving process. Raises `AlreadyUp` if another has it.
 
-        Gives what a killed process left recorded, whose servers may still be about to end.
+        Yields the record of a killed process, whose servers may still be ending.
         """
         self._claim()
         os.umask(0o077)  # our servers', too: what they write here is for nobody else to read
@@ -184,7 +186,7 @@ class StateDirectory:
                 (self / "instance.json").unlink(missing_ok=True)
 
     def _claim(self) -> None:
-        """Raises `NotOurs` for what is no directory of ours and no empty one either."""
+        """Raise `NotOurs` unless the directory is ours or empty."""
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             strangers = sorted(each.name for each in self.path.iterdir() if each.name not in _OURS)
@@ -202,7 +204,7 @@ class StateDirectory:
         return RootKey.kept_in(self / _ROOT_KEY)
 
     def is_read_by(self, reader: str) -> bool:
-        """Whether every document that lay here was given to this version of the reader."""
+        """Return whether this version of the reader has read every document in the directory."""
         try:
             return (self / _READER).read_text() == reader
         except FileNotFoundError:
@@ -215,14 +217,14 @@ class StateDirectory:
         write_private(self / "instance.json", instance.model_dump_json(indent=2).encode())
 
     def instance(self) -> Instance:
-        """The running one; raises `NotUp` if none is up yet, `NotOurs` for what is no directory."""
+        """Return the running instance. Raises `NotUp` if there is none yet, or `NotOurs`."""
         holder, instance = self.holder(), self._recorded()
         if instance is None or holder != instance.pid:
             raise NotUp(self.path)
         return instance
 
     def holder(self) -> int | None:
-        """The process that serves or is about to, or None."""
+        """Return the id of the process that serves or is about to, or None."""
         try:
             with (self / "lock").open("r") as lock:
                 return None if taken(lock.fileno()) else int(lock.read() or 0)
@@ -232,7 +234,7 @@ class StateDirectory:
             raise NotOurs(self.path, error.strerror or str(error)) from error
 
     def forget(self) -> None:
-        """Removes what we keep here, and nothing that anyone else put into the directory."""
+        """Remove our own files, and nothing that anyone else put into the directory."""
         for name in _OURS:
             entry = self / name
             if entry.is_dir():

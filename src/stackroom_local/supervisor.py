@@ -1,4 +1,4 @@
-"""The local mode's life: servers started side by side, deployed to, watched, and stopped."""
+"""The local mode's life: its servers are started in parallel, deployed to, watched, and stopped."""
 
 import contextlib
 import json
@@ -51,7 +51,9 @@ def _uncounted(_text: str, _total: int) -> Iterator[Callable[[int], None]]:
 
 
 class Stopped(BaseException):
-    """SIGTERM or SIGINT arrived; not an `Exception`, so that nothing in between swallows it."""
+    """
+    SIGTERM or SIGINT arrived. It is not an `Exception`, so that no handler in between swallows it.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +76,7 @@ class LocalMode:
     @contextlib.contextmanager
     def running(self) -> Iterator[Instance]:
         """
-        Serves inside the block, and leaves no process behind after it, however it ends.
+        Serve inside the block, and leave no process behind, however it ends.
 
         The state directory must be held (`StateDirectory.held`).
         """
@@ -86,8 +88,9 @@ class LocalMode:
 
     def watch(self, beside: Iterable[None] = ()) -> NoReturn:
         """
-        Returns never: raises `Stopped` on a signal, `ChildFailed` when a server dies. Between two
-        looks it goes one step on with what is to be done `beside`.
+        Watch the servers until `Stopped` on a signal, or `ChildFailed` when a server dies.
+
+        Between two checks it does one step of the work in `beside`.
         """
         reserve, is_short, steps = DiskReserve(self.state.path), False, iter(beside)
         while True:
@@ -155,7 +158,7 @@ class LocalMode:
         return instance
 
     def _console(self, deployed: "Deployed") -> list[Server]:
-        """None where the context leaves it out."""
+        """Return the console's server; none if the context leaves it out."""
         function = deployed.functions.get(_CONSOLE)
         return [] if function is None else [self._servers.console(function)]
 
@@ -170,8 +173,9 @@ class LocalMode:
 
     def re_embed(self) -> None:
         """
-        What another model has embedded, before anything is searched. A stop loses nothing: the next
-        start goes on.
+        Embed again what another model has embedded, before anything is searched.
+
+        After a stop, the next start continues.
         """
         # Imported here because they take a while, and most starts need none of it.
         from bedrock_kb_simulator.embedding_models import embedder_of  # noqa: PLC0415
@@ -213,8 +217,10 @@ class LocalMode:
 
     def _catch_up(self, deployed: "Deployed", *, since: datetime) -> None:
         """
-        Takes up what an earlier stop cut off, and writes down what a power cut took from the
-        tables; runs on its own, nobody waits for it.
+        Resume what an earlier stop interrupted, and restore records that a power cut took from the
+        tables.
+
+        It runs by itself, and nothing waits for it.
         """
         reconcile = {"action": "reconcile", "idle_before": since.isoformat()}
         aws_lambda = self._clients("lambda")
@@ -226,7 +232,7 @@ class LocalMode:
             )
 
     def _disturb(self) -> None:
-        """From here on: the start's own calls are tried by nobody again."""
+        """Turn on faults from here on, since nobody retries the calls of the start itself."""
         from bedrock_kb_simulator.fault_orders import order  # noqa: PLC0415 - see _deploy
 
         order(self._servers.bedrock, self.faults, self.state.root_key)
@@ -248,8 +254,10 @@ class LocalMode:
 
     def _stop(self) -> None:
         """
-        Callers first, so that what they call still answers; the simulator after ministack, whose
-        functions may be talking to it while ministack saves its state.
+        Stop callers first, so that the servers they call still answer.
+
+        The simulator stops after ministack, whose functions may call it while ministack saves its
+        state.
         """
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -282,14 +290,14 @@ _OWN_URL = re.compile(rb"http://localhost:\d+/")
 
 
 def resume(kept: Path, port: int) -> None:
-    """`kept` is ministack's STATE_DIR, `port` where it will serve; repeating it changes nothing."""
+    """Prepare ministack's STATE_DIR `kept` for serving on `port`. It is safe to repeat."""
     for file in kept.glob("*.json"):
         _move(file, port)
     _resume_queues(kept / "sqs.json")
 
 
 def _move(file: Path, port: int) -> None:
-    """It finds a queue by its URL, port included; after a start elsewhere it would find none."""
+    """Rename queues, whose URLs include the port, so that ministack finds them on another one."""
     before = file.read_bytes()
     after = _OWN_URL.sub(f"http://localhost:{port}/".encode(), before)
     if after != before:
@@ -311,10 +319,10 @@ def _resume_queues(file: Path) -> None:
 
 def _is_sent_again(message: Mapping[str, Any]) -> bool:
     """
-    An event of an earlier start's `_catch_up` that was given up; this start sends the same.
+    Return whether a failed event came from an earlier start's `_catch_up`, which sends it again.
 
-    Mostly the stop itself was what it failed at. ministack tries three times within seconds, and
-    goes on with that while what it needs is closed already; Lambda takes three minutes.
+    It mostly failed because of the stop itself. ministack tries three times within seconds, even
+    when the services it needs are closed already; Lambda takes three minutes.
     https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
     """
     try:
@@ -332,7 +340,7 @@ def _is_sent_again(message: Mapping[str, Any]) -> bool:
 
 def _release(messages: Iterable[dict[str, Any]]) -> None:
     """
-    Messages that a stop caught while a function had them become visible at once.
+    Make messages visible at once that a stop interrupted while a function had them.
 
     On AWS a queue never stops: a message whose consumer died comes back after the visibility
     timeout, six times the function's. Here a dropped file would seem lost for as long.

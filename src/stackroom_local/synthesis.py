@@ -1,8 +1,8 @@
 """
-The templates that deploy to AWS, synthesised once per content of their sources.
+The templates that deploy to AWS, synthesised once for each state of their sources.
 
-Serving needs neither the CDK nor Node: a wheel holds the templates of each context that `stackroom
-up` has options for (SHIPPED_FOR), and a checkout those of cdk.json as it stands, in templates/.
+Serving needs neither the CDK nor Node: a wheel has the templates for each context that `stackroom
+up` has options for (SHIPPED_FOR), and a checkout has those of cdk.json as it stands, in templates/.
 Other contexts, and changed sources, are synthesised with the extra `infra`.
 
     python -m stackroom_local.synthesis     write templates/ again, as `make templates` does
@@ -41,11 +41,10 @@ SHIPPED_FOR: tuple[Mapping[str, str], ...] = tuple(
 
 def assembly(context: Mapping[str, str] = _AS_IN_CDK_JSON) -> Path:
     """
-    The CDK cloud assembly of this project; synthesises it (about 10 s) if its sources changed.
+    Return the project's CDK cloud assembly, and synthesise it (about 10 s) if its sources changed.
 
-    `context` overrides cdk.json, as the CDK CLI's `-c` does.
-
-    Raises `NodeMissing`, `CdkMissing`, `SynthesisFailed`, or `PartMissing` in a broken wheel.
+    `context` overrides cdk.json, as the CDK CLI's `-c` does. Raises `NodeMissing`, `CdkMissing`,
+    `SynthesisFailed`, or `PartMissing` in a broken wheel.
     """
     chosen = _chosen(context)
     return _shipped(chosen) or _synthesised(chosen)
@@ -71,12 +70,12 @@ def is_cached(context: Mapping[str, str] = _AS_IN_CDK_JSON) -> bool:
 
 
 def folder_of(context: Mapping[str, str]) -> str:
-    """The name of the folder, below `templates`, of the assembly that is shipped for a context."""
+    """Return the name of the folder in `templates` with the shipped assembly for a context."""
     return "-".join(f"{name}={context[name]}" for name in sorted(context)) or "default"
 
 
 def _shipped(chosen: Mapping[str, str]) -> Path | None:
-    """The templates that come with a wheel, or with a checkout whose sources are as they were."""
+    """Return the templates of a wheel, or of a checkout whose sources are unchanged."""
     if chosen not in SHIPPED_FOR:
         return None
     name = f"{TEMPLATES}/{folder_of(chosen)}"
@@ -89,13 +88,13 @@ def _shipped(chosen: Mapping[str, str]) -> Path | None:
 
 
 def _chosen(context: Mapping[str, str]) -> dict[str, str]:
-    """What is not as cdk.json has it anyway."""
+    """Return the part of a context that differs from cdk.json."""
     stated = json.loads(project_files.part("cdk.json").read_text("utf-8")).get("context", {})
     return {name: value for name, value in context.items() if str(stated.get(name)) != value}
 
 
 def _cache() -> Path:
-    """Beside the checkout's sources; a wheel's may be written by nobody, and be gone tomorrow."""
+    """Return the cache's folder in the checkout; a wheel's may be read-only, or gone tomorrow."""
     if project_files.IS_CHECKOUT:
         return project_files.ROOT / ".cache" / "synth"
     # https://specifications.freedesktop.org/basedir-spec/latest/#variables
@@ -105,7 +104,9 @@ def _cache() -> Path:
 
 @contextmanager
 def _alone(cache: Path) -> Iterator[None]:
-    """Two that start at once synthesise once; the lock ends with its process."""
+    """
+    Hold a lock, so that two processes that start at once synthesise once; it ends with its process.
+    """
     cache.mkdir(parents=True, exist_ok=True)
     with cache.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -151,7 +152,7 @@ def fingerprint(context: Mapping[str, str]) -> str:
 
 
 def _named_in(context: Mapping[str, str]) -> Iterator[Path]:
-    """The files that settings name, by paths as infra takes them."""
+    """Yield the files that settings name, by paths as infra takes them."""
     for name, value in sorted(context.items()):
         if name.endswith("_file") and value and (path := project_files.ROOT / value).is_file():
             yield path
@@ -176,10 +177,10 @@ def _forget_old(cache: Path) -> None:
 
 def without_code(assembly: Path) -> dict[str, str]:
     """
-    The files of an assembly that are served, by name: what deploys where, and the templates.
+    Return the served files of an assembly by name: the deployment's order, and the templates.
 
-    The functions' code runs from the project, so its hashes, which change with each line of it,
-    are zeros.
+    The functions' code runs from the project, so its hashes, which change with each edit, are
+    zeros.
     """
     artifacts = json.loads((assembly / "manifest.json").read_bytes())["artifacts"]
     stacks = {name: each for name, each in artifacts.items() if each["type"] == _STACK}

@@ -1,1 +1,1 @@
-"""Stores of knowledge bases that agents are linked to: an adapter, filters and an entry each."""
+"""Stores of linked knowledge bases: each has an adapter, filters and an entry with its settings."""

@@ -1,4 +1,4 @@
-"""The settings of a knowledge base of Bedrock's."""
+"""The settings of a knowledge base of Bedrock."""
 
 from __future__ import annotations
 
@@ -24,12 +24,11 @@ STANDS_ON = ("S3_VECTORS", "OPENSEARCH_SERVERLESS", "RDS", "MANAGED")
 
 class BedrockSettings(LinkedSettings):
     """
-    A knowledge base that Bedrock's Retrieve searches, whatever it stands on.
+    A knowledge base that Bedrock's Retrieve searches, whatever its vector store.
 
-    `managed_reranking` is of a MANAGED knowledge base: its service's own model, or none.
-
-    `embedding_model` and `embedding_dimensions` are said of a knowledge base that is made with
-    them; Bedrock embeds the question.
+    `managed_reranking` chooses a MANAGED knowledge base's reranker: its service's own model, or
+    none. `embedding_model` and `embedding_dimensions` describe how it was made; Bedrock embeds the
+    question.
     """
 
     embedding_model: Said | None = None

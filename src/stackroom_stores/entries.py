@@ -1,10 +1,9 @@
 """
-A knowledge base's settings, and how it is made of them: what all stores have in common.
+A knowledge base's settings, and how it is built from them: what all stores have in common.
 
-Linked to an agent, it is an entry of KNOWLEDGE_BASES_CONFIG; the names of the members are a
-contract with whoever writes them (stackroom_constructs does). A store's own settings derive from
-`LinkedSettings` and say what it needs beside; of a store that we search without Bedrock's Retrieve,
-from `OwnStoreSettings`.
+Linked to an agent, it is an entry of KNOWLEDGE_BASES_CONFIG, whose field names are a contract with
+its writers (stackroom_constructs). A store's own settings derive from `LinkedSettings` and add what
+it needs; those of a store that is searched without Bedrock's Retrieve, from `OwnStoreSettings`.
 """
 
 from abc import abstractmethod
@@ -42,7 +41,7 @@ def embedding_of(model: str, dimensions: int) -> str:
 
 class LinkedSettings(Entry):
     """
-    A knowledge base that `retrieve_from_knowledge_base` serves.
+    A knowledge base that `retrieve_from_knowledge_base` searches.
 
     Ranges are those of Bedrock's Retrieve, for other stores, too.
     """
@@ -86,7 +85,7 @@ class LinkedSettings(Entry):
 
     @property
     def fixed_filter(self) -> Filter | None:
-        """What always holds, in the words of stackroom.model.filters."""
+        """The filter of every search, in terms of stackroom.model.filters."""
         if self.retrieval_filter is None:
             return None
         return configured_filters.parsed(self.retrieval_filter)
@@ -103,7 +102,7 @@ class LinkedSettings(Entry):
 
     @property
     def embedding(self) -> str | None:
-        """What the documents were embedded with, model and length of vectors; None if unknown."""
+        """The documents' embedding, its model and dimensions; None if unknown."""
         return None
 
     @property
@@ -114,11 +113,13 @@ class LinkedSettings(Entry):
 
     @abstractmethod
     def knowledge_base(self, client: Clients, embeddings: "QuestionEmbeddings") -> "KnowledgeBase":
-        """As it is linked: its adapter is imported here, with whatever it reaches its store by."""
+        """
+        Return the knowledge base; its adapter and its store's client library are imported here.
+        """
 
 
 class ToolsOwnSettings(Entry):
-    """An entry that a tool of its own serves, by whoever made it: all but the prompt is theirs."""
+    """An entry with a tool of its own, whose author decides everything but the prompt."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -136,13 +137,12 @@ _DIMENSIONS = (256, 512, 1024)
 
 class OwnStoreSettings(LinkedSettings):
     """
-    Of a store that is searched itself, without Bedrock's Retrieve.
+    A store that is searched without Bedrock's Retrieve.
 
-    `tenancy` must be said, for nobody else knows what is in such a store: `shared` is for everyone
-    who may ask the agent; of `user` each document is its owner's alone, whose id is the attribute
-    `tenant_key`.
-
-    The question is embedded with what the documents were: model and number of dimensions.
+    `tenancy` is required, since only its owner knows what is in such a store. With `shared`,
+    everyone who may ask the agent may read every document; with `user`, each document has one
+    owner, whose id is the attribute `tenant_key`. The question is embedded like the documents, by
+    model and dimensions.
     """
 
     tenancy: Literal["shared", "user"]
@@ -184,7 +184,9 @@ class OwnStoreSettings(LinkedSettings):
 
     @model_validator(mode="after")
     def _can_be_asked(self) -> Self:
-        """What the store can't express is refused when it is read, not at the first question."""
+        """
+        Refuse a filter that the store can't express when it is read, not at the first question.
+        """
         demanded: Mapping[str, Filter | None] = {
             "retrievalFilter": self.fixed_filter,
             "tenantKey": None if self.owner_in is None else Has(self.owner_in, ""),
@@ -201,7 +203,7 @@ class OwnStoreSettings(LinkedSettings):
         return self
 
     def knowledge_base(self, client: Clients, embeddings: "QuestionEmbeddings") -> "KnowledgeBase":
-        """With what Bedrock does beside searching, for a store that does nothing else."""
+        """Return the store's adapter with the steps that Bedrock adds to a search."""
         found = self.searched(client, embeddings)
         if self.fixed_filter is not None:
             from stackroom.search.wrappers import Narrowed
@@ -224,11 +226,11 @@ class OwnStoreSettings(LinkedSettings):
 
     @abstractmethod
     def searched(self, client: Clients, embeddings: "QuestionEmbeddings") -> "KnowledgeBase":
-        """The store's adapter alone."""
+        """Return the store's adapter alone."""
 
     @abstractmethod
     def check(self, condition: Filter) -> None:
-        """Raises SearchRefused for a filter that the store can't express."""
+        """Raise SearchRefused for a filter that the store can't express."""
 
     @property
     def owner_in(self) -> str | None:

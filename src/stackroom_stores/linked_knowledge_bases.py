@@ -1,10 +1,9 @@
 """
-KNOWLEDGE_BASES_CONFIG: the knowledge bases that an agent is given, a JSON array of entries, and a
-search over them.
+KNOWLEDGE_BASES_CONFIG: an agent's knowledge bases, as a JSON array of entries, and their search.
 
     linked_retrieval(linked_settings(os.environ["KNOWLEDGE_BASES_CONFIG"]), session.client)
 
-Whoever deploys writes it, so an error names the entry and the field.
+Errors name the entry and the field, for the person who wrote it.
 """
 
 import json
@@ -29,7 +28,7 @@ class LinkedKnowledgeBasesInvalid(ValueError):
 
 
 def linked_settings(text: str) -> tuple[AnyLinkedSettings, ...]:
-    """Every entry, in order. Raises LinkedKnowledgeBasesInvalid, which tells all that is wrong."""
+    """Return every entry, in order. Raises LinkedKnowledgeBasesInvalid with all that is wrong."""
     try:
         entries = json.loads(text, object_pairs_hook=_each_once)
     except LinkedKnowledgeBasesInvalid:
@@ -61,7 +60,7 @@ def linked_settings(text: str) -> tuple[AnyLinkedSettings, ...]:
 def linked_retrieval(
     settings: Iterable[AnyLinkedSettings], client: Clients, *, budget: Budget = DEFAULT_BUDGET
 ) -> LinkedRetrieval:
-    """Of those that have no tool of their own; `client` makes a service's boto3 client."""
+    """Return a search of the entries without a tool of their own; `client` makes boto3 clients."""
     from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
 
     embeddings = QuestionEmbeddings(client)
@@ -84,7 +83,7 @@ def linked_retrieval(
 
 
 def _each_once(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Of a member that is said twice Python keeps the last; which is meant nobody can tell."""
+    """Refuse a repeated field, of which Python would silently take the last."""
     found = dict(members)
     if len(found) < len(members):
         names = [name for name, _ in members]

@@ -1,4 +1,4 @@
-"""The settings of an index of S3 Vectors that we search, whoever fills it."""
+"""The settings of an index of S3 Vectors, whoever fills it."""
 
 from __future__ import annotations
 
@@ -31,8 +31,10 @@ _DEMANDED = 6
 
 class VectorIndexSettings(OwnStoreSettings):
     """
-    `text_key` and `source_key` are those of a vector's metadata that have the text and where it is
-    from: Bedrock's own, or those of whoever fills the index.
+    An index that is searched directly.
+
+    `text_key` and `source_key` are the metadata keys of a vector's text and source: Bedrock's own,
+    or those of another writer.
     """
 
     vector_store_type: Literal["S3_VECTORS_DIRECT"]
@@ -42,7 +44,10 @@ class VectorIndexSettings(OwnStoreSettings):
 
     @model_validator(mode="after")
     def _shows_what_proves(self) -> Self:
-        """The text is shown as no attribute, so that nobody could be told by it."""
+        """
+        Refuse the text as owner or group: it is not shown as an attribute, so it could prove
+        nothing.
+        """
         members = (("tenantKey", self.owner_in), ("aclMetadataField", self.groups_in))
         for member, name in members:
             if name == self.text_key:
@@ -63,5 +68,5 @@ class VectorIndexSettings(OwnStoreSettings):
         )
 
     def check(self, condition: Filter) -> None:
-        """With room for what a search demands beside it."""
+        """Check a filter, with room for the conditions that every search adds."""
         _ = rendered(all_of((condition, *(Has(USER, "") for _ in range(_DEMANDED)))))

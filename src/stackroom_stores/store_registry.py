@@ -1,10 +1,10 @@
 """
-Every store that a linked knowledge base may be in, by its name: the `vectorStoreType` of an entry
-of KNOWLEDGE_BASES_CONFIG. The pool's are in stackroom.app.pool_builder.
+The stores of linked knowledge bases by name, the `vectorStoreType` of an entry.
 
-Another store is an adapter of `model.passages.KnowledgeBase`, its settings, which make it (see
-stackroom_stores/entries.py), a function here that imports these, and a line in the table. A store
-is imported when the first knowledge base in it is made: with it comes whatever it is reached by.
+The pool's stores are in stackroom.app.pool_builder. A further store needs an adapter of
+`model.passages.KnowledgeBase`, its settings, which build it (see stackroom_stores/entries.py), a
+function here that imports these, and a line in the table. A store, with its client library, is
+imported when the first knowledge base in it is built.
 """
 
 from __future__ import annotations

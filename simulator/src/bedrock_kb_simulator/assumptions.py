@@ -7,7 +7,9 @@ from bedrock_kb_simulator import rules
 
 
 class CustomTells(StrEnum):
-    """How Retrieve names the source of a CUSTOM document (rule retrieve.custom-location)."""
+    """
+    The ways in which Retrieve may name a CUSTOM document's source (rule retrieve.custom-location).
+    """
 
     CUSTOM_ID = "custom-id"
     LOCATION = "location"

@@ -129,7 +129,7 @@ def refuse_too_much(documents: Iterable[dict[str, Any]]) -> None:
 
 
 def read_draft(indexing: Indexing, ingestion: VectorIngestion, content: Content) -> Draft:
-    """Read a document. Raises Unindexable."""
+    """Load and parse a document. Raises Unindexable."""
     drafts, objects = indexing.drafts, indexing.drafts.objects
     if content.uri is None:
         return Draft(

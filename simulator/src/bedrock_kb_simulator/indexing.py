@@ -86,7 +86,7 @@ class DraftReader:
     parser: Parser
 
     def read(self, ingestion: VectorIngestion, found: S3Object, sidecar: S3Object | None) -> Draft:
-        """Read a document from S3. Raises Unindexable with AWS's text."""
+        """Load and parse a document of S3. Raises Unindexable with AWS's text."""
         most = ingestion.most_bytes(found.format)
         if found.format in ingestion.formats and found.size > most.limit:
             raise Unindexable(most.message)

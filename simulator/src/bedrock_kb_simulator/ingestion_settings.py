@@ -22,7 +22,7 @@ _VISUAL_PARSERS = ("BEDROCK_FOUNDATION_MODEL", "BEDROCK_DATA_AUTOMATION")
 
 @dataclass(frozen=True, kw_only=True)
 class VectorIngestion:
-    """How documents are ingested; `sees` is true if a model or Data Automation reads images."""
+    """The way documents are ingested; `sees` is true if a model or Data Automation reads images."""
 
     strategy: Strategy
     sees: bool

@@ -360,7 +360,9 @@ def _connection(url: SplitResult, seconds: float) -> http.client.HTTPConnection:
 
 
 def _read(response: http.client.HTTPResponse, channel: socket.socket, deadline: float) -> bytes:
-    """Read the body by the deadline; a timeout per read would let a slow endpoint drip forever."""
+    """
+    Return the body by the deadline; a timeout per read would let a slow endpoint drip forever.
+    """
     parts, size = [], 0
     while part := response.read1(65_536):
         parts.append(part)

@@ -224,7 +224,7 @@ class Synchronisation:
         yield from begun
 
     def _read(self, change: Change) -> Draft | None:
-        """Read the document, or return None if only its sidecar changed."""
+        """Return the parsed document, or None if only its sidecar changed."""
         if change.only_sidecar_changed:
             return None
         if change.uri in self._too_many:

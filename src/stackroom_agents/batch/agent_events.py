@@ -1,13 +1,13 @@
 """
-What is asked of a batch agent, and for whom.
+The events of a batch agent: a question, and the user it is asked for.
 
     {"contentType": "data", "content": {"data": "the text"}}
     {"contentType": "file", "content": {"location": "s3", "bucket": "...", "key": "..."}}
     "the text"                               the same as the first
 
-and, where the function takes it, beside contentType `"identity": {"user_id": "alice", "groups":
-["hr"]}`. An SQS message's body is one of these in JSON, so a plain text stands in quotes there:
-what is no JSON may be a broken event, and is none.
+and, if the function takes it, beside contentType `"identity": {"user_id": "alice", "groups":
+["hr"]}`. An SQS message's body is one of these in JSON, so a plain text is in quotes there: a body
+that isn't JSON may be a broken event, and is refused.
 """
 
 import json
@@ -47,7 +47,7 @@ class InS3(_Model):
 
 
 class _Identity(_Model):
-    """What is in it is looked at where callers of tools are (stackroom_agents.tool_context)."""
+    """An event's identity, whose content is checked like other tools' callers (tool_context)."""
 
     user_id: str
     groups: list[str] = []
@@ -71,7 +71,10 @@ class _Event(_Model):
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """`content` is a text, or where a file lies; `identity` goes into the invocation state."""
+    """
+    A question. `content` is a text, or a file's location; `identity` goes into the invocation
+    state.
+    """
 
     content: str | InS3
     identity: Mapping[str, object] = field(default_factory=dict)
@@ -79,10 +82,10 @@ class Task:
 
 def task_of(event: object, *, identity_from_event: bool) -> Task:
     """
-    Raises MalformedEvent, and MissingIdentity if the function takes events with an identity alone.
+    Return an event's task.
 
-    An event with an identity that the function doesn't take is refused, for its sender believes
-    that it counts.
+    An identity in an event is refused if the function ignores it, because its sender relies on it.
+    Raises MalformedEvent, or MissingIdentity if the function requires an identity.
     """
     if isinstance(event, str):
         event = {"contentType": "data", "content": {"data": event}}
@@ -99,7 +102,7 @@ def task_of(event: object, *, identity_from_event: bool) -> Task:
 
 
 def event_of(body: str) -> object:
-    """Of an SQS message. Raises MalformedEvent."""
+    """Parse the body of an SQS message. Raises MalformedEvent."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -117,7 +120,7 @@ def _parsed(event: object) -> _OfData | _OfFile:
 
 
 def _problem(detail: Any) -> str:
-    """Without the input; the first two names are ours: of the wrapper, and of the kind."""
+    """Describe a validation error without its input, and without our own wrapper in its path."""
     if detail["type"].startswith("union_tag"):
         return "contentType: must be 'data' or 'file'"
     where = ".".join(str(each)[:100] for each in detail["loc"][2:])
@@ -148,7 +151,7 @@ Block = dict[str, Any]
 
 
 class Objects(Protocol):
-    """`stackroom.aws.s3.foreign_objects.S3Objects`, or a fake."""
+    """The interface of `stackroom.aws.s3.foreign_objects.S3Objects`."""
 
     def read(self, bucket: str, key: str, *, limit: int) -> bytes: ...
 
@@ -156,8 +159,10 @@ class Objects(Protocol):
 @dataclass(frozen=True, kw_only=True)
 class Messages:
     """
-    With `batch` a text stands in a block of its own, said to be the document; with
-    `attach-directly` right behind the prompt, as if it were its end.
+    Builds a task's message to the model.
+
+    With `batch`, a text comes in a block of its own that introduces it as the document; with
+    `attach-directly`, it follows the prompt directly.
     """
 
     objects: Objects
@@ -166,9 +171,9 @@ class Messages:
 
     def of(self, task: Task) -> list[Block]:
         """
-        Blocks of Converse.
+        Return the blocks for Converse.
 
-        Raises FileTypeUnsupported and ObjectRefused for a file that no model can be given, and
+        Raises FileTypeUnsupported and ObjectRefused for a file that no model accepts, and
         StoreUnavailable.
         """
         if isinstance(task.content, str):

@@ -1,4 +1,4 @@
-"""What an agent's definition and a batch agent say in the environment."""
+"""The environment variables of an agent's definition, and of a batch agent."""
 
 import json
 from typing import Annotated, Any, Literal
@@ -37,7 +37,7 @@ class ToolModule(_Tool):
 
 
 def _tools(value: Any) -> Any:
-    """Each is told apart by its members, so that an error is about the one that was meant."""
+    """Choose each tool's model by its fields, so that an error is about the one that was meant."""
     try:
         given = json.loads(value) if isinstance(value, str) else value
     except RecursionError:
@@ -53,7 +53,7 @@ def _tools(value: Any) -> Any:
 
 
 class DefinitionSettings(KnowledgeBaseSettings):
-    """Of every agent: the prompt asset, the model and the tools."""
+    """The settings of every agent: the prompt asset, the model and the tools."""
 
     system_prompt_s3_bucket_name: _Filled
     system_prompt_s3_key: _Filled
@@ -63,10 +63,11 @@ class DefinitionSettings(KnowledgeBaseSettings):
 
 class BatchSettings(DefinitionSettings):
     """
-    PROMPT goes before what an event brings.
+    The settings of a batch agent.
 
-    EXPECT_JSON has the answer parsed. Only with IDENTITY_FROM_EVENT an event says for whom it asks.
-    Without ANSWERS_QUEUE_URL nobody is told what became of an SQS message but whether it failed.
+    PROMPT goes before an event's content. EXPECT_JSON has the answer parsed. An event may name its
+    user only with IDENTITY_FROM_EVENT. Without ANSWERS_QUEUE_URL, an SQS message's outcome is only
+    whether it failed.
     """
 
     invoke_type: Literal["batch", "attach-directly"] = "batch"

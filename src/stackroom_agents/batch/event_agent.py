@@ -1,4 +1,4 @@
-"""A batch agent, made of the environment: no call is made before it is first asked."""
+"""Builds a batch agent from the environment; it makes no call until the first event."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class EventAgent:
     turns: EventConversation
 
     def answer(self, event: object, deadline: RunDeadline) -> str | Json:
-        """As `EventConversation.answer`; raises MalformedEvent, too."""
+        """Answer an event, as `EventConversation.answer` does. Raises MalformedEvent, too."""
         of_event = self.settings.identity_from_event
         return self.turns.answer(task_of(event, identity_from_event=of_event), deadline)
 
@@ -47,9 +47,10 @@ def batch_agent(
     environ: Mapping[str, str], *, model_of: Callable[[str], Model] | None = None
 ) -> EventAgent:
     """
-    Reads the prompt and the tools from S3. `model_of` makes a model of its id.
+    Return the agent, with the prompt and the tools read from S3. `model_of` makes a model from its
+    id.
 
-    Raises AgentMisconfigured for a variable that is wrong, and for a prompt or a tool that can't be
+    Raises AgentMisconfigured for an invalid variable, and for a prompt or a tool that can't be
     loaded; StoreUnavailable.
     """
     made = defined(BatchSettings, environ)
@@ -68,7 +69,7 @@ def batch_agent(
 
 @dataclass(frozen=True, kw_only=True)
 class Defined(Generic[_Settings]):
-    """What an agent's definition says, loaded."""
+    """A loaded definition of an agent."""
 
     settings: _Settings
     system_prompt: str
@@ -77,7 +78,7 @@ class Defined(Generic[_Settings]):
 
 
 def defined(kind: type[_Settings], environ: Mapping[str, str]) -> Defined[_Settings]:
-    """Raises what `batch_agent` does."""
+    """Load a definition. Raises the errors of `batch_agent`."""
     try:
         settings = kind.from_env(environ)
         known = registry.of_settings(settings)
@@ -98,7 +99,7 @@ def defined(kind: type[_Settings], environ: Mapping[str, str]) -> Defined[_Setti
 def bedrock_model(
     model_id: str, guardrail: Guardrail | None = None, *, streaming: bool = False
 ) -> Model:
-    """Not streamed unless asked to: an event's answer is wanted as a whole."""
+    """Return a model, by default without streaming, since an event needs its answer as a whole."""
     guarded: dict[str, Any] = {}
     if guardrail is not None:
         guarded = {"guardrail_id": guardrail.id, "guardrail_version": guardrail.version}
@@ -114,7 +115,10 @@ def _prompt(settings: DefinitionSettings, objects: Objects) -> bytes:
 
 
 def _filled(prompt: str, settings: DefinitionSettings) -> str:
-    """Converse takes no blank system prompt [NonEmptyString in bedrock-runtime's API model]."""
+    """
+    Return a prompt that isn't blank, as Converse requires [NonEmptyString in bedrock-runtime's API
+    model].
+    """
     if not prompt.strip():
         problem = "there is no text in it"
         raise AgentMisconfigured(f"the system prompt {settings.system_prompt_s3_key!r}", problem)
@@ -131,5 +135,7 @@ def _require_distinct(tools: Sequence[Any], ours: Sequence[Any]) -> None:
 
 
 def _alike(tool: Any) -> str:
-    """Strands refuses an agent with two names that differ by `-` and `_`, at every event."""
+    """
+    Return a form of the name. Strands refuses an agent if two names differ by `-` and `_` alone.
+    """
     return str(tool.tool_name).replace("-", "_")

@@ -1,4 +1,4 @@
-"""An event's conversation with a model: one question, as many tools as it takes, one answer."""
+"""An event's conversation with a model: one question, tool calls as needed, one answer."""
 
 import json
 import math
@@ -38,7 +38,9 @@ _AGAIN = (
 
 
 class AnswerNotJson(Rejected):
-    """`problem` is told to the model, too, and holds nothing of what it wrote."""
+    """
+    The answer is not JSON. The model is told `problem`, too, which repeats nothing of the answer.
+    """
 
     def __init__(self, problem: str) -> None:
         super().__init__(f"the model's answer is no JSON: {problem}")
@@ -47,7 +49,9 @@ class AnswerNotJson(Rejected):
 
 @dataclass(frozen=True, kw_only=True)
 class EventConversation:
-    """Safe to use from several threads: nothing of one event is kept for another."""
+    """
+    Answers events. It is safe to use from several threads: no event leaves anything for another.
+    """
 
     model: Model
     system_prompt: str
@@ -57,10 +61,10 @@ class EventConversation:
 
     def answer(self, task: Task, deadline: RunDeadline) -> str | Json:
         """
-        What the model says at last, or the JSON in it; it has one more attempt, told what is wrong.
+        Return the model's final text, or the JSON in it; malformed JSON gets one more attempt.
 
-        Raises what is to be told of `Rejected`; ModelThrottled, ModelUnavailable
-        and StoreUnavailable for what passes by itself, and ServiceRefused.
+        Raises errors under `Rejected` that the sender can change; ModelThrottled, ModelUnavailable
+        and StoreUnavailable for temporary failures, and ServiceRefused.
         """
         if task.identity:
             caller_of(task.identity)  # raises MissingIdentity before anything is paid for
@@ -105,7 +109,7 @@ def _said(agent: Agent, content: list[Any], task: Task, calls: ToolCalls) -> str
 
 
 def raise_anew(error: Exception) -> NoReturn:
-    """What Strands raised of a model, in our words; all else as it was."""
+    """Raise our own error for a model's error from Strands, and any other error as it is."""
     while isinstance(error, EventLoopException):  # from the second turn on
         error = error.original_exception
     match error:
@@ -121,7 +125,7 @@ def raise_anew(error: Exception) -> NoReturn:
 
 
 def text_of(result: AgentResult, calls: ToolCalls) -> str:
-    """What the model said at last. Raises AgentUnfinished."""
+    """Return the model's final text. Raises AgentUnfinished."""
     if calls.are_too_many:
         raise AgentUnfinished(f"it called tools more than {TOOL_CALLS} times")
     if result.stop_reason == "limit_turns":
@@ -135,7 +139,9 @@ def text_of(result: AgentResult, calls: ToolCalls) -> str:
 
 
 def texts(message: Message) -> list[str]:
-    """Of its blocks of text, and of those with citations; a model may tell its reasoning beside."""
+    """
+    Return the texts of a message, including those with citations, without the model's reasoning.
+    """
     found = []
     for block in message["content"]:
         if "text" in block:
@@ -160,7 +166,7 @@ _FENCED = re.compile(
 
 
 def parsed(answer: str) -> Json:
-    """Raises AnswerNotJson, in words that the model can be told."""
+    """Parse the answer. Raises AnswerNotJson with a problem that the model can be told."""
     text = answer.strip().removeprefix("\ufeff")
     if not text:
         raise AnswerNotJson("it is empty")

@@ -1,12 +1,12 @@
 """
-The messages of a batch from SQS, each answered or failed for itself.
+The messages of an SQS batch, each answered or failed on its own.
 
-Every failure makes its message one of `batchItemFailures`, whatever it was: SQS delivers it again,
-and after as many times as the queue says moves it to the dead-letter queue. So one that can never
-be answered ends there, too, and none is lost. Where answers have a queue they go there; a message
-of which the answer can't be sent has failed.
+Every failure, whatever its kind, is reported in `batchItemFailures`: SQS delivers the message again
+and, after as many receives as the queue allows, moves it to the dead-letter queue. So a message
+that can never be answered ends there, too, and none is lost. Answers go to their queue, if there is
+one; a message whose answer can't be sent has failed.
 
-Of a FIFO queue, all that comes after a failure counts as failed, so that nothing overtakes it.
+In a FIFO queue, everything after a failure counts as failed, so that nothing overtakes it.
 https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
 """
 
@@ -47,13 +47,13 @@ _SOURCE = "aws:sqs"
 
 @dataclass(frozen=True, kw_only=True)
 class Queue:
-    """`answer` is of one event; `answers` is None where nobody waits for any."""
+    """Answers messages. `answer` answers one event; `answers` is None if no answers are sent."""
 
     answer: Callable[[object], str | Json]
     answers: SqsAnswers | None = None
 
     def work(self, records: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, str]]]:
-        """What Lambda is told of a batch: the messages that failed."""
+        """Answer a batch, and return the messages that failed, in Lambda's form."""
         failed: list[str] = []
         for record in records:
             message_id = str(record["messageId"])
@@ -83,7 +83,7 @@ class Queue:
 
 def records_of(event: object) -> Sequence[Mapping[str, Any]] | None:
     """
-    The messages, if SQS sent the event; None if nobody's queue did.
+    Return the messages of an SQS event, or None for any other event.
 
     Raises MalformedEvent for records of another service, which hold no question.
     """

@@ -1,8 +1,8 @@
 """
-No agent goes on for ever: not a model that calls tools again and again, nor a tool that hangs.
+Limits for an agent whose model calls tools without end, or whose tool hangs.
 
-An agent has so many turns and tool calls, and the time that its function has left but for what it
-takes to tell how it ended.
+An agent has a number of turns and tool calls, and the time that its function has left, minus what
+it takes to report the end.
 """
 
 import threading
@@ -26,13 +26,13 @@ _Answer = TypeVar("_Answer")
 
 @dataclass(frozen=True)
 class RunDeadline:
-    """A moment of `time.monotonic`."""
+    """A deadline, as a time of `time.monotonic`."""
 
     at: float
 
     @classmethod
     def of(cls, context: Any) -> "RunDeadline":
-        """What the function has left. Whoever calls a handler without a context has 10 minutes."""
+        """Return the function's deadline; a handler called without a context has 10 minutes."""
         remaining = getattr(context, "get_remaining_time_in_millis", lambda: 600_000)()
         return cls(time.monotonic() + remaining / 1000 - RESERVE_SECONDS)
 
@@ -43,10 +43,10 @@ class RunDeadline:
 
 def within(deadline: RunDeadline, work: Callable[[threading.Event], _Answer]) -> _Answer:
     """
-    What `work` answers; it gets a signal that is set when its time is over.
+    Return the result of `work`, which gets a signal that is set at the deadline.
 
-    Raises AgentUnfinished then, and leaves behind a thread that may hang in a call: what it does
-    concerns nobody any more, for each event has an agent of its own.
+    At the deadline it raises AgentUnfinished, and leaves the thread behind, which may hang in a
+    call. No other event is affected, because each has an agent of its own.
     """
     seconds = deadline.seconds
     if not seconds:
@@ -62,7 +62,7 @@ def within(deadline: RunDeadline, work: Callable[[threading.Event], _Answer]) ->
 
 
 class Running(threading.Thread, Generic[_Answer]):
-    """Work that may be left behind: `stop` asks it to end, and `answer` is for when it has."""
+    """Work that may be left behind: `stop` asks it to end, and `answer` waits for its result."""
 
     def __init__(self, work: Callable[[threading.Event], _Answer]) -> None:
         super().__init__(daemon=True, name="agent")
@@ -86,7 +86,7 @@ class Running(threading.Thread, Generic[_Answer]):
 
 @dataclass
 class ToolCalls(HookProvider):
-    """Counts an agent's calls; whoever hooks it in looks at `are_too_many`."""
+    """Counts an agent's calls as a hook; its owner checks `are_too_many`."""
 
     stop: threading.Event
     number: int = 0

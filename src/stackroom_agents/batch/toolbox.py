@@ -1,10 +1,10 @@
 """
-The tools of TOOLS_CONFIG, loaded once for the process.
+Loads the tools of TOOLS_CONFIG once for each process.
 
-An asset is a .py file or a zip of them. Each goes into a folder of its own, which stays on Python's
-path, behind the packages that are installed: the files of a zip import each other from its root.
-Every Strands tool in a file is taken (what `@tool` makes, or TOOL_SPEC with its function); a zip
-may have files without one, and its tests (test_*.py) are left alone.
+An asset is a .py file or a zip of them. Each goes into a folder of its own on Python's path, after
+the installed packages: the files of a zip import each other from its root. Every Strands tool in a
+file is loaded (a `@tool`, or TOOL_SPEC with its function); a zip may have files without one, and
+its tests (test_*.py) are ignored.
 """
 
 import importlib
@@ -33,7 +33,10 @@ _UNIX = 3  # of `create_system` [APPNOTE.TXT 4.4.2], whose file modes stand in `
 
 
 def unpack(body: bytes, folder: Path, *, where: str) -> None:
-    """Raises AgentMisconfigured before anything is written, if any name leads out of it."""
+    """
+    Unpack a zip. Raises AgentMisconfigured, before writing anything, if a name leads out of the
+    folder.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
             members = archive.infolist()
@@ -73,10 +76,10 @@ def load_tools(
     folders: Folders = new_folder,
 ) -> tuple[AgentTool, ...]:
     """
-    Every tool, in order.
+    Return every tool, in order.
 
-    Raises AgentMisconfigured naming the asset or the module, and the file in it: it can't be read
-    or imported, has no tool, or has one of a name that another has, too. Raises StoreUnavailable.
+    Raises AgentMisconfigured, naming the asset or the module and its file, if it can't be read or
+    imported, has no tool, or has one whose name is taken. Raises StoreUnavailable.
     """
     found: dict[str, tuple[AgentTool, str]] = {}
     for each in configured:
@@ -157,7 +160,7 @@ def _tools_in(module: ModuleType, where: str) -> Sequence[AgentTool]:
 
 
 def _forget_namesakes(names: Iterable[str]) -> None:
-    """What an earlier asset called so: its tools have it already, and others have their own."""
+    """Remove an earlier asset's modules of the same names; its tools have been loaded already."""
     for name in {each.partition(".")[0] for each in names}:
         known = sys.modules.get(name)
         if known is not None and _is_of_an_asset(known):

@@ -1,15 +1,14 @@
 """
-Agents that users make for themselves, and the knowledge bases that these may ask.
+Agents that users make for themselves, and the knowledge bases that they may search.
 
-- agent, agent_run: their records; agent_repositories: who keeps them, and who talks to models
-- agents: made, listed, changed and removed
-- links: a knowledge base becomes a tool of an agent, is asked otherwise, and is taken away
-- available: what can be linked: the user's catalogs, and what the deployment shares
-- exchange: an agent as a file
-- runs: a question to an agent: accepted, looked at, called off; what it may take
-- runner: carries one out, once, writes its steps down, and says why there is no answer
-- asking: a linked knowledge base asked, and what its tool answers
+- agent, agent_run: their records; agent_repositories: the ports that store them and hold
+conversations - agents: make, list, change and remove agents - links: make a knowledge base a tool
+of an agent, change how it is searched, remove it - available: the knowledge bases to link: the
+user's catalogs, and those that the deployment shares - exchange: an agent as a file - runs:
+questions to an agent: accept, read, cancel; run_bounds: their limits - runner: carries out a run
+once, records its steps, and gives the reason if there is no answer - asking: searches a linked
+knowledge base, and answers as its tool
 
-Imports search and access. Comes from: the console, and the queue of runs. stackroom_agents talks to
+Imports search and access. The console and the queue of runs use it. stackroom_agents talks to
 models.
 """

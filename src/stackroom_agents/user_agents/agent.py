@@ -1,4 +1,4 @@
-"""An agent as its user keeps it, and the tools that it is given; the wire names are contracts."""
+"""A user's agent and its tools, as they are stored; the wire names are contracts."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -20,7 +20,7 @@ LeastScore = Annotated[float, Field(ge=0, le=1, description="a number from 0 to 
 
 class KnowledgeBaseLink(Record):
     """
-    Which knowledge base a tool asks, and how where the model says nothing else.
+    The knowledge base that a tool searches, and how it does if the model asks for nothing else.
 
     The name is that of the day on which it was linked: it is shown when the knowledge base is gone.
     """
@@ -34,7 +34,7 @@ class KnowledgeBaseLink(Record):
 
 
 class LinkedTool(Record):
-    """A tool that asks one knowledge base."""
+    """A tool that searches one knowledge base."""
 
     id: str
     name: str
@@ -43,7 +43,7 @@ class LinkedTool(Record):
     config: KnowledgeBaseLink
 
     def wire(self) -> dict[str, Any]:
-        """With the schema of the arguments that a model gives."""
+        """Return the tool with the schema of a model's arguments."""
         schema = {
             "type": "object",
             "properties": {
@@ -69,7 +69,7 @@ class LinkedTool(Record):
 
 
 class OtherTool(Record):
-    """A tool of a type that nobody here carries out; it came with an agent that was imported."""
+    """A tool of an unknown type, which is never carried out; it came with an imported agent."""
 
     id: str
     name: str
@@ -87,8 +87,10 @@ AgentTool = LinkedTool | OtherTool
 
 class Agent(Record):
     """
-    `model` is a model's id, or an inference profile's, as Converse takes it. `version` counts the
-    writes: each is conditional on the one that was read. 0 until first saved.
+    A user's agent.
+
+    `model` is the id of a model or of an inference profile, as Converse takes it. `version` counts
+    the writes, each conditional on the one that was read; it is 0 until first saved.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Agents that users make, their links, chats and runs."""
+"""Builds the use cases of agents that users make, their links, chats and runs."""
 
 from functools import cached_property
 

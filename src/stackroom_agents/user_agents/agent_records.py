@@ -1,5 +1,5 @@
 """
-Users' agents and their runs, in the control table, and the queue that brings runs to a runner.
+Users' agents and their runs in the control table, and the queue that brings runs to a runner.
 
     item     pk                      sk
     agent    AGENTS#<user_id>        <agent_id>    version; agent (JSON)
@@ -10,15 +10,14 @@ Users' agents and their runs, in the control table, and the queue that brings ru
     get one                               GetItem
     list a user's agents                  Query
     the runs of a conversation            GetItem, ten at a time
-    the newest runs, or those since       Query backwards; an id begins with when it was made
+    the newest runs, or those since       Query backwards; an id begins with its creation time
     an agent's conversations              Query backwards by the agent's id; the same of theirs
 
-A run is written as a whole with each step, some twenty times: 10 KB come to 200 write units,
-$0.000125 at $0.625 for a million; its model costs a hundred times that. A draft is apart, so that
-the words of an answer, written up to four times a second, don't carry its passages along: an answer
-of 2 KB that takes ten seconds comes to some 60 units more, $0.00004, and one that is written for
-five minutes to 4,800, $0.003.
-https://aws.amazon.com/dynamodb/pricing/on-demand/
+A run is written as a whole with each step, some twenty times: 10 KB cost 200 write units, $0.000125
+at $0.625 for a million; its model costs a hundred times that. A draft is separate, so that the
+words of an answer, written up to four times a second, don't carry its passages along: an answer of
+2 KB that takes ten seconds costs some 60 units more, $0.00004, and one that is written for five
+minutes 4,800, $0.003. https://aws.amazon.com/dynamodb/pricing/on-demand/
 """
 
 import json
@@ -171,7 +170,7 @@ def _to_chat(values: dict[str, Any]) -> Chat:
 
 @dataclass(frozen=True, kw_only=True)
 class SqsAgentRunQueue:
-    """Of ids alone: what a user says stands in the record, and never in a queue."""
+    """A queue of ids alone: users' texts are in the records, never in a queue."""
 
     client: Any
     url: str

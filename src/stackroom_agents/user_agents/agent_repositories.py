@@ -1,4 +1,4 @@
-"""Runs of agents: their records, the queue that hands them on, and who talks to models."""
+"""The ports of users' agents: their records and runs, the queue of runs, and conversations."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,45 +13,45 @@ from stackroom_agents.user_agents.agent_run import AgentRun, Draft
 
 class AgentBook(Protocol):
     def get(self, user_id: str, agent_id: str) -> Agent | None:
-        """As it stands now; None if the user has none of that id, whoever else has."""
+        """Return the user's current agent, or None if the user has none with this id."""
 
     def of_user(self, user_id: str) -> Iterator[Agent]: ...
 
     def save(self, agent: Agent) -> Agent:
-        """With its next version. Raises RecordChanged if it isn't what was read, or is gone."""
+        """Save the agent as its next version. Raises RecordChanged if it has changed or is gone."""
 
     def remove(self, user_id: str, agent_id: str) -> bool:
-        """Whether there was one."""
+        """Remove an agent, and return whether there was one."""
 
 
 class AgentRunBook(Protocol):
     def get(self, user_id: str, run_id: str) -> AgentRun | None:
-        """As it stands now; None if the user has none of that id, whoever else has."""
+        """Return the user's current run, or None if the user has none with this id."""
 
     def some(self, user_id: str, run_ids: Sequence[str]) -> list[AgentRun]:
-        """Those of these ids that there are, in their order."""
+        """Return the existing runs of these ids, in their order."""
 
     def newest(self, user_id: str, *, since: datetime | None = None) -> Iterator[AgentRun]:
-        """The user's, the newest first; those created since then, if it is said."""
+        """Yield the user's runs, the newest first; with `since`, only those created since then."""
 
     def save(self, run: AgentRun) -> AgentRun:
         """
-        With its next version, and kept for some weeks. Raises RecordChanged if it isn't what was
-        read, or is gone.
+        Save the run as its next version, for some weeks. Raises RecordChanged if it has changed or
+        is gone.
         """
 
     def remove(self, user_id: str, run_id: str) -> None:
-        """With its draft; also where there is none."""
+        """Remove a run with its draft, if there is one."""
 
     def draft(self, user_id: str, run_id: str) -> Draft | None: ...
 
     def keep_draft(self, user_id: str, run_id: str, draft: Draft | None) -> None:
-        """In place of the last one, for an hour or so; None if there is to be none."""
+        """Replace the draft, for an hour or so; None removes it."""
 
 
 class AgentRunQueue(Protocol):
     def put(self, user_id: str, run_id: str) -> None:
-        """Somebody is to carry it out. It may be handed on more than once."""
+        """Hand a run to a runner. It may be delivered more than once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,7 @@ class Exchange:
 
 @dataclass(frozen=True, kw_only=True)
 class Brief:
-    """What a model is told before anything else; `before` is what was said, the oldest first."""
+    """A model's instructions. `before` has the earlier exchanges, the oldest first."""
 
     model: str
     system_prompt: str
@@ -73,7 +73,7 @@ class Brief:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelTurn:
-    """`is_last` if the model calls no tool in it, and so has no more to say."""
+    """A model's turn. It `is_last` if the model calls no tool, and so has finished."""
 
     text: str
     input_tokens: int
@@ -83,25 +83,25 @@ class ModelTurn:
 
 
 class Listener(Protocol):
-    """Who is told of a conversation while it is held; safe to call from several threads."""
+    """A listener to a conversation; its methods are called from several threads."""
 
     def writes(self, text: str) -> None:
-        """The next words of a turn, as the model writes them."""
+        """Receive the next words of a turn, as the model writes them."""
 
     def said(self, turn: ModelTurn) -> None:
-        """The whole of it."""
+        """Receive a whole turn."""
 
     def call(self, tool: LinkedTool, arguments: object) -> Mapping[str, Any]:
-        """What the tool answers the model."""
+        """Carry out a tool's call, and return its answer to the model."""
 
     def is_called_off(self) -> bool:
-        """Whether nobody wants to hear more; asked between steps, and while a model takes long."""
+        """Return whether to stop; checked between steps, and while a model takes long."""
 
 
 class Conversations(Protocol):
     def hold(self, brief: Brief, listener: Listener) -> None:
         """
-        Until the model has no more to say, or it is called off.
+        Hold a conversation until the model has finished, or it is called off.
 
         Raises AgentUnfinished, ModelRefused, ModelThrottled, ModelUnavailable or ServiceRefused.
         """

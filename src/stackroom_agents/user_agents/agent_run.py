@@ -1,7 +1,7 @@
 """
-A run of a user's agent: a question, and the steps that the agent takes until it has an answer.
+A run of a user's agent: a question, and the agent's steps to an answer.
 
-It is no run of an ingestion (stackroom.runs). The wire names are contracts.
+It is not a run of an ingestion (stackroom.runs). The wire names are contracts.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _RUNNER_GONE = "The answer broke off. Ask again."
 
 
 def id_from(moment: datetime) -> str:
-    """What the id of a run begins with that was created then; later ones are greater."""
+    """Return the beginning of the id of a run created at a moment; later ones are greater."""
     return f"run-{int(moment.timestamp() * 1000):011x}"
 
 
@@ -43,7 +43,7 @@ class _Wire(Record):
 
 
 class ModelStep(_Wire):
-    """What a model said in one of its turns, and the tokens that the turn took."""
+    """A model's turn: its text, and the tokens that it took."""
 
     kind: Literal["model"] = "model"
     text: str
@@ -56,8 +56,10 @@ class ModelStep(_Wire):
 
 class ShownPassage(_Wire):
     """
-    As the model was shown it; `source` is that of `stackroom.search.excerpts`. By its `number`
-    the model cites it: that of no other in the run. `gaps` say what of its document can't be found.
+    A passage as the model was shown it; `source` is that of `stackroom.search.excerpts`.
+
+    The model cites it by its `number`, which is unique in the run. `gaps` say what of its document
+    can't be found.
     """
 
     rank: int
@@ -72,9 +74,10 @@ class ShownPassage(_Wire):
 
 class ToolStep(_Wire):
     """
-    One question to a knowledge base, and what it found. `told` is the summary, or why there is
-    none; `tokens` are those of the passages. `not_searched` says how many documents were not
-    indexed yet.
+    A search of a knowledge base, and its result.
+
+    `told` is the summary, or why there is none; `tokens` are those of the passages. `not_searched`
+    says how many documents were not indexed yet.
     """
 
     kind: Literal["tool"] = "tool"
@@ -99,8 +102,10 @@ Step = Annotated[ModelStep | ToolStep, Field(discriminator="kind")]
 
 class Draft(Record):
     """
-    What goes on in a run behind its last step, of which there are so many: the text that the model
-    has written so far, or the question that is looked up, and in which knowledge base.
+    A run's unfinished step, after so many recorded ones.
+
+    It has the text that the model has written so far, or the question and the knowledge base of a
+    search.
     """
 
     steps: NonNegativeInt
@@ -111,8 +116,9 @@ class Draft(Record):
 
 class SearchedPart(_Wire):
     """
-    What of a user's documents a question is about, where it isn't all: catalogs by their ids, and a
-    filter as tools that search take it.
+    The part of a user's documents that a question is about, if not all.
+
+    It names catalogs by their ids, and has a filter as tools that search take it.
     """
 
     catalog_ids: tuple[str, ...] = ()
@@ -121,14 +127,15 @@ class SearchedPart(_Wire):
 
 class AgentRun(_Wire):
     """
-    `conversation_id` is None of one that stands alone; of the questions before it in its
-    conversation the agent was told none of the first `forgotten`.
+    A question to an agent, its steps and its state.
 
-    Tools that ask all catalogs search the part `within` alone, if there is one.
+    `conversation_id` is None if it stands alone. The agent was not told the first `forgotten`
+    questions of its conversation. Tools that search all catalogs search only the part `within`, if
+    there is one.
 
-    `reason` is a sentence for its user, of a run that has no answer. While it is carried out,
-    `until` is when whoever does so has ended it, or is gone. `groups` are the user's when they
-    asked. `version` counts the writes, as an agent's does.
+    `reason` is a sentence for the user of a run without an answer. While it is carried out, its
+    runner has ended it, or is gone, at `until`. `groups` are the user's when they asked. `version`
+    counts the writes, as an agent's does.
     """
 
     id: str
@@ -158,7 +165,7 @@ class AgentRun(_Wire):
 
     @property
     def answer(self) -> str | None:
-        """What the model said last, of a run that succeeded."""
+        """Return the model's final text, if the run succeeded."""
         if self.state is not RunState.SUCCEEDED:
             return None
         said = [each.text for each in self.steps if isinstance(each, ModelStep)]
@@ -172,7 +179,7 @@ class AgentRun(_Wire):
         return self.model_copy(update={"state": state, "ended_at": at, "reason": reason})
 
     def seen_at(self, now: datetime) -> Self:
-        """As whoever reads it then sees it: one that nobody can end any more has failed."""
+        """Return the run as a reader sees it at a time: it has failed if its runner is gone."""
         if self.state is RunState.ACCEPTED and now >= (late := self.created_at + LONGEST_WAIT):
             return self.ended(RunState.FAILED, late, reason=_NEVER_BEGUN)
         if self.state is RunState.RUNNING and self.until is not None and now >= self.until:
@@ -180,6 +187,6 @@ class AgentRun(_Wire):
         return self
 
     def wire(self) -> dict[str, Any]:
-        """For its user; who that is they know."""
+        """Return the run for its user, without the user's id."""
         ours = {"user_id", "groups", "forgotten", "until", "version"}
         return {**self.model_dump(mode="json", by_alias=True, exclude=ours), "answer": self.answer}

@@ -1,4 +1,6 @@
-"""A user's agents: made, listed, changed, removed. Somebody else's is as unknown as none."""
+"""
+A user's agents: make, list, change and remove them. Other users' agents don't exist for a user.
+"""
 
 import hashlib
 import secrets
@@ -51,7 +53,7 @@ Prompt = Annotated[
 
 
 class AgentDefinition(Record):
-    """What a user says of a new agent; without a model it has the deployment's usual one."""
+    """A user's definition of a new agent; without a model it gets the deployment's default."""
 
     model_config = ConfigDict(strict=True)
 
@@ -62,7 +64,7 @@ class AgentDefinition(Record):
 
 
 class AgentChanges(Record):
-    """What a user changes of an agent; what is not named stays."""
+    """A user's changes of an agent; omitted fields stay."""
 
     model_config = ConfigDict(strict=True)
 
@@ -74,7 +76,7 @@ class AgentChanges(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Models:
-    """That agents may be given: `allowed`, or any where there are none; and the `usual` one."""
+    """The models that agents may use: `allowed`, or any if that is empty; and the `usual` one."""
 
     usual: str
     allowed: tuple[str, ...] = ()
@@ -83,7 +85,7 @@ class Models:
         return not self.allowed or model in self.allowed
 
     def require(self, model: str) -> None:
-        """Raises ValidationError, which names those that may be."""
+        """Raise ValidationError naming the allowed models unless this is one."""
         if not self.takes(model):
             raise ValidationError(f"Model: Allowed: {', '.join(self.allowed)}")
 
@@ -95,7 +97,7 @@ class Agents:
     now: Callable[[], datetime] = utc_now
 
     def of_user(self, user_id: str) -> list[Agent]:
-        """By name."""
+        """Return the user's agents by name."""
         found = self.book.of_user(user_id)
         return sorted(found, key=lambda each: (each.name.casefold(), each.id))
 
@@ -110,8 +112,10 @@ class Agents:
 
     def require_kept(self, user_id: str, agent_id: str) -> None:
         """
-        Whoever carries out a run reads the agent from the store: the assistant is kept now, and has
-        a model that is offered. Raises NotFound.
+        Save the assistant, if it isn't yet, with a model that is offered, so that a runner can read
+        it.
+
+        Raises NotFound.
         """
         agent = self.get(user_id, agent_id)
         is_outdated = agent.id == ASSISTANT and not self.models.takes(agent.model)
@@ -123,7 +127,9 @@ class Agents:
     def create(
         self, user_id: str, definition: AgentDefinition, tools: tuple[AgentTool, ...] = ()
     ) -> Agent:
-        """Raises LimitReached, or ValidationError of a model that no agent may have here."""
+        """
+        Create an agent. Raises LimitReached, or ValidationError for a model that is not allowed.
+        """
         model = definition.model or self.models.usual
         self.models.require(model)
         if sum(1 for _ in self.book.of_user(user_id)) >= MOST_AGENTS:
@@ -144,9 +150,9 @@ class Agents:
         self, user_id: str, agent_id: str, changes: AgentChanges, *, seen: str | None = None
     ) -> Agent:
         """
-        `seen` is its mark as its user saw it. A model that it has already may stay.
+        Change an agent. `seen` is its mark as the user saw it. The present model may stay.
 
-        Raises NotFound, Conflict, or ValidationError of another model than may be.
+        Raises NotFound, Conflict, or ValidationError for a model that is not allowed.
         """
         wanted = changes.model_dump(exclude_none=True)
 
@@ -160,15 +166,15 @@ class Agents:
         return self.changed(user_id, agent_id, change)
 
     def remove(self, user_id: str, agent_id: str) -> None:
-        """Raises NotFound."""
+        """Remove an agent. Raises NotFound."""
         if not self.book.remove(user_id, agent_id):
             raise NotFound("Agent")
 
     def changed(self, user_id: str, agent_id: str, change: Callable[[Agent], Agent]) -> Agent:
         """
-        The agent as `change` makes it of what stands there now, however many others change it.
+        Save the result of `change` on the current agent, however many others change it.
 
-        Raises NotFound, what `change` raises, and RecordChanged where others never cease.
+        Raises NotFound, the errors of `change`, and RecordChanged if others never stop.
         """
 
         def once() -> Agent:
@@ -185,15 +191,16 @@ _LENGTH = 16  # hexadecimal digits; it tells two states of one thing apart, and 
 
 
 def mark_of(thing: Agent | LinkedTool) -> str:
-    """Of an agent without its tools: these come and go by themselves."""
+    """Return a mark of an agent's state without its tools, which change independently."""
     told = thing.model_dump_json(include=_OF_AGENT if isinstance(thing, Agent) else None)
     return hashlib.sha256(told.encode()).hexdigest()[:_LENGTH]
 
 
 def require_seen(there: Agent | LinkedTool, wanted: Agent | LinkedTool, seen: str | None) -> None:
     """
-    Raises Conflict unless it is as it was `seen`, or as it is wanted already; None is
-    whoever changes it regardless.
+    Raise Conflict unless it is as it was `seen`, or already as it is wanted.
+
+    None means that the user changes it regardless.
     """
     if seen is not None and mark_of(there) not in (seen, mark_of(wanted)):
         what = "agent" if isinstance(there, Agent) else "tool"

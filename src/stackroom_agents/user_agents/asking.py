@@ -1,4 +1,4 @@
-"""A linked tool, asked by a model for a user: in a catalog of theirs, or in what all may read."""
+"""Searches with a linked tool, in the user's catalog or a shared knowledge base, for a model."""
 
 import math
 import time
@@ -36,10 +36,10 @@ GONE = "Knowledge base not found. It may have been deleted."
 
 def asked_of(tool: LinkedTool, given: object) -> tuple[RetrieveArguments, tuple[str, ...]]:
     """
-    What a model means by these arguments; a number beyond the limits is the nearest within. And
-    notices that tell it where something else is asked than it said.
+    Return the search that a model's arguments mean, and notices where it differs from them.
 
-    Raises ValidationError for a question that can't be asked, or an argument that there isn't.
+    A number beyond the limits becomes the nearest limit. Raises ValidationError for a question that
+    can't be asked, or an unknown argument.
     """
     if not isinstance(given, Mapping):
         raise ValidationError(not_an_object(given))
@@ -73,12 +73,15 @@ def _within(
 
 
 def _told(number: float) -> str:
-    """At two decimals at most, as scores are told everywhere."""
+    """Format a number with two decimals at most, as all scores are."""
     return f"{round(number, 2):g}"
 
 
 def _number(said: object) -> float | None:
-    """Models write numbers as texts, too. True is none, for all that Python says."""
+    """
+    Parse a number, which models also write as a text. True is none, although Python counts it as
+    one.
+    """
     if isinstance(said, bool) or not isinstance(said, int | float | str):
         return None
     try:
@@ -92,8 +95,10 @@ def success(
     tool: LinkedTool, query: str, answer: SearchAnswer, notices: tuple[str, ...] = ()
 ) -> Response:
     """
-    `chunkIndex` is null: no store numbers the pieces of a document. `similarity` is the score by
-    which `minScore` chooses; what it means is the store's affair.
+    Return the answer of a search.
+
+    `chunkIndex` is null: no store numbers the pieces of a document. `similarity` is the score that
+    `minScore` compares; its meaning depends on the store.
     """
     told = [*notices, *_notices(answer)]
     return {
@@ -115,7 +120,7 @@ def success(
 
 
 def failure(message: str) -> Response:
-    """The agent lives on: it is told, and may ask otherwise."""
+    """Return the answer of a failed search. The agent goes on, and may ask otherwise."""
     return {"success": False, "error": True, "message": message}
 
 
@@ -146,7 +151,9 @@ TOOL = "linked_knowledge_base"  # in the audit line: the tool's own name is its 
 
 @dataclass(frozen=True, kw_only=True)
 class Asking:
-    """`shared` searches the knowledge bases of the deployment, those that `available` shares."""
+    """
+    Searches for linked tools. `shared` searches the knowledge bases that the deployment shares.
+    """
 
     available: AvailableKnowledgeBases
     retrieval: Retrieval
@@ -163,10 +170,10 @@ class Asking:
         deadline: Deadline,
     ) -> Response:
         """
-        Of all catalogs a tool searches the part `within`, if there is one.
+        Answer a tool's call. A tool over all catalogs searches the part `within`, if there is one.
 
-        Never raises for what a model can get wrong, nor for a knowledge base that is gone or
-        doesn't answer: `{"success": False, ...}` tells it.
+        A model's mistake, or a knowledge base that is gone or doesn't answer, is never raised but
+        answered with `{"success": False, ...}`.
         """
         started = time.perf_counter()
         outcome, shown = SUCCESS, list[object]()
@@ -204,7 +211,7 @@ class Asking:
         within: SearchedPart | None,
         deadline: Deadline,
     ) -> SearchAnswer:
-        """Raises KnowledgeBaseNotFound for one that is gone, going, or somebody else's."""
+        """Search. Raises KnowledgeBaseNotFound if it is gone, being deleted, or somebody else's."""
         key = tool.config.knowledge_base_id
         known = self.available.find(caller.user_id, key)
         if known is None:

@@ -1,7 +1,7 @@
 """
-The assistant: an agent over all of a user's catalogs, which every user has without making it.
+The assistant: an agent over all of a user's catalogs, which every user has from the beginning.
 
-It is kept from its first question on, like any agent, and may then be changed and deleted.
+It is saved with its first question, like any agent, and may then be changed and deleted.
 """
 
 from datetime import datetime
@@ -34,7 +34,7 @@ SEARCH_ALL = LinkedTool(
 
 
 def assistant_of(user_id: str, model: str, at: datetime) -> Agent:
-    """The agent as nobody has changed it yet; it isn't kept."""
+    """Return the assistant as it is before it is first saved or changed."""
     return Agent(
         id=ASSISTANT,
         user_id=user_id,

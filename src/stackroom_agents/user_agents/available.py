@@ -1,4 +1,4 @@
-"""The knowledge bases that a user's agents may ask: their catalogs, and what everybody may read."""
+"""The knowledge bases that a user's agents may search: the user's catalogs, and shared ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,9 +15,10 @@ _LONGEST_ID = 100  # a key of DynamoDB has its limits, and no catalog's id is lo
 @dataclass(frozen=True, kw_only=True)
 class AvailableKnowledgeBase:
     """
-    `document_count` is None where the store can't tell. `least_score` is the store's own threshold
-    or else the contract's number, which leaves nothing out: a tool that has it is one for which
-    nobody set a threshold.
+    A knowledge base to link. `document_count` is None if the store can't count.
+
+    `least_score` is the store's own threshold, or else the contract's number, which leaves nothing
+    out and means that no threshold was set.
     """
 
     id: str
@@ -29,7 +30,7 @@ class AvailableKnowledgeBase:
 
 @dataclass(frozen=True, kw_only=True)
 class AvailableKnowledgeBases:
-    """`shared` are those of the deployment, the same for everybody."""
+    """Finds knowledge bases for users. `shared` are the deployment's, the same for everybody."""
 
     catalogs: Catalogs
     shared: Sequence[AvailableKnowledgeBase] = ()
@@ -37,7 +38,7 @@ class AvailableKnowledgeBases:
     def of_user(
         self, user_id: str, *, search: str = "", limit: int = MOST_LISTED, offset: int = 0
     ) -> list[AvailableKnowledgeBase]:
-        """The user's own by name, and then the shared ones, if `search` stands in their names."""
+        """Return the user's own by name, then the shared ones, whose names contain `search`."""
         own = [
             _of_catalog(each)
             for each in self.catalogs.of_user(user_id)
@@ -49,13 +50,13 @@ class AvailableKnowledgeBases:
         return found[offset : offset + limit]
 
     def ids(self, user_id: str) -> frozenset[str]:
-        """Those of all that `find` finds."""
+        """Return the ids of all that `find` finds."""
         own = self.catalogs.of_user(user_id)
         there = (each.catalog_id for each in own if each.status is not CatalogStatus.DELETING)
         return frozenset({ALL_CATALOGS, *there, *(each.id for each in self.shared)})
 
     def find(self, user_id: str, knowledge_base_id: str) -> AvailableKnowledgeBase | None:
-        """None for what is gone, going, or somebody else's."""
+        """Return a knowledge base, or None if it is gone, being deleted, or somebody else's."""
         if knowledge_base_id == ALL_CATALOGS:
             return AvailableKnowledgeBase(id=ALL_CATALOGS, name=ALL_CATALOGS_NAME, description="")
         for each in self.shared:

@@ -1,7 +1,7 @@
 """
-A user's conversations with an agent: what was asked in each, in order, and what they are called.
+A user's conversations with an agent: the questions of each, in order, and their titles.
 
-A conversation has the ids of its runs; what was said stands in the runs alone.
+A conversation has the ids of its runs; only the runs have the texts.
 """
 
 import secrets
@@ -35,8 +35,9 @@ _pause = random_pauses(0.05, 1.0)
 
 class Chat(Record):
     """
-    `run_ids` in the order in which they were asked. `version` counts the writes. One `is_test` that
-    its user has beside the form in which the agent is made; it is in no list.
+    A conversation. `run_ids` are in the order of the questions, and `version` counts the writes.
+
+    One that `is_test` belongs to the form in which the agent is made, and is never listed.
     """
 
     id: str
@@ -50,7 +51,7 @@ class Chat(Record):
     version: NonNegativeInt = 0
 
     def asked(self, run_id: str, at: datetime) -> Self:
-        """Raises Conflict."""
+        """Return the conversation with one more run. Raises Conflict."""
         if len(self.run_ids) >= MOST_QUESTIONS:
             raise Conflict(
                 "ChatFull", f"This conversation has {MOST_QUESTIONS} questions, and takes no more"
@@ -61,7 +62,7 @@ class Chat(Record):
 def begun(
     user_id: str, agent_id: str, message: str, at: datetime, *, is_test: bool = False
 ) -> Chat:
-    """Not kept yet. Its title is how the first question begins."""
+    """Return a new conversation, not saved yet, with a title from its first question."""
     return Chat(
         id=f"chat-{int(at.timestamp() * 1000):011x}{secrets.token_hex(8)}",
         user_id=user_id,
@@ -74,7 +75,7 @@ def begun(
 
 
 def title_of(message: str) -> str:
-    """A question's first words, on one line."""
+    """Return a question's first words, on one line."""
     told = " ".join("".join(each if is_plain(each) else " " for each in message).split())
     if len(told) <= _FIRST_WORDS:
         return told or "Untitled"
@@ -98,19 +99,22 @@ class NewTitle(Record):
 
 class ChatBook(Protocol):
     def get(self, user_id: str, agent_id: str, chat_id: str) -> Chat | None:
-        """As it stands now; None if the user has none of that id with that agent."""
+        """
+        Return the user's current conversation with an agent, or None if there is none with this id.
+        """
 
     def of_agent(self, user_id: str, agent_id: str) -> Iterator[Chat]:
-        """The last begun first."""
+        """Yield an agent's conversations, the newest first."""
 
     def save(self, chat: Chat) -> Chat:
         """
-        With its next version, and kept for some weeks. Raises RecordChanged if it isn't what was
-        read, or is gone.
+        Save the conversation as its next version, for some weeks.
+
+        Raises RecordChanged if it has changed or is gone.
         """
 
     def remove(self, chat: Chat) -> bool:
-        """False if it isn't what was read; True also where there is none any more."""
+        """Remove a conversation. Returns False if it has changed, True if it is gone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +125,7 @@ class Chats:
     now: Callable[[], datetime] = utc_now
 
     def of_agent(self, user_id: str, agent_id: str) -> list[Chat]:
-        """The last used first. Raises NotFound."""
+        """Return an agent's conversations, the last used first. Raises NotFound."""
         self.agents.get(user_id, agent_id)
         found: list[Chat] = []
         for each in self.book.of_agent(user_id, agent_id):
@@ -133,12 +137,12 @@ class Chats:
         return sorted(found, key=lambda each: (each.updated_at, each.id), reverse=True)
 
     def test_of(self, user_id: str, agent_id: str) -> Chat | None:
-        """The last one that was begun as a test, unless many others were begun since."""
+        """Return the latest test conversation, unless many others were begun since."""
         recent = islice(self.book.of_agent(user_id, agent_id), MOST_LISTED)
         return next((each for each in recent if each.is_test), None)
 
     def get(self, user_id: str, agent_id: str, chat_id: str) -> Chat:
-        """Raises NotFound."""
+        """Return a conversation. Raises NotFound."""
         found = self.book.get(user_id, agent_id, chat_id)
         if found is None:
             self.agents.get(user_id, agent_id)
@@ -146,7 +150,7 @@ class Chats:
         return found
 
     def runs_of(self, chat: Chat, *, before: str | None = None) -> list[AgentRun]:
-        """Its last 30, or the last 30 before that one, in the order in which they were asked."""
+        """Return its last 30 runs, or the last 30 before a run, in the order of the questions."""
         ids = chat.run_ids
         if before in ids:
             ids = ids[: ids.index(before)]
@@ -154,7 +158,7 @@ class Chats:
         return [each.seen_at(now) for each in self.runs.some(chat.user_id, ids[-MOST_SHOWN:])]
 
     def rename(self, user_id: str, agent_id: str, chat_id: str, wanted: NewTitle) -> Chat:
-        """Raises NotFound."""
+        """Rename a conversation. Raises NotFound."""
 
         def once() -> Chat:
             there = self.get(user_id, agent_id, chat_id)
@@ -164,16 +168,19 @@ class Chats:
 
     def remove(self, user_id: str, agent_id: str, chat_id: str) -> None:
         """
-        With all that was said in it. It goes last, so that whoever dies on the way, or is told of
-        a store that doesn't answer, removes the rest by doing it again. Raises NotFound.
+        Remove a conversation with its runs. Raises NotFound.
+
+        The conversation goes last, so that repeating an interrupted removal removes the rest.
         """
         self.get(user_id, agent_id, chat_id)
         self._remove(user_id, agent_id, chat_id)
 
     def remove_agent(self, user_id: str, agent_id: str) -> None:
         """
-        An agent with its conversations: these go first, so that doing it again removes what is
-        left, and once more behind it, for what was begun meanwhile. Raises NotFound.
+        Remove an agent with its conversations. Raises NotFound.
+
+        The conversations go first, so that repeating it removes the rest, and once more afterwards,
+        for those begun meanwhile.
         """
         self.agents.get(user_id, agent_id)
         self._sweep(user_id, agent_id)

@@ -1,4 +1,4 @@
-"""An agent as a file: to be kept, handed on, and made anew somewhere else."""
+"""An agent as a file, to be stored, shared, and imported somewhere else."""
 
 import json
 from typing import Annotated, Any, Literal
@@ -26,7 +26,7 @@ _Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,100}$")]
 
 
 class _Linked(Record):
-    """The schema that such a tool was exported with follows from the rest."""
+    """A linked tool in a file; the schema it was exported with follows from its other fields."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -63,14 +63,16 @@ class _File(Record):
 
 
 def exported(agent: Agent) -> dict[str, Any]:
-    """Without whose it is; what its tools ask is named by id, and told by none of the documents."""
+    """
+    Return an agent without its owner. It names knowledge bases by id, and has nothing of documents.
+    """
     told = agent.model_dump(include={"name", "description", "model", "system_prompt"})
     tools = [each.wire() for each in agent.available_tools]
     return {"format": FORMAT, "version": 1, "agent": {**told, "available_tools": tools}}
 
 
 def imported(text: str) -> tuple[AgentDefinition, tuple[AgentTool, ...]]:
-    """Raises ValidationError, which names what of the file is wrong."""
+    """Parse an agent's file. Raises ValidationError naming the part that is wrong."""
     if len(text) > LARGEST:
         raise ValidationError(f"The file is larger than {LARGEST // 1024} KB")
     try:
@@ -94,7 +96,9 @@ def _problem(error: pydantic.ValidationError) -> str:
 
 
 def _told_apart(tools: list[AgentTool]) -> tuple[AgentTool, ...]:
-    """A model knows tools by their names, and an address by their ids. Raises ValidationError."""
+    """
+    Require unique names, by which a model calls tools, and unique ids. Raises ValidationError.
+    """
     ids = [each.id for each in tools]
     if len(set(ids)) < len(ids):
         raise ValidationError(f"{_NO_AGENT}: two of its tools have the same id")

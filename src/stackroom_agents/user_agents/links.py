@@ -1,4 +1,4 @@
-"""A knowledge base as a tool of an agent: linked, asked otherwise from now on, taken away."""
+"""Knowledge bases as an agent's tools: link them, change how they are searched, remove them."""
 
 import re
 import secrets
@@ -47,29 +47,32 @@ _FORM = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 def tool_name_of(knowledge_base: str, *, taken: Collection[str] = ()) -> str:
-    """Of a knowledge base of that name: `search_` and the name; a number follows if it is taken."""
+    """
+    Return the name of a knowledge base's tool: `search_` and its name, with a number if it is
+    taken.
+    """
     name = _PREFIX + (plain_name(knowledge_base) or _NAMELESS)
     return unique(name[:LONGEST], taken=taken)
 
 
 def plain_name(name: str) -> str:
-    """In small letters a to z, digits, `_` and `-`; empty where none of it is a letter or digit."""
+    """Return the name in a to z, digits, `_` and `-`; empty if it has no such letter or digit."""
     lowered = re.sub(r"\s+", "_", name.strip().lower())
     plain = re.sub(r"[^a-z0-9_-]", "", anyascii(lowered).lower().replace(" ", "_"))
     return plain if plain.strip("_-") else ""
 
 
 def _new_tool_id(now: datetime) -> str:
-    """`tool_kb_{epoch ms}_{7 base36}`, by contract."""
+    """Return an id of the contract's form, `tool_kb_{epoch ms}_{7 base36}`."""
     milliseconds = int(now.timestamp() * 1000)
     return f"tool_kb_{milliseconds}_" + "".join(secrets.choice(_BASE_36) for _ in range(7))
 
 
 def require_free(agent: Agent, tool: AgentTool) -> None:
     """
-    A model calls a tool by its name; Strands takes no two that differ by `-` and `_` alone.
+    Raise Conflict if a tool of this name exists, or one that differs by `-` and `_` alone.
 
-    Raises Conflict.
+    A model calls a tool by its name, and Strands refuses such pairs.
     """
     others = (each for each in agent.available_tools if each.id != tool.id)
     if any(alike(each.name) == alike(tool.name) for each in others):
@@ -77,7 +80,9 @@ def require_free(agent: Agent, tool: AgentTool) -> None:
 
 
 def unique(name: str, *, taken: Collection[str]) -> str:
-    """The name, with the least number behind it, from 2 on, that nobody has, nor one like it."""
+    """
+    Return the name, or the name with the least number from 2 on that makes it unlike all others.
+    """
     number, free, known = 1, name, {alike(each) for each in taken}
     while alike(free) in known:
         number += 1
@@ -86,7 +91,7 @@ def unique(name: str, *, taken: Collection[str]) -> str:
 
 
 def alike(name: str) -> str:
-    """Names of one agent's tools must differ in this."""
+    """Return a form of the name that must be unique among an agent's tools."""
     return name.replace("-", "_")
 
 
@@ -125,7 +130,7 @@ class NewLink(Record):
 
 
 class LinkChanges(Record):
-    """What is not named stays."""
+    """A user's changes of a link; omitted fields stay."""
 
     model_config = _WIRE
 
@@ -143,7 +148,7 @@ class Links:
 
     def offered(self, user_id: str, agent_id: str, knowledge_base_id: str) -> NewLink:
         """
-        What is added where the user says nothing else.
+        Return a link with the default values for a knowledge base.
 
         Raises NotFound or KnowledgeBaseNotFound.
         """
@@ -159,7 +164,7 @@ class Links:
 
     def link(self, user_id: str, agent_id: str, wanted: NewLink) -> LinkedTool:
         """
-        Raises NotFound, KnowledgeBaseNotFound, Conflict or LimitReached.
+        Link a knowledge base. Raises NotFound, KnowledgeBaseNotFound, Conflict or LimitReached.
         """
         self.agents.get(user_id, agent_id)
         found, least = self._found(user_id, wanted.knowledge_base_id), wanted.default_min_score
@@ -186,7 +191,7 @@ class Links:
         *,
         seen: str | None = None,
     ) -> LinkedTool:
-        """`seen` is its mark as its user saw it. Raises NotFound or Conflict."""
+        """Change a link. `seen` is its mark as the user saw it. Raises NotFound or Conflict."""
 
         def change(agent: Agent) -> Agent:
             there = _linked(agent, tool_id)
@@ -199,7 +204,7 @@ class Links:
         return _linked(self.agents.changed(user_id, agent_id, change), tool_id)
 
     def remove(self, user_id: str, agent_id: str, tool_id: str) -> None:
-        """A tool of any type. Raises NotFound."""
+        """Remove a tool of any type. Raises NotFound."""
 
         def change(agent: Agent) -> Agent:
             if agent.tool(tool_id) is None:
@@ -217,7 +222,7 @@ class Links:
 
 
 def _described(found: AvailableKnowledgeBase) -> str:
-    """By its own description, too, a model knows when to search it."""
+    """Return a description that tells a model when to search, with the knowledge base's own."""
     told = f"Search {found.name[:400]} knowledge base"
     about = found.description.strip()
     return f"{told}: {about}"[:LONGEST_DESCRIPTION].rstrip() if about else told

@@ -1,4 +1,4 @@
-"""What a run of an agent may take, and how much of what it says and finds its record holds."""
+"""The limits of an agent's run, and of the texts and passages that its record holds."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -45,7 +45,9 @@ _SHARES = (4_000, 2_000, 1_000, 500, 200)  # characters of a passage, tried one 
 def fitted(
     step: ModelStep | ToolStep, before: Sequence[ModelStep | ToolStep]
 ) -> ModelStep | ToolStep:
-    """The step as the record can hold it behind those, with room for all that may come after."""
+    """
+    Return the step as it fits the record after those before, with room for all that may follow.
+    """
     to_come = max(MOST_STEPS - len(before) - 1, 0) * LEAST_BYTES_OF_A_STEP
     left = MOST_STEP_BYTES - sum(map(_size_of, before)) - to_come
     room = max(min(left, MOST_BYTES_OF_A_STEP), LEAST_BYTES_OF_A_STEP)
@@ -57,7 +59,10 @@ def fitted(
 def begun_step(
     text: str, before: Sequence[ModelStep | ToolStep], at: datetime
 ) -> tuple[ModelStep | ToolStep, ...]:
-    """What a model was writing when it was broken off; nothing where it had written nothing."""
+    """
+    Return the step that a model was writing when it was interrupted; none if it had written
+    nothing.
+    """
     if not text.strip():
         return ()
     step = ModelStep(text=text, at=at, seconds=0, input_tokens=0, output_tokens=0, is_cut=True)
@@ -65,7 +70,7 @@ def begun_step(
 
 
 def _size_of(step: ModelStep | ToolStep) -> int:
-    """Bytes of it in the record."""
+    """Return the bytes of a step in the record."""
     return len(step.model_dump_json().encode()) + 1
 
 
@@ -80,7 +85,10 @@ def _fitted_text(step: ModelStep, room: int) -> ModelStep:
 
 
 def _fitted_passages(step: ToolStep, room: int) -> ToolStep:
-    """All passages, each with its beginning; the last ones go if even those are too much."""
+    """
+    Return the step with the beginning of each passage; if even those are too much, the last ones
+    go.
+    """
     whole = step
     for share in _SHARES:
         if _size_of(step) <= room:

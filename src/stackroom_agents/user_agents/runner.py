@@ -1,9 +1,8 @@
 """
-Carrying out a run: once, however often it is handed on. What was said and found is written down as
-it comes, and whoever talks to the model learns when to stop.
+Carries out a run once, however often it is delivered, and records each step as it comes.
 
-Whoever takes it says until when they have it. One whose runner is gone is not taken by another, for
-its model has been paid once: from then on it counts as failed, to whoever reads it.
+A runner claims a run until a certain time. If the runner dies, no other takes the run over, because
+its model has been paid once: from then on, the run counts as failed.
 """
 
 import json
@@ -86,10 +85,10 @@ class Runner:
         self, user_id: str, run_id: str, *, seconds: float = MOST_SECONDS
     ) -> AgentRun | None:
         """
-        The run as it ended; None if it was over, gone, or somebody else's before it was begun.
+        Carry out a run and return it, or None if it was over, gone, or claimed by another runner.
 
-        It has at most so many seconds, and SECONDS_TO_END beside. Raises StoreUnavailable if that
-        can't be written down.
+        It has at most so many seconds, and SECONDS_TO_END to end. Raises StoreUnavailable if the
+        end can't be recorded.
         """
         seconds = min(seconds, MOST_SECONDS)
         taken = self._taken(user_id, run_id, seconds)
@@ -140,7 +139,10 @@ class Runner:
         return course.over or (RunState.SUCCEEDED, None)
 
     def _remembered(self, run: AgentRun, course: "Course") -> list[Exchange]:
-        """What was said before in its conversation, as far as there is room; the oldest leaves."""
+        """
+        Return the earlier exchanges of its conversation as far as there is room; the oldest are
+        dropped.
+        """
         if run.conversation_id is None:
             return []
         chat = self.chats.get(run.user_id, run.agent_id, run.conversation_id)
@@ -166,15 +168,16 @@ _CITED = re.compile(r"\s?\[\d{1,4}(?:\s{0,3},\s{0,3}\d{1,4}){0,20}\]")
 
 def exchange_of(run: AgentRun) -> Exchange | None:
     """
-    None if it has no answer: a question alone says nothing to a model. The numbers of its passages
-    are left out, which mean others in the next answer.
+    Return a run's exchange, or None if it has no answer.
+
+    The numbers of its passages are left out, because they mean others in the next answer.
     """
     answer = _CITED.sub("", run.answer or "").strip()
     return Exchange(question=run.message, answer=answer) if answer else None
 
 
 def tokens_of(exchange: Exchange) -> int:
-    """As the budget of passages counts them: four characters each."""
+    """Return an exchange's tokens as the budget of passages counts them: four characters each."""
     return math.ceil((len(exchange.question) + len(exchange.answer)) / 4)
 
 
@@ -190,7 +193,7 @@ _LATER = {
 
 
 def reason_of(error: StackroomError, model: str) -> str:
-    """`model` is the one that the agent was to talk to."""
+    """Return the reason for the user. `model` is the agent's."""
     for kind, told in _LATER.items():
         if isinstance(error, kind):
             return told.format(model=model)
@@ -227,8 +230,10 @@ _DRAFT_BYTES = 4096
 
 class Course:
     """
-    A `Listener`. `over` is how the run ends if its conversation is not to go on; else None. `used`
-    is what it has taken of its `model`, and of the one that embeds.
+    The listener to a run's conversation.
+
+    `over` is how the run ends if its conversation is to stop, else None. `used` counts the tokens
+    of its `model`, and of the one that embeds.
     """
 
     def __init__(
@@ -303,7 +308,7 @@ class Course:
         return response
 
     def is_called_off(self) -> bool:
-        """By its user, as the record says now; by its budget, or by time."""
+        """Return whether the user, the budget or the deadline has ended the run."""
         with self._lock:
             if self.over is None and self._deadline.has_passed:
                 self._spend("Its time was over")
@@ -316,8 +321,7 @@ class Course:
 
     def close(self, state: RunState, reason: str | None) -> AgentRun:
         """
-        As it is to be read from now on, with what the model was writing; as somebody else ended it,
-        if that came first.
+        Record the end with the text that the model was writing; an end that came first is kept.
         """
 
         def once() -> AgentRun:
@@ -337,7 +341,7 @@ class Course:
             return ended
 
     def _draft_text(self) -> None:
-        """Soon after it has grown, and not too often."""
+        """Save the draft soon after it has grown, but not too often."""
         if self._text == self._drafted or time.monotonic() < self._next_draft:
             return
         shown = self._text.encode()[:MOST_BYTES_OF_A_STEP].decode(errors="ignore")
@@ -347,14 +351,17 @@ class Course:
         self._next_draft = time.monotonic() + _DRAFT_SECONDS * often
 
     def _keep_draft(self, **of: str) -> None:
-        """It is for whoever looks on: a store that doesn't take it harms no answer."""
+        """Save the draft for readers; a store that doesn't take it does not affect the answer."""
         if self.over is None:
             with suppress(Unavailable):
                 draft = Draft(steps=len(self._run.steps), **of)
                 self._book.keep_draft(self._run.user_id, self._run.id, draft)
 
     def _numbered(self, response: Response) -> Response:
-        """Each passage with the number that the model cites it by, the same if it comes again."""
+        """
+        Give each passage the number that the model cites it by; a repeated passage keeps its
+        number.
+        """
         if not response.get("results"):
             return response
         with self._lock:
@@ -407,7 +414,7 @@ class Course:
         self.over = self.over or (RunState.OUT_OF_BUDGET, told)
 
     def _there(self) -> AgentRun:
-        """One that its user has removed is as over as can be."""
+        """Return the current run. One that its user has removed is over."""
         found = self._book.get(self._run.user_id, self._run.id)
         return found or self._run.ended(RunState.CANCELLED, self._now())
 

@@ -1,8 +1,8 @@
 """
-A user's questions to their agents: asked, looked at, called off.
+A user's questions to their agents: ask, read and cancel them.
 
-A run is the next question of a conversation, or stands alone: then its agent is told nothing of
-what it was asked before.
+A run is the next question of a conversation, or stands alone: then its agent knows no earlier
+questions.
 """
 
 import secrets
@@ -64,7 +64,7 @@ NEW = "new"  # in place of a conversation's id: one that begins with this questi
 
 
 class NewRun(Record):
-    """What a user asks an agent: in a conversation, in a new one, or alone."""
+    """A user's question to an agent: in a conversation, in a new one, or alone."""
 
     model_config = ConfigDict(strict=True, validate_by_name=True)
 
@@ -98,11 +98,11 @@ class Runs:
         is_test: bool = False,
     ) -> AgentRun:
         """
-        Accepted, and on its way to a runner. `groups` are the user's, from what was verified;
-        `within` is what of all catalogs is searched. A conversation that begins with it is one for
-        tests if `is_test`.
+        Accept a question and hand it to a runner.
 
-        Raises NotFound, LimitReached, Conflict or StoreUnavailable.
+        `groups` are the user's, from a verified token; `within` limits a search of all catalogs. If
+        `is_test`, a conversation that begins with it is a test. Raises NotFound, LimitReached,
+        Conflict or StoreUnavailable.
         """
         self.agents.require_kept(user_id, agent_id)
         now = self.now()
@@ -148,7 +148,8 @@ class Runs:
         within: SearchedPart | None = None,
     ) -> AgentRun:
         """
-        The first question of a new conversation, which was answered elsewhere in these steps.
+        Begin a conversation with a question that was answered elsewhere, in these steps.
+
         Raises NotFound or StoreUnavailable.
         """
         self.agents.require_kept(user_id, agent_id)
@@ -171,8 +172,10 @@ class Runs:
 
     def _enter(self, run: AgentRun, chat_id: str, new: Chat | None) -> None:
         """
-        Into its conversation; the run is there first, so that none has the id of one that never
-        was. Raises NotFound or Conflict, and then the run is gone.
+        Add a run to its conversation. The run is saved first, so that each id in a conversation
+        exists.
+
+        Raises NotFound or Conflict, and then the run is removed.
         """
 
         def once() -> None:
@@ -191,11 +194,11 @@ class Runs:
             raise
 
     def get(self, user_id: str, run_id: str) -> AgentRun:
-        """Raises NotFound."""
+        """Return a run. Raises NotFound."""
         return self._there(user_id, run_id).seen_at(self.now())
 
     def watched(self, user_id: str, run_id: str) -> tuple[AgentRun, Draft | None]:
-        """With what goes on in it right now, of one at work. Raises NotFound."""
+        """Return a run, and the draft of its current step if it is at work. Raises NotFound."""
         # Before the run: what has become a step meanwhile is seen there, and never in neither.
         draft = self.book.draft(user_id, run_id)
         run = self.get(user_id, run_id)
@@ -204,8 +207,9 @@ class Runs:
 
     def cancel(self, user_id: str, run_id: str) -> AgentRun:
         """
-        It is over at once, with what the model has written so far; who carries it out stops within
-        a second. One that is over stays as it ended. Raises NotFound.
+        End a run at once, with the text written so far; its runner stops within a second.
+
+        A run that is over stays as it ended. Raises NotFound.
         """
 
         def once() -> AgentRun:
@@ -223,8 +227,9 @@ class Runs:
 
     def of_agent(self, user_id: str, agent_id: str, *, are_alone: bool = False) -> list[AgentRun]:
         """
-        The newest first, at most 20; if `are_alone`, those of no conversation. Raises
-        NotFound.
+        Return at most 20 runs, the newest first; if `are_alone`, those of no conversation.
+
+        Raises NotFound.
         """
         self.agents.get(user_id, agent_id)
         found = (

@@ -19,7 +19,7 @@ def _read(value: Any) -> Any:
 
 
 class SharedSettings(Settings):
-    """KNOWLEDGE_BASES_CONFIG, if there is one."""
+    """The settings with KNOWLEDGE_BASES_CONFIG, which may be missing."""
 
     knowledge_bases_config: Annotated[
         tuple[InstanceOf[LinkedSettings] | InstanceOf[ToolsOwnSettings], ...],
@@ -28,7 +28,7 @@ class SharedSettings(Settings):
 
 
 def shared_of(configured: Iterable[AnyLinkedSettings]) -> tuple[AvailableKnowledgeBase, ...]:
-    """Those of KNOWLEDGE_BASES_CONFIG that the one retrieval tool serves."""
+    """Return the entries of KNOWLEDGE_BASES_CONFIG that the one retrieval tool serves."""
     return tuple(
         AvailableKnowledgeBase(
             id=each.knowledge_base_id,

@@ -1,1 +1,1 @@
-"""The synthesised templates, deployed here: into ministack, the simulator and the gateway."""
+"""Deploys the synthesised templates to ministack, the simulator and the gateway stand-in."""

@@ -32,7 +32,7 @@ _ARN = f"arn:aws:bedrock-agentcore:{REGION}:{ACCOUNT}"
 
 def attributes_of(stack: str, resource: Resource) -> Attributes:
     """
-    What references to a resource answer, known before it exists; on AWS ids end at random.
+    Return the values of references to a resource before it exists; on AWS ids end at random.
 
     Return values as in the CloudFormation reference of each type.
     """
@@ -106,7 +106,9 @@ class FunctionEnvironment:
 def gateway_of(
     template: Template, scope: TemplateScope, functions: FunctionEnvironment, *, issuer_url: str
 ) -> GatewayConfiguration:
-    """The gateway with its targets; `scope` knows what became of everything else in the stack."""
+    """
+    Return the gateway with its targets; `scope` has the attributes of the stack's other resources.
+    """
     functions.begin()
     resources = made_by_stand_in(template, IN_GATEWAY)
     [gateway] = [each for each in resources if each.type == "AWS::BedrockAgentCore::Gateway"]
@@ -132,7 +134,7 @@ def gateway_of(
 
 
 def _invoked(resources: Iterable[Resource], scope: TemplateScope) -> Iterator[str]:
-    """The functions that a gateway and its targets name."""
+    """Yield the functions that a gateway and its targets name."""
     for resource in resources:
         properties = scope.value(resource.properties)
         match resource.type:
@@ -184,7 +186,10 @@ def _tool(definition: Mapping[str, Any]) -> ToolDefinition:
 
 
 def _schema(definition: Mapping[str, Any]) -> Any:
-    """CloudFormation capitalises the schema's own words, and leaves the arguments' names alone."""
+    """
+    Return a schema with its keywords as the API spells them; CloudFormation capitalises keywords
+    only.
+    """
     schema = {name.lower(): value for name, value in definition.items()}
     if "items" in schema:
         schema["items"] = _schema(schema["items"])
@@ -207,10 +212,10 @@ def policy_engine_of(
     targets: Sequence[TargetConfiguration],
 ) -> PolicyEngineConfiguration | None:
     """
-    The engine that a gateway's properties name, with its policies; None if they name none. A policy
-    that only logs (`EnforcementMode`) decides nothing, so it is checked and left out.
+    Return the engine that a gateway's properties name, with its policies, or None.
 
-    Raises `DeploymentFailed` for a policy that can't be made, with Cedar's reasons.
+    A policy that only logs (`EnforcementMode`) decides nothing, so it is checked and left out.
+    Raises `DeploymentFailed` for an invalid policy, with Cedar's reasons.
     """
     configuration = gateway.get("PolicyEngineConfiguration")
     if configuration is None:
@@ -244,7 +249,8 @@ def _check(
     targets: Sequence[TargetConfiguration],
 ) -> None:
     """
-    Names and types, which the service checks in every mode of validation.
+    Check names and types, as the service does in every mode of validation.
+
     https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/policy-create-update-validation.html
     """
     statement = _statement(properties)

@@ -40,7 +40,10 @@ def stacks(assembly: Path) -> list[Stack]:
 
 
 def files_of(assembly: Path) -> Iterator[Path]:
-    """All that `stacks` reads of an assembly, and the assets that they name: what a wheel ships."""
+    """
+    Yield the files of an assembly that `stacks` reads, and the assets: the files that a wheel
+    ships.
+    """
     yield assembly / "manifest.json"
     artifacts = json.loads((assembly / "manifest.json").read_bytes())["artifacts"]
     for name, artifact in artifacts.items():

@@ -1,4 +1,4 @@
-"""Stacks in ministack's CloudFormation: created, or updated in place, and what came of them."""
+"""Creates and updates stacks in ministack's CloudFormation, and reads their outputs."""
 
 import json
 import time
@@ -26,8 +26,11 @@ _STANDS = _DONE | {"UPDATE_ROLLBACK_COMPLETE"}
 @dataclass(frozen=True, kw_only=True)
 class CloudFormation:
     """
-    Templates go by way of a bucket for assets, as the CDK's CLI sends them: a request itself has
-    room for one of 51,200 bytes [CloudFormation quotas], and a pool of five fills more.
+    A client of CloudFormation that sends templates through a bucket for assets, as the CDK's CLI
+    does.
+
+    A request itself has room for a template of 51,200 bytes [CloudFormation quotas], and a pool of
+    five fills more.
     """
 
     client: Any
@@ -35,11 +38,14 @@ class CloudFormation:
 
     @classmethod
     def of(cls, client: Callable[[str], Any]) -> Self:
-        """By clients of these services."""
+        """Return one that uses the clients of these services."""
         return cls(client=client("cloudformation"), s3=client("s3"))
 
     def deploy(self, stack: str, template: Template) -> None:
-        """Returns when the stack is as `template` says; raises `DeploymentFailed` with reasons."""
+        """
+        Deploy a stack and wait until it is as `template` says. Raises `DeploymentFailed` with
+        reasons.
+        """
         key = f"{stack}.template.json"
         body = json.dumps(template, separators=(",", ":")).encode()
         self.s3.put_object(Bucket=ASSETS, Key=key, Body=body)
@@ -61,11 +67,11 @@ class CloudFormation:
             raise DeploymentFailed(stack, str(status), self._reasons(stack))
 
     def stands(self, stack: str) -> bool:
-        """Whether it was deployed, by whomever, and nothing is under way."""
+        """Return whether the stack is deployed and no operation is in progress."""
         return self._status(stack) in _STANDS
 
     def _update(self, request: dict[str, Any]) -> bool:
-        """False if the stack is as the template says already."""
+        """Update the stack. Returns False if it already is as the template says."""
         try:
             self.client.update_stack(**request)
         except ClientError as error:
@@ -76,8 +82,9 @@ class CloudFormation:
 
     def _create(self, stack: str, request: dict[str, Any]) -> None:
         """
-        Through a change set, because that takes over what is retained: after a power cut ministack
-        has every document of the bucket, and no memory of the stack that made it.
+        Create the stack through a change set, which can take over retained resources.
+
+        After a power cut ministack has every object of the bucket, and no record of the stack.
         """
         self._delete(stack)  # whatever half of a stack a failed deployment left
         names = {"StackName": stack, "ChangeSetName": "create"}
@@ -98,7 +105,9 @@ class CloudFormation:
         return {export["Name"]: export["Value"] for page in pages for export in page["Exports"]}
 
     def outputs(self, stacks: Iterable[str]) -> dict[str, str]:
-        """Of these stacks, by name; ours don't repeat each other's names, those of others may."""
+        """
+        Return the outputs of these stacks by name. Only other people's stacks may repeat a name.
+        """
         pages = self.client.get_paginator("describe_stacks").paginate()
         wanted = set(stacks)
         return {
@@ -110,7 +119,7 @@ class CloudFormation:
         }
 
     def physical_ids(self, stack: str) -> dict[str, tuple[str, str]]:
-        """Type and physical id of every resource, by logical id."""
+        """Return the type and physical id of every resource, by logical id."""
         resources = self.client.describe_stack_resources(StackName=stack)["StackResources"]
         return {
             resource["LogicalResourceId"]: (
@@ -168,7 +177,7 @@ _PARAMETER = f"/cdk-bootstrap/{_QUALIFIER}/version"
 
 
 def toolkit() -> Template:
-    """The template of the stack `CDKToolkit`."""
+    """Return the template of the stack `CDKToolkit`."""
     execution = _role("cfn-exec", "cloudformation.amazonaws.com", managed="AdministratorAccess")
     return {
         "Description": "What the CDK's CLI needs to deploy into the local mode",
@@ -219,7 +228,7 @@ def _allow(actions: list[str], resource: Any) -> dict[str, Any]:
 def _role(
     purpose: str, trusted: str, *statements: dict[str, Any], managed: str | None = None
 ) -> dict[str, Any]:
-    """`trusted` is an account, or a service by its name."""
+    """Return a role. `trusted` is an account, or a service by its name."""
     principal = {"AWS": trusted} if trusted.isdigit() else {"Service": trusted}
     actions = ["sts:AssumeRole", "sts:TagSession"] if trusted.isdigit() else ["sts:AssumeRole"]
     properties: dict[str, Any] = {

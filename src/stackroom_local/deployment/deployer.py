@@ -1,4 +1,4 @@
-"""One deployment of all stacks: what a stand-in makes, and the rest through CloudFormation."""
+"""Deploys all stacks once: the stand-ins' resources first, the rest through CloudFormation."""
 
 import contextlib
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ from stackroom_local.state import ACCOUNT, REGION
 
 @dataclass(frozen=True)
 class Deployed:
-    """What came of a deployment: every stack's outputs, the gateway, and the functions' names."""
+    """The result of a deployment: every stack's outputs, the gateway, and the functions' names."""
 
     outputs: Mapping[str, str]
     gateway: GatewayConfiguration
@@ -64,8 +64,7 @@ class Deployer:
 
     def _require_indexes(self, stack: Stack) -> None:
         """
-        Raise `OutdatedState` for a table that was made without its local indexes, which are made
-        with a table or never.
+        Raise `OutdatedState` for a table without its local indexes, which can't be added later.
         """
         dynamodb = self.clients("dynamodb")
         for resource in stack.template["Resources"].values():
@@ -107,8 +106,9 @@ class Deployer:
 
     def _restore_buckets(self, stack: Stack) -> None:
         """
-        What CloudFormation leaves undone for a bucket that it took over after a power cut: without
-        its notifications no upload would ever be seen again.
+        Restore the notifications of a bucket that CloudFormation took over after a power cut.
+
+        CloudFormation leaves them out, and without them no upload would be noticed.
         """
         ids = self._cloudformation.physical_ids(stack.name)
         s3 = self.clients("s3")
@@ -146,7 +146,7 @@ class Deployer:
         return made
 
     def _gateway(self, all_stacks: list[Stack]) -> GatewayConfiguration:
-        """Read last, because it names functions that CloudFormation had to make first."""
+        """Build the gateway last, because it names functions that CloudFormation makes first."""
         [stack] = [stack for stack in all_stacks if made_by_stand_in(stack.template, IN_GATEWAY)]
         resources = {
             logical_id: _attributes(resource_type, physical_id)
@@ -173,7 +173,9 @@ class Deployer:
 
 
 def _roles_to_come(stack: Stack) -> dict[str, Attributes]:
-    """Roles that the simulator is told of and never assumes; CloudFormation makes them later."""
+    """
+    Return attributes of roles that CloudFormation makes later; the simulator never assumes them.
+    """
     return {
         logical_id: {REF: logical_id, "Arn": f"arn:aws:iam::{ACCOUNT}:role/{logical_id}"}
         for logical_id, resource in stack.template["Resources"].items()

@@ -1,13 +1,13 @@
 """
-Functions of anybody's making whose handler is one of Stackroom's: they run from this project.
+Runs functions from this project if their handler is one of Stackroom's, whoever deployed them.
 
-What a BatchAgent ships are wheels for arm64, which this machine may not run, so such a function is
-started as our own are (`bootstrap_archive`): by AWS's runtime client, on the packages installed
-here. Nothing else of it changes: environment, role, memory, time, logs, and what
-GetFunction answers. The function's own files and its layers are put behind those packages,
-so a third party's modules are found, if they are Python alone.
+A BatchAgent ships wheels for arm64, which this machine may not run, so such a function is started
+as our own are (`bootstrap_archive`): by AWS's runtime client, with the packages installed here. Its
+environment, role, memory, time limit, logs, and the result of GetFunction stay as they are. The
+function's own files and its layers come after those packages, so third-party modules are found if
+they are pure Python.
 
-Every other function is run by ministack itself, on the Python or Node of this machine.
+ministack itself runs every other function, on the Python or Node of this machine.
 """
 
 import functools
@@ -27,16 +27,18 @@ from stackroom_local.project_files import task_root
 
 
 def bootstrap_key(archive: bytes) -> str:
-    """Another key for another archive: functions kept from before would start as before."""
+    """
+    Return a key that depends on the archive, so that a changed archive replaces kept functions.
+    """
     return f"stackroom-local-bootstrap-{hashlib.sha256(archive).hexdigest()[:16]}.zip"
 
 
 def bootstrap_archive(root: Path) -> bytes:
     """
-    The same bytes every time, for the handlers in `root` and the Python of this process.
+    Return an archive that starts the handlers in `root` on this process's Python.
 
-    AWS's runtime interface client, because ministack's own Python worker loses the exception's
-    type, by which Step Functions' Retry and Catch choose.
+    Its bytes are the same every time. It uses AWS's runtime interface client, because ministack's
+    own Python worker loses the exception's type, by which Step Functions' Retry and Catch choose.
     """
     script = (
         "#!/bin/sh\n"
@@ -58,7 +60,7 @@ _KEPT = 32  # packages put together, of a few MB each
 
 
 def is_ours(config: Mapping[str, Any]) -> bool:
-    """Whether a function with this configuration runs a handler of this project."""
+    """Return whether a function with this configuration runs a handler of this project."""
     python = str(config.get("Runtime", "")).startswith("python")
     return python and str(config.get("Handler", "")).startswith(HANDLERS)
 
@@ -66,10 +68,10 @@ def is_ours(config: Mapping[str, Any]) -> bool:
 @functools.lru_cache(_KEPT)
 def package(code: bytes, layers: tuple[bytes, ...]) -> bytes:
     """
-    The function's own files, what its layers hold for Python, and our executable.
+    Return an archive of the function's own files, its layers' Python files, and our executable.
 
-    Of files by one name the layer's is taken that comes first in `layers`: on AWS the one that was
-    added last [Lambda developer guide: adding layers to functions].
+    Of files with the same name, the first layer's wins: on AWS it is the one that was added last
+    [Lambda developer guide: adding layers to functions].
     """
     made = io.BytesIO(bootstrap_archive(task_root()))
     with zipfile.ZipFile(made, "a", zipfile.ZIP_STORED) as target:

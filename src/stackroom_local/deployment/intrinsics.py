@@ -1,8 +1,8 @@
 """
-CloudFormation's intrinsic functions, for the resources that CloudFormation here never sees.
+CloudFormation's intrinsic functions, for resources that the local CloudFormation never sees.
 
-Two directions: `TemplateScope.value` computes a property of such a resource; `with_literals` puts
-what became of these resources into the rest of a template, wherever that refers to them.
+`TemplateScope.value` computes a property of such a resource; `with_literals` replaces references to
+these resources in the rest of a template.
 """
 
 import re
@@ -32,14 +32,18 @@ class Unresolvable(LocalModeError):
 
 @dataclass(frozen=True, kw_only=True)
 class TemplateScope:
-    """What names stand for in one template: resources by logical id, and other stacks' exports."""
+    """
+    The names that one template can refer to: resources by logical id, and other stacks' exports.
+    """
 
     stack: str
     resources: Mapping[str, Attributes] = field(default_factory=dict)
     exports: Mapping[str, str] = field(default_factory=dict)
 
     def value(self, expression: Any) -> Any:
-        """`expression` computed; raises `Unresolvable` naming what it could not compute."""
+        """
+        Compute an expression. Raises `Unresolvable` naming the part that it could not compute.
+        """
         if isinstance(expression, list):
             return [self.value(item) for item in expression]
         if not isinstance(expression, dict):
@@ -94,7 +98,7 @@ class TemplateScope:
 
 
 def with_literals(expression: Any, made: Mapping[str, Attributes]) -> Any:
-    """`expression` with every reference to a resource in `made` replaced by what it stands for."""
+    """Replace every reference to a resource in `made` by the resource's value."""
     if isinstance(expression, list):
         return [with_literals(item, made) for item in expression]
     if not isinstance(expression, dict):
@@ -111,7 +115,7 @@ def with_literals(expression: Any, made: Mapping[str, Attributes]) -> Any:
 
 
 def references(expression: Any) -> Iterator[str]:
-    """The names that an expression refers to: logical ids, and pseudo parameters."""
+    """Yield the names that an expression refers to: logical ids, and pseudo parameters."""
     if isinstance(expression, list):
         for item in expression:
             yield from references(item)

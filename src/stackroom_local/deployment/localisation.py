@@ -1,13 +1,13 @@
 """
-What differs between a template for AWS and the same template here, and nothing else:
+The differences between a template for AWS and the same template here, and nothing else:
 
 - functions run from this project on AWS's own runtime client, so runtime and code are replaced;
-- what ministack can't make is taken out, and references to it become literals;
-- an attribute that ministack doesn't know is put together from one that it does;
-- a pause that Bedrock's limits ask for is as much shorter as the simulator's clock is faster, and
-  so is the wait for a message whose function died, as far as the function's own time allows;
-- files are uploaded by pages of this machine, whatever their port;
-- a queue keeps as many processes of its function at work as the machine has cores, not five;
+- resources that ministack can't make are removed, and references to them become literals;
+- an attribute that ministack doesn't know is computed from one that it does;
+- pauses required by Bedrock's limits are shorter by the simulator's speed, and so is the wait for a
+  message whose function died, as far as the function's own time allows;
+- pages of this machine may upload files, whatever their port;
+- a queue runs as many processes of its function as the machine has cores, not five;
 - every other resource, policy, rule, alarm and output stays as synthesised.
 """
 
@@ -61,7 +61,7 @@ class Resource:
 
 
 def made_by_stand_in(template: Template, prefixes: tuple[str, ...]) -> list[Resource]:
-    """The resources of the types that begin so, each after those that it refers to."""
+    """Return the resources of types with these prefixes, each after the resources it refers to."""
     return [
         Resource(logical_id, resource["Type"], resource.get("Properties", {}))
         for logical_id, resource in _dependencies_first(template["Resources"])
@@ -70,7 +70,9 @@ def made_by_stand_in(template: Template, prefixes: tuple[str, ...]) -> list[Reso
 
 
 def _dependencies_first(resources: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """A template may name a resource before the one it refers to; a cycle it may not have."""
+    """
+    Yield resources after those they refer to. Templates may list them in any order, without cycles.
+    """
     pending = dict(resources)
     while pending:
         ready = [
@@ -103,7 +105,9 @@ def localised(
     *,
     speed: float = 1,
 ) -> Template:
-    """The template for ministack; `made` holds what the stand-ins made, `assets` is a bucket."""
+    """
+    Return the template for ministack; `made` has the stand-ins' resources, `assets` is a bucket.
+    """
     made = {**made, **_alarms_left_out(template)}
     template = copy.deepcopy(template)
     resources = template["Resources"]
@@ -131,7 +135,7 @@ def localised(
 
 
 def _alarms_left_out(template: Template) -> dict[str, Attributes]:
-    """ARNs of alarms on metric math, which ministack can't make, for whatever refers to them."""
+    """Return ARNs of alarms on metric math, which ministack can't make, for references to them."""
     return {
         logical_id: {
             REF: logical_id,
@@ -162,8 +166,10 @@ def _without_absent_dependencies(resource: dict[str, Any], present: Any) -> None
 
 def _known_attributes(expression: Any, secrets: set[str]) -> Any:
     """
-    ministack 1.5.33 knows a user pool's ProviderName, and of ProviderURL nothing; and a reference
-    to a secret is its name, where AWS has its ARN.
+    Replace attributes that ministack 1.5.33 doesn't know.
+
+    It knows a user pool's ProviderName but not its ProviderURL, and a reference to a secret is its
+    name, where AWS has its ARN.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-secretsmanager-secret.html
     """
     if isinstance(expression, list):
@@ -202,8 +208,10 @@ def _shorten_pauses(properties: dict[str, Any], speed: float) -> None:
 
 def _shorten_visibility(properties: dict[str, Any], speed: float) -> None:
     """
-    On AWS six times what the function may take, most of which is for throttled invocations; here
-    none is throttled, so the least is one such time for its start and one for its work.
+    Shorten a queue's visibility timeout to twice the function's, for its start and its work.
+
+    On AWS it is six times the function's, mostly for throttled invocations, and none is throttled
+    here.
     """
     if seconds := properties.get("VisibilityTimeout"):
         properties["VisibilityTimeout"] = int(max(seconds / speed, seconds / 3))

@@ -28,7 +28,7 @@ _INVOKE = "lambda:InvokeFunction"
 
 
 def denies(policy: Any, principal_arn: str, function_arn: str) -> bool:
-    """Whether a function's policy forbids this principal, by its ARN, to invoke it."""
+    """Return whether a function's policy forbids the principal with this ARN to invoke it."""
     context = EvalContext(
         principal_arn=principal_arn,
         principal_type="AssumedRole" if ":assumed-role/" in principal_arn else "Root",
@@ -64,7 +64,10 @@ def install() -> None:
 
 
 def _denial_of_root(access_key_id: str, function_arn: str) -> Any:
-    """ministack's own kind of denial; None for anybody else, whom it has checked itself."""
+    """
+    Return ministack's denial for the account's root, or None for others, whom ministack has
+    checked.
+    """
     found = iam_evaluator._resource_policy("lambda", function_arn)
     if found is None:
         return None
@@ -120,13 +123,13 @@ def _name(properties: dict[str, Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class InvocationRights:
-    """By ministack's IAM and Lambda, whose clients these are."""
+    """Checks rights to invoke functions with clients of ministack's IAM and Lambda."""
 
     iam: Any
     aws_lambda: Any
 
     def require(self, stack: str, role_arn: str, function_arns: Iterable[str]) -> None:
-        """Raises `DeploymentFailed` naming every function that the role may not invoke."""
+        """Raise `DeploymentFailed` naming every function that the role may not invoke."""
         refusals = [
             f"Gateway execution role lacks permission to invoke Lambda function {arn}: {reason}"
             for arn in function_arns

@@ -1,10 +1,9 @@
 """
-The Bedrock and S3 Vectors resources of a template, made in the simulator through its real API.
+Makes the Bedrock and S3 Vectors resources of a template in the simulator, through its real API.
 
-CloudFormation's property names are the API's with a capital first letter, so a resource becomes
-one create call. For our own stacks what exists under its name already is kept, with everything
-ingested into it; stacks of others go by CloudFormation's rules
-(stackroom_local.deployment.simulated_types).
+CloudFormation's property names are the API's with a capital first letter, so a resource becomes one
+create call. In our own stacks, an existing resource of that name is kept with everything ingested
+into it; other stacks follow CloudFormation's rules (stackroom_local.deployment.simulated_types).
 """
 
 import json
@@ -30,31 +29,31 @@ _POLICY = "Policy"
 
 class Maker(Protocol):
     """
-    One type. A resource is told by its physical id, which is what `Ref` answers.
+    Makes one type of resource, identified by its physical id, which is the value of `Ref`.
 
     Requests have the API's names, and errors are the API's, as boto3 raises them.
     """
 
     def create(self, request: Request) -> str:
-        """The physical id of a new one; AWS refuses a name that is taken."""
+        """Create a resource and return its physical id. AWS refuses a name that is taken."""
 
     def known(self, request: Request) -> str | None:
-        """The physical id of the one that the request would make a second time."""
+        """Return the physical id of an existing resource that matches the request."""
 
     def attributes(self, physical_id: str) -> Attributes:
-        """What `Ref` and `Fn::GetAtt` answer [CloudFormation reference of each type]."""
+        """Return the values of `Ref` and `Fn::GetAtt` [CloudFormation reference of each type]."""
 
     def update(self, physical_id: str, request: Request) -> None:
-        """In place; what can't be changed so is replaced, and never asked for here."""
+        """Update a resource in place. Changes that require a replacement never come here."""
 
     def delete(self, physical_id: str) -> None:
-        """Returns when it is gone."""
+        """Delete a resource and wait until it is gone."""
 
 
 def as_request(properties: Any) -> Any:
     """
-    CloudFormation's `VectorBucketName` is the API's `vectorBucketName`, at every depth but in a
-    policy, which is IAM's.
+    Convert properties to a request's names at every depth, except in a policy, which has IAM's
+    names.
     """
     if isinstance(properties, list):
         return [as_request(item) for item in properties]
@@ -69,9 +68,9 @@ def as_request(properties: Any) -> Any:
 
 def until_gone(what: str, get: Callable[[], dict[str, Any]], gone: type[Exception]) -> None:
     """
-    Returns once `get` raises `gone`; raises `NotStabilised` if the deletion ends otherwise.
+    Wait until `get` raises `gone`. Raises `NotStabilised` if the deletion ends otherwise.
 
-    `get` answers with the resource's description: its status, and the reasons of a failure.
+    `get` returns the resource's description with its status and the reasons of a failure.
     """
     deadline = time.monotonic() + _DEADLINE_SECONDS
     while True:
@@ -86,7 +85,7 @@ def until_gone(what: str, get: Callable[[], dict[str, Any]], gone: type[Exceptio
 
 
 def until_active(what: str, get: Callable[[], dict[str, Any]], *, active: str = "ACTIVE") -> None:
-    """Returns once it can be used, which that status says; raises `NotStabilised` if it can't."""
+    """Wait until the resource has the status `active`. Raises `NotStabilised` if it fails."""
     deadline = time.monotonic() + _DEADLINE_SECONDS
     while (found := get())["status"] != active:
         if found["status"] not in _PASSING or time.monotonic() > deadline:
@@ -98,7 +97,7 @@ def until_active(what: str, get: Callable[[], dict[str, Any]], *, active: str = 
 def _id_of(
     request: Request, client: Any, operation: str, listed: str, id_: str, **within: str
 ) -> str | None:
-    """The id of the one that has the request's name."""
+    """Return the id of the resource that has the request's name."""
     pages = client.get_paginator(operation).paginate(**within)
     found = (each for page in pages for each in page[listed] if each["name"] == request["name"])
     return next((str(each[id_]) for each in found), None)
@@ -111,7 +110,7 @@ _BASE, _GUARDRAIL = "AWS::Bedrock::KnowledgeBase", "AWS::Bedrock::Guardrail"
 
 
 def requested(resource_type: str, tags: Any) -> Any:
-    """What the API is asked for of a type's `Tags` [CloudFormation reference of each type]."""
+    """Convert a type's `Tags` to the API's form [CloudFormation reference of each type]."""
     if resource_type == _BASE:
         return tags
     if resource_type == _GUARDRAIL:
@@ -120,7 +119,7 @@ def requested(resource_type: str, tags: Any) -> Any:
 
 
 def retag(client: Any, resource_type: str, arn: str, wanted: Any) -> None:
-    """Its tags are those that are `requested`, and no others."""
+    """Give a resource exactly the tags that are `requested`."""
     is_guardrail = resource_type == _GUARDRAIL
     name = {"resourceARN" if is_guardrail else "resourceArn": arn}
     listed = client.list_tags_for_resource(**name)["tags"]
@@ -169,9 +168,7 @@ class Guardrails:
 @dataclass(frozen=True)
 class GuardrailVersions:
     """
-    `AWS::Bedrock::GuardrailVersion`. A version is never changed: it stays what it was, whatever
-    becomes of its guardrail, until its description changes. CloudFormation makes another one then,
-    and so does this.
+    `AWS::Bedrock::GuardrailVersion`; it never changes, and a new description makes another one.
     """
 
     bedrock: Any
@@ -213,7 +210,7 @@ class GuardrailVersions:
 
 
 def _with_key_id(request: Request) -> Request:
-    """The one property that the API has by another name."""
+    """Rename the one property whose name differs in the API."""
     kept = {name: value for name, value in request.items() if name != "kmsKeyArn"}
     return {**kept, "kmsKeyId": request["kmsKeyArn"]} if "kmsKeyArn" in request else kept
 
@@ -232,13 +229,12 @@ class KnowledgeBases:
         return str(made["knowledgeBaseId"])
 
     def wait(self, physical_id: str) -> None:
-        """Returns once it can be used; raises `NotStabilised` if it can't."""
+        """Wait until it can be used. Raises `NotStabilised` if it can't."""
         until_active(f"knowledge base {physical_id}", lambda: self._get(physical_id))
 
     def known(self, request: Request) -> str | None:
         """
-        Raises OfAnotherType: taken for the one that is wanted, it would be searched in a way that
-        finds nothing.
+        Return its id. Raises OfAnotherType for another type, in which searches would find nothing.
         """
         of = ("list_knowledge_bases", "knowledgeBaseSummaries", "knowledgeBaseId")
         found = _id_of(request, self.bedrock_agent, *of)
@@ -280,7 +276,7 @@ class DataSourceMaker:
         return f"{made['knowledgeBaseId']}|{made['dataSourceId']}"
 
     def wait(self, physical_id: str) -> None:
-        """Returns once it takes documents; raises `NotStabilised` if it doesn't."""
+        """Wait until it takes documents. Raises `NotStabilised` if it doesn't."""
         names = _names(physical_id)
         until_active(
             f"data source {names['dataSourceId']}",
@@ -320,7 +316,7 @@ def _names(physical_id: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class VectorBuckets:
-    """`AWS::S3Vectors::VectorBucket`; nothing of one can be changed."""
+    """`AWS::S3Vectors::VectorBucket`; none of its properties can be changed."""
 
     s3vectors: Any
 
@@ -364,7 +360,7 @@ class VectorBucketPolicies:
         return str(found["vectorBucketArn"])
 
     def known(self, request: Request) -> str | None:
-        """None: a policy that is put takes the place of the one before."""
+        """Return None, since a new policy replaces an existing one."""
 
     def attributes(self, physical_id: str) -> Attributes:
         return {REF: physical_id}
@@ -380,7 +376,7 @@ class VectorBucketPolicies:
 
 @dataclass(frozen=True)
 class VectorIndexes:
-    """`AWS::S3Vectors::Index`; nothing of one can be changed."""
+    """`AWS::S3Vectors::Index`; none of its properties can be changed."""
 
     s3vectors: Any
 
@@ -448,7 +444,10 @@ class Simulator:
         }
 
     def make(self, stack: str, resource: Resource, properties: dict[str, Any]) -> Attributes:
-        """What Ref and Fn::GetAtt of the resource answer; `properties` has no references left."""
+        """
+        Make a resource and return its Ref and Fn::GetAtt values; `properties` has no references
+        left.
+        """
         maker = self.makers.get(resource.type)
         if maker is None:
             raise UnknownResource(stack, resource.logical_id, resource.type)
@@ -465,7 +464,7 @@ class Simulator:
         return maker.attributes(made)
 
     def update(self, resource_type: str, physical_id: str, request: Request) -> None:
-        """In place, and its tags with it, which no update of the API takes."""
+        """Update a resource in place, and its tags, which no update of the API includes."""
         untagged = {name: value for name, value in request.items() if name != "tags"}
         self.makers[resource_type].update(physical_id, untagged)
         self._retag(resource_type, physical_id, request)
@@ -482,13 +481,15 @@ class Simulator:
 
 
 def settle(maker: Maker, physical_id: str) -> None:
-    """Wait for what takes a while, as a MANAGED knowledge base does: what needs it comes next."""
+    """
+    Wait for a resource that takes a while, such as a MANAGED knowledge base, before others need it.
+    """
     if isinstance(maker, KnowledgeBases | DataSourceMaker):
         maker.wait(physical_id)
 
 
 def named(resource_type: str, fallback: str, properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The API's request for these properties, with a name where they give none."""
+    """Return the API's request for these properties, with a name if they give none."""
     request: dict[str, Any] = as_request(dict(properties))
     if properties.get("Tags"):
         request["tags"] = requested(resource_type, properties["Tags"])

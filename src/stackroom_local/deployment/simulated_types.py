@@ -1,13 +1,14 @@
 """
-Bedrock's and S3 Vectors' types in ministack's CloudFormation, which doesn't know them: anybody's
-stack may hold them, and each is made, changed and deleted in the simulator through its real API.
+Bedrock's and S3 Vectors' resource types in ministack's CloudFormation, which lacks them.
 
-As CloudFormation does it: a change of what can't be changed makes a new resource and deletes the
-old one afterwards; what is deleted is gone before what it refers to; what a stack asks to delete
-and is gone already counts as deleted. AWS's refusals come with a handler's error code:
+Any stack may have them; each is made, changed and deleted in the simulator through its real API.
+
+As in CloudFormation, a change of a fixed property makes a new resource and deletes the old one
+afterwards; a resource is gone before the resources that it refers to; deleting a missing resource
+succeeds. AWS's refusals come with a handler's error code:
 https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-test-contract-errors.html
 
-And a bucket with something in it is kept, which ministack's CloudFormation would delete with all.
+A bucket with objects is kept, which ministack's CloudFormation would delete with its content.
 
 Stackroom's own stacks don't come this way: stackroom_local.deployment keeps what they hold.
 """
@@ -74,7 +75,7 @@ Made = tuple[str, Mapping[str, str]]  # physical id, and what Fn::GetAtt answers
 
 
 class TypeRefused(Exception):
-    """What AWS's handler of a resource type says in a stack's event."""
+    """A refusal as AWS's handler of a resource type reports it in a stack's event."""
 
     def __init__(self, error: Exception, *, deleting: bool = False) -> None:
         code = code_of(error)
@@ -84,7 +85,7 @@ class TypeRefused(Exception):
 
 
 def code_of(error: Exception) -> str:
-    """CloudFormation's name of an API's error."""
+    """Return CloudFormation's name of an API's error."""
     if isinstance(error, NotStabilised):
         return "NotStabilized"
     answer: Mapping[str, Any] = getattr(error, "response", {})  # of boto3's errors of an API
@@ -122,7 +123,7 @@ def install() -> None:
 
 
 def _texts(properties: Mapping[str, Any]) -> dict[str, str]:
-    """Of what is only named here, what Fn::GetAtt may ask for."""
+    """Return the text properties, as Fn::GetAtt values of a resource that is not really made."""
     return {name: value for name, value in properties.items() if isinstance(value, str)}
 
 

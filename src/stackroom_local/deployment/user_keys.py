@@ -28,7 +28,10 @@ class UserKeys:
     instance: Instance
 
     def of(self, user_id: str) -> AccessKey:
-        """The same at every call while ministack knows them, with the rights deployed now."""
+        """
+        Return the user's key with the rights deployed now; the same key as long as ministack knows
+        it.
+        """
         name = _iam_name(user_id)
         with contextlib.suppress(self._iam.exceptions.EntityAlreadyExistsException):
             self._iam.create_user(UserName=name, Tags=[{"Key": "user_id", "Value": user_id}])
@@ -64,7 +67,7 @@ class UserKeys:
         return json.dumps(found["PolicyVersion"]["Document"]).replace(_TAG, user_id)
 
     def _kept(self) -> dict[str, AccessKey]:
-        """By user; IAM tells a secret only once."""
+        """Return the keys by user. They are stored because IAM returns a secret only once."""
         try:
             return _KEPT.validate_json((self.instance.state_dir / "keys.json").read_bytes())
         except (FileNotFoundError, ValidationError):
@@ -72,5 +75,8 @@ class UserKeys:
 
 
 def _iam_name(user_id: str) -> str:
-    """A user id may be longer than the 64 characters of an IAM user's name [API: CreateUser]."""
+    """
+    Return a short name, since a user id may exceed the 64 characters of an IAM user's [API:
+    CreateUser].
+    """
     return f"stackroom-{hashlib.sha256(user_id.encode()).hexdigest()[:24]}"

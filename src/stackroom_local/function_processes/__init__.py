@@ -1,1 +1,1 @@
-"""The processes that run Lambda functions here: forked, launched, and tied to their parent."""
+"""The processes that run Lambda functions: forked, launched, and tied to their parent's life."""

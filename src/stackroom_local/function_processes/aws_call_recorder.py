@@ -1,10 +1,10 @@
 """
-What a function asks AWS for, written down by its own process: the evidence of `make permissions`.
+Records the AWS calls of a function in its own process: the evidence of `make permissions`.
 
 Nothing is recorded unless STACKROOM_RECORD_CALLS names a directory. Then each process of a function
-writes a file there, one line of JSON a call: the function, the service, the operation with its
-parameters, AWS's error code if there was one, and the module of the product that wanted it. Product
-code knows nothing of it, and meets the same answers.
+writes a file there with one line of JSON for each call: the function, the service, the operation
+with its parameters, AWS's error code if there was one, and the module of the product that made it.
+Product code knows nothing of it, and gets the same answers.
 """
 
 import json
@@ -30,7 +30,9 @@ Write = Callable[[dict[str, Any]], object]
 
 
 def record_if_asked(environment: Mapping[str, str] = os.environ) -> None:
-    """To be called once, before the function's handler is imported."""
+    """
+    Start recording if the environment asks for it. Call it once, before importing the handler.
+    """
     directory = environment.get(VARIABLE)
     if directory:
         name = environment["AWS_LAMBDA_FUNCTION_NAME"]
@@ -46,7 +48,9 @@ def record_if_asked(environment: Mapping[str, str] = os.environ) -> None:
 
 
 def record(write: Write) -> Callable[[], None]:
-    """From now on `write` is told of each call, also of clients to come; the answer ends that."""
+    """
+    Pass each call, of present and future clients, to `write`. Call the returned function to stop.
+    """
     # Imported here because a process that records nothing may have no use for botocore.
     import botocore.client  # noqa: PLC0415
     import botocore.signers  # noqa: PLC0415
@@ -128,8 +132,10 @@ def _told(client: Any, operation: str, parameters: Mapping[str, Any]) -> dict[st
 
 def _wanted_by() -> str:
     """
-    The module nearest to the call that is no adapter; the handler's, or in a thread of an adapter's
-    or of Strands' own that one's, if there is none.
+    Return the module that made the call: the innermost one that is no adapter, or else the
+    handler's.
+
+    In a thread of an adapter or of Strands without such a module, it is the module of the thread.
     """
     adapter, frame = "", sys._getframe().f_back
     while frame is not None:
@@ -145,5 +151,7 @@ def _wanted_by() -> str:
 
 
 def _shortened(value: Any) -> str:
-    """Of what JSON can't carry, bytes and dates, nothing says which right is needed."""
+    """
+    Return the type's name in place of bytes and dates, which JSON can't carry and no right needs.
+    """
     return type(value).__name__

@@ -1,12 +1,12 @@
 """
-The process that functions' processes are forked from, so that they share what it has imported.
+The process that functions' processes are forked from, so that they share its imports.
 
 `python -m stackroom_local.function_processes.fork_server PARENT`, a child of ministack's process
-PARENT. It imports what reads nothing of the environment: libraries, the packages of `stackroom`,
-and botocore's descriptions of services. It runs no thread and keeps no client. Everything else is
-the forked process's own: its environment, working directory, input and output come from the
-launcher that asked for it (`launcher.py`), with which it ends. Whoever changes code starts the
-local mode again.
+PARENT. It imports modules that read nothing of the environment: libraries, the packages of
+`stackroom`, and botocore's descriptions of services. It runs no thread and keeps no client. A
+forked process has its own environment, working directory, input and output, which come from its
+launcher (`launcher.py`), and ends with it. A change of code takes effect when the local mode starts
+again.
 """
 
 import gc
@@ -44,7 +44,7 @@ _POLL_SECONDS = 0.5
 
 
 def serve(parent: int) -> NoReturn:
-    """Ends with the parent, which nobody tells us of."""
+    """Fork processes until the parent ends, which has to be polled."""
     gc.disable()  # it would leave holes, which each forked process fills with memory of its own
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # each tells its launcher how it ends
     with _listening() as asked:
@@ -58,7 +58,9 @@ def serve(parent: int) -> NoReturn:
 
 
 def _listening() -> socket.socket:
-    """From before the imports: who asks meanwhile waits. The directory: see the launcher."""
+    """
+    Listen before the imports, so that early requests wait. The launcher explains the directory.
+    """
     os.chdir(os.environ["TMPDIR"])
     Path(SOCKET).unlink(missing_ok=True)
     asked = socket.socket(socket.AF_UNIX)
@@ -77,7 +79,7 @@ def _import_all() -> None:
 
 
 def share_descriptions() -> None:
-    """What botocore reads of each service, 2 MB or more, is read once for all; it changes none."""
+    """Load botocore's descriptions, 2 MB or more for each service, once for all processes."""
     load, kept = JSONFileLoader.load_file, dict[str, Any]()
 
     def load_once(loader: JSONFileLoader, file_path: str) -> Any:
@@ -100,7 +102,7 @@ def _fork(asked: socket.socket) -> None:
 
 
 def _become(launcher: socket.socket) -> NoReturn:
-    """The process that the launcher would be if nobody forked."""
+    """Turn this process into the one that the launcher asked for."""
     code = 1
     try:
         gc.enable()
@@ -140,7 +142,7 @@ def _end_with(launcher: socket.socket) -> None:
 
 
 def _run(handler: str) -> int:
-    """The exit code, as of an interpreter."""
+    """Run the handler and return the exit code, as an interpreter would."""
     try:
         run(handler)
     except SystemExit as end:

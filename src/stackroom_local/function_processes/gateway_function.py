@@ -1,9 +1,9 @@
 """
-The process of a Lambda environment: AWS's own runtime client, tied to the life of its parent.
+The process of a Lambda environment: AWS's own runtime client, which ends with its parent.
 
-`python -m stackroom_local.function_processes.gateway_function HANDLER`, with standard input
-a pipe from the parent. The pipe's end is the parent's death, even by SIGKILL. (PR_SET_PDEATHSIG
-would not do: it watches the thread that forked, and ours come and go.)
+`python -m stackroom_local.function_processes.gateway_function HANDLER`, with standard input a pipe
+from the parent. The pipe ends when the parent dies, even by SIGKILL. (PR_SET_PDEATHSIG watches the
+thread that forked, and ours come and go.)
 """
 
 import io
@@ -23,7 +23,7 @@ def _exit_with_parent() -> None:
 
 
 class Log(io.FileIO):
-    """On a full disk what is logged is lost, as all that CloudWatch doesn't take; no call is."""
+    """A log file that drops lines on a full disk, so that no call fails."""
 
     def write(self, line: Any) -> int:
         try:

@@ -1,11 +1,11 @@
 """
-What ministack starts as a function's process: it has the real one forked, and ends with it.
+The program that ministack starts for a function: it has the real process forked, and ends with it.
 
 `python -I -S launcher.py ARGUMENTS`, for `python ARGUMENTS`. A Python process with our libraries
 takes 50 MB and half a second of a core; one forked from a process that has them (`fork_server.py`)
-takes half the memory and a tenth of the time. If nobody forks, this process becomes it.
+takes half the memory and a tenth of the time. If nothing forks, this process runs the function.
 
-It takes 4 MB while it waits, since it imports next to nothing; a module of ours would be too much.
+It takes 4 MB while it waits, because it imports next to nothing, and no module of ours.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ _POLL_SECONDS = 0.5
 
 
 def launch() -> None:
-    """Returns if nobody forks; otherwise it ends as the forked process does."""
+    """Have the process forked and end as it does. Returns only if nothing forks."""
     parent = os.getppid()
     with socket.socket(socket.AF_UNIX) as forked, contextlib.suppress(OSError):
         _connect(forked)
@@ -31,7 +31,7 @@ def launch() -> None:
 
 
 def _connect(forked: socket.socket) -> None:
-    """By its bare name, for the path of a socket must be shorter than 108 characters."""
+    """Connect by the socket's bare name, because its path must be shorter than 108 characters."""
     directory = os.getcwd()
     os.chdir(os.environ["TMPDIR"])
     try:
@@ -41,14 +41,14 @@ def _connect(forked: socket.socket) -> None:
 
 
 def _hand_over(forked: socket.socket) -> None:
-    """Standard input, output and error, and with them all that makes a process this one."""
+    """Send standard input, output and error, and everything else that makes a process this one."""
     told = marshal.dumps((sys.argv[1:], dict(os.environ), os.getcwd()))
     socket.send_fds(forked, [len(told).to_bytes(8, "big")], [0, 1, 2])
     forked.sendall(told)
 
 
 def _next_byte(forked: socket.socket, parent: int) -> bytes:
-    """None when the other has ended. Ends with the parent, which nobody tells us of."""
+    """Return the next byte, or none when the other side has ended. Ends with the parent."""
     forked.settimeout(_POLL_SECONDS)
     while os.getppid() == parent:
         try:

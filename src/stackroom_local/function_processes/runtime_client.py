@@ -1,9 +1,9 @@
 """
 The process of a Lambda function under ministack: AWS's own runtime client, tied to its parent.
 
-`python -m stackroom_local.function_processes.runtime_client HANDLER`. If ministack is killed,
-nobody tells its functions' processes; one that waits for an answer from elsewhere would stay.
-PR_SET_PDEATHSIG would not do: it watches the thread that forked, and ministack's come and go.
+`python -m stackroom_local.function_processes.runtime_client HANDLER`. If ministack is killed, its
+functions' processes are not told, and one that waits for an answer would stay. (PR_SET_PDEATHSIG
+watches the thread that forked, and ministack's come and go.)
 """
 
 import fcntl
@@ -30,8 +30,10 @@ def _exit_with(parent: int) -> None:
 
 def _import_in_turn(handler: str) -> None:
     """
-    As many processes start at a time as there are cores. If all of a burst did, each would take so
-    long that ministack starts others for what comes meanwhile, and these take longer still.
+    Let only as many processes import at a time as there are cores.
+
+    If a whole burst imported at once, each would take so long that ministack starts more processes,
+    which take longer still.
     """
     place = os.getpid() % (os.cpu_count() or 1)
     with Path(tempfile.gettempdir(), f"starting-{place}.lock").open("w") as lock:
@@ -42,15 +44,16 @@ def _import_in_turn(handler: str) -> None:
 
 def _find_own_modules() -> None:
     """
-    What came with the function and its layers, where neither the checkout nor .venv has it: Lambda
-    looks into the function's files first, but the packages there may be another machine's.
+    Make the modules of the function and its layers importable after the checkout's and .venv's.
+
+    Lambda looks into the function's files first, but their packages may be for another machine.
     """
     if root := os.environ.get("LAMBDA_TASK_ROOT"):
         sys.path += [root, f"{root}/{LAYERS}"]
 
 
 def run(handler: str) -> None:
-    """Returns never, unless by an exception."""
+    """Run the handler. Never returns, except by an exception."""
     record_if_asked()
     _find_own_modules()
     _import_in_turn(handler)

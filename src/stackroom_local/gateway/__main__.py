@@ -43,7 +43,7 @@ from stackroom_local.gateway.targets import Target, Targets
 def gateway_app(
     configuration: GatewayConfiguration, *, data_dir: Path, url: str, origins: Sequence[str] = ()
 ) -> Starlette:
-    """`url`: where the app will be served, without a path; `origins`: of pages that may call it."""
+    """Return the app. `url` is its address without a path; `origins` are pages that may call it."""
     functions = _Functions(configuration.task_root, data_dir / "logs")
     issuer = Issuer.open(data_dir, url=configuration.issuer_url)
     mcp = _mcp_app(configuration, functions, origins)
@@ -82,7 +82,7 @@ def gateway_app(
 
 
 class _Functions:
-    """Every function of a gateway, to be ended with it."""
+    """The functions of a gateway, which end with it."""
 
     def __init__(self, task_root: Path, logs: Path) -> None:
         self._task_root = task_root

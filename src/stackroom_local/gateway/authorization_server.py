@@ -1,9 +1,9 @@
 """
 The local authorization server: OAuth's authorization code with PKCE, and refresh tokens.
 
-The protocol's endpoints are the MCP SDK's (`mcp.server.auth`); this is what they ask. It is what
-Cognito's managed login is on AWS, except for the password: whoever reaches this port of this
-machine may be any user, as they may be anybody to the other services here.
+The MCP SDK (`mcp.server.auth`) has the protocol's endpoints and calls this module. It takes the
+place of Cognito's managed login, without passwords: anyone who reaches this port may be any user,
+as with the other services of the local mode.
 """
 
 import re
@@ -66,7 +66,9 @@ def may_be_registered(uri: AnyUrl) -> bool:
 
 
 def _is_plain(uri: AnyUrl) -> bool:
-    """Without a fragment (RFC 6749, 3.1.2), and without a user whose name looks like a host."""
+    """
+    Return whether a URI has no fragment (RFC 6749, 3.1.2) and no user name that looks like a host.
+    """
     return (
         uri.fragment is None
         and uri.username is None
@@ -94,11 +96,11 @@ class PublicClient(OAuthClientInformationFull):
         )
 
     def validate_scope(self, requested_scope: str | None) -> list[str] | None:
-        """An empty one asks for nothing in particular, as none does."""
+        """Accept an empty scope like none: neither asks for anything in particular."""
         return super().validate_scope(" ".join((requested_scope or "").split()) or None)
 
     def validate_redirect_uri(self, redirect_uri: AnyUrl | None) -> AnyUrl:
-        """None is refused: what is registered is of several programs that share one client."""
+        """Refuse a missing URI, since several programs with different URIs share one client."""
         if redirect_uri is None:
             raise InvalidRedirectUriError("redirect_uri is missing")
         if is_loopback(redirect_uri):
@@ -107,7 +109,9 @@ class PublicClient(OAuthClientInformationFull):
 
 
 def redirects_to_keep(asked: OAuthClientInformationFull) -> list[str]:
-    """Those that aren't loopback; raises RegistrationError if one is of no client."""
+    """
+    Return the redirects that aren't loopback. Raises RegistrationError if a client can't have one.
+    """
     uris = asked.redirect_uris or []
     if not all(may_be_registered(uri) for uri in uris):
         raise RegistrationError(
@@ -119,7 +123,7 @@ def redirects_to_keep(asked: OAuthClientInformationFull) -> list[str]:
 
 
 def become_public(asked: OAuthClientInformationFull, *, client_id: str) -> None:
-    """Replaces what was asked for; the endpoint answers with what is left in `asked`."""
+    """Make the registration that of a public client. The endpoint answers with `asked`."""
     asked.client_id = client_id
     asked.token_endpoint_auth_method = _NO_SECRET
     asked.client_secret = None
@@ -145,7 +149,7 @@ class Refresh(RefreshToken):
 
 @dataclass(frozen=True)
 class AuthorizationRequest:
-    """A client's request, open until somebody has picked a user."""
+    """A client's request, open until a user is picked."""
 
     client_id: str
     params: AuthorizationParams
@@ -153,7 +157,9 @@ class AuthorizationRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refresh, AccessToken]):
-    """`resources`: the URLs of the gateway, by any of this machine's names."""
+    """
+    The provider behind the protocol's endpoints. `resources` are all local URLs of the gateway.
+    """
 
     issuer: Issuer
     client_ids: Sequence[str]
@@ -172,14 +178,14 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refresh, Access
         return PublicClient.of(client_id, self.sign_ins.redirects())
 
     async def register_client(self, client_info: OAuthClientInformationFull) -> None:
-        """The endpoint answers with what this makes of `client_info`."""
+        """Register a client by changing `client_info`, which the endpoint returns."""
         self.sign_ins.register(redirects_to_keep(client_info))
         become_public(client_info, client_id=self.client_ids[0])
 
     async def authorize(
         self, client: OAuthClientInformationFull, params: AuthorizationParams
     ) -> str:
-        """Where the browser goes next: the page on which a person picks the user."""
+        """Return the page where a person picks the user."""
         if not _CHALLENGE.fullmatch(params.code_challenge):
             raise AuthorizeError("invalid_request", "code_challenge is no SHA-256 in base64url")
         if params.state and len(params.state) > _MAX_STATE:
@@ -191,11 +197,11 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refresh, Access
         return construct_redirect_uri(self.issuer.url + PAGE_PATH, request=request)
 
     def asked(self, request: str) -> AuthorizationRequest | None:
-        """None if it is unknown, answered already, or too old."""
+        """Return an open request, or None if it is unknown, answered, or too old."""
         return self._asked.get(request)
 
     def grant(self, request: str, user: str, groups: Sequence[str]) -> str:
-        """Where the browser takes the code; KeyError unless the request is still open."""
+        """Return the client's URL with a code. Raises KeyError unless the request is still open."""
         asked = self._asked.pop(request)
         params = asked.params
         code = Code(
@@ -214,7 +220,9 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refresh, Access
         return construct_redirect_uri(str(params.redirect_uri), code=code.code, state=params.state)
 
     def decline(self, request: str) -> str:
-        """Where the browser takes the refusal; KeyError unless the request is still open."""
+        """
+        Return the client's URL with the refusal. Raises KeyError unless the request is still open.
+        """
         params = self._asked.pop(request).params
         return construct_redirect_uri(
             str(params.redirect_uri), error="access_denied", state=params.state
@@ -223,7 +231,10 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refresh, Access
     async def load_authorization_code(
         self, client: OAuthClientInformationFull, authorization_code: str
     ) -> Code | None:
-        """A code that comes twice was stolen, by one of the two: RFC 6749, 4.1.2."""
+        """
+        Return a code's record. A code that is used twice was stolen, so its tokens end (RFC 6749,
+        4.1.2).
+        """
         if session_id := self._spent.get(authorization_code):
             self.sign_ins.end(session_id)
         code = self._codes.get(authorization_code)
@@ -267,7 +278,9 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refresh, Access
         return self._tokens(session, self.sign_ins.renewed(refresh_token.token))
 
     async def load_access_token(self, _token: str) -> AccessToken | None:
-        """None: an access token can't be revoked, here as at Cognito; it ends by itself."""
+        """
+        Return None: access tokens can't be revoked, here as in Cognito, and expire by themselves.
+        """
         return None
 
     async def revoke_token(self, token: AccessToken | Refresh) -> None:

@@ -1,10 +1,10 @@
 """
 The gateway's inbound authorizer of type CUSTOM_JWT, with `allowedClients`.
 
-https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/inbound-jwt-authorizer.html
-It checks signature, issuer, expiry and client, and nothing else: neither `token_use`, nor an
-audience that no `allowedAudience` names, nor whether there is a user. That is our interceptor's
-to do, and a stricter stand-in would hide it if the interceptor didn't.
+https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/inbound-jwt-authorizer.html It checks
+signature, issuer, expiry and client. It ignores `token_use`, an audience without `allowedAudience`,
+and a missing user. Our interceptor checks those, and a stricter stand-in would hide it if the
+interceptor didn't.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ PROBLEMS: Mapping[type[jwt.PyJWTError], str] = {
 
 
 def problem_with(token: str, error: Exception, issuer: Issuer) -> str:
-    """Why `jwt.decode` refused a token, by its error: a PyJWTError, or RecursionError."""
+    """Explain why `jwt.decode` refused a token, from its PyJWTError or RecursionError."""
     return f"the access token {_problem(token, error, issuer)}. {_HINT}"
 
 
@@ -52,7 +52,7 @@ def _problem(token: str, error: Exception, issuer: Issuer) -> str:
 
 
 def _signature_problem(token: str, issuer: Issuer) -> str:
-    """A stranger's token comes with a stranger's signature, and says itself whose it is."""
+    """Explain a bad signature by the issuer that the token itself names."""
     try:
         unverified = jwt.decode_complete(token, options={"verify_signature": False})
     except (jwt.PyJWTError, RecursionError):  # the payload, which nobody has read so far
@@ -100,7 +100,9 @@ class Authorizer:
     allowed_client_ids: Sequence[str]
 
     def check(self, headers: Headers) -> Mapping[str, Any]:
-        """The claims; raises `Unauthorized` unless exactly one good bearer token is there."""
+        """
+        Return the claims. Raises `Unauthorized` unless there is exactly one good bearer token.
+        """
         values = headers.getlist("authorization")
         if len(values) != 1 or not values[0].lower().startswith("bearer "):
             raise Unauthorized(401, -32001, "Missing Bearer token")

@@ -1,8 +1,8 @@
 """
-Clients that are pages in a browser: which of them may call the gateway and the issuer (CORS).
+Cross-origin requests (CORS): the web pages that may call the gateway and the issuer.
 
-None may unless `stackroom up --allow-origin` names it. AgentCore's gateways have no such switch
-that is documented, so that a page that works here may need a proxy there.
+None may unless `stackroom up --allow-origin` names it. AgentCore's gateways have no documented
+switch for it, so a page that works here may need a proxy there.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,9 @@ _EXPOSED = ("WWW-Authenticate", "Mcp-Session-Id")
 
 
 def checked_origin(text: str) -> str:
-    """As a browser says it (RFC 6454, 6.2); raises ValueError for what would never match."""
+    """
+    Return an origin as browsers send it (RFC 6454, 6.2). Raises ValueError if it could never match.
+    """
     try:
         parts = urlsplit(text)
         port = "" if parts.port is None else f":{parts.port}"
@@ -38,7 +40,10 @@ def _problem(text: str) -> str:
 
 
 def shared_with(origins: Sequence[str]) -> Callable[[ASGIApp], ASGIApp]:
-    """Lets pages of these origins call an app; without any it stays as it is."""
+    """
+    Return a wrapper that lets pages of these origins call an app; without origins it changes
+    nothing.
+    """
 
     def shared(app: ASGIApp) -> ASGIApp:
         return CORSMiddleware(

@@ -1,5 +1,5 @@
 """
-What a gateway is configured with: the parts of CreateGateway and CreateGatewayTarget we honour.
+A gateway's configuration: the supported parts of CreateGateway and CreateGatewayTarget.
 
 Names and limits are those of the service model (bedrock-agentcore-control) and of the quotas page:
 https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-quotas.html
@@ -19,7 +19,7 @@ NAMES = ("127.0.0.1", "localhost")  # of this machine
 
 
 def mcp_urls(port: int) -> list[str]:
-    """The addresses of the gateway; clients name the one that they know as their `resource`."""
+    """Return the addresses of the gateway; a client names the one it knows as its `resource`."""
     return [f"http://{name}:{port}{MCP_PATH}" for name in NAMES]
 
 
@@ -29,7 +29,10 @@ ToolName = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
 
 def _allowed(name: str) -> str:
-    """Authorization reaches a target only if the interceptor returns it; X-Amzn-* never does."""
+    """
+    Check a header's name. Authorization passes only if the interceptor returns it; X-Amzn-* never
+    does.
+    """
     if name.lower() == "authorization" or name.lower().startswith("x-amzn-"):
         raise ValueError(f"{name!r} can't be allow-listed")
     return name
@@ -45,7 +48,9 @@ class _Configuration(BaseModel):
 
 
 class SchemaDefinition(_Configuration):
-    """The only schema keywords the service knows: no enum, no default, no additionalProperties."""
+    """
+    The only schema keywords that the service knows: no enum, no default, no additionalProperties.
+    """
 
     type: Literal["string", "number", "object", "array", "boolean", "integer"]
     description: str | None = None

@@ -1,8 +1,8 @@
 """
-A local token issuer: what Cognito is to the gateway.
+A local token issuer, in Cognito's place.
 
-Whoever can read the data directory can mint a token for any user, so the key file belongs to its
-owner alone. Over HTTP tokens come from a sign-in: see authorization_server.py.
+Anyone who can read the data directory can mint a token for any user, so only its owner can read the
+key file. Over HTTP, tokens come from a sign-in: see authorization_server.py.
 """
 
 import base64
@@ -30,14 +30,14 @@ _KEY_FILE = "issuer-key.pem"
 
 @dataclass(frozen=True, kw_only=True)
 class Issuer:
-    """Signs with one key that lasts as long as its data directory."""
+    """Signs tokens with one key that lasts as long as its data directory."""
 
     url: str
     private_key: rsa.RSAPrivateKey
 
     @classmethod
     def open(cls, data_dir: Path, *, url: str) -> Self:
-        """The issuer of a data directory; its key is made when it is first opened."""
+        """Return the issuer of a data directory, and create its key at first use."""
         path = data_dir / _KEY_FILE
         if not path.exists():
             _write_new_key(path)
@@ -58,12 +58,12 @@ class Issuer:
         audience: str | None = None,
     ) -> str:
         """
-        An access token with the claims of Cognito's; a negative lifetime is an expired one.
+        Return an access token with Cognito's claims; a negative lifetime makes an expired one.
 
-        Without `session` it is a new sign-in; with one it is what a refresh gives, whose
-        `origin_jti` stays, and whose `auth_time` too where `signed_in_at` tells it. `audience` is
-        the `resource` that a client sent with its sign-in: Cognito writes it into the token's `aud`
-        [Cognito guide: cognito-user-pools-define-resource-servers, Resource binding].
+        Without `session` it belongs to a new sign-in; with one it is like the result of a refresh,
+        which keeps `origin_jti`, and `auth_time` if `signed_in_at` is given. `audience` is the
+        `resource` of a client's sign-in, which Cognito writes into the token's `aud` [Cognito
+        guide: cognito-user-pools-define-resource-servers, Resource binding].
         """
         now = int(time.time())
         claims: dict[str, Any] = {
@@ -104,7 +104,9 @@ class Issuer:
 
 
 def _write_new_key(path: Path) -> None:
-    """Of several processes that start at once the first wins; nobody reads half a file."""
+    """
+    Write a key. If several processes start at once, the first wins, and none reads half a file.
+    """
     pem = rsa.generate_private_key(public_exponent=65537, key_size=2048).private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,

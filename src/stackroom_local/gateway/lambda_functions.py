@@ -1,8 +1,8 @@
 """
 Lambda functions as processes: warm environments are reused, dead and stuck ones replaced.
 
-Each environment runs awslambdaric, AWS's runtime client, so that handlers meet the context, the
-error types and the marshalling they meet on AWS.
+Each environment runs awslambdaric, AWS's runtime client, so handlers see the same context, error
+types and marshalling as on AWS.
 """
 
 import json
@@ -57,7 +57,7 @@ class Invocation:
 
 @dataclass(frozen=True)
 class InvocationOutcome:
-    """What an invocation came to: the function's JSON, or an error object in its place."""
+    """The result of an invocation: the function's JSON, or an error object in its place."""
 
     payload: bytes
     failed: bool = False
@@ -72,17 +72,17 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A process that was killed leaves its connections; its end is told as its outcome."""
+        """Ignore broken connections of a killed process, whose end is reported as its outcome."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
 
 class RuntimeApi:
     """
-    Hands invocations to one runtime and takes their outcomes.
+    Hands invocations to one runtime and receives their outcomes.
 
-    `ready` is set when the runtime first asks for work, that is when its handler is imported;
-    `broken` when the import failed: the runtime is about to exit.
+    `ready` is set when the runtime first asks for work, once its handler is imported; `broken` when
+    the import failed and the runtime is about to exit.
     """
 
     def __init__(self) -> None:
@@ -153,7 +153,7 @@ class RuntimeApi:
                 self.wfile.write(body)
 
             def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - inherited name
-                """Every invocation would be three lines on standard error."""
+                """Log nothing: every invocation would be three lines on standard error."""
 
         return Handler
 
@@ -267,7 +267,10 @@ class LambdaFunction:
         return f"arn:aws:lambda:{region}:{_ACCOUNT}:function:{self._configuration.name}"
 
     def _take(self) -> Environment | None:
-        """None once it is closed: those that waited for a place find none."""
+        """
+        Return a free environment, or None once the function is closed, even to those that already
+        wait.
+        """
         dead = []
         with self._lock:
             if self._closed:
@@ -294,7 +297,7 @@ class LambdaFunction:
 
 
 def _variables(function: FunctionConfiguration, task_root: Path, api: str) -> dict[str, str]:
-    """What a function finds on AWS; of what we were started with, nothing but `_INHERITED`."""
+    """Return a function's environment on AWS; only `_INHERITED` comes from our own."""
     inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     return {
         **inherited,

@@ -1,9 +1,9 @@
 """
-What every request meets before MCP: size limit, authorizer, REQUEST interceptor.
+The checks of every request before MCP: size limit, authorizer, REQUEST interceptor.
 
 The interceptor runs for every method, as the real one does, and sees all headers
-(`passRequestHeaders`). What it returns replaces the body and overlays the client's headers; with
-no interceptor, or one that returns no headers, the client's own go on. AWS's documentation and its
+(`passRequestHeaders`). Its output replaces the body and overlays the client's headers; without an
+interceptor, or without headers in its output, the client's own go on. AWS's documentation and its
 samples disagree whether the client's headers can then reach a Lambda target: we assume the worse.
 https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-interceptors-types.html
 """
@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 
 class RequestRefused(Exception):
-    """Carries the answer that ends a request early."""
+    """Carries the response that ends a request early."""
 
     def __init__(self, response: Response) -> None:
         self.response = response
@@ -58,7 +58,7 @@ def _limiter() -> anyio.CapacityLimiter:
 async def invoke(
     function: LambdaFunction, event: bytes, client_context: Mapping[str, Any] | None = None
 ) -> InvocationOutcome:
-    """One synchronous invocation, off the event loop; whoever stops serving leaves it behind."""
+    """Invoke a function off the event loop. A server that stops does not wait for it."""
     # ASCII, because the context travels in a header.
     context = None if client_context is None else json.dumps(client_context)
     call = functools.partial(function.invoke, event, client_context=context)
@@ -66,7 +66,7 @@ async def invoke(
 
 
 class GatewayMiddleware:
-    """ASGI: guards the MCP app behind it."""
+    """ASGI middleware that guards the MCP app behind it."""
 
     def __init__(
         self,
@@ -118,7 +118,9 @@ class GatewayMiddleware:
 
 
 def _intercepted(outcome: InvocationOutcome) -> Intercepted:
-    """Raises KeyError, TypeError or ValueError unless the output is an interceptor's."""
+    """
+    Parse an interceptor's output. Raises KeyError, TypeError or ValueError if it is malformed.
+    """
     output = json.loads(outcome.payload)["mcp"]  # a failed function's error object has no such key
     if answer := output.get("transformedGatewayResponse"):
         raise RequestRefused(JSONResponse(answer["body"], status_code=answer["statusCode"]))
@@ -142,7 +144,7 @@ def _interceptor_input(request: Request, raw: bytes, message: Any) -> dict[str, 
 
 
 def combined(request: Request) -> dict[str, str]:
-    """Headers by name; those sent more than once are one list, as HTTP has it (RFC 9110, 5.3)."""
+    """Return headers by name; repeated ones are joined as a list (RFC 9110, 5.3)."""
     return {name: ", ".join(request.headers.getlist(name)) for name in request.headers}
 
 
@@ -160,8 +162,9 @@ async def _body(request: Request) -> bytes:
 
 def _parsed(body: bytes) -> Any:
     """
-    The message, which JSON can say again as it is: as the MCP server behind parses, no NaN, no half
-    of a surrogate pair, and no deeper than 200 levels.
+    Parse the message as the MCP server does, and refuse what JSON can't express again.
+
+    That is NaN, half of a surrogate pair, and more than 200 levels.
     """
     try:
         message = pydantic_core.from_json(body, allow_inf_nan=False)
@@ -172,7 +175,10 @@ def _parsed(body: bytes) -> Any:
 
 
 def _require_id(message: Any) -> None:
-    """The MCP server would take a request with any other id for a notification, and be silent."""
+    """
+    Refuse a request with an invalid id, which the MCP server would silently take for a
+    notification.
+    """
     if isinstance(message, dict) and "id" in message and not _is_id(message["id"]):
         text = "Invalid Request: the id must be a string or an integer"
         raise RequestRefused(_jsonrpc_error(None, 400, -32600, text))
@@ -195,7 +201,9 @@ def _with_body(scope: Scope, body: bytes) -> Scope:
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """The new body first, then whatever the connection brings, which is its end."""
+    """
+    Return a `receive` that yields the new body first, and then the connection's further messages.
+    """
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replayed() -> Message:

@@ -1,11 +1,11 @@
 """
-The gateway's policy engine: Cedar, by Cedar's own evaluator, over the policies of the template.
+The gateway's policy engine: Cedar's own evaluator over the policies of the template.
 
 Principal, action, resource and context are those of .../devguide/policy-authorization-flow.html
 (under https://docs.aws.amazon.com/bedrock-agentcore/latest/): the token's subject with its claims
-as tags, the tool, the gateway, and the arguments as `context.input`. Nothing is permitted that no
-policy permits, and one `forbid` outweighs them all. How AWS writes a claim that is no text into a
-tag is documented nowhere; here it is the claim's JSON.
+as tags, the tool, the gateway, and the arguments as `context.input`. A call needs a policy that
+permits it, and one `forbid` overrides them all. How AWS writes a claim that is no text into a tag
+is not documented; here it is the claim's JSON.
 """
 
 import json
@@ -29,7 +29,9 @@ _TYPES = {"string": "String", "integer": "Long", "number": "decimal", "boolean":
 
 
 def parsed(statement: str) -> dict[str, Any]:
-    """A statement as Cedar's JSON has it. Raises ValueError, with Cedar's reason, if it is none."""
+    """
+    Return a statement in Cedar's JSON. Raises ValueError with Cedar's reason if it is invalid.
+    """
     document = json.loads(cedarpy.policies_to_json_str(statement))
     policies: list[dict[str, Any]] = list(document["staticPolicies"].values())
     if len(policies) != 1 or document["templates"]:
@@ -38,7 +40,7 @@ def parsed(statement: str) -> dict[str, Any]:
 
 
 def findings(statement: str, targets: Iterable[TargetConfiguration]) -> list[str]:
-    """What validation finds, such as a tool or an argument that no target has."""
+    """Return the findings of validation, such as a tool or an argument that no target has."""
     result = cedarpy.validate_policies(statement, _schema(targets))
     return [error.error for error in result.errors]
 
@@ -130,7 +132,7 @@ _GATEWAY = "AgentCore::Gateway"
 
 @dataclass(frozen=True)
 class PolicyEngine:
-    """Raises ValueError, at the first question, for a statement that is no policy."""
+    """Decides calls by policies. The first decision raises ValueError for an invalid statement."""
 
     configuration: PolicyEngineConfiguration
 
@@ -141,7 +143,7 @@ class PolicyEngine:
     def denial(
         self, claims: Claims, tool: str, arguments: Mapping[str, Any], schema: SchemaDefinition
     ) -> str | None:
-        """Why the caller may not make this call, in AWS's words; None if they may."""
+        """Return why the caller may not make this call, in AWS's words, or None if they may."""
         request = {
             "principal": {"type": _USER, "id": _subject(claims)},
             "action": {"type": _ACTION, "id": tool},
@@ -156,7 +158,10 @@ class PolicyEngine:
         return "No policy applies to the request (denied by default)."
 
     def shows(self, claims: Claims, tool: str) -> bool:
-        """Whether some call of the tool could be permitted: its arguments aren't known yet."""
+        """
+        Return whether some call of the tool could be permitted, since its arguments aren't known
+        yet.
+        """
         request = {
             "principal": _named(_USER, _subject(claims)),
             "action": _named(_ACTION, tool),

@@ -1,9 +1,9 @@
 """
-What outlives a restart of the local authorization server: who is signed in, and where clients may
-be sent back to.
+The state that outlives a restart of the local authorization server: sessions and redirect URIs.
 
-One file of its data directory, mode 0600, written as a whole. It holds no token: of each refresh
-token its SHA-256. What doesn't fit is forgotten, the oldest first; such a client signs in again.
+It is one file of the data directory, mode 0600, written as a whole. It holds no token, only the
+SHA-256 of each refresh token. When it is full, the oldest entries are dropped, and such a client
+signs in again.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 
 class SignInSession(BaseModel):
-    """One sign-in of one user at one client; a refresh prolongs nothing, as at Cognito."""
+    """One sign-in of one user at one client; a refresh does not prolong it, as in Cognito."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -65,7 +65,7 @@ class SessionStore:
 
     @classmethod
     def open(cls, data_dir: Path) -> Self:
-        """Those kept in a data directory; what can't be read is as if nobody had signed in."""
+        """Load the sessions of a data directory; an unreadable file counts as empty."""
         path = data_dir / _FILE
         if not path.exists():
             return cls(path=path)
@@ -76,7 +76,7 @@ class SessionStore:
             return cls(path=path)
 
     def register(self, redirects: Sequence[str]) -> None:
-        """The last to be registered are the last to be forgotten."""
+        """Remember redirects; the oldest are dropped first."""
         others = [each for each in self._kept.redirects if each not in redirects]
         self._kept.redirects = [*others, *redirects][-_MAX_REDIRECTS:]
         self._write()
@@ -85,17 +85,16 @@ class SessionStore:
         return self._kept.redirects
 
     def begin(self, session: SignInSession) -> str:
-        """The first refresh token of a session."""
+        """Begin a session and return its first refresh token."""
         return self._issue(secrets.token_urlsafe(16), session)
 
     def session(self, refresh_token: str) -> SignInSession | None:
         """
-        Whose refresh token it is, None if it is nobody's any more.
+        Return the session of a refresh token, or None if it is no longer valid.
 
-        One that was exchanged longer ago than the grace period ends its session: it may be a thief
-        who comes second, or the thief was first
-        (https://datatracker.ietf.org/doc/html/rfc9700#section-4.14.2). Cognito refuses such a
-        token; AWS doesn't say whether it ends the session, too.
+        A token that was exchanged longer ago than the grace period ends its session, because a
+        thief may have used it (https://datatracker.ietf.org/doc/html/rfc9700#section-4.14.2).
+        Cognito refuses such a token; AWS doesn't say whether it ends the session, too.
         """
         name, session = self._named(refresh_token)
         if session is None:
@@ -107,8 +106,10 @@ class SessionStore:
 
     def renewed(self, refresh_token: str) -> str:
         """
-        The next refresh token after one that `session` knows, which holds for the grace period: an
-        answer may get lost. What was issued for it meanwhile holds, too.
+        Return the next refresh token after one that `session` knows.
+
+        The old one stays valid for the grace period, since an answer may get lost, and so do tokens
+        issued for it meanwhile.
         """
         name, session = self._named(refresh_token)
         assert session is not None, "`session` has just found it"
@@ -117,12 +118,12 @@ class SessionStore:
         return self._issue(name, session.model_copy(update={"refresh_sha256": tokens}))
 
     def end(self, session_id: str) -> None:
-        """Does nothing for a session that has ended."""
+        """End a session; nothing happens if it has ended."""
         for name in [name for name, each in self._kept.sessions.items() if each.id == session_id]:
             self._end(name)
 
     def users(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Who has signed in here, the last one first, with the groups of that time."""
+        """Yield the users who have signed in here with their groups, the last one first."""
         seen = set()
         for session in reversed(self._kept.sessions.values()):
             if session.user not in seen:
@@ -150,7 +151,7 @@ class SessionStore:
         self._write()
 
     def _write(self) -> None:
-        """Where the disk takes no more it holds until the next start what is known here."""
+        """Write the file; on a full disk the sessions last until the next start."""
         try:
             write_private(self.path, self._kept.model_dump_json(indent=1).encode())
         except OSError as error:

@@ -1,8 +1,8 @@
 """
-The addresses of the local authorization server: the protocol's endpoints, the page, the metadata.
+The routes of the local authorization server: the protocol's endpoints, the page, the metadata.
 
-Metadata lies wherever a client may look: RFC 8414 (`oauth-authorization-server`) and OpenID Connect
-Discovery (`openid-configuration`) differ in which side of the issuer's path they put the name.
+Metadata is served wherever a client may look: RFC 8414 (`oauth-authorization-server`) and OpenID
+Connect Discovery (`openid-configuration`) put the name on different sides of the issuer's path.
 """
 
 import base64
@@ -260,7 +260,9 @@ Shared = Callable[[ASGIApp], ASGIApp]
 
 
 def browser_routes(server: AuthorizationServer) -> list[Route]:
-    """Where a person's browser goes; pages of other origins may send it there and read nothing."""
+    """
+    Return the routes for a person's browser; other origins may send it there but read nothing.
+    """
     path = urlsplit(server.issuer.url).path
     page = SignInPage(server)
     return [
@@ -277,7 +279,7 @@ def browser_routes(server: AuthorizationServer) -> list[Route]:
 def client_routes(
     server: AuthorizationServer, *, resource_path: str, shared: Shared
 ) -> list[Route]:
-    """What clients call themselves; `resource_path` is the gateway's."""
+    """Return the routes that clients call themselves; `resource_path` is the gateway's."""
     path = urlsplit(server.issuer.url).path
     posted = {
         TOKEN_PATH: _of_forms(TokenHandler(server, ClientAuthenticator(server)).handle),
@@ -306,7 +308,7 @@ def client_routes(
 
 @dataclass(frozen=True)
 class _Revocation:
-    """RFC 7009. The SDK's handler wants the field `client_secret`, of public clients too."""
+    """RFC 7009's endpoint. The SDK's handler requires `client_secret`, even of public clients."""
 
     server: AuthorizationServer
 
@@ -330,8 +332,9 @@ Handle = Callable[[Request], Awaitable[Response]]
 
 def _of_forms(handle: Handle) -> Handle:
     """
-    RFC 6749 knows forms in one encoding (3.1, 3.2). The SDK and Starlette parse another, too, and
-    take one that is broken for a fault of theirs.
+    Refuse forms in any but the one encoding of RFC 6749 (3.1, 3.2).
+
+    The SDK and Starlette parse another, too, and report a broken one as their own fault.
     """
 
     async def checked(request: Request) -> Response:
@@ -350,7 +353,7 @@ def _limited(handle: Handle) -> ASGIApp:
 
 
 def _metadata(issuer: Issuer) -> dict[str, Any]:
-    """RFC 8414's, and what OpenID Connect Discovery requires beyond."""
+    """Return RFC 8414's metadata, and what OpenID Connect Discovery requires beyond it."""
     revocation = RevocationOptions(enabled=True)
     metadata = build_metadata(AnyHttpUrl(issuer.url), None, _REGISTRATION, revocation)
     return {
@@ -367,8 +370,9 @@ def _metadata(issuer: Issuer) -> dict[str, Any]:
 @dataclass(frozen=True)
 class _ProtectedResource:
     """
-    ASGI: the gateway by the name it was asked by, 127.0.0.1 or localhost, because a client compares
-    it with its own (RFC 9728, 3.3).
+    ASGI app for the resource's metadata, under the name of the request, 127.0.0.1 or localhost.
+
+    A client compares it with the name that it used (RFC 9728, 3.3).
     """
 
     issuer: Issuer

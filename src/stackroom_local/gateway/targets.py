@@ -54,8 +54,9 @@ class Targets:
         self, context: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         """
-        What the caller may use, all on one page; the real gateway may page, and clients must follow
-        `nextCursor`.
+        Return the tools that the caller may use, on one page.
+
+        The real gateway may page, so clients must follow `nextCursor`.
         """
         tools = [
             types.Tool(
@@ -75,9 +76,10 @@ class Targets:
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         """
-        Arguments go to the function as they came: whether the real gateway validates them against
-        the schema is uncertain (its documentation lists a 400 for it, users saw none), so a
-        function must not count on it.
+        Pass the arguments to the function as they came.
+
+        Whether the real gateway validates them against the schema is uncertain (its documentation
+        lists a 400 for it, users saw none), so a function must not count on it.
         """
         target, tool = self._named(params.name)
         request = _request(context)
@@ -110,7 +112,7 @@ class Targets:
     def _permit(
         self, claims: Claims, name: str, arguments: Mapping[str, Any], tool: ToolDefinition
     ) -> None:
-        """Raises the gateway's denial: as a JSON-RPC error, the newer of the two forms seen."""
+        """Raise the gateway's denial, as a JSON-RPC error, the newer of the two forms seen."""
         if self.engine is None:
             return
         denial = self.engine.denial(claims, name, arguments, tool.inputSchema)
@@ -142,10 +144,12 @@ def _request(context: Context) -> Request:
 
 def _success(outcome: InvocationOutcome) -> types.CallToolResult:
     """
-    The whole answer, JSON-encoded, in one text block: a string keeps its quotes, a
-    `{"statusCode": 200, "body": ...}` is not unwrapped, `isError` within it means nothing, as in
-    the logs of .../devguide/observability-gateway-metrics.html. Of structuredContent AWS says
-    nothing, so there is none, and no tool of ours has an outputSchema, which would demand it:
+    Return the whole answer, JSON-encoded, in one text block.
+
+    A string keeps its quotes, a `{"statusCode": 200, "body": ...}` is not unwrapped, and `isError`
+    within it means nothing, as in the logs of .../devguide/observability-gateway-metrics.html. AWS
+    says nothing about structuredContent, so there is none, and no tool of ours has an outputSchema,
+    which would require it:
     https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-schema
     """
     return _result(json.dumps(json.loads(outcome.payload)), is_error=False)
@@ -158,7 +162,9 @@ def _result(text: str, *, is_error: bool) -> types.CallToolResult:
 
 
 def _propagated(allowed: list[str], request: Request) -> dict[str, str]:
-    """The allow-listed headers; the interceptor's values win, whatever it doesn't list is lost."""
+    """
+    Return the allow-listed headers. The interceptor's values win, and unlisted headers are dropped.
+    """
     intercepted: Mapping[str, str] = request.scope[INTERCEPTED_HEADERS]
     merged = {name.lower(): (name, value) for name, value in combined(request).items()}
     merged |= {name.lower(): (name, value) for name, value in intercepted.items()}

@@ -1,1 +1,1 @@
-"""ministack, mended where it differs from AWS, and with what it does not have."""
+"""ministack, with corrections where it differs from AWS, and with services that it lacks."""

@@ -1,31 +1,30 @@
 """
-ministack, with what it does not have, and mended where it differs from AWS.
+Runs ministack, with corrections where it differs from AWS, and with services that it lacks.
 
-Functions' processes are forked from one (function_processes.fork_server), and functions of others
+Functions' processes are forked from one (function_processes.fork_server), and others' functions
 that run a handler of ours run from this project (deployment.function_packages). Functions have
 resource policies (deployment.resource_policies), CloudFormation has Bedrock's and S3 Vectors' types
-(deployment.simulated_types), AgentCore Runtime has agents (agent_runtimes), and CloudWatch has what
-functions count in their logs (embedded_metrics), and metric math (metric_queries). It is closed to
-other sites' pages (bedrock_kb_simulator.page_guard) and to what its disk has no room for
+(deployment.simulated_types), AgentCore Runtime has agents (agent_runtimes), and CloudWatch has the
+metrics in functions' logs (embedded_metrics), and metric math (metric_queries). It refuses other
+sites' pages (bedrock_kb_simulator.page_guard) and writes that its disk has no room for
 (room_guard); tables and queues have room on the disk for when it stops (disk_reserve), and tables'
-streams outlive that, and hold up no queue (table_streams). IAM verifies every signature (signers)
-and is mended in four ways, DynamoDB reads an expression once, and queues let tenants have their
-turns.
+streams outlive that, and don't delay queues (table_streams). IAM verifies every signature (signers)
+and is corrected in four ways, DynamoDB parses an expression once, and queues serve tenants in turn.
 
 `python -m stackroom_local.ministack`. To policies every request came over TLS: the servers of the
-local mode speak plain HTTP to 127.0.0.1, which nobody can listen in on, and what denies requests
-"not over TLS", as the CDK's `enforce_ssl` does, would deny every one.
+local mode speak plain HTTP to 127.0.0.1, where nobody can listen in, and policies that deny
+requests "not over TLS", as the CDK's `enforce_ssl` does, would deny every one.
 
-And four faults of version 1.5.33: its IAM takes a line break for the end of a key. S3 takes line
-breaks in keys, and a wildcard of a policy any character [IAM user guide:
+It also corrects four faults of version 1.5.33. Its IAM takes a line break for the end of a key,
+while S3 allows line breaks in keys and a policy's wildcard matches any character [IAM user guide:
 reference_policies_elements_resource]; ministack compiles `*` to `.*`, so that no policy but `*`
-itself allows, or denies, anything about such a key. It leaves out the empty parts of a key, so that
-whoever may put `bob/*` could put `/bob/a.txt`. And a batch of messages is to it an action of its
-own, where AWS has `sqs:SendMessage` for SendMessageBatch, too [SQS developer guide:
-sqs-api-permissions-reference]. Of a table's stream, records that a function says it failed at are
-done with; here the whole batch comes again, where AWS begins at the first of them [Lambda developer
-guide: services-ddb-batchfailurereporting]. A new version needs a look here:
-tests/local/test_ministack.py says whether it still has the faults.
+itself allows, or denies, anything about such a key. It drops the empty parts of a key, so that
+someone who may put `bob/*` could put `/bob/a.txt`. It treats a batch of messages as an action of
+its own, where AWS checks `sqs:SendMessage` for SendMessageBatch, too [SQS developer guide:
+sqs-api-permissions-reference]. And it drops a stream's records that a function reports as failed;
+here the whole batch comes again, where AWS begins at the first of them [Lambda developer guide:
+services-ddb-batchfailurereporting]. Check a new version with tests/local/test_ministack.py, which
+says whether it still has the faults.
 """
 
 import json
@@ -74,8 +73,9 @@ def deliver_in_turn() -> None:
 
 def deliver_groups_beside_each_other() -> None:
     """
-    ministack works on one batch of a FIFO queue at a time, for a batch may be of several groups.
-    One of a single message is of one, of which nothing else is delivered meanwhile.
+    Deliver several groups of a FIFO queue at once, in batches of a single message.
+
+    ministack works on one batch of such a queue at a time, because a batch may have several groups.
     """
     most: Callable[..., int] = lambda_svc._sqs_esm_concurrency
 
@@ -86,7 +86,7 @@ def deliver_groups_beside_each_other() -> None:
 
 
 def in_turn(queue: dict[str, Any]) -> dict[str, Any]:
-    """The queue as it is, but for the order of its messages."""
+    """Return the queue with its messages in another order."""
     if queue["is_fifo"]:
         return queue
     now = time.time()
@@ -121,14 +121,17 @@ _PAUSE = 1.0  # seconds, between looks and if it fails again and again
 
 @lru_cache(4096)
 def wildcard(pattern: str, ignore_case: bool) -> re.Pattern[str]:
-    """A policy's pattern as an expression of the whole text, of however many lines."""
+    """Compile a policy's pattern to match the whole text, however many lines it has."""
     expression = "".join(_ANY.get(each) or re.escape(each) for each in pattern)
     return re.compile(rf"{expression}\Z", re.DOTALL | (re.IGNORECASE if ignore_case else 0))
 
 
 @lru_cache(_EXPRESSIONS)
 def key_condition(expression: str) -> tuple[str | None, ...] | None:
-    """The names and values of one that is as ours are; None of any other, which ministack reads."""
+    """
+    Parse an expression of our own form into names and values; None for others, which ministack
+    parses.
+    """
     found = _KEY_CONDITION.fullmatch(expression)
     is_reserved = dynamodb._check_reserved_keyword_usage(dynamodb._tokenize(expression))
     return None if found is None or is_reserved else found.groups()
@@ -195,8 +198,10 @@ def mend() -> None:
 
 def fork_functions(up: Path) -> None:
     """
-    Has their processes forked as long as this one lives, once `up` exists: until then the start
-    needs the cores. Before, and on other systems, each imports for itself.
+    Have functions' processes forked as long as this process lives, once `up` exists.
+
+    Until then the start needs the cores. Before, and on other systems, each process imports for
+    itself.
     """
     if sys.platform != "linux":  # libraries of macOS break in a process that was only forked
         return

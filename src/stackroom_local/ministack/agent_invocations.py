@@ -1,10 +1,10 @@
 """
-What InvokeAgentRuntime answers in the local mode (stackroom_local.ministack.agent_runtimes).
+InvokeAgentRuntime in the local mode (stackroom_local.ministack.agent_runtimes).
 
-The gateway stand-in's authorizer checks the token: Cognito's issuer and app client are the local
-issuer's here. The agent's process is started when it is first asked, from this project and with
-the runtime's role, and answers unbuffered. One serves all sessions, where AWS has a microVM for
-each, so nothing but the agent's own code keeps them apart here.
+The gateway stand-in's authorizer checks the token, with the local issuer in Cognito's place. The
+agent's process is started at the first question, from this project and with the runtime's role, and
+answers unbuffered. One process serves all sessions, where AWS has a microVM for each, so only the
+agent's own code keeps them apart here.
 
 https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/runtime-http-protocol-contract.html
 """
@@ -45,7 +45,7 @@ _NOT_INHERITED = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOK
 
 
 class InvocationRefused(Exception):
-    """An answer of the runtime's own, in the JSON of AWS's errors."""
+    """A refusal of the runtime's own, in the JSON of AWS's errors."""
 
     def __init__(self, status: int, message: str, **headers: str) -> None:
         super().__init__(message)
@@ -65,7 +65,10 @@ class Runtime:
     url: str = ""
 
     async def address(self) -> str:
-        """Of its process, which answers. Raises InvocationRefused if it doesn't get so far."""
+        """
+        Return the address of its process, which it starts. Raises InvocationRefused if it doesn't
+        start.
+        """
         async with self.lock:
             if self.process is None or self.process.poll() is not None:
                 self._start()
@@ -140,7 +143,7 @@ class Runtime:
 
 @dataclass(kw_only=True)
 class Invocations:
-    """`folder` has what was deployed, by each runtime's id."""
+    """Invocations of agents. `folder` has what was deployed, by each runtime's id."""
 
     folder: Path
     issuer: Issuer

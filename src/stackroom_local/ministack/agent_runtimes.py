@@ -1,11 +1,13 @@
 """
-AgentCore Runtime's stand-in for `InteractiveAgent`s: `AWS::BedrockAgentCore::Runtime` in
-CloudFormation, and in front of ministack what InvokeAgentRuntime asks:
+The stand-in for AgentCore Runtime, which runs `InteractiveAgent`s.
+
+It adds `AWS::BedrockAgentCore::Runtime` to CloudFormation, and answers InvokeAgentRuntime in front
+of ministack:
 
     POST /runtimes/{ARN, encoded}/invocations    Authorization: Bearer ..., the session's id
 
-What answers is in stackroom_local.ministack.agent_invocations, imported when somebody first asks:
-it takes half a second, which no start of the local mode should wait for.
+stackroom_local.ministack.agent_invocations answers. It is imported at the first question, because
+that takes half a second, which a start of the local mode should not wait for.
 """
 
 import json
@@ -31,7 +33,7 @@ _INVOKED = re.compile(r"/runtimes/(?:arn:[^/]+:runtime/)?(?P<id>[\w-]+)/invocati
 
 
 class Runtimes:
-    """An ASGI application; tokens of `issuer_url` count, whose key is below `state`."""
+    """An ASGI application. It accepts tokens of `issuer_url`, whose key is below `state`."""
 
     def __init__(self, app: ASGIApp, state: Path, issuer_url: str) -> None:
         self._app = app
@@ -49,7 +51,7 @@ class Runtimes:
         await response(scope, receive, send)
 
     def forget(self, id_: str) -> None:
-        """A runtime that is deleted: its process ends, and its log stays, as in AWS."""
+        """Delete a runtime: its process ends, and its log stays, as in AWS."""
         for kind in ("json", "config"):
             (folder_in(self._state) / f"{id_}.{kind}").unlink(missing_ok=True)
         if "_invocations" in self.__dict__:  # somebody has asked

@@ -1,9 +1,9 @@
 """
-Room on the disk for what ministack keeps in memory, and whether it was written down.
+Room on the disk for the state that ministack keeps in memory, and whether that was written.
 
-ministack writes its tables and queues when it stops, logs what it can't write, and ends well. So a
-file of some size takes the room from the start and gives it back before they are written; another
-says until then that nothing was.
+ministack writes its tables and queues when it stops, and ends well even if it can't write them. So
+a file takes the room from the start and frees it before they are written; another one exists until
+they are.
 """
 
 import os
@@ -21,7 +21,7 @@ _HISTORIES = frozenset({"cloudwatch", "cloudwatch_logs", "stepfunctions"})
 
 
 class DiskReserve:
-    """In a state directory."""
+    """The reserve of a state directory."""
 
     def __init__(self, folder: Path) -> None:
         self._reserve = folder / "reserve"
@@ -34,16 +34,16 @@ class DiskReserve:
 
     @property
     def is_short(self) -> bool:
-        """Whether no upload is taken."""
+        """Return whether uploads are refused because the disk is nearly full."""
         return shutil.disk_usage(self._reserve.parent).free < SPARE_BYTES
 
     def size(self) -> int:
-        """Bytes of the tables and queues that the last stop wrote."""
+        """Return the bytes of the tables and queues that the last stop wrote."""
         files = (self._ministack / f"{each}.json" for each in ("dynamodb", "sqs"))
         return sum(each.stat().st_size for each in files if each.exists())
 
     def begin(self) -> None:
-        """Before ministack starts. Raises `NoRoom`."""
+        """Take the room, before ministack starts. Raises `NoRoom`."""
         try:
             self._unsaved.touch()
             # Of what a file system can't compress.
@@ -53,7 +53,7 @@ class DiskReserve:
             raise NoRoom(self._reserve.parent, RESERVE_BYTES, str(error)) from error
 
     def install(self) -> None:
-        """Into ministack."""
+        """Have ministack free the room when it stops, and record whether it wrote everything."""
         from ministack import app  # noqa: PLC0415 - in its own process
         from ministack.core import persistence  # noqa: PLC0415 - as above
 
@@ -61,7 +61,7 @@ class DiskReserve:
         error = persistence.logger.error
 
         def note(*told: object) -> None:
-            """Of a file that couldn't be written, which is caught and logged."""
+            """Remember a file that could not be written; ministack only logs such an error."""
             failed.append(str(told))
             error(*told)
 

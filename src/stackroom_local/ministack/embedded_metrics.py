@@ -1,12 +1,13 @@
 """
-The figures that functions embed in their logs reach CloudWatch, as CloudWatch Logs sees to on AWS.
+Sends the metrics that functions embed in their logs to CloudWatch, as CloudWatch Logs does on AWS.
 
 ministack 1.5.33 keeps such a line as any other. Here, in its process, each line that reaches its
-logs is looked at once the function is done; those of the gateway's functions and of the console,
-whose logs are files, are looked at there, every second. So no function waits, and what can't be
-read is told in ministack's log and lost.
+logs is read once the function is done; the gateway's functions and the console log to files, which
+are read every second. So no function waits. A line that can't be read is reported in ministack's
+log and dropped.
 
-Format: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+Format:
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 """
 
 import functools
@@ -39,7 +40,7 @@ class NotEmbedded(ValueError):
 
 
 def figures(line: str) -> list[Figure]:
-    """What a line of a log counts; nothing, as a rule. Raises `NotEmbedded`."""
+    """Return the metrics in a line of a log, usually none. Raises `NotEmbedded`."""
     if _MARK not in line:
         return []
     try:
@@ -100,7 +101,7 @@ class Followed:
         self._read = {log: log.stat().st_size for log in folder.glob(names)}
 
     def lines(self) -> Iterator[str]:
-        """Those that have come to their end since the last time."""
+        """Yield the lines that were completed since the last call."""
         for log in sorted(self._folder.glob(self._names)):
             with log.open("rb") as file:
                 file.seek(self._read.get(log, 0))
@@ -111,7 +112,7 @@ class Followed:
 
 
 def follow(folder: Path, names: str = "*.log") -> None:
-    """Takes what the logs there count, for as long as this process lives."""
+    """Send the metrics in these logs to CloudWatch as long as this process lives."""
     followed = Followed(folder, names)
 
     def take_all() -> None:

@@ -1,9 +1,9 @@
 """
 GetMetricData as AWS has it: with expressions and searches, which ministack 1.5.33 refuses.
 
-In ministack's process, each request that holds any is answered here; what isn't one of them is
-asked of ministack itself. What only AWS works out is refused as CloudWatch refuses, in its line
-alone (stackroom_local.ministack.metric_queries).
+In ministack's process, requests with any of these are answered here; queries of single metrics are
+passed on to ministack. Math that only AWS can evaluate is refused as CloudWatch refuses it, in its
+own line alone.
 """
 
 import json
@@ -33,7 +33,7 @@ _TERM = re.compile(r'(?P<no>NOT )?(?P<name>[\w.]+)="(?P<value>[^"]*)"')
 
 
 class NotUnderstood(ValueError):
-    """Math that only AWS works out."""
+    """Math that only AWS can evaluate."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,9 @@ class MetricSearch:
 
 
 def search(expression: str) -> MetricSearch | None:
-    """None for what is no search; raises `NotUnderstood` for one with other terms than ours."""
+    """
+    Parse a search, or return None for other expressions. Raises `NotUnderstood` for unknown terms.
+    """
     if not expression.startswith("SEARCH("):
         return None
     told = _SEARCH.fullmatch(expression)
@@ -70,12 +72,11 @@ def search(expression: str) -> MetricSearch | None:
 
 def evaluated(expression: str, named: Mapping[str, Series]) -> Series:
     """
-    The expression at each time at which one of the `named` was reported.
+    Evaluate an expression at each time at which one of the `named` series has a value.
 
-    As on AWS a value that is missing makes the result of an operator missing, functions of several
-    series pass over it, and what is no number, as after a division by 0, is no result.
-
-    Raises `NotUnderstood`.
+    As on AWS, a missing value makes an operator's result missing, functions of several series
+    ignore it, and a result that is no number, as after a division by 0, is left out. Raises
+    `NotUnderstood`.
     """
     evaluator, result = EvalWithCompoundTypes(functions=_FUNCTIONS), dict[datetime, float]()
     try:
@@ -90,7 +91,7 @@ def evaluated(expression: str, named: Mapping[str, Series]) -> Series:
 
 
 def _across(function: Callable[[Iterable[float]], float]) -> Callable[[Iterable[float]], float]:
-    """Of several series at one time; passes over what is missing, unless all is."""
+    """Return the function over several series at one time, ignoring missing values."""
 
     def of(values: Iterable[float]) -> float:
         told = [each for each in values if not math.isnan(each)]
@@ -115,7 +116,9 @@ _PROPERTY = re.compile(r"\$\{PROP\('Dim\.(\w+)'\)\}")
 
 @dataclass(frozen=True, kw_only=True)
 class MetricDataQueries:
-    """`ask` answers queries of single metrics, `metrics` all that there are of a namespace."""
+    """
+    Answers queries. `ask` answers those of single metrics, `metrics` lists a namespace's metrics.
+    """
 
     queries: Sequence[Query]
     ask: Callable[[list[Query]], list[Result]]
@@ -238,7 +241,9 @@ def _dimensions(metric: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _label(query: Query, dimensions: Mapping[str, str], *, alone: bool) -> str:
-    """What a line of a search is called: by its label, and by what tells it from the others."""
+    """
+    Return a line's name: the query's label, and the dimensions that distinguish it from the others.
+    """
     given = query.get("Label") or ""
     told = _PROPERTY.sub(lambda told: dimensions.get(told[1], ""), given)
     if told != given or (told and alone):

@@ -1,8 +1,8 @@
 """
-Refuses what ministack would acknowledge, and lose: uploads that its disk has no room for, or that
-it could not write there, and entries of tables and queues beyond what is kept free for them.
+Refuses writes that ministack would acknowledge and lose.
 
-AWS has no such limits, so no error of its own for them.
+Those are uploads that its disk has no room for or could not write, and entries of tables and queues
+beyond the reserved room. AWS has no such limits, so it has no error for them.
 """
 
 import json
@@ -30,7 +30,7 @@ _unwritten: ContextVar[list[str]] = ContextVar("_unwritten")  # in the request a
 
 
 def install() -> None:
-    """Into ministack's S3, which logs what it can't write, and answers as if it had."""
+    """Note the failed writes of ministack's S3, which only logs them and reports success."""
     from ministack.services import s3  # noqa: PLC0415 - in its own process
 
     warning = s3.logger.warning
@@ -45,8 +45,10 @@ def install() -> None:
 
 class RoomGuard:
     """
-    An ASGI application; `folder` is on the disk in question. Its tables and queues are of `kept`
-    bytes, and may grow to `reserved` bytes and what the disk has free.
+    An ASGI application that refuses writes when `folder`'s disk is full.
+
+    Tables and queues have `kept` bytes, and may grow to `reserved` bytes plus what the disk has
+    free.
     """
 
     def __init__(
@@ -92,7 +94,7 @@ class RoomGuard:
             self._on_their_way -= size * is_upload
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """What ministack answers, unless it could not write what it should keep."""
+        """Pass on ministack's answer, unless it could not write the data."""
         unwritten = list[str]()
         _unwritten.set(unwritten)
         has_begun = False
@@ -116,12 +118,12 @@ class RoomGuard:
 
 
 def _operation(headers: Headers) -> str:
-    """Of a protocol that names it, as DynamoDB's and SQS's do: `DynamoDB_20120810.PutItem`."""
+    """Return the operation of protocols that name it, such as `DynamoDB_20120810.PutItem`."""
     return headers.get("x-amz-target", "")
 
 
 def _refusal(message: str, headers: Headers) -> Response:
-    """In the protocol of whoever asked; a page may read it that may ask here at all."""
+    """Return the refusal in the caller's protocol, readable by pages that may call."""
     origin = headers.get("origin")
     allowed = {"Access-Control-Allow-Origin": origin} if origin else {}
     if _operation(headers):
@@ -136,7 +138,9 @@ def _refusal(message: str, headers: Headers) -> Response:
 
 
 def _is_upload(scope: Scope, headers: Headers) -> bool:
-    """A PUT to S3, of an object or a part of it, or a form that a page posts to a bucket."""
+    """
+    Return whether a request is a PUT to S3, of an object or a part, or a form posted to a bucket.
+    """
     is_form = headers.get("content-type", "").startswith("multipart/form-data")
     of_s3 = "/s3/aws4_request" in headers.get("authorization", "") or (
         b"X-Amz-Signature=" in scope["query_string"]

@@ -1,11 +1,10 @@
 """
-ministack's IAM, so that everybody signs, the account's root with the state directory's key.
+Makes ministack's IAM verify every signature, including the root user's.
 
-To version 1.5.33 root are also the key `test`, each account's number and whoever gives no key at
-all, and it verifies no signature of theirs; the secrets of functions' sessions follow from their
-names alone; a form that is posted to a bucket needs no signature, and of a signed one it doesn't
-ask whether the signer may put that key. A new version needs a look here: tests/local/
-test_access_keys.py.
+Version 1.5.33 also takes the key `test`, each account's number and requests without a key for root,
+and verifies no signature of theirs; the secrets of functions' sessions follow from their names
+alone; a form that is posted to a bucket needs no signature, and for a signed one it doesn't check
+that the signer may put that key. Check a new version with tests/local/test_access_keys.py.
 """
 
 import threading
@@ -34,8 +33,9 @@ def install(root: RootKey) -> None:
 
 class _Keys:
     """
-    The parts of a session's key as ministack asks for them, one after the other in one thread: the
-    id, then the secret and the token that follow from it and the root's key.
+    The parts of a session's key in the order in which ministack asks for them, in one thread.
+
+    First comes the id, then the secret and the token, which follow from it and the root's key.
     """
 
     def __init__(self, root: RootKey) -> None:
@@ -76,7 +76,7 @@ def _have_keys_follow(root: RootKey) -> None:
     created: Callable[[Any], tuple[int, Any, bytes]] = iam._create_access_key
 
     def of_user(parameters: Any) -> tuple[int, Any, bytes]:
-        """With another secret than it answers."""
+        """Create a key, and replace its secret by one that follows from the root's key."""
         before = set(iam._access_keys)
         status, headers, body = created(parameters)
         for id_ in set(iam._access_keys) - before:
@@ -91,8 +91,10 @@ def _have_keys_follow(root: RootKey) -> None:
 
 def _have_forms_signed() -> None:
     """
-    Of a form, the policy in it is signed and not the request, which has no key: IAM lets the
-    request pass, and is asked for the signer once the form is read.
+    Check the signer of a posted form.
+
+    A form's policy is signed, not the request, which has no key: IAM lets the request pass, and is
+    asked about the signer once the form is read.
     https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTConstructPolicy.html
     """
     enforce: Callable[..., Any] = iam_evaluator.enforce

@@ -1,11 +1,11 @@
 """
-Streams of tables, which outlive a stop of ministack: what nobody has read is written down, too.
+Tables' streams that outlive a stop of ministack, with the records that no function has read.
 
-Of a stream, ministack 1.5.33 writes down how far it was read, and nothing of what is in it. So what
-a function was yet to be told was lost, and it was told nothing more until as much had been written
-as in all the time before.
+ministack 1.5.33 stores how far a stream was read, and none of its records. So a function missed the
+unread ones, and received nothing more until as many new ones had been written as in all the time
+before.
 
-And it reads them between its looks at queues, where it waits until the function has answered.
+It also reads streams between its polls of queues, and waits until the function has answered.
 Meanwhile no queue's message was delivered; here streams have a thread of their own.
 """
 
@@ -47,7 +47,9 @@ def install() -> None:
 
 
 def read_beside_queues() -> None:
-    """From when ministack begins with its queues: what was kept is there again then."""
+    """
+    Follow streams in a thread that starts with ministack's queues, when stored records are loaded.
+    """
     read, poll = lambda_svc._poll_dynamodb_streams, lambda_svc._poll_loop
     lambda_svc._poll_dynamodb_streams = lambda: False
 
@@ -79,7 +81,9 @@ def _unread() -> AccountRegionScopedDict:
 
 
 def _positions() -> Iterator[tuple[tuple[str, str, str], int]]:
-    """How far each table's stream was read, by account, region and table; each has one reader."""
+    """
+    Yield how far each table's stream was read, by account, region and table; each has one reader.
+    """
     for (
         account,
         region,

@@ -1,9 +1,8 @@
 """
-Knowledge bases in collections of OpenSearch Serverless, which we search ourselves.
+Knowledge bases in collections of OpenSearch Serverless, searched directly.
 
     opensearch_adapter -> index_layout (the index's mapping, read once), opensearch_filters,
     collection (signed calls)
 
-Vectors and words come from an index of anybody's making; `index_layout.creation` has the body of
-one that suits.
+Any index with vectors and texts will do; `index_layout.creation` has the body of a suitable one.
 """

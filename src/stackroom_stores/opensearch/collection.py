@@ -1,10 +1,9 @@
 """
-Calls of one collection of OpenSearch Serverless: signed anew each, held to a deadline, and their
-failures in our words.
+Signed calls to one collection of OpenSearch Serverless, with deadlines and our own errors.
 
-It takes SigV4 for the service `aoss`, with the payload's hash as a signed header, and answers
-403 otherwise [OpenSearch Service developer guide: serverless-clients, serverless-troubleshooting].
-opensearch-py over urllib3 does so, and imports no more than it needs itself.
+It takes SigV4 for the service `aoss`, with the payload's hash as a signed header, and answers 403
+otherwise [OpenSearch Service developer guide: serverless-clients, serverless-troubleshooting].
+opensearch-py over urllib3 does so, and imports little else.
 """
 
 import logging
@@ -43,10 +42,10 @@ Call = Callable[..., Any]
 
 class Collection:
     """
-    `endpoint` as CloudFormation tells it: `https://<id>.<region>.aoss.amazonaws.com`.
+    A collection. `endpoint` has CloudFormation's form: `https://<id>.<region>.aoss.amazonaws.com`.
 
-    `credentials` are botocore's, asked before each call, so that they may expire and be renewed.
-    It is safe to call from several threads at once.
+    `credentials` are botocore's, read before each call, so that they may expire and be renewed. It
+    is safe to use from several threads.
     """
 
     def __init__(self, endpoint: str, *, credentials: Any, region: str | None = None) -> None:
@@ -75,18 +74,18 @@ class Collection:
         )
 
     def close(self) -> None:
-        """Its connections; whoever searches for as long as the process lives need not."""
+        """Close its connections; a process that searches to its end need not."""
         self._client.close()
 
     def mapping(self, index: str, deadline: Deadline) -> Any:
-        """By the name of the index."""
+        """Return the mapping, by the name of the index."""
         return self._called("GetMapping", index, self._client.indices.get_mapping, deadline)
 
     def search(self, index: str, body: dict[str, Any], deadline: Deadline) -> Any:
         return self._called("Search", index, self._client.search, deadline, body=body)
 
     def multi_search(self, index: str, bodies: list[dict[str, Any]], deadline: Deadline) -> Any:
-        """Several searches in one call; what one of them is refused for is in its answer."""
+        """Search several times in one call; an error of one search is in its answer."""
         lines = [line for body in bodies for line in ({}, body)]
         return self._called("MultiSearch", index, self._client.msearch, deadline, body=lines)
 
@@ -108,7 +107,7 @@ class Collection:
 
 
 def _may_pass(error: Exception) -> bool:
-    """A timeout has used up its time, and is not tried again."""
+    """Return whether to retry; a timeout has used up its time."""
     if isinstance(error, ConnectionError):
         return not isinstance(error, ConnectionTimeout)
     return isinstance(error, TransportError) and error.status_code in _PASSING
@@ -126,7 +125,7 @@ def _translated(error: Exception, operation: str, index: str) -> Exception:
 
 
 def refusal(status: Any, info: object, operation: str, index: str) -> Exception:
-    """The error for an HTTP status that is none of success; `info` is the answer's body."""
+    """Return the error for an HTTP status other than success; `info` is the response's body."""
     if status == _THROTTLED:
         return KnowledgeBaseThrottled(operation)
     if isinstance(status, int) and status >= 500:
@@ -147,7 +146,7 @@ def refusal(status: Any, info: object, operation: str, index: str) -> Exception:
 
 
 def _kind(info: object) -> str:
-    """What kind of error it was; the reason beside it may repeat the question."""
+    """Return the kind of an error, without the reason, which may repeat the question."""
     error = info.get("error") if isinstance(info, dict) else None
     causes = error.get("root_cause") if isinstance(error, dict) else None
     first = causes[0] if isinstance(causes, list) and causes else error

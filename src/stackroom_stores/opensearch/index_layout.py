@@ -1,7 +1,7 @@
 """
-How an index of OpenSearch's is made: its vectors, and the attributes that filters may name.
+The layout of an OpenSearch index: its vectors, and the attributes that filters may use.
 
-`creation` is the body of an index that suits; one of anybody else's making is read by its mapping.
+`creation` is the body of a suitable index; the layout of any other index is read from its mapping.
 """
 
 import math
@@ -29,10 +29,10 @@ _COSINES: Mapping[str, Callable[[float], float]] = {
 
 def cosine(space: str, score: float) -> float:
     """
-    From -1 to 1.
+    Return the cosine of a score, from -1 to 1.
 
-    Raises KnowledgeBaseUnavailable for a score that no two vectors of length one have there: then
-    the index's are of other lengths, and their scores mean nothing here.
+    Raises KnowledgeBaseUnavailable for a score that two vectors of length one can't have: then the
+    index's vectors have other lengths, and their scores mean nothing here.
     """
     found = _COSINES[space](score) if score > 0 or space == "cosinesimil" else math.inf
     if not abs(found) <= 1 + _ROUNDING:
@@ -55,7 +55,7 @@ NUMBERS = frozenset(
 
 @dataclass(frozen=True, kw_only=True)
 class Fields:
-    """What the fields of a document are called; `source` is the attribute that says its source."""
+    """The names of a document's fields; `source` is the attribute with its source."""
 
     vector: str = "vector"
     text: str = "text"
@@ -66,8 +66,9 @@ class Fields:
 @dataclass(frozen=True, kw_only=True)
 class Attribute:
     """
-    An attribute as the index holds it: the `field` that exact values are compared by, and its type
-    there. A text longer than `longest` characters is not in it.
+    An attribute in the index: the `field` with its exact values, and the field's type.
+
+    A text longer than `longest` characters is not in the field.
     """
 
     field: str
@@ -77,7 +78,10 @@ class Attribute:
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """`is_filtered_inside` if k counts what a filter lets through, which not every engine can."""
+    """
+    The layout of an index. It `is_filtered_inside` if k counts after the filter, as some engines
+    do.
+    """
 
     dimensions: int
     space: str
@@ -87,11 +91,11 @@ class Layout:
 
 def creation(*, dimensions: int = 256, fields: Fields | None = None) -> dict[str, Any]:
     """
-    The body of `PUT /<index>`: cosines by Faiss, text by words, attributes by their exact values.
+    Return the body of `PUT /<index>`: cosines by Faiss, text by words, attributes by exact values.
 
     Faiss is the engine that OpenSearch Serverless has, and that filters within the search.
     https://docs.aws.amazon.com/opensearch-service/latest/developerguide/serverless-vector-search.html
-    Whole numbers are kept as fractions may be: else the first document would decide that 2.5 is 2.
+    Whole numbers are stored like fractions: else the first document could decide that 2.5 is 2.
     """
     fields = fields or Fields()
     keyword = {"type": "keyword", "ignore_above": _LONGEST_KEYWORD}
@@ -118,7 +122,7 @@ def creation(*, dimensions: int = 256, fields: Fields | None = None) -> dict[str
 
 def layout_of(mapping: Mapping[str, Any], fields: Fields, *, index: str) -> Layout:
     """
-    What `GET /<index>/_mapping` answered, as it concerns a search.
+    Return the layout in the response of `GET /<index>/_mapping`.
 
     Raises SearchRefused for an index that can't be searched, and says what it must have.
     """
@@ -153,7 +157,9 @@ def _properties(mapping: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _attributes(mapping: object, path: str, *, below: str = "") -> dict[str, Attribute]:
-    """By name, a dot between the names of objects in objects. Of other kinds there are none."""
+    """
+    Return attributes by name, with dots for nested objects; other kinds of fields are left out.
+    """
     if not isinstance(mapping, dict) or mapping.get("enabled") is False:
         return {}
     if mapping.get("type", "object") != "object":
@@ -171,7 +177,9 @@ def _attributes(mapping: object, path: str, *, below: str = "") -> dict[str, Att
 
 
 def _attribute(field: str, about: Mapping[str, Any]) -> Attribute:
-    """Of a text that is analysed, its exact values, if the index keeps these, too."""
+    """
+    Return the attribute of a field; of an analysed text, its exact values if the index has them.
+    """
     if about.get("type") == "text":
         subfields = about.get("fields")
         for name, exact in (subfields if isinstance(subfields, dict) else {}).items():

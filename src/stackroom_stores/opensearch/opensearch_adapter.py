@@ -1,11 +1,11 @@
 """
 A knowledge base in an index of OpenSearch Serverless.
 
-By meaning: one kNN search, the filter within it. By both, HYBRID: that and a search for words in
-one call, put in one order here, by reciprocal rank; and where words alone found a passage, a second
-call for its cosine. OpenSearch's own hybrid query needs a search
-pipeline, which somebody who may write to the collection would have to make, and whose scores are
-normalised by page: the best of each would be 1.0 however bad it is, and no threshold would hold.
+A search by meaning is one kNN search with the filter within it. HYBRID adds a search for words in
+the same call, and merges both here by reciprocal rank; a passage that only words found gets its
+cosine from a second call. OpenSearch's own hybrid query needs a search pipeline, which needs write
+access to the collection, and normalises its scores by page: the best would be 1.0 however bad it
+is, and no threshold would hold.
 https://docs.aws.amazon.com/opensearch-service/latest/developerguide/serverless-configure-neural-search.html
 """
 
@@ -33,8 +33,10 @@ Body = dict[str, Any]
 
 def nearest(vector: Sequence[float], limit: int, within: Rendered | None, fields: Fields) -> Body:
     """
-    The passages nearest to a vector. The filter is a part of the search, so that `limit` counts
-    what it lets through: https://docs.opensearch.org/latest/vector-search/filter-search-knn/
+    Return a search for the passages nearest to a vector.
+
+    The filter is a part of the search, so that `limit` counts the passages that pass it:
+    https://docs.opensearch.org/latest/vector-search/filter-search-knn/
     """
     knn: Body = {"vector": list(vector), "k": limit}
     if within is not None:
@@ -47,7 +49,7 @@ def nearest(vector: Sequence[float], limit: int, within: Rendered | None, fields
 
 
 def best_by_words(words: str, limit: int, within: Rendered | None, fields: Fields) -> Body:
-    """The passages with most of the words, by BM25."""
+    """Return a search for the passages with most of the words, by BM25."""
     sought: Body = {"must": [{"match": {fields.text: {"query": words}}}]}
     if within is not None:
         sought["filter"] = [within]
@@ -63,7 +65,7 @@ SEARCH = "Search"
 
 @dataclass(frozen=True, kw_only=True)
 class Hit:
-    """`score` is OpenSearch's, of vectors or of words."""
+    """A result; `score` is OpenSearch's, by vectors or by words."""
 
     id: str
     score: float
@@ -72,7 +74,9 @@ class Hit:
 
 
 def hits_in(answer: object, fields: Fields) -> list[Hit]:
-    """Best first. Raises KnowledgeBaseUnavailable for a part of an answer, and for nonsense."""
+    """
+    Return hits, best first. Raises KnowledgeBaseUnavailable for an incomplete or malformed answer.
+    """
     if not isinstance(answer, dict):
         raise _nonsense("no object")
     if not isinstance(answer.get("timed_out"), bool):
@@ -91,7 +95,8 @@ def hits_in(answer: object, fields: Fields) -> list[Hit]:
 
 def _check_shards(shards: object) -> None:
     """
-    A shard that is nowhere at the moment has neither failed nor answered.
+    Raise if some shards did not answer; an unassigned shard has neither failed nor answered.
+
     https://www.elastic.co/guide/en/elasticsearch/reference/7.10/search-search.html
     """
     counted = shards if isinstance(shards, dict) else {}
@@ -107,7 +112,9 @@ def _check_shards(shards: object) -> None:
 
 
 def answers_in(answer: object, count: int) -> list[Any]:
-    """Those of a multi-search. Raises KnowledgeBaseUnavailable if there are others than asked."""
+    """
+    Return a multi-search's answers. Raises KnowledgeBaseUnavailable for a wrong number of them.
+    """
     found = answer.get("responses") if isinstance(answer, dict) else None
     if not isinstance(found, list) or len(found) != count:
         raise _nonsense("not as many answers as questions")
@@ -132,8 +139,9 @@ def _hit(found: object, fields: Fields) -> Hit:
 
 def _named(metadata: object) -> dict[str, object]:
     """
-    By the names of `layout`, a dot between those of objects in objects, which is how OpenSearch
-    itself takes a name with a dot in it: what stands under both spellings is a list of all.
+    Return attributes by the layout's names, with dots for nested objects.
+
+    OpenSearch reads a dot in a name the same way, so values under both spellings become one list.
     """
     found: dict[str, list[object]] = {}
     for name, value in _leaves(metadata, ""):
@@ -178,10 +186,10 @@ class _Asked:
 
 class OpenSearchKnowledgeBase:
     """
-    A `KnowledgeBase` over one index; the index's mapping is read with the first question.
+    A `KnowledgeBase` over one index, whose mapping is read with the first question.
 
-    A passage's similarity is the cosine of its vector and the question's, its score (1 + cosine)
-    / 2. It is refused where the index's vectors are not those of the model by their number.
+    A passage's similarity is the cosine of its vector and the question's, and its score (1 +
+    cosine) / 2. An index whose vectors have other dimensions than the model's is refused.
     """
 
     def __init__(
@@ -235,7 +243,10 @@ class OpenSearchKnowledgeBase:
         return hits_in(self._collection.search(self._index, body, asked.deadline), self._fields)
 
     def _by_both(self, asked: _Asked, most: int, layout: Layout) -> list[Passage]:
-        """Of both orders so much that it doesn't matter to the best how many are asked for."""
+        """
+        Search by meaning and words, with enough results that their number doesn't change the best
+        ones.
+        """
         bodies = [
             nearest(asked.vector, _MOST, asked.within, self._fields),
             best_by_words(asked.words, _MOST, asked.within, self._fields),
@@ -258,7 +269,7 @@ class OpenSearchKnowledgeBase:
         ]
 
     def _hits_of(self, answer: object) -> list[Hit]:
-        """Of one of several searches, which may have failed by itself."""
+        """Return the hits of one of several searches, which may have failed by itself."""
         status = answer.get("status", 200) if isinstance(answer, dict) else None
         if isinstance(answer, dict) and status != 200:
             raise refusal(status, answer, "MultiSearch", self._index)
@@ -280,7 +291,7 @@ class OpenSearchKnowledgeBase:
         )
 
     def _layout(self, condition: Filter | None, deadline: Deadline) -> Layout:
-        """Read once; and anew, after a while, for an attribute that nobody had until then."""
+        """Return the layout; it is read once, and again after a while for an unknown attribute."""
         asked = set() if condition is None else {each.key for each in leaves(condition)}
         if self._known is not None:
             layout, read_at = self._known
@@ -291,7 +302,9 @@ class OpenSearchKnowledgeBase:
         return layout
 
     def _read(self, deadline: Deadline) -> Layout:
-        """Raises SearchRefused for vectors of another length than the model's."""
+        """
+        Fetch the layout. Raises SearchRefused if the vectors' length differs from the model's.
+        """
         answer = self._collection.mapping(self._index, deadline)
         mappings = list(answer.values()) if isinstance(answer, dict) else []
         mapping = mappings[0].get("mappings") if len(mappings) == 1 else None

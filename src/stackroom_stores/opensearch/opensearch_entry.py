@@ -1,4 +1,4 @@
-"""The settings of an index of OpenSearch Serverless that we search."""
+"""The settings of an index of OpenSearch Serverless."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ _HOST = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)*")
 
 class OpenSearchSettings(OwnStoreSettings):
     """
-    `collection_endpoint` tells it from a knowledge base of Bedrock's over OpenSearch Serverless.
+    An index that is searched directly.
 
-    `min_score` is of (1 + cosine) / 2, whatever space the index is of.
+    `collection_endpoint` distinguishes it from a knowledge base of Bedrock over OpenSearch
+    Serverless. `min_score` compares (1 + cosine) / 2, whatever space the index has.
     """
 
     vector_store_type: Literal["OPENSEARCH_SERVERLESS"]

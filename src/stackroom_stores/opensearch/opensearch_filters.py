@@ -1,7 +1,7 @@
 """
-Conditions on attributes in OpenSearch's query language, and what that can't say.
+Conditions on attributes in OpenSearch's query language, and the conditions that it can't express.
 
-All compare exact values, whole: https://docs.opensearch.org/latest/query-dsl/term/index/
+All compare exact, whole values: https://docs.opensearch.org/latest/query-dsl/term/index/
 """
 
 import re
@@ -38,12 +38,12 @@ _TEXTS = (Comparison.STARTS_WITH, Comparison.STRING_CONTAINS)
 
 def rendered(condition: Filter, attributes: Mapping[str, Attribute]) -> Rendered:
     """
-    What lets through what the condition means, in an index that holds these attributes.
+    Return a query for a condition, in an index that has these attributes.
 
-    OpenSearch compares each element of a list, and can't tell a list of one from its element: so
-    what `Lists` demands lets bare texts through, too. An attribute that the index doesn't know no
-    document has, and none has a text where the index holds numbers. Raises SearchRefused for what
-    the index can't compare like that.
+    OpenSearch compares each element of a list, and can't tell a list of one from its element, so a
+    `Lists` condition matches single texts, too. No document has an attribute that the index doesn't
+    know, and none has a text where the index has numbers. Raises SearchRefused for a comparison
+    that the index can't make.
     """
     check(condition)
     match condition:
@@ -64,7 +64,7 @@ def rendered(condition: Filter, attributes: Mapping[str, Attribute]) -> Rendered
 
 
 def check(condition: Filter) -> None:
-    """Raises SearchRefused for what no index of OpenSearch's can compare, whatever it holds."""
+    """Raise SearchRefused for a condition that no OpenSearch index can compare."""
     for each in leaves(condition):
         if isinstance(each, Compares):
             ordered, of_texts = each.comparison in _RANGES, each.comparison in _TEXTS
@@ -83,7 +83,7 @@ def _had(key: str, held: Attribute | None, value: Scalar) -> Rendered:
 
 
 def _present(held: Attribute | None, *, is_there: bool) -> Rendered:
-    """By what is compared: a text that is too long for that counts as absent."""
+    """Test whether a value exists for comparison; a text that is too long counts as absent."""
     if held is None:
         return _NOTHING if is_there else {"match_all": {}}
     found = {"exists": {"field": held.field}}
@@ -115,7 +115,7 @@ def _among(condition: Compares, held: Attribute) -> Rendered:
 
 
 def _exact(key: str, held: Attribute, value: object) -> str:
-    """The field to compare with; what OpenSearch would turn into another type is refused."""
+    """Return the field to compare with. A value that OpenSearch would convert is refused."""
     if not _fits(held, value):
         raise _unfit(key, held, f"a value of type {type(value).__name__}")
     if isinstance(value, str) and len(value) > held.longest:

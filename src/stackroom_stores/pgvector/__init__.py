@@ -1,10 +1,9 @@
 """
 Knowledge bases in PostgreSQL with the extension pgvector, in tables of our own.
 
-`schema` says what there is and makes it, `document_loading` writes into it, `repository` searches
-it, and `pgvector_adapter` is the port's adapter over that. Whose rows a transaction sees is
-PostgreSQL's to say, by row level security: a statement that forgets its tenant finds nothing of
-others.
+`schema` defines the tables, `document_loading` writes into them, `repository` searches them, and
+`pgvector_adapter` is the port's adapter over that. PostgreSQL's row level security decides which
+rows a transaction sees: a statement that forgets its tenant finds nothing of others.
 
 Needs PostgreSQL 15 and pgvector 0.8.0, or newer.
 """

@@ -1,9 +1,8 @@
 """
-Connections to one database, kept for the next call, and whose transactions they carry.
+A pool of connections to one database, and the transactions that use them.
 
-A function that Lambda freezes between two calls may wake up to find its connections gone: the
-server closed them, or whatever lies between forgot them. So what is lost is made anew, once, where
-repeating can do no harm.
+A function that Lambda freezes between two calls may find its connections gone, closed by the server
+or dropped on the way. So a lost connection is replaced, once, where repeating is harmless.
 """
 
 import select
@@ -28,7 +27,10 @@ _GRACE = 0.3  # seconds for the server to tell that it has cancelled what took t
 
 
 class Bounded(Connection[Any]):
-    """`deadline` is that of whoever has it; `on_failure` hears why one could not be made."""
+    """
+    A connection with the `deadline` of its user; `on_failure` receives the error of a failed
+    connect.
+    """
 
     deadline: Deadline = NO_DEADLINE
 
@@ -54,7 +56,10 @@ class Bounded(Connection[Any]):
 
 
 def is_heard(connection: Connection[Any]) -> bool:
-    """Whether the server hasn't hung up: then there would be something to read, unasked for."""
+    """
+    Return whether the server is still connected; after it hung up, there would be something to
+    read.
+    """
     if connection.closed:
         return False
     unread = select.poll()
@@ -88,8 +93,10 @@ SELECT set_config('role', %(role)s, true),
 
 class Connections:
     """
-    `connecting` tells psycopg how to connect, and is asked anew for each connection: a token of IAM
-    is worth 15 minutes. At most `most` are open. Safe to use from several threads at once.
+    A pool of at most `most` connections, safe to use from several threads.
+
+    `connecting` returns psycopg's parameters for each new connection, since a token of IAM is valid
+    for 15 minutes.
     """
 
     def __init__(
@@ -125,10 +132,10 @@ class Connections:
         deadline: Deadline = NO_DEADLINE,
     ) -> T:
         """
-        What `work` makes of a transaction that sees what the user does, and can't write.
+        Return the result of `work` in a read-only transaction that sees the user's rows.
 
-        It is done once more if the connection is lost. Raises KnowledgeBaseThrottled or
-        KnowledgeBaseUnavailable for what will pass, SearchRefused for all else.
+        It is repeated once if the connection is lost. Raises KnowledgeBaseThrottled or
+        KnowledgeBaseUnavailable for temporary failures, SearchRefused for all others.
         """
         own = Deadline.after(self._statement_seconds)
         until = min(own, deadline, key=lambda each: each.at)
@@ -149,7 +156,7 @@ class Connections:
         self, operation: str, work: Callable[[Connection[Any]], T], *, user_id: str | None
     ) -> T:
         """
-        What `work` makes of a transaction that writes the user's rows, or those that are shared.
+        Return the result of `work` in a transaction that writes the user's rows, or shared ones.
 
         Nothing is repeated. Raises the same errors.
         """
@@ -176,7 +183,9 @@ class Connections:
             self._free.release()
 
     def _given(self, until: Deadline) -> Bounded:
-        """Raises why none could be made, once that is known: the pool itself would wait on."""
+        """
+        Return a connection. Raises a connect error at once; the pool itself would go on waiting.
+        """
         self._pool.open()
         started = time.monotonic()
         while True:

@@ -1,5 +1,5 @@
 """
-PostgreSQL's errors in our words, without its own: those may repeat what was asked for.
+Translates PostgreSQL's errors to our own, without its texts, which may repeat the question.
 
 Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
 """
@@ -28,8 +28,8 @@ _TOO_MANY = (
 @contextmanager
 def database_errors(operation: str) -> Iterator[None]:
     """
-    Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable for what will pass, SearchRefused for
-    all else.
+    Raise KnowledgeBaseThrottled or KnowledgeBaseUnavailable for temporary failures, or
+    SearchRefused.
     """
     try:
         yield
@@ -38,7 +38,7 @@ def database_errors(operation: str) -> Iterator[None]:
 
 
 def is_lost(error: psycopg.Error) -> bool:
-    """Whether the connection is gone, or was refused because the server is going."""
+    """Return whether the connection is gone, or was refused because the server is shutting down."""
     code = error.sqlstate
     if code is None:
         return isinstance(error, psycopg.OperationalError) or _is_garbled(error)
@@ -47,8 +47,9 @@ def is_lost(error: psycopg.Error) -> bool:
 
 def _is_garbled(error: psycopg.Error) -> bool:
     """
-    Whether what came is nothing of PostgreSQL's. libpq then has no code for it, and has given the
-    connection up, and psycopg raises the base class itself.
+    Return whether the server sent something that isn't PostgreSQL's protocol.
+
+    libpq then has no code and gives the connection up, and psycopg raises the base class itself.
     """
     return type(error) is psycopg.DatabaseError and error.diag.sqlstate is None
 

@@ -1,4 +1,4 @@
-"""Writing documents with their passages: each in one transaction, all of it or nothing."""
+"""Writes documents with their passages, each in one transaction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -43,7 +43,7 @@ VALUES (%(document_id)s, %(index)s, %(knowledge_base_id)s, %(user_id)s, %(conten
 
 @dataclass(frozen=True, kw_only=True)
 class Chunk:
-    """A passage and what it means; `page` counts from 1."""
+    """A passage and its embedding; `page` counts from 1."""
 
     content: str
     embedding: Vector
@@ -53,8 +53,9 @@ class Chunk:
 @dataclass(frozen=True, kw_only=True)
 class NewDocument:
     """
-    `name` is the only one of its kind among its owner's in a knowledge base. `digest` tells one
-    version of it from another; whoever writes decides of what it is made.
+    A document to write. `name` is unique among its owner's documents in a knowledge base.
+
+    `digest` identifies its version; the writer decides what it covers.
     """
 
     name: str
@@ -67,10 +68,10 @@ class NewDocument:
 @dataclass(frozen=True, kw_only=True)
 class Documents:
     """
-    The documents of one owner in a knowledge base; of nobody, hence shared, without `user_id`.
+    The documents of one owner in a knowledge base; without `user_id`, the shared ones.
 
-    Every method raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable for what will pass, and
-    SearchRefused for all else.
+    Every method raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable for temporary failures,
+    and SearchRefused for all others.
     """
 
     connections: Connections
@@ -81,8 +82,9 @@ class Documents:
 
     def make_knowledge_base(self, name: str, *, description: str = "") -> None:
         """
-        The owner's, if there is none of that id yet. Raises KnowledgeBaseNotFound if it is
-        somebody else's.
+        Create the owner's knowledge base, if there is none with this id.
+
+        Raises KnowledgeBaseNotFound if it is somebody else's.
         """
 
         def make(connection: Connection[Any]) -> None:
@@ -95,7 +97,7 @@ class Documents:
         self.connections.write(_OPERATION, make, user_id=self.user_id)
 
     def digest(self, name: str) -> str | None:
-        """Of the version that is there; None if there is none."""
+        """Return the digest of the stored version, or None if there is none."""
 
         def asked(connection: Connection[Any]) -> str | None:
             values = {**self._whose, "name": name}
@@ -106,7 +108,7 @@ class Documents:
 
     def put(self, document: NewDocument) -> None:
         """
-        In place of the version that is there, if any: whoever searches finds either, whole.
+        Replace the stored version, if any; a search finds either version as a whole.
 
         Raises SearchRefused for a vector of other dimensions than the tables have.
         """
@@ -148,7 +150,7 @@ class Documents:
         self.connections.write(_OPERATION, put, user_id=self.user_id)
 
     def remove(self, name: str) -> bool:
-        """Whether it was there."""
+        """Remove a document, and return whether it existed."""
         return self.connections.write(
             _OPERATION, lambda connection: self._remove(connection, name), user_id=self.user_id
         )

@@ -1,4 +1,4 @@
-"""A knowledge base in PostgreSQL, as the port has it."""
+"""A knowledge base in PostgreSQL, as an adapter of the port."""
 
 from collections.abc import Iterator
 
@@ -13,12 +13,12 @@ class PgvectorKnowledgeBase:
     """
     A `KnowledgeBase` over the tables of `schema`.
 
-    With `tenant_key`, the name of an attribute, a search must demand its owner by it, and finds
-    that owner's documents alone; one that names nobody finds nothing. Without it what is shared is
-    found, and nothing that has an owner.
+    With `tenant_key`, the name of an attribute, a search must filter by its owner, and finds only
+    that owner's documents, or nothing without an owner. Without it, a search finds shared documents
+    and none that have an owner.
 
-    A passage's score is its similarity. What is best is told by the order, not by the scores: a
-    hybrid search ranks by both.
+    A passage's score is its similarity. The order says what is best, not the scores: a hybrid
+    search ranks by both.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class PgvectorKnowledgeBase:
 
 
 def _demanded(condition: Filter | None, key: str) -> Iterator[str]:
-    """The texts that every passage must have there."""
+    """Yield the texts that the condition requires every passage to have in an attribute."""
     match condition:
         case Has(each, str(value)) if each == key and value:
             yield value
@@ -85,5 +85,5 @@ def _demanded(condition: Filter | None, key: str) -> Iterator[str]:
 
 
 def _sendable(text: str) -> str:
-    """A question is searched for what PostgreSQL can take of it: no null, no half a character."""
+    """Return the part of a question that PostgreSQL accepts: no null, no half a character."""
     return text.encode(errors="replace").decode().replace("\x00", " ")

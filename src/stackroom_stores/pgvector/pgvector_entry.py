@@ -1,4 +1,4 @@
-"""The settings of a knowledge base in PostgreSQL that we search, and of its database."""
+"""The settings of a knowledge base in PostgreSQL, and of its database."""
 
 from __future__ import annotations
 
@@ -35,12 +35,11 @@ _HOST_NAME = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*")
 @dataclass(frozen=True, kw_only=True)
 class Address:
     """
-    Where a database is, and how to prove oneself to it: with a token of IAM, over TLS that is
-    verified. Only a database of this very machine is reached without either.
+    A database's address and authentication: a token of IAM, over verified TLS.
 
-    `ssl_root_cert` is a file of certificates. `is_local` is of a server that listens on this
-    machine alone, whose `host` may be the folder of its socket: no TLS, no token. Raises ValueError
-    for a host elsewhere that is said to be local, and for what is no host.
+    `ssl_root_cert` is a file of certificates. With `is_local`, the server listens on this machine
+    alone, `host` may be the folder of its socket, and neither TLS nor a token is used. Raises
+    ValueError for a remote host with `is_local`, and for an invalid host.
     """
 
     host: str
@@ -61,9 +60,10 @@ class Address:
 
     def connecting(self, client: Callable[[str], Any]) -> Callable[[], dict[str, Any]]:
         """
-        How psycopg connects, asked anew for each connection: a token is good for 15 minutes, and
-        only to begin with. `client` makes a service's boto3 client. What connects raises
-        SearchRefused without a file of certificates.
+        Return a function that returns psycopg's parameters for each new connection.
+
+        A token is valid for 15 minutes, and only to connect. `client` makes boto3 clients. The
+        function raises SearchRefused without a file of certificates.
 
         https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/UsingWithRDS.IAMDBAuth.html
         """
@@ -101,10 +101,10 @@ _Name = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern=r"
 
 class PgvectorSettings(OwnStoreSettings):
     """
-    `knowledge_base_id` is that of the tables in `schema`.
+    A knowledge base in the tables of `schema`, by its `knowledge_base_id`.
 
-    `user` proves itself by a token of IAM, and the server by a certificate of `ssl_root_cert`;
-    with `is_local` neither does, and `host` must be this machine.
+    `user` authenticates by a token of IAM, and the server by a certificate of `ssl_root_cert`; with
+    `is_local` neither does, and `host` must be this machine.
     """
 
     vector_store_type: Literal["PGVECTOR"]
@@ -127,7 +127,9 @@ class PgvectorSettings(OwnStoreSettings):
         return Address(**{each.name: getattr(self, each.name) for each in fields(Address)})
 
     def searched(self, client: Clients, embeddings: QuestionEmbeddings) -> KnowledgeBase:
-        """By meaning and words, unless it says SEMANTIC: the words have an index of their own."""
+        """
+        Return the adapter, which searches by meaning and words unless the settings say SEMANTIC.
+        """
         from stackroom.model.passages import Search
         from stackroom_stores.pgvector.pgvector_adapter import PgvectorKnowledgeBase
         from stackroom_stores.pgvector.repository import Repository
@@ -154,7 +156,10 @@ class PgvectorSettings(OwnStoreSettings):
 
 @cache
 def _connections(address: Address, client: Clients) -> Connections:
-    """Shared by all knowledge bases of one database: a server has few for all functions."""
+    """
+    Return the pool that all knowledge bases of one database share, as a server allows few
+    connections.
+    """
     from stackroom_stores.pgvector.connections import Connections
 
     return Connections(address.connecting(client))

@@ -1,5 +1,5 @@
 """
-Conditions on attributes as SQL over a jsonb column: keys and values are parameters, every one.
+Conditions on attributes as SQL over a jsonb column; all keys and values are parameters.
 
 `x @> y` of jsonb is true if x is y, or a list with y in it, where y is a text, a number or a truth
 value. https://www.postgresql.org/docs/current/datatype-json.html#JSON-CONTAINMENT
@@ -41,7 +41,7 @@ _TEXTS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """What a WHERE clause demands, and the values of its parameters."""
+    """A condition of a WHERE clause, and the values of its parameters."""
 
     sql: Composable
     values: dict[str, object]
@@ -49,10 +49,10 @@ class Condition:
 
 def rendered(condition: Filter | None, *, owner_key: str | None = None) -> Condition:
     """
-    Of the attributes in the column `attributes`; the attribute `owner_key` is the column `user_id`,
-    whatever is written there beside it.
+    Return a condition over the column `attributes`.
 
-    Raises SearchRefused for what can't be said: it is never made wider.
+    The attribute `owner_key` is the column `user_id`, whatever the attributes have under that name.
+    Raises SearchRefused for a condition that SQL can't express; it is never widened.
     """
     rendering = _Rendering(owner_key=owner_key)
     sql = SQL("true") if condition is None else rendering.of(condition)
@@ -139,7 +139,7 @@ def _joined(word: str, members: Iterable[Composable], *, if_none: str) -> Compos
 
 
 def _storable(value: Scalar) -> Scalar:
-    """Raises SearchRefused for what PostgreSQL can't store, so that nothing has it or lacks it."""
+    """Raise SearchRefused for a value that PostgreSQL can't store, which no document can have."""
     if isinstance(value, str):
         if "\x00" in value:
             raise SearchRefused("a filter with a null character")

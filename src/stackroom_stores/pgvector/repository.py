@@ -1,5 +1,5 @@
 """
-What is in the tables, as one user sees it; `schema` tells of them.
+The content of the tables as one user sees it; `schema` describes them.
 
     Repository(connections=connections, dimensions=1024).of("alice").search_similar(
         "handbook", vector, top_k=5, similarity_threshold=0.3
@@ -78,7 +78,7 @@ ORDER BY {order}, document_id, chunk_index
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """`own_of` narrows a search to a user's own rows, without what is shared."""
+    """A search; `own_of` narrows it to a user's own rows, without shared ones."""
 
     knowledge_base_id: str
     vector: str
@@ -98,13 +98,13 @@ class Asked:
 
     @property
     def owned(self) -> Composable:
-        """What an index finds."""
+        """The part of the condition that an index serves."""
         own = "" if self.own_of is None else " AND user_id = %(own_of)s"
         return SQL("knowledge_base_id = %(knowledge_base_id)s") + SQL(own)
 
 
 def by_meaning(connection: Connection[Any], tables: Tables, asked: Asked) -> list[Row]:
-    """The nearest first."""
+    """Return rows, the nearest first."""
     counted = _COUNT.format(**tables.names, owned=asked.owned)
     [[count]] = connection.execute(counted, {**asked.values, "compared": COMPARED}).fetchall()
     if count <= COMPARED:
@@ -117,7 +117,7 @@ def by_meaning(connection: Connection[Any], tables: Tables, asked: Asked) -> lis
 def by_words(
     connection: Connection[Any], tables: Tables, asked: Asked, *, query: str, language: str
 ) -> list[Row]:
-    """Those with any of the question's words, by how many and how often."""
+    """Return rows with any of the question's words, by how many and how often."""
     found = _BY_WORDS.format(**tables.names, owned=asked.owned, condition=asked.condition.sql)
     statement = _TOLD.format(**tables.names, found=found, order=SQL("rank DESC"))
     values = {**asked.values, "query": query, "language": language}
@@ -141,7 +141,7 @@ def _rows(connection: Connection[Any], statement: Composed, values: dict[str, ob
 
 @dataclass(frozen=True, kw_only=True)
 class KnowledgeBaseRecord:
-    """`user_id` None is of one that is shared."""
+    """A knowledge base; without a `user_id` it is shared."""
 
     knowledge_base_id: str
     name: str
@@ -152,7 +152,7 @@ class KnowledgeBaseRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class Stats:
-    """As many as the user sees."""
+    """The numbers of rows that the user sees."""
 
     document_count: int
     chunk_count: int
@@ -161,8 +161,10 @@ class Stats:
 @dataclass(frozen=True, kw_only=True)
 class Match:
     """
-    A passage that a search found. `chunk_index` counts from 0 within the document, `page` from 1;
-    `similarity` is the cosine, and 0 where that is below it.
+    A passage that a search found.
+
+    `chunk_index` counts from 0 within the document, `page` from 1; `similarity` is the cosine, at
+    least 0.
     """
 
     content: str
@@ -196,11 +198,10 @@ SELECT (SELECT count(*) FROM {documents} WHERE knowledge_base_id = %(id)s) AS do
 @dataclass(frozen=True, kw_only=True)
 class Repository:
     """
-    The rows of `user_id`, and what is shared; what is shared alone, for None.
+    The rows of `user_id` and the shared ones; for None, the shared ones alone.
 
-    Every method raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable for what will pass, and
-    SearchRefused for all else: tables of other dimensions, which it names, or rights that were not
-    granted.
+    Every method raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable for temporary failures,
+    and SearchRefused for all others, such as tables of other dimensions or missing rights.
     """
 
     connections: Connections
@@ -211,7 +212,7 @@ class Repository:
     _known: list[str] = field(default_factory=list, repr=False)
 
     def of(self, user_id: str | None, deadline: Deadline = NO_DEADLINE) -> Self:
-        """As that user sees it."""
+        """Return the repository as this user sees it."""
         return replace(self, user_id=user_id, deadline=deadline)
 
     def search_similar(
@@ -225,8 +226,9 @@ class Repository:
         owner_key: str | None = None,
     ) -> tuple[Match, ...]:
         """
-        The nearest first, none of them below the threshold, of those that the condition lets
-        through; with `owner_key`, the attribute that is the owner, of the user's own alone.
+        Return matches of the condition, nearest first, none below the threshold.
+
+        With `owner_key`, the attribute that is the owner, only the user's own are searched.
         """
         asked = self._asked(knowledge_base_id, query_embedding, top_k, condition, owner_key)
         rows = self._read(lambda connection: by_meaning(connection, self.tables, asked))
@@ -242,7 +244,7 @@ class Repository:
         condition: Filter | None = None,
         owner_key: str | None = None,
     ) -> tuple[Match, ...]:
-        """By meaning and by words, each over all there is; what is best in both comes first."""
+        """Return the best matches by meaning and words together, each ranked over all rows."""
         most = max(top_k, _FUSED)
         asked = self._asked(knowledge_base_id, query_embedding, most, condition, owner_key)
 
@@ -260,12 +262,12 @@ class Repository:
         return tuple(found[key] for key in fused(*map(list, orders)))[:top_k]
 
     def find_by_user_id(self, limit: int = 100) -> tuple[KnowledgeBaseRecord, ...]:
-        """The user's own knowledge bases, the newest first."""
+        """Return the user's own knowledge bases, the newest first."""
         values = {"user_id": self.user_id, "most": limit}
         return self._listed(KnowledgeBaseRecord, _OF_USER, values)
 
     def find_by_id(self, knowledge_base_id: str) -> KnowledgeBaseRecord | None:
-        """None if there is none of that id, or if it is somebody else's."""
+        """Return a knowledge base, or None if it doesn't exist or is somebody else's."""
         found = self._listed(KnowledgeBaseRecord, _OF_ID, {"knowledge_base_id": knowledge_base_id})
         return found[0] if found else None
 
@@ -306,14 +308,14 @@ class Repository:
         )
 
     def _language(self, connection: Connection[Any]) -> str:
-        """Asked for once: whoever changes the tables' dimensions deploys anew."""
+        """Return the tables' language, read once: changed tables need a new deployment."""
         if not self._known:
             self._known.append(language_of(connection, self.tables, dimensions=self.dimensions))
         return self._known[0]
 
 
 def _match(row: Row) -> Match:
-    """Raises KnowledgeBaseUnavailable for a row without a similarity that is one."""
+    """Return a row as a match. Raises KnowledgeBaseUnavailable for an invalid similarity."""
     similarity = row.pop("similarity")
     if not isinstance(similarity, float) or not math.isfinite(similarity):
         # A vector of nothing but noughts has no direction.

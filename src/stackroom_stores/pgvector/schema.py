@@ -1,14 +1,14 @@
 """
-What the tables are, and who sees which of their rows; made on request: what is there is left so.
+The tables, and which rows each user sees. They are created on request; existing ones stay.
 
     knowledge_bases       one row each; without a `user_id` it is shared
-    knowledge_documents   files, each of a knowledge base, with the attributes that filters ask for
+    knowledge_documents   files, each of a knowledge base, with the attributes for filters
     knowledge_chunks      passages, each with its vector, its words, and its document's attributes
-    knowledge_schema      one row: the version of all this, and the language of the words
+    knowledge_schema      one row: the version of these tables, and the language of the words
 
-A row is seen by the user in its `user_id`, and by everybody where that is null. `stackroom.user_id`
-tells who is asking; where it isn't set, it is nobody. That holds for whoever takes on the two roles
-that transactions run under, even if a superuser does: see `connections`.
+A row is visible to the user in its `user_id`, and to everybody if that is null. `stackroom.user_id`
+is the current user; if it isn't set, there is none. This holds for anyone in the two roles that
+transactions run under, even for a superuser: see `connections`.
 """
 
 from collections.abc import Iterable
@@ -95,7 +95,7 @@ class Tables:
 
     @property
     def names(self) -> dict[str, Identifier]:
-        """For `SQL.format`."""
+        """The names for `SQL.format`."""
         return {
             "bases": Identifier(self.schema, "knowledge_bases"),
             "documents": Identifier(self.schema, "knowledge_documents"),
@@ -109,7 +109,7 @@ class Tables:
 
 
 def statements(tables: Tables, dimensions: int, language: str) -> Iterable[Composed]:
-    """That make all of it where nothing is."""
+    """Yield the statements that create everything in an empty schema."""
     yield SQL(_TABLES).format(
         **tables.names,
         dimensions=Literal(dimensions),
@@ -155,11 +155,11 @@ def create(
     readers: Iterable[str] = (),
 ) -> None:
     """
-    Make what is missing, in one transaction, and let the users `readers` read.
+    Create what is missing, in one transaction, and let the users `readers` read.
 
-    Whoever calls may create roles, and the extension where it isn't there yet. Raises SearchRefused
-    for a schema of other dimensions, language or version, which it names beside those asked for,
-    and KnowledgeBaseUnavailable for what passes.
+    The caller must be able to create roles, and the extension if it is missing. Raises
+    SearchRefused for a schema of other dimensions, language or version, naming both, and
+    KnowledgeBaseUnavailable for temporary failures.
     """
     if not 1 <= dimensions <= MOST_DIMENSIONS:
         raise SearchRefused(
@@ -184,8 +184,9 @@ def language_of(
     connection: Connection[Any], tables: Tables, *, dimensions: int, language: str | None = None
 ) -> str:
     """
-    That of the schema's text search. Raises SearchRefused if there is no such schema, or one that
-    isn't what is asked for.
+    Return the language of the schema's text search.
+
+    Raises SearchRefused if there is no such schema, or if it differs from the arguments.
     """
     if _is_missing(connection, tables):
         raise SearchRefused(f"the schema {tables.schema!r} has no tables of Stackroom's")
