@@ -64,8 +64,8 @@ _NEEDS = {
     Need.EITHER_OR_ALL: "either (`--user`, `--everybody`)",
 }
 _FAILS_WHEN = """
-Any verb exits with 1 when nothing is up, the deployment is unknown, a sign-in or right is missing,
-or a service does not answer. Beyond that:
+Any verb exits with 1 when the local mode is not running, the deployment is unknown, a sign-in or
+right is missing, or a service does not answer. Beyond that:
 
 """
 _JSON = """
@@ -132,7 +132,7 @@ def _exit_codes() -> str:
     codes = ((f"`{code}`", text) for code, text in EXIT_CODES.items())
     verbs: dict[str, list[str]] = {}
     for verb, when in FAILS_WHEN.items():
-        if when != "nothing is up":
+        if when != "the local mode is not running":
             verbs.setdefault(when, []).append(f"`{verb}`")
     rows = ((", ".join(found), when) for when, found in verbs.items())
     return "".join(

@@ -82,8 +82,8 @@ def _respond(
     except MissingIdentity as error:
         return caller, core.failure(error)
     except Exception as error:
-        tell_breakage(logger, "the search broke", error)
-        broke = RetrievalFailed("the search broke; the operator finds why in the log")
+        tell_breakage(logger, "search failed", error)
+        broke = RetrievalFailed("the search failed; the operator finds the reason in the log")
         return caller, core.failure(broke)
 
 
@@ -113,10 +113,10 @@ def _text(response: core.Response) -> str:
     if notice := metadata.get("relevance_notice"):
         lines += ["", str(notice)]
     if omitted := metadata["omitted_results"]:
-        lines += ["", f"Found and left out, for want of room in max_tokens: {omitted}."]
+        lines += ["", f"Found but omitted, because max_tokens was reached: {omitted}."]
     if failed := metadata.get("failed_knowledge_bases"):
         silent = ", ".join(str(each["knowledge_base_id"]) for each in failed)
-        lines += ["", f"These knowledge bases didn't answer, so this may not be all: {silent}."]
+        lines += ["", f"Incomplete, because these knowledge bases did not answer: {silent}."]
     return "\n".join(lines)
 
 

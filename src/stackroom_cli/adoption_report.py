@@ -43,12 +43,12 @@ def adopt(
             count(len(outcomes))
     _tell(told.people, survey, outcomes)
     count_of = Counter(each.outcome for each in outcomes)
-    there, refused = count_of[AdoptionOutcome.PRESENT], count_of[AdoptionOutcome.REFUSED]
+    present, refused = count_of[AdoptionOutcome.PRESENT], count_of[AdoptionOutcome.REFUSED]
     done = f"adopted {count_of[AdoptionOutcome.ADOPTED]}"
     told.people.print(
         f"{done if is_applied else f'would adopt {count_of[AdoptionOutcome.TO_ADOPT]}'}"
-        f" of {counted(len(outcomes), 'file')} into {prefix}; {there} are there already, {refused}"
-        f" refused{'' if is_applied else '; nothing is done without --apply'}"
+        f" of {counted(len(outcomes), 'file')} into {prefix}; {present} already there, {refused}"
+        f" refused{'' if is_applied else '; use --apply to do it'}"
     )
     told.answer(_answer(prefix, survey, outcomes, is_applied=is_applied))
     if is_applied and refused:
@@ -71,8 +71,8 @@ def _tell(out: TerminalConsole, survey: Survey, outcomes: list[Adoption]) -> Non
     refused = ((each.name, str(each.reason)) for each in outcomes if each.reason is not None)
     tell_reasons(out, "refused", refused, style="red")
     for names, what in (
-        (survey.not_taken, "of types that Stackroom does not take"),
-        (survey.junk, f"hidden, or {JUNK.removeprefix('which ')}"),
+        (survey.not_taken, "of unsupported types"),
+        (survey.junk, JUNK),
         (survey.alone, "sidecars without their file"),
     ):
         if names:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from stackroom_client.sign_in import SignIn
 
 _AS_SIGNED_IN = (
-    "on a deployment you ask as whoever is signed in: leave --user and --group out, and sign in "
-    "with: stackroom --deployment {name} login"
+    "on a deployment you act as the signed-in user: leave out --user and --group, and sign in"
+    " with: stackroom --deployment {name} login"
 )
 
 _FOLLOWS_FOR = 30 * 86_400.0  # seconds: `events --follow` goes on until Ctrl-C
@@ -89,7 +89,7 @@ class Asker:
         names = {each.catalog_id: each.catalog_name for each in self.client.catalogs()}
         if wanted not in names:
             there = ", ".join(map(repr, sorted(names.values())))
-            others = f", only {there}" if names else ", nor any other"
+            others = f"; there are: {there}" if names else ", and no other"
             raise ValidationError(f"{user!r} has no catalog {catalog!r}{others}")
         return wanted
 
@@ -148,7 +148,7 @@ def user_of(site: Site, token: str) -> str:
 def checked(user: str) -> str:
     if not is_user_id(user):
         raise ValidationError(
-            f"--user {user!r} can't be a user id: 1 to 128 of A-Z, a-z, 0-9, '.', '_', '@', '+' "
+            f"--user {user!r} is not a user id: use 1 to 128 of A-Z, a-z, 0-9, '.', '_', '@', '+' "
             "and '-', beginning with a letter or digit"
         )
     return user
@@ -160,11 +160,13 @@ def issuer_of(instance: Instance) -> Issuer:
 
 def _named(user: str | None) -> str:
     if user is None:
-        raise WrongUsage("say whose they are: --user alice; the local mode has no sign-in")
+        raise WrongUsage(
+            "name the user with --user, such as --user alice: the local mode has no sign-in"
+        )
     return user
 
 
-# login, logout, token, whoami: who somebody is to a deployment, and the token that says so.
+# login, logout, token, whoami: a user's sign-in to a deployment, and tokens.
 
 
 def login(site: Site, *, browser: bool, port: int, told: Output) -> None:
@@ -181,19 +183,21 @@ def login(site: Site, *, browser: bool, port: int, told: Output) -> None:
 
 def logout(site: Site, *, told: Output) -> None:
     was = sign_in_of(_deployment(site)).end()
-    told.people.print(f"signed out of {site.told}" if was else "nobody was signed in")
+    told.people.print(
+        f"signed out of {site.told}" if was else f"no user was signed in to {site.told}"
+    )
     told.answer(DoneAnswer(done=was))
 
 
 def token(asker: Asker, *, session: str | None, minutes: int | None, told: Output) -> None:
     if session is not None and not is_session_id(session):
         raise ValidationError(
-            f"--session {session!r} can't be a session: 1 to 128 of A-Z, a-z, 0-9, '.', '_' and "
-            "'-', beginning with a letter or digit"
+            f"--session {session!r} is not a session id: use 1 to 128 of A-Z, a-z, 0-9, '.', '_'"
+            " and '-', beginning with a letter or digit"
         )
     if isinstance(asker.site, Instance):
         if asker.user is None:
-            raise WrongUsage("say whose it is: --user alice")
+            raise WrongUsage("name the token's user with --user, such as --user alice")
         minted = issuer_of(asker.site).mint(
             checked(asker.user),
             groups=asker.groups,
@@ -201,7 +205,7 @@ def token(asker: Asker, *, session: str | None, minutes: int | None, told: Outpu
             lifetime_seconds=(minutes or 60) * 60,
         )
     elif session is not None or minutes is not None:
-        raise WrongUsage("--session and --minutes are for the local mode's own issuer")
+        raise WrongUsage("--session and --minutes work in the local mode only")
     else:
         minted = asker.token
     if told.is_json:
@@ -221,14 +225,14 @@ def whoami(site: Site, given: str | None, *, told: Output) -> None:
 def _deployment(site: Site) -> AwsSite:
     if not isinstance(site, AwsSite):
         raise WrongUsage(
-            "the local mode has no sign-in of its own, for whoever may read its directory may be "
-            "anybody (--user); name a deployment: stackroom --deployment NAME login"
+            "the local mode has no sign-in, since anyone who can read its directory may act as any "
+            "user (--user); name a deployment: stackroom --deployment NAME login"
         )
     return site
 
 
 def _answer(token: str) -> TokenAnswer:
-    # Verified where it matters; here it is told what it says.
+    # The gateway verifies the token; here its claims are only shown.
     claims = jwt.decode(token, options={"verify_signature": False})
     return TokenAnswer(
         access_token=token,

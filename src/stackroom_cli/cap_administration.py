@@ -30,8 +30,8 @@ from stackroom_cli.sites.site_services import SiteServices
 from stackroom_cli.untrusted_text import one_line
 from stackroom_local.local_errors import LocalModeError
 
-_EVERYBODY = "everybody else"
-_SEVERAL = "(in several)"
+_EVERYBODY = "everybody"
+_SEVERAL = "(several)"
 
 
 def keep(site: Site, user: str | None, given: Mapping[str, object], *, told: Output) -> None:
@@ -116,9 +116,9 @@ def _tell_usage(month: str | None, found: Mapping[str, Mapping[str, Any]], told:
         )
         for user_id, each in found.items()
     ]
-    told.people.print(_usage_table(users) if users else f"nothing was used in {month}")
+    told.people.print(_usage_table(users) if users else f"no usage in {month}")
     if users:
-        told.people.print(f"Dollars are by the price list of {users[0].prices_of}.")
+        told.people.print(f"Dollars by the price list of {users[0].prices_of}.")
     told.answer(UsageAnswer(month=month, users=users))
 
 
@@ -126,8 +126,8 @@ def _usage_table(users: Iterable[UsageTold]) -> Table:
     """
     Return a table with a row for each catalog, and below a user's catalogs a row for the user.
     """
-    heads = ("User", "Catalog", "Documents", "Size", "Ingested", "Passages, about")
-    shown = table(*heads, "Questions", "Model's tokens", "Dollars")
+    heads = ("User", "Catalog", "Documents", "Size", "Ingested", "Passages (about)")
+    shown = table(*heads, "Questions", "Model tokens", "Dollars")
     for user in users:
         for each in user.catalogs:
             name = _SEVERAL if each.catalog_id == NO_CATALOG else each.catalog_id
@@ -137,13 +137,13 @@ def _usage_table(users: Iterable[UsageTold]) -> Table:
         documents = f"{user.documents:,}{_of(caps.documents and f'{caps.documents:,}')}"
         bytes_ = f"{size(user.bytes)}{_of(caps.bytes and size(caps.bytes))}"
         dollars = f"{_dollars(user.dollars)}{_of(caps.dollars and _dollars(caps.dollars))}"
-        cells = _cells(user.user_id, "altogether", user)
+        cells = _cells(user.user_id, "total", user)
         shown.add_row(*cells[:2], documents, bytes_, *cells[4:], dollars, style="bold")
     return shown
 
 
 def _cells(user_id: str, name: str, told: UsageTold | CatalogUsageTold) -> tuple[str, ...]:
-    waiting = f" ({told.waiting:,} wait)" if told.waiting else ""
+    waiting = f" ({told.waiting:,} waiting)" if told.waiting else ""
     used, tokens = told.used, told.used.model_input_tokens + told.used.model_output_tokens
     counts = (used.documents, used.passages, used.questions, tokens)
     here = (f"{told.documents:,}{waiting}", size(told.bytes))

@@ -24,14 +24,14 @@ _PAUSE = 5.0  # seconds, between looks
 _BARS = "▁▂▃▄▅▆▇█"
 _WIDTH = 36  # of a line's course, in cells
 _STATES = {"OK": "green", "ALARM": "red", "INSUFFICIENT_DATA": "dim"}
-_ABSENT = "not made here"  # alarms on metric math, which the local CloudWatch hasn't
+_ABSENT = "not available here"  # alarms on metric math, which the local CloudWatch hasn't
 
 
 class NoDashboard(LocalModeError):
     def __init__(self, name: str, project: str) -> None:
         super().__init__(
-            f"CloudWatch has no dashboard {name!r}; it comes with the stack {project}-operations: "
-            "deploy that"
+            f"CloudWatch has no dashboard {name!r}; deploy the stack {project}-operations, which "
+            "creates it"
         )
 
 
@@ -101,11 +101,11 @@ def _tables(shown: Board) -> Iterator[RenderableType]:
         yield Text(f"\n{graph.title}", style="bold")
         told = [each for each in graph.lines if each.series or each.trouble]
         if not told:
-            yield Text("nothing was reported", style="dim")
+            yield Text("no data", style="dim")
             continue
         table = Table(box=None, pad_edge=False, header_style="dim")
         table.add_column("", overflow="fold", min_width=24)
-        for column in ("last", "least", "most"):
+        for column in ("last", "min", "max"):
             table.add_column(column, justify="right", no_wrap=True)
         table.add_column("", no_wrap=True)
         for each in told:

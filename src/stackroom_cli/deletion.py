@@ -45,7 +45,9 @@ def delete(
         chosen = DocumentLookup.among(services).catalog(user, catalog)
         answer = _delete_catalog(services, chosen, yes=yes, wait=wait, out=told.people)
     else:
-        raise ValidationError("name what to delete: keys, or --user and --catalog for all of it")
+        raise ValidationError(
+            "name documents by their keys, or a whole catalog by --user and --catalog"
+        )
     told.answer(answer)
 
 
@@ -65,7 +67,7 @@ def _delete_documents(
     for document in documents:
         if is_unplaced(document.catalog_id):
             deletions.delete_unplaced(document.s3_key)
-            out.print(escape(f"{one_line(document.s3_key)} is gone; it belonged to no catalog"))
+            out.print(escape(f"{one_line(document.s3_key)} is deleted; it belonged to no catalog"))
             removed.append(document.s3_key)
             continue
         owner = document.s3_key.partition("/")[0]
@@ -89,7 +91,7 @@ def _delete_catalog(
     deletions = removals_of(services)
     deletion = deletions.delete_catalog(catalog.user_id, catalog.catalog_id)
     while not deletion.is_asked_for:
-        out.print("… goes on: not every document is asked for yet")
+        out.print("… continuing with further documents")
         deletion = deletions.delete_catalog(catalog.user_id, catalog.catalog_id)
     asked = _receipts(services, catalog.user_id, deletion.receipt_ids)
     if wait:
@@ -116,10 +118,10 @@ def _delete_catalog(
 
 def _outcome(now: Catalog | None) -> str:
     if now is None:
-        return "is gone"
+        return "is deleted"
     if now.status is CatalogStatus.DELETING:
         return "is being deleted"
-    return "stays: files were dropped into it meanwhile"
+    return "remains: files were dropped into it meanwhile"
 
 
 def _receipts(services: SiteServices, user_id: str, receipt_ids: Iterable[str]) -> list[Receipt]:
@@ -154,12 +156,12 @@ def _wait_until_gone(services: SiteServices, catalog: Catalog, out: Console) -> 
 def _tell_of_open(out: Console, asked: Sequence[Receipt]) -> None:
     if left := sum(each.is_open for each in asked):
         out.print(
-            f"{left} may still be found; they are removed once their receipt says since when they "
-            "are not: stackroom receipts"
+            f"searches may still find {left}, until their receipts are closed; see: stackroom "
+            "receipts"
         )
 
 
-# receipts: what was deleted, and since when no search finds it.
+# receipts: deleted documents, and the time since when no search finds each.
 
 
 def receipts(site: Site, receipt_id: str | None, *, user: str | None, told: Output) -> None:
@@ -175,7 +177,7 @@ def receipts(site: Site, receipt_id: str | None, *, user: str | None, told: Outp
                 f"there is no receipt {receipt_id!r}{of}; see: stackroom receipts"
             )
     found.sort(key=lambda each: each.receipt_id, reverse=True)
-    told.people.print(receipts_told(found) if found else "no receipts: nothing was deleted yet")
+    told.people.print(receipts_told(found) if found else "no receipts yet")
     told.answer(ReceiptsAnswer(receipts=found))
 
 
@@ -186,8 +188,8 @@ def receipts_told(found: Sequence[Receipt]) -> Text:
 
 def _lines(receipt: Receipt) -> Text:
     before = receipt.searchable_before
-    found = f"searchable before {_time(before)}" if before else "never found by a search"
-    asked = f"{'lost, missed since' if receipt.lost else 'asked'} {_time(receipt.asked_at)}"
+    found = f"searchable before {_time(before)}" if before else "never searchable"
+    asked = f"{'lost, missing since' if receipt.lost else 'requested'} {_time(receipt.asked_at)}"
     return Text.assemble(
         f"{receipt.receipt_id}  ",
         (one_line(receipt.s3_key or receipt.filename), "bold"),
@@ -198,10 +200,10 @@ def _lines(receipt: Receipt) -> Text:
 
 def _end(receipt: Receipt) -> Text:
     found = receipt.found_again_at
-    again = f", after it was found again {_time(found)}" if found else ""
+    again = f", found again {_time(found)}" if found else ""
     if receipt.unsearchable_since is not None:
         waited = receipt.waited_until
-        why = f", no search before {_time(waited)} counted" if waited else ""
+        why = f", searches before {_time(waited)} not counted" if waited else ""
         since = _time(receipt.unsearchable_since)
         return Text(f"unsearchable since {since}{why}{again}", style="green")
     if receipt.superseded_at is not None:

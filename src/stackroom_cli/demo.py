@@ -133,7 +133,7 @@ def run(*, speed: float, told: Output) -> None:
     try:
         _show(out, timings, StateDirectory(directory), questions, speed=speed)
     except Stopped:
-        raise DemoFailed("stopped before it was over") from None
+        raise DemoFailed("it was stopped before its end") from None
     finally:
         shutil.rmtree(directory, ignore_errors=True)
     _report(out, timings)
@@ -162,7 +162,7 @@ def _show(
         with timings.of("ask"):
             for question in questions.some():
                 _ask(out, instance, question, users)
-        _heading(out, f"An agent of {users[0]}'s: it makes a catalog, uploads, waits and asks")
+        _heading(out, f"An agent of {users[0]}'s creates a catalog, uploads, waits and asks")
         with timings.of("agent"):
             for line in play(instance, users[0]):
                 out.print(line, markup=False, highlight=False)
@@ -177,7 +177,7 @@ def _ingest(out: TerminalConsole, instance: Instance, users: Sequence[str]) -> N
         files = tuple(DroppableFile(each.path, each.name) for each in find([EXAMPLES / user]).files)
         for outcome in put(instance, files, prefix=f"{user}/", out=out):
             if isinstance(outcome, NotDropped):
-                raise DemoFailed(f"{outcome.key} was not taken: {outcome.reason}")
+                raise DemoFailed(f"{outcome.key} was not uploaded: {outcome.reason}")
             dropped.append(outcome)
     try:
         documents = settle(instance, dropped, out=out, seconds=_SETTLE_SECONDS)
@@ -197,7 +197,7 @@ def _ask(
     print_passages(out, answer, brief=True)
     if not any(map(question.is_answered_by, answer["results"])):
         where = question.file + (f", page {question.page}" if question.page else "")
-        raise DemoFailed(f"no passage has the answer, which is {question.phrase!r} in {where}")
+        raise DemoFailed(f"no passage has the answer, {question.phrase!r} in {where}")
     for other in users:
         if other != question.user:
             _ask_as_stranger(out, instance, arguments, stranger=other, owner=question.user)
@@ -216,15 +216,15 @@ def _ask_as_stranger(
     leaked = [each for each in results if f"/{owner}/" in each["source"]["uri"]]
     if leaked:
         raise DemoFailed(f"{stranger} saw {json.dumps(leaked[0]['source'])}")
-    own = f"only {len(results)} passages of their own" if results else "nothing at all"
+    own = f"only {len(results)} passages of their own" if results else "nothing"
     out.print(escape(f"[{stranger} asks the same and finds {own}: nothing of {owner}'s]"))
 
 
 def _report(out: TerminalConsole, timings: _Timings) -> None:
-    _heading(out, "All as it should be")
+    _heading(out, "Everything works")
     for name, seconds in timings.parts.items():
         out.print(f"  {name:<16}{seconds:6.1f} s")
-    out.print(f"  {'together':<16}{sum(timings.parts.values()):6.1f} s")
+    out.print(f"  {'total':<16}{sum(timings.parts.values()):6.1f} s")
     out.print(f"\nTo serve it yourself, run {command()} up. It prints the address of its console.")
 
 

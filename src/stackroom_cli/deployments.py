@@ -54,7 +54,7 @@ def of_file(name: str, path: Path) -> AwsSite:
     try:
         outputs = _OUTPUTS.validate_json(text)
     except ValidationError as error:
-        why = "it is no JSON of outputs by name, by stack"
+        why = "it is not a JSON object of outputs by stack and name"
         raise OtherOutputs(str(path), why) from error
     return _site(
         name, {key: each for stack in outputs.values() for key, each in stack.items()}, str(path)
@@ -78,12 +78,12 @@ def of_stacks(name: str, cloudformation: Any, *, project: str, region: str) -> A
                 raise
             raise NotDeployed(stack, region) from error
         merged |= {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", ())}
-    return _site(name, merged, f"what stacks {project}-* of {region} tell")
+    return _site(name, merged, f"the outputs of stacks {project}-* in {region}")
 
 
 def _site(name: str, outputs: Mapping[str, str], where: str) -> AwsSite:
     if missing := [each for each in NAMES.values() if not outputs.get(each)]:
-        raise OtherOutputs(where, f"without {', '.join(missing)}")
+        raise OtherOutputs(where, f"{', '.join(missing)} missing")
     bucket = _BUCKET.fullmatch(outputs[NAMES["bucket"]])
     if bucket is None:
         raise OtherOutputs(where, f"{NAMES['bucket']} is {json.dumps(outputs[NAMES['bucket']])}")
@@ -94,11 +94,11 @@ def _site(name: str, outputs: Mapping[str, str], where: str) -> AwsSite:
         wrong = sorted({str(each["loc"][0]) for each in error.errors()})
         if "name" in wrong:
             raise Refused(
-                f"{name!r} can't name a deployment: 1 to 64 of A-Z, a-z, 0-9, '_' and '-', "
+                f"{name!r} is not a deployment's name: use 1 to 64 of A-Z, a-z, 0-9, '_' and '-', "
                 "beginning with a letter or digit"
             ) from None
         raise OtherOutputs(
-            where, f"{', '.join(NAMES.get(each, each) for each in wrong)} is none"
+            where, f"{', '.join(NAMES.get(each, each) for each in wrong)} invalid"
         ) from None
 
 
@@ -110,7 +110,7 @@ def add_from_stacks(name: str, *, project: str, region: str | None, told: Output
     """Add a deployment by the outputs of its stacks, with an operator's credentials."""
     there = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     if not there:
-        raise WrongUsage("no region is named: --region, or AWS_REGION")
+        raise WrongUsage("name the region with --region or AWS_REGION")
     cloudformation = client_in("cloudformation", there)
     _add(of_stacks(name, cloudformation, project=project, region=there), told)
 
@@ -120,14 +120,14 @@ def show(*, told: Output) -> None:
     shown = table("Deployment", "Project", "Region", "MCP endpoint")
     for each in known:
         shown.add_row(*map(Text, (each.name, each.project, each.region, each.mcp_url)))
-    none = "none yet; add one with: stackroom deployments add NAME --outputs cdk.out/outputs.json"
-    told.people.print(shown if known else none)
+    add = "stackroom deployments add NAME --outputs cdk.out/outputs.json"
+    told.people.print(shown if known else f"no deployments yet; add one with: {add}")
     told.answer(DeploymentsAnswer(deployments=[_told(each) for each in known]))
 
 
 def remove(name: str, *, told: Output) -> None:
     KnownDeployments().forget(name)
-    told.people.print(f"{name} is forgotten; on AWS it is as it was")
+    told.people.print(f"removed {name}; nothing on AWS has changed")
     told.answer(DoneAnswer())
 
 

@@ -53,12 +53,12 @@ class DocumentLookup:
         ones.
         """
         if user is None:
-            raise ValidationError(f"--catalog {catalog!r} needs --user: catalogs are a user's own")
+            raise ValidationError(f"--catalog {catalog!r} requires --user, the catalog's owner")
         is_id = catalog.startswith("cat-")
         found = self.catalogs.get(catalog if is_id else catalog_id_of(checked(user), catalog))
         if found is None or found.user_id != user:
             names = sorted(each.name for each in self.catalogs.of_user(user))
-            others = f", only {', '.join(map(repr, names))}" if names else ", nor any other"
+            others = f"; there are: {', '.join(map(repr, names))}" if names else ", and no other"
             raise ValidationError(f"{user!r} has no catalog {catalog!r}{others}")
         return found
 
@@ -102,8 +102,7 @@ class DocumentLookup:
             return key if canonical_name(key).startswith(prefix) else within.s3_prefix + key
         if user is not None and not key.startswith(f"{user}/"):
             raise ValidationError(
-                f"{target!r} is not a key under {user}/; give the key, or the file's name with "
-                "--catalog"
+                f"{target!r} is not a key under {user}/; name the key, or the file with --catalog"
             )
         return key
 
@@ -136,10 +135,11 @@ class DocumentLookup:
         found = self.catalogs.get(catalog_id_of(user, name)) if user and name else None
         if found is not None and found.user_id == user:
             name = shlex.quote(found.name)
-            return f"{key!r} is a catalog, not a document; name all of it with: -u {user} -c {name}"
+            return (
+                f"{key!r} is a catalog, not a document; name the catalog with: -u {user} -c {name}"
+            )
         return (
-            f"{key!r} is no document's key, which is {{user}}/{{catalog}}/{{file}}; "
-            "stackroom status shows what there is"
+            f"{key!r} is not a document's key, {{user}}/{{catalog}}/{{file}}; see: stackroom status"
         )
 
     def _alike(self, catalog_id: str, key: str) -> str:
@@ -151,8 +151,8 @@ class DocumentLookup:
         near = difflib.get_close_matches(_stem(key), keys, n=3)
         alike = [one for stem in near for one in keys[stem]][:3]
         if not alike:
-            return "; stackroom status shows what there is"
-        return f"; there is {', '.join(map(repr, alike))}"
+            return "; see: stackroom status"
+        return f"; did you mean {' or '.join(map(repr, alike))}?"
 
 
 def document_of(asker: Asker, catalog: str, filename: str) -> "FoundDocument":
@@ -191,7 +191,7 @@ def kept_text(asker: Asker, document: "FoundDocument") -> DocumentText | None:
 def downloaded(asker: Asker, document: "FoundDocument") -> bytes:
     """Return a document's bytes. Raises ValidationError if it is larger than any accepted file."""
     if document.file_size_kb * 1024 > MAX_FILE_BYTES:
-        raise ValidationError(f"{document.filename!r} is larger than any file that is taken")
+        raise ValidationError(f"{document.filename!r} is larger than Stackroom accepts")
     body = BytesIO()
     asker.client.download(document, body)
     return body.getvalue()

@@ -35,12 +35,12 @@ STYLES = {
 }
 
 _OF_NOBODY = (
-    f"{NO_USER}: keys that begin with no user's folder, so nobody finds these files; only they: "
+    f"{NO_USER}: keys without a user's folder, which no search finds; list only these with: "
     f"stackroom status -u '{NO_USER}'"
 )
 
 
-_HEADS = ("Status", "Age", "Document", "Size", "Stage, or reason")
+_HEADS = ("Status", "Age", "Document", "Size", "Stage or reason")
 
 
 @dataclass(frozen=True)

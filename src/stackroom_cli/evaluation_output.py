@@ -51,7 +51,7 @@ def print_evaluation(
         markup=False,
     )
     if left_out:
-        out.print(f"left out: {left_out} that nobody has accepted; --unaccepted asks them, too")
+        out.print(f"left out: {left_out} not accepted; use --unaccepted to ask them, too")
     width = max(len(each.title) for each in MEASURES.values())
     plain = {each.measure: f"  plain Retrieve {_beside(each)}" for each in beside}
     for name, measure in MEASURES.items():
@@ -64,7 +64,7 @@ def print_evaluation(
 
 
 def _beside(each: PairedDifference) -> str:
-    verdict = "which may be chance" if each.is_noise else "more than chance"
+    verdict = "may be chance" if each.is_noise else "significant"
     same = not each.difference
     return _figure(each.measure, each.before) + (", the same" if same else f", {verdict}")
 
@@ -77,7 +77,7 @@ def _where(evaluation: Evaluation) -> str:
 
 def _figure(name: str, value: float | None) -> str:
     if value is None:
-        return "nothing to measure"
+        return "not measured"
     return f"{value:.1%}" if MEASURES[name].is_percent else f"{value:.3f}"
 
 
@@ -96,23 +96,23 @@ def _print_miss(out: TerminalConsole, outcome: QuestionOutcome) -> None:
 
 def _expected(outcome: QuestionOutcome) -> str:
     if not outcome.is_answerable:
-        return f"nothing answers it, and {counted(len(outcome.shown), 'passage')} came as strong:"
+        return f"unanswerable, but {counted(len(outcome.shown), 'passage')} came as strong:"
     place = outcome.places[0]
     page = "" if place.page is None else f", page {place.page}"
     words = "" if place.words is None else f": “{place.words[:_LETTERS]}”"
-    came = "it is number {rank}; before it came:" if outcome.rank else "instead came:"
+    came = "it came as number {rank}, after:" if outcome.rank else "found instead:"
     if not outcome.shown:
-        came = "nothing was shown"
+        came = "nothing was found"
     return one_line(f"answered in {place.file}{page}{words}; {came.format(rank=outcome.rank)}")
 
 
 def print_compared(out: TerminalConsole, compares: RunComparison, before: Evaluation) -> None:
-    told = f"\nagainst the run of {before.began.date()}, {_where(before)}, in pairs:"
+    told = f"\ncompared with the run of {before.began.date()}, {_where(before)}:"
     out.print(told, markup=False)
     for each in compares.differences:
         out.print(f"  {_compared_line(each)}")
     if compares.alone:
-        out.print(f"left out: {counted(compares.alone, 'question')} that only one of the runs has")
+        out.print(f"left out: {counted(compares.alone, 'question')} of only one run")
 
 
 def _compared_line(each: PairedDifference) -> str:
@@ -124,9 +124,9 @@ def _compared_line(each: PairedDifference) -> str:
     if not each.difference and each.low == each.high:
         return f"{told}: the same for each question"
     verdict = (
-        f"noise with {counted(each.questions, 'question')}" if each.is_noise else "more than chance"
+        f"noise with {counted(each.questions, 'question')}" if each.is_noise else "significant"
     )
-    return f"{told} ({low} to {high}{unit} with 95 %, p {each.chance:.3f}): {verdict}"
+    return f"{told} (95 % interval {low} to {high}{unit}, p {each.chance:.3f}): {verdict}"
 
 
 def print_bar(out: TerminalConsole, found: BestScores, *, is_far: bool = False) -> None:
@@ -136,24 +136,27 @@ def print_bar(out: TerminalConsole, found: BestScores, *, is_far: bool = False) 
     `is_far` says that every question without an answer is a draft's, far from any document.
     """
     if not found.least:
-        out.print(f"\nno least score empties any answer and loses at most {MOST_LOST:.0%}")
+        out.print(
+            f"\nno minimum score is worth it: each loses more than {MOST_LOST:.0%} of answers, or"
+            " empties none"
+        )
         return
-    out.print(f"\nthe least score: {found.least:g}, if you want silence where nothing is near")
+    out.print(f"\nsuggested minimum score: {found.least:g}; passages that score less are left out")
     for told, count, those in (
-        ("unanswerable that get nothing", found.emptied, found.unanswerable),
-        ("answerable that lose every right passage", found.lost, found.right),
+        ("unanswerable questions without passages", found.emptied, found.unanswerable),
+        ("answerable questions that lose every right passage", found.lost, found.right),
     ):
         low, high = confidence_interval(count, len(those))
-        others = f"of others like them {low:.0%} to {high:.0%}"
+        others = f"95 % interval {low:.0%} to {high:.0%}"
         out.print(f"  {told}: {count} of {len(those)}, {count / len(those):.0%}; {others}")
-    out.print(f'  deploy it:  make deploy ARGS="-c retrieve_least_score={found.least:g}"')
+    out.print(f'  on AWS:  make deploy ARGS="-c retrieve_least_score={found.least:g}"')
     out.print(
-        f"  here:       stackroom down; at each start: stackroom up --least-score {found.least:g}"
+        f"  here:    stackroom down, then at each start stackroom up --least-score {found.least:g}"
     )
     if is_far:
         out.print(
-            "  all questions without an answer are the draft's, far from any document: this score"
-            " says nothing of those that are near to yours; add some"
+            "  all unanswerable questions are the draft's, far from any document, so this score"
+            " says nothing about questions closer to yours; add some"
         )
 
 
@@ -222,4 +225,4 @@ def _bar(found: BestScores) -> BarTold:
 def standing_of(gate: GateTold) -> str:
     measured = "not measured" if gate.measured is None else f"{gate.measured:.4g}"
     than = "at least" if MEASURES[gate.measure].is_minimum else "at most"
-    return f"{gate.measure} is {measured}, {than} {gate.threshold:g} was wanted"
+    return f"{gate.measure} is {measured}, required: {than} {gate.threshold:g}"

@@ -92,9 +92,11 @@ class Gate:
                     and 0 < float(number) < 1
                 ):
                     percent = f"{100 * float(number):g}"
-                    raise WrongUsage(f"--gate {typed!r}: in percent: --gate {name}={percent}")
+                    raise WrongUsage(f"--gate {typed!r}: use percent: --gate {name}={percent}")
                 return cls(name, float(number))
-        raise WrongUsage(f"--gate {typed!r}: allowed: NUMBER behind {'=, '.join(MEASURES)}=")
+        raise WrongUsage(
+            f"--gate {typed!r}: use MEASURE=NUMBER with a measure of {', '.join(MEASURES)}"
+        )
 
     def told(self, figures: Mapping[str, float | None]) -> GateTold:
         """Compare the gate with the figures. A measure without a figure does not pass."""
@@ -129,12 +131,12 @@ def options_of(typed: Sequence[str]) -> dict[str, Any]:
     for each in typed:
         name, is_there, value = each.partition("=")
         if name not in allowed or not is_there:
-            told = ", ".join(f"{one}=" for one in sorted(allowed))
-            raise WrongUsage(f"--with {each!r}: allowed: a value behind {told}")
+            names = ", ".join(sorted(allowed))
+            raise WrongUsage(f"--with {each!r}: use NAME=VALUE with a name of {names}")
         try:
             options[name] = json.loads(value)
         except (ValueError, RecursionError):
-            options[name] = value  # a text may stand there without quotes
+            options[name] = value  # a text may lack quotes
     KNOWLEDGE_BASE_RETRIEVE.parse({**options, "query": "a question"})
     return options
 
@@ -169,7 +171,7 @@ def evaluate(
     unkept = _kept(evaluation, order.out)
     bar = None
     if order.calibrates:
-        with counting(told.people, "without a least score", len(questions)) as progress:
+        with counting(told.people, "asking without a minimum score", len(questions)) as progress:
             bar = calibrate(questions, retrieve, order.options, report_progress=progress)
     figures = evaluation.figures()
     compares = None if before is None else compare(before, evaluation)
@@ -210,7 +212,7 @@ def draft(asker: Asker, path: Path, *, catalog: str, count: int, told: Output) -
     """
     require_new(path)
     if not path.parent.is_dir():
-        raise WrongUsage(f"there is no folder {path.parent}")
+        raise WrongUsage(f"folder {str(path.parent)!r} does not exist")
     catalog_id = asker.catalog_id(catalog)
     indexed = [
         each
@@ -226,12 +228,12 @@ def draft(asker: Asker, path: Path, *, catalog: str, count: int, told: Output) -
             told.people.print(f"left out: {one_line(f'{each.filename}: {error}')}", markup=False)
     found = draft_questions(documents, count=count, model=_model(asker))
     if not found:
-        raise EvaluationError(f"no sentence of {catalog!r} could be asked for")
+        raise EvaluationError(f"no document in {catalog!r} has a sentence to ask about")
     write_new(path, found)
     told.people.print(
-        f"{counted(len(found), 'question')} from {counted(len(documents), 'document')} stand in"
-        f' {path}, none of them accepted. Read each, say it in your own words, set "accepted" to'
-        " true, and add some that your documents don't answer; then: stackroom evaluate",
+        f"wrote {counted(len(found), 'question')} from {counted(len(documents), 'document')} to"
+        f' {path}, none accepted yet. Review each, reword it in your own words, set "accepted" to'
+        " true, and add some that your documents don't answer. Then run: stackroom evaluate",
         markup=False,
     )
     told.answer(
@@ -269,7 +271,7 @@ def _read(asker: Asker, document: FoundDocument) -> tuple[Page, ...]:
     body = downloaded(asker, document)
     pages = read_pages_apart(body, document.filename, seconds=_READ_SECONDS)
     if pages is None:
-        raise EvaluationError(f"it could not be read in {_READ_SECONDS:g} s")
+        raise EvaluationError(f"it could not be read within {_READ_SECONDS:g} s")
     return pages
 
 
@@ -285,7 +287,7 @@ def _make(folder: Path) -> None:
     except OSError as error:
         raise write_error(folder, error) from error
     if there := [name for name in Evaluation.FILES if os.path.lexists(folder / name)]:
-        raise EvaluationError(f"{folder} has {', '.join(there)} already; name another folder")
+        raise EvaluationError(f"{folder} already has {', '.join(there)}; name another folder")
 
 
 def _kept(evaluation: Evaluation, folder: Path | None) -> EvaluationError | None:
@@ -308,8 +310,9 @@ def _accepted(
     }
     if not chosen:
         raise EvaluationError(
-            f"{path}: nobody has accepted any of its {counted(len(found), 'question')}: read them,"
-            ' set "accepted" to true where one is good, or ask them all with --unaccepted'
+            f"{path}: none of its {counted(len(found), 'question')} is accepted; review them and"
+            " set"
+            ' "accepted" to true where one is good, or ask all with --unaccepted'
         )
     return chosen
 
@@ -329,7 +332,7 @@ def _require_indexed(
         if files.get(place.file) is not DocumentStatus.INDEXED
     ]
     if wrong:
-        # To look for a name that is alike takes its time: only of those that are told.
+        # Suggesting a similar name is slow, so only shown lines get one.
         told = [f"line {line}: {_not_there(file, files)}" for line, file in wrong[:SHOWN_LINES]]
         raise QuestionsWrong(path, told, len(wrong))
 
@@ -337,19 +340,19 @@ def _require_indexed(
 def _not_there(file: str, files: Mapping[str, DocumentStatus]) -> str:
     status = files.get(file)
     if status is not None:
-        return f"{file!r} is {status}, so nothing is found of it"
+        return f"{file!r} is {status}, so no search finds it"
     return f"there is no file {file!r} in the catalog{did_you_mean(file, files)}"
 
 
 def _confirm(asker: Asker, questions: Sequence[KnownQuestion], order: EvaluationOrder) -> None:
     if not isinstance(asker.site, AwsSite) or order.is_confirmed:
         return
-    # Of the tool, and of plain Retrieve, which costs less.
+    # Calls of the tool, and of plain Retrieve, which costs less.
     cost = spending([each.question for each in questions], times=3 if order.calibrates else 2)
     typer.confirm(
         f"{counted(len(questions), 'question')}, {counted(cost.calls, 'call')} of the tool and of"
-        f" Retrieve on {asker.site.told}: about ${cost.dollars:.4f}; ${cost.extra:.2f} more where a"
-        " reranking model or a managed knowledge base is asked. Go on?",
+        f" Retrieve on {asker.site.told}: about ${cost.dollars:.4f}; ${cost.extra:.2f} more with a"
+        " reranking model or a managed knowledge base. Continue?",
         abort=True,
         err=True,
     )
@@ -371,7 +374,7 @@ def _plain(asker: Asker, catalog: str) -> PlainRetrieve:
     catalog_id = asker.catalog_id(catalog)
     found = SiteServices(asker.site).stores.catalogs.get(catalog_id)
     if found is None or found.knowledge_base_id is None:
-        raise EvaluationError("nothing of the catalog is in a knowledge base")
+        raise EvaluationError("the catalog is in no knowledge base yet")
     return PlainRetrieve(
         client=asker.site.client("bedrock-agent-runtime"),
         knowledge_base_id=found.knowledge_base_id,

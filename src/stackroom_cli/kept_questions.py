@@ -51,7 +51,7 @@ def append(path: Path, questions: Sequence[KnownQuestion]) -> list[KnownQuestion
     path = Path(os.path.realpath(path))  # what is a link stays one
     with folder_lock(path):
         if path.exists() and not path.is_file():
-            raise EvaluationError(f"{path} can't be written: it is no file")
+            raise EvaluationError(f"{path} can't be written: it is not a regular file")
         is_begun = path.is_file() and path.stat().st_size > 0
         known = {each.question for each in read(path).values()} if is_begun else set()
         there = path.read_bytes() if is_begun else b""
@@ -62,8 +62,7 @@ def append(path: Path, questions: Sequence[KnownQuestion]) -> list[KnownQuestion
         body = there + line_end + _lines_of(added)
         if len(known) + len(added) > MOST_QUESTIONS or len(body) > LARGEST_FILE:
             raise EvaluationError(
-                f"{path} would have more than {MOST_QUESTIONS:,} questions or"
-                f" {LARGEST_FILE:,} bytes"
+                f"{path} would exceed {MOST_QUESTIONS:,} questions or {LARGEST_FILE:,} bytes"
             )
         replace(path, body)
     return added
@@ -80,7 +79,7 @@ def write_new(path: Path, questions: Sequence[KnownQuestion]) -> None:
 
 def require_new(path: Path) -> None:
     if os.path.lexists(path):
-        raise WrongUsage(f"{path} is there already; name a file that is not, or remove it")
+        raise WrongUsage(f"{path} already exists; name a new file, or remove it")
 
 
 def _lines_of(questions: Sequence[KnownQuestion]) -> bytes:
@@ -92,14 +91,16 @@ def _told(
 ) -> str:
     if not found:
         return (
-            "nobody has said anything of this catalog's answers yet, in the console's page Ask or a"
-            " chat, or by an agent's tool feedback"
+            "no answers from this catalog have been rated yet, on the console's page Ask, in a"
+            " chat, or by an agent's feedback tool"
         )
     if not added:
-        return f"all of it stands in {path} already: {counted(len(found), 'question')}"
-    lines = [f"{counted(len(added), 'question')} added to {path}, none of them accepted."]
+        return f"{path} already has all rated questions ({len(found)})"
+    lines = [f"{counted(len(added), 'question')} added to {path}, none accepted yet."]
     if len(added) > unanswered:
-        lines.append(f"{len(added) - unanswered} with the file that came first: look into it.")
+        lines.append(f"{len(added) - unanswered} name the file that came first: check it.")
     if unanswered:
-        lines.append(f"{unanswered} without an answer: say what answers, as the line's note tells.")
-    return " ".join([*lines, 'Set "accepted" to true where one is good; then: stackroom evaluate'])
+        lines.append(f"{unanswered} lack an answer: add it as the line's note says.")
+    return " ".join(
+        [*lines, 'Set "accepted" to true where one is good. Then run: stackroom evaluate']
+    )

@@ -82,7 +82,7 @@ def up(
                     mode.watch(beside)
         except Stopped:
             _require_kept(state)
-            announce("stopped; what was ingested is kept")
+            announce("stopped; ingested documents are kept")
 
 
 def _beside(
@@ -112,7 +112,7 @@ def down(state_dir: Path, *, told: Output) -> None:
     if state.holder() == pid:
         raise StillStopping(pid, _DOWN_SECONDS)
     _require_kept(state)
-    told.people.print("down; what was ingested is kept")
+    told.people.print("stopped; ingested documents are kept")
     told.answer(DoneAnswer())
 
 
@@ -156,7 +156,7 @@ def _shown(path: Path) -> str:
 def _console(instance: Instance) -> str:
     if instance.console_url is None:
         return ""
-    return f"  console  {instance.console_url}/   in a browser: sign in as anyone\n"
+    return f"  console  {instance.console_url}/   in a browser; sign in as any user\n"
 
 
 def _models(embeds: ModelName) -> str:
@@ -177,11 +177,11 @@ def _welcome(out: Console, instance: Instance, seconds: float, model: ModelName)
     where = _unless_default(instance.state_dir)
     out.print(
         f"""
-[bold]Stackroom is up[/bold] after {seconds:.1f} s, AWS's delays {instance.speed:g} times shorter. \
-Ctrl-C stops it; what was ingested is kept.
+[bold]Stackroom is up[/bold] after {seconds:.1f} s, {instance.speed:g} times faster than AWS. \
+Ctrl-C stops it; ingested documents are kept.
 
 {_console(instance)}  S3       {instance.aws_endpoint}   bucket {instance.bucket}
-  MCP      {instance.mcp_url}   the tools: see docs/tools.md
+  MCP      {instance.mcp_url}   for the tools, see docs/tools.md
   models   {escape(_models(model))}
   logs     {instance.state_dir / "logs"}
 
@@ -193,7 +193,7 @@ In another shell:
   {stackroom} ask "how many days of leave do I get?" --user alice
   {stackroom} token --user alice                  # a bearer token for any MCP client
   {stackroom} env --operator{where}   # keys that may do anything
-  {stackroom} down                                # stop it; --help has the other verbs
+  {stackroom} down                                # stop; --help lists all verbs
 """,
         markup=True,
     )

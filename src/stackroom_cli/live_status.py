@@ -25,7 +25,7 @@ from stackroom_cli.output import Output, TerminalConsole
 from stackroom_cli.sites.site_records import CatalogListing
 from stackroom_cli.untrusted_text import one_line
 
-# What a window shows of all documents: what moves and what failed before all else, totals always.
+# A window shows documents in progress and failed ones before all others, and always the totals.
 #
 # `composed` makes its lines of records, width and height alone; nothing is read or drawn here.
 
@@ -64,7 +64,7 @@ def composed(
         lines += [drawn(row, told_below=bool(reason)), *reason]
     if len(shown) < count:
         hidden = counts - Counter(document.status for (_, document), _ in shown)
-        lines.append(_cut(f"and {told(hidden)}: not shown", width))
+        lines.append(_cut(f"not shown: {told(hidden)}", width))
     total = f"{count} {'document' if count == 1 else 'documents'}"
     lines.append(_cut(f"{total}: {told(counts)}", width))
     return lines[-height:]
@@ -148,7 +148,7 @@ class _Widths:
 
 def _head(width: int) -> Text:
     return Text(
-        _columns(width, "Status", "Age", "Document", "Size", "Stage, or reason"), style="bold"
+        _columns(width, "Status", "Age", "Document", "Size", "Stage or reason"), style="bold"
     )
 
 
@@ -355,7 +355,7 @@ class EachTotal:
                 self._say(f"failed    {one_line(f'{each.s3_key}  {each.status_reason}')}")
         if (counts := told(Counter(each.status for each in documents))) != self._told:
             self._told = counts
-            self._say(counts or "none is recorded yet")
+            self._say(counts or "waiting for the first record")
 
     def close(self) -> None:
         pass

@@ -63,19 +63,19 @@ def reread(
             again += [each.s3_key for each in part.again]
             refused += part.refused
             for document in part.again:
-                out.print(escape(f"reading anew  {one_line(document.s3_key)}"))
+                out.print(escape(f"rereading  {one_line(document.s3_key)}"))
             advance(examined := examined + part.examined)
     reasons = ((each.key, each.reason) for each in refused)
-    tell_reasons(out, "not read anew", reasons, style="yellow")
-    out.print(f"{len(again)} read anew, {len(refused)} not; see: stackroom status")
+    tell_reasons(out, "not reread", reasons, style="yellow")
+    out.print(f"rereading {len(again)}, not {len(refused)}; see: stackroom status")
     told.answer(RereadAnswer(again=again, refused=refused))
     if refused and targets:
         raise LocalModeError(
-            f"{len(refused)} of {len(again) + len(refused)} are not read anew; see above"
+            f"{len(refused)} of {len(again) + len(refused)} were not reread; see above"
         )
     if not again:
-        why = "see above" if refused else "every text is of the present reader"
-        raise LocalModeError(f"nothing is read anew; {why}")
+        why = "see above" if refused else "every text is up to date"
+        raise LocalModeError(f"nothing was reread; {why}")
 
 
 def _wanted(
@@ -131,7 +131,7 @@ def read_anew_at_start(
     try:
         yield from _steps(state, SiteServices(instance), announce, counting)
     except Exception as error:  # whatever it is, what is served goes on
-        announce(one_line(f"documents are not read anew, the next start tries again: {error}"))
+        announce(one_line(f"rereading failed and is retried at the next start: {error}"))
 
 
 def _steps(
@@ -141,7 +141,7 @@ def _steps(
         yield
     wanted = [_Wanted.all_of(each) for each in SiteRecords(services.site).catalogs()]
     waiting, examined, refused = deque[Document](), 0, 0
-    with counting("documents read anew", sum(each.count for each in wanted)) as advance:
+    with counting("documents reread", sum(each.count for each in wanted)) as advance:
         for part in _parts(services, wanted):
             waiting += part.again
             examined, refused = examined + part.examined, refused + len(part.refused)
@@ -150,11 +150,9 @@ def _steps(
         state.record_reader(reader_of(services.ocr))
         if waiting:
             count = counted(len(waiting), "document")
-            announce(f"reading {count} anew that an earlier version has read")
+            announce(f"rereading {count} from an earlier version")
         if refused:
-            announce(
-                f"not reading {counted(refused, 'document')} anew; `{command()} reread` says why"
-            )
+            announce(f"not rereading {counted(refused, 'document')}; `{command()} reread` says why")
         while waiting:
             if _is_waiting(services, waiting[0]):
                 yield

@@ -40,15 +40,14 @@ from stackroom_cli.sites.site_services import SiteServices
 from stackroom_cli.untrusted_text import one_line
 from stackroom_local.local_errors import LocalModeError
 
-# Uploads that wait to be taken up: objects in the bucket that no record tells of with this
-# content.
+# Uploads that are not processed yet: objects in the bucket without a record of this content.
 #
-# Their events are on the way, in the queue, or with a worker that died: then they come again once
-# the queue's visibility timeout has passed, as on AWS. The same file put again changes no record.
+# Their events are on the way, in the queue, or with a worker that died: these come again after the
+# queue's visibility timeout, as on AWS. Uploading the same file again changes no record.
 
 _SHOWN = 20
-SIDECARS = "whose attributes only an operator's `stackroom adopt` takes"
-JUNK = "which systems and programs keep for themselves"
+SIDECARS = "sidecars (use stackroom adopt)"
+JUNK = "hidden or system files"
 
 
 def objects(inventory: Inventory, user_id: str | None) -> Iterator[ListedObject]:
@@ -82,7 +81,7 @@ def told_waiting(keys: list[str]) -> str:
     """Describe the waiting uploads for people; empty if there are none."""
     if not keys:
         return ""
-    count = f"{len(keys)} {'upload waits' if len(keys) == 1 else 'uploads wait'} to be taken up"
+    count = f"{counted(len(keys), 'upload')} not processed yet"
     more = [f"and {len(keys) - _SHOWN} more"] if len(keys) > _SHOWN else []
     return f"{count}:\n" + indent("\n".join([*keys[:_SHOWN], *more]), "  ")
 
@@ -97,12 +96,12 @@ def left_out_text(names: Sequence[str], what: str) -> str:
         return ""
     more = [f"and {len(names) - _NAMED} more"] if len(names) > _NAMED else []
     listed = ", ".join([*map(one_line, names[:_NAMED]), *more])
-    return f"{counted(len(names), 'file')} left out, {what}: {listed}"
+    return f"left out {len(names)} {what}: {listed}"
 
 
 class SomeFailed(LocalModeError):
     def __init__(self, count: int, of: int) -> None:
-        super().__init__(f"{count} of {counted(of, 'file')} did not become searchable; see above")
+        super().__init__(f"{count} of {counted(of, 'file')} are not searchable; see above")
 
 
 def drop(
@@ -277,10 +276,10 @@ def found_at(paths: list[Path]) -> FoundFiles:
     try:
         found = find(paths)
     except FileNotFoundError as error:
-        raise ValidationError(f"no such file or folder: {error}") from error
+        raise ValidationError(f"file or folder {str(error)!r} does not exist") from error
     if not found.files:
         left = f"; {counted(len(found.left_out), 'file')} left out" if found.left_out else ""
-        raise ValidationError(f"there is no file to drop in {', '.join(map(str, paths))}{left}")
+        raise ValidationError(f"no files to drop in {', '.join(map(str, paths))}{left}")
     return found
 
 
@@ -294,7 +293,7 @@ def tell_left_out(out: TerminalConsole, found: FoundFiles) -> None:
     names = [each.name for each in found.left_out]
     sidecars = [each for each in names if each.endswith(SIDECAR_SUFFIX)]
     others = [each for each in names if each not in sidecars]
-    whats = {f"hidden, or {JUNK.removeprefix('which ')}": others, SIDECARS: sidecars}
+    whats = {JUNK: others, SIDECARS: sidecars}
     for what, left_out in whats.items():
         if left_out:
             out.print(Text(left_out_text(left_out, what), style="dim"))
@@ -388,16 +387,18 @@ def retry(site: Site, targets: list[str], *, user: str, catalog: str | None, tol
         again += [each.s3_key for each in retried.again]
         refused += [NotAgain(key=each.s3_key, reason=why) for each, why in retried.refused]
         for document in retried.again:
-            out.print(escape(f"trying again  {one_line(document.s3_key)}"))
+            out.print(escape(f"retrying      {one_line(document.s3_key)}"))
         for document, why_not in retried.refused:
             out.print(
-                escape(one_line(f"not again     {document.s3_key}: {why_not}")), style="yellow"
+                escape(one_line(f"not retrying  {document.s3_key}: {why_not}")), style="yellow"
             )
-    out.print(f"{len(again)} tried again, {len(refused)} not; see: stackroom status --user {user}")
+    out.print(f"retrying {len(again)}, not {len(refused)}; see: stackroom status --user {user}")
     told.answer(RetryAnswer(again=again, refused=refused))
     if refused and targets:
         raise LocalModeError(
-            f"{len(refused)} of {len(again) + len(refused)} are not tried again; see above"
+            f"{len(refused)} of {len(again) + len(refused)} were not retried; see above"
         )
     if not again:
-        raise LocalModeError(f"nothing is tried again{'; see above' if refused else ''}")
+        raise LocalModeError(
+            f"nothing was retried{'; see above' if refused else ': no document has failed'}"
+        )

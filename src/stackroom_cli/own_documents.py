@@ -142,7 +142,7 @@ def delete(
     told: Output,
 ) -> None:
     if catalog is None:
-        raise WrongUsage("name your catalog with --catalog, or --user for an operator's deletion")
+        raise WrongUsage("name your catalog with --catalog, or as an operator a user with --user")
     client, catalog_id = person.client, person.asker.catalog_id(catalog)
     if targets:
         there = {canonical_name(each.filename): each for each in client.documents(catalog_id)}
@@ -153,14 +153,16 @@ def delete(
             client.delete(each)
         if wait:
             client.wait_deleted(meant)
-        told.people.print(f"deleted {len(targets)} of {catalog}", markup=False)
+        told.people.print(
+            f"deleted {counted(len(targets), 'document')} from {catalog}", markup=False
+        )
         told.answer(DeleteAnswer(receipts=[], removed=list(targets)))
         return
     if not yes:
-        typer.confirm(f"Delete {catalog} and all in it?", abort=True, err=True)
+        typer.confirm(f"Delete {catalog} and all its documents?", abort=True, err=True)
     client.delete_catalog(catalog_id, timeout=math.inf if wait else None)
     is_there = not wait and any(each.catalog_id == catalog_id for each in client.catalogs())
-    told.people.print(f"{catalog} {'is being deleted' if is_there else 'is gone'}", markup=False)
+    told.people.print(f"{catalog} {'is being deleted' if is_there else 'is deleted'}", markup=False)
     left = CatalogStatus.DELETING if is_there else None
     told.answer(DeleteAnswer(receipts=[], catalog=catalog_id, catalog_status=left))
 

@@ -35,7 +35,7 @@ def events(asker: Asker, *, catalog: str | None, follow: bool, told: Output) -> 
             )
         )
     if each is None:
-        told.people.print("nothing happened in the last seven days")
+        told.people.print("no events in the last seven days")
 
 
 def _line(event: "Event") -> Text:

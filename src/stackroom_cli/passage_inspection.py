@@ -25,11 +25,8 @@ from stackroom_cli.json_output import LeftOut, PassagesAnswer, PassageTold
 from stackroom_cli.output import Output, TerminalConsole
 from stackroom_cli.untrusted_text import lines, one_line
 
-_WHOSE = (
-    "This is the text that is indexed, cut as it is here. On AWS Bedrock cuts by itself, and may do"
-    " it otherwise."
-)
-_TEXTLESS = "no text; if it is a picture, it is not read"
+_WHOSE = "This is the indexed text, cut as in the local mode; on AWS, Bedrock may cut it elsewhere."
+_TEXTLESS = "no text; images are not read"
 _SECONDS = 120.0  # as long as the simulator gives a file
 
 
@@ -131,7 +128,7 @@ def _stands(passage: PassageTold) -> str:
         told[-1] += f" ({first} to {last})"
     if passage.section:
         told.append(escape(one_line(f"section {passage.section}")))
-    told = told or ["no place known"]
+    told = told or ["place unknown"]
     told.append(counted(passage.tokens, "token"))
     if passage.is_navigation:
         told.append("contents or index: comes last in answers")

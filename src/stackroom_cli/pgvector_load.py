@@ -43,7 +43,7 @@ from stackroom_stores.pgvector.document_loading import Chunk, Documents, NewDocu
 from stackroom_stores.pgvector.pgvector_entry import ROOT_CERTIFICATES, Address
 from stackroom_stores.pgvector.schema import Tables, create
 
-# Files of this machine into a knowledge base in PostgreSQL: read, cut, embedded, and written.
+# Loading files into PostgreSQL: they are read, cut, embedded, and written.
 #
 # They are read as the product reads them and cut as the simulator cuts them, so that the same
 # files make the same passages in every store.
@@ -261,12 +261,12 @@ def _begin(documents: Documents, target: LoadTarget) -> None:
         documents.make_knowledge_base(target.knowledge_base_id)
     except KnowledgeBaseNotFound:
         raise LocalModeError(
-            f"knowledge base {target.knowledge_base_id!r} is another user's; name another one with"
-            " --knowledge-base (one that was begun with --shared takes everybody's documents)"
+            f"knowledge base {target.knowledge_base_id!r} belongs to another user; name another"
+            " one with --knowledge-base, or one that was created with --shared"
         ) from None
     except SearchRefused as error:
         raise LocalModeError(
-            f"{error}; --create-tables makes tables where there are none, --schema names others"
+            f"{error}; create the tables with --create-tables, or name another schema with --schema"
         ) from None
 
 
@@ -275,7 +275,7 @@ def _make(tables: Tables, connecting: dict[str, object], target: LoadTarget, way
         # psycopg's own parameters, which are of many types
         connection = psycopg.connect("", **connecting, autocommit=True)  # type: ignore[arg-type]
     except psycopg.Error as error:
-        raise LocalModeError(f"the database can't be connected to: {error}") from None
+        raise LocalModeError(f"can't connect to the database: {error}") from None
     with connection:
         create(
             connection,
@@ -304,17 +304,17 @@ def _loaded(
     passages = counted(sum(each.chunks for each in loaded), "passage")
     out.print(
         f"loaded {len(loaded)} of {counted(len(outcomes), 'file')} as {passages}"
-        f" in {time.monotonic() - started:.1f} s; {unchanged} were there already"
+        f" in {time.monotonic() - started:.1f} s; {unchanged} unchanged"
     )
     return outcomes
 
 
 def _files(folder: Path) -> tuple[DroppableFile, ...]:
     if not folder.is_dir():
-        raise ValidationError(f"no such folder: {folder}")
+        raise ValidationError(f"folder {str(folder)!r} does not exist")
     found = find([folder]).files
     if not found:
-        raise ValidationError(f"there is no file to load in {folder}")
+        raise ValidationError(f"no files to load in {folder}")
     return found
 
 
@@ -330,7 +330,7 @@ def _address(target: LoadTarget) -> Address:
     if unknown := sorted(set(parts) - _PARTS):
         raise ValidationError(f"{shown}, without {', '.join(unknown)}")
     if missing := sorted(_PARTS - {"port"} - set(parts)):
-        raise ValidationError(f"{shown}: {', '.join(missing)} left out")
+        raise ValidationError(f"{shown}: {', '.join(missing)} missing")
     try:
         return Address(
             host=str(parts["host"]),

@@ -51,13 +51,13 @@ def answer(services: SiteServices, catalogs: Sequence[Catalog]) -> PoolAnswer:
 def overview(services: SiteServices, catalogs: Sequence[Catalog]) -> RenderableType:
     standings = _look(services)
     names = _names(catalogs, [each.member for each in standings])
-    shown = table("Knowledge base", "Own data sources", "On the shared one", "Running", "Waiting")
+    shown = table("Knowledge base", "Own data sources", "Shared data source", "Running", "Waiting")
     for each in standings:
         shown.add_row(
             each.member.knowledge_base_id,
             Text(_own(each, names)),
             Text(_shared(each.member, catalogs, names)),
-            Text("\n".join(_running(grant, names) for grant in each.running) or "nobody"),
+            Text("\n".join(_running(grant, names) for grant in each.running) or "none"),
             Text(_waiting(each, names)),
         )
     return shown
@@ -106,7 +106,7 @@ def _waiting(standing: MemberStanding, names: dict[str, str]) -> str:
     for mode, what in ((Mode.JOB, "a job"), (Mode.DIRECT, "direct calls")):
         if queue := standing.waiting[mode]:
             lines.append(f"{len(queue)} for {what}, the oldest {_oldest(queue[0], names)}")
-    return "\n".join(lines) or "nobody"
+    return "\n".join(lines) or "none"
 
 
 def _oldest(waiter: Waiter, names: dict[str, str]) -> str:

@@ -37,8 +37,8 @@ class LocalVerb(Verb):
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         if named_deployment.get() is not None:
             raise WrongUsage(
-                f"{self.name} works on no deployment; leave --deployment out, and "
-                "STACKROOM_DEPLOYMENT unset"
+                f"{self.name} does not work on a deployment; leave out --deployment, and unset "
+                "STACKROOM_DEPLOYMENT"
             )
         return super().invoke(ctx)
 
@@ -51,9 +51,9 @@ _app = partial(
 )
 commands = _app(help="Drop a file into S3 and it becomes searchable by agents: here, or on AWS.")
 groups = {
-    "caps": _app(help="How much each user may have."),
-    "deployments": _app(help="Which deployments on AWS this machine knows."),
-    "webhooks": _app(help="Which addresses are told of changes, for operators."),
+    "caps": _app(help="Set and show users' caps."),
+    "deployments": _app(help="Manage the deployments on AWS that this machine knows."),
+    "webhooks": _app(help="Manage webhooks, which are called on changes."),
 }
 for group, within in groups.items():
     commands.add_typer(within, name=group)
@@ -80,13 +80,13 @@ def stackroom(
             "--deployment",
             metavar="NAME",
             envvar="STACKROOM_DEPLOYMENT",
-            help="Work on this deployment (stackroom deployments list), not on the local mode.",
+            help="Work on this deployment (stackroom deployments list) instead of the local mode.",
         ),
     ] = None,
     version: Annotated[  # noqa: ARG001 - its callback tells
         bool,
         typer.Option(
-            "--version", is_eager=True, callback=_tell_version, help="Show which this is, and exit."
+            "--version", is_eager=True, callback=_tell_version, help="Show the version and exit."
         ),
     ] = False,
 ) -> None:
@@ -112,7 +112,7 @@ def run() -> None:
         tell(error.format_message(), type(error).__name__, is_json=is_json)
         sys.exit(error.exit_code)
     except typer.Abort:
-        tell("stopped: it was not confirmed", "Abort", is_json=is_json)
+        tell("not confirmed; nothing was done", "Abort", is_json=is_json)
         sys.exit(1)
     except Exception as error:
         if (told := refused(error) or of_gateway(error) or unwritable(error)) is None:
@@ -133,5 +133,5 @@ def _require_utf8(text: str) -> None:
         # Python keeps the bytes that it can't decode as lone surrogates; fsencode gives them back.
         shown = os.fsencode(text).decode("utf-8", "backslashreplace")
         raise WrongUsage(
-            f"the argument '{one_line(shown)}' must be UTF-8; what \\x stands before is not"
+            f"the argument '{one_line(shown)}' must be UTF-8; the bytes shown as \\x are not"
         ) from None

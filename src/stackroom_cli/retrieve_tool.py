@@ -96,12 +96,12 @@ def _object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise WrongUsage(f"--arguments is no JSON: {error}") from error
+        raise WrongUsage(f"--arguments is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise WrongUsage("--arguments must be a JSON object")
     if not is_encodable(value):  # the client would send null, or leave the argument out
         raise WrongUsage(
-            "--arguments has what JSON in UTF-8 can't carry: NaN, Infinity, a number as large as "
-            "1e999, or half of a surrogate pair (\\ud800 to \\udfff)"
+            "--arguments has a value that JSON in UTF-8 can't express: NaN, Infinity, a number as "
+            "large as 1e999, or half of a surrogate pair (\\ud800 to \\udfff)"
         )
     return value

@@ -31,10 +31,10 @@ _A_SECOND = 4.0  # requests for documents: whoever looks on waits
 _TRIES = 8  # of one piece, over half a minute
 _pause = random_pauses(first=1, longest=10)
 _SUMS = {
-    Outcome.MENDED: "mended",
-    Outcome.ASKED_FOR: "to be mended by what was asked for",
-    Outcome.LEFT: "left as told above",
-    Outcome.FAILED: "failed as told above",
+    Outcome.MENDED: "repaired",
+    Outcome.ASKED_FOR: "being repaired",
+    Outcome.LEFT: "not repaired (see above)",
+    Outcome.FAILED: "failed (see above)",
 }
 
 
@@ -44,7 +44,7 @@ def reconcile(site: Site, *, dry_run: bool, told: Output) -> None:
     _sum_up(out, found, dry_run=dry_run)
     if any("aws bedrock-agent" in each.remedy for each in found) and isinstance(site, Instance):
         keys = f"stackroom env --operator --state-dir {shlex.quote(str(site.state_dir))}"
-        out.print(f'the AWS CLI, .venv/bin/aws, comes here after: eval "$(.venv/bin/{keys})"')
+        out.print(f'to use the AWS CLI, .venv/bin/aws, here, run: eval "$(.venv/bin/{keys})"')
     told.answer(_answer(found, dry_run=dry_run))
     if bad := list(_bad(found, dry_run=dry_run)):
         raise LocalModeError(f"{', '.join(bad)}; see above")
@@ -57,7 +57,7 @@ def _bad(found: Sequence[Discrepancy], *, dry_run: bool) -> Iterator[str]:
     compared = [each for each in found if each.kind is not Kind.NOT_COMPARED]
     left = [each for each in compared if each.outcome in (Outcome.LEFT, Outcome.FAILED)]
     if left and not dry_run:
-        yield f"{len(left)} of {len(compared)} could not be mended"
+        yield f"{len(left)} of {len(compared)} could not be repaired"
     if len(compared) < len(found):
         yield f"{len(found) - len(compared)} could not be compared"
 
@@ -108,7 +108,7 @@ def _to_the_end(
             failures, at = (failures + 1 if bookmark.read() == at else 1), bookmark.read()
             if failures == _TRIES:
                 raise
-            out.print(Text(f"{error}; trying again"), style="dim")
+            out.print(Text(f"{error}; retrying"), style="dim")
             _pause(failures)
         else:
             return
@@ -143,16 +143,16 @@ def _line(each: Discrepancy, *, dry_run: bool) -> str:
 
 def _sum_up(out: Console, found: Sequence[Discrepancy], *, dry_run: bool) -> None:
     if not found:
-        out.print("found nothing: bucket, records, index and control table agree")
+        out.print("no discrepancies: bucket, records, index and control table agree")
         return
     had = Counter(each.outcome for each in found if each.kind is not Kind.NOT_COMPARED)
     count = had.total()
     parts = [f"found {count} {'discrepancy' if count == 1 else 'discrepancies'}"]
     if count and dry_run:
-        parts.append("this is what would be done, and a dry run does nothing")
+        parts.append("a dry run repairs nothing")
     elif count:
         told = (f"{had[outcome]} {words}" for outcome, words in _SUMS.items() if had[outcome])
         parts.append(", ".join(told))
     if count < len(found):
-        parts.append(f"{len(found) - count} could not be compared, as told above")
+        parts.append(f"{len(found) - count} could not be compared (see above)")
     out.print("; ".join(parts))

@@ -38,17 +38,17 @@ def add(site: Site, url: str, *, user: str | None, types: str, told: Output) -> 
 
 def show(site: Site, *, told: Output) -> None:
     found = sorted(SiteServices(site).webhooks.all(), key=lambda each: each.created_at)
-    shown = table("Webhook", "Is told of", "URL")
+    shown = table("Webhook", "Changes", "URL")
     for each in found:
         shown.add_row(*map(Text, (each.id, _about(each), each.url)))
-    none = "none yet; add one with: stackroom webhooks add https://..."
+    none = "no webhooks yet; add one with: stackroom webhooks add https://..."
     told.people.print(shown if found else none)
     told.answer(WebhooksAnswer(webhooks=found))
 
 
 def remove(site: Site, webhook_id: str, *, told: Output) -> None:
     SiteServices(site).webhooks.remove(_found(site, webhook_id))
-    told.people.print(f"{webhook_id} is told no more")
+    told.people.print(f"removed {webhook_id}")
     told.answer(DoneAnswer())
 
 
@@ -76,8 +76,8 @@ def redeliver(site: Site, *, told: Output) -> None:
         )
         sqs.delete_message(QueueUrl=dead, ReceiptHandle=message["ReceiptHandle"])
         count += 1
-    calls = "1 call is" if count == 1 else f"{count} calls are"
-    told.people.print(f"{calls} tried again" if count else "nothing was set aside")
+    calls = "1 delivery" if count == 1 else f"{count} deliveries"
+    told.people.print(f"retrying {calls}" if count else "no deliveries were set aside")
     told.answer(RedeliveredAnswer(calls=count))
 
 
@@ -97,7 +97,7 @@ def _types(text: str) -> tuple[WebhookType, ...]:
         return tuple(dict.fromkeys(WebhookType(each.strip()) for each in text.split(",")))
     except ValueError:
         allowed = ", ".join(WebhookType)
-        raise ValidationError(f"--types {text!r} must be some of {allowed}") from None
+        raise ValidationError(f"--types {text!r} must be one or more of {allowed}") from None
 
 
 def _found(site: Site, webhook_id: str) -> Webhook:
@@ -118,5 +118,5 @@ def _about(webhook: Webhook) -> str:
 
 def _tell_secret(webhook: Webhook, key: str, told: Output) -> None:
     secret = secret_of(webhook.id, key=key)
-    told.people.print(f"its calls are signed with: {secret}")
+    told.people.print(f"secret that signs its deliveries: {secret}")
     told.answer(WebhookAnswer(webhook=webhook, secret=secret))

@@ -152,8 +152,8 @@ MEASURES: Mapping[str, Measure] = {
     "top10": Measure("right passage in the first ten"),
     "mrr": Measure("MRR", is_percent=False),
     "nothing": Measure("answerable that got nothing", is_minimum=False),
-    "answerable_weak": Measure("answerable told weak", is_minimum=False),
-    "unanswerable_weak": Measure("unanswerable told weak"),
+    "answerable_weak": Measure("answerable marked weak", is_minimum=False),
+    "unanswerable_weak": Measure("unanswerable marked weak"),
     "pages": Measure("page right, of right passages"),
     "p50": Measure("p50, seconds", is_percent=False, is_minimum=False),
 }

@@ -66,7 +66,7 @@ class AlreadyUp(LocalModeError):
 class NotOurs(LocalModeError):
     def __init__(self, state_dir: Path, why: str) -> None:
         super().__init__(
-            f"{state_dir} can't be the state directory: {why}; name an empty or a new one with "
+            f"{state_dir} can't be the state directory: {why}; name an empty or new one with "
             "--state-dir"
         )
 
@@ -74,8 +74,8 @@ class NotOurs(LocalModeError):
 class NotUp(LocalModeError):
     def __init__(self, state_dir: Path) -> None:
         super().__init__(
-            f"nothing is up in {state_dir}; start it in another shell with: {command()} up "
-            "(another directory: --state-dir, or STACKROOM_STATE_DIR)"
+            f"the local mode is not running in {state_dir}; start it in another shell with:"
+            f" {command()} up (another directory: --state-dir, or STACKROOM_STATE_DIR)"
         )
 
 
@@ -83,15 +83,15 @@ class OutdatedState(LocalModeError):
     def __init__(self, table: str) -> None:
         super().__init__(
             f"the state directory was made by an earlier version of Stackroom: its table {table} "
-            f"lacks an index that can't be added. Forget all that was kept with: {command()} up "
-            "--fresh (or name a new directory with --state-dir), and drop your files again"
+            f"lacks an index that can't be added; delete its data with: {command()} up --fresh "
+            "(or name a new directory with --state-dir), and drop your files again"
         )
 
 
 class StillStopping(LocalModeError):
     def __init__(self, pid: int, seconds: float) -> None:
         super().__init__(
-            f"process {pid} was told to stop {seconds:.0f} s ago and is still saving its state; "
+            f"process {pid} is still saving its state {seconds:.0f} s after it was asked to stop; "
             f"wait, or end it with: kill -9 {pid}"
         )
 
@@ -99,8 +99,8 @@ class StillStopping(LocalModeError):
 class PortTaken(LocalModeError):
     def __init__(self, port: int, needed_by: str) -> None:
         super().__init__(
-            f"port {port} on 127.0.0.1 is taken, and {needed_by} needs it; stop what listens there "
-            "or choose four free ports in a row, by --port "
+            f"port {port} on 127.0.0.1, which {needed_by} needs, is in use; stop the program there "
+            "or choose four free consecutive ports with --port "
             f"{port + 1000 if port < 60_000 else port - 1000}"
             ' (with make, ARGS="--port N")'
         )
@@ -109,8 +109,8 @@ class PortTaken(LocalModeError):
 class PartMissing(LocalModeError):
     def __init__(self, name: str, root: Path) -> None:
         super().__init__(
-            f"this installation of Stackroom is broken: {name} is missing in {root}; install it "
-            "anew from its checkout: pipx install --force ."
+            f"this installation of Stackroom is broken: {name} is missing in {root}; reinstall it "
+            "from its checkout: pipx install --force ."
         )
 
 
@@ -146,21 +146,21 @@ class UnknownResource(LocalModeError):
 
 class DeploymentFailed(LocalModeError):
     def __init__(self, stack: str, status: str, reasons: list[str]) -> None:
-        told = "\n".join(f"  {reason}" for reason in reasons) or "  no reason was given"
+        told = "\n".join(f"  {reason}" for reason in reasons) or "  no reason given"
         super().__init__(f"stack {stack!r} ended as {status}:\n{told}")
 
 
 class NotStabilised(LocalModeError):
     def __init__(self, what: str, wanted: str, status: str, reasons: list[str]) -> None:
         told = f": {' '.join(reasons)}" if reasons else ""
-        super().__init__(f"{what} was not {wanted}, its status is {status}{told}")
+        super().__init__(f"{what} was not {wanted}: its status is {status}{told}")
 
 
 class OfAnotherType(LocalModeError):
     def __init__(self, name: str, there: str, wanted: str) -> None:
         super().__init__(
-            f"knowledge base {name!r} is there and of type {there}, which can't be changed to"
-            f" {wanted}; start as before, in another --state-dir, or anew with --fresh"
+            f"knowledge base {name!r} exists with type {there}, which can't be changed to {wanted};"
+            " start as before, in another --state-dir, or with --fresh"
         )
 
 
@@ -172,17 +172,19 @@ class ChildFailed(LocalModeError):
 class NoRoom(LocalModeError):
     def __init__(self, path: Path, needed: int, why: str) -> None:
         super().__init__(
-            f"{path} needs {needed // 2**20} MB of room for what is written at a stop ({why}); make"
-            " room on its disk, or name a directory on another one with --state-dir"
+            f"{path} needs {needed // 2**20} MB of free space for the data written at a stop"
+            f" ({why});"
+            " free space on its disk, or name a directory on another one with --state-dir"
         )
 
 
 class NotKept(LocalModeError):
     def __init__(self, path: Path) -> None:
         super().__init__(
-            f"down, but not all of {path} could be written: files are kept, and tables and queues"
-            f" are as at the stop before; see {path}/logs/ministack.log, make room on its disk, and"
-            " drop again what is missing after the next start"
+            f"stopped, but not all of {path} could be written: files are kept, but tables and"
+            " queues"
+            f" are as at the previous stop; see {path}/logs/ministack.log, free space on its disk,"
+            " and after the next start drop missing files again"
         )
 
 

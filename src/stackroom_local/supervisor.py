@@ -185,7 +185,7 @@ class LocalMode:
         total = count_outdated(kept, model)
         if not total:
             return
-        self.announce(f"{total} passages are embedded anew, by the model {self.model}")
+        self.announce(f"embedding {total} passages again with the model {self.model}")
         server = self._servers.re_embedding()
         self._spawn(server)
         child = self._children[server.name]

@@ -97,7 +97,7 @@ def test_failed_knowledge_base_is_reported_and_failure_of_all_is_an_error(
 
     assert contents(partial) == {"leave by law"}
     assert text_of(partial).splitlines()[-1] == (
-        "These knowledge bases didn't answer, so this may not be all: NEWS000001."
+        "Incomplete, because these knowledge bases did not answer: NEWS000001."
     )
     assert (nothing["success"], nothing["status"]) == (False, "error")
     assert nothing["errorType"] == "RetrievalFailed"
@@ -269,10 +269,10 @@ def test_what_did_not_fit_is_said_too(world: World) -> None:
         "1. leave.txt, doc-leave.txt in cat-1, score 0.90",
         "> annual leave",
         "",
-        "Found and left out, for want of room in max_tokens: 1.",
+        "Found but omitted, because max_tokens was reached: 1.",
     ]
     assert [each["content"] for each in least["results"]] == ["a..."]
-    assert text_of(least).endswith("Found and left out, for want of room in max_tokens: 1.")
+    assert text_of(least).endswith("Found but omitted, because max_tokens was reached: 1.")
 
 
 BOTH = linked_settings(configured(LAWS, NEWS))

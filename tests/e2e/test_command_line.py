@@ -39,28 +39,28 @@ FAILURES = {
     "ask with an empty question": (["ask", "", "-u", "vera"], "query: is empty"),
     "ask of a catalog that is not there": (
         ["ask", "why?", "-u", "vera", "-c", "nothere"],
-        "'vera' has no catalog 'nothere', only 'papers'",
+        "'vera' has no catalog 'nothere'; there are: 'papers'",
     ),
     "delete of what is not there": (["delete", "vera/papers/b.txt"], "there is no document"),
-    "delete of nothing": (["delete"], "name what to delete"),
+    "delete of nothing": (["delete"], "name documents by their keys"),
     "drop of what is not there": (
         ["drop", "/nowhere", "-u", "vera", "-c", "p"],
-        "no such file or folder: /nowhere",
+        "file or folder '/nowhere' does not exist",
     ),
     "receipts of none": (["receipts", "rcpt-0", "-u", "vera"], "no receipt 'rcpt-0'"),
     "retry of what cannot do better": (
         ["retry", "-u", "vera", "vera/papers/a.exe"],
-        "1 of 1 are not tried again",
+        "1 of 1 were not retried",
     ),
-    "retry of nothing": (["retry", "-u", "nobody"], "nothing is tried again"),
+    "retry of nothing": (["retry", "-u", "nobody"], "nothing was retried"),
     "reread of what is no document to read": (
         ["reread", "vera/papers/a.exe"],
-        "1 of 1 are not read anew",
+        "1 of 1 were not reread",
     ),
-    "reread of nothing": (["reread", "-u", "vera"], "every text is of the present reader"),
-    "reread of a catalog of nobody's": (["reread", "-c", "papers"], "needs --user"),
-    "token of nobody": (["token", "-u", "no/body"], "can't be a user id"),
-    "token of no session": (["token", "-u", "vera", "--session", "a b"], "can't be a session"),
+    "reread of nothing": (["reread", "-u", "vera"], "every text is up to date"),
+    "reread of a catalog of nobody's": (["reread", "-c", "papers"], "requires --user"),
+    "token of nobody": (["token", "-u", "no/body"], "is not a user id"),
+    "token of no session": (["token", "-u", "vera", "--session", "a b"], "is not a session id"),
     "whoami of a token that is none": (["whoami", "--token", "x"], "token refused"),
 }
 
@@ -84,11 +84,11 @@ def test_doctor_reports_dead_letter_queue_with_commands_that_empty_it(
 
     code, printed, _ = run("doctor")
     [bad] = [line for line in printed.splitlines() if line.startswith("bad")]
-    emptied = in_a_new_shell(bad.partition("then empty it: ")[2])
+    emptied = in_a_new_shell(bad.partition("then empty the queue: ")[2])
     after, _, _ = run("doctor")
 
     assert (code, emptied.returncode, after) == (1, 0, 0), emptied.stderr
-    assert f"{queue.rpartition('/')[2]} holds 1 event that was given up" in bad
+    assert f"{queue.rpartition('/')[2]} has 1 event that failed several times" in bad
     assert f"stackroom reconcile --state-dir {instance.state_dir}" in bad
 
 

@@ -28,7 +28,7 @@ BEYOND = {
     "songs/evening.txt": "The evening song has nine verses.",
 }
 QUIET_SECONDS = 11  # what is younger, `reconcile` leaves for the next time
-NOTHING = "found nothing: bucket, records, index and control table agree\n"
+NOTHING = "no discrepancies: bucket, records, index and control table agree\n"
 # They sort before and among the others'.
 UNREADABLE: dict[str, dict[str, str]] = {
     "ann/papers/secret.txt": {"SSECustomerAlgorithm": "AES256", "SSECustomerKey": "k" * 32},
@@ -116,9 +116,9 @@ def test_lost_records_are_rebuilt_and_the_second_time_nothing_is_found(
         beyond.await_status(key.removeprefix("alice/"), DocumentStatus.INDEXED)
     time.sleep(QUIET_SECONDS)
 
-    assert "this is what would be done" in rehearsed
+    assert "a dry run repairs nothing" in rehearsed
     assert untouched == {}
-    assert re.search(r"found (\d+) discrepancies; \1 mended", first), first
+    assert re.search(r"found (\d+) discrepancies; \1 repaired", first), first
     reasons = {key: str(record.status_reason) for key, record in ann.records().items()}
     assert {key for key, told in REASONS.items() if told in reasons[key]} == {*REASONS}
     assert says(instance, "reconcile") == NOTHING

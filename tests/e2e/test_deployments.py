@@ -184,7 +184,7 @@ def test_operator_drops_retries_and_deletes_on_a_deployment_as_locally(
     assert (there.returncode, here.returncode) == (1, 1)
     assert outcomes(there.stdout) == outcomes(here.stdout)
     assert outcomes(there.stdout)["reef.txt"] == ("indexed", None)
-    assert "1 of 1 are not tried again" in retried.stderr
+    assert "1 of 1 were not retried" in retried.stderr
     assert [each["unsearchable_since"] is not None for each in deleted["receipts"]] == [True]
     assert nina.record("charts/reef.txt") is None
 
@@ -260,5 +260,5 @@ def test_missing_credentials_or_sign_in_is_reported(nobody: Shell) -> None:
     outputs = f"{nobody.environment['HOME']}/outputs.json"
     alone.run("deployments", "add", "here", "--outputs", outputs)
 
-    assert "there are no AWS credentials" in alone.refuses("status", "-u", "nina")
+    assert "needs an operator's AWS credentials" in alone.refuses("status", "-u", "nina")
     assert "nobody is signed in to deployment 'here'" in alone.refuses("ask", "why?")

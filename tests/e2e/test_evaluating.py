@@ -67,7 +67,7 @@ def test_figures_beside_plain_retrieve_a_least_score_a_run_and_a_gate(
 
     assert first.returncode == 1
     assert json.loads(first.stderr)["error"]["message"] == (
-        "gates missed: mrr is 1, at least 2 was wanted"
+        "gates missed: mrr is 1, required: at least 2"
     )
     told = json.loads(first.stdout)
     assert (told["answerable"], told["unanswerable"], told["unaccepted"]) == (5, 5, 1)

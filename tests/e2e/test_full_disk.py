@@ -106,7 +106,7 @@ def test_acknowledged_uploads_survive_a_full_disk(request: pytest.FixtureRequest
     assert "is full: uploads are refused" in announced
     assert down.returncode == 0, down.stderr
     assert "made on a full disk" in catalogs
-    assert "make room on its disk" in refused_start
+    assert "free space on its disk" in refused_start
     assert gone
 
 

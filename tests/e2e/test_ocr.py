@@ -50,5 +50,5 @@ def test_pages_without_text_are_found_and_cited_once_ocr_is_on(tmp_path: Path) -
         kept = stackroom("passages", "lease.pdf", *OF_ANN, "--text", state_dir=state)
         assert "nine weeks" in kept.stdout, "what was indexed, which no reader finds in the file"
         again = stackroom("reread", "--user", "ann", state_dir=state)
-        assert "every text is of the present reader" in again.stderr
+        assert "every text is up to date" in again.stderr
         assert "Textract" in stackroom("doctor", state_dir=state).stdout

@@ -40,7 +40,7 @@ def test_cost_on_aws_is_printed_before_anything_is_spent(
         "30 questions, 90 calls of the tool and of Retrieve on deployment 'prod' in eu-west-1"
         in printed.err
     )
-    assert "about $0.0037; $0.09 more where a reranking model" in printed.err
+    assert "about $0.0037; $0.09 more with a reranking model" in printed.err
 
 
 def test_evaluation_without_credentials_keeps_its_run_and_says_why(
@@ -59,7 +59,7 @@ def test_evaluation_without_credentials_keeps_its_run_and_says_why(
 
     assert beside == run
     assert why_not is not None
-    assert "there are no AWS credentials, and this needs an operator's: get" in why_not
+    assert "this needs an operator's AWS credentials, and there are none: get" in why_not
 
 
 def test_no_consent_is_asked_if_nothing_is_spent(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_gate_compares_a_figure_with_a_number(
 
 @pytest.mark.parametrize("typed", ["top3", "top3=", "top3=many", "=3", "top4=3", "top3=nan"])
 def test_invalid_gate_is_refused_with_the_allowed_form(typed: str) -> None:
-    with pytest.raises(WrongUsage, match="allowed: NUMBER behind top1=, top3=, top5="):
+    with pytest.raises(WrongUsage, match="a measure of top1, top3, top5"):
         Gate.of(typed)
 
 

@@ -40,7 +40,7 @@ def test_each_miss_is_printed_with_the_passages_shown_instead() -> None:
     )
 
     assert (
-        "answered in [red]a.md, page 2: “thirty days”; instead came:\n"
+        "answered in [red]a.md, page 2: “thirty days”; found instead:\n"
         "  1. b.md, page 7, score 0.46: Other.\n" in text
     )
     assert (
@@ -49,11 +49,12 @@ def test_each_miss_is_printed_with_the_passages_shown_instead() -> None:
     )
     assert re.search(r"right passage first +0.0%  0 of 1\n", text)
     assert (
-        "right passage first: 100.0% -> 0.0% (-100.0 to -100.0 points with 95 %, p 1.000)" in text
+        "right passage first: 100.0% -> 0.0%"
+        " (95 % interval -100.0 to -100.0 points, p 1.000)" in text
     )
     assert "noise with 1 question" in text
-    assert 'deploy it:  make deploy ARGS="-c retrieve_least_score=0.35"' in text
-    assert "at each start: stackroom up --least-score 0.35" in " ".join(text.split())
+    assert 'on AWS:  make deploy ARGS="-c retrieve_least_score=0.35"' in text
+    assert "at each start stackroom up --least-score 0.35" in " ".join(text.split())
 
 
 def test_figures_of_plain_retrieve_are_printed_next_to_the_tools() -> None:
@@ -65,7 +66,7 @@ def test_figures_of_plain_retrieve_are_printed_next_to_the_tools() -> None:
     worse = run.with_plain_ranks(lambda _question, _count: [Shown(text="Two.", file="b.md")])
     same = run.with_plain_ranks(lambda _question, _count: [Shown(text="One.", file="a.md")])
 
-    assert "of 6  plain Retrieve 0.0%, more than chance\n" in printed(worse)
+    assert "of 6  plain Retrieve 0.0%, significant\n" in printed(worse)
     assert printed(same).count("of 6  plain Retrieve 100.0%, the same\n") == 4
     assert "plain Retrieve" not in printed(run)
 

@@ -54,7 +54,7 @@ def test_attribute_that_decides_who_finds_a_file_is_left_out_and_said() -> None:
 
     assert found.attributes == {"dept": "hr"}
     assert len(found.notes) == len(foreign)
-    assert found.notes[0] == "attribute 'user_id' is left out, for Stackroom alone sets it"
+    assert found.notes[0] == "attribute 'user_id' is left out: only Stackroom sets it"
 
 
 def test_capitals_and_embedding_that_are_not_kept_are_said() -> None:
@@ -65,7 +65,7 @@ def test_capitals_and_embedding_that_are_not_kept_are_said() -> None:
     assert found.attributes == {"dept": "hr", "place": "x"}
     assert found.notes == (
         "attribute 'Dept' becomes 'dept'",
-        "attribute 'place' is for filters alone, and not embedded",
+        "attribute 'place' is used for filters only, and not embedded",
     )
 
 

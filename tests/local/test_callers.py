@@ -25,5 +25,5 @@ def test_a_token_outlasts_whoever_follows_for_days(tmp_path: Path) -> None:
 def test_asking_a_deployment_as_another_user_or_group_is_refused(
     whom: dict[str, Any],
 ) -> None:
-    with pytest.raises(WrongUsage, match="as whoever is signed in: leave --user and --group out"):
+    with pytest.raises(WrongUsage, match="as the signed-in user: leave out --user and --group"):
         _ = Asker(site=ON_AWS, **whom).client

@@ -54,7 +54,7 @@ def test_a_verb_says_that_nothing_is_up_and_how_to_start_it(
 
     assert answer.returncode == 1
     assert answer.stdout == ""
-    assert answer.stderr.startswith(f"stackroom: nothing is up in {tmp_path}; start it")
+    assert answer.stderr.startswith(f"stackroom: the local mode is not running in {tmp_path};")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_what_is_no_cap_is_said_to_be_none(stackroom: Stackroom, cap: tuple[str,
 def test_doctor_needs_nothing_to_be_up(stackroom: Stackroom) -> None:
     answer = stackroom("doctor")
 
-    assert "nothing is up" in answer.stdout
+    assert "is not running" in answer.stdout
     assert "ministack 1.5.33" in answer.stdout
 
 
@@ -155,7 +155,7 @@ def test_an_argument_that_is_not_utf_8_is_named_in_one_line(
 def test_a_path_to_drop_may_be_of_any_bytes(stackroom: Stackroom) -> None:
     answer = stackroom("drop", CAFE, "-u", "zed", "-c", "first")
 
-    assert (answer.returncode, "nothing is up" in answer.stderr) == (1, True)
+    assert (answer.returncode, "is not running" in answer.stderr) == (1, True)
 
 
 @pytest.mark.processes

@@ -51,14 +51,14 @@ def test_a_document_is_chosen_by_its_file_in_a_catalog(
 @pytest.mark.parametrize(
     ("target", "user", "catalog", "problem"),
     [
-        ("report.pdf", "alice", None, "'report.pdf' is not a key under alice/; give the key"),
-        ("report.pdf", None, "research", "--catalog 'research' needs --user"),
-        ("report.pdf", "alice", "law", "'alice' has no catalog 'law', only 'research'"),
+        ("report.pdf", "alice", None, "'report.pdf' is not a key under alice/; name the key"),
+        ("report.pdf", None, "research", "--catalog 'research' requires --user"),
+        ("report.pdf", "alice", "law", "'alice' has no catalog 'law'; there are: 'research'"),
         ("s3://other/a.txt", None, None, "'s3://other/a.txt' is not in this bucket, s3://docs/"),
-        ("reprot.pdf", "alice", "research", f"there is '{KEY}'"),
-        ("nosuch.pdf", "alice", "research", "'alice/research/nosuch.pdf'; stackroom status shows"),
-        ("alice/law/a.txt", None, None, "stackroom status shows what there is"),
-        ("a.txt", "a/b", "research", "'a/b' can't be a user id"),
+        ("reprot.pdf", "alice", "research", f"did you mean '{KEY}'"),
+        ("nosuch.pdf", "alice", "research", "'alice/research/nosuch.pdf'; see: stackroom status"),
+        ("alice/law/a.txt", None, None, "see: stackroom status"),
+        ("a.txt", "a/b", "research", "'a/b' is not a user id"),
     ],
 )
 def test_what_is_not_there_is_named_with_what_is(

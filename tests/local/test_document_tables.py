@@ -108,10 +108,10 @@ def test_an_indexed_document_is_shown_with_its_gaps() -> None:
         ),
         (
             {"unsearchable_since": NOON, "waited_until": NOON},
-            "unsearchable since 2026-03-01 12:00:00Z, no search before 2026-03-01 12:00:00Z"
-            " counted",
+            "unsearchable since 2026-03-01 12:00:00Z, searches before 2026-03-01 12:00:00Z"
+            " not counted",
         ),
-        ({"found_again_at": NOON}, "being removed, after it was found again 2026-03-01 12:00:00Z"),
+        ({"found_again_at": NOON}, "being removed, found again 2026-03-01 12:00:00Z"),
         ({"superseded_at": NOON}, "dropped again 2026-03-01 12:00:00Z"),
     ],
 )
@@ -121,7 +121,7 @@ def test_a_receipt_says_removed_only_when_no_search_finds_the_document(
     line, times = printed(told([ASKED.model_copy(update=changes)])).rstrip().splitlines()
 
     assert line == "rcpt-1  a.txt"
-    assert times.split("asked 2026-03-01 12:00:00Z  ")[1] == end
+    assert times.split("requested 2026-03-01 12:00:00Z  ")[1] == end
 
 
 def test_pipe_gets_tab_separated_cells_and_narrow_terminal_whole_reasons() -> None:
@@ -133,7 +133,7 @@ def test_pipe_gets_tab_separated_cells_and_narrow_terminal_whole_reasons() -> No
     narrow.print(shown)
 
     head, row, _ = printed(shown).splitlines()
-    assert head.split("\t") == ["Status", "Age", "Document", "Size", "Stage, or reason"]
+    assert head.split("\t") == ["Status", "Age", "Document", "Size", "Stage or reason"]
     assert [row.split("\t")[at] for at in (0, 2, 3, 4)] == [
         *("failed", "ada/home/a.txt", "0 B", reason)
     ]

@@ -100,5 +100,5 @@ def test_status_says_that_a_server_hangs(
     [told] = capsys.readouterr().err.splitlines()
     assert ended.value.code == 1
     assert told.startswith(f'stackroom: no answer (Read timeout on endpoint URL: "{url}')
-    assert told.endswith("stackroom doctor tells which server hangs")
+    assert told.endswith("stackroom doctor to find the server that hangs")
     assert time.monotonic() - started < 60  # without it, minutes

@@ -88,7 +88,7 @@ def test_a_directory_that_an_older_reader_has_read_is_read_anew_once(
 
     assert settled
     assert marker.read_text() == fresh == READER_VERSION
-    assert "reading 1 document anew that an earlier version has read" in said
+    assert "rereading 1 document from an earlier version" in said
     assert (kept["KeyCount"], "behind the barometer" in asked.stdout) == (0, True)
 
 

@@ -34,7 +34,7 @@ def test_a_start_embeds_anew_what_another_model_has_embedded(tmp_path: Path) -> 
     mode.re_embed()  # there is nothing more to do, and nothing is said
 
     assert count_outdated(state / "simulator", MiniLM().model) == 0
-    assert said == ["3 passages are embedded anew, by the model minilm"]
+    assert said == ["embedding 3 passages again with the model minilm"]
     assert counted == [("passages", 3)]
 
 

@@ -13,7 +13,7 @@ from stackroom_cli.output import Output, TerminalConsole
 from stackroom_client.answers import Document, Upload
 from tests.support.records import NOW
 
-OVER_CAP = "waits: 1 of 1 documents; until some are deleted or the operator raises the cap"
+OVER_CAP = "Over the document cap (1 of 1). Delete some, or ask an operator to raise it."
 
 
 class Room:

@@ -51,7 +51,7 @@ def test_passages_command_lists_passages_with_places_and_omissions(
     ]
     assert context == ["⟦book⟧"] * 4
     assert [each["page"] for each in told["left_out"]] == [5]
-    assert "On AWS Bedrock cuts by itself" in as_text.stdout
+    assert "on AWS, Bedrock may cut it elsewhere" in as_text.stdout
     assert "    ⟦book⟧\n    The pump book\n" in as_text.stdout
     assert "page 5: no text" in as_text.stdout
 
@@ -70,7 +70,7 @@ def test_passages_command_prints_the_whole_text_and_nothing_else(
     assert of_book == text_of(read_pages(book.read_bytes(), "book.pdf"), "book.pdf").markdown
     assert of_page.startswith("# Pumps [2J [bold]\n")
     assert (both.returncode, both.stdout) == (2, "")
-    assert "leave out --text, or --json" in both.stderr
+    assert "leave out --text or --json" in both.stderr
 
 
 def test_passages_command_lists_what_of_a_file_cannot_be_found(
@@ -127,4 +127,4 @@ def test_a_user_is_of_a_document_in_a_catalog(stackroom: Stackroom, tmp_path: Pa
     answer = stackroom("passages", str(tmp_path / "a.md"), "--user", "alice")
 
     assert (answer.returncode, answer.stdout) == (2, "")
-    assert "--user and --group are for a document that lies in a --catalog" in answer.stderr
+    assert "--user and --group require --catalog" in answer.stderr

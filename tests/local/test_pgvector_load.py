@@ -256,7 +256,7 @@ def test_the_command_loads_a_folder_and_tells_what_it_could_not(
     assert well.stdout.startswith("loaded 1 of 1 file as 1 passage in ")
     assert partly.returncode == 1
     assert "not loaded: a.exe: File type '.exe' not supported" in partly.stdout
-    assert "; 1 were there already" in partly.stdout
+    assert "; 1 unchanged" in partly.stdout
     assert partly.stderr == "stackroom: 1 of 2 files were not loaded; see above\n"
 
 
@@ -271,15 +271,15 @@ def test_what_can_not_be_loaded_into_is_told_with_what_to_do(
     nowhere = run(server, tmp_path, model, "--user", "alice", "--schema", "nowhere")
 
     assert (others.returncode, nowhere.returncode) == (1, 1)
-    assert "is another user's; name another one with --knowledge-base" in others.stderr
-    assert "has no tables of Stackroom's; --create-tables makes tables" in nowhere.stderr
+    assert "belongs to another user; name another one with --knowledge-base" in others.stderr
+    assert "has no tables of Stackroom's; create the tables with --create-tables" in nowhere.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ([], (2, "say whose they are: --user alice, or --shared")),
-        (["--shared", "--reader", "agent"], (2, "--reader and --language are for --create-tables")),
+        ([], (2, "name the owner: --user alice, or --shared")),
+        (["--shared", "--reader", "agent"], (2, "--reader and --language require --create-tables")),
         (["--user", "a/b"], (1, "a/b")),
         (["--shared", "--to", "postgresql://a:secret@h/d"], (1, "--to must be postgresql://")),
         (["--shared", "--to", "postgresql://a@h/d?sslmode=disable"], (1, "without sslmode")),

@@ -62,7 +62,7 @@ def test_every_piece_is_compared_once_however_often_calls_fail_meanwhile() -> No
     found = list(found_with(run_reconciler._TRIES - 1, out))
 
     assert found == [f"piece {piece}" for _ in AuditStage for piece in range(3)]
-    assert "trying again" in out.getvalue()
+    assert "retrying" in out.getvalue()
 
 
 def test_a_service_that_stays_down_ends_it_with_its_error() -> None:
@@ -76,14 +76,14 @@ def test_a_service_that_stays_down_ends_it_with_its_error() -> None:
         (
             [Kind.NOT_COMPARED] * 2,
             False,
-            "found 0 discrepancies; 2 could not be compared, as told above",
+            "found 0 discrepancies; 2 could not be compared (see above)",
             ["2 could not be compared"],
         ),
         (
             [Kind.STALE_RECORD, Kind.NOT_COMPARED],
             False,
-            "found 1 discrepancy; 1 failed as told above; 1 could not be compared, as told above",
-            ["1 of 1 could not be mended", "1 could not be compared"],
+            "found 1 discrepancy; 1 failed (see above); 1 could not be compared (see above)",
+            ["1 of 1 could not be repaired", "1 could not be compared"],
         ),
     ],
 )

@@ -22,5 +22,5 @@ def test_a_start_whose_services_fail_serves_on_and_the_next_one_tries(tmp_path: 
 
     assert list(steps) == []
     [line] = said
-    assert line.startswith("documents are not read anew, the next start tries again: ")
+    assert line.startswith("rereading failed and is retried at the next start: ")
     assert not state.is_read_by(READER_VERSION)

@@ -54,7 +54,7 @@ def test_a_data_source_is_made_once_and_adopted_by_every_later_start(
     assert first["Source"]["DataSourceId"] == listed["dataSourceId"]
     assert (source["name"], source["status"]) == ("documents", "AVAILABLE")
     # None of another type is taken for it.
-    with pytest.raises(OfAnotherType, match=r"'test-1' is there and of type VECTOR.*--fresh"):
+    with pytest.raises(OfAnotherType, match=r"'test-1' exists with type VECTOR.*--fresh"):
         make(
             bedrock,
             "Bedrock::KnowledgeBase",

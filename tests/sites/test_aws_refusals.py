@@ -36,15 +36,15 @@ REFUSALS = {
     "right, by HEAD": (of_service("403", "Forbidden"), "don't allow GetThing; use an"),
     "expired": (of_service("ExpiredTokenException"), "have expired; sign in to AWS again"),
     "unknown": (of_service("InvalidClientTokenId"), "does not know your credentials"),
-    "elsewhere": (of_service("ResourceNotFoundException"), "of another region, or it is gone"),
-    "none": (NoCredentialsError(), "there are no AWS credentials"),
+    "elsewhere": (of_service("ResourceNotFoundException"), "in another region, or it was deleted"),
+    "none": (NoCredentialsError(), "needs an operator's AWS credentials"),
     "no profile": (ProfileNotFound(profile="nobody"), "set AWS_PROFILE to one of"),
     "stale sign-in": (UnauthorizedSSOTokenError(), "have expired; sign in to AWS again"),
     "no answer": (
         ReadTimeoutError(endpoint_url="https://x"),
-        "stackroom doctor tells which server",
+        "stackroom doctor to find the server",
     ),
-    "no network": (EndpointConnectionError(endpoint_url="https://x"), "is the region right"),
+    "no network": (EndpointConnectionError(endpoint_url="https://x"), "check the region"),
 }
 
 

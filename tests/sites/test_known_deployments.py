@@ -59,7 +59,7 @@ def test_a_file_of_somebody_elses_is_not_written_over(
 ) -> None:
     write(deployments.folder / "deployments.json", text.encode())
 
-    with pytest.raises(NotKept, match="none that this version of stackroom writes"):
+    with pytest.raises(NotKept, match="this version of stackroom can't read it"):
         deployments.keep(site)
 
     assert (deployments.folder / "deployments.json").read_text() == text

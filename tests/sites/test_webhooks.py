@@ -135,5 +135,5 @@ def test_what_was_set_aside_is_told_with_what_to_do_about_it(site: AwsSite) -> N
     [after] = health_checks.dead_letters(site, health_checks.deployment_remedies(site))
 
     assert (before.good, after.good) == (True, False)
-    assert "docs-webhooks-dead.fifo holds 1 event that was given up" in after.text
+    assert "docs-webhooks-dead.fifo has 1 event that failed several times" in after.text
     assert after.text.endswith(f"stackroom --deployment {site.name} webhooks redeliver")

@@ -16,7 +16,7 @@ from tests.unit.pipeline import KEY, Pipeline, place_of
 from tests.unit.reconciling import LONG, Reconciled
 
 BOB = "bob/own/b.txt"
-AT_CAP = "waits: 3 of 3 documents; until some are deleted or the operator raises the cap"
+AT_CAP = "Over the document cap (3 of 3). Delete some, or ask an operator to raise it."
 
 
 @pytest.fixture(params=["own", "shared"])
@@ -83,7 +83,7 @@ def test_bytes_are_counted_too(pipeline: Pipeline) -> None:
 
     assert waiting(pipeline) == keys[2:]
     assert pipeline.document(keys[3]).status_reason == (
-        "waits: 8 of 10 bytes; until some are deleted or the operator raises the cap"
+        "Over the byte cap (8 of 10). Delete some, or ask an operator to raise it."
     )
 
 
@@ -265,8 +265,8 @@ def test_a_job_begins_for_new_documents_only_if_all_fit() -> None:
     go(pipeline)
     assert waiting(pipeline) == keys
     assert pipeline.document(keys[0]).status_reason == (
-        "waits: 5 of 3 documents, with all that its catalog takes up at once; until some are"
-        " deleted or the operator raises the cap"
+        "Over the document cap with its whole catalog (5 of 3). Delete some, or ask an operator"
+        " to raise it."
     )
 
     pipeline.cap_book.keep("alice", Caps(documents=5))
@@ -372,7 +372,8 @@ def test_once_the_months_dollars_are_spent_all_waits_until_the_next() -> None:
 
     assert waiting(pipeline) == [first, second]
     assert pipeline.document(second).status_reason == (
-        "waits: $0.000002 of $0.000001 a month; until 1 March or the operator raises the cap"
+        "Over the monthly cap ($0.000002 of $0.000001). Wait until 1 March, or ask an operator to"
+        " raise it."
     )
     assert pipeline.document(BOB).status is DocumentStatus.INDEXED
     pipeline.is_searchable(BOB)
@@ -485,7 +486,7 @@ def test_what_is_larger_than_the_cap_says_so_and_nothing_is_near(pipeline: Pipel
     go(pipeline)
 
     assert pipeline.document(large).status_reason == (
-        "waits: larger than the cap of 3 bytes; until the operator raises it"
+        "Larger than the cap of 3 bytes. Ask an operator to raise it."
     )
     noted = [(each.percent, int(each.used)) for each in pipeline.cap_book.noted.values()]
     assert noted == [(100, 0)]

@@ -55,20 +55,21 @@ class Caps(Record):
             limit = self.dollars or Decimal()
             spent, whole = (format_dollars(each, limit) for each in (used.dollars, limit))
             return (
-                f"waits: {spent} of {whole} a month;"
-                f" until {used.next_month} or the operator raises the cap"
+                f"Over the monthly cap ({spent} of {whole})."
+                f" Wait until {used.next_month}, or ask an operator to raise it."
             )
         if kind is CapKind.BYTES:
             cap, there = self.bytes or 0, used.size
             if size is not None and size > cap:
-                return f"waits: larger than the cap of {cap:,} bytes; until the operator raises it"
+                return f"Larger than the cap of {cap:,} bytes. Ask an operator to raise it."
         else:
             cap, there = self.documents or 0, used.documents
             there = there if size is None else used.placed(cap)
-        at_once = ", with all that its catalog takes up at once" if size is None else ""
+        what = "document" if kind is CapKind.DOCUMENTS else "byte"
+        together = " with its whole catalog" if size is None else ""
         return (
-            f"waits: {there:,} of {cap:,} {kind}{at_once}; until some are deleted or the operator"
-            " raises the cap"
+            f"Over the {what} cap{together} ({there:,} of {cap:,}). Delete some, or ask an operator"
+            " to raise it."
         )
 
 

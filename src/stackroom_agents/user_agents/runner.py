@@ -381,7 +381,7 @@ class Course:
         except Exception as error:
             # Its words may be the user's.
             logger.error("search broke", extra={"error_type": type(error).__name__})
-            return failure("The search broke; the operator finds where in the log.")
+            return failure("The search failed; the operator finds the reason in the log.")
 
     def _write(self, changes: Mapping[str, object], step: ModelStep | ToolStep | None) -> None:
         def once() -> AgentRun:

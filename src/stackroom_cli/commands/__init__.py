@@ -15,50 +15,50 @@ from stackroom_cli.commands import (
 
 EXIT_CODES = {
     0: "success",
-    1: "failure, whole or in part; the last line on standard error says what failed",
+    1: "failure, in whole or in part; the last line on standard error says what failed",
     2: "wrong usage; nothing was done",
     130: "ended by Ctrl-C, as `status --watch` always is",
 }
-# When a verb exits with 1, apart from what can happen to any: nothing is up, the deployment is
-# unknown, a sign-in or right is missing, or a service does not answer.
+# When a verb exits with 1, other than for reasons that any verb may have: the local mode is not
+# running, the deployment is unknown, a sign-in or right is missing, or a service does not answer.
 FAILS_WHEN = {
-    "up": "the directory or a port is taken, or a server ends",
-    "down": "nothing is up, or it is still stopping after 40 s",
-    "env": "nothing is up",
+    "up": "the directory or a port is in use, or a server ends",
+    "down": "it is not running, or still stopping after 40 s",
+    "env": "the local mode is not running",
     "doctor": "a check fails; with `--smoke`, a step failed or an assumption is refuted",
-    "drop": "a path does not exist, a file was not taken, or with `--wait` one failed",
-    "adopt": "there is no such source, or with `--apply` a file was refused",
-    "status": "nothing is up",
-    "delete": "there is no such document or catalog, or nothing was named",
-    "catalogs": "nothing is up",
-    "receipts": "there is no such receipt",
-    "retry": "nothing was retried, or a document that was named was not",
-    "reread": "nothing was read again, or a named document was not",
+    "drop": "a path does not exist, a file was not uploaded, or with `--wait` one failed",
+    "adopt": "the source does not exist, or with `--apply` a file was refused",
+    "status": "the local mode is not running",
+    "delete": "a document or catalog does not exist, or none was named",
+    "catalogs": "the local mode is not running",
+    "receipts": "the receipt does not exist",
+    "retry": "nothing was retried, or a named document was not",
+    "reread": "nothing was reread, or a named document was not",
     "reconcile": "something could not be repaired",
     "dashboard": "no dashboard is deployed",
     "ask": "the tool answers with an error; finding nothing is an answer",
     "retrieve": "the tool answers with an error, which is printed all the same",
-    "evaluate": "a line of the file is wrong, a question was not answered, or a gate is missed",
+    "evaluate": "a line of the file is invalid, a question was not answered, or a gate is missed",
     "events": "the tool answers with an error",
     "login": "nobody signed in",
     "logout": "the issuer did not answer; the tokens are deleted all the same",
     "token": "the user id is invalid",
     "whoami": "the token is not valid here",
     "passages": "the file can't be read, has no text, or is not in the catalog",
-    "load": "there is no such folder, a file was not loaded, or the tables don't match",
-    "demo": "a step does not give what it should",
+    "load": "the folder does not exist, a file was not loaded, or the tables don't match",
+    "demo": "a step does not give the expected result",
     "usage": "the user id is invalid",
     "caps set": "the user id is invalid",
-    "caps list": "nothing is up",
+    "caps list": "the local mode is not running",
     "caps remove": "the user, or everybody, has no caps",
     "deployments add": "the outputs are of another version, or the file can't be written",
     "deployments list": "the file can't be read",
-    "deployments remove": "there is no such deployment, or the file can't be written",
+    "deployments remove": "the deployment is unknown, or the file can't be written",
     "webhooks add": "the address is refused, or its owner has ten webhooks",
-    "webhooks list": "nothing is up",
+    "webhooks list": "the local mode is not running",
     "webhooks remove": "there is no such webhook",
     "webhooks secret": "there is no such webhook",
-    "webhooks redeliver": "nothing is up",
+    "webhooks redeliver": "the local mode is not running",
 }
 
 
@@ -67,25 +67,23 @@ class Need(StrEnum):
     The rights that a verb needs on a deployment. In the local mode, a readable directory is enough.
     """
 
-    LOCAL = "Of the local mode alone."
-    APART = "Works on a database, and on no deployment."
+    LOCAL = "Works in the local mode only."
+    APART = "Works on a database, not on a deployment."
     SIGN_IN_FOR_CATALOG = (
-        "Needs, on a deployment: with --catalog sign-in (stackroom login), without it nothing."
+        "On a deployment, needs a sign-in (stackroom login) with --catalog, and nothing without."
     )
-    NOTHING = "Needs neither sign-in nor AWS credentials."
-    SIGN_IN = "Needs, on a deployment: sign-in (stackroom login)."
-    OPERATOR = "Needs, on a deployment: an operator's AWS credentials."
-    OUTPUTS = (
-        "Needs neither sign-in nor AWS credentials; with --project, an operator's AWS credentials."
-    )
-    SIGN_IN_OR_GIVEN = "Needs, on a deployment: sign-in (stackroom login), or --token."
+    NOTHING = "Needs neither a sign-in nor AWS credentials."
+    SIGN_IN = "On a deployment, needs a sign-in (stackroom login)."
+    OPERATOR = "On a deployment, needs an operator's AWS credentials."
+    OUTPUTS = "Needs an operator's AWS credentials with --project, and nothing with --outputs."
+    SIGN_IN_OR_GIVEN = "On a deployment, needs a sign-in (stackroom login), or --token."
     EITHER = (
-        "Needs, on a deployment: sign-in (stackroom login); with --user an operator's AWS"
-        " credentials instead."
+        "On a deployment, needs a sign-in (stackroom login), or with --user an operator's AWS"
+        " credentials."
     )
     EITHER_OR_ALL = (
-        "Needs, on a deployment: sign-in (stackroom login); with --user, or --everybody, an "
-        "operator's AWS credentials instead."
+        "On a deployment, needs a sign-in (stackroom login), or with --user or --everybody an"
+        " operator's AWS credentials."
     )
 
 

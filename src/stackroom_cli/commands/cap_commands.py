@@ -20,20 +20,21 @@ _MOST = 10**15  # documents: DynamoDB's numbers have 38 digits
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 Whose = Annotated[
-    str | None, typer.Option("--user", "-u", help="Default: everybody who has none of their own.")
+    str | None,
+    typer.Option("--user", "-u", help="The user; by default everybody without caps of their own."),
 ]
 
 
 def _bytes(text: str) -> int:
     found = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?) *([KMGT]B)?", text.strip().upper())
     if found is None:
-        raise typer.BadParameter(f"{text!r} is no size; say 5GB, 500MB, or a number of bytes")
+        raise typer.BadParameter(f"{text!r} is not a size; use 5GB, 500MB, or a number of bytes")
     return round(Decimal(found[1]) * _UNITS[found[2] or ""])
 
 
 def _dollars(text: str) -> Decimal:
     if re.fullmatch(r"\d{1,9}(\.\d{1,6})?", text.strip()) is None:
-        raise typer.BadParameter(f"{text!r} is no amount; say 20, or 0.50")
+        raise typer.BadParameter(f"{text!r} is not an amount; use 20, or 0.50")
     return Decimal(text.strip())
 
 
@@ -42,34 +43,34 @@ def set_caps(
     state_dir: StateDir,
     user: Whose = None,
     documents: Annotated[
-        int | None, typer.Option(min=0, max=_MOST, help="At most so many.")
+        int | None, typer.Option(min=0, max=_MOST, help="Maximum number of documents.")
     ] = None,
     size: Annotated[
         int | None,
-        typer.Option("--bytes", metavar="SIZE", parser=_bytes, help="At most so much: 5GB, 500MB."),
+        typer.Option("--bytes", metavar="SIZE", parser=_bytes, help="Maximum size, such as 5GB."),
     ] = None,
     dollars: Annotated[
         Decimal | None,
         typer.Option(
             metavar="DOLLARS",
             parser=_dollars,
-            help="A month (UTC), by the counters of `stackroom usage`. Once they are spent,"
+            help="Maximum cost of a month (UTC), as in `stackroom usage`. Once it is spent,"
             " questions are refused, too.",
         ),
     ] = None,
     unlimited: Annotated[
-        bool, typer.Option("--unlimited", help="None of them, whatever everybody else's are.")
+        bool, typer.Option("--unlimited", help="No caps, whatever everybody's are.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """
-    Set a user's caps, or everybody's, replacing those that were set before.
+    Set a user's caps, or everybody's, replacing earlier ones.
 
     Documents over a cap wait in the bucket until there is room.
     """
     given = {"documents": documents, "bytes": size, "dollars": dollars}
     if unlimited == any(each is not None for each in given.values()):
-        raise typer.BadParameter("say --documents, --bytes or --dollars; or else --unlimited")
+        raise typer.BadParameter("use --documents, --bytes or --dollars, or else --unlimited")
     from stackroom_cli import cap_administration
 
     cap_administration.keep(site_of(state_dir), user, given, told=output(as_json))
@@ -83,7 +84,7 @@ def show(*, state_dir: StateDir, as_json: Json = False) -> None:
 
 
 def remove(*, state_dir: StateDir, user: Whose = None, as_json: Json = False) -> None:
-    """Remove a user's own caps, so that everybody's apply, or everybody's caps."""
+    """Remove a user's own caps, so that everybody's apply; or everybody's caps."""
     from stackroom_cli import cap_administration
 
     cap_administration.remove(site_of(state_dir), user, told=output(as_json))
@@ -91,7 +92,7 @@ def remove(*, state_dir: StateDir, user: Whose = None, as_json: Json = False) ->
 
 def _month(text: str) -> str:
     if re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])", text) is None:
-        raise typer.BadParameter(f"{text!r} is no month; say 2026-11")
+        raise typer.BadParameter(f"{text!r} is not a month; use 2026-11")
     return text
 
 
@@ -100,7 +101,11 @@ def usage(
     state_dir: StateDir,
     month: Annotated[
         str | None,
-        typer.Option(metavar="MONTH", parser=_month, help="In UTC: 2026-11; default: this one."),
+        typer.Option(
+            metavar="MONTH",
+            parser=_month,
+            help="A month in UTC, such as 2026-11; by default this one.",
+        ),
     ] = None,
     user: SomeUser = None,
     everybody: Everybody = False,

@@ -16,31 +16,33 @@ from stackroom_cli.commands.options import (
     site_of,
 )
 
-Name = Annotated[str, typer.Argument(help="What you call it: `stackroom --deployment NAME ...`.")]
+Name = Annotated[str, typer.Argument(help="Your name for it: `stackroom --deployment NAME ...`.")]
 
 
 def add(
     name: Name,
     outputs: Annotated[
         Path | None,
-        typer.Option(help="What `make deploy` wrote: cdk.out/outputs.json."),
+        typer.Option(help="The file that `make deploy` wrote: cdk.out/outputs.json."),
     ] = None,
     project: Annotated[
         str | None,
-        typer.Option(help="Instead: ask AWS for the outputs of this project's stacks."),
+        typer.Option(help="Ask AWS for the outputs of this project's stacks instead."),
     ] = None,
     region: Annotated[
-        str | None, typer.Option(help="With --project: where they are; default: AWS_REGION.")
+        str | None, typer.Option(help="With --project: its region; by default AWS_REGION.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Save a deployment's addresses, from its stacks' outputs, replacing one of the same name."""
+    """Save a deployment's addresses from its stacks' outputs, replacing one of the same name."""
     if (outputs is None) == (project is None):
         raise typer.BadParameter(
-            "say where its outputs are: --outputs cdk.out/outputs.json, or --project stackroom"
+            "name the outputs: --outputs cdk.out/outputs.json, or --project stackroom"
         )
     if region is not None and project is None:
-        raise typer.BadParameter("--region goes with --project; a file of outputs tells its own")
+        raise typer.BadParameter(
+            "--region requires --project; a file of outputs names its own region"
+        )
     from stackroom_cli import deployments
 
     told = output(as_json)
@@ -70,18 +72,21 @@ def remove(name: Name, as_json: Json = False) -> None:
 def login(
     state_dir: StateDir,
     browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open one, or print the address alone.")
+        bool,
+        typer.Option("--browser/--no-browser", help="Open a browser, or only print the address."),
     ] = True,
     port: Annotated[
         int,
-        typer.Option(min=1, max=65_535, help="That the browser comes back to, by a callback URL."),
+        typer.Option(
+            min=1, max=65_535, help="Port of the callback URL that the browser returns to."
+        ),
     ] = 8976,
     as_json: Json = False,
 ) -> None:
     """
     Sign in to a deployment, in this machine's browser.
 
-    From a machine without one: ssh -L 8976:localhost:8976, and --no-browser there.
+    On a remote machine, connect with ssh -L 8976:localhost:8976 and use --no-browser there.
     """
     from stackroom_cli import callers
 
@@ -101,18 +106,19 @@ def token(
     user: AsUser = None,
     group: Groups,
     session: Annotated[
-        str | None, typer.Option(help="Of which session; default: a new one, as after a sign-in.")
+        str | None,
+        typer.Option(help="Session of the token; by default a new one, as after a sign-in."),
     ] = None,
     minutes: Annotated[
         int | None,
-        typer.Option(min=1, max=1440, help="How long it lasts.", show_default="60"),
+        typer.Option(min=1, max=1440, help="Lifetime of the token.", show_default="60"),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """
     Print an access token for an MCP client: the local issuer's, or the signed-in user's.
 
-    On a deployment it is renewed where it would not last another minute.
+    On a deployment, a token that expires within a minute is renewed first.
     """
     from stackroom_cli import callers
     from stackroom_cli.callers import Asker
@@ -126,7 +132,7 @@ def whoami(
     token: Annotated[
         str | None,
         typer.Option(
-            help="An access token; default: whoever is signed in to the deployment, or standard "
+            help="An access token; by default that of the sign-in to the deployment, or standard "
             "input."
         ),
     ] = None,

@@ -31,7 +31,9 @@ def _named(path: str) -> Path:
     It usually comes from a variable that was not set.
     """
     if not path:
-        raise typer.BadParameter("a path is empty; name a file or a folder, '.' for this one")
+        raise typer.BadParameter(
+            "a path is empty; name a file or a folder ('.' is the current one)"
+        )
     return Path(path)
 
 
@@ -39,17 +41,19 @@ def drop(
     paths: Annotated[
         list[Path],
         typer.Argument(
-            metavar="PATHS", parser=_named, help="Files, or folders with all below them."
+            metavar="PATHS", parser=_named, help="Files, or folders with everything below them."
         ),
     ],
     *,
     state_dir: StateDir,
     catalog: CatalogName,
     user: Owner = None,
-    wait: Annotated[bool, typer.Option("--wait", help="Until each is indexed or failed.")] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait until each is indexed or failed.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Upload files to the bucket, as `aws s3 cp` would; folders keep their structure."""
+    """Upload files to the bucket; folders keep their structure."""
     from stackroom_cli import operator_documents, own_documents
     from stackroom_cli.own_documents import SignedInPerson
 
@@ -62,24 +66,24 @@ def drop(
 
 def adopt(
     source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="s3://BUCKET/PREFIX, or a folder here.")
+        str, typer.Argument(metavar="SOURCE", help="s3://BUCKET/PREFIX, or a local folder.")
     ],
     *,
     state_dir: StateDir,
     user: User,
     catalog: CatalogName,
     is_applied: Annotated[
-        bool, typer.Option("--apply/--dry-run", help="Do it, or only show what would happen.")
+        bool, typer.Option("--apply/--dry-run", help="Copy, or only show what would happen.")
     ] = False,
     moves: Annotated[
-        bool, typer.Option("--move", help="Delete what was adopted from the source.")
+        bool, typer.Option("--move", help="Delete adopted files from the source.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """
-    Copy files with the `.metadata.json` that AWS documents; their attributes become Stackroom's.
+    Copy files with AWS's `.metadata.json` sidecars, whose attributes become Stackroom's.
 
-    What was cut off can be repeated: what lies in the catalog already is left as it is.
+    An interrupted run can be repeated: files that are in the catalog already stay as they are.
     """
     from stackroom_cli import adoption_report
 
@@ -98,14 +102,17 @@ def status(
     *,
     state_dir: StateDir,
     user: SomeUser = None,
-    watch: Annotated[bool, typer.Option("--watch", "-w", help="Keep showing.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", "-w", help="Keep watching until Ctrl-C.")
+    ] = False,
     until_settled: Annotated[
-        bool, typer.Option("--until-settled", help="Keep showing until each is indexed or failed.")
+        bool, typer.Option("--until-settled", help="Keep watching until each is indexed or failed.")
     ] = False,
     pool: Annotated[
         bool,
         typer.Option(
-            "--pool", help="The knowledge bases: their catalogs, who is at work and who waits."
+            "--pool",
+            help="Show the knowledge bases with their catalogs, active runs and queues instead.",
         ),
     ] = False,
     everybody: Everybody = False,
@@ -114,7 +121,7 @@ def status(
     """
     Show documents and their progress; on a terminal, until all have settled.
 
-    Of a catalog with 200 documents or more, only those that are pending or failed.
+    A catalog with 200 documents or more shows only those that are pending or failed.
     """
     from stackroom_cli import operator_documents, own_documents, pool_status
     from stackroom_cli.own_documents import SignedInPerson
@@ -137,7 +144,7 @@ def delete(
         list[str] | None,
         typer.Argument(
             metavar="KEY|FILE...",
-            help="Keys, or names of files in --catalog; without any, the whole catalog.",
+            help="Keys, or file names in --catalog; without any, the whole catalog.",
         ),
     ] = None,
     *,
@@ -147,11 +154,11 @@ def delete(
         bool, typer.Option("--yes", "-y", help="Delete a whole catalog without asking.")
     ] = False,
     wait: Annotated[
-        bool, typer.Option("--wait/--no-wait", help="Until no search finds it any more.")
+        bool, typer.Option("--wait/--no-wait", help="Wait until no search finds them any more.")
     ] = True,
     as_json: Json = False,
 ) -> None:
-    """Delete documents, or a catalog, from the bucket and the index; prints the receipts."""
+    """Delete documents or a whole catalog, and print the receipts."""
     from stackroom_cli import deletion, own_documents
     from stackroom_cli.own_documents import SignedInPerson
 
@@ -173,11 +180,11 @@ def delete(
 
 def receipts(
     state_dir: StateDir,
-    receipt_id: Annotated[str | None, typer.Argument(help="Only this one.")] = None,
+    receipt_id: Annotated[str | None, typer.Argument(help="Show only this receipt.")] = None,
     user: SomeUser = None,
     as_json: Json = False,
 ) -> None:
-    """Show receipts of deleted or lost documents: last searchable, requested, not found since."""
+    """Show receipts of deleted or lost documents, with the time since when no search finds them."""
     from stackroom_cli import deletion
 
     deletion.receipts(site_of(state_dir), receipt_id, user=user, told=output(as_json))
@@ -186,7 +193,7 @@ def receipts(
 def catalogs(
     state_dir: StateDir, user: SomeUser = None, everybody: Everybody = False, as_json: Json = False
 ) -> None:
-    """List catalogs, their numbers of documents, and whether they are ready."""
+    """List catalogs with their sizes and statuses."""
     from stackroom_cli import operator_documents, own_documents
     from stackroom_cli.own_documents import SignedInPerson
 
@@ -203,7 +210,7 @@ def retry(
     targets: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="KEY|FILE...", help="Keys, or names of files in --catalog; default: all."
+            metavar="KEY|FILE...", help="Keys, or file names in --catalog; by default all."
         ),
     ] = None,
     catalog: CatalogId = None,
@@ -222,14 +229,14 @@ def reread(
         list[str] | None,
         typer.Argument(
             metavar="KEY|FILE...",
-            help="Keys, or names of files in --catalog; default: all that need it.",
+            help="Keys, or file names in --catalog; by default all that need it.",
         ),
     ] = None,
     user: SomeUser = None,
     catalog: CatalogId = None,
     as_json: Json = False,
 ) -> None:
-    """Reread documents: those named, or all without a text of the current reader."""
+    """Extract documents' texts again: of those named, or of all that an older version read."""
     from stackroom_cli import older_texts
 
     site = site_of(state_dir)
@@ -239,7 +246,7 @@ def reread(
 def reconcile(
     state_dir: StateDir,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only tell what would be mended.")
+        bool, typer.Option("--dry-run", help="Only show what would be repaired.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -259,10 +266,10 @@ def ask(
     user: AsUser = None,
     group: Groups,
     catalog: CatalogId = None,
-    top: Annotated[int, typer.Option(min=1, max=20, help="How many passages.")] = 3,
+    top: Annotated[int, typer.Option(min=1, max=20, help="Number of passages.")] = 3,
     as_json: Json = False,
 ) -> None:
-    """Ask as an agent would, over MCP; prints passages with file, page and score."""
+    """Ask as an agent would, over MCP, and print the passages with file, page and score."""
     from stackroom_cli import retrieve_tool
     from stackroom_cli.callers import Asker
 
@@ -277,13 +284,13 @@ def retrieve(
     user: AsUser = None,
     group: Groups,
     catalog: CatalogId = None,
-    top: Annotated[int, typer.Option(min=1, max=20, help="How many passages.")] = 5,
+    top: Annotated[int, typer.Option(min=1, max=20, help="Number of passages.")] = 5,
     arguments: Annotated[
-        str, typer.Option("--arguments", help="More arguments of the tool, as a JSON object.")
+        str, typer.Option("--arguments", help="Further arguments of the tool, as a JSON object.")
     ] = "{}",
     as_json: Json = False,
 ) -> None:
-    """Print the retrieve tool's answer as JSON, as it arrives over MCP."""
+    """Print the search tool's answer in JSON, as an agent gets it over MCP."""
     from stackroom_cli import retrieve_tool
     from stackroom_cli.callers import Asker
 
@@ -297,7 +304,9 @@ def events(
     state_dir: StateDir,
     user: AsUser = None,
     catalog: CatalogId = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep showing.")] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Keep watching until Ctrl-C.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Show what happened to catalogs, documents and deletions in the last seven days."""
@@ -314,27 +323,29 @@ def passages(
         typer.Argument(
             metavar="FILE",
             parser=_named,
-            help="As it would be dropped; with --catalog, its name there.",
+            help="A local file, or with --catalog a file's name there.",
         ),
     ],
     *,
     state_dir: StateDir,
     catalog: Annotated[
         str | None,
-        typer.Option("--catalog", "-c", help="The document lies there: a catalog's name or id."),
+        typer.Option("--catalog", "-c", help="Show a document of this catalog, by its name or id."),
     ] = None,
     user: AsUser = None,
     group: Groups,
-    chunk_tokens: Annotated[int, typer.Option(min=1, max=8192, help="Of a passage.")] = 300,
-    overlap: Annotated[int, typer.Option(min=0, max=99, help="Of neighbours, in percent.")] = 20,
+    chunk_tokens: Annotated[int, typer.Option(min=1, max=8192, help="Size of a passage.")] = 300,
+    overlap: Annotated[
+        int, typer.Option(min=0, max=99, help="Overlap of neighbouring passages, in percent.")
+    ] = 20,
     whole_text: Annotated[
-        bool, typer.Option("--text", help="Print the whole text in Markdown, and nothing else.")
+        bool, typer.Option("--text", help="Print only the whole text, in Markdown.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Show a file's indexed text, cut into passages, and its gaps."""
     if whole_text and as_json:
-        raise typer.BadParameter("--text prints the text alone; leave out --text, or --json")
+        raise typer.BadParameter("--text prints only the text; leave out --text or --json")
     from bedrock_kb_simulator.chunk_strategies import Chunking
     from stackroom_cli import document_lookup, passage_inspection
     from stackroom_cli.callers import Asker
@@ -342,7 +353,7 @@ def passages(
     chunking = Chunking(max_tokens=chunk_tokens, overlap_percentage=overlap)
     if catalog is None:
         if user is not None or group:
-            raise WrongUsage("--user and --group are for a document that lies in a --catalog")
+            raise WrongUsage("--user and --group require --catalog")
         name = file.name
         text = passage_inspection.text_in(passage_inspection.body_at(file), name)
     else:
@@ -360,54 +371,63 @@ def passages(
 
 
 def load(
-    folder: Annotated[Path, typer.Argument(help="A folder, with all below it.")],
+    folder: Annotated[Path, typer.Argument(help="A folder, with everything below it.")],
     *,
     to: Annotated[
         str,
         typer.Option(metavar="URL", help="The database: postgresql://USER@HOST:PORT/DATABASE."),
     ],
     knowledge_base: Annotated[
-        str, typer.Option("--knowledge-base", "-k", help="Its id; made if there is none.")
+        str,
+        typer.Option(
+            "--knowledge-base", "-k", help="The knowledge base's id; created if it doesn't exist."
+        ),
     ],
-    user: Annotated[
-        str | None, typer.Option("--user", "-u", help="Whose documents they are.")
-    ] = None,
-    shared: Annotated[bool, typer.Option("--shared", help="They are everybody's.")] = False,
+    user: Annotated[str | None, typer.Option("--user", "-u", help="The documents' owner.")] = None,
+    shared: Annotated[
+        bool, typer.Option("--shared", help="Share the documents with everybody.")
+    ] = False,
     create_tables: Annotated[
-        bool, typer.Option("--create-tables", help="Make what is missing of the tables first.")
+        bool, typer.Option("--create-tables", help="Create missing tables first.")
     ] = False,
     reader: Annotated[
         list[str] | None,
-        typer.Option(help="With --create-tables: a database user who is to search; repeatable."),
+        typer.Option(help="With --create-tables: a database user who may search; repeatable."),
     ] = None,
     language: Annotated[
-        str, typer.Option(help="With --create-tables: of the documents' words, or `simple`.")
+        str, typer.Option(help="With --create-tables: the documents' language, or `simple`.")
     ] = "english",
-    schema: Annotated[str, typer.Option(help="Where the tables are.")] = "public",
+    schema: Annotated[str, typer.Option(help="The tables' schema.")] = "public",
     local: Annotated[
         bool,
-        typer.Option("--local", help="The server is on this machine: no TLS, no token of IAM."),
+        typer.Option(
+            "--local", help="Use neither TLS nor an IAM token, for a server on this machine."
+        ),
     ] = False,
     ssl_root_cert: Annotated[
-        Path | None, typer.Option(help="AWS's global-bundle.pem, to verify the server by.")
+        Path | None, typer.Option(help="AWS's global-bundle.pem, to verify the server.")
     ] = None,
     model: Annotated[
-        str, typer.Option(help="Of Bedrock's, to embed with.")
+        str, typer.Option(help="The Bedrock model that embeds.")
     ] = "amazon.titan-embed-text-v2:0",
-    dimensions: Annotated[int, typer.Option(min=1, max=2000, help="Of the vectors.")] = 1024,
-    chunk_tokens: Annotated[int, typer.Option(min=1, max=8192, help="Of a passage.")] = 300,
-    overlap: Annotated[int, typer.Option(min=0, max=99, help="Of neighbours, in percent.")] = 20,
+    dimensions: Annotated[
+        int, typer.Option(min=1, max=2000, help="Dimensions of the vectors.")
+    ] = 1024,
+    chunk_tokens: Annotated[int, typer.Option(min=1, max=8192, help="Size of a passage.")] = 300,
+    overlap: Annotated[
+        int, typer.Option(min=0, max=99, help="Overlap of neighbouring passages, in percent.")
+    ] = 20,
     source: Annotated[
         str | None,
-        typer.Option(metavar="URI", help="Where passages say the folder lies; by default FOLDER."),
+        typer.Option(metavar="URI", help="The folder's URI in passages; by default FOLDER."),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Load a folder's documents into PostgreSQL with pgvector, replacing earlier versions."""
     if shared == (user is not None):
-        raise typer.BadParameter("say whose they are: --user alice, or --shared for everybody's")
+        raise typer.BadParameter("name the owner: --user alice, or --shared for everybody")
     if not create_tables and (reader or language != "english"):
-        raise typer.BadParameter("--reader and --language are for --create-tables")
+        raise typer.BadParameter("--reader and --language require --create-tables")
     from stackroom_cli import pgvector_load
 
     target = pgvector_load.LoadTarget(
@@ -439,15 +459,17 @@ def dashboard(
     hours: Annotated[
         float | None,
         typer.Option(
-            min=0.1, max=24 * 14, help="How far back; default: as far as the dashboard says."
+            min=0.1, max=24 * 14, help="Hours to show; by default those of the dashboard."
         ),
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", "-w", help="Keep showing.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", "-w", help="Keep watching until Ctrl-C.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Show the deployed CloudWatch dashboard: its alarms, and the lines of each widget."""
     if watch and as_json:
-        raise typer.BadParameter("--json prints once; leave out --watch, or --json")
+        raise typer.BadParameter("--json prints once; leave out --watch or --json")
     from stackroom_cli import dashboard as shown
 
     shown.dashboard(site_of(state_dir), hours=hours, watch=watch, told=output(as_json))

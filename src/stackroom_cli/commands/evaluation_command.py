@@ -12,30 +12,31 @@ def evaluate(
     questions: Annotated[
         Path,
         typer.Argument(
-            metavar="QUESTIONS", help="A file of questions, one a line: docs/evaluate.md."
+            metavar="QUESTIONS", help="A file of questions, one per line; see docs/evaluate.md."
         ),
     ],
     *,
     state_dir: StateDir,
     catalog: Annotated[
-        str, typer.Option("--catalog", "-c", help="The catalog that is asked: its name or id.")
+        str, typer.Option("--catalog", "-c", help="The catalog to ask: its name or id.")
     ],
     user: AsUser = None,
     group: Groups,
     draft: Annotated[
         bool,
         typer.Option(
-            "--draft", help="Write QUESTIONS instead, from the catalog's documents, to accept."
+            "--draft", help="Write QUESTIONS from the catalog's documents instead, to be accepted."
         ),
     ] = False,
     count: Annotated[
-        int, typer.Option(min=1, max=1_000, help="With --draft: how many have an answer.")
+        int,
+        typer.Option(min=1, max=1_000, help="With --draft: the number of answerable questions."),
     ] = 30,
     kept: Annotated[
         bool,
         typer.Option(
             "--kept",
-            help="Add to QUESTIONS instead what was said of answers, in the console and by agents.",
+            help="Add rated questions from the console and agents to QUESTIONS instead.",
         ),
     ] = False,
     options: Annotated[
@@ -43,35 +44,40 @@ def evaluate(
         typer.Option(
             "--with",
             metavar="NAME=VALUE",
-            help="An argument of the tool, such as min_score=0.3; again for more.",
+            help="An argument of the tool, such as min_score=0.3; repeatable.",
         ),
     ] = None,
     compare: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Tell what differs from that run, and what is noise."),
+        typer.Option(
+            metavar="DIR", help="Compare with that run, and say which differences are noise."
+        ),
     ] = None,
     calibrate: Annotated[
         bool,
         typer.Option(
-            "--calibrate", help="Find a least score for these documents; asks each once more."
+            "--calibrate",
+            help="Suggest a minimum score for these documents; asks each question again.",
         ),
     ] = False,
     gate: Annotated[
         list[str] | None,
         typer.Option(
             metavar="MEASURE=NUMBER",
-            help="Exit with 1 unless it is reached: top3=90, nothing=3; again for more.",
+            help="Exit with 1 unless it is reached: top3=90, nothing=3; repeatable.",
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write the run there, and files in TREC's formats."),
+        typer.Option(
+            metavar="DIR", help="Write the run and files in TREC's formats to this folder."
+        ),
     ] = None,
     unaccepted: Annotated[
-        bool, typer.Option("--unaccepted", help="Ask what nobody has accepted, too.")
+        bool, typer.Option("--unaccepted", help="Also ask questions that nobody has accepted.")
     ] = False,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Spend on AWS what it costs, without asking.")
+        bool, typer.Option("--yes", "-y", help="Accept the cost on AWS without asking.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -81,7 +87,7 @@ def evaluate(
     from stackroom_cli.failures import WrongUsage
 
     if draft and kept:
-        raise WrongUsage("--draft writes a new file, --kept adds to one: name one of them")
+        raise WrongUsage("--draft writes a new file and --kept adds to one; use one of them")
     asker = Asker(site=site_of(state_dir), user=user, groups=group)
     if kept:
         kept_questions.keep(asker, questions, catalog=catalog, told=output(as_json))

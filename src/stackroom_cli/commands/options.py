@@ -19,17 +19,17 @@ StateDir = Annotated[
         "--state-dir",
         default_factory=default_state_dir,
         show_default=".stackroom, or STACKROOM_STATE_DIR",
-        help="Where everything that is kept is kept.",
+        help="The directory of the local mode's data.",
     ),
 ]
 Speed = Annotated[
-    float, typer.Option(min=0.1, max=1000, help="How many times faster AWS's delays pass.")
+    float, typer.Option(min=0.1, max=1000, help="The factor by which AWS's delays are shortened.")
 ]
-User = Annotated[str, typer.Option("--user", "-u", help="Whose documents: the token's `sub`.")]
+User = Annotated[str, typer.Option("--user", "-u", help="The documents' owner: the token's `sub`.")]
 Owner = Annotated[
     str | None,
     typer.Option(
-        "--user", "-u", help="Whose documents: the token's `sub`. On a deployment, default: yours."
+        "--user", "-u", help="The owner: the token's `sub`. On a deployment, by default you."
     ),
 ]
 AsUser = Annotated[
@@ -37,15 +37,13 @@ AsUser = Annotated[
     typer.Option(
         "--user",
         "-u",
-        help="Whose documents: the token's `sub`. Not of a deployment: there, yours.",
+        help="The user to act as: the token's `sub`. Only in the local mode; else you.",
     ),
 ]
 Everybody = Annotated[
-    bool, typer.Option("--everybody", help="Of a deployment, not only your own: as an operator.")
+    bool, typer.Option("--everybody", help="Include all users, as an operator of a deployment.")
 ]
-Json = Annotated[
-    bool, typer.Option("--json", help="Answer in JSON, and nothing else; see docs/cli.md.")
-]
+Json = Annotated[bool, typer.Option("--json", help="Print only JSON; see docs/cli.md.")]
 Groups = Annotated[
     list[str],
     typer.Option(
@@ -55,8 +53,8 @@ Groups = Annotated[
         help="A group of the user; repeatable.",
     ),
 ]
-SomeUser = Annotated[str | None, typer.Option("--user", "-u", help="Only this user's.")]
-CatalogName = Annotated[str, typer.Option("--catalog", "-c", help="The folder they go to.")]
+SomeUser = Annotated[str | None, typer.Option("--user", "-u", help="Only this user.")]
+CatalogName = Annotated[str, typer.Option("--catalog", "-c", help="The catalog's name.")]
 CatalogId = Annotated[
     str | None, typer.Option("--catalog", "-c", help="Only this catalog: its name or id.")
 ]
@@ -71,7 +69,7 @@ def is_ones_own(user: str | None, *, everybody: bool = False) -> bool:
     Return whether the verb works for the person signed in to a deployment, not for a named user.
     """
     if user is not None and everybody:
-        raise WrongUsage("--user names one, --everybody all; say one of them")
+        raise WrongUsage("--user names one user, --everybody all of them; use one of them")
     return named_deployment.get() is not None and user is None and not everybody
 
 

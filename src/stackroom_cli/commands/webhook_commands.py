@@ -6,23 +6,23 @@ import typer
 
 from stackroom_cli.commands.options import Json, StateDir, output, site_of
 
-WebhookId = Annotated[str, typer.Argument(help="As `stackroom webhooks list` shows it.")]
+WebhookId = Annotated[str, typer.Argument(help="The id, as `stackroom webhooks list` shows it.")]
 
 
 def add(
     *,
     state_dir: StateDir,
-    url: Annotated[str, typer.Argument(help="Public, https://; here any address.")],
+    url: Annotated[str, typer.Argument(help="A public https:// address; in the local mode any.")],
     user: Annotated[
         str | None,
-        typer.Option("--user", "-u", help="Of whose changes; default: of everybody's."),
+        typer.Option("--user", "-u", help="Whose changes to send; by default everybody's."),
     ] = None,
     types: Annotated[
-        str, typer.Option(help="Of what, with commas between: document, catalog, deletion, cap.")
+        str, typer.Option(help="The types of changes to send, separated by commas.")
     ] = "document,catalog,deletion,cap",
     as_json: Json = False,
 ) -> None:
-    """Add a webhook for changes, and show the secret that signs its calls."""
+    """Add a webhook, and show the secret that signs its deliveries."""
     from stackroom_cli import webhook_administration
 
     webhook_administration.add(
@@ -31,7 +31,7 @@ def add(
 
 
 def show(state_dir: StateDir, as_json: Json = False) -> None:
-    """List the webhooks of all users, and those for everybody's changes."""
+    """List all webhooks."""
     from stackroom_cli import webhook_administration
 
     webhook_administration.show(site_of(state_dir), told=output(as_json))
@@ -45,14 +45,14 @@ def remove(state_dir: StateDir, webhook_id: WebhookId, as_json: Json = False) ->
 
 
 def secret(state_dir: StateDir, webhook_id: WebhookId, as_json: Json = False) -> None:
-    """Show the secret that signs a webhook's calls."""
+    """Show the secret that signs a webhook's deliveries."""
     from stackroom_cli import webhook_administration
 
     webhook_administration.secret(site_of(state_dir), webhook_id, told=output(as_json))
 
 
 def redeliver(state_dir: StateDir, as_json: Json = False) -> None:
-    """Retry all webhooks' deliveries that were set aside after a day of failures."""
+    """Retry all deliveries that were set aside after a day of failures."""
     from stackroom_cli import webhook_administration
 
     webhook_administration.redeliver(site_of(state_dir), told=output(as_json))

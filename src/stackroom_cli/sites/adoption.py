@@ -126,11 +126,13 @@ def source_at(site: Site, source: str) -> FileSource:
     """
     if not source.startswith("s3://"):
         if not source or not Path(source).is_dir():
-            raise ValidationError(f"{source!r} is no folder here, nor s3://BUCKET/PREFIX")
+            raise ValidationError(f"{source!r} is neither a local folder nor s3://BUCKET/PREFIX")
         return FolderSource(Path(source))
     bucket, _, prefix = source.removeprefix("s3://").partition("/")
     if bucket == site.bucket:
-        raise ValidationError(f"{bucket!r} is Stackroom's own bucket, whose files have their users")
+        raise ValidationError(
+            f"{bucket!r} is Stackroom's own bucket; its files already belong to users"
+        )
     return BucketSource(site.client("s3"), bucket, prefix and prefix.rstrip("/") + "/")
 
 
@@ -246,7 +248,7 @@ class Adopting:
             return AwsSidecar()
         if size > aws_sidecars.MAX_BYTES:
             raise ValidationError(
-                f"its metadata.json has {size} bytes; AWS takes at most {aws_sidecars.MAX_BYTES}"
+                f"its metadata.json has {size} bytes; AWS allows at most {aws_sidecars.MAX_BYTES}"
             )
         return aws_sidecars.read(self.source.read(name + SIDECAR_SUFFIX))
 
@@ -259,11 +261,11 @@ class Adopting:
         head = self._s3.head_object(Bucket=self.site.bucket, Key=key)
         marked, its = head["Metadata"].get(_MARK), head["ETag"].strip('"')
         if head["ContentLength"] != size or etag not in (marked, its):
-            # An upload in parts has an ETag that tells nothing of its bytes
+            # An ETag of a multipart upload says nothing about its bytes
             # [S3 user guide: checking-object-integrity].
             may_be_same = head["ContentLength"] == size and "-" in etag + its
             if marked is None and not may_be_same:
-                raise ValidationError("another file of that name lies in the catalog")
+                raise ValidationError("the catalog has another file of that name")
             return False
         with suppress(ValidationError):  # S3 may encode them otherwise than they were written
             return user_attributes(head["Metadata"]) == user_attributes(metadata)

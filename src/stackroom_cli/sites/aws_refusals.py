@@ -34,9 +34,9 @@ _UNKNOWN = {
     "InvalidSignatureException",
     "AuthFailure",
 }
-# What a region says of a bucket, table or function that is in another one, or nowhere.
+# Errors for a bucket, table or function that is in another region, or doesn't exist.
 _ABSENT = {"NoSuchBucket", "ResourceNotFoundException", "PermanentRedirect", "404"}
-# All that an operation needs, where that is more than its own name: a denial names one right.
+# All rights of operations that need more than one: a denial names one right.
 _DIRECT = "https://docs.aws.amazon.com/bedrock/latest/userguide/kb-direct-ingestion-prereq.html"
 _NEEDED: Mapping[str, tuple[tuple[str, ...], str]] = {
     "IngestKnowledgeBaseDocuments": (
@@ -59,7 +59,7 @@ _NEEDED: Mapping[str, tuple[tuple[str, ...], str]] = {
 _ACTION = re.compile(r"not authorized to perform: (?P<action>[\w-]+:\w+)")
 
 _GET = "get credentials as for the AWS CLI (aws configure sso, AWS_PROFILE), and try again"
-_NONE = f"there are no AWS credentials, and this needs an operator's: {_GET}"
+_NONE = f"this needs an operator's AWS credentials, and there are none: {_GET}"
 _STALE = "your AWS credentials have expired; sign in to AWS again (aws sso login), and try again"
 
 
@@ -86,13 +86,13 @@ def _of_service(error: ClientError) -> str | None:
         all_of_it = f" ({operation} needs {' and '.join(needed)}: {source})" if source else ""
         return (
             f"your AWS credentials don't allow {action}{all_of_it}; use an operator's"
-            " (AWS_PROFILE), or have it allowed to these"
+            " (AWS_PROFILE), or have this right added to yours"
         )
     if code in _ABSENT:
         return (
-            f"{operation} was answered {code}: your credentials are of another account or the "
-            "deployment of another region, or it is gone; see: stackroom deployments list, aws sts "
-            "get-caller-identity"
+            f"{operation} failed with {code}: your credentials belong to another account, or the "
+            "deployment is in another region, or it was deleted; see: stackroom deployments list, "
+            "aws sts get-caller-identity"
         )
     return None
 
@@ -106,11 +106,11 @@ def _of_client(error: BotoCoreError) -> str | None:
         case TokenRetrievalError() | SSOError() | CredentialRetrievalError():
             return _STALE
         case NoRegionError():
-            return "no region is named: --region, or AWS_REGION"
+            return "name the region with --region or AWS_REGION"
         case ConnectionError() | ReadTimeoutError():
             return (
-                f"no answer ({error}); is the region right, and is there a network? Of the local"
-                " mode, stackroom doctor tells which server hangs"
+                f"no answer ({error}); check the region and the network, or in the local mode run"
+                " stackroom doctor to find the server that hangs"
             )
         case _:
             return None

@@ -91,10 +91,10 @@ def read(body: bytes) -> AwsSidecar:
     for written, value in _attributes_in(body).items():
         name = written.lower()  # S3 keeps names of metadata so [S3 user guide: UsingMetadata]
         if name in RESERVED | {SHARED} or name.startswith(RESERVED_PREFIX):
-            notes.append(f"attribute {written!r} is left out, for Stackroom alone sets it")
+            notes.append(f"attribute {written!r} is left out: only Stackroom sets it")
             continue
         if name in attributes:
-            raise ValidationError(f"attribute {written!r} is given twice, apart from its capitals")
+            raise ValidationError(f"attribute {written!r} occurs twice, except for capital letters")
         if name != written:
             notes.append(f"attribute {written!r} becomes {name!r}")
         try:
@@ -106,7 +106,7 @@ def read(body: bytes) -> AwsSidecar:
             ) from error
         if isinstance(found, _Typed):
             if found.is_embedded:
-                notes.append(f"attribute {written!r} is for filters alone, and not embedded")
+                notes.append(f"attribute {written!r} is used for filters only, and not embedded")
             found = found.value.content
         attributes[name] = found
     return AwsSidecar(attributes, tuple(notes))
@@ -116,10 +116,10 @@ def _attributes_in(body: bytes) -> dict[str, object]:
     try:
         said = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise ValidationError("its metadata.json is no JSON text") from error
+        raise ValidationError("its metadata.json is not valid JSON") from error
     found = said.get(_ATTRIBUTES) if isinstance(said, dict) else None
     if not isinstance(found, dict):
         raise ValidationError(f"its metadata.json has no object {_ATTRIBUTES!r}")
     if others := sorted(said.keys() - {_ATTRIBUTES}):  # such as who may read it
-        raise ValidationError(f"its metadata.json has {', '.join(others)}, which can't be kept")
+        raise ValidationError(f"its metadata.json has {', '.join(others)}, which are not supported")
     return found

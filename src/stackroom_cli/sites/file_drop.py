@@ -19,7 +19,7 @@ from stackroom.model.records import Document, DocumentStatus
 from stackroom_cli.sites.site import Site
 
 _UPLOADERS = 8
-NOT_UTF8 = "its name is not UTF-8, and a key must be; rename the file"
+NOT_UTF8 = "its name is not UTF-8, as keys must be; rename the file"
 _OVER = {DocumentStatus.INDEXED, DocumentStatus.FAILED}
 
 

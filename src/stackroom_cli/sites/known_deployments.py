@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from stackroom_cli.sites.site import AwsSite
 from stackroom_cli.sites.site_errors import NotKept, UnknownDeployment
 
-_ALIEN = "it is none that this version of stackroom writes; remove it, and add what it had again"
+_ALIEN = "this version of stackroom can't read it; remove it, and add its deployments again"
 
 
 def config_folder() -> Path:

@@ -60,7 +60,9 @@ def of_function(site: AwsSite, *, dry_run: bool) -> Iterator[Discrepancy]:
         for each in answer.listed:
             yield Discrepancy(**dict(each))
         if (more := sum(answer.found.values()) - len(answer.listed)) > 0:
-            raise ToolRefused(f"{more} more were found; the log of {_name(site)} has them all")
+            raise ToolRefused(
+                f"{more} more discrepancies were found; the log of {_name(site)} lists all"
+            )
         finished = answer.finished
         request["resume"] = answer.resume
 
@@ -79,11 +81,13 @@ def _invoked(site: AwsSite, request: dict[str, Any]) -> bytes:
     except ClientError as error:
         if code_of(error) not in THROTTLES:
             raise
-        busy = f"{_name(site)} could not be started, as many functions run; try again soon"
+        busy = (
+            f"{_name(site)} could not be started, because too many functions run; try again later"
+        )
         raise ToolRefused(busy) from error
     body: bytes = answer["Payload"].read()
     if answer.get("FunctionError"):
-        raise ToolRefused(f"function {_name(site)} failed; its log says why: {_message(body)}")
+        raise ToolRefused(f"function {_name(site)} failed: {_message(body)}; see its log")
     return body
 
 
@@ -132,7 +136,7 @@ class ObjectRemovals:
         if document is None:
             raise DocumentNotFound(document_id)
         if document.status is DocumentStatus.UPLOADING:
-            raise NotTakenUp(document.s3_key, "it was announced, and nobody has uploaded it yet")
+            raise NotTakenUp(document.s3_key, "its upload was announced, but has not arrived yet")
         before = {each.receipt_id for each in self._receipts(user_id, document)}
         before -= {document.receipt_id or ""}  # of a removal that is under way
         self.delete_unplaced(document.s3_key)
@@ -142,7 +146,9 @@ class ObjectRemovals:
                 if each.receipt_id not in before:
                     return each
             time.sleep(_POLL_SECONDS)
-        raise NotTakenUp(document.s3_key, "its object is gone, and its event has not come yet")
+        raise NotTakenUp(
+            document.s3_key, "its object is deleted, but the event has not arrived yet"
+        )
 
     def delete_unplaced(self, key: str) -> None:
         """Delete an object; its event does the rest."""

@@ -24,9 +24,9 @@ class SiteError(StackroomError):
 class UnknownDeployment(SiteError):
     def __init__(self, name: str, known: Iterable[str]) -> None:
         names = ", ".join(map(repr, sorted(known)))
-        there = f"there is {names}" if names else "none was added yet"
+        there = f"known are {names}" if names else "none has been added yet"
         super().__init__(
-            f"no deployment {name!r} is known, {there}; add it with: "
+            f"unknown deployment {name!r}: {there}; add it with: "
             f"stackroom deployments add {name} --outputs cdk.out/outputs.json"
         )
 
@@ -34,7 +34,7 @@ class UnknownDeployment(SiteError):
 class OtherOutputs(SiteError):
     def __init__(self, where: str, why: str) -> None:
         super().__init__(
-            f"{where} is of another version of Stackroom, or of something else: {why}; "
+            f"{where}: not the outputs of this version of Stackroom ({why}); "
             "deploy this version with `make deploy`, then add the deployment again"
         )
 
@@ -42,15 +42,15 @@ class OtherOutputs(SiteError):
 class NotDeployed(SiteError):
     def __init__(self, stack: str, region: str) -> None:
         super().__init__(
-            f"there is no stack {stack!r} in {region}; name the project with --project and its "
-            "region with --region, and use credentials of the account that it is deployed in"
+            f"there is no stack {stack!r} in {region}; name the project with --project, its region "
+            "with --region, and use credentials of its account"
         )
 
 
 class NotKept(SiteError):
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(
-            f"{path}: {why}; make room or mend it, or name another folder with STACKROOM_CONFIG"
+            f"{path}: {why}; repair it or free space, or name another folder with STACKROOM_CONFIG"
         )
 
 

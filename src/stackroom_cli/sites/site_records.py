@@ -19,7 +19,7 @@ from stackroom_cli.sites.site import Site
 from stackroom_cli.sites.site_services import SiteServices, SiteUseCases
 
 NO_CATALOG = "(no catalog)"
-UNREADABLE = "a record of it is none that Stackroom writes; `stackroom reconcile` names it"
+UNREADABLE = "a record is malformed; `stackroom reconcile` names it"
 _REJECTED = unplaced_partition("")
 _UNPLACED = 1000  # of a user, that are told of
 

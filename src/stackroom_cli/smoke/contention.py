@@ -37,7 +37,7 @@ def contention(scene: Scene) -> StepOutcome:
             token=_token(),
         )
     except DataSourceLimit as error:
-        raise NotHere("its knowledge base has no room for one more data source") from error
+        raise NotHere("its knowledge base has no room for another data source") from error
     scene.until(
         lambda: there.data_sources.is_available(source.knowledge_base_id, source.data_source_id),
         "the data source is available",
@@ -82,13 +82,13 @@ class _Meeting:
         try:
             answer = ask()
         except KnowledgeBaseUnavailable:
-            answer = None  # a word about nothing but itself
+            answer = None  # it says nothing about the other
         except (ClientError, DocumentsRefused) as error:
-            answer = error  # its text is none that means "later" to us
+            answer = error  # we don't read its text as "later"
         was_at_work = is_at_work()
         self._over(is_at_work)
         if isinstance(answer, Busy):
-            # A rate is no word about the other one.
+            # A rate says nothing about the other one.
             return None if answer.why.partition(":")[0] in THROTTLES else answer
         return answer if was_at_work else None
 
@@ -133,13 +133,13 @@ class _Meeting:
 def _told(answer: object) -> str:
     match answer:
         case None:
-            return "nothing that tells, for the first was over, or the rate was"
+            return "inconclusive: the first was over, or the rate was exceeded"
         case Busy(why=why):
             return why
         case Exception():
-            return f"{answer}, which is not taken for back-pressure"
+            return f"{answer}, which is not treated as back-pressure"
         case _:
-            return "it was taken"
+            return "accepted"
 
 
 def _token() -> str:

@@ -120,7 +120,7 @@ class _Watch:
         )
         if self.scene.source.type is DataSourceType.CUSTOM and set(self.failed) <= {LONG}:
             why = self.failed.get(LONG, "")
-            seen = why or f"a name of {len(LONG)} characters is taken"
+            seen = why or f"a name of {len(LONG)} characters is accepted"
             long = Finding.of("direct.long-uri", seen, holds=not why)
         return (
             _within(self.scene, "document.unseen", "known", self.unseen, UNSEEN),
@@ -153,7 +153,7 @@ def index(scene: Scene) -> StepOutcome:
 
 def _within(scene: Scene, name: str, what: str, seconds: float, most: float) -> Finding:
     bound = max(_LOOKS_SECONDS, most / scene.site.speed)
-    seen = f"{what} {seconds:.1f} s later, where {bound:.0f} s are waited for"
+    seen = f"{what} {seconds:.1f} s later; the limit is {bound:.0f} s"
     return Finding.of(name, seen, holds=seconds <= bound)
 
 
@@ -202,8 +202,8 @@ def deletion(scene: Scene) -> StepOutcome:
         return StepOutcome(seen, (Finding("deletion.searches", AssumptionVerdict.NOT_SEEN, seen),))
     seconds = scene.measured["deleted to receipt"] = time.monotonic() - began
     if TEXT in names_found(scene.owner, OF_TEXT):
-        raise StepFailed("the receipt is closed, and its owner still finds it")
-    seen = f"its receipt is closed after {seconds:.1f} s, and a search finds it no more"
+        raise StepFailed("the receipt is closed, but its owner still finds it")
+    seen = f"its receipt closed after {seconds:.1f} s, and searches no longer find it"
     return StepOutcome(seen, (Finding.of("deletion.searches", seen, holds=True),))
 
 
@@ -223,7 +223,7 @@ def reconcile(scene: Scene) -> StepOutcome:
     if ours:
         raise StepFailed(f"{ours[0].kind.replace('_', ' ')}: {ours[0].what}")
     if any(each.kind is Kind.NOT_COMPARED for each in found):
-        raise StepFailed("not all could be compared; see: stackroom reconcile --dry-run")
+        raise StepFailed("not everything could be compared; see: stackroom reconcile --dry-run")
     others = f"; {len(found)} of others" if found else ""
     return StepOutcome(f"bucket, records and index agree about the run's files{others}")
 
@@ -240,15 +240,15 @@ _MOST = 30  # vectors that are looked at
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html
 _EXPLICIT = "with an explicit deny in a resource-based policy"
 _CLOSED = (
-    "the vector bucket's policy keeps them from you, as from everybody; to have them looked at,"
-    " deploy with -c break_glass_role=ARN of your role"
+    "the vector bucket's policy denies them to everybody; to read them, deploy with -c"
+    " break_glass_role=ARN of your role"
 )
 
 
 def vectors(scene: Scene) -> StepOutcome:
     arn = scene.member.index
     if arn is None:
-        raise NotHere("Bedrock keeps the vectors of this knowledge base itself")
+        raise NotHere("Bedrock stores this knowledge base's vectors itself")
     client = scene.site.client("s3vectors")
     configured = client.get_index(indexArn=arn)["index"]
     try:
@@ -259,7 +259,7 @@ def vectors(scene: Scene) -> StepOutcome:
         denied = Finding.of("vectors.denied", message_of(error), holds=True)
         return StepOutcome(_CLOSED, (denied,))
     if not raw:
-        raise StepFailed("the index has no vector of the files")
+        raise StepFailed("the index has no vectors of the files")
     hidden = configured.get("metadataConfiguration", {}).get("nonFilterableMetadataKeys", ())
     largest = max(_size(each, without=hidden) for each in raw)
     keys = sorted({key for each in raw for key in each})

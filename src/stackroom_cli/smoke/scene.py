@@ -333,5 +333,5 @@ class Scene:
 
 def _there(found: T | None, what: str) -> T:
     if found is None:
-        raise StepFailed(f"{what} is not there")
+        raise StepFailed(f"{what} is missing")
     return found

@@ -74,6 +74,6 @@ class SignInPages:
                 else:
                     break
         raise NotHere(
-            f"the page at {answer.url.copy_with(query=None)} wants a browser; sign in with an MCP"
+            f"the page at {answer.url.copy_with(query=None)} needs a browser; sign in with an MCP"
             " client instead (docs/sign-in.md), and call a tool"
         )

@@ -106,7 +106,7 @@ def smoke(site: Site, report: Path, *, told: Output, steps: Sequence[Step] = STE
     """
     ledger, names = RunLedger.of(site), Names(secrets.token_hex(4))
     for run in ledger.left():
-        told.people.print(f"run {run} was cut off; sweeping up what it made", markup=False)
+        told.people.print(f"run {run} was interrupted; cleaning up after it", markup=False)
         _swept(site, Names(run), ledger, told)
     began, clock = datetime.now(UTC), time.monotonic()
     scene, taken = Scene(site, names), list[StepTold]()
@@ -142,7 +142,7 @@ def _taken(
     began = time.monotonic()
     try:
         if step.needs and step.needs not in done:
-            raise NotHere(f"it needs step {step.needs}, which did not go through")
+            raise NotHere(f"it needs step {step.needs}, which did not succeed")
         outcome, result = "done", step.run(scene)
     except NotHere as error:
         outcome, result = "not here", StepOutcome(str(error))
@@ -162,10 +162,10 @@ def _tell(step: StepTold, told: Output) -> None:
 def _swept(site: Site, names: Names, ledger: RunLedger, told: Output) -> list[str]:
     began, left = time.monotonic(), list(Sweep(site, names).all())
     if left:
-        text = f"left behind, and tried again by the next run: {'; '.join(left)}"
+        text = f"left behind until the next run: {'; '.join(left)}"
     else:
         ledger.forget(names.run)
-        text = "nothing is left of it but its receipts"
+        text = "only its receipts are left"
     outcome = "failed" if left else "done"
     seconds = round(time.monotonic() - began, 1)
     _tell(StepTold(name="sweep", outcome=outcome, seconds=seconds, text=text), told)

@@ -27,7 +27,7 @@ OF_ANOTHER_CLIENT = (
     "the access token was issued to a client that this gateway doesn't allow, or is an ID token, "
     f"which names no client. {_HINT}"
 )
-MALFORMED = "is malformed: it is no JSON Web Token"
+MALFORMED = "is malformed: it is not a JSON Web Token"
 _OF_ANOTHER_ISSUER = "comes from another issuer"
 FORGED = "isn't signed by this issuer"
 PROBLEMS: Mapping[type[jwt.PyJWTError], str] = {

@@ -34,7 +34,7 @@ def checked_origin(text: str) -> str:
 
 def _problem(text: str) -> str:
     return (
-        f"{text!r} is no origin: give scheme, host and port as the browser shows them, in lower "
+        f"{text!r} is not an origin: use scheme, host and port as the browser shows them, in lower "
         "case and with nothing after, such as http://localhost:6274"
     )
 
