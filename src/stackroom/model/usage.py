@@ -55,7 +55,9 @@ class Used(Record):
         )
 
     def dollars(self, model: str = "") -> float:
-        """`model` is what has read and written its tokens."""
+        """
+        Return the price of the usage; `model` is the one that has read and written its tokens.
+        """
         embedded = self.embedded_tokens + self.question_tokens
         price = price_of(model)
         return (

@@ -98,6 +98,8 @@ class Outcome(StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class Discrepancy:
     """
+    A difference that an audit found.
+
     `remedy` is what was done about it or, if nothing was, what would be done or is left to a
     person. `error` is an unexpected failure.
     """

@@ -1,5 +1,5 @@
 """
-Context lines: what a passage alone lacks, in lines of the text that it is cut from.
+Context lines: facts that a passage alone lacks, in lines of the text that it is cut from.
 
     ⟦2024 Q3 Nordwind⟧
     ⟦2024 Q3 Nordwind · Certifications · page 12⟧
@@ -7,6 +7,7 @@ Context lines: what a passage alone lacks, in lines of the text that it is cut f
 Each has the file's name without its extension. A title, a section or a page takes similarity from
 what a passage says, so that a line has its place only where several passages may be alike. So does
 the name of the file: a text of a single passage, which is the whole document, has no such line.
+
 The brackets stand nowhere else in such a text (`escaped`), so nobody can forge a line, and one is
 known again even where a passage has only half of it.
 """

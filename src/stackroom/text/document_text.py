@@ -35,7 +35,10 @@ _TITLE_WORD = re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentText:
-    """`gaps` are sentences on what of the file is missing in the text; `tokens` are about."""
+    """
+    A document's text. `gaps` are sentences on content of the file that the text lacks; `tokens` is
+    an estimate.
+    """
 
     markdown: str
     tokens: int

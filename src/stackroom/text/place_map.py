@@ -55,7 +55,7 @@ class PlaceMap(Record):
 
     @property
     def pages(self) -> tuple[tuple[int, int], ...]:
-        """Each page that has a number, and how many letters and digits it has."""
+        """Return each page that has a number, with its count of letters and digits."""
         ends = [*self._starts[1:], len(self.text)]
         letters: dict[int, int] = {}
         for piece, end in zip(self.pieces, ends, strict=True):

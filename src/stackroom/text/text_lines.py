@@ -17,7 +17,10 @@ _MIDDLE = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class TextLine:
-    """Places and sizes are shares of the page's sides; `confidence` is in percent."""
+    """
+    A line of text on a page. Places and sizes are shares of the page's sides; `confidence` is in
+    percent.
+    """
 
     text: str
     confidence: float

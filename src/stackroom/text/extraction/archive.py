@@ -1,8 +1,8 @@
 """
-DOCX and XLSX are ZIP archives: opened here, within bounds, before anything in them is parsed.
+Open DOCX and XLSX, which are ZIP archives, within bounds, before anything in them is parsed.
 
-What an archive says about its sizes is checked first and counted again while reading, since a
-zip bomb is 50 KB outside and gigabytes inside.
+The sizes that an archive declares are checked first and counted again while reading, since a zip
+bomb is 50 KB outside and gigabytes inside.
 """
 
 import lzma
@@ -63,8 +63,8 @@ def opened(body: bytes, format_name: str) -> Iterator[zipfile.ZipFile]:
 
 def _name_plainly(archive: zipfile.ZipFile) -> None:
     """
-    Names of parts are the same in any case [ECMA-376, part 2, 6.2.2.3]; here they are in lower
-    case, and their folders end in slashes, which some programs write the other way.
+    Write the names of parts in lower case with slashes: they are the same in any case [ECMA-376,
+    part 2, 6.2.2.3], and some programs write backslashes.
     """
     for member in archive.infolist():
         member.filename = member.filename.replace("\\", "/").lower()

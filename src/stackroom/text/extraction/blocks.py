@@ -33,7 +33,7 @@ class Block:
 
 @dataclass
 class Cell:
-    """One that `continues` is part of the cell above it."""
+    """A cell of a table. One that `continues` is part of the cell above it."""
 
     blocks: list[Block] = field(default_factory=list)
     across: int = 1

@@ -1,4 +1,4 @@
-"""CSV: a table, whatever parts its cells; text as it is written where none is found in it."""
+"""Read CSV as a table, whatever delimits its cells, or as plain text if there is no table in it."""
 
 import csv
 from collections import Counter

@@ -78,7 +78,9 @@ def _drawn(page: Any) -> bytes:
 
 
 def _png(width: int, height: int, rows: bytes) -> bytes:
-    """Eight bits of grey, each row behind its filter [https://www.w3.org/TR/png-3/]."""
+    """
+    Return a PNG of eight bits of grey, each row behind its filter [https://www.w3.org/TR/png-3/].
+    """
     header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     return b"".join(
         (

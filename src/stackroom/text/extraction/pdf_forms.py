@@ -41,7 +41,9 @@ _ON_LINE = 4.0  # points by which a field may stand above or below its label
 
 @dataclass(frozen=True, kw_only=True)
 class Additions:
-    """`inside` are texts with the places in the page's text where they belong."""
+    """
+    Texts to add to a page. `inside` are texts with the places in the page's text where they belong.
+    """
 
     inside: tuple[tuple[int, str], ...] = ()
     below: tuple[str, ...] = ()

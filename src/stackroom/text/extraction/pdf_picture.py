@@ -25,7 +25,10 @@ _LINE_HEIGHTS = range(2, 36)  # pixels
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """`to_pixels` maps a point of the page: x and y from each of a, b, c, d, e, f."""
+    """
+    A picture of a page. `to_pixels` maps a point of the page: x and y from each of a, b, c, d, e,
+    f.
+    """
 
     width: int
     height: int

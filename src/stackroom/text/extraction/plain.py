@@ -1,4 +1,4 @@
-"""TXT, and whatever else is text: decoded in whatever encoding it was saved."""
+"""Read TXT, and whatever else is text, in whatever encoding it was saved."""
 
 import codecs
 import re
@@ -72,7 +72,7 @@ _ISO_2022_JP = b"\x1b$B"
 
 
 class Decoded(NamedTuple):
-    """Text, and a sentence if nothing but its bytes told its encoding, or some are damaged."""
+    """A decoded text, with a sentence if only its bytes told its encoding, or some are damaged."""
 
     text: str
     missing: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ class _Field:
 
 @dataclass
 class Fields:
-    """Those that are open, one inside the other."""
+    """The open fields, one inside the other."""
 
     _open: list[_Field] = field(default_factory=list)
 
@@ -52,12 +52,12 @@ class Fields:
             self._open[-1].instruction += text
 
     def end_instructions(self) -> None:
-        """One that no mark ends would hide all that follows."""
+        """End the instructions of a field: one that no mark ends would hide all that follows."""
         for each in self._open:
             each.is_result = True
 
     def note(self, above: str, name: str, attributes: Attributes) -> None:
-        """Take what a form's field is set to."""
+        """Record the value that a form's field is set to."""
         if not self._open:
             return
         this, value = self._open[-1], attribute(attributes, "val")

@@ -110,7 +110,7 @@ class Style:
 
 @dataclass
 class WordStyles:
-    """Gathered from the parser's calls."""
+    """The styles of a document, gathered from the parser's calls."""
 
     styles: dict[str, Style] = field(default_factory=dict)
     defaults: Look = field(default_factory=dict)
