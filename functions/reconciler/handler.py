@@ -35,7 +35,7 @@ from stackroom.app.function_settings import DocumentSettings, Pool
 from stackroom.app.reconciler_builder import ReconcilerBuilder
 from stackroom.aws.session import client
 from stackroom.aws.sqs.object_events import SqsInspectionRequests
-from stackroom.reconciler.audit_rounds import HeldBookmark, Reconciliation, Rounds
+from stackroom.reconciler.audit_rounds import MemoryBookmark, Reconciliation, Rounds
 from stackroom.reconciler.bedrock_requests import ACCOUNT_A_SECOND, DEFAULT_A_SECOND
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 
@@ -107,7 +107,7 @@ def reconciliation(idle_before: datetime | None) -> Reconciliation:
 
 def dry_run(resume: Resume) -> tuple[Reconciliation, Callable[[], Resume]]:
     """Return a reconciliation that repairs nothing, and a function that returns its progress."""
-    bookmark, kept = HeldBookmark(resume.cursor), HeldBookmark(resume.round)
+    bookmark, kept = MemoryBookmark(resume.cursor), MemoryBookmark(resume.round)
     reconciling = use_cases().reconciliation(
         inspections=inspection_requests(),
         bookmark=bookmark,

@@ -20,7 +20,7 @@ from stackroom.clock import Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed
 from stackroom.search import results as core
 from stackroom.search.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
-from stackroom.tools.texts import place, scores, shown
+from stackroom.tools.texts import place, quotable, scores
 from stackroom_agents.observability import tell_breakage
 from stackroom_agents.tool_context import StrandsTool, caller_or_nobody, report, strands_tool
 
@@ -129,7 +129,7 @@ def _source(number: int, result: Mapping[str, Any], score: str) -> str:
     if source["document_id"] and source["catalog_id"]:
         told.append(f"{source['document_id']} in {source['catalog_id']}")
     elif source["uri"]:
-        told.append(shown(source["uri"]))
+        told.append(quotable(source["uri"]))
     return f"{number}. {', '.join([*told, score] if score else told)}"
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from stackroom.concurrency import random_pauses
 from stackroom.errors import Unavailable
-from stackroom.reconciler.audit_rounds import AuditStage, HeldBookmark, Reconciliation, Rounds
+from stackroom.reconciler.audit_rounds import AuditStage, MemoryBookmark, Reconciliation, Rounds
 from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome
 from stackroom.runs.inventory import Bookmark
 from stackroom_cli.json_output import DiscrepancyTold, ReconcileAnswer
@@ -74,7 +74,7 @@ def compared(site: Site, out: Console, *, dry_run: bool) -> list[Discrepancy]:
     """Print and return each discrepancy as it is found."""
     if isinstance(site, AwsSite):
         return _told(of_function(site, dry_run=dry_run), out, dry_run=dry_run)
-    bookmark, rounds = HeldBookmark(), Rounds(kept=HeldBookmark())
+    bookmark, rounds = MemoryBookmark(), Rounds(kept=MemoryBookmark())
     columns = (TextColumn("comparing {task.description}"), BarColumn())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
         bar = progress.add_task("", total=len(AuditStage))

@@ -9,7 +9,7 @@ from rich.console import Console
 from stackroom.errors import StoreUnavailable
 from stackroom.reconciler.audit_rounds import (
     AuditStage,
-    HeldBookmark,
+    MemoryBookmark,
     Reconciliation,
     Rounds,
 )
@@ -44,13 +44,13 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def found_with(failures: int, out: StringIO) -> Iterator[str]:
-    bookmark = HeldBookmark()
+    bookmark = MemoryBookmark()
     audits = {stage: Disturbed(failures) for stage in AuditStage}
     reconciliation = Reconciliation(
         audits=audits,
         between=[],
         bookmark=bookmark,
-        rounds=Rounds(kept=HeldBookmark()),
+        rounds=Rounds(kept=MemoryBookmark()),
     )
     found = run_reconciler._to_the_end(reconciliation, bookmark, Console(file=out))
     return (each.what for each in found)

@@ -12,14 +12,14 @@ from stackroom.catalogs.transfers import require_matching_content
 from stackroom.errors import KnowledgeBaseThrottled, Throttled, ValidationError
 from stackroom.tools.calls import Calls
 from stackroom.tools.definition import id_of, token_of
-from stackroom.tools.texts import cell, dollars, shown, size
+from stackroom.tools.texts import cell, dollars, quotable, size
 
 ID = "doc-0123456789abcdef01234567"
 
 
 @given(st.text())
 def test_a_name_stays_in_its_line_and_in_its_quotes(name: str) -> None:
-    text = shown(name)
+    text = quotable(name)
 
     assert len(f"'{text}'".splitlines()) == 1
     assert "'" not in text

@@ -29,7 +29,7 @@ from stackroom.model.records import SERVICE_FAILURE, Catalog, Document, Document
 from stackroom.model.repositories import ListingPage
 from stackroom.runs.evidence import FAILURES
 from stackroom.runs.inventory import Inventory
-from stackroom.runs.lease import SeenRun
+from stackroom.runs.lease import RunExecution
 from tests.fakes.admission import FakeAdmissionBook
 from tests.fakes.pipeline import FakeSlots
 from tests.support.records import NOW, a_catalog, a_document
@@ -96,9 +96,9 @@ class Boards:
 
 
 class Runs:
-    def newest(self, *, limit: int, failed: int) -> list[SeenRun]:
+    def newest(self, *, limit: int, failed: int) -> list[RunExecution]:
         assert (limit, failed) == (25, 5)
-        return [SeenRun(name="cat-1-7", arn="arn:7", status="RUNNING", began_at=NOON)]
+        return [RunExecution(name="cat-1-7", arn="arn:7", status="RUNNING", began_at=NOON)]
 
 
 class Month:

@@ -11,7 +11,7 @@ from stackroom.errors import CatalogNotFound, DocumentNotFound
 from stackroom.model.bucket import FileVersion
 from stackroom.model.records import DocumentStatus
 from stackroom.model.repositories import Inspected
-from stackroom.runs.retries import Rereading, Retried
+from stackroom.runs.retries import Rereading, RetryResult
 from stackroom.text.inspection import text_id_of
 from tests.fakes.inspection import FakeInspectionRequests, FakeInspections
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
@@ -28,7 +28,7 @@ class Library:
     inspections: FakeInspections = field(default_factory=FakeInspections)
     asked: FakeInspectionRequests = field(default_factory=FakeInspectionRequests)
 
-    def reread(self, document_ids: Iterable[str] | None = None, user: str = "alice") -> Retried:
+    def reread(self, document_ids: Iterable[str] | None = None, user: str = "alice") -> RetryResult:
         rereading = Rereading(
             catalogs=self.pipeline.catalogs,
             documents=self.pipeline.documents,
@@ -38,7 +38,7 @@ class Library:
             now=self.pipeline.clock,
         )
         parts = list(rereading.reread(user, CATALOG, document_ids))
-        return Retried(
+        return RetryResult(
             again=tuple(each for part in parts for each in part.again),
             refused=tuple(each for part in parts for each in part.refused),
             examined=sum(part.examined for part in parts),
@@ -69,7 +69,7 @@ def test_text_of_an_older_reader_is_replaced_and_found_until_then(library: Libra
     assert (document.status, document.unread, document.is_unfinished) == ("pending", True, False)
     assert (document.text_id, document.text_tokens, document.attempts) == (None, None, 0)
     assert document.text_ids == {"0" * 16}, "a search shows what is indexed"
-    assert found == Retried(again=(document,), examined=1)
+    assert found == RetryResult(again=(document,), examined=1)
     assert library.asked.asked == [KEY]
 
 

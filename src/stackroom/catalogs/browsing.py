@@ -83,7 +83,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Browsed:
+class BrowseResult:
     """
     A page of documents.
 
@@ -133,7 +133,7 @@ class Browsing:
         wanted: Wanted,
         *,
         unsettled: Iterable[Document] | None = None,
-    ) -> Browsed:
+    ) -> BrowseResult:
         """
         Return a page of the catalog. `unsettled` are all its failed and unfinished documents, if
         the caller knows them. Raises CatalogNotFound.
@@ -161,7 +161,7 @@ class Browsing:
 
     def _of_large(
         self, catalog: Catalog, wanted: Wanted, known: dict[str, Document] | None
-    ) -> Browsed:
+    ) -> BrowseResult:
         catalog_id = catalog.catalog_id
         behind = self.documents.get(catalog_id, wanted.behind) if wanted.behind else None
         after = behind.filename if behind is not None else ""
@@ -257,7 +257,7 @@ class Browsing:
         to_come: int = 0,
         with_gaps: int | None = None,
         known: Mapping[str, Document] | None = None,
-    ) -> Browsed:
+    ) -> BrowseResult:
         matching = sorted(
             (each for each in entries if wanted.takes(each.named.filename, each.group)),
             key=_key_of(wanted.order),
@@ -265,7 +265,7 @@ class Browsing:
         )
         page = min(wanted.page, max(1, -(-len(matching) // ROWS)))
         shown = matching[(page - 1) * ROWS : page * ROWS]
-        return Browsed(
+        return BrowseResult(
             catalog=catalog,
             documents=tuple(self._records(catalog.catalog_id, shown, wanted, known or {})),
             found=len(matching),

@@ -24,7 +24,7 @@ from stackroom.runs.capacity import capacity_of
 from stackroom.runs.data_sources import Slots
 from stackroom.runs.estimates import Estimates, QueuePosition
 from stackroom.runs.inventory import Inventory
-from stackroom.runs.lease import RunHistory, SeenRun
+from stackroom.runs.lease import RunExecution, RunHistory
 from stackroom.runs.ledger import AdmissionBook, Grant, Mode, Waiter
 
 # What of the catalogs has yet to settle, and what failed: a page of them at a time.
@@ -329,12 +329,12 @@ class Overview:
     pool: tuple[MemberStanding, ...] | None
     deletions: tuple[Receipt, ...] | None
     figures: Figures | None
-    runs: tuple[SeenRun, ...] | None
+    runs: tuple[RunExecution, ...] | None
     month: MonthPage | None
     missing: Mapping[str, str]
 
 
-class _Kept(Generic[T]):
+class _Cached(Generic[T]):
     """
     Caches the last value made and what it was made `of`, while it is fresh; one thread at a time
     makes it.
@@ -384,8 +384,8 @@ class Operations:
     pace: Pace = REAL_TIME
     now: Callable[[], datetime] = utc_now
     seconds: float = _SECONDS
-    _kept: _Kept[Figures] = field(default_factory=_Kept, init=False)
-    _month: _Kept[MonthPage] = field(default_factory=_Kept, init=False)
+    _kept: _Cached[Figures] = field(default_factory=_Cached, init=False)
+    _month: _Cached[MonthPage] = field(default_factory=_Cached, init=False)
 
     def overview(self, after: str | None = None, *, users_after: str | None = None) -> Overview:
         """
@@ -421,7 +421,7 @@ class Operations:
     def _deletions(self) -> tuple[Receipt, ...]:
         return tuple(self.receipts.open_ones(limit=RECEIPTS))
 
-    def _runs(self) -> tuple[SeenRun, ...]:
+    def _runs(self) -> tuple[RunExecution, ...]:
         return tuple(self.runs.newest(limit=RUNS, failed=FAILED_RUNS))
 
     def _used(self, after: str | None) -> MonthPage:

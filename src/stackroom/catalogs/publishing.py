@@ -29,7 +29,7 @@ class EventBus(Protocol):
         """
 
 
-class Published(NamedTuple):
+class PublishResult(NamedTuple):
     """
     The number of events, from the first, that were delivered everywhere, and the error that stopped
     the next.
@@ -46,14 +46,14 @@ class Publishing:
     webhooks: Webhooks
     queue: WebhookQueue
 
-    def publish(self, events: Sequence[Event]) -> Published:
+    def publish(self, events: Sequence[Event]) -> PublishResult:
         error = None
         for tell in (self._to_owners, self._to_bus, self._to_webhooks):
             count, failure = tell(events)
             events, error = events[:count], failure or error
-        return Published(len(events), error)
+        return PublishResult(len(events), error)
 
-    def _to_owners(self, events: Sequence[Event]) -> Published:
+    def _to_owners(self, events: Sequence[Event]) -> PublishResult:
         """
         Append each owner's events at once. If one log fails, the others may be ahead; they
         recognise repeated events.
@@ -61,29 +61,31 @@ class Publishing:
         by_owner: dict[str, list[Event]] = {}
         for each in events:
             by_owner.setdefault(each.detail.user_id, []).append(each)
-        done = Published(len(events))
+        done = PublishResult(len(events))
         for owner, own in by_owner.items():
             try:
                 self.log.append(owner, own)
             except Exception as error:
                 done = min(
-                    done, Published(events.index(own[0]), error), key=lambda each: each.delivered
+                    done,
+                    PublishResult(events.index(own[0]), error),
+                    key=lambda each: each.delivered,
                 )
         return done
 
-    def _to_bus(self, events: Sequence[Event]) -> Published:
+    def _to_bus(self, events: Sequence[Event]) -> PublishResult:
         count = 0
         for some in chunks(events, of=AT_ONCE):
             try:
                 taken = self.bus.put(some)
             except Exception as error:
-                return Published(count, error)
+                return PublishResult(count, error)
             count += taken
             if taken < len(some):
-                return Published(count, StoreUnavailable("PutEvents", "FailedEntryCount"))
-        return Published(count)
+                return PublishResult(count, StoreUnavailable("PutEvents", "FailedEntryCount"))
+        return PublishResult(count)
 
-    def _to_webhooks(self, events: Sequence[Event]) -> Published:
+    def _to_webhooks(self, events: Sequence[Event]) -> PublishResult:
         webhooks_of = cache(self.webhooks.of)
         for count, event in enumerate(events):
             try:
@@ -92,5 +94,5 @@ class Publishing:
                         call = WebhookCall(webhook_id=each.id, event=event.to_json())
                         self.queue.put(call, record=event.detail.record)
             except Exception as error:
-                return Published(count, error)
-        return Published(len(events))
+                return PublishResult(count, error)
+        return PublishResult(len(events))

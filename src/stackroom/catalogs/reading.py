@@ -33,7 +33,7 @@ Span = tuple[int, int]
 Extract = Callable[..., Sequence[Page] | None]
 
 
-class KeptTexts(Protocol):
+class StoredTexts(Protocol):
     def text(self, name: TextName) -> str | None: ...
 
     def get(self, name: TextName) -> PlaceMap | None:
@@ -63,7 +63,7 @@ class TextReading:
     catalogs: Catalogs
     documents: Documents
     files: Files
-    texts: KeptTexts
+    texts: StoredTexts
     extract: Extract
     now: Callable[[], datetime] = utc_now
 

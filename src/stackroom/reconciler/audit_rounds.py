@@ -82,7 +82,7 @@ class Round(Record):
 
 
 @dataclass
-class HeldBookmark:
+class MemoryBookmark:
     """A `Bookmark` in memory, for one reconciliation that nothing else continues."""
 
     cursor: str | None = None

@@ -81,7 +81,7 @@ class Executions(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeenRun:
+class RunExecution:
     """
     An execution: its `status` in the words of Step Functions, and the name of its current `state`,
     which is None if the execution is over or was not read.
@@ -100,7 +100,7 @@ class SeenRun:
 
 
 class RunHistory(Protocol):
-    def newest(self, *, limit: int, failed: int) -> Sequence[SeenRun]:
+    def newest(self, *, limit: int, failed: int) -> Sequence[RunExecution]:
         """
         Return the newest executions first, at most `limit` of all and `failed` that failed. They
         may be a moment old.

@@ -31,7 +31,7 @@ class _Refused(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Retried:
+class RetryResult:
     """
     The documents that are tried again, and those that aren't with the reasons. For a whole catalog,
     `examined` counts the documents that were read.
@@ -51,7 +51,7 @@ class Retrying:
 
     def retry(
         self, user_id: str, catalog_id: str, document_ids: Iterable[str] | None = None
-    ) -> Retried:
+    ) -> RetryResult:
         """
         Retry these documents, or all that failed. Only failed documents, and those that wait for
         Bedrock to recover, are tried again. Safe to repeat. Raises CatalogNotFound or
@@ -70,12 +70,12 @@ class Retrying:
                 raise _Refused(f"it has not failed: it is {document.status}")
             return self._pending(document)
 
-        retried = _changed(self.documents, asked_for, change)
+        result = _changed(self.documents, asked_for, change)
         if catalog.status is not CatalogStatus.DELETING:
-            self._ask(catalog_id, retried)
-        return retried
+            self._ask(catalog_id, result)
+        return result
 
-    def ingest_again(self, user_id: str, catalog_id: str, document_id: str) -> Retried:
+    def ingest_again(self, user_id: str, catalog_id: str, document_id: str) -> RetryResult:
         """
         Ingest one document again as it is stored, indexed or failed. Searches find an indexed
         document as before until its new passages are there. Safe to repeat. Raises CatalogNotFound,
@@ -92,9 +92,9 @@ class Retrying:
             return self._pending(document)
 
         found = _named(self.documents, catalog_id, [document_id])
-        retried = _changed(self.documents, found, change)
-        self._ask(catalog_id, retried)
-        return retried
+        result = _changed(self.documents, found, change)
+        self._ask(catalog_id, result)
+        return result
 
     def _pending(self, document: Document) -> Document:
         if document.retry_at is None and document.needs_mending:  # else it is tried at once instead
@@ -104,15 +104,15 @@ class Retrying:
         pending = document.moved(DocumentStatus.PENDING, at=self.now())
         return self.documents.save(pending.model_copy(update={"attempts": 0}))
 
-    def _ask(self, catalog_id: str, retried: Retried) -> None:
+    def _ask(self, catalog_id: str, result: RetryResult) -> None:
         """
         Ask for a run, also for documents that wait already: a crash may have come between the two.
         """
-        if retried.again or any(each.is_unfinished for each, _ in retried.refused):
+        if result.again or any(each.is_unfinished for each, _ in result.refused):
             self.requests.ask(catalog_id)
 
 
-class KeptResults(Protocol):
+class StoredResults(Protocol):
     def forget(self, document_id: str) -> None:
         """Delete an inspection's result. Safe to repeat."""
 
@@ -129,14 +129,14 @@ class Rereading:
     catalogs: Catalogs
     documents: Documents
     bucket: DocumentBucket
-    results: KeptResults
+    results: StoredResults
     requests: InspectionRequests
     ocr: OcrEngine = "none"
     now: Callable[[], datetime] = utc_now
 
     def reread(
         self, user_id: str, catalog_id: str, document_ids: Iterable[str] | None = None
-    ) -> Iterator[Retried]:
+    ) -> Iterator[RetryResult]:
         """
         Have these documents read anew, or those of the catalog that have no text by this reader.
 
@@ -156,7 +156,9 @@ class Rereading:
                 return
             page = self.documents.page(catalog_id, after=page.next, limit=_AT_ONCE)
 
-    def _reread(self, catalog: Catalog, documents: Sequence[Document], *, examined: int) -> Retried:
+    def _reread(
+        self, catalog: Catalog, documents: Sequence[Document], *, examined: int
+    ) -> RetryResult:
         def change(document: Document) -> Document:
             if why_not := _why_not(catalog, document):
                 raise _Refused(why_not)
@@ -233,7 +235,7 @@ def _changed(
     change: Callable[[Document], Document],
     *,
     examined: int = 0,
-) -> Retried:
+) -> RetryResult:
     """
     Save each document as `change` returns it, unless that raises _Refused; try again if others have
     saved.
@@ -256,4 +258,4 @@ def _changed(
                 seen = documents.get(document.catalog_id, document.document_id)
         else:
             refused.append((document, "others kept changing its record; try again"))
-    return Retried(again=tuple(again), refused=tuple(refused), examined=examined)
+    return RetryResult(again=tuple(again), refused=tuple(refused), examined=examined)

@@ -24,7 +24,7 @@ from stackroom.tools.definition import (
     Services,
     token_of,
 )
-from stackroom.tools.texts import counted, day, iso, megabytes, shown, size
+from stackroom.tools.texts import counted, day, iso, megabytes, quotable, size
 
 if TYPE_CHECKING:
     from stackroom.catalogs.deletions import CatalogDeletion
@@ -76,7 +76,7 @@ def _create(services: Services, asked: CreateCatalog, caller: Caller) -> Catalog
 
 def _created(catalog: Catalog) -> Rendered:
     return Rendered(
-        f"Created catalog '{shown(catalog.name)}' (ID: {catalog.catalog_id}). "
+        f"Created catalog '{quotable(catalog.name)}' (ID: {catalog.catalog_id}). "
         "Ready for document uploads.",
         {
             "catalog_id": catalog.catalog_id,
@@ -126,7 +126,7 @@ def _update(services: Services, asked: UpdateCatalog, caller: Caller) -> Catalog
 
 def _updated(catalog: Catalog) -> Rendered:
     return Rendered(
-        f"Updated catalog '{shown(catalog.name)}' ({catalog.catalog_id}).",
+        f"Updated catalog '{quotable(catalog.name)}' ({catalog.catalog_id}).",
         {**_summary(catalog), "description": catalog.description},
     )
 
@@ -153,7 +153,7 @@ def _listed(page: CatalogPage) -> Rendered:
         lines = ["Found 0 catalogs. Use create_catalog to make one."]
     for number, each in enumerate(page.catalogs, start=1):
         lines += [
-            f"{number}. **{shown(each.name)}** ({each.catalog_id})",
+            f"{number}. **{quotable(each.name)}** ({each.catalog_id})",
             f"   - {counted(each.document_count, 'document')}, {size(each.total_bytes)}",
             f"   - Status: {each.status}",
             f"   - Last updated: {day(each.updated_at)}",
@@ -209,7 +209,7 @@ def _selected(catalog: Catalog | None) -> Rendered:
             {"catalog_id": None, "catalog_name": None, "document_count": None, "active": False},
         )
     return Rendered(
-        f"Selected catalog '{shown(catalog.name)}' for queries. "
+        f"Selected catalog '{quotable(catalog.name)}' for queries. "
         "Ask me anything about your documents!",
         {
             "catalog_id": catalog.catalog_id,
@@ -269,7 +269,7 @@ def _delete_catalog(services: Services, asked: DeleteCatalog, caller: Caller) ->
         catalog = in_use(catalogs, caller.user_id, asked.catalog_id)
         documents = counted(catalog.document_count, "document")
         raise ConfirmationRequired(
-            f"Catalog '{shown(catalog.name)}' ({catalog.catalog_id}) and its {documents}"
+            f"Catalog '{quotable(catalog.name)}' ({catalog.catalog_id}) and its {documents}"
             f" ({size(catalog.total_bytes)})"
         )
     catalog = owned(catalogs, caller.user_id, asked.catalog_id)
@@ -294,7 +294,7 @@ def _catalog_deleted(removal: Removal) -> Rendered:
             " are gone."
         )
     return Rendered(
-        f"Deleted catalog '{shown(removal.catalog.name)}' and all {documents}. {rest}",
+        f"Deleted catalog '{quotable(removal.catalog.name)}' and all {documents}. {rest}",
         {
             "catalog_id": removal.catalog.catalog_id,
             "documents_deleted": deletion.documents,

@@ -31,7 +31,7 @@ from stackroom.tools.definition import (
     Services,
     token_of,
 )
-from stackroom.tools.texts import cell, counted, iso, kilobytes, minute, shown, size, status_of
+from stackroom.tools.texts import cell, counted, iso, kilobytes, minute, quotable, size, status_of
 from stackroom.uploads.descriptions import MAX_FILENAME_BYTES, MAX_LIST
 
 
@@ -54,7 +54,7 @@ def _list(services: Services, asked: ListCatalogDocuments, caller: Caller) -> Do
 
 def _listed(page: DocumentsOfCatalog) -> Rendered:
     count, twins = counted(page.total, "document"), same_contents(page.documents)
-    lines = [f"Catalog '{shown(page.catalog.name)}' contains {count}:"]
+    lines = [f"Catalog '{quotable(page.catalog.name)}' contains {count}:"]
     if page.documents:
         lines += ["", "| Filename | ID | Size | Status | Uploaded |", "|---|---|---|---|---|"]
         lines += [_row(each, twins.get(each.document_id)) for each in page.documents]
@@ -122,7 +122,7 @@ _EARLIER = "It is the version that was indexed; a newer one lies there, and is n
 
 
 def _downloadable(link: DownloadLink) -> Rendered:
-    file, minutes = shown(link.document.filename), LINK_SECONDS // 60
+    file, minutes = quotable(link.document.filename), LINK_SECONDS // 60
     note = f"\n\n{_EARLIER}" if link.is_earlier else ""
     return Rendered(
         f"Download link for '{file}' (expires in {minutes} minutes): {link.url}{note}",
@@ -156,7 +156,7 @@ def _delete_document(services: Services, asked: OfDocument, caller: Caller) -> R
 
 def _document_deleted(receipt: Receipt) -> Rendered:
     return Rendered(
-        f"Deleted '{shown(receipt.filename)}' from catalog. Vector cleanup initiated.",
+        f"Deleted '{quotable(receipt.filename)}' from catalog. Vector cleanup initiated.",
         {
             "document_id": receipt.document_id,
             "filename": receipt.filename,
@@ -203,11 +203,13 @@ def _attributes(given: Any) -> Any:
             texts = []
         if not all(isinstance(each, str) for each in texts):
             raise ValueError(
-                f"{shown(str(name))!r} is neither a text, a number, true or false nor a list of"
+                f"{quotable(str(name))!r} is neither a text, a number, true or false nor a list of"
                 " texts"
             )
         if not all(is_plain(character) for each in (name, *texts) for character in each):
-            raise ValueError(f"{shown(str(name))!r} has a line break or a control character in it")
+            raise ValueError(
+                f"{quotable(str(name))!r} has a line break or a control character in it"
+            )
     return given
 
 
@@ -299,7 +301,7 @@ def _is_unencoded(text: str, content: bytes) -> bool:
 
 
 def _uploaded(sent: Sent) -> Rendered:
-    file, catalog = shown(sent.filename), shown(sent.catalog.name)
+    file, catalog = quotable(sent.filename), quotable(sent.catalog.name)
     metadata = {
         "document_id": sent.document_id,
         "catalog_id": sent.catalog.catalog_id,
@@ -312,7 +314,7 @@ def _uploaded(sent: Sent) -> Rendered:
         if sent.twin is None:
             return Rendered(f"{text} Indexing started.", metadata)
         return Rendered(
-            f"{text} Indexing started. Same content as '{shown(sent.twin)}'.",
+            f"{text} Indexing started. Same content as '{quotable(sent.twin)}'.",
             {**metadata, "same_content_as": sent.twin},
         )
     minutes = FORM_SECONDS // 60

@@ -11,7 +11,7 @@ from stackroom.access.plain_text import Id
 from stackroom.catalogs.changes import UserCapReached
 from stackroom.model.records import CapKind
 from stackroom.tools.definition import CatalogArguments, CatalogTool, Display, Rendered, Services
-from stackroom.tools.texts import counted, minute, shown
+from stackroom.tools.texts import counted, minute, quotable
 
 if TYPE_CHECKING:
     from stackroom.catalogs.changes import Event
@@ -61,10 +61,10 @@ def _line(event: Event) -> str:
         return f"{minute(event.time)}, {_of_cap(event.detail)}"
     detail = event.detail.model_dump()
     what = event.detail_type.removesuffix(" State Changed").lower()
-    name = shown(detail.get("filename") or detail["name"])
+    name = quotable(detail.get("filename") or detail["name"])
     named = f"{what} '{name}' ({detail.get('document_id') or detail['catalog_id']})"
     why = detail.get("reason") or "; ".join(detail.get("gaps") or ())
-    reason = f": {shown(why)}" if why else ""
+    reason = f": {quotable(why)}" if why else ""
     before = f", before {detail['previous_state']}" if detail["previous_state"] else ""
     return f"{minute(event.time)}, {named}: {detail['state']}{before}{reason}"
 

@@ -29,7 +29,7 @@ from stackroom.tools.definition import (
     Rendered,
     Services,
 )
-from stackroom.tools.texts import counted, day, minute, place, shown, status_of
+from stackroom.tools.texts import counted, day, minute, place, quotable, status_of
 
 if TYPE_CHECKING:
     from stackroom.catalogs.progress import CatalogProgress
@@ -157,7 +157,7 @@ def _render_progress(progress: CatalogProgress) -> Rendered:
     if progress.overall is CatalogStatus.DELETING:
         ready = f"{counted(progress.total, 'document')} left"
     lines = [
-        f"Catalog '{shown(progress.catalog.name)}' indexing status:",
+        f"Catalog '{quotable(progress.catalog.name)}' indexing status:",
         f"**Overall**: {progress.overall} ({ready})",
         *map(_line, progress.unready[:_ROWS]),
         *(_gaps_line(each) for each in progress.with_gaps[:_ROWS]),
@@ -205,14 +205,16 @@ def _line(estimate: DocumentEstimate) -> str:
     if document.is_to_come and document.upload_until is not None:
         notes = [f"waits for its upload until {minute(document.upload_until)}"]
     elif document.remark:
-        notes = [shown(status_of(document))]
+        notes = [quotable(status_of(document))]
     elif left := estimate.remaining(speed=1):
         notes.append(left)
-    return f"- {shown(document.filename)} ({document.document_id}): {', '.join(notes)}"
+    return f"- {quotable(document.filename)} ({document.document_id}): {', '.join(notes)}"
 
 
 def _gaps_line(document: Document) -> str:
-    return f"- {shown(document.filename)} ({document.document_id}): {shown(status_of(document))}"
+    return (
+        f"- {quotable(document.filename)} ({document.document_id}): {quotable(status_of(document))}"
+    )
 
 
 GET_INDEXING_STATUS = CatalogTool(
@@ -307,7 +309,7 @@ def _feedback_listed(found: list[Feedback]) -> Rendered:
 
 def _feedback_line(each: Feedback) -> str:
     where = f", {place(each.file, each.page, None)}" if each.file else ""
-    return f"'{shown(each.question)}': {each.verdict}{where} ({day(each.at)})"
+    return f"'{quotable(each.question)}': {each.verdict}{where} ({day(each.at)})"
 
 
 def _feedback_metadata(each: Feedback) -> dict[str, object]:

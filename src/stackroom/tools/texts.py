@@ -13,7 +13,7 @@ _KB, _MB = 1024, 1024**2
 WEAK = "These passages may not answer your question."
 
 
-def shown(name: str) -> str:
+def quotable(name: str) -> str:
     """
     Return a name so that it can stand in quotes within a line.
 
@@ -27,15 +27,15 @@ def shown(name: str) -> str:
 
 def cell(text: str) -> str:
     """Return a name so that it can stand in a table."""
-    return shown(text).replace("|", "\\|")
+    return quotable(text).replace("|", "\\|")
 
 
 def place(filename: str | None, page: int | None, section: str | None) -> str:
     """Return the place of a passage, as far as it is known."""
-    file = shown(filename or "an unnamed file")
+    file = quotable(filename or "an unnamed file")
     if page is not None:
         return f"{file} (page {page})"
-    return f"{file} (section {shown(section)})" if section else file
+    return f"{file} (section {quotable(section)})" if section else file
 
 
 def scores(of: Sequence[float]) -> list[str]:

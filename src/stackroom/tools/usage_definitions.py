@@ -11,7 +11,7 @@ from stackroom.access.identity import Caller
 from stackroom.model.prices import AS_OF
 from stackroom.model.usage import NO_CATALOG
 from stackroom.tools.definition import CatalogArguments, CatalogTool, Display, Rendered, Services
-from stackroom.tools.texts import shown, size
+from stackroom.tools.texts import quotable, size
 
 if TYPE_CHECKING:
     from stackroom.catalogs.metering import CatalogMonth, UserMonth
@@ -61,7 +61,7 @@ def _of(cap: Any, form: str) -> str:
 
 def _name(each: CatalogMonth) -> str:
     if each.catalog is not None:
-        return f"'{shown(each.catalog.name)}' ({each.catalog_id})"
+        return f"'{quotable(each.catalog.name)}' ({each.catalog_id})"
     if each.catalog_id == NO_CATALOG:
         return "all catalogs together"
     return f"{each.catalog_id}, which is gone"

@@ -43,7 +43,7 @@ from stackroom.uploads.steps import (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class KeyState:
     """
     The state of a key that belongs to a catalog, which may not exist yet. `superseded` are records
     of the object under other ids: from when it belonged to no catalog, or names were compared by
@@ -68,7 +68,7 @@ class Seen:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeenUnplaced:
+class UnplacedKeyState:
     """
     The state of a key that belongs to no catalog. `orphan` is its record in a catalog that no
     longer exists; `has_sidecar` if it has one, which it should not.
@@ -126,23 +126,25 @@ class Plan:
         return ", ".join(str(step) for step in self.steps if not isinstance(step, _UNMENTIONED))
 
 
-def plan(seen: Seen | SeenUnplaced, now: datetime, correlation_id: str | None = None) -> Plan:
-    if isinstance(seen, SeenUnplaced):
-        return _plan_unplaced(seen, now, correlation_id)
-    if is_junk(seen.location.key):
-        return _plan_junk(seen)
-    if seen.found is not None:
-        return _arrived(seen, seen.found, now, correlation_id)
-    return _plan_gone(seen, now)
+def plan(
+    state: KeyState | UnplacedKeyState, now: datetime, correlation_id: str | None = None
+) -> Plan:
+    if isinstance(state, UnplacedKeyState):
+        return _plan_unplaced(state, now, correlation_id)
+    if is_junk(state.location.key):
+        return _plan_junk(state)
+    if state.found is not None:
+        return _arrived(state, state.found, now, correlation_id)
+    return _plan_gone(state, now)
 
 
-def _plan_gone(seen: Seen, now: datetime) -> Plan:
+def _plan_gone(state: KeyState, now: datetime) -> Plan:
     """Plan for a key without an object."""
-    record, catalog = seen.record, seen.catalog
+    record, catalog = state.record, state.catalog
     if record is None:
-        if seen.sidecar is None:
+        if state.sidecar is None:
             return Plan(outcome=UploadOutcome.IGNORED)
-        left = RemoveSidecar(key=seen.location.key)
+        left = RemoveSidecar(key=state.location.key)
         return Plan(outcome=UploadOutcome.FORGOTTEN, steps=(left,))
     forgotten = Plan(
         outcome=UploadOutcome.FORGOTTEN,
@@ -155,44 +157,44 @@ def _plan_gone(seen: Seen, now: datetime) -> Plan:
         may_come = is_open and not record.has_lapsed(now)
         return Plan(outcome=UploadOutcome.IGNORED) if may_come else forgotten
     if catalog is not None:
-        return _removed(seen, record, now)
-    if record.receipt_id is None or seen.location.names_a_catalog_id:  # see KeepCatalogOpen
+        return _removed(state, record, now)
+    if record.receipt_id is None or state.location.names_a_catalog_id:  # see KeepCatalogOpen
         return forgotten
     # Lost, for it is not closed while a removal is under way. Only a run of it can end that, and
     # close the receipt.
-    opening = OpenCatalog(catalog=catalog_of(seen.location, now))
-    removal = _removed(seen, record, now)
+    opening = OpenCatalog(catalog=catalog_of(state.location, now))
+    removal = _removed(state, record, now)
     return replace(removal, steps=(opening, *removal.steps))
 
 
-def _plan_junk(seen: Seen) -> Plan:
+def _plan_junk(state: KeyState) -> Plan:
     """Plan for a junk file: no record, no catalog, and no owner where ingestion jobs crawl it."""
-    key, steps = seen.location.key, list[Step]()
-    if seen.found is not None and seen.is_crawled:
-        right = quarantine_sidecar(seen.location)
-        if seen.sidecar is None or seen.sidecar.body != right:
+    key, steps = state.location.key, list[Step]()
+    if state.found is not None and state.is_crawled:
+        right = quarantine_sidecar(state.location)
+        if state.sidecar is None or state.sidecar.body != right:
             steps.append(WriteSidecar(key=key, body=right, quarantines=True))
-    elif seen.sidecar is not None:
+    elif state.sidecar is not None:
         steps.append(RemoveSidecar(key=key))
     return Plan(outcome=UploadOutcome.IGNORED, steps=tuple(steps))
 
 
-def _plan_unplaced(seen: SeenUnplaced, now: datetime, correlation_id: str | None) -> Plan:
+def _plan_unplaced(state: UnplacedKeyState, now: datetime, correlation_id: str | None) -> Plan:
     """Plan for an object without a catalog: it is recorded under its user, with the reason."""
-    location, steps = seen.location, list[Step]()
-    if seen.has_sidecar:
+    location, steps = state.location, list[Step]()
+    if state.has_sidecar:
         steps.append(RemoveSidecar(key=location.key))
-    if seen.orphan is not None:
-        steps.append(RemoveRecord(document=seen.orphan))
-    if seen.found is None or is_junk(location.key):
-        if seen.record is not None:
-            steps.append(RemoveRecord(document=seen.record))
+    if state.orphan is not None:
+        steps.append(RemoveRecord(document=state.orphan))
+    if state.found is None or is_junk(location.key):
+        if state.record is not None:
+            steps.append(RemoveRecord(document=state.record))
         outcome = UploadOutcome.FORGOTTEN if steps else UploadOutcome.IGNORED
         return Plan(outcome=outcome, steps=tuple(steps))
-    described = describe_unplaced(location, seen.record, seen.found, correlation_id, at=now)
-    if seen.record is None or not already_describes(seen.record, described):
+    described = describe_unplaced(location, state.record, state.found, correlation_id, at=now)
+    if state.record is None or not already_describes(state.record, described):
         steps.append(SaveRecord(document=described))
-        if seen.record is None:
+        if state.record is None:
             steps.append(KeepWithObject(key=location.key))
     return Plan(
         outcome=UploadOutcome.REJECTED,
@@ -206,23 +208,25 @@ def _plan_unplaced(seen: SeenUnplaced, now: datetime, correlation_id: str | None
 # kept.
 
 
-def _arrived(seen: Seen, found: StoredObject, now: datetime, correlation_id: str | None) -> Plan:
-    catalog = seen.catalog or catalog_of(seen.location, now)
-    before = [*_opening(seen, catalog), *_calling_removal_off(seen, now)]
-    record = seen.record and _as_it_lies(seen.record, found)
-    described = describe(seen.location, record, found, correlation_id, at=now)
+def _arrived(
+    state: KeyState, found: StoredObject, now: datetime, correlation_id: str | None
+) -> Plan:
+    catalog = state.catalog or catalog_of(state.location, now)
+    before = [*_opening(state, catalog), *_calling_removal_off(state, now)]
+    record = state.record and _as_it_lies(state.record, found)
+    described = describe(state.location, record, found, correlation_id, at=now)
     before += _recording(catalog, described.attribute_types)
-    if seen.record is not None and record is not None and described.is_known:
-        if not _lacks_its_sidecar(seen, found, described.sidecar):
-            return _unchanged(seen.record, record, before)
-        after = _with_sidecar_mended(seen, record, found, described, now)
+    if state.record is not None and record is not None and described.is_known:
+        if not _lacks_its_sidecar(state, found, described.sidecar):
+            return _unchanged(state.record, record, before)
+        after = _with_sidecar_mended(state, record, found, described, now)
     elif described.problem is not None:
-        after = _rejected(seen, described.document, described.problem, described.sidecar, now)
+        after = _rejected(state, described.document, described.problem, described.sidecar, now)
     else:
-        after = _registered(seen, described.document, found, described.sidecar, now)
+        after = _registered(state, described.document, found, described.sidecar, now)
     kept: list[Step] = [KeepCatalogOpen(catalog_id=catalog.catalog_id)]
-    if seen.record is None:
-        kept.append(KeepWithObject(key=seen.location.key))
+    if state.record is None:
+        kept.append(KeepWithObject(key=state.location.key))
     return replace(after, steps=(*before, *after.steps, *kept))
 
 
@@ -247,13 +251,13 @@ def catalog_of(location: Location, now: datetime) -> Catalog:
     )
 
 
-def _opening(seen: Seen, catalog: Catalog) -> list[Step]:
+def _opening(state: KeyState, catalog: Catalog) -> list[Step]:
     steps = list[Step]()
-    if seen.catalog is None:
+    if state.catalog is None:
         steps.append(OpenCatalog(catalog=catalog))
     elif catalog.status is CatalogStatus.DELETING:
         steps.append(UnmarkDeleting(catalog_id=catalog.catalog_id))
-    steps += (RemoveRecord(document=each) for each in seen.superseded)
+    steps += (RemoveRecord(document=each) for each in state.superseded)
     return steps
 
 
@@ -264,11 +268,11 @@ def _recording(catalog: Catalog, types: frozenset[str]) -> list[Step]:
     return [RecordAttributes(catalog_id=catalog.catalog_id, types=new)]
 
 
-def _calling_removal_off(seen: Seen, now: datetime) -> list[Step]:
-    if seen.record is None or seen.record.receipt_id is None:
+def _calling_removal_off(state: KeyState, now: datetime) -> list[Step]:
+    if state.record is None or state.record.receipt_id is None:
         return []
     # Kept even if it never was: whoever named it may still be about to keep it, open.
-    receipt = seen.receipt or receipt_of(seen.record, seen.location.user_id)
+    receipt = state.receipt or receipt_of(state.record, state.location.user_id)
     if not receipt.is_open:
         return []
     return [KeepReceipt(receipt=receipt.model_copy(update={"superseded_at": now}))]
@@ -287,15 +291,15 @@ def _unchanged(before: Document, record: Document, steps: list[Step]) -> Plan:
     )
 
 
-def _lacks_its_sidecar(seen: Seen, found: StoredObject, right: bytes) -> bool:
-    if seen.sidecar is None:
+def _lacks_its_sidecar(state: KeyState, found: StoredObject, right: bytes) -> bool:
+    if state.sidecar is None:
         # Where we may not read, we may not write either; and without a sidecar it is nobody's.
-        return can_have_sidecar(seen.location.key) and found.unreadable is None
-    return seen.sidecar.body != right
+        return can_have_sidecar(state.location.key) and found.unreadable is None
+    return state.sidecar.body != right
 
 
 def _with_sidecar_mended(
-    seen: Seen, record: Document, found: StoredObject, right: Description, now: datetime
+    state: KeyState, record: Document, found: StoredObject, right: Description, now: datetime
 ) -> Plan:
     """
     Plan for a record that is right with a sidecar that is not.
@@ -305,19 +309,19 @@ def _with_sidecar_mended(
     """
     if right.problem is None:
         again = record.model_copy(update={"attempts": 0})
-        return _registered(seen, again, found, right.sidecar, now)
+        return _registered(state, again, found, right.sidecar, now)
     # A job may have crawled it meanwhile with the sidecar that should not have been there.
-    suspect = record.model_copy(update={"lingering": seen.sidecar is not None or record.lingering})
-    return _rejected(seen, suspect, str(record.status_reason), right.sidecar, now)
+    suspect = record.model_copy(update={"lingering": state.sidecar is not None or record.lingering})
+    return _rejected(state, suspect, str(record.status_reason), right.sidecar, now)
 
 
 def _registered(
-    seen: Seen, document: Document, found: StoredObject, sidecar: bytes, now: datetime
+    state: KeyState, document: Document, found: StoredObject, sidecar: bytes, now: datetime
 ) -> Plan:
-    kept = seen.sidecar
-    lost = document.lost_sidecar or (kept is not None and is_foreign(kept.body, seen.location))
+    kept = state.sidecar
+    lost = document.lost_sidecar or (kept is not None and is_foreign(kept.body, state.location))
     pending = document.moved(DocumentStatus.PENDING, at=now)
-    pending = pending.model_copy(update={"lost_sidecar": lost, **_text_of(seen.record, document)})
+    pending = pending.model_copy(update={"lost_sidecar": lost, **_text_of(state.record, document)})
     steps: tuple[Step, ...]
     if kept is not None and kept.body == sidecar:
         # Left alone, which spares the document another ingestion: the record was lost and is being
@@ -348,9 +352,11 @@ def _text_of(record: Document | None, document: Document) -> dict[str, object]:
     return {name: getattr(record, name) for name in ("text_id", "text_tokens", "illegible")}
 
 
-def _rejected(seen: Seen, document: Document, problem: str, sidecar: bytes, now: datetime) -> Plan:
+def _rejected(
+    state: KeyState, document: Document, problem: str, sidecar: bytes, now: datetime
+) -> Plan:
     # Where jobs crawl, one may have gone over it before its sidecar said what it is.
-    may_be_there = seen.is_crawled or (seen.record is not None and seen.record.may_be_indexed)
+    may_be_there = state.is_crawled or (state.record is not None and state.record.may_be_indexed)
     lingering = document.lingering or may_be_there
     quarantine = WriteSidecar(key=document.s3_key, body=sidecar, quarantines=True)
     failed = document.moved(DocumentStatus.FAILED, at=now, reason=problem)
@@ -369,15 +375,15 @@ def _rejected(seen: Seen, document: Document, problem: str, sidecar: bytes, now:
 # What follows for a document whose object is gone: out of the index first, then forgotten.
 
 
-def _removed(seen: Seen, record: Document, now: datetime) -> Plan:
-    named, steps = _receipted(seen, record, now)
+def _removed(state: KeyState, record: Document, now: datetime) -> Plan:
+    named, steps = _receipted(state, record, now)
     outcome = UploadOutcome.DELETING
     # Where jobs crawl, one may have indexed it though it was rejected.
-    may_be_indexed = seen.is_crawled or record.may_be_indexed
+    may_be_indexed = state.is_crawled or record.may_be_indexed
     if record.status is DocumentStatus.FAILED and not may_be_indexed:
         # Nobody's search could ever find it: no version lay there with a sidecar of its own, or a
         # search has shown since that it is out.
-        never = receipt_of(named, seen.location.user_id)
+        never = receipt_of(named, state.location.user_id)
         closed = never.model_copy(update={"unsearchable_since": never.asked_at})
         outcome = UploadOutcome.FORGOTTEN
         steps = [
@@ -399,9 +405,9 @@ def _removed(seen: Seen, record: Document, now: datetime) -> Plan:
     )
 
 
-def _receipted(seen: Seen, record: Document, now: datetime) -> tuple[Document, list[Step]]:
+def _receipted(state: KeyState, record: Document, now: datetime) -> tuple[Document, list[Step]]:
     """Return the record with the receipt of this removal, and the steps that save the receipt."""
-    user_id, receipt = seen.location.user_id, seen.receipt
+    user_id, receipt = state.location.user_id, state.receipt
     if record.receipt_id is not None and receipt is None:
         # A crash came between naming and keeping it.
         return record, [KeepReceipt(receipt=receipt_of(record, user_id))]
@@ -409,6 +415,6 @@ def _receipted(seen: Seen, record: Document, now: datetime) -> tuple[Document, l
         # Open, or closed by whoever died before the record was forgotten: an upload that has come
         # since would have made the record name none.
         return record, []
-    receipt_id = receipt_id_of(record, now, is_lost=seen.is_lost)
+    receipt_id = receipt_id_of(record, now, is_lost=state.is_lost)
     named = record.model_copy(update={"receipt_id": receipt_id})
     return named, [SaveRecord(document=named), KeepReceipt(receipt=receipt_of(named, user_id))]

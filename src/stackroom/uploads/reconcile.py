@@ -42,9 +42,9 @@ from stackroom.model.repositories import (
     Receipts,
 )
 from stackroom.uploads.plan import (
+    KeyState,
     Plan,
-    Seen,
-    SeenUnplaced,
+    UnplacedKeyState,
     UploadOutcome,
     plan,
 )
@@ -70,7 +70,7 @@ _among_writers = random_pauses(0.03, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Begun:
+class _StartedPlan:
     """A plan carried out up to its last record, `save`; the steps of `rest` follow it."""
 
     plan: Plan
@@ -103,8 +103,8 @@ class Uploads:
         """
 
         def once() -> Plan:
-            begun = self._begin(key, correlation_id, is_audit=is_audit)
-            return self._end(begun) if isinstance(begun, _Begun) else begun
+            started = self._start(key, correlation_id, is_audit=is_audit)
+            return self._end(started) if isinstance(started, _StartedPlan) else started
 
         return retried(once, tries=_TRIES, pause=self.pause)
 
@@ -113,13 +113,15 @@ class Uploads:
         Reconcile several keys in parallel. Return, by key, the plan or the error that `reconcile`
         would raise: one key's error does not affect the others.
         """
-        begun = self._each(
-            correlation_ids, lambda key: self._begin(key, correlation_id=correlation_ids[key])
+        started = self._each(
+            correlation_ids, lambda key: self._start(key, correlation_id=correlation_ids[key])
         )
         outcomes: dict[str, Plan | Exception] = {}
-        by_catalog: dict[str, dict[str, _Begun]] = {}  # by the catalog whose counters they change
-        for key, each in begun.items():
-            if not isinstance(each, _Begun):
+        by_catalog: dict[
+            str, dict[str, _StartedPlan]
+        ] = {}  # by the catalog whose counters they change
+        for key, each in started.items():
+            if not isinstance(each, _StartedPlan):
                 outcomes[key] = each
                 continue
             document = each.save.document
@@ -147,40 +149,40 @@ class Uploads:
             return replace(planned, run_for=None, awaits_text=True)
         return planned
 
-    def _begin(
+    def _start(
         self, key: str, correlation_id: str | None, *, is_audit: bool = False
-    ) -> Plan | _Begun:
+    ) -> Plan | _StartedPlan:
         """Return the plan once it is carried out, or up to the record that it saves."""
         if is_ours(key):
             return Plan(outcome=UploadOutcome.IGNORED)
-        seen = self._read_state(locate(key), is_audit=is_audit)
+        state = self._read_state(locate(key), is_audit=is_audit)
         try:
-            return self._carry_out(plan(seen, self.now(), correlation_id))
+            return self._carry_out(plan(state, self.now(), correlation_id))
         except LimitReached as refused:
             # Opening the catalog comes first, so nothing of the plan has been done.
-            assert isinstance(seen, Seen), "nothing is opened for an object without a catalog"
-            unplaced = self._read_unplaced(seen.location.unplaced(str(refused)), seen.record)
+            assert isinstance(state, KeyState), "nothing is opened for an object without a catalog"
+            unplaced = self._read_unplaced(state.location.unplaced(str(refused)), state.record)
             return self._carry_out(plan(unplaced, self.now(), correlation_id))
 
-    def _carry_out(self, planned: Plan) -> Plan | _Begun:
+    def _carry_out(self, planned: Plan) -> Plan | _StartedPlan:
         """Carry out a plan up to its last record. Raises what `_apply` raises."""
         kept: dict[str, Document] = {}
         for at, step in reversed(list(enumerate(planned.steps))):
             if isinstance(step, SaveRecord):
                 self._apply(planned.steps[:at], kept)
                 save = replace(step, document=_following(step.document, kept))
-                return _Begun(plan=planned, save=save, rest=planned.steps[at + 1 :])
+                return _StartedPlan(plan=planned, save=save, rest=planned.steps[at + 1 :])
         self._apply(planned.steps, kept)
         return planned if planned.unread is None else self._read(planned, planned.unread)
 
-    def _end(self, begun: _Begun) -> Plan:
-        return self._rest(begun, self.documents.save(self._as_read(begun.save)))
+    def _end(self, started: _StartedPlan) -> Plan:
+        return self._rest(started, self.documents.save(self._as_read(started.save)))
 
-    def _rest(self, begun: _Begun, saved: Document | None) -> Plan:
+    def _rest(self, started: _StartedPlan, saved: Document | None) -> Plan:
         if saved is None:
-            raise RecordChanged(begun.save.document.document_id)
-        self._apply(begun.rest, {saved.document_id: saved})
-        return self._read(begun.plan, saved) if saved.unread else begun.plan
+            raise RecordChanged(started.save.document.document_id)
+        self._apply(started.rest, {saved.document_id: saved})
+        return self._read(started.plan, saved) if saved.unread else started.plan
 
     def _as_read(self, save: SaveRecord) -> Document:
         """Return the record to save; it does not wait for its text if that exists by now."""
@@ -204,18 +206,18 @@ class Uploads:
         is_of_this = found is not None and found.version_id == document.version_id
         return found if is_of_this else None
 
-    def _end_all(self, begun: Mapping[str, _Begun]) -> dict[str, Plan | Exception]:
+    def _end_all(self, started: Mapping[str, _StartedPlan]) -> dict[str, Plan | Exception]:
         """Save the last records of one catalog's plans together."""
         try:
-            saved = self.documents.save_all(self._as_read(each.save) for each in begun.values())
+            saved = self.documents.save_all(self._as_read(each.save) for each in started.values())
         except Unavailable as error:  # it passes, and is all of theirs
-            return dict.fromkeys(begun, error)
+            return dict.fromkeys(started, error)
         except Exception:  # one record may be to blame, and no other shall suffer for it
-            return self._each(begun, lambda key: self._end(begun[key]))
+            return self._each(started, lambda key: self._end(started[key]))
         by_id = {each.document_id: each for each in saved}
         return self._each(
-            begun,
-            lambda key: self._rest(begun[key], by_id.get(begun[key].save.document.document_id)),
+            started,
+            lambda key: self._rest(started[key], by_id.get(started[key].save.document.document_id)),
         )
 
     def _each(
@@ -231,7 +233,9 @@ class Uploads:
 
         return dict(self.run_parallel([partial(attempted, key) for key in keys]))
 
-    def _read_state(self, location: Location | Unplaced, *, is_audit: bool) -> Seen | SeenUnplaced:
+    def _read_state(
+        self, location: Location | Unplaced, *, is_audit: bool
+    ) -> KeyState | UnplacedKeyState:
         if isinstance(location, Unplaced):
             return self._read_unplaced(location)
         key, user_id = location.key, location.user_id
@@ -263,7 +267,7 @@ class Uploads:
         receipt = None
         if record is not None and record.receipt_id is not None:
             receipt = self.receipts.get(user_id, record.receipt_id)
-        return Seen(
+        return KeyState(
             location=location,
             catalog=catalog,
             record=record,
@@ -274,12 +278,14 @@ class Uploads:
             is_lost=is_missed and is_wanted and not self.bucket.was_deleted(key),
         )
 
-    def _read_unplaced(self, location: Unplaced, orphan: Document | None = None) -> SeenUnplaced:
+    def _read_unplaced(
+        self, location: Unplaced, orphan: Document | None = None
+    ) -> UnplacedKeyState:
         record = self.documents.get(location.partition, location.document_id)
         found = self.bucket.head(location.key)
         if found is not None and is_folder_marker(found.key, found.size):
             found = None
-        return SeenUnplaced(location=location, record=record, found=found, orphan=orphan)
+        return UnplacedKeyState(location=location, record=record, found=found, orphan=orphan)
 
     def _is_taken(self, record: Document, found: StoredObject | None, key: str) -> bool:
         """

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from stackroom.catalogs.browsing import ROWS, Browsed, Group, Order, Wanted
+from stackroom.catalogs.browsing import ROWS, BrowseResult, Group, Order, Wanted
 from stackroom.catalogs.progress import CatalogProgress
 from stackroom.model.formats import MAX_FILE_BYTES, SUPPORTED
 from stackroom.model.keys import JUNK
@@ -133,7 +133,7 @@ class ShownCatalog:
     queue: str
     rows: tuple[Row, ...]
     asked: Asked
-    browsed: Browsed = field(repr=False)  # its rows are told already
+    browsed: BrowseResult = field(repr=False)  # its rows are told already
 
     @property
     def may_be_sent_to(self) -> bool:
@@ -188,7 +188,9 @@ def _shown(request: Request) -> ShownCatalog:
     return _of(browsed, progress, asked, speed=request.console.speed)
 
 
-def _of(browsed: Browsed, progress: CatalogProgress, asked: Asked, *, speed: float) -> ShownCatalog:
+def _of(
+    browsed: BrowseResult, progress: CatalogProgress, asked: Asked, *, speed: float
+) -> ShownCatalog:
     to_come = max(progress.uploading, browsed.to_come)
     waiting = progress.indexing + progress.pending + to_come
     return ShownCatalog(

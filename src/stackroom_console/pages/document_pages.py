@@ -16,7 +16,7 @@ from stackroom.clock import Deadline
 from stackroom.errors import DocumentNotFound, FileTooLarge, RetrievalError, ValidationError
 from stackroom.model.formats import MAX_FILE_BYTES, extension_of
 from stackroom.model.records import Catalog, DataSourceType, Document, DocumentStatus, with_gaps
-from stackroom.runs.retries import Retried
+from stackroom.runs.retries import RetryResult
 from stackroom.search.document_passages import MOST as MOST_PASSAGES
 from stackroom.search.document_passages import CutDocument, CutPassage, lines_shown
 from stackroom.search.question_words import marked_pieces
@@ -350,8 +350,8 @@ def open_file(request: Request) -> Response:
 
 def retry(request: Request) -> Response:
     catalog_id, document_id = ids.catalog_id(request), ids.document_id(request)
-    retried = request.services.retrying.retry(request.user_id, catalog_id, [document_id])
-    _require_none(retried)
+    result = request.services.retrying.retry(request.user_id, catalog_id, [document_id])
+    _require_none(result)
     return done(request, f"/catalogs/{catalog_id}")
 
 
@@ -362,9 +362,9 @@ def ingest_again(request: Request) -> Response:
     return done(request, f"/catalogs/{catalog_id}/documents/{document_id}")
 
 
-def _require_none(retried: Retried) -> None:
+def _require_none(result: RetryResult) -> None:
     """Raises Refused for the first that isn't tried again."""
-    for document, why_not in retried.refused:
+    for document, why_not in result.refused:
         raise Refused(
             Problem(
                 status=409,

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from stackroom.catalogs.overview import Failure, Overview
 from stackroom.model.keys import is_user_id
 from stackroom.model.records import Catalog, Document
-from stackroom.runs.lease import SeenRun
+from stackroom.runs.lease import RunExecution
 from stackroom.runs.ledger import Grant, Mode, Waiter
 from stackroom.runs.run_leases import shared_worklist
 from stackroom.tools.texts import counted, figure
@@ -44,7 +44,7 @@ class Wrong:
 class ShownExecution:
     """`what` it works off. `link` shows it in AWS's console; None here, where there is none."""
 
-    run: SeenRun
+    run: RunExecution
     what: str
     status: str
     state: str
@@ -142,7 +142,7 @@ class ShownOperations:
             else None,
         )
 
-    def _run(self, run: SeenRun) -> ShownExecution:
+    def _run(self, run: RunExecution) -> ShownExecution:
         return ShownExecution(
             run=run,
             what=self.names.get(run.worklist_id, run.worklist_id),
@@ -183,9 +183,9 @@ class ShownOperations:
         return [] if figures is None else [each for each in figures.discrepancies if each[1]]
 
 
-def _broken(runs: Iterable[SeenRun]) -> list[SeenRun]:
+def _broken(runs: Iterable[RunExecution]) -> list[RunExecution]:
     """Runs that failed, and that no later one has followed with success."""
-    succeeded, broken = set[str](), list[SeenRun]()
+    succeeded, broken = set[str](), list[RunExecution]()
     for each in sorted(runs, key=lambda run: run.began_at, reverse=True):
         if each.status == "SUCCEEDED":
             succeeded.add(each.worklist_id)

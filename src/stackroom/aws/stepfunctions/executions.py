@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.error_mapping import store_errors
-from stackroom.runs.lease import SeenRun
+from stackroom.runs.lease import RunExecution
 
 if TYPE_CHECKING:
     from types_boto3_stepfunctions.client import SFNClient
@@ -42,7 +42,7 @@ class StepFunctionsExecutions:
             return False
         return bool(execution["status"] == "RUNNING")
 
-    def newest(self, *, limit: int, failed: int) -> Sequence[SeenRun]:
+    def newest(self, *, limit: int, failed: int) -> Sequence[RunExecution]:
         """
         Return the newest executions first, as they are listed [API reference: ListExecutions].
         """
@@ -59,13 +59,13 @@ class StepFunctionsExecutions:
             )
         return [replace(each, state=states.get(each.arn)) for each in runs]
 
-    def _listed(self, limit: int, **of: Any) -> list[SeenRun]:
+    def _listed(self, limit: int, **of: Any) -> list[RunExecution]:
         with store_errors():
             answer = self.client.list_executions(
                 stateMachineArn=self.state_machine_arn, maxResults=limit, **of
             )
         return [
-            SeenRun(
+            RunExecution(
                 name=each["name"],
                 arn=each["executionArn"],
                 status=each["status"],
@@ -75,7 +75,7 @@ class StepFunctionsExecutions:
             for each in answer["executions"][:limit]
         ]
 
-    def _state(self, run: SeenRun) -> str | None:
+    def _state(self, run: RunExecution) -> str | None:
         """
         Return the state that the run entered last; None if that is long ago, or the execution has
         gone meanwhile.
