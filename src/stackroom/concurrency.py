@@ -46,7 +46,7 @@ def chunks(items: Iterable[T], *, of: int) -> Iterator[list[T]]:
     yield from iter(lambda: list(islice(remaining, of)), [])
 
 
-# What lasts longer is the workflow's to try again.
+# A longer wait is up to the workflow's retries.
 
 
 def at_once(_attempt: int) -> None:

@@ -13,7 +13,7 @@ from stackroom.access.plain_text import is_plain
 EVENT = "catalog accessed"
 SUCCESS = "success"
 UNKNOWN = "unknown"  # the tool of a call that doesn't tell, or names none of the function's
-# What the tools say when nothing is wrong with the call, as each of them spells it.
+# The tools' error codes for faults that are not the call's, as each of them spells it.
 FAULTS = frozenset({"UNAVAILABLE", "RetrievalFailed"})
 
 _LENGTH = 100  # characters of an id in an argument that are kept

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-# What reorders a line for its reader [Unicode Standard Annex 9: explicit formatting characters].
+# Characters that reorder a line [Unicode Standard Annex 9: explicit formatting characters].
 _BIDIRECTIONAL = frozenset(
     "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 )
@@ -34,16 +34,16 @@ def _one_line(text: Any) -> Any:
     return text
 
 
-# Of arguments; the first may have several lines. Looked at before all else: a limit of length that
-# stands behind a validator is told as one of "items".
+# Texts of arguments; the first may have several lines. They are checked before all else: a limit of
+# length behind a validator would be reported as one of "items".
 Text = Annotated[str, BeforeValidator(_plain)]
 Line = Annotated[str, BeforeValidator(_one_line)]
 Id = Annotated[str, Field(max_length=100), BeforeValidator(_one_line)]
 
 
-# What an answer of ours can carry. Python reads more from JSON than JSON can say: `1e999`, `NaN`,
-# half of a surrogate pair. Lambda's runtime client ends its process over an answer with any of
-# these.
+# The values that our answers can carry. Python reads more from JSON than JSON can say: `1e999`,
+# `NaN`, half of a surrogate pair. Lambda's runtime client ends its process over an answer with any
+# of these.
 
 
 def is_encodable(value: Any) -> bool:

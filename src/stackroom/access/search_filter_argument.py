@@ -80,7 +80,7 @@ def _any_of(key: str, asked: object) -> Filter:
     if not 1 <= len(values) <= MAX_VALUES:
         raise ValueError(f"{key!r} has {len(values)} values, 1 to {MAX_VALUES} are possible")
     checked = [_checked_value(key, value) for value in values]
-    # By type too, for True and 1 are equal here and different in a store.
+    # Compare types too, because True and 1 are equal here and different in a store.
     distinct = {(type(value), value): value for value in checked}.values()
     return any_of(Has(key, value) for value in distinct)
 

@@ -28,7 +28,7 @@ DOCUMENT = "document_id"
 SHARED = "allowed_groups"  # whom the owner shares the document with; without it, with nobody
 STORE_PREFIX = "x-amz-bedrock"  # what Bedrock adds to a passage's attributes of its own accord
 
-# Whose rejected files' passages are; no verified user can have this id, so no tenant's filter
+# The owner of rejected files' passages; no verified user can have this id, so no tenant's filter
 # matches one.
 REJECTED = "!rejected"
 
@@ -377,13 +377,13 @@ class _Home:
         return is_owners and is_ingested_into(catalog, passage)
 
 
-# Where a passage comes from, by the store's own word instead of its attributes.
+# The source of a passage, as the store reports it and not as its attributes do.
 #
-# Of an S3 data source's documents the store tells the object's URI. Of those that were ingested
-# directly it tells the id that we gave them, which is a hash of catalog and file name; or the URI
-# of the text that we ingested, whose key has that id and the owner's; or both; or no more than
-# their data source, since Bedrock was seen to leave that id out. Then the hash is to be found
-# among the attributes, which we alone write there, and a catalog's record names the data source.
+# For a document of an S3 data source, the store reports the object's URI. For one that was ingested
+# directly, it reports the id that we gave it, which is a hash of catalog and file name; or the URI
+# of the text that we ingested, whose key has that id and the owner's; or both; or only the data
+# source, since Bedrock was seen to leave that id out. Then the hash must be among the attributes,
+# which we alone write there, and the catalog's record names the data source.
 
 
 @dataclass(frozen=True)
@@ -471,7 +471,7 @@ def key_of(uri: str) -> str:
     return uri.partition("://")[2].partition("/")[2]
 
 
-# Whose a catalog is. Somebody else's is as unknown as one that never was.
+# The owner of a catalog. Somebody else's is as unknown as one that never was.
 
 
 def owned(catalogs: Catalogs, user_id: str, catalog_id: str) -> Catalog:

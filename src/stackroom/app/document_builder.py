@@ -83,6 +83,6 @@ class DocumentBuilder(Deployment):
 
     @property
     def _managed(self) -> frozenset[str]:
-        # Who only reads buckets and tables has no pool, and asks no knowledge base.
+        # A function that only reads buckets and tables has no pool, and asks no knowledge base.
         pool: tuple[PoolMember, ...] = getattr(self.settings, "kb_pool", ())
         return frozenset(each.knowledge_base_id for each in pool if each.is_managed)

@@ -142,7 +142,7 @@ class PoolBuilder(Deployment):
         return getattr(self.settings, name, default)
 
 
-# By the `type` of a member of KB_POOL; each has a line in runs/capacity.py, too.
+# Knowledge bases by the `type` of a member of KB_POOL; each has a line in runs/capacity.py, too.
 POOL_STORES: dict[str, Callable[[PoolMember, PoolBuilder], KnowledgeBase]] = {
     "BEDROCK": lambda member, builder: builder._bedrock(member),
     "MANAGED": lambda member, builder: builder._bedrock(member),

@@ -35,7 +35,7 @@ class SearchBuilder(PoolBuilder):
             place_maps=PlaceMapCache(self.texts),
             min_score=need("retrieve_least_score"),
             budget=budget,
-            # Who asks one catalog of the caller's has no use for the setting.
+            # A function that asks one catalog of the caller's has no use for the setting.
             sharing=getattr(self.settings, "retrieve_sharing", "off") == "on",
             uri_of=self.bucket.uri_of,
             named=NamedDocuments(self.document_names, self.catalogs),

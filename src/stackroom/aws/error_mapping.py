@@ -47,9 +47,9 @@ THROTTLES = frozenset(
 # "The number of requests exceeds the service quota. Resubmit your request later." [API models of
 # bedrock-agent, where it comes with status 402, and of bedrock-agent-runtime, where it is 400]
 _OVER_QUOTA = "ServiceQuotaExceededException"
-# Of our credentials, clock or rights, or of a key or queue of the deployment's, never of one item
-# [AWS General Reference: Common Errors; S3 API reference: ErrorResponses; API models of sqs and
-# stepfunctions]. S3's AccessDenied is not among them: see s3/document_bucket.py.
+# Errors of our credentials, clock or rights, or of a key or queue of the deployment's, never of one
+# item [AWS General Reference: Common Errors; S3 API reference: ErrorResponses; API models of sqs
+# and stepfunctions]. S3's AccessDenied is not among them: see s3/document_bucket.py.
 REFUSALS = frozenset(
     {
         "AccessDeniedException",

@@ -113,7 +113,7 @@ class AwsInventory:
                 )
         except self.bedrock_agent.exceptions.ValidationException as error:
             if cursor is not None:
-                # Of a token that was good before; for how long they are, AWS doesn't say.
+                # The token was valid before; AWS doesn't document for how long.
                 raise ListingExpired(source.data_source_id) from error
             # The request itself is well-formed; so it is the data source, which was never synced
             # [user guide: kb-direct-ingestion-view] and can list nothing yet.

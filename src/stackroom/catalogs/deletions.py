@@ -218,9 +218,9 @@ class Deletions:
 # Whoever follows the same event may have another clock; so has S3, which tells whole seconds.
 SKEW = timedelta(minutes=1)
 
-# What was written within SKEW of the asking is told from what came after it by a list of all there
-# is, made first. Of more documents than this the list alone would take minutes, and the clocks of
-# both sides are trusted instead.
+# Objects that were written within SKEW of the request are distinguished from later ones by a list
+# of all, made first. For more documents than this the list alone would take minutes, and the clocks
+# of both sides are trusted instead.
 _LISTED_FIRST = 10_000
 _PAGE = 1000  # documents on record, at a time
 _SLICE = 100  # keys, after which time may be over: a second's work, or a few

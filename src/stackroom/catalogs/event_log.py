@@ -18,7 +18,7 @@ from stackroom.concurrency import among_writers
 from stackroom.errors import RecordChanged
 
 KEPT = timedelta(days=7)
-# What differs between two clocks of AWS's, generously: nothing says how little it is.
+# The most that two clocks of AWS's may differ, generously: no limit is documented.
 _BETWEEN_CLOCKS = timedelta(minutes=1)
 _TRIES = 12
 _MOST_READ = 1_000  # events at most, for those of one catalog, or for what is there already

@@ -20,8 +20,8 @@ from stackroom.clock import utc_now
 from stackroom.model.records import Record
 from stackroom.model.repositories import Catalogs
 
-# Of a user and an origin, so that no agent pushes out what a person said; the oldest leave. Two
-# that are said at the same moment may be one more.
+# The limit for a user and an origin, so that no agent pushes out a person's feedback; the oldest
+# are deleted. Two at the same moment may exceed it by one.
 MOST_KEPT = 100
 KEPT = timedelta(days=90)  # longer than an agent's run: it is looked at once in a while
 LONGEST_QUESTION = 1_000  # characters, as the tools that search take it

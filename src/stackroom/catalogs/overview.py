@@ -27,10 +27,10 @@ from stackroom.runs.inventory import Inventory
 from stackroom.runs.lease import RunExecution, RunHistory
 from stackroom.runs.ledger import AdmissionBook, Grant, Mode, Waiter
 
-# What of the catalogs has yet to settle, and what failed: a page of them at a time.
+# The unsettled and failed documents of the catalogs, a page of catalogs at a time.
 #
-# A catalog's record counts what it has of either, exactly. Why documents wait, and for what
-# reasons others failed, is read of some documents of some catalogs: those that have most of it.
+# A catalog's record counts both exactly. The reasons are read for some documents of some catalogs:
+# those with the highest counts.
 
 CATALOGS_READ = 25  # catalogs, of those that wait as of those with failures
 DOCUMENTS = 20  # of each of these

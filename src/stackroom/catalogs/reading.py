@@ -128,7 +128,7 @@ def _pages(text: str, places: PlaceMap) -> Iterator[Page]:
         yield Page(number, "".join(part for _, part in of_page))
 
 
-# Where a passage stands in a text, known by its first and its last words.
+# The place of a passage in a text, found by its first and its last words.
 
 _WORD = re.compile(r"[^\W_]+")
 _CLOSING = re.compile(r"[^\w\s]*")  # of a sentence

@@ -12,7 +12,7 @@ from stackroom.errors import CatalogDeleting, CatalogNotFound, NoCatalogSelected
 from stackroom.model.records import Catalog
 from stackroom.model.repositories import Catalogs
 
-# Which catalog a user has selected, in which session.
+# The catalog that a user has selected, in a session.
 
 
 class Selections(Protocol):

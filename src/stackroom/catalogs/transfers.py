@@ -99,8 +99,8 @@ class Transfers(Protocol):
 # quicker, its record stands.
 
 FORM_SECONDS = 900  # contract
-# How long the record of a file that was written waits for the object's event. A minute is much even
-# when AWS is busy; the reconciler registers what never had one.
+# The time that the record of a written file waits for the object's event. A minute is much even
+# when AWS is busy; the reconciler registers files that never had one.
 _EVENT = timedelta(hours=1)
 
 
@@ -216,7 +216,7 @@ class Sending:
             seconds=FORM_SECONDS,
         )
         there = self.documents.get(location.catalog_id, location.document_id)
-        # What there is of that name already stays as it is until the file comes.
+        # An existing document of that name stays as it is until the file comes.
         if there is None or there.status is DocumentStatus.UPLOADING:
             self._announce(location, there, until=self.now() + timedelta(seconds=FORM_SECONDS))
         return Sent(catalog=catalog, document_id=location.document_id, filename=filename, form=form)
@@ -247,7 +247,7 @@ class Sending:
         if there is None or there.status is DocumentStatus.UPLOADING:
             self._announce(location, there, until=self.now() + _EVENT, size=size, etag=etag)
         elif there.status is not DocumentStatus.DELETING:  # a removal is called off by the event
-            # What is indexed is no more what lies there. Without a fingerprint, so that the event,
+            # The index no longer matches the stored file. Without a fingerprint, so that the event,
             # or the reconciler, registers it anew.
             pending = there.moved(DocumentStatus.PENDING, at=self.now())
             changes: dict[str, object] = {"fingerprint": "", "attempts": 0}
@@ -309,13 +309,13 @@ def _location(catalog: Catalog, filename: str) -> Location:
     return location
 
 
-# Whether a file is of the kind that its name says, as far as a look at its bytes tells.
+# A check that a file is of the kind that its name says, as far as its bytes tell.
 
 # PDF readers take the header within the first 1,024 bytes [PDF reference 1.7, appendix H.3.4.1].
 _PDF_HEADER_WITHIN = 1024
 _MEMBERS = {"docx": "word/document.xml", "xlsx": "xl/workbook.xml"}
 _WIDE = (b"\xff\xfe", b"\xfe\xff")  # byte order marks of UTF-16, whose text is full of zero bytes
-# What text has none of but by damage; the inspection refuses a file by the same share of them.
+# Characters that text has only by damage; the inspection refuses a file by the same share of them.
 _CONTROLS = bytes(code for code in (*range(32), 127) if chr(code) not in "\t\n\v\f\r\b\x1b")
 _MOST_CONTROLS = 0.02
 _BINARY = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x7fELF", b"\x1f\x8b")

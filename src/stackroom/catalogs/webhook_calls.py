@@ -21,8 +21,8 @@ Post = Callable[[str, bytes, Mapping[str, str]], Answer]
 
 _FIRST, _LONGEST = 10, 3600  # seconds
 _JITTER = 0.1
-# Of one that was too slow, meanwhile: with a thousand events to be told, it would keep everybody
-# else's waiting for ten seconds each.
+# The pause of a webhook that was too slow: with a thousand events to deliver, it would delay
+# everybody else's by ten seconds each.
 _REST = 30.0
 PUT_OFF = Answer(problem="put off")
 

@@ -13,7 +13,7 @@ FOLDER = "folder"
 UPLOADED_AT = "uploaded_at"
 UPLOADED_TS = "uploaded_ts"
 TEXT_ID = "text_id"  # of the text that a passage is of; no sidecar has it, for it comes with a call
-# Of one catalog's record, which a search reads: some 20 KB in the worst case.
+# The limit for one catalog's record, which a search reads: some 20 KB in the worst case.
 MOST_RECORDED = 200
 _MOMENT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?(Z|[+-][0-9]{2}:[0-9]{2})?)?"

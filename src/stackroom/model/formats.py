@@ -6,8 +6,8 @@ from pathlib import PurePosixPath
 # Bedrock's quota "Ingestion job file size with text content", not adjustable.
 MAX_FILE_BYTES = 52_428_800
 
-# By extension. Bedrock also takes .doc and .xls, but nothing here could say what is wrong with one;
-# it skips every other extension without a word (status IGNORED), .htm among them.
+# Content types by extension. Bedrock also takes .doc and .xls, but nothing here could say what is
+# wrong with one; it skips every other extension silently (status IGNORED), .htm among them.
 CONTENT_TYPES = {
     "pdf": "application/pdf",
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",

@@ -31,8 +31,8 @@ MANAGED = "a managed knowledge base, Retrieve"
 PRICES: Mapping[str, Price] = {
     TITAN: Price(0.02 / 1e6, f"$0.02 per million tokens, {_BEDROCK}, {_AT_SECOND_HAND}"),
     QUERY: Price(2.50 / 1e6, f"$2.50 per million, {_S3}"),
-    # Of an index's first 100,000 vectors; half of it for those beyond. No other price is known for
-    # queries with words: what a text search is billed as beyond the query, AWS does not say.
+    # The price for an index's first 100,000 vectors; half of it for those beyond. No other price is
+    # known for queries with words: AWS doesn't say what a text search is billed beyond the query.
     PROCESSED: Price(
         0.004 / 1e12, f"$0.004 per TB of an index's first 100,000 vectors, {_S3}, {_AT_SECOND_HAND}"
     ),
@@ -61,9 +61,9 @@ class ModelPrice:
     written: float
 
 
-# By the model's id as it is behind any inference profile; by the model catalogs of Helicone, convo-
-# lang and LiteLLM (model_prices_and_context_window.json), which quote Bedrock's page. A profile of
-# some regions alone (`us.`, `eu.`) is up to a tenth dearer for the newer ones.
+# Prices by the model's id as it is behind any inference profile; by the model catalogs of Helicone,
+# convo-lang and LiteLLM (model_prices_and_context_window.json), which quote Bedrock's page. A
+# profile of some regions alone (`us.`, `eu.`) is up to a tenth dearer for the newer ones.
 MODELS: Mapping[str, ModelPrice] = {
     "amazon.nova-micro-v1:0": ModelPrice(0.035e-6, 0.14e-6),
     "amazon.nova-lite-v1:0": ModelPrice(0.06e-6, 0.24e-6),
@@ -72,7 +72,7 @@ MODELS: Mapping[str, ModelPrice] = {
     "anthropic.claude-haiku-4-5-20251001-v1:0": ModelPrice(1.00e-6, 5.00e-6),
     "anthropic.claude-sonnet-4-5-20250929-v1:0": ModelPrice(3.00e-6, 15.00e-6),
 }
-# Of one that is not here: a cap is to hold too early rather than too late.
+# The price of a model that is not listed: a cap is to hold too early rather than too late.
 _DEAREST = max(MODELS.values(), key=lambda each: each.written)
 
 

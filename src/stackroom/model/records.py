@@ -54,7 +54,7 @@ class DataSource:
     knowledge_base_id: str
     data_source_id: str
     type: DataSourceType = DataSourceType.S3
-    # Of what Bedrock lists nobody can tell it: two that are equal are the same data source.
+    # Bedrock doesn't list this: two that are equal are the same data source.
     is_shared: bool = field(default=False, compare=False)
 
 
@@ -101,7 +101,8 @@ class Catalog(Record):
     created_at: AwareDatetime
     updated_at: AwareDatetime
     deleting_since: AwareDatetime | None = None
-    # What its documents' own attributes are, as stackroom.model.attributes.recorded has them.
+    # The types of its documents' own attributes, as stackroom.model.attributes.recorded returns
+    # them.
     attribute_types: frozenset[str] = frozenset()
 
     @property
@@ -150,8 +151,9 @@ UNEXPLAINED_FAILURE = (
     "check that it opens and has text, then drop it again"
 )
 
-# What Bedrock failed over for a day and that our own inspection reads well. The reconciler has it
-# tried again once Bedrock takes others; only this reason tells it so.
+# The reason of a file that Bedrock failed over for a day and that our own inspection reads well.
+# The reconciler has it tried again once Bedrock takes others, and recognises it by this reason
+# alone.
 SERVICE_FAILURE = (
     "Bedrock failed for a day and gave no reason, though the file reads well; "
     "it is tried again once Bedrock takes other files"
@@ -175,9 +177,9 @@ def gaps_of(gaps: Iterable[str], *, lacks_folder: bool, lost_sidecar: bool) -> t
     return (*gaps, *by_folder, *((NOT_BY_THEIRS,) if lost_sidecar else ()))
 
 
-# What ends the reason of a replacement that failed.
+# The end of the reason of a replacement that failed.
 STILL_ANSWERS = "; the version before it goes on answering"
-# How long the bucket keeps a version that was replaced (infra/data.py).
+# The time for which the bucket keeps a version that was replaced (infra/data.py).
 _REPLACED_KEPT = timedelta(days=30)
 
 

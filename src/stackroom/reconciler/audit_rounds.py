@@ -209,7 +209,7 @@ class Reconciliation:
         while has_time():
             if self.on_step is not None:
                 self.on_step(position.stage)
-            # Where a piece can't be compared at all, the stage ends there: what comes before is
+            # If a piece can't be compared at all, the stage ends there: the earlier pieces are
             # done, and the other stages must not wait for it.
             audit, rest = self.audits[position.stage], f"the rest of {position.stage}"
             cursor = yield from _step(rest, audit, position.cursor)

@@ -179,7 +179,7 @@ class BucketAudit:
                 elif self._may_be_lost(record):
                     yield record.s3_key, Kind.RECORD_WITHOUT_OBJECT
             elif listed.twins or record.s3_key != listed.item.key:
-                # Which of them the record is of, a look at each tells.
+                # Comparing each shows which of them the record belongs to.
                 keys = {record.s3_key, *(each.key for each in listed.items)}
                 yield from ((key, Kind.STALE_RECORD) for key in sorted(keys))
             elif (kind := _difference(record, listed)) and self._is_settled(listed.item):

@@ -5,9 +5,9 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Self
 
-# What is younger may be under way: its event, its run, the index that follows. S3's events come
-# within seconds mostly [S3 user guide: EventNotifications, "typically delivered in seconds"], and
-# a message waits in its batch for less than a minute.
+# A younger item may be under way: its event, its run, the index that follows. S3's events come
+# within seconds mostly [S3 user guide: EventNotifications, "typically delivered in seconds"], and a
+# message waits in its batch for less than a minute.
 QUIET = timedelta(minutes=2)
 # A file's reading ends within ten minutes [infra/pipeline_functions.py] and mostly begins with its
 # event. What takes longer waits behind many others, or its message is lost or a dead letter; to

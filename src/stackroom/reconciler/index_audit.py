@@ -65,8 +65,8 @@ class IndexReading(StrEnum):
 
     LISTING = "listing"  # the ids of all that it lists are kept
     RECORDS = "records"  # and of all records that it should list; then both are compared
-    # What differs is looked for once more, on the side that doesn't tell it by its id: a data
-    # source of one catalog lists by keys; of one that many share, the records are read.
+    # Differences are searched for once more, on the side that doesn't list them by id: a data
+    # source of one catalog lists by keys; for one that many share, the records are read.
     SUSPECTS = "suspects"
     REST = "rest"  # and what was not met there is looked at by itself
 

@@ -185,7 +185,7 @@ def _stalled(on: Audited, listed: Catalog) -> Iterator[Discrepancy]:
     oldest = list(on.documents.open_in(listed.catalog_id, limit=_MOST_OPEN))
     old = [each for each in oldest if is_old(each) and _is_for_a_run(each)]
     now = on.catalogs.get(listed.catalog_id)
-    # What was listed may be older than the end of the run that finished it.
+    # The list may be older than the end of the run that finished the document.
     if now is None or _is_attended(on, now):
         return
     ask = partial(on.requests.ask, listed.catalog_id)

@@ -45,7 +45,7 @@ class DocumentDetail:
     reason: str | None = None
 
 
-# That it has never heard of the document, or has it no more.
+# The knowledge base has never heard of the document, or no longer has it.
 NOT_FOUND = DocumentDetail(status="NOT_FOUND", updated_at=None)
 
 

@@ -57,7 +57,7 @@ class ByJobs:
         Start the round's job. The client token names the round, so a second try gets the same job.
         """
         if (left := self._left_behind(run)) is not None:
-            # Of a run that broke, or a task that was cut short: settle that job first.
+            # A run that broke, or a task that was cut short, left it: settle that job first.
             return TaskResult(run=self._began(run, left))
         catalog = self.catalogs.get(run.worklist_id)
         assert catalog is not None, "a catalog outlives its runs"
@@ -83,7 +83,7 @@ class ByJobs:
             seconds = seconds_until_next_try(waits, jitter=True)
             busy = run.with_outcome(RunOutcome.BUSY, wait_seconds=seconds, waits=waits + 1)
             return TaskResult(run=busy)
-        # What has come since may have missed this job; it has another.
+        # Documents that came since may have missed this job; they have another.
         work = (
             each
             for each in self.documents.open_in(run.worklist_id)
@@ -229,7 +229,7 @@ def _is_retried_by_jobs(document: Document) -> bool:
     return failed and not document.is_rejected
 
 
-# Which files a job's failure reasons name.
+# The files that a job's failure reasons name.
 
 _END = r"(?=$|[,;\]'\"\s]|\.(?:\s|$))"
 

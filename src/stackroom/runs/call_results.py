@@ -57,7 +57,8 @@ class CallResults:
                 decided[number] = details
                 continue
             calls[number] = _over(call, details, at=self.now())
-            # What has just been indexed is found some seconds later: with the next look.
+            # Documents that have just been indexed are found some seconds later: with the next
+            # poll.
             if call.is_removal or any(each.status not in INDEXED for each in details.values()):
                 decided[number] = details
             completed = _completed_work(call, calls[number]) or completed

@@ -351,7 +351,7 @@ class CallSender:
         second.
         """
         round_id = f"{_ROUND}{self.run.epoch}-{self.run.progress.round}"
-        # Told with its documents; whose trouble it is, is decided there.
+        # Errors are returned with the documents; the caller decides whom they concern.
         bindings = [
             partial(result_or_error, partial(self.calls.bind, each, round_id)) for each in found
         ]

@@ -33,7 +33,7 @@ INDEXED = frozenset({"INDEXED"})
 INGESTING = frozenset({"PENDING", "STARTING", "IN_PROGRESS"})
 UNDER_WAY = INGESTING | {"DELETING", "DELETE_IN_PROGRESS"}
 ABSENT = frozenset({"NOT_FOUND"})
-# With what we tell if Bedrock gives no reason.
+# The reasons that we give if Bedrock gives none.
 FAILURES = {
     "FAILED": UNEXPLAINED_FAILURE,
     "PARTIALLY_INDEXED": "Bedrock indexed only a part of the file; drop it again to retry",
@@ -160,7 +160,8 @@ def call_evidence(
     Bedrock doesn't show yet, NOT_FOUND proves nothing.
     """
     removal = document.status is not DocumentStatus.INDEXING
-    # What was deleted while a call ingested it: nobody has asked Bedrock yet to remove it.
+    # For a document that was deleted while a call ingested it, nobody has asked Bedrock yet to
+    # remove it.
     is_asked_for = not removal or document.attempts > 0
     early = detail.updated_at is not None and detail.updated_at < accepted_at
     overdue = is_overdue(accepted_at, at, _CALL_DEADLINE)

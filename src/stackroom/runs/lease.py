@@ -107,7 +107,7 @@ class RunHistory(Protocol):
         """
 
 
-# Which catalogs of a shared data source have open documents.
+# The catalogs of a shared data source with open documents.
 
 
 @dataclass(frozen=True, kw_only=True)

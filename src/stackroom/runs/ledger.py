@@ -80,17 +80,17 @@ class Ledger:
         return [each for each in self.grants if each.mode is Mode.DIRECT]
 
 
-# How long work takes: nobody documents how fast Bedrock reads and embeds, and a laptop does it at
-# its own pace. So every grant whose work is finished tells, when it goes back.
-# Seconds on AWS, until some work has been measured: a job, and a call of small documents, as the
-# simulator's rules job.shortest and document.duration have them.
+# The duration of work: nobody documents how fast Bedrock reads and embeds, and a laptop does it at
+# its own pace. So every grant whose work is finished reports its duration when it goes back. These
+# are seconds on AWS, until some work has been measured: a job, and a call of small documents, as
+# the simulator's rules job.shortest and document.duration have them.
 _BASES = {Mode.JOB: 18.0, Mode.DIRECT: 4.0}
-# What comes to Bedrock's own time, in seconds: on AWS about, until a search finds what is indexed
-# (the simulator's rule job.searchable-lag), and by our clock what our own functions take.
+# Seconds beyond Bedrock's own time: on AWS about, until a search finds what is indexed (the
+# simulator's rule job.searchable-lag), and by our clock for our own functions.
 _FOUND, _OWN = 3.0, 2.0
 # Bytes of text, below which work takes no longer than any does.
 SMALL = 20_000
-# What has been measured tells of work this many times as large, and of no larger.
+# Measured work allows an estimate for work this many times as large, and no larger.
 _FURTHEST = 20
 _KEPT = 0.7  # of the average, with each further work
 

@@ -133,7 +133,8 @@ class Placements:
             try:
                 return self._adopt_or_create(member, catalog)
             except DataSourceLimit:
-                # What we counted as free is not: slots were lost, or strangers' are there.
+                # The slot that we counted as free is not: slots were lost, or strangers' data
+                # sources are there.
                 if self._survey(member.knowledge_base_id):
                     self.slots.free(member.knowledge_base_id, catalog.catalog_id)
                 else:
@@ -173,9 +174,10 @@ class Placements:
         if name is not None:
             found = self.data_sources.find(knowledge_base_id, name)
             if found is None:
-                # That of a catalog that was to go and came back. It counts against the limit yet,
-                # so that asking now would look as if strangers had filled the knowledge base. One
-                # whose deletion failed is deleted again; nothing of it is in the index.
+                # This is the data source of a catalog that was to go and came back. It still counts
+                # against the limit, so that asking now would look as if strangers had filled the
+                # knowledge base. One whose deletion failed is deleted again; nothing of it is in
+                # the index.
                 self.data_sources.remove(knowledge_base_id, there[name])
                 raise KnowledgeBaseThrottled("CreateDataSource")
             return found

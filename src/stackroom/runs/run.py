@@ -120,8 +120,8 @@ class RunProgress(Record):
     after: str | None = None  # the catalog of the worklist whose turn it was last
     alone: tuple[DocumentName, ...] = ()  # each to be sent in a call of its own
     set_aside: tuple[DocumentName, ...] = ()  # not this run's to do
-    # Of what Bedrock fails over, one document at a time is tried, none before `probe_at`; and all
-    # that it failed over before `recovered_at`, when it took one of them.
+    # Of the documents that Bedrock fails over, one at a time is tried, none before `probe_at`; and
+    # all that it failed over before `recovered_at`, when it took one of them.
     probe_at: AwareDatetime | None = None
     recovered_at: AwareDatetime | None = None
 
@@ -172,17 +172,17 @@ class Run(Record):
         return self.with_progress(documents=now.model_copy(update=added))
 
 
-# How long a run waits before it looks again is decided here; after a call that Bedrock refused it
-# is runs/direct_calls.py's to say. Bedrock sends no event when it is done [facts of rule
-# job.no-event], so whoever waits has to ask. What has run for long is asked for the later, in
-# proportion: the answer is late in proportion, too. Waits are whole seconds, for a Wait state's
-# SecondsPath takes no fractions [Step Functions guide: Wait], and those of our own functions alike
-# everywhere: only AWS's pace is another on a laptop.
+# The time that a run waits before its next poll; after a call that Bedrock refused,
+# runs/direct_calls.py decides. Bedrock sends no event when it is done [facts of rule job.no-event],
+# so the run has to ask. Work that has run for long is polled less often, in proportion: the answer
+# is late in proportion, too. Waits are whole seconds, because a Wait state's SecondsPath takes no
+# fractions [Step Functions guide: Wait], and those of our own functions are the same everywhere:
+# only AWS's pace differs on a laptop.
 _FIRST = {Mode.DIRECT: 2.0, Mode.JOB: 10.0}  # seconds on AWS, of direct calls and of a job
 _LEAST = {Mode.DIRECT: 1.0, Mode.JOB: 5.0}
 _LONGEST = 60.0
 _IN_PROPORTION = 0.2
-# Of something else that has to change before the run can go on.
+# Waits for something else that has to change before the run can go on.
 _FIRST_WAIT, _GROWTH = 2.0, 1.5
 # Until what Bedrock failed over is tried again: a run waits for so long by itself, and takes up at
 # each poll what has come meanwhile. What has longer to wait, the reconciler asks for.

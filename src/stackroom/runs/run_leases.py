@@ -39,7 +39,7 @@ _UNSTARTED = timedelta(minutes=2)
 MAX_FAILURES = 10
 _FIRST_DELAY = 60
 LONGEST_DELAY = 3600
-# Of a shared data source: everybody's new documents wait for it.
+# The longest delay for a shared data source: everybody's new documents wait for it.
 _LONGEST_SHARED_DELAY = 300
 _SHARED = "shared-"  # no catalog id begins so: they begin with `cat-`
 

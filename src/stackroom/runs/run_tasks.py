@@ -84,7 +84,7 @@ class Takedown:
             if catalog.source is not None:
                 # Before it begins to go: nobody may find the catalog placed there after that.
                 self.catalogs.clear_data_source(catalog_id)
-            # By its slot, or else by its name alone, it is found again after a crash.
+            # It is found again after a crash by its slot, or else by its name alone.
             members = [member.knowledge_base_id for member in self.pool]
             home = self.slots.holder_of(catalog_id, members)
             homes = [home] if home is not None else members
@@ -187,7 +187,7 @@ class RunTasks:
         source = source_of(run.worklist_id, self.catalogs, self.pool)
         assert source is not None, "a run queues up where its data source is"
         mode = self.starting.of(source).mode
-        # How many calls it can use it knows when it is admitted.
+        # The run knows how many calls it can use when it is admitted.
         calls = self.admission.limits.direct_calls if mode is Mode.DIRECT else 1
         self.admission.enter(run.waiter(source, mode, at=self.now(), calls=calls, token=token))
 
@@ -196,7 +196,7 @@ class RunTasks:
         # The counter before the list: what is asked for later keeps the run from ending.
         served = self.runs.renew(run.worklist_id, run.epoch).requested
         if run.progress.steps >= MAX_STEPS:
-            # What is at work is this run's alone to know.
+            # Only this run knows what is at work.
             return TaskResult(
                 run=self._winds_up(run, RunOutcome.HAND_OVER, len(run.progress.calls))
             )

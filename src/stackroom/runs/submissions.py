@@ -26,7 +26,7 @@ def submissions_of(
         attributes = descriptions.attributes_in(kept.body)
         if attributes is None or attributes.get("user_id") == REJECTED:
             continue
-        # Whose it is, by where it lies: a sidecar says what whoever wrote it says.
+        # The owner follows from the key: a sidecar repeats whatever its author wrote.
         own: dict[str, Attribute] = {
             "user_id": user_id,
             "catalog_id": document.catalog_id,

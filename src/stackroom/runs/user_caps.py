@@ -72,7 +72,7 @@ class UserCaps:
             self.release(catalog.user_id, book, at=catalog.catalog_id)
             used = self._in_use(catalog.user_id, caps)
         self._watch(catalog, caps, used, over=first)
-        # Of what is over, nothing is left to hold back: what is left has its place already.
+        # Nothing that is over a cap is left to hold back: the rest has its place already.
         return kind is None or not over
 
     def hold_back_from_job(self, catalog: Catalog) -> None:

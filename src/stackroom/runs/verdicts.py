@@ -276,7 +276,7 @@ def _is_of_another_removal(receipt: Receipt, document: Document) -> bool:
 
 
 _POSTPONED = "Bedrock fails at the moment; the file is tried again by itself, after "
-# What a pause lasts, in seconds on AWS.
+# The length of a pause, in seconds on AWS.
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 60.0, 3600.0
 
 

@@ -38,7 +38,7 @@ from stackroom.runs.user_caps import UserCaps
 _ENTRIES = 100  # of a page of the worklist
 _AT_ONCE = 10  # catalogs that are looked at beside each other
 _LARGE_AT_HAND = 100  # beyond these, no more are looked for
-# Of what waits, all calls together take so much at a time: the last are small, and end together.
+# All calls together take this share of what waits at a time: the last are small, and end together.
 _AT_A_TIME = 4.0
 # Beyond so many that go alone nothing new is sent: a run's progress names them, and may have 256 KB
 # [Step Functions quotas].
@@ -238,7 +238,7 @@ class WorkQueue:
         listed = list(self.documents.open_in(catalog_id, limit=limit))
         placed = {(each.document_id, each.version) for each in listed}
         if is_capped:
-            # What comes after the count has no place yet, and waits for the next look.
+            # Documents that come after the count have no place yet, and wait for the next poll.
             placed = placed if self.caps.hold_back(catalog, aside.caps) else set()
             listed = list(self.documents.open_in(catalog_id, limit=limit))
         if not listed:
@@ -259,7 +259,7 @@ class WorkQueue:
             catalog=catalog,
             documents=now[:share],
             next_try=min(filter(None, map(aside.next_try, found)), default=None),
-            # What waits for Bedrock to recover stands behind all else.
+            # Documents that wait for Bedrock to recover come after all others.
             has_more=(len(listed) == limit and not aside.waits(listed[-1]))
             or len(now) < len(documents),
         )

@@ -21,7 +21,7 @@ from typing import Protocol
 
 from cachetools import TTLCache
 
-# What a text means, as a vector, and the vectors of texts that were asked before.
+# A text's meaning as a vector, and the vectors of texts that were asked before.
 
 Vector = tuple[float, ...]
 
@@ -150,7 +150,7 @@ class CachedEmbeddings:
     embeddings: Embeddings
     cache: EmbeddingCache
     tally: CacheTally = field(default_factory=CacheTally)
-    # By the key of a vector, the tenants that were given it by this process since it was made.
+    # The tenants that this process has given a vector since it was made, by the vector's key.
     _askers: TTLCache[str, set[str]] = field(default_factory=lambda: TTLCache(_MOST_ASKED, WEEK))
     _making: dict[str, "Future[Vector]"] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)

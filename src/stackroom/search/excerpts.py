@@ -238,7 +238,7 @@ def excerpts_of(
     Passages that follow soon after the last one can still extend these excerpts, but don't become
     excerpts of their own. Those far behind were found for other reasons and are ignored.
     """
-    # By its text first, for that takes no place map; a map may tell more.
+    # Judged by its text first, which takes no place map; a map may tell more.
     candidates = sorted(passages[: _CANDIDATES * limit], key=is_navigation)
     examined = candidates[: _CANDIDATES_EACH * limit]
     found = [

@@ -26,9 +26,9 @@ _BEGINNING = 3  # letters that a word and its stem share; what begins otherwise 
 _ACCENTED = "\x80-\U0010ffff"  # whatever may be one of these letters with an accent
 _ACCENT = re.compile("[\u00c0-\u024f\u0300-\u036f\u1e00-\u1eff]")  # of a Latin letter
 _COMPOUND = 4  # letters of a German stem that may begin a compound
-# What a question is asked with says nothing of what it is about. The shortest lists that help:
-# words that most passages have weigh next to nothing by themselves. Whose words a question has most
-# of is its language; of equals the first.
+# Words that a question is asked with say nothing of its subject. The shortest lists that help:
+# words that most passages have weigh next to nothing by themselves. The language whose words a
+# question has most of is its own; of equals the first.
 _ASKING_WORDS = {
     "en": """
 a about am an and any are as at be been but by can could did do does for from had has have how i if

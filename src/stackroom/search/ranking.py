@@ -20,14 +20,16 @@ from stackroom.search.names import QuestionNames
 from stackroom.search.question_words import Matches, QuestionWords, is_unspaced, matched
 from stackroom.search.replies import Reply
 
-# What all of a question's words, and all of the names in it, add to a similarity, which ranges from
-# 0, that of the last passage found, to 1. Names from 0.8 to 1.6 do as well [docs/answers.md]; over
-# 1 they bring forward a document that was asked for itself, whose passages are the last ones.
+# The weight that all of a question's words, and all of the names in it, add to a similarity, which
+# ranges from 0, that of the last passage found, to 1. Names from 0.8 to 1.6 do as well
+# [docs/answers.md]; over 1 they bring forward a document that was asked for itself, whose passages
+# are the last ones.
 _WORDS, _NAMES = 0.8, 1.2
-# Of the first passages, one must have so much of the question's words, or they are weak; less two
+# One of the first passages must have so much of the question's words, or they are weak; less two
 # fifths of what none of them has of the question's names and numbers. Measured likewise.
 _FIRST, _STRONG, _ABSENT = 5, 0.34, 0.4
-# Of more words, as a task with its instructions has, any passage has a small part alone.
+# A question with more words, as a task with its instructions has, shares only a small part with any
+# passage.
 _MOST_WORDS = 30
 
 
@@ -198,9 +200,8 @@ def _bounded(score: float) -> float:
     return min(1.0, max(0.0, score))
 
 
-# How little the very first ranks count more than those behind them: of Cormack, Clarke and
-# Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank learning methods"
-# (SIGIR 2009).
+# The damping of the very first ranks: from Cormack, Clarke and Büttcher, "Reciprocal rank fusion
+# outperforms Condorcet and individual rank learning methods" (SIGIR 2009).
 _FUSION = 60
 
 _Key = TypeVar("_Key", bound=Hashable)

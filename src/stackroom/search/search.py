@@ -61,8 +61,9 @@ logger = logging.getLogger(__name__)
 # Retrieve is allowed 20 times a second and account, so more at once would only be throttled.
 # https://docs.aws.amazon.com/general/latest/gr/bedrock.html
 _MAX_PARALLEL = 20
-# What is asked for in all: enough to choose from by words, and to see which words stand nowhere.
-# Bedrock and S3 Vectors answer a hundred in one page. However many are asked, each is for some.
+# The number of passages to ask for: enough to choose from by words, and to see which words stand
+# nowhere. Bedrock and S3 Vectors answer a hundred in one page. They are divided among the knowledge
+# bases.
 _CANDIDATES = 100
 _FEWEST = 25
 
@@ -183,7 +184,7 @@ class Retrieval:
         return [each for each in named if each not in found]
 
 
-# Where a search goes.
+# The scope of a search.
 
 
 def scope_of(
@@ -449,8 +450,8 @@ def is_current(passage: Passage, notes: DocumentNotes) -> bool:
     sent = passage.sent_text_id
     if sent is not None:
         return sent in (notes.text_id, notes.indexed_text_id)
-    # What a job has crawled has a URI and is of no text; a direct call sends what is indexed now
-    # with the id of its text, unless the file could not be read.
+    # A passage that a job has crawled has a URI and no text; a direct call sends what is indexed
+    # now with the id of its text, unless the file could not be read.
     return passage.uri is not None or notes.indexed_text_id is None
 
 

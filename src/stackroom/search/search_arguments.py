@@ -14,7 +14,7 @@ from stackroom.access.tool import Arguments, Tool, by_name
 from stackroom.clock import utc_now
 from stackroom.model.filters import Conditions
 
-# How much of what a search finds goes into an agent's context, and what of it comes first.
+# The budget of an agent's context for a search's results, and their order.
 
 MOST_TOKENS = 100_000  # that anybody may ask for
 
@@ -25,8 +25,8 @@ class Priority(StrEnum):
     the search.
     """
 
-    # As the search gave them: its order is not always that of the scores, since it may rest on
-    # words too, on several stores, or on a model that has read the passages.
+    # The order of the search, which is not always that of the scores, since it may rest on words
+    # too, on several stores, or on a model that has read the passages.
     SIMILARITY = "similarity"
     RECENCY = "recency"  # the newest first, and those without a date last
     BALANCED = "balanced"  # 0.7 of its score, and 0.3 of how new it is: 1 today, 0 after a year

@@ -59,7 +59,7 @@ class Guarded:
         return self.knowledge_base.retrieve(query, condition, limit, deadline=deadline)
 
 
-# Who asks gets 20 at most, and some are merged. Bedrock charges by the hundred documents of a query
+# A caller gets 20 at most, and some are merged. Bedrock charges by the hundred documents of a query
 # [Amazon Bedrock pricing], so that this is one unit, and half of it is time.
 _RANKED = 50
 

@@ -105,7 +105,7 @@ class CatalogTool(Tool[ArgumentsT], Generic[ArgumentsT, AnswerT]):
     display: Display
 
 
-# What the tools take. A description states the limits, since a gateway's schema can't, and
+# The arguments of the tools. A description states the limits, since a gateway's schema can't, and
 # answers a call that ignores them.
 
 _LISTED = re.compile(r"(cat|doc)-[0-9a-f]{24}")

@@ -40,7 +40,8 @@ class ListCatalogDocuments(CatalogArguments):
     next_token: NextToken = None
 
 
-# Of delete_catalog_document and download_from_catalog. (A docstring would be told to agents.)
+# The arguments of delete_catalog_document and download_from_catalog. (Agents would see a
+# docstring.)
 class OfDocument(CatalogArguments):
     catalog_id: CatalogId
     document_id: Id = Field(
@@ -160,7 +161,7 @@ def _document_deleted(receipt: Receipt) -> Rendered:
         {
             "document_id": receipt.document_id,
             "filename": receipt.filename,
-            # Of one that was never indexed no search was needed, and none has proved it.
+            # A document that was never indexed needed no search, and none has proved its removal.
             "vectors_removed": receipt.searchable_before is not None
             and receipt.unsearchable_since is not None,
             "receipt_id": receipt.receipt_id,
@@ -183,10 +184,10 @@ DELETE_CATALOG_DOCUMENT = CatalogTool(
 )
 
 
-# Of a file within a call. The gateway's interceptor is handed the call twice, raw and parsed, and
-# answers it a third time, for all of which there are 6 MB: 2 MB each, 1.5 of them a file, since
-# base64 makes four bytes of three. What is left is for lines wrapped by CR LF, which are four bytes
-# within JSON and six in its raw text, and for some 50 KB of headers and other arguments.
+# The limit for a file within a call. The gateway's interceptor is handed the call twice, raw and
+# parsed, and answers it a third time, for all of which there are 6 MB: 2 MB each, 1.5 of them a
+# file, since base64 makes four bytes of three. The rest is for lines wrapped by CR LF, which are
+# four bytes within JSON and six in its raw text, and for some 50 KB of headers and other arguments.
 # https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-interceptors-types.html
 # https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-interceptors-configuration.html
 # [assumed: gateway.request-size]

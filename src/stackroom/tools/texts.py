@@ -20,7 +20,7 @@ def quotable(name: str) -> str:
     Owners choose their names: none may end its quotes, or begin a line that reads as the tool's
     own.
     """
-    # What is printable is plain: it holds no control or format character, and no line of its own.
+    # Printable text is plain: it holds no control or format character, and no line break.
     plain = name if name.isprintable() else "".join(c if is_plain(c) else " " for c in name)
     return " ".join(plain.split()).replace("'", "’")
 

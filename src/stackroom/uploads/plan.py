@@ -39,7 +39,7 @@ from stackroom.uploads.steps import (
     WriteSidecar,
 )
 
-# What was read of one key, for a plan to be made of: the record first, the object second.
+# The state of one key, as it was read for a plan: the record first, the object second.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,7 +204,7 @@ def _plan_unplaced(state: UnplacedKeyState, now: datetime, correlation_id: str |
     )
 
 
-# What follows from an object that lies in its catalog: its sidecar, its record, and its catalog
+# The plan for an object that is stored in its catalog: its sidecar, its record, and its catalog
 # kept.
 
 
@@ -271,7 +271,8 @@ def _recording(catalog: Catalog, types: frozenset[str]) -> list[Step]:
 def _calling_removal_off(state: KeyState, now: datetime) -> list[Step]:
     if state.record is None or state.record.receipt_id is None:
         return []
-    # Kept even if it never was: whoever named it may still be about to keep it, open.
+    # The receipt is saved even if it never was: whoever named it may still be about to save it,
+    # open.
     receipt = state.receipt or receipt_of(state.record, state.location.user_id)
     if not receipt.is_open:
         return []
@@ -293,7 +294,8 @@ def _unchanged(before: Document, record: Document, steps: list[Step]) -> Plan:
 
 def _lacks_its_sidecar(state: KeyState, found: StoredObject, right: bytes) -> bool:
     if state.sidecar is None:
-        # Where we may not read, we may not write either; and without a sidecar it is nobody's.
+        # An object that we may not read, we may not write beside either; and without a sidecar it
+        # is nobody's.
         return can_have_sidecar(state.location.key) and found.unreadable is None
     return state.sidecar.body != right
 
@@ -355,7 +357,7 @@ def _text_of(record: Document | None, document: Document) -> dict[str, object]:
 def _rejected(
     state: KeyState, document: Document, problem: str, sidecar: bytes, now: datetime
 ) -> Plan:
-    # Where jobs crawl, one may have gone over it before its sidecar said what it is.
+    # An ingestion job may have crawled it before its sidecar said what it is.
     may_be_there = state.is_crawled or (state.record is not None and state.record.may_be_indexed)
     lingering = document.lingering or may_be_there
     quarantine = WriteSidecar(key=document.s3_key, body=sidecar, quarantines=True)
@@ -372,13 +374,13 @@ def _rejected(
     )
 
 
-# What follows for a document whose object is gone: out of the index first, then forgotten.
+# The plan for a document whose object is gone: out of the index first, then its record.
 
 
 def _removed(state: KeyState, record: Document, now: datetime) -> Plan:
     named, steps = _receipted(state, record, now)
     outcome = UploadOutcome.DELETING
-    # Where jobs crawl, one may have indexed it though it was rejected.
+    # An ingestion job may have indexed it though it was rejected.
     may_be_indexed = state.is_crawled or record.may_be_indexed
     if record.status is DocumentStatus.FAILED and not may_be_indexed:
         # Nobody's search could ever find it: no version lay there with a sidecar of its own, or a

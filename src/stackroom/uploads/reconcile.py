@@ -242,7 +242,7 @@ class Uploads:
         # The record first, the object second: what changes in between makes the write fail.
         record = self.documents.get(location.catalog_id, location.document_id)
         found = self.bucket.head(key)
-        # Where neither is there, a sidecar may be left of a record that was lost.
+        # If neither exists, a sidecar may be left of a record that was lost.
         is_read = found is not None or record is None or record.s3_key != key
         sidecar = self.bucket.sidecar_of(key) if is_read else None
         if found is None and sidecar is not None:

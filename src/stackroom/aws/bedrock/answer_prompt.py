@@ -43,7 +43,7 @@ its own, as in: The pump is greased every 200 hours. [1][3] Write no other numbe
 brackets."""
 
 _ANY_PLACEHOLDER = re.compile(r"\$(search_results|output_format_instructions|query|current_time)\$")
-# What would close a tag of the template or of a passage, or begin a passage.
+# Text that would close a tag of the template or of a passage, or begin a passage.
 _TAG = re.compile(r"[<\uff1c](?=\s*(?:/|\uff0f|passage))", re.IGNORECASE)
 
 

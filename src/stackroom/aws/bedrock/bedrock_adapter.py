@@ -98,7 +98,7 @@ class BedrockKnowledgeBase:
         try:
             whole = both(self._options.fixed_filter, condition)
         except ValueError as error:
-            # What is configured is checked when it is read; here nothing is searched without it.
+            # The configuration is checked when it is read; here nothing is searched without it.
             raise KnowledgeBaseUnavailable("Retrieve", f"nothing: {error}") from error
         asked: dict[str, Any] = {
             "knowledgeBaseId": self._id,

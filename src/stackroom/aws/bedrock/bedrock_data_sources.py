@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from types_boto3_bedrock_agent.type_defs import DataSourceSummaryTypeDef, DataSourceTypeDef
 
 
-# What a data source is in Bedrock's words: by its own type, or in a MANAGED knowledge base by a
+# The type of a data source in Bedrock's words: its own, or in a MANAGED knowledge base that of a
 # connector, the one type that such a knowledge base takes.
 # https://docs.aws.amazon.com/bedrock/latest/userguide/kb-managed-connect-ds.html
 

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 # The marks by which a model cites, `[1]` or `[1, 3]`, taken out of what it wrote.
 
-# With the spaces before it; what a parenthesis follows is a link of Markdown.
+# A mark with the spaces before it; brackets before a parenthesis are a link of Markdown.
 _MARK = re.compile(r"[ \t]*\[([0-9]{1,3}(?:[ \t]*[,;][ \t]*[0-9]{1,3})*)\](?!\()")
 _NUMBER = re.compile(r"[0-9]+")
 

@@ -63,7 +63,8 @@ class BedrockEmbeddings:
             raise SearchRefused(
                 f"{self.model} answered a vector of {len(vector)} dimensions, not {self.dimensions}"
             )
-        # That is asked for; by one that isn't, or holds what is no number, nothing is near.
+        # The request asks for length one; nothing is near a vector of another length, or with a
+        # value that is no number.
         if not abs(math.hypot(*vector) - 1) < _ROUNDING:
             raise KnowledgeBaseUnavailable("InvokeModel", "a vector that is not of length one")
         return vector

@@ -18,7 +18,7 @@ Said = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 MOST_RESULTS = 100  # of numberOfResults and numberOfRerankedResults
 Results = Annotated[int, Field(strict=True, ge=1, le=MOST_RESULTS)]
 _Key = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=256)]
-# What an attribute means, and which values there are.
+# The meaning of an attribute, and its values.
 _Description = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1024)
 ]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
         RetrievalResultLocationTypeDef,
     )
 
-# Where a passage is from, in Bedrock's word for it.
+# The source of a passage, as Bedrock reports it.
 
 _IN_S3 = "s3://"
 # Members of RetrievalResultLocation in the API model of bedrock-agent-runtime, botocore 1.44.5.
@@ -50,7 +50,7 @@ OF_VECTOR = OwnKeys(
     data_source="x-amz-bedrock-kb-data-source-id",
     page="x-amz-bedrock-kb-document-page-number",
 )
-# Of pages in MANAGED knowledge bases AWS says nothing.
+# AWS doesn't document pages in MANAGED knowledge bases.
 OF_MANAGED = OwnKeys(prefix="_", uri="_source_uri", data_source="_data_source_id", page=None)
 
 
@@ -67,7 +67,7 @@ def uri_of(
     if "s3Location" in location:
         return location["s3Location"].get("uri")
     reported = attributes.get(own.uri)
-    # Of a CUSTOM data source's documents it is their id.
+    # For a document of a CUSTOM data source it is the id.
     if isinstance(reported, str) and reported.startswith(_IN_S3):
         return reported
     return _address(cast("Mapping[str, Mapping[str, str]]", location))
@@ -106,7 +106,8 @@ def passage_of(
         raise TypeError("a text that is none")
     shown = attributes
     if own is not OF_VECTOR:
-        # What a MANAGED knowledge base notes of its own accord is told by no list, and left out.
+        # Metadata that a MANAGED knowledge base adds on its own is documented nowhere, and left
+        # out.
         shown = {key: each for key, each in attributes.items() if not key.startswith(own.prefix)}
     return Passage(
         text=text,

@@ -15,7 +15,7 @@ from stackroom.catalogs.overview import Board, Graph, Reading
 from stackroom.concurrency import chunks
 from stackroom.errors import FiguresNotRead
 
-# What a line of a widget says:
+# The members of a line of a widget:
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html
 _PERIOD = 300  # seconds, where a line says nothing; AWS's choice for graphs of some hours
 _STATISTIC = "Average"

@@ -34,7 +34,7 @@ class DynamoAdmissionBook(DynamoTable):
         kept = self._get(_LEDGER_KEY)
         if kept is None:
             return Ledger()
-        # What is left out here is free, and gone with the next write.
+        # A grant that is left out here is free, and gone with the next write.
         grants = readable(
             map(_of_ledger, kept.pop("grants", ())),
             lambda each: _GRANTS.validate_python(_bare(each)),

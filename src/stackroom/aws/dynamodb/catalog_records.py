@@ -28,7 +28,7 @@ from stackroom.model.records import Catalog, CatalogStatus, DataSource
 
 METADATA = "METADATA"
 USER_INDEX = "user_id-index"
-# What it counts of its documents, in the order of Counts.each.
+# The counters of its documents, in the order of Counts.each.
 COUNTERS = (
     "document_count",
     "total_bytes",

@@ -35,8 +35,8 @@ from stackroom.model.keys import unplaced_partition
 from stackroom.model.records import Document
 
 DOCUMENT = "DOC#"  # its id follows
-# Of one TransactWriteItems [DynamoDB API reference]: 100 actions, one of which counts, and 4 MB, of
-# which JSON says roughly how much there is.
+# The limits of one TransactWriteItems [DynamoDB API reference]: 100 actions, one of which counts,
+# and 4 MB, measured roughly by the JSON.
 MOST_DOCUMENTS = 99
 _MOST_BYTES = 3_000_000
 _UNPLACED = unplaced_partition("")
@@ -167,7 +167,7 @@ def counting(table: str, key: Item, change: Counts, kept: Sequence[Document]) ->
     return [{"Update": {"TableName": table, "Key": key, **on}}]
 
 
-# How documents are to be written: each by what it was and is, and those of a catalog in groups.
+# The writes of documents: each by its states before and after, and those of a catalog in groups.
 
 
 @dataclass(frozen=True, kw_only=True)

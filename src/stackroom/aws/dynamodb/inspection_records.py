@@ -36,7 +36,7 @@ class DynamoInspections(DynamoTable):
         expires_at = int((self.now() + _KEPT).timestamp())
         values = {"etag": etag, "expires_at": expires_at, **vars(found)}
         with store_errors():
-            # What stood there costs nothing [DynamoDB API reference: PutItem, ReturnValues].
+            # Returning the old item costs nothing [DynamoDB API reference: PutItem, ReturnValues].
             answer = self.client.put_item(
                 TableName=self.table,
                 Item=_key(document_id) | to_item(values),

@@ -29,7 +29,8 @@ RECEIPTS = "RECEIPTS#"  # a user's id follows
 _KEPT = timedelta(days=400)
 _OPEN = "RECEIPT"
 _PROVEN = "PROVEN"
-# Of a page; five are one question of a knowledge base, and so many questions are asked at a time.
+# Receipts of a page; five are one question of a knowledge base, and so many questions are asked at
+# a time.
 _PAGE = 25
 _LIVE_INDEX = "live-index"
 _STILL_OPEN = "attribute_not_exists(unsearchable_since) AND attribute_not_exists(superseded_at)"

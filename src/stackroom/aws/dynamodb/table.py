@@ -155,10 +155,10 @@ def _own(refusal: Any, write_id: Any) -> Item | None:
 CONDITION_FAILED = "ConditionalCheckFailed"
 _CONFLICT = "TransactionConflict"
 _PASSING = frozenset({_CONFLICT, "ProvisionedThroughputExceeded", "ThrottlingError"})
-# Of a table with local indexes: 10 GB under one partition key, those of the indexes counted
-# [DynamoDB developer guide: Item collections]
+# A table with local indexes holds 10 GB under one partition key, including the indexes [DynamoDB
+# developer guide: Item collections].
 _FULL = "ItemCollectionSizeLimitExceeded"
-# Of a single write [DynamoDB API reference: PutItem, UpdateItem, DeleteItem]
+# The error of a single write [DynamoDB API reference: PutItem, UpdateItem, DeleteItem].
 _CONFLICTED = "TransactionConflictException"
 
 # Some three seconds in all, or five. A transaction holds its items for some ten milliseconds, but

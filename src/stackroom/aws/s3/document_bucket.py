@@ -13,11 +13,11 @@ from stackroom.errors import ObjectRefused, ServiceRefused, StoreUnavailable
 from stackroom.model.bucket import File, FileVersion, StoredObject, StoredSidecar, Version
 from stackroom.model.keys import SIDECAR_SUFFIX, can_have_sidecar
 
-# What S3 keeps and doesn't give to us, each with the reason for its owner.
+# Objects that S3 stores and doesn't return to us, each with the reason for its owner.
 #
-# HEAD answers a refusal without a body: "It's not possible to retrieve the exact exception" [S3
-# API reference: HeadObject]. So what it refuses is asked for by GET, one byte of it, whose error
-# has a code and a message.
+# HEAD answers a refusal without a body: "It's not possible to retrieve the exact exception" [S3 API
+# reference: HeadObject]. So a refused object is requested by GET, one byte of it, whose error has a
+# code and a message.
 
 ABSENT = frozenset({"404", "NoSuchKey", "NotFound"})
 

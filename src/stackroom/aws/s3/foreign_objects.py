@@ -8,8 +8,8 @@ from botocore.exceptions import ClientError, ParamValidationError
 from stackroom.aws.error_mapping import code_of, store_errors
 from stackroom.errors import ObjectRefused, StoreUnavailable
 
-# Of a HEAD there is a status and no code; without s3:ListBucket what isn't there is forbidden, too
-# [S3 API reference: HeadObject, Permissions].
+# A HEAD returns a status and no code; without s3:ListBucket a missing object is forbidden, too [S3
+# API reference: HeadObject, Permissions].
 _ABSENT = frozenset({"403", "404", "NoSuchKey", "NotFound"})
 _CHANGED = "PreconditionFailed"
 

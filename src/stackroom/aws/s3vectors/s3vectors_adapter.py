@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from types_boto3_s3vectors.client import S3VectorsClient
 
 
-# Whether an S3 Vectors index can be searched as it is meant to be, looked up now and then.
+# The fitness of an S3 Vectors index for its search, which is read now and then.
 
 logger = logging.getLogger(__name__)
 
@@ -118,7 +118,7 @@ class IndexWatch:
                 index: Any = self._client.get_index(indexArn=self._arn)["index"]
                 return self._fitness_of(index)
         except (SearchRefused, Unavailable) as error:
-            # Whether it can be searched all the same, a query will tell.
+            # A query will show if it can be searched all the same.
             return Fitness(Search.SEMANTIC, str(error))
 
     def _fitness_of(self, index: dict[str, Any]) -> Fitness:
@@ -252,8 +252,8 @@ class S3VectorsKnowledgeBase:
         if not sought:
             return Retrieved(passages=(), search=search)
         passages: list[Passage] = []
-        # What has no text, or no list where there should be one, is left out, and then there may be
-        # more to find.
+        # Vectors without a text, or without a list where there should be one, are left out, and
+        # then there may be more to find.
         for most in (limit, _MOST):
             count, passages = 0, []
             for answer in answers(self._client, {**asked, **sought, "topK": most}, deadline):

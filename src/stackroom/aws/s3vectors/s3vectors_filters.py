@@ -21,7 +21,7 @@ from stackroom.model.filters import (
     leaves,
 )
 
-# Where each value of an $in or $nin counts.
+# Limits, to which each value of an $in or $nin counts.
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-index-mode.html
 MOST_CONSTRAINTS = 100
 

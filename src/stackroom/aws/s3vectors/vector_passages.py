@@ -11,7 +11,7 @@ from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.model.passages import Passage
 
-# What Bedrock calls the text of a passage and where it is from, in any index that it fills.
+# Bedrock's keys of a passage's text and source, in any index that it fills.
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-bedrock-kb.html
 # [assumed: vector.source-uri]
 TEXT = "AMAZON_BEDROCK_TEXT"

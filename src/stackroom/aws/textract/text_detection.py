@@ -10,7 +10,7 @@ from stackroom.aws.error_mapping import code_of, store_errors
 from stackroom.errors import ServiceRefused
 from stackroom.text.text_lines import TextLine
 
-# Of the picture alone [API model of textract]; another picture may be read.
+# Errors of the picture alone [API model of textract]; another picture may be read.
 _OF_PICTURE = frozenset(
     {
         "BadDocumentException",
