@@ -89,7 +89,7 @@ class Deletions:
         plan = self._remove(document.s3_key)
         is_to_come = document.status is DocumentStatus.UPLOADING
         if is_to_come and plan.outcome is UploadOutcome.IGNORED:
-            return self._called_off(document, user_id, asked_at)
+            return self._cancel_upload(document, user_id, asked_at)
         return self._receipt(catalog, document, plan.receipt_id, asked_at)
 
     def delete_documents(
@@ -159,10 +159,10 @@ class Deletions:
             self.pause(_POLL_SECONDS)
         return True
 
-    def _called_off(self, document: Document, user_id: str, asked_at: datetime) -> Receipt:
+    def _cancel_upload(self, document: Document, user_id: str, asked_at: datetime) -> Receipt:
         """
-        Remove a document that was announced but never processed, whether or not it was uploaded.
-        Raises RecordChanged if it is processed now.
+        Remove a document that was announced but never processed, whether or not it was uploaded,
+        and return its receipt. Raises RecordChanged if it is processed now.
         """
         self.documents.remove(document)
         named = document.model_copy(update={"receipt_id": receipt_id_of(document, asked_at)})
@@ -268,7 +268,7 @@ class Emptying:
         return self.on.now() > self.asked_at + timedelta(seconds=self.on.seconds)
 
     def _purge_of(self, prefix: str) -> _Purge:
-        if self.catalog.document_count > _LISTED_FIRST or self._goes_on:
+        if self.catalog.document_count > _LISTED_FIRST or self._is_old_enough:
             before = self.catalog.deleting_since or self.asked_at
             return partial(self.on.bucket.purge, prefix, before=before)
         before = self.asked_at - SKEW
@@ -276,7 +276,7 @@ class Emptying:
         return partial(self.on.bucket.purge, prefix, before=before, recent=there)
 
     @property
-    def _goes_on(self) -> bool:
+    def _is_old_enough(self) -> bool:
         """
         Return True if the request is old enough that no clock is in doubt about what came later.
         """

@@ -84,7 +84,7 @@ class SourceAudit:
         if known.status in _BROKEN:
             reasons = "; ".join((known.status, *known.reasons))
             yield left(Kind.BROKEN_DATA_SOURCE, f"{where}: {reasons}")
-        elif not self._is_lived_in(known):
+        elif not self._is_owned(known):
             # A dry run opens no lost catalog again; then it had one.
             unless = ", unless its catalog is opened again" if self.on.mending.dry_run else ""
             yield from self.on.mending.mended(
@@ -95,7 +95,7 @@ class SourceAudit:
             )
 
     def _remove(self, known: KnownSource) -> None:
-        if self._is_lived_in(known):
+        if self._is_owned(known):
             raise RecordChanged(known.name)
         there = known.source
         if self.on.data_sources.remove(there.knowledge_base_id, there.data_source_id):
@@ -104,7 +104,7 @@ class SourceAudit:
         if now is not None and now.status != _DELETING:
             raise LeftForLater("left for the next time: the knowledge base is in use")
 
-    def _is_lived_in(self, known: KnownSource) -> bool:
+    def _is_owned(self, known: KnownSource) -> bool:
         catalog_id = catalog_named_in(known.name)
         catalog = None if catalog_id is None else self.on.catalogs.get(catalog_id)
         if catalog is None:  # where objects lie, one is about to be opened

@@ -154,11 +154,11 @@ class IndexAudit:
                 continue
             if each.source.data_source_id == member.data_source_id:
                 return _OwnedDataSource(source=each.source, catalog=None)
-            if (catalog := self._resident(each)) is not None:
+            if (catalog := self._owner(each)) is not None:
                 return _OwnedDataSource(source=each.source, catalog=catalog)
         return None
 
-    def _resident(self, known: KnownSource) -> Catalog | None:
+    def _owner(self, known: KnownSource) -> Catalog | None:
         catalog_id = catalog_named_in(known.name)
         if catalog_id is None or known.status != _AVAILABLE:
             return None
@@ -228,8 +228,8 @@ class IndexAudit:
                 at = at.model_copy(update={"reading": IndexReading.RECORDS})
                 break
         # If more than half of all that there is room for, another draw of them each time.
-        drawn = sorted(others, key=lambda each: _drawn(each, at))
-        fitting = tuple(drawn[: SUSPECTS // 2])
+        shuffled = sorted(others, key=lambda each: _sort_key(each, at))
+        fitting = tuple(shuffled[: SUSPECTS // 2])
         return self._kept(at, IndexReading.LISTING, listed).model_copy(update={"suspects": fitting})
 
     def _recorded(self, at: IndexPosition, there: _OwnedDataSource) -> _Reread:
@@ -403,7 +403,7 @@ def _reading_of(at: IndexPosition) -> str:
     return f"{at.member} {at.source} {at.began}"
 
 
-def _drawn(document_id: str, at: IndexPosition) -> str:
+def _sort_key(document_id: str, at: IndexPosition) -> str:
     """Return a sort key that differs for each reading."""
     return hashlib.blake2b(f"{document_id} {at.began}".encode(), digest_size=8).hexdigest()
 

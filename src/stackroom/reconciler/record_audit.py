@@ -180,13 +180,13 @@ def _stalled(on: Audited, listed: Catalog) -> Iterator[Discrepancy]:
     if listed.over_count and on.caps.can_release(listed):
         release = partial(on.caps.release, listed.user_id)
         yield from on.mending.mended(Kind.WAITS_FOR_NOTHING, listed.catalog_id, by=release)
-    if not (listed.open_count or _is_going(listed)) or _is_attended(on, listed):
+    if not (listed.open_count or _is_going(listed)) or _has_run(on, listed):
         return
     oldest = list(on.documents.open_in(listed.catalog_id, limit=_MOST_OPEN))
     old = [each for each in oldest if is_old(each) and _is_for_a_run(each)]
     now = on.catalogs.get(listed.catalog_id)
     # The list may be older than the end of the run that finished the document.
-    if now is None or _is_attended(on, now):
+    if now is None or _has_run(on, now):
         return
     ask = partial(on.requests.ask, listed.catalog_id)
     if stalled := [each.s3_key for each in old if each.retry_at is None]:
@@ -204,7 +204,7 @@ def _is_going(catalog: Catalog) -> bool:
     return catalog.status is CatalogStatus.DELETING
 
 
-def _is_attended(on: Audited, catalog: Catalog) -> bool:
+def _has_run(on: Audited, catalog: Catalog) -> bool:
     """Return True if a run seems live; one that many share, only if it knows of the catalog."""
     worklist_id = worklist_of(catalog.catalog_id, catalog.source)
     lease = on.leases.get(worklist_id)

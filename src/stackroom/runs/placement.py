@@ -96,11 +96,11 @@ class Placements:
         try:
             self.catalogs.place(catalog.catalog_id, source)
         except RecordChanged:
-            self._take_back(catalog.catalog_id, source)
+            self._remove_if_unused(catalog.catalog_id, source)
             raise
         return source
 
-    def _take_back(self, catalog_id: str, source: DataSource) -> None:
+    def _remove_if_unused(self, catalog_id: str, source: DataSource) -> None:
         """
         Remove the data source if its catalog has gone or joined others meanwhile, because nobody
         else would.

@@ -186,7 +186,7 @@ _IN_PROPORTION = 0.2
 _FIRST_WAIT, _GROWTH = 2.0, 1.5
 # Until what Bedrock failed over is tried again: a run waits for so long by itself, and takes up at
 # each poll what has come meanwhile. What has longer to wait, the reconciler asks for.
-LONGEST_STAY = timedelta(minutes=5)
+LONGEST_RETRY_WAIT = timedelta(minutes=5)
 BETWEEN_TRIES = 10  # seconds
 
 

@@ -100,7 +100,7 @@ class RunLeases:
         if claimed is not None:
             self._start(claimed, delay=0)
         else:
-            self._enliven(self.leases.ask(worklist_id))
+            self._ensure_running(self.leases.ask(worklist_id))
 
     def has_ended(self, worklist_id: str, epoch: int) -> bool:
         """Return True if that run has been released and none has followed it."""
@@ -126,9 +126,9 @@ class RunLeases:
         lease = self.leases.get(worklist_id)
         if lease is not None and lease.epoch == epoch + 1:
             if lease.held:  # else the successor has even ended
-                self._enliven(lease)
+                self._ensure_running(lease)
             return
-        self._succeed(self.renew(worklist_id, epoch), failures=0, delay=0)
+        self._start_successor(self.renew(worklist_id, epoch), failures=0, delay=0)
 
     def held_by(self, worklist_id: str, epoch: int) -> Lease | None:
         """
@@ -143,11 +143,11 @@ class RunLeases:
         failures = lease.failures + 1
         longest = _LONGEST_SHARED_DELAY if is_shared(lease.worklist_id) else LONGEST_DELAY
         delay = min(_FIRST_DELAY * 2 ** (failures - 1), longest)
-        self._succeed(lease, failures=failures, delay=delay)
+        self._start_successor(lease, failures=failures, delay=delay)
 
     def restart_stopped(self, lease: Lease) -> None:
         """Start a successor at once of a run that was stopped without having broken."""
-        self._succeed(lease, failures=lease.failures, delay=0)
+        self._start_successor(lease, failures=lease.failures, delay=0)
 
     def expired(self) -> Iterator[Lease]:
         """
@@ -176,9 +176,9 @@ class RunLeases:
             self.renew(lease.worklist_id, lease.epoch, parked=True)
         return False
 
-    def _enliven(self, lease: Lease) -> None:
+    def _ensure_running(self, lease: Lease) -> None:
         if not lease.held:
-            self._succeed(lease, failures=lease.failures, delay=0)
+            self._start_successor(lease, failures=lease.failures, delay=0)
         elif not lease.started:
             self._start_again(lease)
 
@@ -189,7 +189,7 @@ class RunLeases:
         """
         return self.executions.start(lease.execution_name, _payload(lease, delay=0))
 
-    def _succeed(
+    def _start_successor(
         self, lease: Lease, *, failures: int, delay: int, epoch: int | None = None
     ) -> None:
         # A delayed run must not look expired before it has begun.
@@ -207,7 +207,7 @@ class RunLeases:
         # The name was used up before the control table was lost, or set back: so is every epoch
         # until now, for there never was one a second.
         unused = max(lease.epoch + 1, int(self.now().timestamp()))
-        self._succeed(lease, failures=lease.failures, delay=delay, epoch=unused)
+        self._start_successor(lease, failures=lease.failures, delay=delay, epoch=unused)
 
 
 def _payload(lease: Lease, *, delay: int) -> dict[str, object]:

@@ -107,8 +107,8 @@ class Takedown:
 
     def _prove(self, catalog: Catalog, homes: Sequence[str]) -> tuple[list[Settled], bool]:
         """
-        Settle documents that no search finds in any of the knowledge bases, and return True if
-        others may follow later.
+        Settle the documents that no search finds in any of the knowledge bases. Return them, and
+        True if others may follow later.
         """
         documents = list(islice(self.documents.open_in(catalog.catalog_id), _AT_ONCE))
         gone = {each.document_id for each in documents}
@@ -197,15 +197,13 @@ class RunTasks:
         served = self.runs.renew(run.worklist_id, run.epoch).requested
         if run.progress.steps >= MAX_STEPS:
             # Only this run knows what is at work.
-            return TaskResult(
-                run=self._winds_up(run, RunOutcome.HAND_OVER, len(run.progress.calls))
-            )
+            return TaskResult(run=self._wind_up(run, RunOutcome.HAND_OVER, len(run.progress.calls)))
         source = source_of(run.worklist_id, self.catalogs, self.pool)
         if source is None:
             self.admission.leave(run.worklist_id, run.epoch)
             return TaskResult(run=run.with_outcome(RunOutcome.NOTHING, calls=()))
         if self._is_to_go(run):
-            return TaskResult(run=self._winds_up(run, RunOutcome.MORE, run.progress.calls_at_work))
+            return TaskResult(run=self._wind_up(run, RunOutcome.MORE, run.progress.calls_at_work))
         return self.starting.of(source).start(run.with_progress(served=served), source)
 
     def release(self, run: Run) -> Run:
@@ -247,7 +245,7 @@ class RunTasks:
             raise DataSourceBroken(source.data_source_id, "not available after half a day")
         return _wait(run)
 
-    def _winds_up(self, run: Run, outcome: RunOutcome, calls: int) -> Run:
+    def _wind_up(self, run: Run, outcome: RunOutcome, calls: int) -> Run:
         """
         Return the run that sends nothing more, and ends with that outcome once so many calls are
         over.

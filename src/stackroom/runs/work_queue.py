@@ -26,7 +26,7 @@ from stackroom.runs.lease import WorklistEntry, Worklists
 from stackroom.runs.run import (
     BATCH,
     BETWEEN_TRIES,
-    LONGEST_STAY,
+    LONGEST_RETRY_WAIT,
     DocumentName,
     Run,
     RunOutcome,
@@ -178,7 +178,7 @@ class WorkQueue:
         aside = _SkippedDocuments(run.progress, caps=self.caps.all(), at=self.now())
         return any(
             any(
-                turn.documents or turn.has_more or is_worth_a_stay(turn.next_try, aside.at)
+                turn.documents or turn.has_more or is_worth_waiting_for(turn.next_try, aside.at)
                 for turn in self._turns(run, entries, aside, 1)
             )
             for entries in chunks(self._entries(run.worklist_id, None), of=_AT_ONCE)
@@ -359,13 +359,13 @@ def with_nothing_to_do(run: Run, next_try: datetime | None, at: datetime) -> Run
     Return the run at its end, or waiting for a document that Bedrock failed over and that is due
     soon.
     """
-    if is_worth_a_stay(next_try, at):
+    if is_worth_waiting_for(next_try, at):
         return run.with_outcome(RunOutcome.BUSY, wait_seconds=BETWEEN_TRIES)
     return run.with_outcome(RunOutcome.NOTHING)
 
 
-def is_worth_a_stay(next_try: datetime | None, at: datetime) -> bool:
-    return next_try is not None and next_try - at <= LONGEST_STAY
+def is_worth_waiting_for(next_try: datetime | None, at: datetime) -> bool:
+    return next_try is not None and next_try - at <= LONGEST_RETRY_WAIT
 
 
 def _makes_room(document: Document) -> bool:
